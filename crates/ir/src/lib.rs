@@ -1,0 +1,19 @@
+//! Programs as Weir sees them: threads as control-flow automata over registers and shared cells, with
+//! the span of source that each part came from; validation, printing of parts, flow analyses.
+//!
+//! This crate depends on nothing of Weir's, reads no text and does no IO.
+
+mod diagnostic;
+mod expr;
+mod ids;
+mod program;
+mod span;
+
+pub use diagnostic::{Diagnostic, Label, Severity, nearest};
+pub use expr::{BinaryOp, Expr, UnaryOp, Value};
+pub use ids::{EdgeId, LocId, ProcId, PropertyId, RegId, ThreadId};
+pub use program::{
+    Address, BinaryRmw, Body, CostRule, CostSubject, Edge, Instruction, Location, Multiplicity, Procedure, Program,
+    Property, PropertyKind, Range, RegExpr, Register, Rmw, Shared, StateAtom, StateExpr, Thread,
+};
+pub use span::{LineColumn, Source, Span};

@@ -1,0 +1,487 @@
+//! Programs: shared cells, threads as control-flow automata, properties.
+//!
+//! A thread is an automaton: locations, and edges that each carry one instruction; several edges out
+//! of one location are a choice. Every step of a run follows one edge (or, under TSO, flushes one
+//! store). A location without edges is where a thread is *done*.
+
+use crate::{EdgeId, Expr, LocId, ProcId, RegId, Source, Span, ThreadId, Value};
+
+/// The value that names a cell. Every value is an address; cells that no declaration names exist too
+/// and start at 0.
+pub type Address = Value;
+
+/// An expression over the registers of one body.
+pub type RegExpr = Expr<RegId>;
+
+/// An expression over a whole state.
+pub type StateExpr = Expr<StateAtom>;
+
+/// A concurrent program.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The text it was read from.
+    pub source: Source,
+    /// Constants with the values in force, in order of declaration.
+    pub constants: Vec<(String, Value)>,
+    /// Shared cells, in order of declaration. Their addresses do not overlap.
+    pub shared: Vec<Shared>,
+    /// Threads. Replicated ones are listed one by one.
+    pub threads: Vec<Thread>,
+    /// Procedures that threads may call.
+    pub procedures: Vec<Procedure>,
+    /// What must hold. Assertions are instructions, and not listed here.
+    pub properties: Vec<Property>,
+    /// What instructions cost, for the probabilistic analysis. Later rules override earlier ones.
+    pub costs: Vec<CostRule>,
+}
+
+/// A declaration of one shared cell, or of an array of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shared {
+    /// Its name.
+    pub name: String,
+    /// The address of its first cell.
+    pub address: Address,
+    /// Whether it was declared as an array.
+    pub is_array: bool,
+    /// The initial value of each cell; one for a scalar.
+    pub initial: Vec<Value>,
+    /// The values the cells may take. A store of any other value is blocked.
+    pub range: Option<Range>,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+impl Shared {
+    /// The addresses of the cells.
+    pub fn addresses(&self) -> impl Iterator<Item = Address> + use<> {
+        let (base, len) = (self.address, self.initial.len());
+        (0..len).map(move |offset| base.wrapping_add(offset as Address))
+    }
+
+    /// The position of `address` within the declaration, if it lies there.
+    pub fn offset_of(&self, address: Address) -> Option<usize> {
+        let offset = usize::try_from(address.checked_sub(self.address)?).ok()?;
+        (offset < self.initial.len()).then_some(offset)
+    }
+}
+
+/// The values from `low` to `high`, both included.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Range {
+    /// The least value.
+    pub low: Value,
+    /// The greatest value; at least `low`.
+    pub high: Value,
+}
+
+impl Range {
+    /// Every value.
+    pub const FULL: Range = Range { low: Value::MIN, high: Value::MAX };
+
+    /// Just one value.
+    pub fn single(value: Value) -> Self {
+        Self { low: value, high: value }
+    }
+
+    /// Whether `value` lies in the range.
+    pub fn contains(self, value: Value) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// The smallest range that holds both.
+    #[must_use]
+    pub fn hull(self, other: Range) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// The values in both, if any.
+    pub fn meet(self, other: Range) -> Option<Self> {
+        let meet = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
+        (meet.low <= meet.high).then_some(meet)
+    }
+
+    /// How many values, less one; so that it fits.
+    pub fn extent(self) -> u64 {
+        self.high.wrapping_sub(self.low) as u64
+    }
+}
+
+/// How many threads run a body from the start.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Multiplicity {
+    /// One.
+    One,
+    /// None: only `spawn` starts it (`thread T[0]`).
+    Spawned,
+    /// Arbitrarily many (`thread T[*]`).
+    Arbitrary,
+}
+
+/// A thread.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// Its name, unique; `Worker[1]` for an instance of a replicated thread.
+    pub name: String,
+    /// The name it was declared under, and which instance it is: `("Worker", Some(1))`.
+    pub family: (String, Option<u32>),
+    /// How many run from the start.
+    pub multiplicity: Multiplicity,
+    /// How likely the scheduler picks it, relative to the others; at least 1.
+    pub weight: u32,
+    /// What it does.
+    pub body: Body,
+    /// Where its header was written.
+    pub span: Span,
+}
+
+/// A procedure. Its body starts with the parameters set and all other registers at 0; control that
+/// reaches a location without edges returns 0.
+#[derive(Clone, Debug)]
+pub struct Procedure {
+    /// Its name.
+    pub name: String,
+    /// The registers that receive the arguments.
+    pub parameters: Vec<RegId>,
+    /// What it does.
+    pub body: Body,
+    /// Where its header was written.
+    pub span: Span,
+}
+
+/// A register.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Register {
+    /// Its name, unique in the body.
+    pub name: String,
+    /// Whether a pass made it up (say, for a shared read inside an expression).
+    pub is_temporary: bool,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// A control point.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Location {
+    /// Its names in the source; often none. A label inside an inlined procedure `f` is `f.label`.
+    pub labels: Vec<String>,
+    /// Where it is in the source.
+    pub span: Span,
+}
+
+/// An automaton: what a thread or procedure does.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Registers; all start at 0.
+    pub registers: Vec<Register>,
+    /// Control points.
+    pub locations: Vec<Location>,
+    /// Where control starts.
+    pub entry: LocId,
+    /// Where control goes when an assertion fails; it has no edges out. Present if the body asserts.
+    pub failed: Option<LocId>,
+    /// Edges, grouped by their source location; within a group in order of the source text.
+    edges: Vec<Edge>,
+    /// `edges[first[l]..first[l + 1]]` leave location `l`.
+    first: Vec<u32>,
+}
+
+/// One possible step of a thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edge {
+    /// Where it starts.
+    pub from: LocId,
+    /// Where it leads.
+    pub to: LocId,
+    /// What it does.
+    pub instruction: Instruction,
+    /// The source it came from.
+    pub span: Span,
+}
+
+impl Body {
+    /// A body from its parts. Edges keep their order within each source location.
+    ///
+    /// # Panics
+    /// If an edge, `entry` or `failed` names a location that is not in the list.
+    pub fn new(
+        registers: Vec<Register>,
+        locations: Vec<Location>,
+        entry: LocId,
+        failed: Option<LocId>,
+        mut edges: Vec<Edge>,
+    ) -> Self {
+        let count = locations.len();
+        let known = |loc: LocId| loc.index() < count;
+        assert!(known(entry) && failed.is_none_or(known), "entry and failed are locations of the body");
+        assert!(edges.iter().all(|edge| known(edge.from) && known(edge.to)), "edges join locations of the body");
+        edges.sort_by_key(|edge| edge.from);
+        let first = (0..=count).map(|loc| edges.partition_point(|edge| edge.from.index() < loc) as u32).collect();
+        Self { registers, locations, entry, failed, edges, first }
+    }
+
+    /// All edges, grouped by source location.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// One edge.
+    pub fn edge(&self, edge: EdgeId) -> &Edge {
+        &self.edges[edge.index()]
+    }
+
+    /// The edges out of a location, in order of the source text.
+    pub fn edges_from(&self, loc: LocId) -> impl ExactSizeIterator<Item = (EdgeId, &Edge)> {
+        let range = self.first[loc.index()]..self.first[loc.index() + 1];
+        range.map(|edge| (EdgeId(edge), &self.edges[edge as usize]))
+    }
+
+    /// Whether a thread at `loc` is done: it has nothing more to do. A failed assertion is not that.
+    pub fn is_done(&self, loc: LocId) -> bool {
+        self.first[loc.index()] == self.first[loc.index() + 1] && Some(loc) != self.failed
+    }
+
+    /// Every location.
+    pub fn location_ids(&self) -> impl Iterator<Item = LocId> + use<> {
+        (0..self.locations.len()).map(LocId::new)
+    }
+
+    /// The register of this name.
+    pub fn register(&self, name: &str) -> Option<RegId> {
+        self.registers.iter().position(|register| register.name == name).map(RegId::new)
+    }
+
+    /// The locations that carry this label: several when a procedure was inlined several times.
+    pub fn labelled(&self, label: &str) -> Vec<LocId> {
+        let carries = |loc: &LocId| self.locations[loc.index()].labels.iter().any(|name| name == label);
+        self.location_ids().filter(carries).collect()
+    }
+
+    /// The same automaton with every edge replaced.
+    #[must_use]
+    pub fn map_edges(&self, change: impl FnMut(&Edge) -> Edge) -> Self {
+        let edges = self.edges.iter().map(change).collect();
+        Self::new(self.registers.clone(), self.locations.clone(), self.entry, self.failed, edges)
+    }
+}
+
+/// What a step does. Operands are evaluated before anything changes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Instruction {
+    /// Nothing.
+    Skip,
+    /// `register = mem[address]`.
+    Load {
+        /// Receives the value.
+        register: RegId,
+        /// Where from.
+        address: RegExpr,
+    },
+    /// `mem[address] = value`.
+    Store {
+        /// Where to.
+        address: RegExpr,
+        /// What.
+        value: RegExpr,
+    },
+    /// Waits until the own buffer is empty.
+    Fence,
+    /// `register = value`.
+    Assign {
+        /// Receives the value.
+        register: RegId,
+        /// What.
+        value: RegExpr,
+    },
+    /// Can only be taken if the condition is not 0.
+    Assume(RegExpr),
+    /// Goes to [`Body::failed`] if the condition is 0.
+    Assert(RegExpr),
+    /// Reads and writes in one step; needs the own buffer empty.
+    ReadModifyWrite {
+        /// Receives the result, if it is wanted.
+        register: Option<RegId>,
+        /// Which cell.
+        address: RegExpr,
+        /// What becomes of it.
+        operation: Rmw,
+    },
+    /// Takes the global lock; needs it free and the own buffer empty.
+    Lock,
+    /// Gives the global lock back; needs to hold it and the own buffer empty.
+    Unlock,
+    /// `register` takes any value of the range.
+    Havoc {
+        /// Receives the value.
+        register: RegId,
+        /// The choice.
+        range: Range,
+    },
+    /// Runs a procedure.
+    Call {
+        /// Which.
+        procedure: ProcId,
+        /// One for each parameter.
+        arguments: Vec<RegExpr>,
+        /// Receives what it returns, if that is wanted.
+        register: Option<RegId>,
+    },
+    /// Ends a procedure. Leads to a location without edges.
+    Return(RegExpr),
+    /// Starts one more thread that runs this one's body.
+    Spawn(ThreadId),
+    /// Ends the thread. Leads to a location without edges.
+    Terminate,
+}
+
+/// What a read-modify-write does to its cell.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Rmw {
+    /// Writes `new` if the cell holds `expected`. The result is 1 if so, else 0.
+    CompareAndSwap {
+        /// What the cell must hold.
+        expected: RegExpr,
+        /// What it then holds.
+        new: RegExpr,
+    },
+    /// Writes `new` if the cell holds `expected`. The result is what the cell held.
+    CompareExchange {
+        /// What the cell must hold.
+        expected: RegExpr,
+        /// What it then holds.
+        new: RegExpr,
+    },
+    /// Writes the value. The result is what the cell held.
+    Exchange(RegExpr),
+    /// Combines the cell with the value. The result is what the cell held.
+    Fetch(BinaryRmw, RegExpr),
+}
+
+/// How [`Rmw::Fetch`] combines.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)] // The names are the documentation.
+pub enum BinaryRmw {
+    Add,
+    Subtract,
+    And,
+    Or,
+    Xor,
+}
+
+impl BinaryRmw {
+    /// The operator.
+    pub fn operator(self) -> crate::BinaryOp {
+        match self {
+            Self::Add => crate::BinaryOp::Add,
+            Self::Subtract => crate::BinaryOp::Subtract,
+            Self::And => crate::BinaryOp::BitAnd,
+            Self::Or => crate::BinaryOp::BitOr,
+            Self::Xor => crate::BinaryOp::BitXor,
+        }
+    }
+}
+
+/// Something a property can observe in a state.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum StateAtom {
+    /// How many instances of the thread are at one of the locations (0 or 1 for a single thread).
+    At {
+        /// Which thread.
+        thread: ThreadId,
+        /// The locations, ascending.
+        locations: Vec<LocId>,
+    },
+    /// The value of a register.
+    Register {
+        /// Whose.
+        thread: ThreadId,
+        /// Which.
+        register: RegId,
+    },
+    /// What memory holds at an address.
+    Cell(Address),
+}
+
+/// What must hold. Properties are judged at drained states (all buffers empty).
+#[derive(Clone, Debug)]
+pub struct Property {
+    /// What kind.
+    pub kind: PropertyKind,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// The kinds of properties.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PropertyKind {
+    /// No reachable state meets the condition.
+    Forbid(StateExpr),
+    /// In no reachable state is some thread not done while none can ever step again.
+    ForbidDeadlock,
+    /// Some final state (all threads done) meets the condition.
+    Exists(StateExpr),
+    /// Every final state meets the condition.
+    Always(StateExpr),
+}
+
+/// `cost what = cost;`
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CostRule {
+    /// What it applies to.
+    pub subject: CostSubject,
+    /// The cost of one step.
+    pub cost: Value,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// What a cost applies to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // The names are the documentation.
+pub enum CostSubject {
+    Load,
+    Store,
+    Fence,
+    ReadModifyWrite,
+    Lock,
+    Local,
+    /// The step that leaves a location of this label.
+    Label(String),
+}
+
+impl Program {
+    /// A thread.
+    pub fn thread(&self, thread: ThreadId) -> &Thread {
+        &self.threads[thread.index()]
+    }
+
+    /// The body of a thread.
+    pub fn body(&self, thread: ThreadId) -> &Body {
+        &self.threads[thread.index()].body
+    }
+
+    /// Every thread.
+    pub fn thread_ids(&self) -> impl Iterator<Item = ThreadId> + use<> {
+        (0..self.threads.len()).map(ThreadId::new)
+    }
+
+    /// The declaration that covers an address, and the position within it.
+    pub fn shared_at(&self, address: Address) -> Option<(&Shared, usize)> {
+        self.shared.iter().find_map(|shared| Some((shared, shared.offset_of(address)?)))
+    }
+
+    /// The declaration of this name.
+    pub fn shared(&self, name: &str) -> Option<&Shared> {
+        self.shared.iter().find(|shared| shared.name == name)
+    }
+
+    /// What a cell holds at the start.
+    pub fn initial_value(&self, address: Address) -> Value {
+        self.shared_at(address).map_or(0, |(shared, offset)| shared.initial[offset])
+    }
+
+    /// Whether a store of `value` to `address` is within the declared range.
+    pub fn admits(&self, address: Address, value: Value) -> bool {
+        self.shared_at(address).and_then(|(shared, _)| shared.range).is_none_or(|range| range.contains(value))
+    }
+}

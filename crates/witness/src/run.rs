@@ -1,0 +1,64 @@
+//! Runs: what an engine claims, and what [`replay`](crate::replay) checks.
+
+use weir_ir::{EdgeId, PropertyId, ThreadId, Value};
+
+/// A memory model.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Model {
+    /// Sequential consistency.
+    Sc,
+    /// Total Store Order.
+    Tso,
+}
+
+impl Model {
+    /// The name on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sc => "sc",
+            Self::Tso => "tso",
+        }
+    }
+}
+
+/// One step of a run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Step {
+    /// Whose instruction or buffer.
+    pub thread: ThreadId,
+    /// What happens.
+    pub action: Action,
+}
+
+/// What one step does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Action {
+    /// Follows an edge of the thread's body.
+    Execute {
+        /// Which.
+        edge: EdgeId,
+        /// The value taken by a `Havoc`; 0 for all other instructions.
+        choice: Value,
+    },
+    /// The thread's oldest buffered store reaches memory (TSO only).
+    Flush,
+}
+
+/// A run from the initial state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// Under which memory model.
+    pub model: Model,
+    /// What happens, in order.
+    pub steps: Vec<Step>,
+}
+
+/// What the last state of a run is claimed to show.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Goal {
+    /// `forbid P`: P holds in a drained state. `forbid deadlock`: nothing can move, and not all threads are
+    /// done. `exists P`: a drained final state meets P. `always P`: a drained final state does not meet P.
+    Property(PropertyId),
+    /// An assertion of this thread failed. Judged at once, drained or not: nothing can undo it.
+    Assertion(ThreadId),
+}
