@@ -4,16 +4,23 @@
 //! This crate depends on nothing of Weir's, reads no text and does no IO.
 
 mod diagnostic;
+mod display;
 mod expr;
+pub mod flow;
 mod ids;
+mod lint;
 mod program;
 mod span;
+mod validate;
 
 pub use diagnostic::{Diagnostic, Label, Severity, nearest};
+pub use display::{body_instruction_text, body_place_name, expr_text};
 pub use expr::{BinaryOp, Expr, UnaryOp, Value};
 pub use ids::{EdgeId, LocId, ProcId, PropertyId, RegId, ThreadId};
+pub use lint::lint;
 pub use program::{
     Address, BinaryRmw, Body, CostRule, CostSubject, Edge, Instruction, Location, Multiplicity, Procedure, Program,
     Property, PropertyKind, Range, RegExpr, Register, Rmw, Shared, StateAtom, StateExpr, Thread,
 };
 pub use span::{LineColumn, Source, Span};
+pub use validate::{MAX_EXPRESSION_DEPTH, validate};

@@ -1,1 +1,21 @@
-//! Empty.
+//! The judge: what the engines are compared with. Used by tests only.
+//!
+//! - [`mod@reference`]: a naive interpreter for SC and TSO that visits every reachable state;
+//! - [`tiny`]: every program of a small shape; [`random`]: seeded random programs;
+//! - [`shrink()`]: makes a failing program small; [`dump()`]: shows it;
+//! - [`sketch`]: writes programs by hand in a few words.
+//!
+//! Nothing here shares code with an engine, so that a mistake in one is no mistake in the other.
+
+mod dump;
+pub mod random;
+pub mod reference;
+mod rng;
+mod shrink;
+pub mod sketch;
+pub mod tiny;
+
+pub use dump::dump;
+pub use reference::{FinalState, Goal, Model, Outcome, Unsupported, explore};
+pub use rng::Rng;
+pub use shrink::shrink;

@@ -1,1 +1,12 @@
-//! Empty.
+//! Weir as a library: what the store buffers of x86 can do to a concurrent program.
+//!
+//! It reads no files, prints nothing and never exits.
+
+mod control;
+mod explore;
+pub mod reach;
+mod semantics;
+mod verdict;
+
+pub use control::{Budget, Control, MemoryMeter, Progress, ProgressSink};
+pub use verdict::{Failure, Limit, Verdict};

@@ -1,6 +1,26 @@
 //! The small trusted part of Weir: replays a run step by step under SC or TSO, builds its
 //! happens-before graph, renders it. It shares no code with the engines, only `weir-ir`.
 
+mod checked;
+mod cycle;
+mod event;
+mod goal;
+mod happens_before;
+mod interpret;
+pub mod render;
+mod replay;
 mod run;
+mod state;
+#[cfg(test)]
+mod testing;
+mod words;
 
+pub use checked::{CheckError, Checked};
+pub use cycle::Cycle;
+pub use event::{Effect, Event, ReadFrom, StepId};
+pub use goal::{GoalError, Shortcoming, check_goal};
+pub use happens_before::{HappensBefore, Node, NodeId, NodeKind, Relation};
+pub use interpret::{Feature, Refusal, Unsupported};
+pub use replay::{Replay, ReplayError, enabled_steps, replay};
 pub use run::{Action, Goal, Model, Run, Step};
+pub use state::{Buffered, State, ThreadState};

@@ -1,0 +1,406 @@
+//! The command line as it is written: every option is declared once, here. Help, man pages and shell
+//! completions are generated from it.
+
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
+use weir_ir::Value;
+
+use crate::input::is_stdin;
+use crate::units::{parse_define, parse_size, parse_time};
+
+/// What the store buffers of x86 can do to a concurrent program.
+///
+/// An x86 processor does not write to memory at once: each core keeps its stores in a buffer for a while,
+/// where the other cores cannot see them. Algorithms that are right when every store is visible at once
+/// (sequential consistency, SC) can break under these buffers (Total Store Order, TSO). Weir searches the
+/// runs of a small model of the program for one that breaks a property, and shows it step by step.
+#[derive(Parser, Debug)]
+#[command(name = "weir", version, subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = TOP_EXAMPLES)]
+pub(crate) struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    #[command(flatten)]
+    pub(crate) console: ConsoleOptions,
+}
+
+/// The command line of this process. Prints and exits if there is help to show or the line makes no sense.
+pub(crate) fn parse() -> Arguments {
+    let arguments = Arguments::parse();
+    if let Err(reason) = arguments.command.check() {
+        Arguments::command().error(ErrorKind::ArgumentConflict, reason).exit();
+    }
+    arguments
+}
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  weir reach peterson.weir               Can a forbidden state be reached with store buffers?
+  weir reach --model sc peterson.weir    … and without them?
+  weir translate peterson.weir --to dot | dot -Tsvg > peterson.svg
+  weir fmt peterson.weir
+
+Exit status:
+  0  it holds: no forbidden state can be reached
+  1  it does not: a run was found and shown
+  2  bad usage or bad input
+  3  unknown: a limit was hit, or the method cannot tell
+  For several files: 2 if any file gives 2, else 1, else 3, else 0.";
+
+/// How to talk to the user; the same for all commands.
+#[derive(Args, Debug, Clone, Copy)]
+pub(crate) struct ConsoleOptions {
+    /// Colours: `auto` means on a terminal, unless NO_COLOR is set
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", global = true)]
+    pub(crate) color: Color,
+
+    /// Only the answer: no warnings, no explanations, no progress
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Also print statistics
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+/// When to use colours.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Color {
+    /// On a terminal, unless the environment says otherwise.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Can a forbidden state be reached?
+    Reach(ReachOptions),
+    /// Print the program in another form
+    Translate(TranslateOptions),
+    /// Check a saved run against the program
+    Replay(ReplayOptions),
+    /// Format `.weir` files
+    Fmt(FormatOptions),
+    /// Print a completion script for a shell
+    Completions(CompletionOptions),
+    /// Print the manual page, or write one page a command into a directory
+    Man(ManOptions),
+    /// Print the JSON Schema of what `--format json` and `--witness` give
+    #[command(hide = true)]
+    Schema,
+}
+
+impl Command {
+    /// What the declarations cannot say: options that make no sense together.
+    fn check(&self) -> Result<(), String> {
+        let files = match self {
+            Self::Reach(options) => &options.files,
+            Self::Fmt(options) => &options.files,
+            _ => &Vec::new(),
+        };
+        if files.iter().filter(|file| is_stdin(file)).count() > 1 {
+            return Err("standard input (`-`) can be read only once".into());
+        }
+        match self {
+            Self::Reach(options) => options.check(),
+            Self::Translate(options) => options.program.check(),
+            Self::Replay(options) if is_stdin(&options.file) && is_stdin(&options.witness) => {
+                Err("the program and the witness cannot both come from standard input".into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Options of `weir reach`.
+///
+/// Weir visits every state the program can be in, one by one, until it finds one that a property rules out or
+/// there are none left. Looked for are: the condition of each `forbid` and `exists`, final states that miss the
+/// condition of an `always`, deadlocks where `forbid deadlock` stands, and assertions that fail.
+#[derive(Args, Debug)]
+#[command(after_help = REACH_EXAMPLES)]
+pub(crate) struct ReachOptions {
+    /// Programs to look at; `-` is standard input
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Memory model: with store buffers (tso), or with every store visible at once (sc)
+    #[arg(long, value_enum, default_value_t = ModelName::Tso)]
+    pub(crate) model: ModelName,
+
+    /// How to find out: `explicit` visits every state one by one, and its answers are exact
+    #[arg(long, value_enum, default_value_t = Engine::Explicit)]
+    pub(crate) engine: Engine,
+
+    /// Order of the search: `bfs` finds a shortest run and uses all jobs; `dfs` goes deep early and uses one
+    #[arg(long, value_enum, default_value_t = SearchName::Bfs, value_name = "ORDER")]
+    pub(crate) search: SearchName,
+
+    /// Tell states apart by registers that are never read again (more states, same answer)
+    #[arg(long)]
+    pub(crate) keep_dead_registers: bool,
+
+    /// Look only for this: the number of a property in the file (from 1), `deadlock`, `assert`, or the name of a
+    /// thread (its assertions). Can be given several times [default: everything the program rules out]
+    #[arg(long = "goal", value_name = "GOAL")]
+    pub(crate) goals: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) program: ProgramOptions,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitOptions,
+
+    /// Save the run that was found, for `weir replay` and other tools (JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) witness: Option<PathBuf>,
+
+    /// Form of the answer: for people, for programs (one JSON object a file), or the run as a graph for Graphviz
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    pub(crate) format: RunFormat,
+}
+
+impl ReachOptions {
+    fn check(&self) -> Result<(), String> {
+        if self.witness.is_some() && self.files.len() > 1 {
+            return Err("`--witness` saves one run: give it with one FILE".into());
+        }
+        if self.witness.as_deref().is_some_and(is_stdin) {
+            return Err("`--witness` needs the name of a file; `--format json` prints the run".into());
+        }
+        self.program.check()
+    }
+}
+
+const REACH_EXAMPLES: &str = "\
+Examples:
+  weir reach peterson.weir                     Search with store buffers
+  weir reach --model sc peterson.weir          Search without them
+  weir reach -D N=4 --timeout 10m lamport.weir Set a constant of the program; stop after ten minutes
+  weir reach --witness run.json sb.weir        Save the run; `weir replay sb.weir run.json` checks it
+  weir reach --format json *.weir | jq -r '.file + \" \" + .verdict'
+
+Exit status: 0 unreachable, 1 reachable, 2 bad usage or bad input, 3 unknown.";
+
+/// Where programs come from; the same for all commands that read them.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct ProgramOptions {
+    /// Language of the input [default: by the file's extension; standard input is read as weir]
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub(crate) from: Option<Language>,
+
+    /// Give a constant of the program another value; can be given several times
+    #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = parse_define)]
+    pub(crate) defines: Vec<(String, Value)>,
+}
+
+impl ProgramOptions {
+    fn check(&self) -> Result<(), String> {
+        let mut names: Vec<&str> = self.defines.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("`-D {}` is given twice", pair[0])),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How much an analysis may use, for each file.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct LimitOptions {
+    /// Number of worker threads; the answer does not depend on it [default: the number of cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+
+    /// Stop after this time, as in 500ms, 60s, 10m, 2h or plain seconds [default: none]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Stop when the process uses this much memory, as in 512MiB or 4GB
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = parse_size)]
+    pub(crate) memory: u64,
+
+    /// Stop after this many different states [default: none]
+    #[arg(long, value_name = "N")]
+    pub(crate) states: Option<NonZeroU64>,
+}
+
+/// Options of `weir translate`.
+#[derive(Args, Debug)]
+#[command(after_help = TRANSLATE_EXAMPLES)]
+pub(crate) struct TranslateOptions {
+    /// The program; `-` is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// Form to print: Weir's own language, control-flow graphs for Graphviz, or the input language of Trencher
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub(crate) to: Target,
+
+    #[command(flatten)]
+    pub(crate) program: ProgramOptions,
+
+    /// Form of the answer: the bare text, or one JSON object with the text in it
+    #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
+    pub(crate) format: PlainFormat,
+}
+
+const TRANSLATE_EXAMPLES: &str = "\
+Examples:
+  weir translate peterson.weir --to dot | dot -Tsvg > peterson.svg
+  weir translate -D N=3 lamport.weir --to weir    The program as Weir sees it, with N set to 3";
+
+/// Options of `weir replay`.
+///
+/// Every step of the run is executed again, one by one, by a small separate interpreter; then the last state is
+/// checked for what the run claims to reach. Constants that were set with -D when the run was saved are set again.
+#[derive(Args, Debug)]
+#[command(after_help = REPLAY_EXAMPLES)]
+pub(crate) struct ReplayOptions {
+    /// The program; `-` is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// The run, as `weir reach --witness` saved it
+    #[arg(value_name = "WITNESS", value_hint = ValueHint::FilePath)]
+    pub(crate) witness: PathBuf,
+
+    /// Language of the program [default: by the file's extension; standard input is read as weir]
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub(crate) from: Option<Language>,
+
+    /// Form of the answer: for people, for programs (one JSON object), or the run as a graph for Graphviz
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    pub(crate) format: RunFormat,
+}
+
+const REPLAY_EXAMPLES: &str = "\
+Examples:
+  weir reach --witness run.json sb.weir
+  weir replay sb.weir run.json
+
+Exit status: 0 the run is right, 1 it is not, 2 bad usage or bad input.";
+
+/// Options of `weir fmt`.
+#[derive(Args, Debug)]
+#[command(after_help = FORMAT_EXAMPLES)]
+pub(crate) struct FormatOptions {
+    /// Files to rewrite in place; `-` formats standard input to standard output
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Change nothing; list the files that are not formatted and exit with status 1 if there are any
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Form of the answer: for people, or for programs (one JSON object a file)
+    #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
+    pub(crate) format: PlainFormat,
+}
+
+const FORMAT_EXAMPLES: &str = "\
+Examples:
+  weir fmt *.weir              Rewrite in place
+  weir fmt --check *.weir      For CI: exit status 1 if a file is not formatted
+  weir fmt - < a.weir          To standard output";
+
+/// Options of `weir completions`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  weir completions bash > ~/.local/share/bash-completion/completions/weir")]
+pub(crate) struct CompletionOptions {
+    /// Which shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Options of `weir man`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  weir man | man -l -\n  weir man ~/.local/share/man/man1")]
+pub(crate) struct ManOptions {
+    /// Where to write the pages [default: print the main page]
+    #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    pub(crate) directory: Option<PathBuf>,
+}
+
+/// Memory models.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ModelName {
+    /// Sequential consistency: every store is visible at once.
+    Sc,
+    /// Total Store Order: each thread's stores wait in a buffer.
+    Tso,
+}
+
+/// Ways to find out.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Engine {
+    /// Visits every state one by one.
+    Explicit,
+}
+
+/// Orders of the search.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SearchName {
+    /// Breadth-first: finds a shortest run.
+    Bfs,
+    /// Depth-first: goes deep early.
+    Dfs,
+}
+
+/// Input languages.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// Weir's own language.
+    Weir,
+}
+
+/// Forms a program can be printed in.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Weir's own language.
+    Weir,
+    /// Control-flow graphs for Graphviz.
+    Dot,
+    /// The input language of Trencher.
+    Trencher,
+}
+
+/// Forms of an answer that may hold a run.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunFormat {
+    /// For people.
+    Text,
+    /// One JSON object a file.
+    Json,
+    /// The run's happens-before graph for Graphviz.
+    Dot,
+}
+
+/// Forms of an answer without a run.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PlainFormat {
+    /// For people.
+    Text,
+    /// One JSON object a file.
+    Json,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_declarations_are_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,97 @@
+//! Standard output and standard error. Nothing else in Weir prints.
+//!
+//! Answers go to standard output; warnings, errors and progress to standard error. A reader that goes away
+//! (`weir … | head -1`) is no error: the rest is dropped, and the exit status still tells the verdict.
+
+use std::io::{self, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use serde::Serialize;
+use weir_ir::{Diagnostic, Source};
+
+use crate::args::{Color, ConsoleOptions};
+use crate::exit::Status;
+use crate::render::diagnostic::render_all;
+
+/// Where answers and messages go.
+pub(crate) struct Console {
+    out: AutoStream<io::Stdout>,
+    err: AutoStream<io::Stderr>,
+    options: ConsoleOptions,
+    /// Set when standard output cannot be written any more.
+    failure: Option<io::Error>,
+}
+
+impl Console {
+    /// The process's own streams.
+    pub(crate) fn new(options: ConsoleOptions) -> Self {
+        let choice = match options.color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        };
+        let (out, err) = (AutoStream::new(io::stdout(), choice), AutoStream::new(io::stderr(), choice));
+        Self { out, err, options, failure: None }
+    }
+
+    /// Whether only the answer is wanted.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.options.quiet
+    }
+
+    /// Whether statistics are wanted.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.options.verbose
+    }
+
+    /// Prints a part of the answer.
+    pub(crate) fn answer(&mut self, text: &str) {
+        if self.failure.is_some() {
+            return;
+        }
+        if let Err(error) = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
+            self.failure = Some(error);
+        }
+    }
+
+    /// Prints an answer as one line of JSON.
+    pub(crate) fn json(&mut self, answer: &impl Serialize) {
+        match serde_json::to_string(answer) {
+            Ok(line) => self.answer(&(line + "\n")),
+            Err(error) => self.failure = Some(error.into()),
+        }
+    }
+
+    /// Says something beside the answer, also when quiet. If standard error is gone, nobody listens.
+    pub(crate) fn complain(&mut self, text: &str) {
+        let _ = writeln!(self.err, "{text}");
+    }
+
+    /// Says something beside the answer, unless quiet.
+    pub(crate) fn remark(&mut self, text: &str) {
+        if !self.options.quiet {
+            self.complain(text);
+        }
+    }
+
+    /// Shows diagnostics with the source they speak of; warnings and notes only unless quiet.
+    pub(crate) fn diagnostics(&mut self, source: &Source, diagnostics: &[Diagnostic]) {
+        let wanted = |diagnostic: &&Diagnostic| diagnostic.is_error() || !self.options.quiet;
+        let shown: Vec<&Diagnostic> = diagnostics.iter().filter(wanted).collect();
+        if !shown.is_empty() {
+            let text = render_all(source, &shown);
+            self.complain(&text);
+        }
+    }
+
+    /// The status to exit with, once everything is said.
+    pub(crate) fn finish(mut self, status: Status) -> Status {
+        match self.failure.take() {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                self.complain(&format!("error: cannot write the answer: {error}"));
+                Status::Bad
+            }
+            _ => status,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Reading: files and standard input, as text of a size that can be dealt with.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use weir_ir::Source;
+
+use crate::args::Language;
+use crate::render::clean::clean;
+use crate::trouble::Trouble;
+use crate::units::size_text;
+
+/// Larger programs are refused: far beyond what a person writes, and the parser's tree takes a multiple of it.
+pub(crate) const PROGRAM_LIMIT: u64 = 64 << 20;
+
+/// Larger witnesses are refused. A step takes some 150 bytes, so this is a run of several million.
+pub(crate) const WITNESS_LIMIT: u64 = 1 << 30;
+
+/// Whether a path means standard input.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The name of a path as messages show it.
+pub(crate) fn display_name(path: &Path) -> String {
+    if is_stdin(path) { "<stdin>".to_owned() } else { clean(&path.display().to_string()) }
+}
+
+/// The language of a file: as given, or else by its extension.
+pub(crate) fn language(path: &Path, given: Option<Language>) -> Result<Language, Trouble> {
+    if let Some(language) = given {
+        return Ok(language);
+    }
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    match extension.as_deref() {
+        Some("weir") => Ok(Language::Weir),
+        None if is_stdin(path) => Ok(Language::Weir),
+        _ => Err(Trouble::input_with_help(
+            "cannot tell the language by the file's extension",
+            "programs of Weir end in `.weir`; for any other name say `--from weir`",
+        )),
+    }
+}
+
+/// Reads a program.
+pub(crate) fn read_source(path: &Path) -> Result<Source, Trouble> {
+    let text = read_text(path, PROGRAM_LIMIT)?;
+    Ok(Source::new(display_name(path), text))
+}
+
+/// Reads a text of at most `limit` bytes.
+pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, Trouble> {
+    let bytes = read_bytes(path, limit).map_err(|error| unreadable(&error))?;
+    if bytes.len() as u64 > limit {
+        return Err(Trouble::input(format!("larger than {}, the most that is read", size_text(limit))));
+    }
+    String::from_utf8(bytes).map_err(|error| not_text(&error))
+}
+
+/// Reads up to one byte more than `limit`, so that devices and pipes without end do no harm.
+fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if is_stdin(path) {
+        io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)?;
+    } else {
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+        }
+        file.take(limit + 1).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+fn unreadable(error: &io::Error) -> Trouble {
+    match error.kind() {
+        io::ErrorKind::NotFound => Trouble::input("no such file"),
+        io::ErrorKind::PermissionDenied => Trouble::input("cannot be read: permission denied"),
+        io::ErrorKind::IsADirectory => {
+            Trouble::input_with_help("is a directory, not a file", "name the files in it, as in `dir/*.weir`")
+        }
+        _ => Trouble::input(format!("cannot be read: {error}")),
+    }
+}
+
+/// Says where a file stops being text.
+fn not_text(error: &std::string::FromUtf8Error) -> Trouble {
+    let bytes = error.as_bytes();
+    let at = error.utf8_error().valid_up_to();
+    let (before, byte) = (&bytes[..at], bytes.get(at).copied().unwrap_or(0));
+    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+    let column = String::from_utf8_lossy(&before[line_start..]).chars().count() + 1;
+    Trouble::input_with_help(
+        format!("not UTF-8 text: byte 0x{byte:02x} at line {line}, column {column}"),
+        "is this the right file? if it is text in another encoding, convert it to UTF-8",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_are_pointed_at() {
+        let error = String::from_utf8(b"ab\n\xc3\xa9x\xff".to_vec()).expect_err("not UTF-8");
+        let reason = not_text(&error).reason();
+        assert_eq!(reason, "not UTF-8 text: byte 0xff at line 2, column 3");
+    }
+
+    #[test]
+    fn the_extension_tells_the_language_unless_it_is_given() {
+        assert!(language(Path::new("a.weir"), None).is_ok());
+        assert!(language(Path::new("a.WEIR"), None).is_ok());
+        assert!(language(Path::new("-"), None).is_ok());
+        assert!(language(Path::new("a.txt"), Some(Language::Weir)).is_ok());
+        assert!(language(Path::new("a.txt"), None).is_err());
+        assert!(language(Path::new("weir"), None).is_err());
+    }
+}

@@ -1,0 +1,261 @@
+//! The JSON contract: what `--format json` prints and `--witness` saves. `docs/schema.json` is generated from
+//! these types. Fields may be added; none is renamed or removed without saying so in the change log.
+
+mod diagnostic;
+mod witness;
+
+use std::path::Path;
+use std::time::Instant;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use diagnostic::DiagnosticRecord;
+pub(crate) use witness::{
+    ActionName, CycleRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
+};
+
+/// The version of Weir, as it stands in every answer.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// One answer: one object a file, on one line.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "names the shapes of an answer for the schema; each command serializes its own")]
+pub(crate) enum Answer {
+    Reach(Box<ReachAnswer>),
+    Translate(TranslateAnswer),
+    Replay(ReplayAnswer),
+    Format(FormatAnswer),
+    Error(ErrorAnswer),
+}
+
+/// What every answer begins with.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Head<V> {
+    /// Version of Weir.
+    pub(crate) weir: &'static str,
+    /// The command that was run.
+    pub(crate) command: CommandName,
+    /// The file as it was named on the command line; `-` is standard input.
+    pub(crate) file: String,
+    /// The answer in a word.
+    pub(crate) verdict: V,
+    /// Wall-clock time, with reading and checking.
+    pub(crate) seconds: f64,
+}
+
+impl<V> Head<V> {
+    /// The head of an answer about `file`, on which work began at `started`.
+    pub(crate) fn new(command: CommandName, file: &Path, verdict: V, started: Instant) -> Self {
+        let seconds = started.elapsed().as_secs_f64();
+        Self { weir: VERSION, command, file: file.display().to_string(), verdict, seconds }
+    }
+}
+
+/// Commands that give answers.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CommandName {
+    Reach,
+    Translate,
+    Replay,
+    Fmt,
+}
+
+/// Verdicts of `weir reach`.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ReachVerdict {
+    /// A run reaches a goal; it is in `witness`.
+    Reachable,
+    /// No run does: the search was complete.
+    Unreachable,
+    /// Not known; `reason` says why.
+    Unknown,
+}
+
+/// Verdicts of `weir translate`, `weir replay` and `weir fmt`.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum YesNo {
+    Ok,
+    No,
+}
+
+/// The verdict when there is no answer.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ErrorVerdict {
+    Error,
+}
+
+/// Memory models.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ModelRecord {
+    /// Sequential consistency.
+    Sc,
+    /// Total Store Order.
+    Tso,
+}
+
+/// The answer of `weir reach`.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ReachAnswer {
+    #[serde(flatten)]
+    pub(crate) head: Head<ReachVerdict>,
+    /// The engine that gave the answer.
+    pub(crate) engine: &'static str,
+    /// The memory model.
+    pub(crate) model: ModelRecord,
+    /// Distinct states found.
+    pub(crate) states: u64,
+    /// The property that can be broken; or, if just one was looked for, that one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) goal: Option<String>,
+    /// The line of that property.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) goal_line: Option<u32>,
+    /// Everything that was looked for.
+    pub(crate) goals: Vec<GoalRecord>,
+    /// The run, if the verdict is `reachable`. It was replayed by a separate interpreter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) witness: Option<Witness>,
+    /// Why the verdict is `unknown`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    /// What ended the search, if the verdict is `unknown`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) limit: Option<LimitRecord>,
+    /// Warnings and notes about the program.
+    pub(crate) warnings: Vec<DiagnosticRecord>,
+    /// Instructions that no run executed. Only if the search was complete (`unreachable`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unexecuted: Option<Vec<InstructionRecord>>,
+    /// Threads that no run moved, although they have instructions. Only if the search was complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) immobile: Option<Vec<String>>,
+    /// Stores that were blocked at least once: the value lies outside the declared range of the cell.
+    pub(crate) out_of_range: Vec<InstructionRecord>,
+    /// What the search took.
+    pub(crate) statistics: StatisticsRecord,
+}
+
+/// Something a search looks for.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct GoalRecord {
+    /// The property as it is written, or which assertions.
+    pub(crate) text: String,
+    /// Its line.
+    pub(crate) line: u32,
+}
+
+/// What ended a search before it knew.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LimitRecord {
+    Time,
+    Memory,
+    States,
+    Interrupted,
+    /// The engine cannot handle something in the program; see `warnings`.
+    Refused,
+}
+
+/// An instruction of a thread.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct InstructionRecord {
+    /// Whose.
+    pub(crate) thread: String,
+    /// Its number in the thread.
+    pub(crate) edge: u32,
+    /// The label it stands at, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) label: Option<String>,
+    /// The line of its source.
+    pub(crate) line: u32,
+    /// The instruction.
+    pub(crate) text: String,
+}
+
+/// What a search took.
+#[derive(Serialize, JsonSchema, Clone, Copy, Debug)]
+pub(crate) struct StatisticsRecord {
+    /// Steps taken between states.
+    pub(crate) transitions: u64,
+    /// Length of the longest run looked at.
+    pub(crate) depth: u64,
+    /// Bytes of one state in the store.
+    pub(crate) state_bytes: u64,
+    /// Bytes held by the stores of states at the end.
+    pub(crate) stored_bytes: u64,
+    /// The most memory the process used so far, in bytes, where the system tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) peak_memory_bytes: Option<u64>,
+    /// Wall-clock time of the search alone.
+    pub(crate) search_seconds: f64,
+}
+
+/// The answer of `weir translate`.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct TranslateAnswer {
+    #[serde(flatten)]
+    pub(crate) head: Head<YesNo>,
+    /// The form it is in.
+    pub(crate) to: &'static str,
+    /// The program.
+    pub(crate) text: String,
+    /// Warnings and notes about the program.
+    pub(crate) warnings: Vec<DiagnosticRecord>,
+}
+
+/// The answer of `weir replay`.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ReplayAnswer {
+    #[serde(flatten)]
+    pub(crate) head: Head<YesNo>,
+    /// The witness file as it was named on the command line.
+    pub(crate) witness_file: String,
+    /// What the run is about.
+    pub(crate) goal: String,
+    /// How many steps it has.
+    pub(crate) steps: u64,
+    /// Why the verdict is `no`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    /// The first step that is not possible or not as claimed, from 1; none if it is the last state that is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) step: Option<u64>,
+}
+
+/// The answer of `weir fmt`.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FormatAnswer {
+    /// The verdict is `no` if the file is not formatted and `--check` leaves it so.
+    #[serde(flatten)]
+    pub(crate) head: Head<YesNo>,
+    /// Whether the file was rewritten.
+    pub(crate) changed: bool,
+    /// The formatted text of standard input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+}
+
+/// There is no answer: the input cannot be used.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ErrorAnswer {
+    #[serde(flatten)]
+    pub(crate) head: Head<ErrorVerdict>,
+    /// Why.
+    pub(crate) reason: String,
+    /// Where in the program, if it is about places in it.
+    pub(crate) diagnostics: Vec<DiagnosticRecord>,
+}
+
+/// The schema of answers, with that of saved witnesses among its definitions.
+pub(crate) fn schema() -> Schema {
+    let mut generator = SchemaGenerator::default();
+    generator.subschema_for::<SavedWitness>();
+    generator.into_root_schema_for::<Answer>()
+}

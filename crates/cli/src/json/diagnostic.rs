@@ -1,0 +1,93 @@
+//! Diagnostics in JSON.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use weir_ir::{Diagnostic, Severity, Source, Span};
+
+use crate::render::clean::{clean, clip};
+
+/// A message about the source.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct DiagnosticRecord {
+    /// How serious.
+    pub(crate) severity: SeverityName,
+    /// Stable identifier in kebab case.
+    pub(crate) code: &'static str,
+    /// One sentence.
+    pub(crate) message: String,
+    /// The main place.
+    #[serde(flatten)]
+    pub(crate) place: PlaceRecord,
+    /// What is there.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) label: String,
+    /// Further places that explain it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) also: Vec<LabelRecord>,
+    /// A way out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) help: Option<String>,
+}
+
+/// How serious a message is.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SeverityName {
+    Note,
+    Warning,
+    Error,
+}
+
+/// A stretch of source. Lines and columns count from 1, columns in characters; the end is not included.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct PlaceRecord {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+    pub(crate) end_line: u32,
+    pub(crate) end_column: u32,
+}
+
+/// A stretch of source with what there is to say about it.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct LabelRecord {
+    #[serde(flatten)]
+    pub(crate) place: PlaceRecord,
+    /// What is there.
+    pub(crate) text: String,
+}
+
+impl PlaceRecord {
+    fn new(source: &Source, span: Span) -> Self {
+        let (start, end) = (source.line_column(span.start), source.line_column(span.end));
+        Self { line: start.line, column: start.column, end_line: end.line, end_column: end.column }
+    }
+}
+
+impl DiagnosticRecord {
+    /// A diagnostic about `source`. Long texts are cut: a name can be as long as the file.
+    pub(crate) fn new(source: &Source, diagnostic: &Diagnostic) -> Self {
+        const LIMIT: usize = 400;
+        let also = diagnostic
+            .secondary
+            .iter()
+            .map(|label| LabelRecord { place: PlaceRecord::new(source, label.span), text: clip(&label.text, LIMIT) });
+        Self {
+            severity: match diagnostic.severity {
+                Severity::Note => SeverityName::Note,
+                Severity::Warning => SeverityName::Warning,
+                Severity::Error => SeverityName::Error,
+            },
+            code: diagnostic.code,
+            message: clean(&diagnostic.message),
+            place: PlaceRecord::new(source, diagnostic.primary.span),
+            label: clip(&diagnostic.primary.text, LIMIT),
+            also: also.collect(),
+            help: diagnostic.help.as_deref().map(clean),
+        }
+    }
+
+    /// Diagnostics about `source`.
+    pub(crate) fn all(source: &Source, diagnostics: &[Diagnostic]) -> Vec<Self> {
+        diagnostics.iter().map(|diagnostic| Self::new(source, diagnostic)).collect()
+    }
+}

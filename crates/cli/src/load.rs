@@ -1,0 +1,44 @@
+//! From a path to a checked program.
+
+use std::path::Path;
+
+use weir_ir::{Diagnostic, Program, Source, Value};
+
+use crate::args::{Language, ProgramOptions};
+use crate::input;
+use crate::trouble::Trouble;
+
+/// A program, with what there is to say about it.
+pub(crate) struct Loaded {
+    /// The program.
+    pub(crate) program: Program,
+    /// Warnings and notes, in order of the source.
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+/// Reads, parses and checks a program.
+pub(crate) fn load(path: &Path, options: &ProgramOptions) -> Result<Loaded, Trouble> {
+    let language = input::language(path, options.from)?;
+    let source = input::read_source(path)?;
+    check(source, language, options.defines.clone())
+}
+
+/// Parses and checks a program.
+fn check(source: Source, language: Language, defines: Vec<(String, Value)>) -> Result<Loaded, Trouble> {
+    let Language::Weir = language;
+    let options = weir_syntax::weir::Options { defines };
+    let parsed = match weir_syntax::weir::parse(&source, &options) {
+        Ok(parsed) => parsed,
+        Err(diagnostics) => return Err(Trouble::Source(source, diagnostics)),
+    };
+    let mut warnings = parsed.warnings;
+    let (errors, remarks): (Vec<_>, Vec<_>) =
+        weir_ir::validate(&parsed.program).into_iter().partition(Diagnostic::is_error);
+    if !errors.is_empty() {
+        return Err(Trouble::Source(source, errors));
+    }
+    warnings.extend(remarks);
+    warnings.extend(weir_ir::lint(&parsed.program));
+    warnings.sort_by_key(|warning| (warning.primary.span, warning.code));
+    Ok(Loaded { program: parsed.program, warnings })
+}

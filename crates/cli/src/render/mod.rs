@@ -1,0 +1,9 @@
+//! Answers and messages in all their forms.
+
+pub(crate) mod clean;
+pub(crate) mod diagnostic;
+pub(crate) mod dot;
+pub(crate) mod excerpt;
+pub(crate) mod json;
+pub(crate) mod reach;
+pub(crate) mod text;

@@ -1,0 +1,157 @@
+//! The answer of `weir reach` for people.
+
+use weir::Limit;
+use weir_ir::Program;
+use weir_witness::{Goal, Model};
+
+use super::text::{Tone, diagnostics, evidence, headline, help, model_name, statistics};
+use crate::args::SearchName;
+use crate::commands::reach::{Conclusion, Finding};
+use crate::console::Console;
+use crate::evidence::Evidence;
+use crate::units::{counted, grouped, size_text, time_text};
+use crate::{coverage, goals};
+
+/// Prints the answer; only its first line if the console is quiet.
+pub(crate) fn show(finding: &Finding<'_>, console: &mut Console) {
+    let mut text = first_line(finding);
+    if !console.is_quiet() {
+        text += &match &finding.conclusion {
+            Conclusion::Unreachable => unreachable(finding),
+            Conclusion::Reachable(found) => reachable(finding, found),
+            Conclusion::Stopped(limit) => stopped(finding, *limit),
+            Conclusion::Refused(diagnostic) => diagnostics(finding.program, std::slice::from_ref(diagnostic)),
+        };
+    }
+    if console.is_verbose() {
+        text += &statistics(&finding.statistics);
+    }
+    console.answer(&text);
+}
+
+/// The answer in one line.
+pub(crate) fn first_line(finding: &Finding<'_>) -> String {
+    let (program, file) = (finding.program, finding.program.source.name());
+    let model = model_name(finding.model);
+    match &finding.conclusion {
+        Conclusion::Unreachable => {
+            let (what, place) = goals_text(program, finding.goals);
+            headline(Tone::Good, &format!("unreachable under {model}"), &what, &place)
+        }
+        Conclusion::Reachable(found) => {
+            let (what, line) = reached_goal(program, found);
+            headline(Tone::Bad, &format!("reachable under {model}"), &what, &format!("{file}:{line}"))
+        }
+        Conclusion::Stopped(_) | Conclusion::Refused(_) => {
+            let why = reason(finding).unwrap_or_default();
+            headline(Tone::Open, &format!("unknown under {model}"), &why, file)
+        }
+    }
+}
+
+/// Without colours.
+pub(crate) fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+/// Why the answer is not known, if it is not.
+pub(crate) fn reason(finding: &Finding<'_>) -> Option<String> {
+    let limits = &finding.options.limits;
+    match &finding.conclusion {
+        Conclusion::Unreachable | Conclusion::Reachable(_) => None,
+        Conclusion::Refused(diagnostic) => Some(diagnostic.message.clone()),
+        Conclusion::Stopped(limit) => Some(match limit {
+            Limit::Time => {
+                let time = limits.timeout.map(time_text).unwrap_or_default();
+                format!("the time limit of {time} was reached")
+            }
+            Limit::Memory => format!("the memory limit of {} was reached", size_text(limits.memory)),
+            Limit::States => {
+                let states = limits.states.map_or(0, std::num::NonZeroU64::get);
+                format!("the limit of {} was reached", counted(states, "state"))
+            }
+            Limit::Interrupted => "interrupted".to_owned(),
+        }),
+    }
+}
+
+/// The goal that a run reaches, and its line. An assertion is named by itself, not by its thread.
+pub(crate) fn reached_goal(program: &Program, found: &Evidence) -> (String, u32) {
+    let goal = found.checked.goal();
+    match (goal, found.checked.replay().events().last()) {
+        (Goal::Assertion(thread), Some(event)) => {
+            let written: Vec<&str> = program.source.slice(event.span).split_whitespace().collect();
+            (format!("{} of {}", written.join(" "), program.thread(thread).name), event.line(program))
+        }
+        _ => (goals::text(program, goal), goals::line(program, goal)),
+    }
+}
+
+/// What was looked for, and where it stands.
+fn goals_text(program: &Program, goals: &[Goal]) -> (String, String) {
+    let file = program.source.name();
+    match goals {
+        [] => ("the program states no property".to_owned(), file.to_owned()),
+        [goal] => (goals::text(program, *goal), format!("{file}:{}", goals::line(program, *goal))),
+        _ => (format!("none of the {} goals", grouped(goals.len() as u64)), file.to_owned()),
+    }
+}
+
+fn unreachable(finding: &Finding<'_>) -> String {
+    let states = finding.statistics.states;
+    let all = if states == 1 {
+        "the only reachable state".to_owned()
+    } else {
+        format!("all {} reachable states", grouped(states))
+    };
+    let mut text = format!("the search was complete: {all} under {} were visited\n", model_name(finding.model));
+    text += &diagnostics(finding.program, &coverage::warnings(finding.program, &finding.coverage));
+    text += &match finding.model {
+        _ if finding.goals.is_empty() => {
+            format!("\n{}", help("say what must not happen, as in `forbid P0 at critical && P1 at critical;`"))
+        }
+        Model::Sc => format!("\n{}", help("this was without store buffers; `--model tso` searches with them")),
+        Model::Tso => String::new(),
+    };
+    text
+}
+
+fn reachable(finding: &Finding<'_>, found: &Evidence) -> String {
+    let program = finding.program;
+    let mut text = evidence(program, found);
+    let next = match (finding.model, found.overtaking()) {
+        (_, Some(overtaking)) => overtaking.advice(program),
+        (Model::Tso, None) if found.cycle.is_none() => {
+            "the buffers play no part in this run: the same can happen under SC (`--model sc`)".to_owned()
+        }
+        (Model::Tso, None) => "`--model sc` tells whether it can happen without store buffers, too".to_owned(),
+        (Model::Sc, None) => "no fence can mend this: it happens without store buffers".to_owned(),
+    };
+    text += &format!("\n{}", help(&next));
+    text
+}
+
+fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
+    let statistics = &finding.statistics;
+    let (states, depth) = (counted(statistics.states, "state"), counted(statistics.depth, "step"));
+    let mut text = format!("covered: {states}, by runs of up to {depth}; no goal among them\n");
+    let blocked = weir::reach::Coverage { unexecuted: Vec::new(), immobile: Vec::new(), ..finding.coverage.clone() };
+    text += &diagnostics(finding.program, &coverage::warnings(finding.program, &blocked));
+    let more = match limit {
+        Limit::Time => "give it more time with `--timeout`",
+        Limit::Memory => "give it more memory with `--memory`",
+        Limit::States => "raise the limit with `--states`",
+        Limit::Interrupted => "let it run on; `--timeout` and `--memory` end a search by themselves",
+    };
+    let other = match finding.options.search {
+        SearchName::Bfs => "`--search dfs` goes deep early",
+        SearchName::Dfs => "`--search bfs` finds short runs first",
+    };
+    text += &format!("\n{}", help(&format!("{more}, or make the model smaller; {other}")));
+    if finding.model == Model::Tso {
+        text += &help(
+            "a thread that stores again and again without a fence fills its buffer without bound: then only a limit ends the search",
+        );
+    }
+    text
+}

@@ -1,0 +1,101 @@
+//! Answers for people: the answer in the first line, the source underneath, the run as a person would draw it,
+//! the next thing to do last.
+
+use anstyle::{AnsiColor, Style};
+use weir::reach::Statistics;
+use weir_ir::{Diagnostic, Program};
+use weir_witness::Model;
+use weir_witness::render::{LaneOptions, cycle_text, lanes};
+
+use super::clean::clip;
+use super::diagnostic::{illustrate, render_all};
+use crate::evidence::Evidence;
+use crate::memory;
+use crate::units::{counted, grouped, size_text, time_text};
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const GREEN: Style = AnsiColor::Green.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+const CYAN: Style = AnsiColor::Cyan.on_default().bold();
+
+/// Longest text of a goal in the first line, in characters.
+const GOAL_LIMIT: usize = 200;
+
+/// A verdict and its colour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tone {
+    Good,
+    Bad,
+    Open,
+}
+
+/// The first line: `verdict: what (where)`.
+pub(crate) fn headline(tone: Tone, verdict: &str, what: &str, place: &str) -> String {
+    let style = match tone {
+        Tone::Good => GREEN,
+        Tone::Bad => RED,
+        Tone::Open => YELLOW,
+    };
+    format!("{style}{verdict}{style:#}: {} ({place})\n", clip(what, GOAL_LIMIT))
+}
+
+/// The name of a model in running text.
+pub(crate) fn model_name(model: Model) -> &'static str {
+    match model {
+        Model::Sc => "SC",
+        Model::Tso => "TSO",
+    }
+}
+
+/// A run, and why it is possible.
+pub(crate) fn evidence(program: &Program, evidence: &Evidence) -> String {
+    let checked = &evidence.checked;
+    let mut text = String::new();
+    if let Some(overtaking) = evidence.overtaking() {
+        text += &format!("\n{}\n", illustrate(&program.source, &overtaking.labels()));
+    }
+    let steps = counted(checked.run().steps.len() as u64, "step");
+    let which =
+        if evidence.cycle.is_some() { "a run that sequential consistency forbids" } else { "a run that gets there" };
+    let picture = lanes(program, checked.replay(), &LaneOptions::default());
+    text += &format!("\n{which} (replayed, {steps}):\n\n{}\n", picture.trim_end_matches('\n'));
+    if let Some(cycle) = &evidence.cycle {
+        let cycle = clip(&cycle_text(program, checked.happens_before(), cycle), 2_000);
+        text += &format!("\ncycle: {cycle}\n");
+        text += "each of these happens before the next, so without store buffers none could come first\n";
+    }
+    text
+}
+
+/// What to do next.
+pub(crate) fn help(text: &str) -> String {
+    format!("{CYAN}help{CYAN:#}: {text}\n")
+}
+
+/// Diagnostics as a part of the answer.
+pub(crate) fn diagnostics(program: &Program, diagnostics: &[Diagnostic]) -> String {
+    if diagnostics.is_empty() {
+        return String::new();
+    }
+    let all: Vec<&Diagnostic> = diagnostics.iter().collect();
+    format!("\n{}\n", render_all(&program.source, &all))
+}
+
+/// What a search took.
+pub(crate) fn statistics(statistics: &Statistics) -> String {
+    let rate = statistics.states as f64 / statistics.elapsed.as_secs_f64().max(1e-6);
+    let stored = size_text(statistics.stored_bytes);
+    let rows = [
+        ("states", grouped(statistics.states)),
+        ("transitions", grouped(statistics.transitions)),
+        ("depth", grouped(statistics.depth)),
+        ("state", format!("{}; all stored states {stored}", counted(statistics.state_bytes, "byte"))),
+        (
+            "memory",
+            memory::peak().map_or_else(|| "not known".to_owned(), |peak| format!("{} at most", size_text(peak))),
+        ),
+        ("time", format!("{} ({} states a second)", time_text(statistics.elapsed), grouped(rate as u64))),
+    ];
+    let lines = rows.map(|(name, value)| format!("  {name:<12} {value}\n"));
+    format!("\nstatistics:\n{}", lines.concat())
+}

@@ -1,0 +1,264 @@
+//! Runs to JSON and back. What is read back is only a claim: `weir-witness` replays it, and everything the file
+//! says about its steps is compared with what they really do.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use weir_ir::{EdgeId, Program, PropertyId, ThreadId, Value};
+use weir_witness::render::step_texts;
+use weir_witness::{
+    Action, Checked, Cycle, Effect, Event, Goal, HappensBefore, Model, NodeId, NodeKind, Relation, Replay, Run, Step,
+};
+
+use crate::evidence::Evidence;
+use crate::input::{WITNESS_LIMIT, display_name, read_text};
+use crate::json::{
+    ActionName, CycleRecord, ModelRecord, RelationName, SavedGoal, SavedWitness, StepRecord, VERSION, WITNESS_FORMAT,
+    Witness,
+};
+use crate::render::clean::clean;
+use crate::trouble::Trouble;
+
+/// Why a saved run does not fit the program.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Misfit {
+    /// The step, from 1, if it is one step that does not fit.
+    pub(crate) step: Option<u64>,
+    /// Why.
+    pub(crate) reason: String,
+}
+
+/// A replayed run in JSON.
+pub(crate) fn to_json(program: &Program, evidence: &Evidence) -> Witness {
+    let checked = &evidence.checked;
+    let cycle = evidence.cycle.as_ref().map_or_else(Vec::new, |cycle| cycle_records(program, checked, cycle));
+    Witness { model: model_record(checked.run().model), steps: step_records(program, checked.replay()), cycle }
+}
+
+/// A replayed run with all that is needed to check it again.
+pub(crate) fn to_saved(
+    program: &Program,
+    evidence: &Evidence,
+    file: &Path,
+    defines: &[(String, Value)],
+) -> SavedWitness {
+    let Witness { model, steps, cycle } = to_json(program, evidence);
+    SavedWitness {
+        format: WITNESS_FORMAT,
+        weir: VERSION.to_owned(),
+        file: file.display().to_string(),
+        defines: defines.iter().cloned().collect(),
+        goal: to_saved_goal(program, evidence.checked.goal()),
+        model,
+        steps,
+        cycle,
+    }
+}
+
+fn to_saved_goal(program: &Program, goal: Goal) -> SavedGoal {
+    match goal {
+        Goal::Property(id) => SavedGoal::Property { number: id.0.saturating_add(1), text: canonical_text(program, id) },
+        Goal::Assertion(thread) => SavedGoal::Assertion { thread: program.thread(thread).name.clone() },
+    }
+}
+
+/// A property in a form that does not depend on how it is laid out in the source.
+fn canonical_text(program: &Program, id: PropertyId) -> String {
+    program.properties.get(id.index()).map_or_else(String::new, |property| program.property_text(property))
+}
+
+/// Reads a saved witness.
+pub(crate) fn read(path: &Path) -> Result<SavedWitness, Trouble> {
+    let name = display_name(path);
+    let bad = |reason: String| Trouble::input(format!("the witness {name}: {reason}"));
+    let text = read_text(path, WITNESS_LIMIT).map_err(|trouble| bad(trouble.reason()))?;
+    let other_format = |format: u32| {
+        bad(format!("has format {format}; this version of Weir ({VERSION}) reads format {WITNESS_FORMAT}"))
+    };
+    match serde_json::from_str::<SavedWitness>(&text) {
+        Ok(saved) if saved.format == WITNESS_FORMAT => Ok(saved),
+        Ok(saved) => Err(other_format(saved.format)),
+        Err(error) => match serde_json::from_str::<FormatOnly>(&text) {
+            Ok(found) if found.format != WITNESS_FORMAT => Err(other_format(found.format)),
+            _ => Err(bad(format!("is malformed: {}", clean(&error.to_string())))),
+        },
+    }
+}
+
+/// Enough of a witness to tell which version of the format it has.
+#[derive(serde::Deserialize)]
+struct FormatOnly {
+    format: u32,
+}
+
+/// The run and the goal that a file claims, in terms of the program.
+pub(crate) fn to_run(program: &Program, saved: &SavedWitness) -> Result<(Run, Goal), Misfit> {
+    let goal = to_goal(program, &saved.goal)?;
+    let threads: HashMap<&str, ThreadId> =
+        program.thread_ids().map(|thread| (program.thread(thread).name.as_str(), thread)).collect();
+    let mut steps = Vec::with_capacity(saved.steps.len());
+    for (index, record) in saved.steps.iter().enumerate() {
+        let step = to_step(program, &threads, record);
+        steps.push(step.map_err(|reason| Misfit { step: Some(index as u64 + 1), reason })?);
+    }
+    let model = match saved.model {
+        ModelRecord::Sc => Model::Sc,
+        ModelRecord::Tso => Model::Tso,
+    };
+    Ok((Run { model, steps }, goal))
+}
+
+fn to_goal(program: &Program, saved: &SavedGoal) -> Result<Goal, Misfit> {
+    let misfit = |reason: String| Misfit { step: None, reason };
+    match saved {
+        SavedGoal::Property { number, text } => {
+            let index = number.checked_sub(1).filter(|&index| (index as usize) < program.properties.len());
+            let index = index.ok_or_else(|| misfit(format!("the program has no property number {number}")))?;
+            let now = canonical_text(program, PropertyId(index));
+            if now == *text {
+                Ok(Goal::Property(PropertyId(index)))
+            } else {
+                let text = clean(text);
+                Err(misfit(format!("the run is about `{text}`, but property {number} of the program is `{now}`")))
+            }
+        }
+        SavedGoal::Assertion { thread } => {
+            let found = program.thread_ids().find(|&id| program.thread(id).name == *thread);
+            found.map(Goal::Assertion).ok_or_else(|| misfit(format!("the program has no thread `{}`", clean(thread))))
+        }
+    }
+}
+
+fn to_step(program: &Program, threads: &HashMap<&str, ThreadId>, record: &StepRecord) -> Result<Step, String> {
+    let thread = threads.get(record.thread.as_str());
+    let &thread = thread.ok_or_else(|| format!("the program has no thread `{}`", clean(&record.thread)))?;
+    let action = match (record.action, record.edge) {
+        (ActionName::Flush, None) => Action::Flush,
+        (ActionName::Flush, Some(_)) => return Err("a flush follows no edge, but one is given".into()),
+        (_, None) => return Err("the edge is missing".into()),
+        (_, Some(edge)) => {
+            let count = program.body(thread).edges().len();
+            if edge as usize >= count {
+                return Err(format!("thread {} has no edge {edge}: it has {count}", clean(&record.thread)));
+            }
+            Action::Execute { edge: EdgeId(edge), choice: record.choice.unwrap_or(0) }
+        }
+    };
+    Ok(Step { thread, action })
+}
+
+/// Whether the steps did what the file says they do.
+pub(crate) fn compare(program: &Program, saved: &SavedWitness, replay: &Replay) -> Result<(), Misfit> {
+    for (index, (claim, fact)) in saved.steps.iter().zip(step_records(program, replay)).enumerate() {
+        if let Some(reason) = contradiction(claim, &fact) {
+            return Err(Misfit { step: Some(index as u64 + 1), reason });
+        }
+    }
+    if !saved.cycle.is_empty() && !HappensBefore::new(replay).is_cyclic() {
+        let reason = "the file claims a cycle of happens-before, but the run has none".into();
+        return Err(Misfit { step: None, reason });
+    }
+    Ok(())
+}
+
+/// What a file says of a step that is not so. Lines and labels may have moved since: they are no part of the run.
+fn contradiction(claim: &StepRecord, fact: &StepRecord) -> Option<String> {
+    let text = |text: &Option<String>| {
+        text.as_deref().map_or_else(|| "nothing".to_owned(), |text| format!("`{}`", clean(text)))
+    };
+    let number = |value: Option<Value>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
+    if claim.text.is_some() && claim.text != fact.text {
+        return Some(format!("the file says {}, but the program says {}", text(&claim.text), text(&fact.text)));
+    }
+    if claim.action != fact.action {
+        return Some(format!("the file says it is a {:?}, but it is a {:?}", claim.action, fact.action).to_lowercase());
+    }
+    if claim.cell.is_some() && claim.cell != fact.cell {
+        return Some(format!("the file says the cell is {}, but it is {}", text(&claim.cell), text(&fact.cell)));
+    }
+    if claim.value.is_some() && claim.value != fact.value {
+        return Some(format!("the file says the value is {}, but it is {}", number(claim.value), number(fact.value)));
+    }
+    if claim.read.is_some() && claim.read != fact.read {
+        return Some(format!("the file says it reads {}, but it reads {}", number(claim.read), number(fact.read)));
+    }
+    None
+}
+
+fn step_records(program: &Program, replay: &Replay) -> Vec<StepRecord> {
+    let texts = step_texts(program, replay);
+    replay.events().iter().zip(texts).map(|(event, text)| step_record(program, event, text.to_string())).collect()
+}
+
+fn step_record(program: &Program, event: &Event, text: String) -> StepRecord {
+    let effect = &event.effect;
+    let is_rmw = matches!(effect, Effect::ReadModifyWrite { .. });
+    let assigned = effect.register().map(|(_, value)| value).filter(|_| !is_rmw);
+    StepRecord {
+        thread: program.thread(event.thread).name.clone(),
+        action: action_name(effect),
+        edge: event.edge.map(|edge| edge.0),
+        choice: if let Effect::Havoc { value, .. } = effect { Some(*value) } else { None },
+        cell: effect.address().map(|address| program.cell_name(address)),
+        value: effect.written().or(assigned),
+        read: effect.read().filter(|_| is_rmw),
+        label: event.label(program).map(str::to_owned),
+        line: Some(event.line(program)),
+        text: Some(text),
+    }
+}
+
+fn action_name(effect: &Effect) -> ActionName {
+    match effect {
+        Effect::Load { .. } => ActionName::Load,
+        Effect::Store { .. } => ActionName::Store,
+        Effect::Flush { .. } => ActionName::Flush,
+        Effect::Fence => ActionName::Fence,
+        Effect::ReadModifyWrite { .. } => ActionName::Rmw,
+        Effect::Lock => ActionName::Lock,
+        Effect::Unlock => ActionName::Unlock,
+        Effect::Skip
+        | Effect::Assign { .. }
+        | Effect::Assume
+        | Effect::Assert { .. }
+        | Effect::Havoc { .. }
+        | Effect::Terminate => ActionName::Local,
+    }
+}
+
+fn cycle_records(program: &Program, checked: &Checked, cycle: &Cycle) -> Vec<CycleRecord> {
+    let (trace, events) = (checked.happens_before(), checked.replay().events());
+    let record = |&(id, relation): &(NodeId, Relation)| {
+        let node = trace.node(id);
+        CycleRecord {
+            step: node.step.0.saturating_add(1),
+            thread: program.thread(node.thread).name.clone(),
+            action: match node.kind {
+                NodeKind::Load => ActionName::Load,
+                NodeKind::Store => ActionName::Store,
+                NodeKind::ReadModifyWrite => ActionName::Rmw,
+                NodeKind::Fence => ActionName::Fence,
+                NodeKind::Lock => ActionName::Lock,
+                NodeKind::Unlock => ActionName::Unlock,
+            },
+            cell: node.address.map(|address| program.cell_name(address)),
+            line: events.get(node.step.index()).map_or(0, |event| event.line(program)),
+            relation: match relation {
+                Relation::ProgramOrder => RelationName::ProgramOrder,
+                Relation::StoreOrder => RelationName::StoreOrder,
+                Relation::Source => RelationName::Source,
+                Relation::Conflict => RelationName::Conflict,
+                Relation::Section => RelationName::Section,
+            },
+        }
+    };
+    cycle.links().iter().map(record).collect()
+}
+
+/// The model as JSON names it.
+pub(crate) fn model_record(model: Model) -> ModelRecord {
+    match model {
+        Model::Sc => ModelRecord::Sc,
+        Model::Tso => ModelRecord::Tso,
+    }
+}

@@ -1,0 +1,96 @@
+//! `weir fmt` and `weir translate` on files and standard input.
+
+use crate::support::{sample, scratch, weir, weir_with_input, write};
+
+const UGLY: &str = "shared x;   thread P{x=1;// why\n}\n";
+
+fn formatted() -> String {
+    let ran = weir_with_input(&["fmt", "-"], UGLY.as_bytes());
+    assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
+    ran.stdout
+}
+
+#[test]
+fn formatting_rewrites_a_file_once() {
+    let directory = scratch("fmt");
+    let file = write(&directory, "a.weir", UGLY);
+    assert_eq!(weir(&["fmt", "--check", &file]).status, Some(1));
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), UGLY, "--check changes nothing");
+    let ran = weir(&["fmt", &file]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), ""));
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), formatted());
+    assert_eq!(weir(&["fmt", "--check", &file]).status, Some(0));
+    assert_eq!(weir(&["fmt", &file]).stderr, "", "nothing is left to do");
+    let left: Vec<_> = std::fs::read_dir(&directory).expect("it is there").collect();
+    assert_eq!(left.len(), 1, "no other file is left behind: {left:?}");
+}
+
+#[test]
+fn check_lists_what_is_not_formatted() {
+    let directory = scratch("fmt-check");
+    let good = write(&directory, "good.weir", formatted());
+    let bad = write(&directory, "bad.weir", UGLY);
+    let broken = write(&directory, "broken.weir", "thread {");
+    let ran = weir(&["fmt", "--check", &good, &bad]);
+    assert_eq!((ran.status, ran.stdout), (Some(1), format!("{bad}: not formatted\n")));
+    let ran = weir(&["fmt", "--check", &good, &bad, &broken]);
+    assert_eq!(ran.status, Some(2), "a file with errors counts more: {ran:?}");
+}
+
+#[test]
+fn a_file_with_errors_is_left_alone() {
+    let directory = scratch("fmt-errors");
+    let file = write(&directory, "broken.weir", "thread P { x = ; }");
+    let ran = weir(&["fmt", &file]);
+    ran.assert_no_bug();
+    assert_eq!(ran.status, Some(2));
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "thread P { x = ; }");
+}
+
+#[cfg(unix)]
+#[test]
+fn permissions_and_links_survive_formatting() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let directory = scratch("fmt-links");
+    let file = write(&directory, "a.weir", UGLY);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).expect("it is ours");
+    let link = directory.join("link.weir");
+    symlink("a.weir", &link).expect("links can be made");
+    assert_eq!(weir(&["fmt", link.to_str().expect("the path is UTF-8")]).status, Some(0));
+    assert!(std::fs::symlink_metadata(&link).expect("it is there").is_symlink());
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), formatted());
+    assert_eq!(std::fs::metadata(&file).expect("it is there").permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn what_is_translated_to_weir_gives_the_same_answer() {
+    for name in ["peterson", "fenced", "rmw"] {
+        let text = weir(&["translate", "--to", "weir", &sample(name)]).stdout;
+        for model in ["sc", "tso"] {
+            let before = weir(&["reach", "--format", "json", "--model", model, &sample(name)]).json();
+            let after = weir_with_input(&["reach", "--format", "json", "--model", model, "-"], text.as_bytes()).json();
+            assert_eq!(before["verdict"], after["verdict"], "{name} under {model}:\n{text}");
+            assert_eq!(before["states"], after["states"], "{name} under {model}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn every_form_is_printed() {
+    let dot = weir(&["translate", "--to", "dot", &sample("fenced")]);
+    assert_eq!(dot.status, Some(0));
+    assert!(dot.stdout.starts_with("digraph"), "{}", dot.stdout);
+    let trencher = weir(&["translate", "--to", "trencher", &sample("fenced")]);
+    assert_eq!(trencher.status, Some(0), "{trencher:?}");
+    assert!(trencher.stdout.contains("mfence"), "{}", trencher.stdout);
+    let json = weir(&["translate", "--to", "dot", "--format", "json", &sample("fenced")]).json();
+    assert_eq!(json["text"], dot.stdout.as_str());
+}
+
+#[test]
+fn what_a_language_cannot_say_is_refused_with_the_place() {
+    let ran = weir_with_input(&["translate", "--to", "trencher", "-"], b"shared x = 1;\nthread P { x = 2; }\n");
+    ran.assert_no_bug();
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("<stdin>:1:"), "{}", ran.stderr);
+}

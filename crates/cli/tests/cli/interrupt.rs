@@ -1,0 +1,58 @@
+//! Ctrl-C ends in a partial result.
+
+#![cfg(unix)]
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{program, sample};
+
+fn endless() -> Child {
+    let mut command = program();
+    command.args(["reach", "--format", "json", &sample("endless")]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+}
+
+fn interrupt(child: &Child) {
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(status.is_ok_and(|status| status.success()), "the signal is sent");
+}
+
+fn is_over(child: &mut Child) -> bool {
+    child.try_wait().expect("the child can be asked").is_some()
+}
+
+/// The program listens for Ctrl-C before it says so in any way, so wait until it is searching.
+fn wait_until_searching() {
+    std::thread::sleep(Duration::from_millis(1_500));
+}
+
+#[test]
+fn the_first_ctrl_c_gives_a_partial_result() {
+    let mut child = endless();
+    wait_until_searching();
+    assert!(!is_over(&mut child));
+    interrupt(&child);
+    let asked = Instant::now();
+    let output = child.wait_with_output().expect("the program ends");
+    assert!(asked.elapsed() < Duration::from_secs(20), "took {:?}", asked.elapsed());
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("stdout is JSON");
+    assert_eq!(answer["verdict"], "unknown");
+    assert_eq!(answer["limit"], "interrupted");
+    assert!(answer["states"].as_u64().is_some_and(|states| states > 0), "{answer}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut command = program();
+    command.args(["reach", &sample("peterson")]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    drop(child.stdout.take());
+    let mut said = String::new();
+    child.stderr.take().expect("stderr is piped").read_to_string(&mut said).expect("stderr is UTF-8");
+    let status = child.wait().expect("the program ends");
+    assert_eq!(status.code(), Some(1), "the verdict still counts: {said}");
+    assert!(!said.contains("error"), "{said}");
+}

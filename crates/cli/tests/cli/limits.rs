@@ -1,0 +1,61 @@
+//! Limits are honoured, and what was covered is told.
+
+use std::time::Duration;
+
+use crate::support::{Ran, sample, weir};
+
+#[track_caller]
+fn unknown(ran: &Ran, reason: &str, help: &str) {
+    ran.assert_no_bug();
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+    assert!(ran.stdout.starts_with(&format!("unknown under TSO: {reason}")), "{}", ran.stdout);
+    assert!(ran.stdout.contains("covered: ") && ran.stdout.contains(help), "{}", ran.stdout);
+}
+
+#[test]
+fn a_limit_on_states_ends_in_unknown() {
+    let ran = weir(&["reach", "--states", "10", &sample("endless")]);
+    unknown(&ran, "the limit of 10 states was reached", "raise the limit with `--states`");
+    let json = weir(&["reach", "--states", "10", "--format", "json", &sample("endless")]).json();
+    assert_eq!(json["verdict"], "unknown");
+    assert_eq!(json["limit"], "states");
+    assert!(json["states"].as_u64().is_some_and(|states| states <= 10), "{json}");
+}
+
+#[test]
+fn a_limit_on_time_ends_in_unknown_soon_after() {
+    let ran = weir(&["reach", "--timeout", "1ms", &sample("endless")]);
+    unknown(&ran, "the time limit of 1 ms was reached", "`--timeout`");
+    let ran = weir(&["reach", "--timeout", "1s", &sample("endless")]);
+    unknown(&ran, "the time limit of 1.0 s was reached", "`--timeout`");
+    assert!((Duration::from_millis(900)..Duration::from_secs(20)).contains(&ran.took), "took {:?}", ran.took);
+}
+
+#[test]
+fn a_limit_on_memory_ends_in_unknown_and_is_not_overstepped() {
+    let ran = weir(&["reach", "--memory", "1MiB", &sample("endless")]);
+    unknown(&ran, "the memory limit of 1 MiB was reached", "`--memory`");
+    let json = weir(&["reach", "--memory", "100MiB", "--format", "json", &sample("endless")]).json();
+    assert_eq!(json["limit"], "memory");
+    let peak = json["statistics"]["peak_memory_bytes"].as_u64();
+    assert!(peak.is_none_or(|peak| peak <= 115 << 20), "{peak:?} bytes");
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_number_of_jobs() {
+    let answer = |jobs| weir(&["reach", "--jobs", jobs, &sample("peterson")]).stdout;
+    let one = answer("1");
+    assert!(one.starts_with("reachable under TSO"));
+    assert_eq!(one, answer("2"));
+    assert_eq!(one, answer("7"));
+}
+
+#[test]
+fn of_several_files_the_gravest_status_counts() {
+    let (holds, violated, endless) = (sample("fenced"), sample("peterson"), sample("endless"));
+    let status = |files: &[&str]| weir(&[&["reach", "-q", "--states", "1000"], files].concat()).status;
+    assert_eq!(status(&[&holds]), Some(0));
+    assert_eq!(status(&[&holds, &endless]), Some(3));
+    assert_eq!(status(&[&violated, &endless, &holds]), Some(1));
+    assert_eq!(status(&[&violated, "no-such-file.weir", &endless]), Some(2));
+}

@@ -1,0 +1,13 @@
+//! The command line as scripts and people see it: the built program is run, nothing is mocked.
+//!
+//! One test program for all of it, since linking takes longer than most of the tests.
+
+mod bad_input;
+mod files;
+mod interrupt;
+mod json;
+mod limits;
+mod meta;
+mod replay;
+mod support;
+mod transcripts;

@@ -1,0 +1,54 @@
+//! Help, manual pages and completions.
+
+use crate::support::{scratch, weir};
+
+#[test]
+fn help_and_version_exit_with_zero() {
+    for arguments in [&["--help"][..], &["-h"], &["--version"], &["help", "reach"], &["reach", "--help"], &["fmt", "-h"]] {
+        let ran = weir(arguments);
+        assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+        assert!(!ran.stdout.is_empty());
+    }
+    assert_eq!(weir(&["--version"]).stdout, format!("weir {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn help_offers_only_what_there_is() {
+    let all = ["--help", "reach", "translate", "replay", "fmt"].map(|command| match command {
+        "--help" => weir(&["--help"]).stdout,
+        command => weir(&[command, "--help"]).stdout,
+    });
+    let all = all.concat();
+    for absent in ["robust", "fences", "litmus", "sarif", "html", "promela", "--bound", "--reduction", "schema"] {
+        assert!(!all.contains(absent), "help speaks of {absent}");
+    }
+    for present in ["4GiB", "Examples:", "Exit status", "--keep-dead-registers", "-D <NAME=VALUE>"] {
+        assert!(all.contains(present), "help does not speak of {present}");
+    }
+}
+
+#[test]
+fn completions_are_there_for_common_shells() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ran = weir(&["completions", shell]);
+        assert_eq!(ran.status, Some(0));
+        assert!(ran.stdout.contains("keep-dead-registers"), "{shell}");
+    }
+}
+
+#[test]
+fn manual_pages_are_printed_or_written() {
+    let page = weir(&["man"]);
+    assert_eq!(page.status, Some(0));
+    assert!(page.stdout.contains(".TH weir 1") && page.stdout.contains("weir\\-reach"), "{}", page.stdout);
+    let directory = scratch("man").join("man1");
+    let ran = weir(&["man", directory.to_str().expect("the path is UTF-8")]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let mut names: Vec<String> = std::fs::read_dir(&directory)
+        .expect("the directory was made")
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    let expected = ["weir-completions.1", "weir-fmt.1", "weir-man.1", "weir-reach.1", "weir-replay.1", "weir-translate.1"];
+    assert_eq!(names, [&expected[..], &["weir.1"]].concat());
+}

@@ -1,0 +1,151 @@
+//! A saved run is a claim: it is checked, whatever it says.
+
+use serde_json::{Value, json};
+
+use crate::support::{Ran, sample, scratch, weir, weir_with_input, write};
+
+/// A saved run of a sample, and where it is.
+fn saved(sample_name: &str, test: &str) -> (String, Value) {
+    let path = scratch(test).join("run.json");
+    let path = path.to_str().expect("the path is UTF-8").to_owned();
+    let ran = weir(&["reach", "-q", "--witness", &path, &sample(sample_name)]);
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let text = std::fs::read_to_string(&path).expect("the witness was saved");
+    (path, serde_json::from_str(&text).expect("the witness is JSON"))
+}
+
+/// Replays a run after something in it was changed.
+fn replay_changed(sample_name: &str, test: &str, change: impl FnOnce(&mut Value)) -> Ran {
+    let (path, mut witness) = saved(sample_name, test);
+    change(&mut witness);
+    std::fs::write(&path, witness.to_string()).expect("it can be written");
+    let ran = weir(&["replay", &sample(sample_name), &path]);
+    ran.assert_no_bug();
+    ran
+}
+
+#[track_caller]
+fn is_no(ran: &Ran, reason: &str) {
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert!(ran.stdout.starts_with("no: ") && ran.stdout.contains(reason), "expected {reason:?} in {}", ran.stdout);
+}
+
+#[test]
+fn a_saved_run_replays() {
+    for name in ["peterson", "rmw", "havoc", "assertion"] {
+        let (path, witness) = saved(name, &format!("replay-{name}"));
+        let ran = weir(&["replay", &sample(name), &path]);
+        assert_eq!(ran.status, Some(0), "{name}: {ran:?}");
+        let steps = witness["steps"].as_array().map_or(0, Vec::len);
+        assert!(ran.stdout.starts_with(&format!("ok: {steps} steps under TSO lead to: ")), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn the_constants_of_the_run_are_set_again() {
+    let path = scratch("replay-defines").join("run.json");
+    let path = path.to_str().expect("the path is UTF-8");
+    let file = sample("constant");
+    assert_eq!(weir(&["reach", "-q", &file]).status, Some(0));
+    assert_eq!(weir(&["reach", "-q", "-D", "LIMIT=2", "--witness", path, &file]).status, Some(1));
+    assert_eq!(weir(&["replay", "-q", &file, path]).status, Some(0));
+}
+
+#[test]
+fn a_step_that_is_not_possible_is_named() {
+    let ran = replay_changed("peterson", "replay-missing-step", |witness| {
+        witness["steps"].as_array_mut().expect("steps").remove(0);
+    });
+    is_no(&ran, "step 1: ");
+    let ran = replay_changed("peterson", "replay-no-edge", |witness| witness["steps"][0]["edge"] = json!(999));
+    is_no(&ran, "step 1: thread P0 has no edge 999");
+    let ran = replay_changed("peterson", "replay-no-thread", |witness| witness["steps"][1]["thread"] = json!("P9"));
+    is_no(&ran, "step 2: the program has no thread `P9`");
+}
+
+#[test]
+fn a_run_that_stops_short_of_its_goal_is_no_witness() {
+    let ran = replay_changed("peterson", "replay-short", |witness| {
+        witness["steps"].as_array_mut().expect("steps").truncate(2);
+        witness["cycle"] = json!([]);
+    });
+    is_no(&ran, "");
+    assert!(!ran.stdout.contains("step "), "it is no single step that is wrong: {}", ran.stdout);
+    let ran = replay_changed("peterson", "replay-empty", |witness| witness["steps"] = json!([]));
+    is_no(&ran, "");
+}
+
+#[test]
+fn what_the_file_says_of_its_steps_must_be_so() {
+    let is_load = |step: &Value| step["action"] == "load";
+    let ran = replay_changed("peterson", "replay-wrong-value", |witness| {
+        let steps = witness["steps"].as_array_mut().expect("steps");
+        let load = steps.iter_mut().find(|step| is_load(step)).expect("a load");
+        load["value"] = json!(77);
+        load.as_object_mut().expect("an object").remove("text");
+    });
+    is_no(&ran, "the file says the value is 77, but it is ");
+    let ran = replay_changed("peterson", "replay-wrong-text", |witness| witness["steps"][0]["text"] = json!("x = 1"));
+    is_no(&ran, "step 1: the file says `x = 1`, but the program says ");
+    let ran = replay_changed("peterson", "replay-wrong-goal", |witness| {
+        witness["goal"]["property"]["text"] = json!("forbid deadlock");
+    });
+    is_no(&ran, "the run is about `forbid deadlock`, but property 1 of the program is `forbid P0 at critical");
+    let ran = replay_changed("peterson", "replay-wrong-model", |witness| witness["model"] = json!("sc"));
+    is_no(&ran, "step ");
+}
+
+#[test]
+fn only_what_a_run_needs_has_to_be_in_the_file() {
+    let ran = replay_changed("peterson", "replay-bare", |witness| {
+        for step in witness["steps"].as_array_mut().expect("steps") {
+            let step = step.as_object_mut().expect("an object");
+            step.retain(|field, _| ["thread", "action", "edge", "choice"].contains(&field.as_str()));
+        }
+        witness.as_object_mut().expect("an object").remove("cycle");
+    });
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+}
+
+#[test]
+fn a_malformed_witness_is_bad_input_with_its_place() {
+    let directory = scratch("replay-malformed");
+    let bad = |name: &str, content: &[u8], expected: &str| {
+        let path = write(&directory, name, content);
+        let ran = weir(&["replay", &sample("peterson"), &path]);
+        ran.assert_no_bug();
+        assert_eq!(ran.status, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains(expected), "expected {expected:?} in {}", ran.stderr);
+    };
+    bad("empty.json", b"", "line 1 column 0");
+    bad("binary.json", b"\xff\xfe", "not UTF-8");
+    bad("list.json", b"[]", "malformed");
+    bad("deep.json", "[".repeat(1_000_000).as_bytes(), "malformed");
+    bad("future.json", br#"{"format": 2, "run": []}"#, "has format 2");
+    bad("negative.json", br#"{"format": -1}"#, "malformed");
+    let missing = b"{\"format\": 1, \"weir\": \"0\", \"file\": \"f\",\n \"goal\": {\"assertion\": {\"thread\": 7}}}";
+    bad("wrong-type.json", missing, "line 2");
+    let ran = weir(&["replay", &sample("peterson"), "no-such-file.json"]);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("the witness no-such-file.json: no such file"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_run_of_another_program_is_no_witness_for_this_one() {
+    let (path, _) = saved("peterson", "replay-other");
+    let ran = weir(&["replay", &sample("rmw"), &path]);
+    ran.assert_no_bug();
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let ran = weir_with_input(&["replay", "-", &path], b"thread P { skip; }");
+    is_no(&ran, "the program has no property number 1");
+}
+
+#[test]
+fn answers_come_in_every_form() {
+    let (path, witness) = saved("peterson", "replay-forms");
+    let json = weir(&["replay", "--format", "json", &sample("peterson"), &path]).json();
+    assert_eq!(json["verdict"], "ok");
+    assert_eq!(json["steps"].as_u64(), witness["steps"].as_array().map(|steps| steps.len() as u64));
+    let dot = weir(&["replay", "--format", "dot", &sample("peterson"), &path]);
+    assert!(dot.stdout.starts_with("digraph happens_before"), "{}", dot.stdout);
+}

@@ -1,0 +1,150 @@
+//! Which registers still matter: a register is live at a location if its value there may still be read,
+//! on some path of the control-flow graph, before it is set again.
+//!
+//! Errs towards live: a register that is not live may be cleared without changing what any run does
+//! from there on. The classic backward analysis, with bit sets and a work list. A body of too many
+//! locations times registers is not analysed: everything is live in it.
+
+use super::{Cfg, RegisterSet, Worklist, targets};
+use crate::{Body, Edge, LocId, Program, PropertyKind, StateAtom, ThreadId};
+
+/// Bits kept for one body, in words of 64.
+const MOST_WORDS: usize = 1 << 22;
+
+/// The live registers of each location of a body.
+#[derive(Clone, Debug)]
+pub struct Liveness {
+    /// One set for each location, or just one for a body that is too large.
+    live: Vec<RegisterSet>,
+    is_precise: bool,
+}
+
+impl Liveness {
+    /// The registers whose value at `loc` may still be read.
+    pub fn at(&self, loc: LocId) -> &RegisterSet {
+        &self.live[if self.is_precise { loc.index() } else { 0 }]
+    }
+
+    /// Whether the body was small enough to be analysed; else every register counts as live.
+    pub fn is_precise(&self) -> bool {
+        self.is_precise
+    }
+}
+
+/// Which registers are live where. Those of `always_live` (what properties observe) are live everywhere.
+pub fn live_registers(body: &Body, always_live: &RegisterSet) -> Liveness {
+    let count = body.locations.len();
+    if count.saturating_mul(body.registers.len().div_ceil(64)) > MOST_WORDS {
+        return Liveness { live: vec![RegisterSet::first(body.registers.len())], is_precise: false };
+    }
+    let cfg = Cfg::of(body);
+    let mut live = vec![always_live.clone(); count];
+    let mut worklist = Worklist::new(count, cfg.reverse_postorder().iter().rev().copied());
+    body.location_ids().for_each(|loc| worklist.push(loc));
+    while let Some(loc) = worklist.pop() {
+        let mut here = always_live.clone();
+        for (_, edge) in body.edges_from(loc) {
+            here.union_with(&live_before(body, edge, &live));
+        }
+        if here != live[loc.index()] {
+            live[loc.index()] = here;
+            cfg.predecessors(loc).iter().for_each(|&before| worklist.push(before));
+        }
+    }
+    Liveness { live, is_precise: true }
+}
+
+/// What is live before an edge, given what is live at each location.
+fn live_before(body: &Body, edge: &Edge, live: &[RegisterSet]) -> RegisterSet {
+    let mut before = RegisterSet::new();
+    for target in targets(body, edge) {
+        before.union_with(&live[target.index()]);
+    }
+    if let Some(register) = edge.instruction.defines() {
+        before.remove(register);
+    }
+    edge.instruction.uses(&mut |register| {
+        before.insert(register);
+    });
+    before
+}
+
+/// The registers of a thread that properties speak of.
+pub fn observed_registers(program: &Program, thread: ThreadId) -> RegisterSet {
+    let mut observed = RegisterSet::new();
+    for property in &program.properties {
+        let (PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) | PropertyKind::Always(condition)) =
+            &property.kind
+        else {
+            continue;
+        };
+        condition.for_each_leaf(&mut |atom| {
+            if let StateAtom::Register { thread: whose, register } = atom
+                && *whose == thread
+            {
+                observed.insert(*register);
+            }
+        });
+    }
+    observed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::testing::{Automaton, assign, constant, load, program, reg, store, straight};
+    use crate::{Expr, Instruction, Property, RegId, Span};
+
+    fn live_at(liveness: &Liveness, loc: u32) -> Vec<u32> {
+        liveness.at(LocId(loc)).iter().map(|register| register.0).collect()
+    }
+
+    #[test]
+    fn a_register_lives_from_where_it_is_set_to_its_last_read() {
+        let body = straight(&["a", "b"], vec![load(0, constant(1)), assign(1, reg(0)), store(constant(1), reg(1))]);
+        let liveness = live_registers(&body, &RegisterSet::new());
+        let lives: Vec<Vec<u32>> = (0..4).map(|loc| live_at(&liveness, loc)).collect();
+        assert_eq!(lives, [vec![], vec![0], vec![1], vec![]]);
+    }
+
+    #[test]
+    fn what_a_loop_reads_stays_alive_around_it() {
+        let mut automaton = Automaton::new(3);
+        automaton.register("i");
+        automaton.edge(0, 1, assign(0, constant(0)));
+        automaton.edge(1, 1, store(constant(1), reg(0)));
+        automaton.edge(1, 2, Instruction::Skip);
+        let liveness = live_registers(&automaton.body(), &RegisterSet::new());
+        assert_eq!((live_at(&liveness, 0), live_at(&liveness, 1), live_at(&liveness, 2)), (vec![], vec![0], vec![]));
+    }
+
+    #[test]
+    fn observed_registers_are_never_dead_even_where_they_are_set() {
+        let body = straight(&["a"], vec![assign(0, constant(1)), Instruction::Skip]);
+        let liveness = live_registers(&body, &[RegId(0)].into_iter().collect());
+        assert!((0..3).all(|loc| live_at(&liveness, loc) == [0]));
+    }
+
+    #[test]
+    fn in_a_body_too_large_to_analyse_everything_is_live() {
+        let mut automaton = Automaton::new(1 << 15);
+        for at in 0..20_000 {
+            automaton.register(&format!("r{at}"));
+        }
+        let liveness = live_registers(&automaton.body(), &RegisterSet::new());
+        assert!(!liveness.is_precise());
+        assert_eq!(liveness.at(LocId(9)).len(), 20_000);
+    }
+
+    #[test]
+    fn observed_registers_are_those_of_the_thread_in_any_property() {
+        let body = || straight(&["a", "b"], vec![Instruction::Skip]);
+        let mut program = program(vec![], vec![body(), body()]);
+        let atom =
+            |thread, register| Expr::Leaf(StateAtom::Register { thread: ThreadId(thread), register: RegId(register) });
+        let kinds = [PropertyKind::Exists(atom(0, 1)), PropertyKind::ForbidDeadlock, PropertyKind::Always(atom(1, 0))];
+        program.properties = kinds.into_iter().map(|kind| Property { kind, span: Span::default() }).collect();
+        assert_eq!(observed_registers(&program, ThreadId(0)), [RegId(1)].into_iter().collect());
+        assert_eq!(observed_registers(&program, ThreadId(1)), [RegId(0)].into_iter().collect());
+    }
+}

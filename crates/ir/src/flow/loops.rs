@@ -1,0 +1,247 @@
+//! How deep in loops a location lies, by nested strongly connected components (F. Bourdoncle, "Efficient
+//! chaotic iteration strategies with widenings", 1993): a component with a cycle is a loop; without its
+//! first location (in reverse postorder) it falls apart into the loops inside.
+//!
+//! On reducible graphs these are the natural loops, with loops of one header merged; irreducible graphs
+//! need no special care. Loops nested deeper than [`Loops::MAX_DEPTH`] are counted as that deep, so that the
+//! time stays linear in the size of the body.
+
+use super::Cfg;
+use crate::LocId;
+
+/// The loops of one body.
+#[derive(Clone, Debug)]
+pub struct Loops {
+    depth: Vec<u32>,
+    is_header: Vec<bool>,
+    order: Vec<LocId>,
+}
+
+impl Loops {
+    /// Deeper nesting is not told apart.
+    pub const MAX_DEPTH: u32 = 32;
+
+    /// The loops of the body that `cfg` is the graph of.
+    pub fn of(cfg: &Cfg) -> Self {
+        let count = cfg.reverse_postorder().iter().map(|loc| loc.index() + 1).max().unwrap_or(0);
+        let mut search = Search::new(cfg, count);
+        let mut loops = Self { depth: vec![0; count], is_header: vec![false; count], order: Vec::new() };
+        let mut stack = vec![Item::Region(cfg.reverse_postorder().to_vec(), 0)];
+        while let Some(item) = stack.pop() {
+            match item {
+                Item::Location(loc) => loops.order.push(loc),
+                Item::Region(mut region, Self::MAX_DEPTH) => {
+                    region.sort_unstable_by_key(|&loc| cfg.position(loc));
+                    loops.order.extend(region);
+                }
+                Item::Region(region, depth) => {
+                    search.find_components(&region);
+                    // Components come with what they lead to first, so the stack gives them back in order.
+                    let mut start = 0;
+                    for &end in &search.ends {
+                        loops.enter(cfg, &mut search.found[start..end], depth, &mut stack);
+                        start = end;
+                    }
+                }
+            }
+        }
+        loops
+    }
+
+    /// Puts one component on the stack, with its header first if it is a loop.
+    fn enter(&mut self, cfg: &Cfg, component: &mut [LocId], depth: u32, stack: &mut Vec<Item>) {
+        let Some(first) = (0..component.len()).min_by_key(|&at| cfg.position(component[at])) else { return };
+        component.swap(0, first);
+        let (header, inner) = (component[0], &component[1..]);
+        if inner.is_empty() && !cfg.successors(header).contains(&header) {
+            return stack.push(Item::Location(header));
+        }
+        for loc in inner.iter().chain([&header]) {
+            self.depth[loc.index()] = depth + 1;
+        }
+        self.is_header[header.index()] = true;
+        stack.push(Item::Region(inner.to_vec(), depth + 1));
+        stack.push(Item::Location(header));
+    }
+
+    /// How many loops the location lies in; 0 for one that control cannot reach.
+    pub fn depth(&self, loc: LocId) -> u32 {
+        self.depth.get(loc.index()).copied().unwrap_or(0)
+    }
+
+    /// Whether the location is where a loop is entered.
+    pub fn is_header(&self, loc: LocId) -> bool {
+        self.is_header.get(loc.index()).copied().unwrap_or(false)
+    }
+
+    /// The reachable locations so that, but for the way back to a header, each comes after those that lead
+    /// to it, and what a loop contains comes before what follows the loop.
+    pub fn order(&self) -> &[LocId] {
+        &self.order
+    }
+}
+
+enum Item {
+    Location(LocId),
+    /// Locations still to be taken apart, and how deep they lie.
+    Region(Vec<LocId>, u32),
+}
+
+/// Tarjan's strongly connected components of a part of the graph, with explicit stacks.
+struct Search<'c> {
+    cfg: &'c Cfg,
+    /// The part each location belongs to.
+    region: Vec<u32>,
+    regions: u32,
+    /// When the location was first seen, from 1; 0 if not yet.
+    index: Vec<u32>,
+    low: Vec<u32>,
+    seen: u32,
+    /// Locations seen whose component is not complete.
+    open: Vec<LocId>,
+    /// The components found, one after the other; each comes after all it leads to.
+    found: Vec<LocId>,
+    /// Where each component ends in `found`.
+    ends: Vec<usize>,
+}
+
+impl<'c> Search<'c> {
+    fn new(cfg: &'c Cfg, count: usize) -> Self {
+        let zeros = || vec![0; count];
+        let (region, index, low) = (zeros(), zeros(), zeros());
+        Self { cfg, region, regions: 0, index, low, seen: 0, open: Vec::new(), found: Vec::new(), ends: Vec::new() }
+    }
+
+    /// Finds the components of the subgraph of these locations.
+    fn find_components(&mut self, region: &[LocId]) {
+        self.regions += 1;
+        self.seen = 0;
+        self.found.clear();
+        self.ends.clear();
+        for loc in region {
+            self.region[loc.index()] = self.regions;
+            self.index[loc.index()] = 0;
+        }
+        for &root in region {
+            if self.index[root.index()] == 0 {
+                self.visit(root);
+            }
+        }
+    }
+
+    fn visit(&mut self, root: LocId) {
+        let mut path = vec![(root, 0)];
+        self.discover(root);
+        while let Some((loc, next)) = path.last_mut() {
+            let loc = *loc;
+            if let Some(&successor) = self.cfg.successors(loc).get(*next) {
+                *next += 1;
+                if self.region[successor.index()] != self.regions {
+                    continue;
+                }
+                if self.index[successor.index()] == 0 {
+                    self.discover(successor);
+                    path.push((successor, 0));
+                } else {
+                    self.lower(loc, self.index[successor.index()]);
+                }
+                continue;
+            }
+            path.pop();
+            if let Some(&(before, _)) = path.last() {
+                self.lower(before, self.low[loc.index()]);
+            }
+            if self.low[loc.index()] == self.index[loc.index()] {
+                self.close(loc);
+            }
+        }
+    }
+
+    fn discover(&mut self, loc: LocId) {
+        self.seen += 1;
+        self.index[loc.index()] = self.seen;
+        self.low[loc.index()] = self.seen;
+        self.open.push(loc);
+    }
+
+    fn lower(&mut self, loc: LocId, to: u32) {
+        self.low[loc.index()] = self.low[loc.index()].min(to);
+    }
+
+    /// The component of `root` is complete. Its locations leave the region, so that a later look at one of
+    /// them changes nothing.
+    fn close(&mut self, root: LocId) {
+        while let Some(loc) = self.open.pop() {
+            self.region[loc.index()] = 0;
+            self.found.push(loc);
+            if loc == root {
+                break;
+            }
+        }
+        self.ends.push(self.found.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Instruction;
+    use crate::flow::testing::Automaton;
+
+    fn loops_of(locations: usize, arcs: &[(usize, usize)]) -> Loops {
+        let mut automaton = Automaton::new(locations);
+        for &(from, to) in arcs {
+            automaton.edge(from, to, Instruction::Skip);
+        }
+        Loops::of(&Cfg::of(&automaton.body()))
+    }
+
+    fn depths(locations: usize, arcs: &[(usize, usize)]) -> Vec<u32> {
+        let loops = loops_of(locations, arcs);
+        (0..locations).map(|loc| loops.depth(LocId::new(loc))).collect()
+    }
+
+    #[test]
+    fn nested_loops_count() {
+        // 0 → while { 1 → while { 2 } → 3 } → 4
+        let arcs = [(0, 1), (1, 2), (2, 2), (2, 3), (3, 1), (1, 4)];
+        assert_eq!(depths(5, &arcs), [0, 1, 2, 1, 0]);
+        let loops = loops_of(5, &arcs);
+        let headers: Vec<usize> = (0..5).filter(|&loc| loops.is_header(LocId::new(loc))).collect();
+        assert_eq!(headers, [1, 2]);
+    }
+
+    #[test]
+    fn two_loops_of_one_header_are_one() {
+        assert_eq!(depths(4, &[(0, 1), (1, 0), (0, 2), (2, 0), (0, 3)]), [1, 1, 1, 0]);
+    }
+
+    #[test]
+    fn a_loop_with_two_entries_is_a_loop() {
+        assert_eq!(depths(3, &[(0, 1), (0, 2), (1, 2), (2, 1)]), [0, 1, 1]);
+    }
+
+    #[test]
+    fn loops_in_sequence_do_not_nest_and_unreachable_ones_do_not_count() {
+        assert_eq!(depths(4, &[(0, 0), (0, 1), (1, 1), (1, 2), (3, 3)]), [1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn the_order_finishes_a_loop_before_what_follows_it() {
+        // The way out of the loop is written first.
+        let loops = loops_of(5, &[(0, 1), (1, 4), (1, 2), (2, 3), (3, 1)]);
+        let order: Vec<u32> = loops.order().iter().map(|loc| loc.0).collect();
+        assert_eq!(order, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn very_deep_nesting_is_cut_and_stays_fast() {
+        let count = 50_000;
+        let mut arcs: Vec<(usize, usize)> = (0..count - 1).map(|loc| (loc, loc + 1)).collect();
+        arcs.extend((0..count).map(|loc| (count - 1, loc)));
+        let loops = loops_of(count, &arcs);
+        assert_eq!(loops.depth(LocId::new(0)), 1);
+        assert_eq!(loops.depth(LocId::new(count - 1)), Loops::MAX_DEPTH);
+        assert_eq!(loops.order().len(), count);
+    }
+}

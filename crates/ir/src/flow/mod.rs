@@ -1,0 +1,24 @@
+//! Flow analyses over the automata of threads and procedures: what follows what, which loops there are,
+//! which registers still matter, and which values can turn up.
+//!
+//! All of them are iterative, since the input decides how long a body is, and all of them expect a
+//! program that [`validate`](crate::validate) has no errors for. None needs to know the memory model:
+//! what they claim holds for every run under SC and under TSO.
+
+mod cfg;
+mod liveness;
+mod loops;
+mod operands;
+mod ranges;
+mod register_set;
+#[cfg(test)]
+pub(crate) mod testing;
+mod worklist;
+
+pub use cfg::{Cfg, targets};
+pub use liveness::{Liveness, live_registers, observed_registers};
+pub use loops::Loops;
+pub use ranges::Ranges;
+pub(crate) use ranges::{BodyRanges, Env, eval};
+pub use register_set::RegisterSet;
+pub(crate) use worklist::Worklist;

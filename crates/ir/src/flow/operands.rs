@@ -1,0 +1,99 @@
+//! What an instruction reads and sets among the registers of its body.
+
+use crate::{Instruction, RegExpr, RegId, Rmw};
+
+impl Instruction {
+    /// Calls `visit` on each expression the instruction evaluates, in order of the source text.
+    pub fn for_each_operand<'a>(&'a self, visit: &mut impl FnMut(&'a RegExpr)) {
+        match self {
+            Self::Load { address, .. } => visit(address),
+            Self::Store { address, value } => {
+                visit(address);
+                visit(value);
+            }
+            Self::Assign { value, .. } => visit(value),
+            Self::Assume(condition) | Self::Assert(condition) => visit(condition),
+            Self::ReadModifyWrite { address, operation, .. } => {
+                visit(address);
+                operation.for_each_operand(visit);
+            }
+            Self::Call { arguments, .. } => arguments.iter().for_each(visit),
+            Self::Return(value) => visit(value),
+            Self::Skip
+            | Self::Fence
+            | Self::Lock
+            | Self::Unlock
+            | Self::Havoc { .. }
+            | Self::Spawn(_)
+            | Self::Terminate => {}
+        }
+    }
+
+    /// Calls `visit` on each register the instruction reads; on some more than once.
+    pub fn uses(&self, visit: &mut impl FnMut(RegId)) {
+        self.for_each_operand(&mut |operand| operand.for_each_leaf(&mut |&register| visit(register)));
+    }
+
+    /// The register the instruction sets.
+    pub fn defines(&self) -> Option<RegId> {
+        match self {
+            Self::Load { register, .. } | Self::Assign { register, .. } | Self::Havoc { register, .. } => {
+                Some(*register)
+            }
+            Self::ReadModifyWrite { register, .. } | Self::Call { register, .. } => *register,
+            _ => None,
+        }
+    }
+
+    /// The address of the cell the instruction accesses, if it accesses one.
+    pub fn accessed_address(&self) -> Option<&RegExpr> {
+        match self {
+            Self::Load { address, .. } | Self::Store { address, .. } | Self::ReadModifyWrite { address, .. } => {
+                Some(address)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Rmw {
+    /// Calls `visit` on each expression the operation evaluates.
+    pub fn for_each_operand<'a>(&'a self, visit: &mut impl FnMut(&'a RegExpr)) {
+        match self {
+            Self::CompareAndSwap { expected, new } | Self::CompareExchange { expected, new } => {
+                visit(expected);
+                visit(new);
+            }
+            Self::Exchange(value) | Self::Fetch(_, value) => visit(value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::flow::testing::{assign, load, reg, rmw, store};
+    use crate::{Instruction, ProcId, RegId, Rmw};
+
+    fn check(instruction: &Instruction, uses: &[u32], defines: Option<u32>) {
+        let mut seen = Vec::new();
+        instruction.uses(&mut |register| seen.push(register.0));
+        assert_eq!(seen, uses, "{instruction:?}");
+        assert_eq!(instruction.defines(), defines.map(RegId), "{instruction:?}");
+    }
+
+    #[test]
+    fn every_instruction_names_what_it_reads_and_sets() {
+        check(&load(0, reg(1)), &[1], Some(0));
+        check(&store(reg(1), reg(2)), &[1, 2], None);
+        check(&assign(0, reg(0)), &[0], Some(0));
+        let swap = Rmw::CompareAndSwap { expected: reg(2), new: reg(3) };
+        check(&rmw(Some(0), reg(1), swap), &[1, 2, 3], Some(0));
+        check(&rmw(None, reg(1), Rmw::Exchange(reg(4))), &[1, 4], None);
+        let call =
+            Instruction::Call { procedure: ProcId(0), arguments: vec![reg(5), reg(6)], register: Some(RegId(7)) };
+        check(&call, &[5, 6], Some(7));
+        check(&Instruction::Return(reg(3)), &[3], None);
+        check(&Instruction::Assert(reg(3)), &[3], None);
+        check(&Instruction::Fence, &[], None);
+    }
+}

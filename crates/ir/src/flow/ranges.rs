@@ -1,0 +1,183 @@
+//! Which values registers and cells can hold: interval analysis with widening (P. and R. Cousot, 1977).
+//!
+//! Sound for every run under SC and under TSO, whatever the interleaving: registers are followed from
+//! location to location, with what conditions tell; a cell has one range for all times (see `memory`).
+//! It errs towards larger ranges. Threads that only `spawn` starts count as running, and procedures that
+//! are called anywhere run with any arguments and return anything.
+
+mod env;
+mod interval;
+mod memory;
+mod solver;
+mod transfer;
+mod widening;
+
+pub(crate) use env::{Env, eval};
+
+use self::memory::Memory;
+use self::solver::{Rows, can_take, solve};
+use crate::{Address, Body, EdgeId, Instruction, LocId, ProcId, Program, Range, RegExpr, RegId, ThreadId};
+
+/// The values that registers and cells of a program can hold.
+#[derive(Clone, Debug)]
+pub struct Ranges {
+    threads: Vec<BodyRanges>,
+    /// Only those that are called.
+    procedures: Vec<Option<BodyRanges>>,
+    memory: Memory,
+}
+
+/// The values that registers of one body can hold.
+#[derive(Clone, Debug)]
+pub(crate) struct BodyRanges {
+    rows: Rows,
+    /// For each register, over all reachable locations.
+    hulls: Vec<Range>,
+    /// For each edge that can be taken, what it accesses; nothing if it cannot be taken.
+    taken: Vec<Option<Access>>,
+}
+
+/// The addresses that an edge accesses, if it accesses memory.
+type Access = Option<Range>;
+
+impl Ranges {
+    /// Analyses a program.
+    pub fn of(program: &Program) -> Self {
+        let called = called_procedures(program);
+        let none: &[RegId] = &[];
+        let mut bodies: Vec<(&Body, &[RegId])> = program.threads.iter().map(|thread| (&thread.body, none)).collect();
+        for procedure in &called {
+            let procedure = &program.procedures[procedure.index()];
+            bodies.push((&procedure.body, &procedure.parameters));
+        }
+        let (rows, memory) = solve(program, &bodies);
+        let finished = rows.into_iter().zip(&bodies).map(|(rows, (body, _))| BodyRanges::new(body, rows, &memory));
+        let mut finished = finished.collect::<Vec<_>>().into_iter();
+        let threads = finished.by_ref().take(program.threads.len()).collect();
+        let mut procedures = vec![None; program.procedures.len()];
+        for (procedure, ranges) in called.iter().zip(finished) {
+            procedures[procedure.index()] = Some(ranges);
+        }
+        Self { threads, procedures, memory }
+    }
+
+    /// The values of a register at a location; nothing if no run gets there.
+    pub fn register_at(&self, thread: ThreadId, loc: LocId, register: RegId) -> Option<Range> {
+        self.thread(thread).row(loc).map(|row| row[register.index()])
+    }
+
+    /// The values of a register at any time.
+    pub fn register(&self, thread: ThreadId, register: RegId) -> Range {
+        self.thread(thread).hulls[register.index()]
+    }
+
+    /// The values of an expression at a location; nothing if no run gets there.
+    pub fn value_at(&self, thread: ThreadId, loc: LocId, expr: &RegExpr) -> Option<Range> {
+        self.thread(thread).row(loc).map(|row| eval(row, expr))
+    }
+
+    /// The values of a cell, in memory or in any buffer.
+    pub fn cell(&self, address: Address) -> Range {
+        self.memory.cell(address)
+    }
+
+    /// The values of all cells that no declaration names.
+    pub fn undeclared(&self) -> Range {
+        self.memory.elsewhere()
+    }
+
+    /// The addresses that an edge may access; nothing if it accesses no cell, or if no run takes it.
+    pub fn address_of(&self, thread: ThreadId, edge: EdgeId) -> Option<Range> {
+        self.thread(thread).taken[edge.index()].flatten()
+    }
+
+    /// Whether some run may take the edge.
+    pub fn can_take(&self, thread: ThreadId, edge: EdgeId) -> bool {
+        self.thread(thread).can_take(edge)
+    }
+
+    /// Whether some run may get to the location.
+    pub fn is_reachable(&self, thread: ThreadId, loc: LocId) -> bool {
+        self.thread(thread).row(loc).is_some()
+    }
+
+    /// Whether some run may write the cell.
+    pub fn may_be_written(&self, address: Address) -> bool {
+        self.memory.is_written(address)
+    }
+
+    /// What stores to these addresses may put there.
+    pub(crate) fn allowed(&self, addresses: Range) -> Range {
+        self.memory.allowed(addresses)
+    }
+
+    pub(crate) fn thread(&self, thread: ThreadId) -> &BodyRanges {
+        &self.threads[thread.index()]
+    }
+
+    /// The ranges of a procedure that is called somewhere.
+    pub(crate) fn procedure(&self, procedure: ProcId) -> Option<&BodyRanges> {
+        self.procedures[procedure.index()].as_ref()
+    }
+}
+
+impl BodyRanges {
+    fn new(body: &Body, rows: Rows, memory: &Memory) -> Self {
+        let reachable: Vec<LocId> = body.location_ids().filter(|loc| rows.is_reachable[loc.index()]).collect();
+        let mut hulls = rows.at(body.entry).to_vec();
+        if rows.is_followed {
+            for &loc in &reachable {
+                hulls.iter_mut().zip(rows.at(loc)).for_each(|(hull, range)| *hull = hull.hull(*range));
+            }
+        }
+        let mut taken = vec![None; body.edges().len()];
+        let mut env = Env::default();
+        env.load(rows.at(body.entry));
+        for &loc in &reachable {
+            rows.load_into(&mut env, loc);
+            for (id, edge) in body.edges_from(loc) {
+                if can_take(body, id, &mut env, memory) {
+                    taken[id.index()] = Some(edge.instruction.accessed_address().map(|address| env.eval(address)));
+                }
+            }
+        }
+        Self { rows, hulls, taken }
+    }
+
+    /// The ranges of all registers at a location; nothing if no run gets there.
+    pub(crate) fn row(&self, loc: LocId) -> Option<&[Range]> {
+        self.rows.is_reachable[loc.index()].then(|| self.rows.at(loc))
+    }
+
+    /// Whether some run may take the edge.
+    pub(crate) fn can_take(&self, edge: EdgeId) -> bool {
+        self.taken[edge.index()].is_some()
+    }
+
+    /// Whether some run may get to the location.
+    pub(crate) fn is_reachable(&self, loc: LocId) -> bool {
+        self.rows.is_reachable[loc.index()]
+    }
+}
+
+/// The procedures that a thread calls, directly or by way of others.
+fn called_procedures(program: &Program) -> Vec<ProcId> {
+    let calls = |body: &Body| -> Vec<ProcId> {
+        let call = |instruction: &Instruction| match instruction {
+            Instruction::Call { procedure, .. } => Some(*procedure),
+            _ => None,
+        };
+        body.edges().iter().filter_map(|edge| call(&edge.instruction)).collect()
+    };
+    let mut is_called = vec![false; program.procedures.len()];
+    let mut pending: Vec<ProcId> = program.threads.iter().flat_map(|thread| calls(&thread.body)).collect();
+    while let Some(procedure) = pending.pop() {
+        if !std::mem::replace(&mut is_called[procedure.index()], true) {
+            pending.extend(calls(&program.procedures[procedure.index()].body));
+        }
+    }
+    (0..is_called.len()).filter(|&at| is_called[at]).map(ProcId::new).collect()
+}
+
+#[cfg(test)]
+mod tests;

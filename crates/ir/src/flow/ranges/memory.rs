@@ -1,0 +1,280 @@
+//! One range for each shared cell, whatever the moment: it holds the initial value and every value that
+//! any store or read-modify-write may put there.
+//!
+//! That covers TSO as well as SC: what a load sees in its own thread's buffer was stored to that address
+//! too. A store outside a declared range blocks before it takes effect, so it adds nothing.
+//!
+//! Cells share a *slot* where telling them apart would cost too much: all that are not declared, those of
+//! a very long array, and any beyond a large number of declared cells.
+
+use super::interval::binary;
+use super::widening::{Pace, Thresholds};
+use crate::{Address, BinaryOp, Program, Range, Shared, Value};
+
+/// The cells of longer arrays share one slot.
+const LONGEST_SPLIT_ARRAY: usize = 512;
+
+/// A store to an unknown address touches every slot, so there must not be too many. Arrays that would take
+/// more share one slot, and what finds no slot at all shares that of cells that are not declared.
+const MOST_SLOTS: usize = 2048;
+
+/// A place in [`Memory::slots`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct SlotId(usize);
+
+/// Cells that share a range.
+#[derive(Clone, Debug)]
+struct Slot {
+    /// Which cells; of no meaning for the last slot.
+    addresses: Range,
+    /// The values a store may put there.
+    allowed: Range,
+    /// What is there at the start.
+    initial: Range,
+    value: Range,
+    is_written: bool,
+    growths: u32,
+}
+
+/// What a store or read-modify-write can do to memory.
+pub(super) enum Write {
+    /// Puts one of the values there.
+    Store(Range),
+    /// Puts one of the values of `new` there if one of `expected` is there.
+    Swap { expected: Range, new: Range },
+    /// Combines what is there.
+    Fetch(BinaryOp, Range),
+}
+
+/// The ranges of all cells.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    /// By address; the last one is for all cells without a slot of their own.
+    slots: Vec<Slot>,
+}
+
+impl Memory {
+    /// Memory at the start.
+    pub(super) fn new(program: &Program) -> Self {
+        let mut elsewhere = Slot::new(Range::FULL, Range::FULL, Range::single(0));
+        let mut slots = Vec::new();
+        for shared in &program.shared {
+            let room = MOST_SLOTS - slots.len();
+            if shared.initial.len() <= LONGEST_SPLIT_ARRAY.min(room) {
+                slots.extend(cells_of(shared));
+            } else if let Some(whole) = whole(shared) {
+                if room > 0 {
+                    slots.push(whole);
+                } else {
+                    elsewhere.initial = elsewhere.initial.hull(whole.initial);
+                }
+            }
+        }
+        slots.sort_by_key(|slot| slot.addresses);
+        elsewhere.value = elsewhere.initial;
+        slots.push(elsewhere);
+        Self { slots }
+    }
+
+    /// The same cells as they are at the start.
+    pub(super) fn restarted(&self) -> Self {
+        let fresh = |slot: &Slot| Slot::new(slot.addresses, slot.allowed, slot.initial);
+        Self { slots: self.slots.iter().map(fresh).collect() }
+    }
+
+    /// The slots that cells of these addresses may lie in.
+    fn hit(&self, addresses: Range) -> impl Iterator<Item = SlotId> + use<> {
+        let (elsewhere, declared) = (self.slots.len() - 1, &self.slots[..self.slots.len() - 1]);
+        let start = declared.partition_point(|slot| slot.addresses.high < addresses.low);
+        let end = declared.partition_point(|slot| slot.addresses.low <= addresses.high).max(start);
+        let overlap = |slot: &Slot| slot.addresses.meet(addresses).map_or(0, |both| u128::from(both.extent()) + 1);
+        let covered: u128 = declared[start..end].iter().map(overlap).sum();
+        let is_covered = covered > u128::from(addresses.extent());
+        (start..end).chain((!is_covered).then_some(elsewhere)).map(SlotId)
+    }
+
+    fn slot_of(&self, address: Address) -> &Slot {
+        let mut hit = self.hit(Range::single(address));
+        &self.slots[hit.next().map_or(self.slots.len() - 1, |slot| slot.0)]
+    }
+
+    /// What a load from one of these addresses can see.
+    pub(super) fn load(&self, addresses: Range) -> Range {
+        let values = self.hit(addresses).map(|slot| self.slots[slot.0].value);
+        values.reduce(Range::hull).unwrap_or(Range::FULL)
+    }
+
+    /// The values that a store to one of these addresses may put there.
+    pub(super) fn allowed(&self, addresses: Range) -> Range {
+        let allowed = self.hit(addresses).map(|slot| self.slots[slot.0].allowed);
+        allowed.reduce(Range::hull).unwrap_or(Range::FULL)
+    }
+
+    /// Which slots a write may change, and to what. None at all: it cannot happen.
+    pub(super) fn effects(&self, addresses: Range, write: &Write) -> Vec<(SlotId, Range)> {
+        let effect = |id: SlotId| {
+            let slot = &self.slots[id.0];
+            Some((id, write.result(slot.value)?.meet(slot.allowed)?))
+        };
+        self.hit(addresses).filter_map(effect).collect()
+    }
+
+    /// A write happens. Whether that changed any range.
+    pub(super) fn grow(&mut self, slot: SlotId, by: Range, thresholds: &Thresholds) -> bool {
+        let slot = &mut self.slots[slot.0];
+        slot.is_written = true;
+        let widened = thresholds.widen(slot.value, slot.value.hull(by), Pace::after(slot.growths));
+        slot.replace(widened)
+    }
+
+    /// A write happens; the range grows by no more than it must.
+    pub(super) fn add(&mut self, slot: SlotId, value: Range) {
+        let slot = &mut self.slots[slot.0];
+        slot.is_written = true;
+        slot.value = slot.value.hull(value);
+    }
+
+    /// Gives up on ranges: every cell may hold whatever may be stored there.
+    pub(super) fn give_up(&mut self) {
+        for slot in &mut self.slots {
+            slot.replace(Range::FULL);
+        }
+    }
+
+    /// What the cell may hold.
+    pub(super) fn cell(&self, address: Address) -> Range {
+        self.slot_of(address).value
+    }
+
+    /// What cells that are not declared may hold.
+    pub(super) fn elsewhere(&self) -> Range {
+        self.slots.last().map_or(Range::FULL, |slot| slot.value)
+    }
+
+    /// Whether some write may change the cell.
+    pub(super) fn is_written(&self, address: Address) -> bool {
+        self.slot_of(address).is_written
+    }
+}
+
+impl Slot {
+    fn new(addresses: Range, allowed: Range, initial: Range) -> Self {
+        Self { addresses, allowed, initial, value: initial, is_written: false, growths: 0 }
+    }
+
+    /// Takes a larger range, cut to what can be there. Whether that changed anything.
+    fn replace(&mut self, range: Range) -> bool {
+        let range = range.meet(self.allowed.hull(self.initial)).unwrap_or(self.value);
+        let changed = range != self.value;
+        self.value = range;
+        self.growths += u32::from(changed);
+        changed
+    }
+}
+
+impl Write {
+    /// What is there afterwards, if it holds a value of `old` before and the write changes it.
+    fn result(&self, old: Range) -> Option<Range> {
+        match self {
+            Self::Store(value) => Some(*value),
+            Self::Swap { expected, new } => old.meet(*expected).map(|_| *new),
+            Self::Fetch(op, operand) => Some(binary(*op, old, *operand)),
+        }
+    }
+}
+
+/// A slot for each cell of a declaration.
+fn cells_of(shared: &Shared) -> impl Iterator<Item = Slot> + '_ {
+    let allowed = shared.range.unwrap_or(Range::FULL);
+    let cells = shared.addresses().zip(&shared.initial);
+    cells.map(move |(address, &value)| Slot::new(Range::single(address), allowed, Range::single(value)))
+}
+
+/// One slot for all cells of a declaration, if it has any.
+fn whole(shared: &Shared) -> Option<Slot> {
+    let last = shared.address.saturating_add(shared.initial.len().saturating_sub(1) as Value);
+    let addresses = Range { low: shared.address, high: last };
+    let initial = shared.initial.iter().map(|&value| Range::single(value)).reduce(Range::hull)?;
+    Some(Slot::new(addresses, shared.range.unwrap_or(Range::FULL), initial))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::testing::{program, shared};
+
+    fn memory() -> Memory {
+        let declared = vec![shared("x", 1, 1, Some((0, 7))), shared("a", 10, 3, None), shared("long", 100, 5000, None)];
+        Memory::new(&program(declared, vec![]))
+    }
+
+    fn range(low: Value, high: Value) -> Range {
+        Range { low, high }
+    }
+
+    fn store(memory: &mut Memory, addresses: Range, value: Range) {
+        for (slot, value) in memory.effects(addresses, &Write::Store(value)) {
+            memory.add(slot, value);
+        }
+    }
+
+    #[test]
+    fn a_store_reaches_the_cells_its_address_may_name_and_no_others() {
+        let mut memory = memory();
+        store(&mut memory, range(11, 12), range(5, 5));
+        assert_eq!([9, 10, 11, 12, 13].map(|at| memory.cell(at).high), [0, 0, 5, 5, 0]);
+        assert!(memory.is_written(11) && !memory.is_written(10) && !memory.is_written(9));
+        store(&mut memory, range(12, 13), range(6, 6));
+        assert_eq!([11, 12, 13, 14, 99, -4].map(|at| memory.cell(at).high), [5, 6, 6, 6, 6, 6]);
+        assert_eq!(memory.elsewhere(), range(0, 6));
+    }
+
+    #[test]
+    fn a_long_array_shares_one_range() {
+        let mut memory = memory();
+        store(&mut memory, range(200, 200), range(9, 9));
+        assert_eq!([100, 200, 5099, 5100].map(|at| memory.cell(at).high), [9, 9, 9, 0]);
+        assert!(!memory.is_written(5100));
+    }
+
+    #[test]
+    fn a_store_outside_the_declared_range_has_no_effect() {
+        let mut memory = memory();
+        assert!(memory.effects(range(1, 1), &Write::Store(range(8, 9))).is_empty());
+        store(&mut memory, range(1, 1), range(6, 9));
+        assert_eq!(memory.cell(1), range(0, 7));
+        memory.give_up();
+        assert_eq!(memory.cell(1), range(0, 7));
+        assert_eq!(memory.cell(10), Range::FULL);
+    }
+
+    #[test]
+    fn a_swap_changes_only_cells_that_may_hold_what_it_expects() {
+        let mut memory = memory();
+        store(&mut memory, range(10, 10), range(4, 4));
+        let swap = Write::Swap { expected: range(3, 5), new: range(8, 8) };
+        assert_eq!(memory.effects(range(10, 12), &swap).len(), 1);
+        assert_eq!(memory.load(range(10, 12)), range(0, 4));
+    }
+
+    #[test]
+    fn cells_beyond_the_most_slots_share_one_with_the_undeclared() {
+        let mut declared: Vec<Shared> = (0..5).map(|at| shared("a", 1000 * at, 500, None)).collect();
+        declared.extend((0..MOST_SLOTS as Value).map(|at| shared("x", 9000 + at, 1, None)));
+        declared.push(Shared { initial: vec![7; 3], ..shared("last", 20_000, 3, None) });
+        let mut memory = Memory::new(&program(declared, vec![]));
+        assert_eq!(memory.slots.len(), MOST_SLOTS + 1);
+        assert_eq!((memory.cell(20_001), memory.elsewhere()), (range(0, 7), range(0, 7)));
+        store(&mut memory, range(20_001, 20_001), range(9, 9));
+        assert_eq!((memory.cell(20_002), memory.cell(4001), memory.cell(1)), (range(0, 9), range(0, 0), range(0, 0)));
+        store(&mut memory, range(4001, 4001), range(2, 2));
+        assert_eq!((memory.cell(4400), memory.cell(1)), (range(0, 2), range(0, 0)));
+    }
+
+    #[test]
+    fn the_whole_address_space_can_be_asked_for() {
+        let memory = memory();
+        assert_eq!(memory.load(Range::FULL), range(0, 0));
+        assert_eq!(memory.effects(Range::FULL, &Write::Store(range(1, 1))).len(), 6);
+    }
+}

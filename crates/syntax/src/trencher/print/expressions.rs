@@ -1,0 +1,74 @@
+//! Expressions in prefix form.
+//!
+//! Operators that programs in Trencher's language are known to use: `+ - * & == != < <= > >= && ||`, on
+//! registers and constants that are not negative. No other is assumed; `-e`, `!e`, `~e`, `|`, `^` and shifts to
+//! the left by a constant are written with these. Constants are C's `int`.
+
+use weir_ir::{BinaryOp, Body, RegExpr, UnaryOp, Value};
+
+use super::Refusal;
+
+/// Longer texts are refused: `|` and `^` repeat their operands, so nesting them doubles each time.
+const MAX_LENGTH: usize = 10_000;
+
+/// An expression in prefix form.
+pub(super) fn prefix(body: &Body, expr: &RegExpr) -> Result<String, Refusal> {
+    if let Some(value) = expr.constant() {
+        return constant(value);
+    }
+    let text = match expr {
+        RegExpr::Const(value) => constant(*value)?,
+        RegExpr::Leaf(register) => body.registers[register.index()].name.clone(),
+        RegExpr::Unary(op, operand) => unary(*op, &prefix(body, operand)?),
+        RegExpr::Binary(op, left, right) => binary(*op, &prefix(body, left)?, &prefix(body, right)?, right.constant())?,
+    };
+    if text.len() > MAX_LENGTH {
+        let message = "this expression gets too long in Trencher's language";
+        return Err(Refusal::new(message, "compute it in several steps, by way of registers"));
+    }
+    Ok(text)
+}
+
+fn constant(value: Value) -> Result<String, Refusal> {
+    match i32::try_from(value) {
+        Ok(value) if value >= 0 => Ok(value.to_string()),
+        Ok(i32::MIN) => Ok(format!("- - 0 {} 1", i32::MAX)),
+        Ok(value) => Ok(format!("- 0 {}", value.unsigned_abs())),
+        Err(_) => {
+            let message = format!("{value} does not fit the 32 bits of Trencher's values");
+            Err(Refusal::new(message, "use smaller values"))
+        }
+    }
+}
+
+fn unary(op: UnaryOp, operand: &str) -> String {
+    match op {
+        UnaryOp::Negate => format!("- 0 {operand}"),
+        UnaryOp::Not => format!("== {operand} 0"),
+        UnaryOp::Complement => format!("- - 0 1 {operand}"),
+    }
+}
+
+/// `right_value` is what the right operand is, if that is known.
+pub(super) fn binary(op: BinaryOp, left: &str, right: &str, right_value: Option<Value>) -> Result<String, Refusal> {
+    Ok(match op {
+        // Each bit is in the sum of both once too often if both have it; for `^` twice.
+        BinaryOp::BitOr => format!("- + {left} {right} & {left} {right}"),
+        BinaryOp::BitXor => format!("- + {left} {right} * 2 & {left} {right}"),
+        BinaryOp::ShiftLeft => match right_value.map(|count| count & 63) {
+            Some(count @ 0..=30) => format!("* {left} {}", 1i64 << count),
+            _ => return Err(no_operator(op)),
+        },
+        BinaryOp::Divide | BinaryOp::Remainder | BinaryOp::ShiftRight => return Err(no_operator(op)),
+        _ => format!("{} {left} {right}", op.symbol()),
+    })
+}
+
+fn no_operator(op: BinaryOp) -> Refusal {
+    let message = format!("Trencher's language has no `{}`", op.symbol());
+    let help = match op {
+        BinaryOp::ShiftLeft => "shift by a constant up to 30",
+        _ => "it has `+ - * &`, comparisons, `&&` and `||`; a table of cases can stand in: `if r == 5 { q = 2; }`",
+    };
+    Refusal::new(message, help)
+}

@@ -1,0 +1,84 @@
+//! Source text to words, with every comment set aside (the formatter puts them back).
+
+use logos::Logos;
+use weir_ir::{Diagnostic, Source, Span};
+
+use super::limits::MAX_SOURCE_BYTES;
+use super::sink::Sink;
+use super::token::{Kind, LexError, Token};
+
+/// More stretches of stray characters than this are summed up in one message.
+const MAX_STRAY: usize = 5;
+
+/// The words and comments of a source, each in order.
+#[derive(Default)]
+pub(crate) struct Lexed {
+    /// Words, without comments.
+    pub(crate) tokens: Vec<Token>,
+    /// Comments; the kind tells line from block comments.
+    pub(crate) comments: Vec<Token>,
+}
+
+/// Splits a source into words. What is no word is reported and left out.
+pub(crate) fn lex(source: &Source, sink: &mut Sink) -> Lexed {
+    let text = source.text();
+    if let Some(problem) = unreadable(text) {
+        sink.error(problem);
+        return Lexed::default();
+    }
+    let mut lexed = Lexed::default();
+    let mut stray: Vec<Span> = Vec::new();
+    for (word, range) in Kind::lexer(text).spanned() {
+        let span = Span::new(range.start, range.end);
+        match word {
+            Ok(kind @ (Kind::LineComment | Kind::BlockComment)) => lexed.comments.push(Token { kind, span }),
+            Ok(kind) => lexed.tokens.push(Token { kind, span }),
+            Err(LexError::OpenComment) => sink.error(open_comment(span)),
+            Err(LexError::Stray) => match stray.last_mut() {
+                Some(last) if last.end == span.start => last.end = span.end,
+                _ => stray.push(span),
+            },
+        }
+    }
+    report_stray(source, &stray, sink);
+    lexed
+}
+
+/// Why a text as a whole cannot be a program.
+fn unreadable(text: &str) -> Option<Diagnostic> {
+    if text.len() > MAX_SOURCE_BYTES {
+        let message = format!("the file is larger than {} MiB", MAX_SOURCE_BYTES >> 20);
+        return Some(Diagnostic::error("file-too-large", message, Span::default()).help("split the program up"));
+    }
+    let nul = text.find('\0')?;
+    let span = Span::new(nul, nul + 1);
+    Some(Diagnostic::error("not-text", "this is not a text file: it holds NUL bytes", span).label("the first one").help(
+        "a `.weir` file is plain text (UTF-8); was a binary or UTF-16 file given by mistake?",
+    ))
+}
+
+fn open_comment(span: Span) -> Diagnostic {
+    let start = Span::new(span.start as usize, span.start as usize + 2);
+    Diagnostic::error("unterminated-comment", "this comment is never closed", start)
+        .label("opened here")
+        .help("close it with `*/`; block comments nest, so each `/*` needs its own")
+}
+
+fn report_stray(source: &Source, stray: &[Span], sink: &mut Sink) {
+    let Some(&first) = stray.first() else { return };
+    if stray.len() > MAX_STRAY {
+        let message = format!("{} stretches of characters that no program has", stray.len());
+        let problem = Diagnostic::error("stray-character", message, first).label("the first one");
+        sink.error(problem.help("is this a `.weir` file, in UTF-8?"));
+        return;
+    }
+    for &span in stray {
+        let shown: String = source.slice(span).chars().take(20).flat_map(char::escape_debug).collect();
+        let help = if source.slice(span).chars().any(char::is_alphanumeric) {
+            "names are made of the letters A to Z and a to z, digits and `_`"
+        } else {
+            "remove it"
+        };
+        sink.error(Diagnostic::error("stray-character", format!("`{shown}` begins no word"), span).help(help));
+    }
+}

@@ -1,0 +1,20 @@
+//! How large a program may be. Each limit turns an input that would exhaust the machine into an error.
+
+/// Bytes of source.
+pub const MAX_SOURCE_BYTES: usize = 64 << 20;
+/// Bytes of one name.
+pub const MAX_NAME_BYTES: usize = 255;
+/// How deep blocks and expressions may nest. Parsing recurses this deep.
+pub const MAX_NESTING: usize = 200;
+/// How deep blocks, expressions and inlined calls together may nest. Lowering recurses this deep.
+pub const MAX_LOWERING_DEPTH: usize = 500;
+/// Errors that are shown; the rest are counted.
+pub const MAX_ERRORS: usize = 20;
+/// Threads, with replicated ones counted one by one.
+pub const MAX_THREADS: usize = 1024;
+/// Shared cells, all declarations together.
+pub const MAX_CELLS: usize = 1 << 20;
+/// Steps of all threads together, after procedures were inlined and threads replicated.
+pub const MAX_EDGES: usize = 1_000_000;
+/// Statements and parts of expressions that are looked at, after inlining and replication.
+pub const MAX_WORK: usize = 50_000_000;

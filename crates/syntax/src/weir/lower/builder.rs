@@ -1,0 +1,376 @@
+//! One body while it is lowered: where control is, the registers, the procedure copies that are open.
+
+use std::collections::{HashMap, HashSet};
+
+use weir_ir::{Body, Diagnostic, Instruction, RegExpr, RegId, Register, Span, Value};
+
+use super::super::ast::{Block, Name};
+use super::super::limits::{MAX_EDGES, MAX_LOWERING_DEPTH, MAX_WORK};
+use super::super::sink::Sink;
+use super::check::Facts;
+use super::constants::{Constants, mark};
+use super::graph::{Graph, Node};
+use super::names::{Global, Globals, Used, duplicate};
+use super::silent::{Problem, automaton};
+
+/// How much of what all bodies together may use is used up.
+#[derive(Default, Debug)]
+pub(super) struct Budget {
+    steps: usize,
+    work: usize,
+    /// Whether lowering has stopped; the reason was reported.
+    exhausted: bool,
+}
+
+/// What lowering a body needs to know, and where it reports.
+pub(super) struct Surroundings<'c, 'a> {
+    pub(super) globals: &'c Globals<'a>,
+    /// Names that the source uses, and that temporary registers must not have.
+    pub(super) reserved: &'c HashSet<&'a str>,
+    pub(super) used: &'c mut Used,
+    pub(super) budget: &'c mut Budget,
+    pub(super) sink: &'c mut Sink,
+}
+
+/// What `return` does.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Returns {
+    /// There is nothing to return from.
+    Nowhere,
+    /// Control goes on behind the call, with the result in a register if it is wanted.
+    Inline { exit: Node, result: Option<RegId> },
+    /// A `Return` instruction.
+    Instruction,
+}
+
+/// A body of the source that is being lowered: that of the thread, or of a procedure inlined into it.
+#[derive(Debug)]
+pub(super) struct Frame<'c, 'a> {
+    /// The procedure, for names of registers and labels.
+    prefix: Option<&'a str>,
+    pub(super) facts: &'c Facts<'a>,
+    /// The node of each label.
+    pub(super) label_nodes: Vec<Node>,
+    /// Registers that can be named here, with where they were declared.
+    visible: HashMap<&'a str, (RegId, Span)>,
+    /// What became visible, in order; the end of a block takes it back.
+    scope: Vec<&'a str>,
+    /// All registers of the frame: a name that is declared again in a sibling block is the same register.
+    pub(super) declared: HashMap<&'a str, RegId>,
+    /// Head and exit of the open loops.
+    pub(super) loops: Vec<(Node, Node)>,
+    pub(super) returns: Returns,
+    /// The number of a replicated thread, under its name.
+    pub(super) parameter: Option<(Name<'a>, Value)>,
+}
+
+/// What a name means inside a body.
+pub(super) enum Meaning {
+    Register(RegId),
+    Constant(Value),
+    Shared(usize),
+    /// Reported already.
+    Nothing,
+}
+
+/// One body while it is lowered.
+pub(super) struct Builder<'c, 'a> {
+    pub(super) around: Surroundings<'c, 'a>,
+    pub(super) graph: Graph,
+    /// Where control is; `None` behind a `goto`, `break` and the like.
+    pub(super) here: Option<Node>,
+    entry: Node,
+    /// Where a thread that is done rests.
+    pub(super) end: Node,
+    pub(super) registers: Vec<Register>,
+    /// Names of registers that are taken, with the number to try next when one is wanted again.
+    taken: HashMap<String, u32>,
+    temporaries: Vec<RegId>,
+    /// How many temporaries hold something that is still needed. Each statement gives its own back.
+    pub(super) live_temporaries: usize,
+    next_temporary: u32,
+    pub(super) frames: Vec<Frame<'c, 'a>>,
+    depth: usize,
+    /// Positive inside code that a constant condition rules out.
+    pub(super) ruled_out: usize,
+}
+
+/// A lowered body with what properties need to know of it.
+pub(super) struct Lowered<'a> {
+    pub(super) body: Body,
+    pub(super) registers: HashMap<&'a str, RegId>,
+    pub(super) parameters: Vec<RegId>,
+}
+
+/// Which body to lower.
+pub(super) struct Task<'c, 'a> {
+    pub(super) block: &'a Block<'a>,
+    pub(super) facts: &'c Facts<'a>,
+    pub(super) returns: Returns,
+    /// The number of a replicated thread, under its name.
+    pub(super) number: Option<(Name<'a>, Value)>,
+    /// The parameters of a procedure.
+    pub(super) parameters: &'a [Name<'a>],
+}
+
+/// Lowers one body. `None` if it is in error, which is then reported.
+pub(super) fn lower<'c, 'a>(task: &Task<'c, 'a>, around: Surroundings<'c, 'a>) -> Option<Lowered<'a>> {
+    let mut graph = Graph::default();
+    let (entry, end) = (graph.node(), graph.node());
+    graph.begin(end, task.block.close());
+    let mut builder = Builder {
+        around,
+        graph,
+        here: Some(entry),
+        entry,
+        end,
+        registers: Vec::new(),
+        taken: HashMap::new(),
+        temporaries: Vec::new(),
+        live_temporaries: 0,
+        next_temporary: 1,
+        frames: Vec::new(),
+        depth: 0,
+        ruled_out: 0,
+    };
+    builder.open_frame(None, task.facts, task.returns);
+    builder.frame().parameter = task.number;
+    let parameters = task.parameters.iter().filter_map(|&name| builder.declare(name)).collect();
+    builder.block(task.block);
+    if let Some(here) = builder.here {
+        builder.graph.silent(here, builder.end, task.block.close());
+    }
+    builder.finish(parameters)
+}
+
+impl<'c, 'a> Builder<'c, 'a> {
+    fn finish(mut self, parameters: Vec<RegId>) -> Option<Lowered<'a>> {
+        let registers = self.frames.pop().map(|frame| frame.declared).unwrap_or_default();
+        let budget = self.around.budget;
+        if budget.exhausted {
+            return None;
+        }
+        // The steps of this body were counted as they were made; copies for `choose` come on top.
+        let allowed = MAX_EDGES.saturating_sub(budget.steps.saturating_sub(self.graph.steps));
+        let first_span = self.graph.data(self.entry).span.unwrap_or_default();
+        let made = self.graph.steps;
+        match automaton(self.graph, self.registers, self.entry, allowed) {
+            Ok((body, steps)) => {
+                budget.steps = budget.steps.saturating_sub(made) + steps;
+                Some(Lowered { body, registers, parameters })
+            }
+            Err(Problem::EmptyCycle(span)) => {
+                self.around.sink.error(Problem::empty_cycle(span));
+                None
+            }
+            Err(Problem::TooManySteps) => {
+                budget.exhausted = true;
+                self.around.sink.error(too_many_steps(first_span));
+                None
+            }
+        }
+    }
+
+    pub(super) fn frame(&mut self) -> &mut Frame<'c, 'a> {
+        self.frames.last_mut().expect("a body is lowered with a frame open")
+    }
+
+    /// Opens a frame; its labels get their nodes at once, for jumps ahead.
+    pub(super) fn open_frame(&mut self, prefix: Option<&'a str>, facts: &'c Facts<'a>, returns: Returns) {
+        let mut label_nodes = Vec::with_capacity(facts.labels.len());
+        for label in &facts.labels {
+            let node = self.graph.node();
+            let name = prefix.map_or(label.text.to_string(), |prefix| format!("{prefix}.{}", label.text));
+            self.graph.data(node).labels.push((node, name));
+            label_nodes.push(node);
+        }
+        self.frames.push(Frame {
+            prefix,
+            facts,
+            label_nodes,
+            visible: HashMap::new(),
+            scope: Vec::new(),
+            declared: HashMap::new(),
+            loops: Vec::new(),
+            returns,
+            parameter: None,
+        });
+    }
+
+    /// Counts work and depth; `false` if lowering has to stop.
+    pub(super) fn enter(&mut self, span: Span) -> bool {
+        self.depth += 1;
+        self.around.budget.work += 1;
+        if self.around.budget.exhausted {
+            return false;
+        }
+        if self.depth > MAX_LOWERING_DEPTH {
+            self.around.budget.exhausted = true;
+            let message = format!("calls, blocks and expressions nest more than {MAX_LOWERING_DEPTH} deep");
+            let error = Diagnostic::error("too-deep", message, span);
+            self.around.sink.error(error.help("procedures are inlined where they are called; call fewer inside each other"));
+        } else if self.around.budget.work > MAX_WORK {
+            self.around.budget.exhausted = true;
+            self.around.sink.error(too_many_steps(span));
+        }
+        !self.around.budget.exhausted
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Where control is; code that nothing leads to gets a place of its own.
+    pub(super) fn here(&mut self) -> Node {
+        let node = self.here.unwrap_or_else(|| {
+            let node = self.graph.node();
+            // What a constant rules out is of no interest, other dead code is worth a remark.
+            self.graph.data(node).keep = self.ruled_out == 0;
+            node
+        });
+        self.here = Some(node);
+        node
+    }
+
+    /// Adds a step from here to a new place.
+    pub(super) fn step(&mut self, instruction: Instruction, span: Span) {
+        let to = self.graph.node();
+        self.step_to(instruction, to, span);
+        self.here = Some(to);
+    }
+
+    /// Adds a step from here to a given place.
+    pub(super) fn step_to(&mut self, instruction: Instruction, to: Node, span: Span) {
+        let from = self.here();
+        self.graph.step(from, instruction, to, span);
+        self.here = None;
+        self.around.budget.steps += 1;
+        if self.around.budget.steps > MAX_EDGES && !self.around.budget.exhausted {
+            self.around.budget.exhausted = true;
+            self.around.sink.error(too_many_steps(span));
+        }
+    }
+
+    /// Lets control go on elsewhere, if it is anywhere.
+    pub(super) fn pass_to(&mut self, to: Node, span: Span) {
+        if let Some(here) = self.here.take() {
+            self.graph.silent(here, to, span);
+        }
+    }
+
+    pub(super) fn constants(&mut self) -> Constants<'_, 'a> {
+        let parameter = self.frame().parameter.map(|(name, value)| (name.text, value));
+        let Surroundings { globals, used, sink, .. } = &mut self.around;
+        Constants { globals, parameter, sink, used }
+    }
+
+    /// Declares a register in the block that is open. `None` if the name is not free.
+    pub(super) fn declare(&mut self, name: Name<'a>) -> Option<RegId> {
+        let visible = self.frame().visible.get(name.text).map(|&(_, span)| ("a register", span));
+        let number = self.frame().parameter.filter(|(parameter, _)| parameter.text == name.text);
+        let number = number.map(|(parameter, _)| ("the thread's number", parameter.span));
+        let global = self.around.globals.declared(name.text).map(|(global, span)| (global.describe(), span));
+        if let Some((what, span)) = visible.or(number).or(global) {
+            self.around.sink.error(duplicate(name, what, span));
+            return None;
+        }
+        let register = match self.frame().declared.get(name.text) {
+            Some(&register) => register,
+            None => {
+                let full = self.frame().prefix.map_or(name.text.to_string(), |prefix| format!("{prefix}.{}", name.text));
+                self.register(full, name.span)
+            }
+        };
+        let frame = self.frame();
+        frame.declared.insert(name.text, register);
+        frame.visible.insert(name.text, (register, name.span));
+        frame.scope.push(name.text);
+        Some(register)
+    }
+
+    /// A new register; `f.a` becomes `f.a_2` when it is taken by another copy of `f`.
+    pub(super) fn register(&mut self, wanted: String, span: Span) -> RegId {
+        let mut name = wanted.clone();
+        while self.taken.contains_key(&name) {
+            let next = self.taken.entry(wanted.clone()).or_insert(2);
+            name = format!("{wanted}_{next}");
+            *next += 1;
+        }
+        self.taken.insert(name.clone(), 2);
+        self.registers.push(Register { name, is_temporary: false, span });
+        RegId::new(self.registers.len() - 1)
+    }
+
+    /// A register for a value inside an expression; free again when the statement ends.
+    pub(super) fn temporary(&mut self, span: Span) -> RegId {
+        self.live_temporaries += 1;
+        if let Some(&register) = self.temporaries.get(self.live_temporaries - 1) {
+            return register;
+        }
+        let mut name = format!("_t{}", self.next_temporary);
+        while self.around.reserved.contains(name.as_str()) {
+            self.next_temporary += 1;
+            name = format!("_t{}", self.next_temporary);
+        }
+        self.next_temporary += 1;
+        self.registers.push(Register { name, is_temporary: true, span });
+        let register = RegId::new(self.registers.len() - 1);
+        self.temporaries.push(register);
+        register
+    }
+
+    /// How many names are visible: to be given back to [`Builder::close_scope`].
+    pub(super) fn open_scope(&mut self) -> usize {
+        self.frame().scope.len()
+    }
+
+    /// Hides what was declared since.
+    pub(super) fn close_scope(&mut self, mark: usize) {
+        let frame = self.frame();
+        for name in frame.scope.drain(mark.min(frame.scope.len())..) {
+            frame.visible.remove(name);
+        }
+    }
+
+    /// What a name means here, without a word if it means nothing.
+    pub(super) fn look_up(&mut self, name: &str) -> Option<Meaning> {
+        let frame = self.frame();
+        if let Some(&(register, _)) = frame.visible.get(name) {
+            return Some(Meaning::Register(register));
+        }
+        if let Some((_, value)) = frame.parameter.filter(|(parameter, _)| parameter.text == name) {
+            return Some(Meaning::Constant(value));
+        }
+        match self.around.globals.get(name)? {
+            Global::Constant(at) => {
+                mark(&mut self.around.used.constants, at);
+                let value = self.around.globals.constants.get(at).and_then(|&(_, value)| value);
+                Some(value.map_or(Meaning::Nothing, Meaning::Constant))
+            }
+            Global::Shared(at) => {
+                mark(&mut self.around.used.shared, at);
+                Some(Meaning::Shared(at))
+            }
+            Global::Procedure(_) | Global::Thread(_) => None,
+        }
+    }
+
+    /// The names of registers that are visible, in alphabetical order.
+    pub(super) fn visible_registers(&mut self) -> Vec<&'a str> {
+        let mut names: Vec<&str> = self.frame().visible.keys().copied().collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+fn too_many_steps(span: Span) -> Diagnostic {
+    let message = format!("the program has more than {MAX_EDGES} steps, with procedures inlined and threads replicated");
+    Diagnostic::error("program-too-large", message, span)
+        .label("the limit was reached here")
+        .help("make it smaller: fewer copies of threads, fewer or smaller procedure calls")
+}
+
+/// 0, for what is in error.
+pub(super) fn nothing() -> RegExpr {
+    RegExpr::Const(0)
+}

@@ -1,0 +1,61 @@
+//! Syntax trees to programs: names are resolved, threads replicated, procedures inlined, statements
+//! turned into steps.
+//!
+//! Everything that is wrong is reported, and lowering goes on with something harmless in its place, so
+//! that one run shows all errors. What cannot be lowered is refused; nothing is approximated.
+
+mod builder;
+mod calls;
+mod check;
+mod components;
+mod conditions;
+mod constants;
+mod expressions;
+mod graph;
+mod memory;
+mod names;
+mod properties;
+mod silent;
+mod statements;
+mod threads;
+mod unused;
+
+use std::collections::HashSet;
+
+use weir_ir::{Program, Source};
+
+use super::Options;
+use super::ast::File;
+use super::sink::Sink;
+use names::{Globals, Used};
+use properties::Observer;
+
+/// Lowers a file. Only if nothing was reported as an error is the program of any use.
+pub(super) fn lower<'a>(
+    file: &'a File<'a>,
+    source: &Source,
+    options: &Options,
+    reserved: &HashSet<&'a str>,
+    sink: &mut Sink,
+) -> Program {
+    let mut used = Used::default();
+    let mut globals = Globals::collect(file, sink);
+    constants::evaluate(file, options, &mut globals, &mut used, sink);
+    memory::lay_out(file, &mut globals, &mut used, sink);
+    threads::prepare(file, &mut globals, &mut used, sink);
+    let bodies = threads::lower(&globals, reserved, &mut used, sink);
+    let mut observer = Observer { globals: &globals, views: &bodies.views, sink, used: &mut used, work: 0 };
+    let properties = file.properties.iter().map(|property| observer.property(property)).collect();
+    let costs = file.costs.iter().filter_map(|cost| observer.cost(cost)).collect();
+    unused::warn(file, &globals, &used, sink);
+    let constants = globals.constants.iter();
+    Program {
+        source: source.clone(),
+        constants: constants.map(|&(name, value)| (name.text.to_string(), value.unwrap_or(0))).collect(),
+        shared: globals.shared,
+        threads: bodies.threads,
+        procedures: bodies.procedures,
+        properties,
+        costs,
+    }
+}

@@ -1,0 +1,174 @@
+//! What the names of a file stand for.
+
+use std::collections::HashMap;
+
+use weir_ir::{Diagnostic, ProcId, Shared, Span, ThreadId, Value, nearest};
+
+use super::super::ast::{File, Name, ProcDecl, ThreadDecl};
+use super::super::sink::Sink;
+use super::check::Facts;
+
+/// What a name stands for, as a place in the list of its kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Global {
+    Constant(usize),
+    Shared(usize),
+    Procedure(usize),
+    Thread(usize),
+}
+
+impl Global {
+    /// How messages speak of it.
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Self::Constant(_) => "a constant",
+            Self::Shared(_) => "a shared cell",
+            Self::Procedure(_) => "a procedure",
+            Self::Thread(_) => "a thread",
+        }
+    }
+}
+
+/// How many threads a declaration stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Copies {
+    One,
+    Instances(u32),
+    Spawned,
+    Arbitrary,
+}
+
+/// A thread declaration and the threads it stands for.
+#[derive(Debug)]
+pub(super) struct Family<'a> {
+    pub(super) declaration: &'a ThreadDecl<'a>,
+    pub(super) first: ThreadId,
+    pub(super) copies: Copies,
+    pub(super) weight: u32,
+}
+
+impl Family<'_> {
+    /// Its threads in [`weir_ir::Program::threads`].
+    pub(super) fn threads(&self) -> impl Iterator<Item = ThreadId> + use<> {
+        let count = if let Copies::Instances(count) = self.copies { count } else { 1 };
+        (self.first.0..self.first.0 + count).map(ThreadId)
+    }
+}
+
+/// A procedure and what is known of it.
+#[derive(Debug)]
+pub(super) struct ProcInfo<'a> {
+    pub(super) declaration: &'a ProcDecl<'a>,
+    pub(super) facts: Facts<'a>,
+    /// Where it is in [`weir_ir::Program::procedures`], if it is recursive and called; else it is inlined.
+    pub(super) kept: Option<ProcId>,
+    /// Whether it can reach a call of itself.
+    pub(super) recursive: bool,
+}
+
+/// Everything that has a name for the whole file. Filled in step by step.
+#[derive(Default, Debug)]
+pub(super) struct Globals<'a> {
+    names: HashMap<&'a str, (Global, Span)>,
+    /// `None` where the value is in error or not known yet.
+    pub(super) constants: Vec<(Name<'a>, Option<Value>)>,
+    /// Empty until addresses are known.
+    pub(super) shared: Vec<Shared>,
+    pub(super) procedures: Vec<ProcInfo<'a>>,
+    pub(super) families: Vec<Family<'a>>,
+    /// What the checks found in the body of each family.
+    pub(super) thread_facts: Vec<Facts<'a>>,
+}
+
+impl<'a> Globals<'a> {
+    /// Collects the names of a file; two of one name are an error.
+    pub(super) fn collect(file: &'a File<'a>, sink: &mut Sink) -> Self {
+        let mut globals = Self::default();
+        let constants = file.constants.iter().enumerate().map(|(at, item)| (item.name, Global::Constant(at)));
+        let shared = file.shared.iter().enumerate().map(|(at, item)| (item.name, Global::Shared(at)));
+        let procedures = file.procedures.iter().enumerate().map(|(at, item)| (item.name, Global::Procedure(at)));
+        let threads = file.threads.iter().enumerate().map(|(at, item)| (item.name, Global::Thread(at)));
+        let mut all: Vec<_> = constants.chain(shared).chain(procedures).chain(threads).collect();
+        // In order of the source, so that the second one is the one in error.
+        all.sort_by_key(|(name, _)| name.span);
+        for (name, global) in all {
+            if let Some(&(first, span)) = globals.names.get(name.text) {
+                sink.error(duplicate(name, first.describe(), span));
+            } else {
+                globals.names.insert(name.text, (global, name.span));
+            }
+        }
+        globals
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<Global> {
+        self.names.get(name).map(|&(global, _)| global)
+    }
+
+    /// What a name stands for and where it was declared.
+    pub(super) fn declared(&self, name: &str) -> Option<(Global, Span)> {
+        self.names.get(name).copied()
+    }
+
+    /// All names, in alphabetical order, that stand for what `wanted` accepts.
+    pub(super) fn names(&self, wanted: impl Fn(Global) -> bool) -> Vec<&'a str> {
+        let mut names: Vec<&str> =
+            self.names.iter().filter(|&(_, &(global, _))| wanted(global)).map(|(&name, _)| name).collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+/// The error for a name that is declared twice.
+pub(super) fn duplicate(name: Name, first: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("duplicate-name", format!("`{}` is declared twice", name.text), name.span)
+        .label("declared again here")
+        .also(span, format!("first declared here, as {first}"))
+        .help("give one of them another name")
+}
+
+/// Reports a name that stands for nothing, with the name that was meant if one is near.
+pub(super) fn report_unknown(sink: &mut Sink, what: &str, name: Name, candidates: &[&str], otherwise: &str) {
+    let error = Diagnostic::error("unknown-name", format!("there is no {what} `{}`", name.text), name.span);
+    sink.error(match near(name.text, candidates) {
+        Some(near) => error.help(format!("did you mean `{near}`?")),
+        None => error.help(otherwise),
+    });
+}
+
+/// The candidate that was probably meant. Long names and long lists are not worth the search.
+pub(super) fn near<'n>(name: &str, candidates: &[&'n str]) -> Option<&'n str> {
+    const MAX_LENGTH: usize = 40;
+    const MAX_CANDIDATES: usize = 1000;
+    if name.len() > MAX_LENGTH {
+        return None;
+    }
+    let likely = candidates.iter().copied().filter(|candidate| candidate.len() <= MAX_LENGTH);
+    nearest(name, likely.take(MAX_CANDIDATES))
+}
+
+/// A list for messages: `` `a`, `b` and 3 more ``.
+pub(super) fn listed(names: &[&str]) -> String {
+    const SHOWN: usize = 8;
+    let mut shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    if names.len() > SHOWN {
+        shown.push(format!("{} more", names.len() - SHOWN));
+    }
+    match shown.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some((last, _)) => last.clone(),
+        None => "none".into(),
+    }
+}
+
+/// What is referred to anywhere: the rest is warned about.
+#[derive(Default, Debug)]
+pub(super) struct Used {
+    pub(super) constants: Vec<bool>,
+    pub(super) shared: Vec<bool>,
+    pub(super) procedures: Vec<bool>,
+    /// By where the label is declared.
+    pub(super) labels: std::collections::HashSet<Span>,
+    /// Whether memory is accessed by computed address, which can mean any cell.
+    pub(super) memory: bool,
+}

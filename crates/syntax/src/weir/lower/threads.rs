@@ -1,0 +1,202 @@
+//! Threads and procedures: headers, then bodies. Replicated threads become one thread each.
+
+use std::collections::{HashMap, HashSet};
+
+use weir_ir::{Body, Diagnostic, LocId, Multiplicity, Procedure, Span, Thread, ThreadId, Value};
+
+use super::super::ast::{File, Name, Replication, ThreadDecl};
+use super::super::limits::MAX_THREADS;
+use super::super::sink::Sink;
+use super::builder::{self, Budget, Lowered, Returns, Surroundings, Task};
+use super::calls::classify;
+use super::check;
+use super::constants::Constants;
+use super::names::{Copies, Family, Globals, ProcInfo, Used, duplicate};
+use super::properties::View;
+
+/// Checks headers and texts of all threads and procedures, and numbers the threads.
+pub(super) fn prepare<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &mut Used, sink: &mut Sink) {
+    if file.threads.is_empty() {
+        let error = Diagnostic::error("no-threads", "the program has no threads", Span::default());
+        sink.error(error.help("write one: `thread P0 { … }`"));
+    }
+    used.procedures = vec![false; file.procedures.len()];
+    globals.thread_facts = file.threads.iter().map(|thread| check::thread_body(&thread.body, sink)).collect();
+    for declaration in &file.procedures {
+        refuse_repeated_parameters(&declaration.parameters, sink);
+        let facts = check::procedure_body(&declaration.body, sink);
+        globals.procedures.push(ProcInfo { declaration, facts, kept: None, recursive: false });
+    }
+    classify(globals, sink);
+    let mut count = 0;
+    for declaration in &file.threads {
+        let mut constants = Constants { globals, parameter: None, sink, used };
+        let copies = copies(declaration, MAX_THREADS.saturating_sub(count), &mut constants);
+        let weight = weight(declaration, &mut constants);
+        let family = Family { declaration, first: ThreadId::new(count), copies, weight };
+        count += family.threads().count();
+        globals.families.push(family);
+    }
+}
+
+fn refuse_repeated_parameters(parameters: &[Name], sink: &mut Sink) {
+    let mut first: HashMap<&str, Span> = HashMap::new();
+    for &parameter in parameters {
+        if let Some(&span) = first.get(parameter.text) {
+            sink.error(duplicate(parameter, "a parameter", span));
+        }
+        first.entry(parameter.text).or_insert(parameter.span);
+    }
+}
+
+/// How many threads a declaration stands for.
+fn copies(declaration: &ThreadDecl, left: usize, constants: &mut Constants) -> Copies {
+    let name = declaration.name.text;
+    let copies = match &declaration.replication {
+        None => Copies::One,
+        Some(Replication::Arbitrary(_)) => Copies::Arbitrary,
+        Some(Replication::Times(times)) => match constants.value(times) {
+            Some(0) => Copies::Spawned,
+            Some(times) if (1..=left as Value).contains(&times) => return Copies::Instances(times as u32),
+            Some(count) if count < 0 => {
+                let message = format!("a thread cannot be there {count} times");
+                constants.sink.error(Diagnostic::error("bad-replication", message, times.span));
+                Copies::One
+            }
+            Some(_) => {
+                too_many_threads(times.span, constants.sink);
+                Copies::One
+            }
+            None => Copies::One,
+        },
+    };
+    if left == 0 {
+        too_many_threads(declaration.span, constants.sink);
+    }
+    if let (Some(parameter), false) = (declaration.parameter, matches!(copies, Copies::Instances(_))) {
+        let why = match copies {
+            Copies::Arbitrary => "arbitrarily many threads have no numbers",
+            Copies::Spawned => "threads that are spawned have no numbers",
+            _ => "a single thread has no number",
+        };
+        let mut error = Diagnostic::error("bad-parameter", why, parameter.span);
+        if let Some(Replication::Arbitrary(span)) = declaration.replication {
+            error = error.also(span, "arbitrarily many");
+        }
+        constants.sink.error(error.help(format!("leave it out, or say how many there are: `thread {name}(i)[3]`")));
+    }
+    copies
+}
+
+fn too_many_threads(span: Span, sink: &mut Sink) {
+    let message = format!("the program has more than {MAX_THREADS} threads");
+    let error = Diagnostic::error("too-many-threads", message, span);
+    sink.error(error.help("`[*]` stands for arbitrarily many"));
+}
+
+fn weight(declaration: &ThreadDecl, constants: &mut Constants) -> u32 {
+    let Some(written) = &declaration.weight else { return 1 };
+    let Some(weight) = constants.value(written) else { return 1 };
+    match u32::try_from(weight) {
+        Ok(weight) if weight >= 1 => weight,
+        _ => {
+            let message = format!("a weight is from 1 to {}, and this is {weight}", u32::MAX);
+            constants.sink.error(Diagnostic::error("bad-weight", message, written.span));
+            1
+        }
+    }
+}
+
+/// The bodies of a program.
+#[derive(Default)]
+pub(super) struct Bodies<'a> {
+    pub(super) threads: Vec<Thread>,
+    pub(super) procedures: Vec<Procedure>,
+    /// One for each thread.
+    pub(super) views: Vec<View<'a>>,
+}
+
+/// Lowers all bodies.
+pub(super) fn lower<'a>(
+    globals: &Globals<'a>,
+    reserved: &HashSet<&'a str>,
+    used: &mut Used,
+    sink: &mut Sink,
+) -> Bodies<'a> {
+    let mut bodies = Bodies::default();
+    let mut budget = Budget::default();
+    for (family, facts) in globals.families.iter().zip(&globals.thread_facts) {
+        for instance in 0..family.threads().count() {
+            let number = family.declaration.parameter.map(|parameter| (parameter, instance as Value));
+            let block = &family.declaration.body;
+            let task = Task { block, facts, returns: Returns::Nowhere, number, parameters: &[] };
+            refuse_hidden_name(globals, family, sink);
+            let around = Surroundings { globals, reserved, used, budget: &mut budget, sink };
+            let lowered = builder::lower(&task, around);
+            let (thread, view) = thread(family, instance, lowered, sink);
+            bodies.threads.extend(thread);
+            bodies.views.push(view);
+        }
+    }
+    // Procedures that nobody calls are lowered too, for their errors.
+    for (at, procedure) in globals.procedures.iter().enumerate() {
+        if procedure.kept.is_none() && used.procedures.get(at) == Some(&true) && !procedure.recursive {
+            continue;
+        }
+        let declaration = procedure.declaration;
+        let (block, parameters) = (&declaration.body, &declaration.parameters[..]);
+        let task = Task { block, facts: &procedure.facts, returns: Returns::Instruction, number: None, parameters };
+        let around = Surroundings { globals, reserved, used, budget: &mut budget, sink };
+        let lowered = builder::lower(&task, around);
+        if let (Some(_), Some(Lowered { body, parameters, .. })) = (procedure.kept, lowered) {
+            let name = declaration.name.text.to_string();
+            bodies.procedures.push(Procedure { name, parameters, body, span: declaration.span });
+        }
+    }
+    bodies
+}
+
+/// The number of a replicated thread must not hide what the whole file can see.
+fn refuse_hidden_name(globals: &Globals, family: &Family, sink: &mut Sink) {
+    let Some(parameter) = family.declaration.parameter else { return };
+    if let Some((global, span)) = globals.declared(parameter.text) {
+        sink.error(duplicate(parameter, global.describe(), span));
+    }
+}
+
+fn thread<'a>(
+    family: &Family<'a>,
+    instance: usize,
+    lowered: Option<Lowered<'a>>,
+    sink: &mut Sink,
+) -> (Option<Thread>, View<'a>) {
+    let Some(Lowered { body, registers, .. }) = lowered else { return (None, View::default()) };
+    let declaration = family.declaration;
+    if body.edges().is_empty() && !sink.failed() {
+        let message = format!("thread `{}` does nothing", declaration.name.text);
+        let error = Diagnostic::error("empty-thread", message, declaration.span);
+        sink.error(error.help("give it something to do (`skip;` is one step), or leave it out"));
+    }
+    let family_name = declaration.name.text.to_string();
+    let (name, number, multiplicity) = match family.copies {
+        Copies::One => (family_name.clone(), None, Multiplicity::One),
+        Copies::Instances(_) => (format!("{family_name}[{instance}]"), Some(instance as u32), Multiplicity::One),
+        Copies::Spawned => (family_name.clone(), None, Multiplicity::Spawned),
+        Copies::Arbitrary => (family_name.clone(), None, Multiplicity::Arbitrary),
+    };
+    let view = view(&body, registers);
+    let span = declaration.span;
+    let thread = Thread { name, family: (family_name, number), multiplicity, weight: family.weight, body, span };
+    (Some(thread), view)
+}
+
+fn view<'a>(body: &Body, registers: HashMap<&'a str, weir_ir::RegId>) -> View<'a> {
+    let mut places: HashMap<String, Vec<LocId>> = HashMap::new();
+    for loc in body.location_ids() {
+        for label in &body.locations[loc.index()].labels {
+            places.entry(label.clone()).or_default().push(loc);
+        }
+    }
+    let ends = body.location_ids().filter(|&loc| body.is_done(loc)).collect();
+    View { registers, places, ends }
+}

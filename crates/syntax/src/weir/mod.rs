@@ -1,0 +1,56 @@
+//! The `.weir` language: from text to a program, and formatting. `docs/language.md` is its reference.
+//!
+//! [`parse`] is exact: the program it returns does what the reference says, step by step, or there is an
+//! error. It never panics, and takes time and memory in proportion to the source and the limits.
+
+mod ast;
+mod format;
+mod lexer;
+pub mod limits;
+mod lower;
+mod parser;
+pub mod print;
+mod sink;
+mod token;
+
+use std::collections::HashSet;
+
+use weir_ir::{Diagnostic, Program, Source, Value};
+
+pub use format::format;
+use sink::Sink;
+use token::Kind;
+
+/// What the command line can say about how to read a program.
+#[derive(Clone, Default, Debug)]
+pub struct Options {
+    /// Values for constants (`-D NAME=VALUE`), in place of those in the source. The last one counts.
+    pub defines: Vec<(String, Value)>,
+}
+
+/// A program, and what there is to say about it.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The program.
+    pub program: Program,
+    /// Warnings, in order of the source.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads a program.
+///
+/// # Errors
+/// All that is wrong with the source, in its order; at most [`limits::MAX_ERRORS`] and a count of the rest.
+pub fn parse(source: &Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
+    let mut sink = Sink::default();
+    let lexed = lexer::lex(source, &mut sink);
+    let file = parser::parse(source, &lexed, &mut sink);
+    // Once words are missing or misplaced, complaints about their meaning are noise.
+    if sink.failed() {
+        return sink.finish().map(|warnings| Parsed { program: Program::default(), warnings });
+    }
+    let names = lexed.tokens.iter().filter(|token| token.kind == Kind::Name).map(|token| source.slice(token.span));
+    let reserved: HashSet<&str> = names.filter(|name| name.starts_with("_t")).collect();
+    let program = lower::lower(&file, source, options, &reserved, &mut sink);
+    sink.finish().map(|warnings| Parsed { program, warnings })
+}

@@ -1,0 +1,222 @@
+//! Items: constants, shared cells, threads, procedures, properties, costs.
+
+use weir_ir::Diagnostic;
+
+use super::super::ast::{
+    Constant, CostDecl, Expr, File, Initial, LabelRef, Name, ProcDecl, PropertyDecl, PropertyForm, RangeExpr,
+    Replication, SharedDecl, ThreadDecl,
+};
+use super::super::token::Kind;
+use super::{Parse, Parser};
+
+impl<'s> Parser<'s, '_> {
+    pub(super) fn file(&mut self) -> File<'s> {
+        let mut file = File::default();
+        while self.peek() != Kind::Eof {
+            let start = self.at;
+            if self.item(&mut file).is_err() {
+                self.skip_item(start);
+            }
+        }
+        file
+    }
+
+    fn item(&mut self, file: &mut File<'s>) -> Parse<()> {
+        match self.peek() {
+            Kind::Const => file.constants.push(self.constant()?),
+            Kind::Shared => self.shared(&mut file.shared)?,
+            Kind::Thread => file.threads.push(self.thread()?),
+            Kind::Proc => file.procedures.push(self.procedure()?),
+            Kind::Forbid | Kind::Exists | Kind::Always => file.properties.push(self.property()?),
+            Kind::Cost => file.costs.push(self.cost()?),
+            _ => return self.no_item(),
+        }
+        Ok(())
+    }
+
+    fn no_item(&mut self) -> Parse<()> {
+        let kind = self.peek();
+        let error = if kind == Kind::CloseBrace {
+            Diagnostic::error("unmatched-brace", "this `}` closes nothing", self.token().span).help("remove it")
+        } else {
+            let error = self.unexpected("an item");
+            let is_statement = kind.begins_statement() || matches!(kind, Kind::Name | Kind::Star);
+            error.help(if is_statement {
+                "statements belong in a thread or procedure: `thread P0 { … }`"
+            } else {
+                "items begin with `const`, `shared`, `thread`, `proc`, `forbid`, `exists`, `always` or `cost`"
+            })
+        };
+        Err(self.error(error))
+    }
+
+    /// Skips to the next word that begins an item.
+    fn skip_item(&mut self, start: usize) {
+        if self.at == start {
+            self.bump();
+        }
+        while self.peek() != Kind::Eof && !self.peek().begins_item() {
+            self.bump();
+        }
+    }
+
+    fn constant(&mut self) -> Parse<Constant<'s>> {
+        self.bump();
+        let name = self.name("the name of a constant")?;
+        self.expect(Kind::Equal)?;
+        let value = self.expression()?;
+        self.semicolon()?;
+        Ok(Constant { name, value })
+    }
+
+    fn shared(&mut self, declarations: &mut Vec<SharedDecl<'s>>) -> Parse<()> {
+        self.bump();
+        loop {
+            declarations.push(self.shared_declaration()?);
+            if !self.eat(Kind::Comma) {
+                return self.semicolon();
+            }
+        }
+    }
+
+    fn shared_declaration(&mut self) -> Parse<SharedDecl<'s>> {
+        let name = self.name("the name of a shared cell")?;
+        let size = if self.peek() == Kind::OpenBracket { Some(self.bracketed()?) } else { None };
+        let (mut address, mut range) = (None, None);
+        loop {
+            match self.peek() {
+                Kind::AtSign if address.is_none() => {
+                    self.bump();
+                    address = Some(self.bound()?);
+                }
+                Kind::Colon if range.is_none() => {
+                    self.bump();
+                    range = Some(self.range()?);
+                }
+                _ => break,
+            }
+        }
+        let initial = if self.eat(Kind::Equal) { Some(self.initial()?) } else { None };
+        Ok(SharedDecl { name, size, address, range, initial, span: self.span_from(name.span) })
+    }
+
+    fn initial(&mut self) -> Parse<Initial<'s>> {
+        if self.peek() != Kind::OpenBrace {
+            return Ok(Initial::All(self.expression()?));
+        }
+        let open = self.bump();
+        let values = self.separated(Kind::CloseBrace, Self::expression)?;
+        self.close(Kind::CloseBrace, open)?;
+        Ok(Initial::Each(values, self.span_from(open.span)))
+    }
+
+    /// Expressions between commas, up to a closing bracket; a comma may stand before it.
+    pub(super) fn separated<T>(&mut self, close: Kind, mut one: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
+        let mut all = Vec::new();
+        while self.peek() != close {
+            all.push(one(self)?);
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    /// `[e]`
+    pub(super) fn bracketed(&mut self) -> Parse<Expr<'s>> {
+        let open = self.bump();
+        let inner = self.expression()?;
+        self.close(Kind::CloseBracket, open)?;
+        Ok(inner)
+    }
+
+    /// `low..high`; the ends bind tighter than comparisons.
+    pub(super) fn range(&mut self) -> Parse<RangeExpr<'s>> {
+        let low = Box::new(self.bound()?);
+        if !self.eat(Kind::DotDot) && !self.eat(Kind::DotDotEqual) {
+            let error = self.unexpected("`..`").help("a range is written `low..high`, both ends included");
+            return Err(self.error(error));
+        }
+        let high = Box::new(self.bound()?);
+        let span = low.span.to(high.span);
+        Ok(RangeExpr { low, high, span })
+    }
+
+    fn thread(&mut self) -> Parse<ThreadDecl<'s>> {
+        let first = self.bump().span;
+        let name = self.name("the name of a thread")?;
+        let mut parameter = None;
+        if self.peek() == Kind::OpenParen {
+            let open = self.bump();
+            parameter = Some(self.name("the name that stands for the thread's number")?);
+            self.close(Kind::CloseParen, open)?;
+        }
+        let replication = if self.peek() == Kind::OpenBracket { Some(self.replication()?) } else { None };
+        let weight = if self.eat(Kind::Weight) { Some(self.bound()?) } else { None };
+        let span = self.span_from(first);
+        let body = self.block("the body of the thread")?;
+        Ok(ThreadDecl { name, parameter, replication, weight, body, span })
+    }
+
+    fn replication(&mut self) -> Parse<Replication<'s>> {
+        if self.ahead(1).kind != Kind::Star || self.ahead(2).kind != Kind::CloseBracket {
+            return Ok(Replication::Times(self.bracketed()?));
+        }
+        let open = self.bump().span;
+        self.bump();
+        self.bump();
+        Ok(Replication::Arbitrary(self.span_from(open)))
+    }
+
+    fn procedure(&mut self) -> Parse<ProcDecl<'s>> {
+        let first = self.bump().span;
+        let name = self.name("the name of a procedure")?;
+        let open = self.expect(Kind::OpenParen)?;
+        let parameters = self.separated(Kind::CloseParen, |parser| parser.name("the name of a parameter"))?;
+        self.close(Kind::CloseParen, open)?;
+        let span = self.span_from(first);
+        let body = self.block("the body of the procedure")?;
+        Ok(ProcDecl { name, parameters, body, span })
+    }
+
+    fn property(&mut self) -> Parse<PropertyDecl<'s>> {
+        let word = self.bump();
+        let form = match word.kind {
+            Kind::Forbid if self.eat(Kind::Deadlock) => PropertyForm::ForbidDeadlock,
+            Kind::Forbid => PropertyForm::Forbid(self.condition()?),
+            Kind::Exists => PropertyForm::Exists(self.condition()?),
+            _ => PropertyForm::Always(self.condition()?),
+        };
+        let span = self.span_from(word.span);
+        self.semicolon()?;
+        Ok(PropertyDecl { form, span })
+    }
+
+    fn cost(&mut self) -> Parse<CostDecl<'s>> {
+        let first = self.bump().span;
+        let subject = self.cost_subject()?;
+        self.expect(Kind::Equal)?;
+        let cost = self.expression()?;
+        let span = self.span_from(first);
+        self.semicolon()?;
+        Ok(CostDecl { subject, cost, span })
+    }
+
+    fn cost_subject(&mut self) -> Parse<LabelRef<'s>> {
+        if matches!(self.peek(), Kind::Fence | Kind::Lock) {
+            let span = self.bump().span;
+            return Ok(LabelRef { procedure: None, label: Name { text: self.slice(span), span } });
+        }
+        self.label_reference("`load`, `store`, `fence`, `rmw`, `lock`, `local` or a label")
+    }
+
+    /// `label` or `f.label`
+    pub(super) fn label_reference(&mut self, what: &str) -> Parse<LabelRef<'s>> {
+        let first = self.name(what)?;
+        if !self.eat(Kind::Dot) {
+            return Ok(LabelRef { procedure: None, label: first });
+        }
+        let label = self.name("a label of the procedure")?;
+        Ok(LabelRef { procedure: Some(first), label })
+    }
+}

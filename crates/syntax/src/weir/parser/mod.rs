@@ -1,0 +1,203 @@
+//! Words to syntax trees: recursive descent, one function for each construct.
+//!
+//! After an error the parser skips to the next statement or item and goes on, so that one run reports
+//! several errors. Nesting is bounded: the one error that ends parsing at once is nesting too deep,
+//! which keeps any input from exhausting the stack.
+
+mod expressions;
+mod items;
+mod statements;
+
+use weir_ir::{Diagnostic, Source, Span};
+
+use super::ast::{File, Name};
+use super::lexer::Lexed;
+use super::limits::{MAX_NAME_BYTES, MAX_NESTING};
+use super::sink::Sink;
+use super::token::{Kind, Token};
+
+/// The error was reported already; the caller skips to where parsing can go on.
+pub(crate) struct Failed;
+
+type Parse<T> = Result<T, Failed>;
+
+/// Parses a whole file.
+pub(crate) fn parse<'s>(source: &'s Source, lexed: &Lexed, sink: &mut Sink) -> File<'s> {
+    let text = source.text();
+    let end = Token { kind: Kind::Eof, span: Span::new(text.len(), text.len()) };
+    let mut parser = Parser { text, tokens: &lexed.tokens, end, at: 0, nesting: 0, failed_at: None, sink };
+    parser.file()
+}
+
+struct Parser<'s, 'p> {
+    text: &'s str,
+    tokens: &'p [Token],
+    end: Token,
+    /// The next word.
+    at: usize,
+    nesting: usize,
+    /// The word at which the last error was reported: one error a word is enough.
+    failed_at: Option<usize>,
+    sink: &'p mut Sink,
+}
+
+impl<'s> Parser<'s, '_> {
+    fn token(&self) -> Token {
+        self.ahead(0)
+    }
+
+    fn ahead(&self, distance: usize) -> Token {
+        self.tokens.get(self.at + distance).copied().unwrap_or(self.end)
+    }
+
+    fn peek(&self) -> Kind {
+        self.token().kind
+    }
+
+    fn previous(&self) -> Token {
+        let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        before.copied().unwrap_or(Token { kind: Kind::Eof, span: Span::default() })
+    }
+
+    fn bump(&mut self) -> Token {
+        let token = self.token();
+        self.at = (self.at + 1).min(self.tokens.len());
+        token
+    }
+
+    /// Takes the next word if it is of this kind.
+    fn eat(&mut self, kind: Kind) -> bool {
+        let found = self.peek() == kind;
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// From the start of `first` to the end of the last word taken.
+    fn span_from(&self, first: Span) -> Span {
+        first.to(self.previous().span)
+    }
+
+    fn slice(&self, span: Span) -> &'s str {
+        self.text.get(span.range()).unwrap_or("")
+    }
+
+    /// How messages speak of the next word.
+    fn found(&self) -> String {
+        let token = self.token();
+        match token.kind {
+            Kind::Name | Kind::Number => format!("`{}`", self.slice(token.span)),
+            kind => kind.describe(),
+        }
+    }
+
+    fn error(&mut self, error: Diagnostic) -> Failed {
+        if self.failed_at != Some(self.at) {
+            self.failed_at = Some(self.at);
+            self.sink.error(error);
+        }
+        Failed
+    }
+
+    /// `expected X, found Y` at the next word.
+    fn unexpected(&mut self, expected: &str) -> Diagnostic {
+        let message = format!("expected {expected}, found {}", self.found());
+        Diagnostic::error("unexpected-word", message, self.token().span)
+    }
+
+    fn expect(&mut self, kind: Kind) -> Parse<Token> {
+        if self.peek() == kind {
+            return Ok(self.bump());
+        }
+        let error = self.unexpected(&kind.describe());
+        Err(self.error(error))
+    }
+
+    /// Takes the closing bracket that belongs to `open`.
+    fn close(&mut self, kind: Kind, open: Token) -> Parse<Token> {
+        if self.peek() == kind {
+            return Ok(self.bump());
+        }
+        let error = self.unexpected(&kind.describe()).also(open.span, "to close this");
+        Err(self.error(error))
+    }
+
+    fn name(&mut self, what: &str) -> Parse<Name<'s>> {
+        let token = self.token();
+        if token.kind == Kind::Name {
+            if token.span.range().len() > MAX_NAME_BYTES {
+                let error = Diagnostic::error("name-too-long", "this name is too long", token.span);
+                return Err(self.error(error.help(format!("at most {MAX_NAME_BYTES} letters"))));
+            }
+            self.bump();
+            return Ok(Name { text: self.slice(token.span), span: token.span });
+        }
+        let mut error = self.unexpected(what);
+        if token.kind.is_keyword() {
+            error = error.label("a word of the language").help("choose a name that is not a keyword");
+        }
+        Err(self.error(error))
+    }
+
+    /// Takes the semicolon behind a statement or item. A missing one is reported where it belongs, and
+    /// parsing goes on as if it were there when what follows may well be the next statement.
+    fn semicolon(&mut self) -> Parse<()> {
+        if self.eat(Kind::Semicolon) {
+            return Ok(());
+        }
+        let (before, next) = (self.previous().span, self.token());
+        let gap = Span { start: before.end, end: next.span.start.max(before.end) };
+        let starts_anew = self.slice(gap).contains('\n') || matches!(next.kind, Kind::CloseBrace | Kind::Eof);
+        if starts_anew || next.kind.begins_statement() || next.kind.begins_item() {
+            let place = Span { start: before.end, end: before.end };
+            self.error(Diagnostic::error("missing-semicolon", "missing `;`", place).label("add `;` here"));
+            return Ok(());
+        }
+        let error = self.unexpected("`;`");
+        Err(self.error(error))
+    }
+
+    /// Runs `parse` one level deeper, or ends parsing if that is too deep.
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        if self.nesting >= MAX_NESTING {
+            return Err(self.too_deep(self.token().span));
+        }
+        self.nesting += 1;
+        let parsed = parse(self);
+        self.nesting -= 1;
+        parsed
+    }
+
+    /// Reports nesting too deep and ends parsing: what follows could only repeat it.
+    fn too_deep(&mut self, span: Span) -> Failed {
+        let message = format!("nested more than {MAX_NESTING} deep");
+        let error = Diagnostic::error("too-deep", message, span);
+        self.error(error.help("split it: give parts a name with `let`, or move them into a `proc`"));
+        self.at = self.tokens.len();
+        self.failed_at = Some(self.at);
+        Failed
+    }
+
+    /// Skips to where the next statement may begin. Blocks are skipped whole.
+    fn skip_statement(&mut self) {
+        let mut open = 0usize;
+        loop {
+            let kind = self.peek();
+            match kind {
+                Kind::Eof => return,
+                Kind::CloseBrace if open == 0 => return,
+                kind if kind.begins_item() => return,
+                kind if open == 0 && kind.begins_statement() => return,
+                Kind::OpenBrace => open += 1,
+                Kind::CloseBrace => open -= 1,
+                _ => {}
+            }
+            self.bump();
+            let block_ended = kind == Kind::CloseBrace && !matches!(self.peek(), Kind::Else | Kind::Or);
+            if open == 0 && (kind == Kind::Semicolon || block_ended) {
+                return;
+            }
+        }
+    }
+}

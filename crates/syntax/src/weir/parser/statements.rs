@@ -1,0 +1,234 @@
+//! Statements and blocks.
+
+use weir_ir::{BinaryOp, Diagnostic, Span};
+
+use super::super::ast::{Block, Declarator, Expr, ExprKind, Statement, StatementKind};
+use super::super::token::Kind;
+use super::{Parse, Parser};
+
+impl<'s> Parser<'s, '_> {
+    /// `{ statements }`
+    pub(super) fn block(&mut self, what: &str) -> Parse<Block<'s>> {
+        if self.peek() != Kind::OpenBrace {
+            let error = self.unexpected("`{`").help(format!("{what} stands between `{{` and `}}`"));
+            return Err(self.error(error));
+        }
+        self.nested(Self::block_body)
+    }
+
+    fn block_body(&mut self) -> Parse<Block<'s>> {
+        let open = self.bump().span;
+        let mut statements = Vec::new();
+        while self.peek() != Kind::CloseBrace {
+            if self.peek() == Kind::Eof || self.peek().begins_item() {
+                return Err(self.unclosed_block(open));
+            }
+            let start = self.at;
+            match self.statement() {
+                Ok(statement) => statements.push(statement),
+                Err(_) => {
+                    self.skip_statement();
+                    if self.at == start {
+                        self.bump();
+                    }
+                }
+            }
+        }
+        self.bump();
+        Ok(Block { statements, span: self.span_from(open) })
+    }
+
+    fn unclosed_block(&mut self, open: Span) -> super::Failed {
+        let error = Diagnostic::error("unclosed-block", "this block is never closed", open)
+            .label("opened here")
+            .also(self.token().span, format!("`}}` is missing before {}", self.found()))
+            .help("add the missing `}`");
+        self.error(error)
+    }
+
+    fn statement(&mut self) -> Parse<Statement<'s>> {
+        let first = self.token().span;
+        let kind = match self.peek() {
+            Kind::Name if self.ahead(1).kind == Kind::Colon => {
+                let label = self.name("a label")?;
+                self.bump();
+                return Ok(Statement { kind: StatementKind::Label(label), span: label.span });
+            }
+            Kind::If => self.if_statement()?,
+            Kind::While => {
+                self.bump();
+                let condition = self.condition()?;
+                StatementKind::While(condition, self.block("the body of a `while`")?)
+            }
+            Kind::Loop => self.word_and_block("the body of a `loop`", StatementKind::Loop)?,
+            Kind::Atomic => self.word_and_block("the body of an `atomic`", StatementKind::Atomic)?,
+            Kind::Choose => self.choose()?,
+            Kind::OpenBrace => StatementKind::Block(self.block("a block")?),
+            Kind::Semicolon => return Err(self.empty_statement()),
+            _ => {
+                let kind = self.simple_statement()?;
+                let span = self.span_from(first);
+                self.semicolon()?;
+                return Ok(Statement { kind, span });
+            }
+        };
+        Ok(Statement { kind, span: self.span_from(first) })
+    }
+
+    fn empty_statement(&mut self) -> super::Failed {
+        let error = Diagnostic::error("empty-statement", "there is no statement before this `;`", self.token().span);
+        self.error(error.help("remove it, or write `skip;` for a step that does nothing"))
+    }
+
+    fn word_and_block(
+        &mut self,
+        what: &str,
+        make: impl FnOnce(Block<'s>) -> StatementKind<'s>,
+    ) -> Parse<StatementKind<'s>> {
+        self.bump();
+        Ok(make(self.block(what)?))
+    }
+
+    /// A statement that ends in a semicolon.
+    fn simple_statement(&mut self) -> Parse<StatementKind<'s>> {
+        let word = self.peek();
+        let plain = match word {
+            Kind::Break => Some(StatementKind::Break),
+            Kind::Continue => Some(StatementKind::Continue),
+            Kind::Fence => Some(StatementKind::Fence),
+            Kind::Skip => Some(StatementKind::Skip),
+            Kind::Lock => Some(StatementKind::Lock),
+            Kind::Unlock => Some(StatementKind::Unlock),
+            Kind::Terminate => Some(StatementKind::Terminate),
+            _ => None,
+        };
+        if let Some(kind) = plain {
+            self.bump();
+            return Ok(kind);
+        }
+        match word {
+            Kind::Let => self.let_statement(),
+            Kind::Goto | Kind::Jump => {
+                self.bump();
+                let label = self.name("a label")?;
+                Ok(if word == Kind::Goto { StatementKind::Goto(label) } else { StatementKind::Jump(label) })
+            }
+            Kind::Assume | Kind::Assert => {
+                self.bump();
+                let condition = self.condition()?;
+                let is_assume = word == Kind::Assume;
+                Ok(if is_assume { StatementKind::Assume(condition) } else { StatementKind::Assert(condition) })
+            }
+            Kind::Spawn => {
+                self.bump();
+                Ok(StatementKind::Spawn(self.name("the name of a thread")?))
+            }
+            Kind::Return => {
+                self.bump();
+                let empty = matches!(self.peek(), Kind::Semicolon | Kind::CloseBrace);
+                Ok(StatementKind::Return(if empty { None } else { Some(self.expression()?) }))
+            }
+            Kind::Else | Kind::Or => Err(self.stray_branch()),
+            _ => self.assignment_or_call(),
+        }
+    }
+
+    fn stray_branch(&mut self) -> super::Failed {
+        let word = self.token();
+        let opener = if word.kind == Kind::Else { "if" } else { "choose" };
+        let message = format!("{} without a `{opener}` before it", word.kind.describe());
+        self.error(Diagnostic::error("stray-branch", message, word.span))
+    }
+
+    fn let_statement(&mut self) -> Parse<StatementKind<'s>> {
+        self.bump();
+        let mut declarators = Vec::new();
+        loop {
+            let name = self.name("the name of a register")?;
+            let value = if self.eat(Kind::Equal) { Some(self.expression()?) } else { None };
+            declarators.push(Declarator { name, value, span: self.span_from(name.span) });
+            if !self.eat(Kind::Comma) {
+                return Ok(StatementKind::Let(declarators));
+            }
+        }
+    }
+
+    fn if_statement(&mut self) -> Parse<StatementKind<'s>> {
+        let (mut arms, mut otherwise) = (Vec::new(), None);
+        loop {
+            self.bump();
+            let condition = self.condition()?;
+            arms.push((condition, self.block("the body of an `if`")?));
+            if !self.eat(Kind::Else) {
+                break;
+            }
+            if self.peek() != Kind::If {
+                otherwise = Some(self.block("the body of an `else`")?);
+                break;
+            }
+        }
+        Ok(StatementKind::If { arms, otherwise })
+    }
+
+    fn choose(&mut self) -> Parse<StatementKind<'s>> {
+        self.bump();
+        let mut branches = vec![self.block("a branch of a `choose`")?];
+        while self.eat(Kind::Or) {
+            branches.push(self.block("a branch of a `choose`")?);
+        }
+        Ok(StatementKind::Choose(branches))
+    }
+
+    fn assignment_or_call(&mut self) -> Parse<StatementKind<'s>> {
+        let target = self.expression()?;
+        let Some(operator) = assignment_operator(self.peek()) else {
+            return self.evaluation(target);
+        };
+        if !is_place(&target) {
+            let error = Diagnostic::error("bad-assignment", "this cannot be assigned to", target.span)
+                .help("a register, `x`, `flag[e]`, `mem[e]` or `*e` can");
+            return Err(self.error(error));
+        }
+        self.bump();
+        let value = self.expression()?;
+        Ok(StatementKind::Assign { target, operator, value })
+    }
+
+    fn evaluation(&mut self, expression: Expr<'s>) -> Parse<StatementKind<'s>> {
+        if matches!(expression.kind, ExprKind::Call(..) | ExprKind::ReadModifyWrite(..)) {
+            return Ok(StatementKind::Evaluate(expression));
+        }
+        let error = Diagnostic::error("no-effect", "this expression does nothing", expression.span);
+        let help = match expression.kind {
+            ExprKind::Binary(BinaryOp::Equal, ..) => "`=` assigns, `==` compares",
+            ExprKind::Name(_) => "a statement is an assignment, a call or begins with a keyword",
+            _ => "assign it (`r = …;`), or remove it; only calls and read-modify-writes stand alone",
+        };
+        let error = error.help(help);
+        let failed = self.error(error);
+        if self.eat(Kind::Semicolon) { Ok(StatementKind::Skip) } else { Err(failed) }
+    }
+}
+
+/// Whether an expression has the form of something that can be written.
+pub(super) fn is_place(expression: &Expr) -> bool {
+    matches!(expression.kind, ExprKind::Name(_) | ExprKind::Index(..) | ExprKind::Memory(_))
+}
+
+/// `Some(None)` for `=`, `Some(Some(op))` for `op=`.
+fn assignment_operator(kind: Kind) -> Option<Option<BinaryOp>> {
+    Some(match kind {
+        Kind::Equal => None,
+        Kind::PlusEqual => Some(BinaryOp::Add),
+        Kind::MinusEqual => Some(BinaryOp::Subtract),
+        Kind::StarEqual => Some(BinaryOp::Multiply),
+        Kind::SlashEqual => Some(BinaryOp::Divide),
+        Kind::PercentEqual => Some(BinaryOp::Remainder),
+        Kind::AmpersandEqual => Some(BinaryOp::BitAnd),
+        Kind::PipeEqual => Some(BinaryOp::BitOr),
+        Kind::CaretEqual => Some(BinaryOp::BitXor),
+        Kind::ShiftLeftEqual => Some(BinaryOp::ShiftLeft),
+        Kind::ShiftRightEqual => Some(BinaryOp::ShiftRight),
+        _ => return None,
+    })
+}

@@ -1,0 +1,171 @@
+//! A program as `.weir` text: any program, from any front end or pass, with any control flow.
+//!
+//! Reading the text back gives the same program: the same automata on the locations that control flow
+//! reaches (edges of one location may come in another order), the same cells, registers and properties.
+//! So it has as many states, and the same verdicts. What is not in the text: constants (their values
+//! are), spans, and locations that no path reaches.
+//!
+//! Some things read back differently, with the same meaning. Names that `.weir` does not allow are
+//! replaced ([`names`]). A replicated thread is printed once for each instance. A body with several places
+//! to be done gets one ([`ends`]), so it may have other numbers of states. An edge other than an assertion
+//! that leads to the place of failed assertions takes one step more to get there.
+
+mod ends;
+mod layout;
+mod names;
+mod prune;
+mod shape;
+mod text;
+
+use std::fmt::Write as _;
+
+use weir_ir::{
+    Body, CostRule, CostSubject, LocId, Multiplicity, Procedure, Program, RegId, Register, Shared, StateAtom, Thread,
+    ThreadId,
+};
+
+pub(crate) use self::names::Names;
+use self::text::{BodyText, wrapped};
+
+/// The program as `.weir` text.
+pub fn print(program: &Program) -> String {
+    let (mut program, mut labels) = tidy(program);
+    let mut blocks = vec![shared_text(&program.shared)];
+    for at in 0..program.procedures.len() {
+        let text = procedure_text(&program, &program.procedures[at], &mut labels);
+        blocks.push(text);
+    }
+    for thread in program.thread_ids() {
+        let wanted = observed_places(&program, thread);
+        let (text, new_labels) = thread_text(&program, program.thread(thread), &wanted, &mut labels);
+        blocks.push(text);
+        // Properties come after the threads, and speak of places by these names.
+        for (loc, label) in new_labels {
+            program.threads[thread.index()].body.locations[loc.index()].labels.push(label);
+        }
+    }
+    let properties = program.properties.iter().map(|property| format!("{};\n", program.property_text(property)));
+    blocks.push(properties.collect());
+    blocks.push(program.costs.iter().map(cost_text).collect());
+    blocks.retain(|block| !block.is_empty());
+    blocks.join("\n")
+}
+
+/// The program without what no path reaches, with one end to each body and with valid names; and the
+/// labels that are taken.
+fn tidy(program: &Program) -> (Program, Names) {
+    let unified = ends::unified(&prune::reachable(program));
+    names::with_valid_names(&prune::reachable(&unified))
+}
+
+/// The program without what no path reaches and with valid names; and the labels that are taken.
+pub(crate) fn named(program: &Program) -> (Program, Names) {
+    names::with_valid_names(&prune::reachable(program))
+}
+
+fn shared_text(declarations: &[Shared]) -> String {
+    let mut free = 1;
+    let mut texts = Vec::new();
+    // A declaration of no cells names nothing.
+    for shared in declarations.iter().filter(|shared| !shared.initial.is_empty()) {
+        texts.push(declaration(shared, free));
+        free = shared.address.wrapping_add(shared.initial.len() as i64);
+    }
+    wrapped("shared ", &texts)
+}
+
+/// One declaration, where the next free address is `free`.
+fn declaration(shared: &Shared, free: i64) -> String {
+    let mut text = shared.name.clone();
+    if shared.is_array {
+        let _ = write!(text, "[{}]", shared.initial.len());
+    }
+    if shared.address != free {
+        let _ = write!(text, " @ {}", shared.address);
+    }
+    if let Some(range) = shared.range {
+        let _ = write!(text, ": {}..{}", range.low, range.high);
+    }
+    let first = shared.initial[0];
+    if shared.initial.iter().any(|&value| value != first) {
+        let values: Vec<String> = shared.initial.iter().map(ToString::to_string).collect();
+        let _ = write!(text, " = {{{}}}", values.join(", "));
+    } else if first != 0 {
+        let _ = write!(text, " = {first}");
+    }
+    text
+}
+
+fn procedure_text(program: &Program, procedure: &Procedure, labels: &mut Names) -> String {
+    let is_parameter = |register: usize| procedure.parameters.iter().any(|parameter| parameter.index() == register);
+    let registers = procedure.body.registers.iter().enumerate();
+    let locals: Vec<&Register> = registers.filter(|&(at, _)| !is_parameter(at)).map(|(_, register)| register).collect();
+    let name = |register: &RegId| procedure.body.registers[register.index()].name.clone();
+    let parameters: Vec<String> = procedure.parameters.iter().map(name).collect();
+    let header = format!("proc {}({})", procedure.name, parameters.join(", "));
+    body_text(program, &header, &procedure.body, &locals, &[], labels).0
+}
+
+fn thread_text(
+    program: &Program,
+    thread: &Thread,
+    wanted: &[LocId],
+    labels: &mut Names,
+) -> (String, Vec<(LocId, String)>) {
+    let replication = match thread.multiplicity {
+        Multiplicity::One => "",
+        Multiplicity::Spawned => "[0]",
+        Multiplicity::Arbitrary => "[*]",
+    };
+    let weight = if thread.weight == 1 { String::new() } else { format!(" weight {}", thread.weight) };
+    let header = format!("thread {}{replication}{weight}", thread.name);
+    let registers: Vec<&Register> = thread.body.registers.iter().collect();
+    body_text(program, &header, &thread.body, &registers, wanted, labels)
+}
+
+/// A body with its header, and the labels that it needed beside its own.
+fn body_text(
+    program: &Program,
+    header: &str,
+    body: &Body,
+    registers: &[&Register],
+    wanted: &[LocId],
+    labels: &mut Names,
+) -> (String, Vec<(LocId, String)>) {
+    let statements = layout::statements(body);
+    let mut text = BodyText::new(program, body, &statements, wanted, labels);
+    text.line(&format!("{header} {{"));
+    text.declare(registers);
+    text.statements(&statements);
+    text.line("}");
+    text.finish()
+}
+
+/// The places of a thread that properties look at and that no name covers.
+fn observed_places(program: &Program, thread: ThreadId) -> Vec<LocId> {
+    let body = program.body(thread);
+    let done: Vec<LocId> = body.location_ids().filter(|&loc| body.is_done(loc)).collect();
+    let mut observed = Vec::new();
+    for condition in prune::conditions(program) {
+        condition.for_each_leaf(&mut |atom| match atom {
+            StateAtom::At { thread: seen, locations } if *seen == thread && *locations != done => {
+                observed.extend(locations.iter().filter(|loc| body.locations[loc.index()].labels.is_empty()));
+            }
+            _ => {}
+        });
+    }
+    observed
+}
+
+fn cost_text(rule: &CostRule) -> String {
+    let subject = match &rule.subject {
+        CostSubject::Load => "load",
+        CostSubject::Store => "store",
+        CostSubject::Fence => "fence",
+        CostSubject::ReadModifyWrite => "rmw",
+        CostSubject::Lock => "lock",
+        CostSubject::Local => "local",
+        CostSubject::Label(label) => label,
+    };
+    format!("cost {subject} = {};\n", rule.cost)
+}

@@ -1,0 +1,220 @@
+//! Names that `.weir` accepts, for programs whose names came from elsewhere: `Worker[0]` becomes
+//! `Worker_0`, `f.a` becomes `f_a`, a keyword gets a number. Names that are fine stay as they are.
+//!
+//! Shared cells, procedures and threads share one space of names, which registers may not hide. Labels
+//! have a space of their own; they are unique in each body, and the cost of a label goes to whatever the
+//! label is now called.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_ir::{Body, CostRule, CostSubject, Program};
+
+/// Words that are no names.
+const KEYWORDS: [&str; 46] = [
+    "const",
+    "shared",
+    "thread",
+    "proc",
+    "let",
+    "if",
+    "else",
+    "while",
+    "loop",
+    "break",
+    "continue",
+    "goto",
+    "jump",
+    "choose",
+    "or",
+    "any",
+    "assume",
+    "assert",
+    "fence",
+    "skip",
+    "cas",
+    "cmpxchg",
+    "xchg",
+    "fetch_add",
+    "fetch_sub",
+    "fetch_and",
+    "fetch_or",
+    "fetch_xor",
+    "atomic",
+    "lock",
+    "unlock",
+    "mem",
+    "spawn",
+    "return",
+    "terminate",
+    "forbid",
+    "exists",
+    "always",
+    "deadlock",
+    "at",
+    "count",
+    "end",
+    "weight",
+    "cost",
+    "true",
+    "false",
+];
+
+/// Words that mean a kind of step after `cost`, so no label can be called so.
+const COST_WORDS: [&str; 4] = ["load", "store", "rmw", "local"];
+
+/// The same program with valid names, and the labels that are taken, so that more can be made up.
+pub(super) fn with_valid_names(program: &Program) -> (Program, Names) {
+    let mut named = program.clone();
+    let globals = rename_globals(&mut named);
+    let bodies = named.threads.iter_mut().map(|thread| &mut thread.body);
+    for body in bodies.chain(named.procedures.iter_mut().map(|procedure| &mut procedure.body)) {
+        let mut names = globals.clone();
+        let registers = body.registers.iter_mut().map(|register| &mut register.name);
+        names.rename_all(registers.collect(), "r");
+    }
+    let labels = rename_labels(&mut named);
+    (named, labels)
+}
+
+fn rename_globals(program: &mut Program) -> Names {
+    let mut names = Names::new(&[]);
+    let shared = program.shared.iter_mut().map(|shared| &mut shared.name);
+    let procedures = program.procedures.iter_mut().map(|procedure| &mut procedure.name);
+    let threads = program.threads.iter_mut().map(|thread| &mut thread.name);
+    names.rename_all(shared.chain(procedures).chain(threads).collect(), "n");
+    names
+}
+
+fn rename_labels(program: &mut Program) -> Names {
+    let mut labels = Labels { names: Names::new(&COST_WORDS), called: BTreeMap::new() };
+    let threads = program.threads.iter().map(|thread| &thread.body);
+    for body in threads.chain(program.procedures.iter().map(|procedure| &procedure.body)) {
+        labels.keep_valid(body);
+    }
+    let threads = program.threads.iter_mut().map(|thread| &mut thread.body);
+    for body in threads.chain(program.procedures.iter_mut().map(|procedure| &mut procedure.body)) {
+        labels.rename(body);
+    }
+    program.costs = labels.costs(&program.costs);
+    labels.names
+}
+
+/// Labels by the name they had, and what they are called now: several names where one body had the
+/// label several times.
+struct Labels {
+    names: Names,
+    called: BTreeMap<String, Vec<String>>,
+}
+
+impl Labels {
+    fn keep_valid(&mut self, body: &Body) {
+        for label in body.locations.iter().flat_map(|location| &location.labels) {
+            if self.names.is_valid(label) {
+                self.names.taken.insert(label.clone());
+                self.called.entry(label.clone()).or_insert_with(|| vec![label.clone()]);
+            }
+        }
+    }
+
+    /// Gives the n-th location of a label the n-th name for it.
+    fn rename(&mut self, body: &mut Body) {
+        let mut met: BTreeMap<String, usize> = BTreeMap::new();
+        for label in body.locations.iter_mut().flat_map(|location| &mut location.labels) {
+            let nth = met.entry(label.clone()).or_default();
+            let called = self.called.entry(label.clone()).or_default();
+            if *nth == called.len() {
+                called.push(self.names.make(label, "l"));
+            }
+            label.clone_from(&called[*nth]);
+            *nth += 1;
+        }
+    }
+
+    fn costs(&self, rules: &[CostRule]) -> Vec<CostRule> {
+        let spread = |rule: &CostRule| match &rule.subject {
+            CostSubject::Label(label) => {
+                let called = self.called.get(label).map_or(&[][..], Vec::as_slice);
+                let subjects = called.iter().map(|name| CostSubject::Label(name.clone()));
+                subjects.map(|subject| CostRule { subject, ..rule.clone() }).collect()
+            }
+            _ => vec![rule.clone()],
+        };
+        rules.iter().flat_map(spread).collect()
+    }
+}
+
+/// A space of names.
+#[derive(Clone)]
+pub(crate) struct Names {
+    reserved: BTreeSet<String>,
+    taken: BTreeSet<String>,
+    /// Where to go on counting for each stem, so that many equal names take linear time.
+    next: BTreeMap<String, usize>,
+}
+
+impl Names {
+    fn new(reserved: &[&str]) -> Self {
+        let reserved: BTreeSet<String> = KEYWORDS.iter().chain(reserved).map(ToString::to_string).collect();
+        Self { taken: reserved.clone(), reserved, next: BTreeMap::new() }
+    }
+
+    /// A new name: the stem and a number.
+    pub(crate) fn fresh(&mut self, stem: &str) -> String {
+        let count = self.next.entry(stem.to_string()).or_insert(0);
+        loop {
+            *count += 1;
+            let name = format!("{stem}{count}");
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+
+    /// A new name like `wanted`; `stem` stands in where nothing of it can be kept.
+    fn make(&mut self, wanted: &str, stem: &str) -> String {
+        let base = cleaned(wanted, stem);
+        if self.taken.insert(base.clone()) { base } else { self.fresh(&format!("{base}_")) }
+    }
+
+    /// Makes names valid and different from each other; valid ones have the first choice.
+    fn rename_all(&mut self, mut names: Vec<&mut String>, stem: &str) {
+        let mut pending = Vec::new();
+        for (at, name) in names.iter().enumerate() {
+            if !(self.is_valid(name) && self.taken.insert(name.to_string())) {
+                pending.push(at);
+            }
+        }
+        for at in pending {
+            *names[at] = self.make(names[at], stem);
+        }
+    }
+
+    fn is_valid(&self, name: &str) -> bool {
+        !self.reserved.contains(name)
+            && !starts_with_digit(name)
+            && !name.is_empty()
+            && name.chars().all(is_name_character)
+    }
+}
+
+fn is_name_character(character: char) -> bool {
+    character.is_ascii_alphanumeric() || character == '_'
+}
+
+fn starts_with_digit(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// The name with what is not allowed turned into underscores.
+fn cleaned(name: &str, stem: &str) -> String {
+    if name.chars().all(is_name_character) && !starts_with_digit(name) && !name.is_empty() {
+        return name.to_string();
+    }
+    let replaced: String = name.chars().map(|c| if is_name_character(c) { c } else { '_' }).collect();
+    let trimmed = replaced.trim_matches('_');
+    match trimmed.chars().next() {
+        None => stem.to_string(),
+        Some(first) if first.is_ascii_digit() => format!("{stem}{trimmed}"),
+        Some(_) => trimmed.to_string(),
+    }
+}

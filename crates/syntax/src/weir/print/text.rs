@@ -1,0 +1,210 @@
+//! Statements as lines of text, four spaces a level.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_ir::{Body, LocId, Program, RegExpr, Register, body_instruction_text, expr_text};
+
+use super::layout::Item;
+use super::names::Names;
+
+/// Where lists of names go on in the next line.
+const WIDTH: usize = 100;
+
+/// The text of one body in the making.
+pub(super) struct BodyText<'p> {
+    program: &'p Program,
+    body: &'p Body,
+    /// Labels that were made up.
+    made_up: BTreeMap<LocId, String>,
+    text: String,
+    level: usize,
+}
+
+impl<'p> BodyText<'p> {
+    /// Starts a text; `wanted` places get a label even if nothing jumps there.
+    pub(super) fn new(
+        program: &'p Program,
+        body: &'p Body,
+        statements: &[Item],
+        wanted: &[LocId],
+        labels: &mut Names,
+    ) -> Self {
+        let mut named: BTreeSet<LocId> = wanted.iter().copied().collect();
+        each_item(statements, &mut |item| named.extend(if let Item::Jump(to) = item { Some(*to) } else { None }));
+        if let [Item::Place(only)] = statements {
+            named.insert(*only);
+        }
+        named.retain(|loc| body.locations[loc.index()].labels.is_empty());
+        let mut made_up = BTreeMap::new();
+        // Numbered as they appear.
+        each_item(statements, &mut |item| {
+            if let Item::Place(loc) = item
+                && named.contains(loc)
+            {
+                made_up.insert(*loc, labels.fresh("l"));
+            }
+        });
+        Self { program, body, made_up, text: String::new(), level: 0 }
+    }
+
+    /// The text, and the labels that were made up.
+    pub(super) fn finish(self) -> (String, Vec<(LocId, String)>) {
+        (self.text, self.made_up.into_iter().collect())
+    }
+
+    /// One line. Braces at its ends change the level.
+    pub(super) fn line(&mut self, line: &str) {
+        self.level -= usize::from(line.starts_with('}'));
+        self.text.push_str(&"    ".repeat(self.level));
+        self.text.push_str(line);
+        self.text.push('\n');
+        self.level += usize::from(line.ends_with('{'));
+    }
+
+    /// `let a, b;`, which takes no step.
+    pub(super) fn declare(&mut self, registers: &[&Register]) {
+        let names: Vec<String> = registers.iter().map(|register| register.name.clone()).collect();
+        for line in wrapped("let ", &names).lines() {
+            self.line(line);
+        }
+    }
+
+    /// A body's statements. Where there is no step at all, one is written that is never reached: a
+    /// thread without any is taken for a mistake.
+    pub(super) fn statements(&mut self, items: &[Item]) {
+        let [Item::Place(only)] = items else { return self.items(items) };
+        let label = self.labels(*only).next().unwrap_or_default().to_string();
+        self.line(&format!("jump {label};"));
+        self.line("skip;");
+        self.items(items);
+    }
+
+    fn items(&mut self, items: &[Item]) {
+        for item in items {
+            self.item(item);
+        }
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Place(loc) => self.place(*loc),
+            Item::Step(instruction) => {
+                let text = body_instruction_text(self.program, self.body, instruction);
+                self.line(&format!("{text};"));
+            }
+            Item::If(condition, then, otherwise) => self.branches(condition, then, otherwise),
+            Item::While(condition, body) => {
+                let head = format!("while {} {{", expr_text(self.body, condition));
+                self.block(&head, body);
+            }
+            Item::Loop(body) => self.block("loop {", body),
+            Item::Choose(branches) => self.choose(branches),
+            Item::Jump(to) => {
+                let label = self.labels(*to).next().unwrap_or_default().to_string();
+                self.line(&format!("jump {label};"));
+            }
+            Item::Break => self.line("break;"),
+            Item::Continue => self.line("continue;"),
+            Item::Fail => self.line("assert false;"),
+        }
+    }
+
+    fn labels(&self, loc: LocId) -> impl Iterator<Item = &str> {
+        let own = self.body.locations[loc.index()].labels.iter();
+        own.chain(self.made_up.get(&loc)).map(String::as_str)
+    }
+
+    /// Labels stand one level out, so that they are easy to find.
+    fn place(&mut self, loc: LocId) {
+        let lines: Vec<String> = self.labels(loc).map(|label| format!("{label}:")).collect();
+        self.level -= 1;
+        for line in lines {
+            self.line(&line);
+        }
+        self.level += 1;
+    }
+
+    fn block(&mut self, head: &str, body: &[Item]) {
+        if self.is_blank(body) {
+            return self.line(&format!("{head} }}"));
+        }
+        self.line(head);
+        self.items(body);
+        self.line("}");
+    }
+
+    /// Whether nothing would be written.
+    fn is_blank(&self, items: &[Item]) -> bool {
+        items.iter().all(|item| matches!(item, Item::Place(loc) if self.labels(*loc).next().is_none()))
+    }
+
+    fn choose(&mut self, branches: &[Vec<Item>]) {
+        let mut head = "choose {";
+        for branch in branches {
+            self.line(head);
+            self.items(branch);
+            head = "} or {";
+        }
+        self.line("}");
+    }
+
+    fn branches(&mut self, condition: &RegExpr, then: &[Item], otherwise: &[Item]) {
+        let head = format!("if {} {{", expr_text(self.body, condition));
+        if otherwise.is_empty() {
+            return self.block(&head, then);
+        }
+        let (mut head, mut then, mut otherwise) = (head, then, otherwise);
+        loop {
+            self.line(&head);
+            self.items(then);
+            // An `if` alone in an `else`, at a place without a name, needs no braces of its own.
+            let [Item::Place(loc), Item::If(condition, next_then, next_otherwise)] = otherwise else { break };
+            if self.labels(*loc).next().is_some() {
+                break;
+            }
+            head = format!("}} else if {} {{", expr_text(self.body, condition));
+            (then, otherwise) = (next_then, next_otherwise);
+        }
+        if !otherwise.is_empty() {
+            self.line("} else {");
+            self.items(otherwise);
+        }
+        self.line("}");
+    }
+}
+
+/// A list of names behind a word, in as many statements as it takes.
+pub(super) fn wrapped(word: &str, names: &[String]) -> String {
+    let mut text = String::new();
+    let mut rest = names;
+    while let Some((first, more)) = rest.split_first() {
+        let mut line = format!("{word}{first}");
+        rest = more;
+        while let Some((next, more)) = rest.split_first() {
+            if line.len() + next.len() + 3 > WIDTH {
+                break;
+            }
+            line.push_str(", ");
+            line.push_str(next);
+            rest = more;
+        }
+        text.push_str(&line);
+        text.push_str(";\n");
+    }
+    text
+}
+
+fn each_item(items: &[Item], visit: &mut impl FnMut(&Item)) {
+    for item in items {
+        visit(item);
+        match item {
+            Item::If(_, then, otherwise) => {
+                each_item(then, visit);
+                each_item(otherwise, visit);
+            }
+            Item::While(_, body) | Item::Loop(body) => each_item(body, visit),
+            Item::Choose(branches) => branches.iter().for_each(|branch| each_item(branch, visit)),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Where messages gather: each problem once, in order of the source, and not too many.
+
+use std::collections::HashSet;
+
+use weir_ir::{Diagnostic, Span};
+
+use super::limits::MAX_ERRORS;
+
+/// Errors beyond this many are only counted, so that a hopeless file costs little.
+const MAX_KEPT: usize = 1000;
+
+/// Gathers errors and warnings.
+#[derive(Default)]
+pub(crate) struct Sink {
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    // A replicated thread or a procedure that is inlined repeats its errors at the same place.
+    seen: HashSet<(&'static str, Span)>,
+    dropped: usize,
+}
+
+impl Sink {
+    /// Takes an error, unless the same kind of error was reported at the same place.
+    pub(crate) fn error(&mut self, error: Diagnostic) {
+        if self.errors.len() >= MAX_KEPT {
+            self.dropped += 1;
+        } else if self.seen.insert((error.code, error.primary.span)) {
+            self.errors.push(error);
+        }
+    }
+
+    /// Takes a warning, unless the same kind of warning was given at the same place.
+    pub(crate) fn warning(&mut self, warning: Diagnostic) {
+        if self.warnings.len() < MAX_KEPT && self.seen.insert((warning.code, warning.primary.span)) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Whether there were errors.
+    pub(crate) fn failed(&self) -> bool {
+        !self.errors.is_empty()
+    }
+
+    /// The warnings in order of the source, if there were no errors; else the errors.
+    pub(crate) fn finish(mut self) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+        if self.errors.is_empty() {
+            self.warnings.sort_by_key(|warning| warning.primary.span);
+            return Ok(self.warnings);
+        }
+        self.errors.sort_by_key(|error| error.primary.span);
+        if self.errors.len() > MAX_ERRORS {
+            let more = self.errors.len() - MAX_ERRORS + self.dropped;
+            let rest = self.errors.split_off(MAX_ERRORS);
+            let span = rest.first().map_or(Span::default(), |error| error.primary.span);
+            let plural = if more == 1 { "" } else { "s" };
+            self.errors.push(
+                Diagnostic::error("too-many-errors", format!("and {more} more error{plural}"), span)
+                    .label("the next one is here"),
+            );
+        }
+        Err(self.errors)
+    }
+}

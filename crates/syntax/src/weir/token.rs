@@ -1,0 +1,144 @@
+//! The words of the language.
+
+use logos::Logos;
+use weir_ir::Span;
+
+/// What the lexer can stumble over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum LexError {
+    /// A character that begins no word.
+    #[default]
+    Stray,
+    /// A block comment that is never closed.
+    OpenComment,
+}
+
+/// Declares the kinds of words: those with a fixed text once, with their text.
+macro_rules! kinds {
+    ($($name:ident $text:tt)*) => {
+        /// The kind of a word.
+        #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
+        #[logos(error = LexError)]
+        #[logos(skip r"[ \t\r\n\x0C\u{FEFF}]+")]
+        pub(crate) enum Kind {
+            $(#[token($text)] $name,)*
+            #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+            Name,
+            // Digits with letters after them are one word, so that `12ab` is one bad number.
+            #[regex(r"[0-9][A-Za-z0-9_]*")]
+            Number,
+            #[regex(r"//[^\n]*", allow_greedy = true)]
+            LineComment,
+            #[token("/*", skip_block_comment)]
+            BlockComment,
+            /// Behind the last word.
+            Eof,
+        }
+
+        impl Kind {
+            /// The text, for kinds that have just one.
+            pub(crate) fn text(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$name => Some($text),)*
+                    Self::Name | Self::Number | Self::LineComment | Self::BlockComment | Self::Eof => None,
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Const "const" Shared "shared" Thread "thread" Proc "proc"
+    Let "let" If "if" Else "else" While "while" Loop "loop" Break "break" Continue "continue"
+    Goto "goto" Jump "jump" Choose "choose" Or "or" Any "any"
+    Assume "assume" Assert "assert" Fence "fence" Skip "skip"
+    Cas "cas" CmpXchg "cmpxchg" Xchg "xchg"
+    FetchAdd "fetch_add" FetchSub "fetch_sub" FetchAnd "fetch_and" FetchOr "fetch_or" FetchXor "fetch_xor"
+    Atomic "atomic" Lock "lock" Unlock "unlock" Mem "mem" Spawn "spawn" Return "return" Terminate "terminate"
+    Forbid "forbid" Exists "exists" Always "always" Deadlock "deadlock"
+    At "at" Count "count" End "end" Weight "weight" Cost "cost" True "true" False "false"
+    OpenBrace "{" CloseBrace "}" OpenParen "(" CloseParen ")" OpenBracket "[" CloseBracket "]"
+    Semicolon ";" Comma "," Colon ":" Dot "." DotDot ".." DotDotEqual "..=" AtSign "@"
+    Equal "=" PlusEqual "+=" MinusEqual "-=" StarEqual "*=" SlashEqual "/=" PercentEqual "%="
+    AmpersandEqual "&=" PipeEqual "|=" CaretEqual "^=" ShiftLeftEqual "<<=" ShiftRightEqual ">>="
+    PipePipe "||" AmpersandAmpersand "&&"
+    EqualEqual "==" BangEqual "!=" Less "<" LessEqual "<=" Greater ">" GreaterEqual ">="
+    Pipe "|" Caret "^" Ampersand "&" ShiftLeft "<<" ShiftRight ">>"
+    Plus "+" Minus "-" Star "*" Slash "/" Percent "%" Bang "!" Tilde "~"
+}
+
+impl Kind {
+    /// How messages speak of it.
+    pub(crate) fn describe(self) -> String {
+        match self {
+            Self::Name => "a name".into(),
+            Self::Number => "a number".into(),
+            Self::Eof => "the end of the file".into(),
+            Self::LineComment | Self::BlockComment => "a comment".into(),
+            word => format!("`{}`", word.text().unwrap_or_default()),
+        }
+    }
+
+    /// Whether it is a word that cannot be used as a name.
+    pub(crate) fn is_keyword(self) -> bool {
+        self.text().is_some_and(|text| text.starts_with(|first: char| first.is_ascii_lowercase()))
+    }
+
+    /// Whether it begins an item, and can stand nowhere else.
+    pub(crate) fn begins_item(self) -> bool {
+        use Kind::*;
+        matches!(self, Const | Shared | Thread | Proc | Forbid | Exists | Always | Cost)
+    }
+
+    /// Whether it is a keyword that can only begin a statement.
+    pub(crate) fn begins_statement(self) -> bool {
+        use Kind::*;
+        matches!(
+            self,
+            Let | If
+                | While
+                | Loop
+                | Break
+                | Continue
+                | Goto
+                | Jump
+                | Choose
+                | Assume
+                | Assert
+                | Fence
+                | Skip
+                | Atomic
+                | Lock
+                | Unlock
+                | Spawn
+                | Return
+                | Terminate
+        )
+    }
+}
+
+/// A word of the source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) span: Span,
+}
+
+/// Moves past a block comment whose `/*` was just read. Block comments nest.
+fn skip_block_comment(lexer: &mut logos::Lexer<Kind>) -> Result<(), LexError> {
+    let rest = lexer.remainder().as_bytes();
+    let (mut at, mut open) = (0, 1usize);
+    while open > 0 {
+        match rest.get(at..at + 2) {
+            Some(b"/*") => (at, open) = (at + 2, open + 1),
+            Some(b"*/") => (at, open) = (at + 2, open - 1),
+            Some(_) => at += 1,
+            None => {
+                lexer.bump(rest.len());
+                return Err(LexError::OpenComment);
+            }
+        }
+    }
+    lexer.bump(at);
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Random automata that no source text would make: irreducible, with dead code, odd names, places that
+//! properties look at anywhere. Each body has at most one place to be done.
+
+use weir_ir::{
+    BinaryOp, BinaryRmw, Body, CostRule, CostSubject, Edge, Expr, Instruction, LocId, Location, Multiplicity, Program,
+    Property, PropertyKind, Range, RegExpr, RegId, Register, Rmw, Shared, Source, Span, StateAtom, StateExpr, Thread,
+    ThreadId, UnaryOp,
+};
+use weir_testkit::Rng;
+
+const NAMES: [&str; 12] =
+    ["a", "b", "end", "f.a", "f_a", "Worker[0]", "Worker_0", "7", "", "q'", "load", "_t1"];
+
+/// The program of a seed.
+pub fn random(seed: u64) -> Program {
+    let mut rng = Rng::new(seed);
+    let threads = rng.between(1, 3);
+    let shared = shared(&mut rng);
+    let threads: Vec<Thread> = (0..threads).map(|_| thread(&mut rng, threads)).collect();
+    let properties = (0..rng.below(3)).map(|_| property(&mut rng, &threads)).collect();
+    let costs = (0..rng.below(3)).map(|_| cost(&mut rng)).collect();
+    Program { source: Source::default(), shared, threads, properties, costs, ..Program::default() }
+}
+
+fn name(rng: &mut Rng) -> String {
+    rng.pick(&NAMES).to_string()
+}
+
+fn shared(rng: &mut Rng) -> Vec<Shared> {
+    let mut free = 1;
+    let mut all = Vec::new();
+    for _ in 0..rng.below(4) {
+        let is_array = rng.chance(50);
+        let size = if is_array { rng.between(1, 3) } else { 1 };
+        let address = free + if rng.chance(70) { 0 } else { rng.below(3) as i64 };
+        free = address + size as i64;
+        let range = rng.chance(30).then_some(Range { low: -1, high: 2 });
+        let initial = (0..size).map(|_| rng.below(3) as i64).collect();
+        all.push(Shared { name: name(rng), address, is_array, initial, range, span: Span::default() });
+    }
+    all
+}
+
+fn thread(rng: &mut Rng, threads: usize) -> Thread {
+    let multiplicity = match rng.below(10) {
+        0 => Multiplicity::Arbitrary,
+        1 => Multiplicity::Spawned,
+        _ => Multiplicity::One,
+    };
+    let name = name(rng);
+    let weight = rng.between(1, 2) as u32;
+    Thread { family: (name.clone(), None), name, multiplicity, weight, body: body(rng, threads), span: Span::default() }
+}
+
+fn body(rng: &mut Rng, threads: usize) -> Body {
+    let registers: Vec<Register> = (0..2)
+        .map(|_| Register { name: name(rng), is_temporary: rng.chance(20), span: Span::default() })
+        .collect();
+    let count = rng.between(2, 9);
+    let has_end = rng.chance(80);
+    let mut edges = Vec::new();
+    // Location 0 is where the body is done, the last one is for failed assertions.
+    for from in usize::from(has_end)..count {
+        leave(rng, LocId::new(from), count, threads, &mut edges);
+    }
+    let labels = |rng: &mut Rng| match rng.below(6) {
+        0 => vec![name(rng)],
+        1 => vec![name(rng), name(rng)],
+        _ => Vec::new(),
+    };
+    let locations = (0..=count).map(|_| Location { labels: labels(rng), span: Span::default() }).collect();
+    Body::new(registers, locations, LocId::new(rng.below(count)), Some(LocId::new(count)), edges)
+}
+
+fn leave(rng: &mut Rng, from: LocId, count: usize, threads: usize, edges: &mut Vec<Edge>) {
+    let mut add = |to: usize, instruction| edges.push(Edge { from, to: LocId::new(to), instruction, span: Span::default() });
+    if rng.chance(40) {
+        let condition = expr(rng, 2);
+        let (first, second) = (rng.below(count), rng.below(count));
+        add(first, Instruction::Assume(condition.clone()));
+        add(second, Instruction::Assume(condition.negated()));
+        return;
+    }
+    for _ in 0..[1, 1, 1, 2, 3][rng.below(5)] {
+        let next = (from.index() + 1) % count;
+        let to = if rng.chance(40) { next } else { rng.below(count) };
+        add(to, instruction(rng, threads));
+    }
+}
+
+fn instruction(rng: &mut Rng, threads: usize) -> Instruction {
+    let register = RegId::new(rng.below(2));
+    match rng.below(12) {
+        0 | 1 => Instruction::Load { register, address: address(rng) },
+        2 | 3 => Instruction::Store { address: address(rng), value: expr(rng, 2) },
+        4 => Instruction::Assign { register, value: expr(rng, 3) },
+        5 => Instruction::Assume(expr(rng, 2)),
+        6 => Instruction::Assert(expr(rng, 2)),
+        7 => {
+            let operation = rmw(rng);
+            Instruction::ReadModifyWrite { register: rng.chance(50).then_some(register), address: address(rng), operation }
+        }
+        8 => Instruction::Havoc { register, range: Range { low: -1, high: rng.below(2) as i64 } },
+        9 => rng.pick(&[Instruction::Lock, Instruction::Unlock, Instruction::Fence]).clone(),
+        10 if rng.chance(20) => Instruction::Spawn(ThreadId::new(rng.below(threads))),
+        _ => Instruction::Skip,
+    }
+}
+
+fn rmw(rng: &mut Rng) -> Rmw {
+    let (expected, new) = (expr(rng, 1), expr(rng, 1));
+    let fetch = [BinaryRmw::Add, BinaryRmw::Subtract, BinaryRmw::And, BinaryRmw::Or, BinaryRmw::Xor];
+    match rng.below(4) {
+        0 => Rmw::CompareAndSwap { expected, new },
+        1 => Rmw::CompareExchange { expected, new },
+        2 => Rmw::Exchange(new),
+        _ => Rmw::Fetch(*rng.pick(&fetch), new),
+    }
+}
+
+fn address(rng: &mut Rng) -> RegExpr {
+    let constant = Expr::Const(rng.below(8) as i64 - 1);
+    match rng.below(4) {
+        0 => Expr::binary(BinaryOp::Add, constant, expr(rng, 1)),
+        1 => Expr::binary(BinaryOp::Add, expr(rng, 1), constant),
+        _ => constant,
+    }
+}
+
+fn expr(rng: &mut Rng, depth: usize) -> RegExpr {
+    let values = [0, 1, 2, -1, i64::MIN, i64::MAX];
+    match rng.below(if depth == 0 { 2 } else { 5 }) {
+        0 => Expr::Const(*rng.pick(&values)),
+        1 => Expr::Leaf(RegId::new(rng.below(2))),
+        2 => Expr::unary(*rng.pick(&[UnaryOp::Negate, UnaryOp::Not, UnaryOp::Complement]), expr(rng, depth - 1)),
+        _ => Expr::binary(*rng.pick(&BinaryOp::ALL), expr(rng, depth - 1), expr(rng, depth - 1)),
+    }
+}
+
+fn property(rng: &mut Rng, threads: &[Thread]) -> Property {
+    let mut atom = |_: &mut ()| atom(rng, threads);
+    let condition = Expr::binary(BinaryOp::And, atom(&mut ()), Expr::unary(UnaryOp::Not, atom(&mut ())));
+    let condition = Expr::binary(BinaryOp::Or, condition, atom(&mut ()));
+    let kind = match rng.below(4) {
+        0 => PropertyKind::ForbidDeadlock,
+        1 => PropertyKind::Exists(condition),
+        2 => PropertyKind::Always(condition),
+        _ => PropertyKind::Forbid(condition),
+    };
+    Property { kind, span: Span::default() }
+}
+
+fn atom(rng: &mut Rng, threads: &[Thread]) -> StateExpr {
+    let thread = ThreadId::new(rng.below(threads.len()));
+    let Thread { multiplicity, body, .. } = &threads[thread.index()];
+    match rng.below(3) {
+        0 => Expr::Leaf(StateAtom::Cell(rng.below(6) as i64)),
+        1 if *multiplicity == Multiplicity::One => {
+            Expr::Leaf(StateAtom::Register { thread, register: RegId::new(rng.below(2)) })
+        }
+        _ => {
+            let places = body.location_ids().filter(|&loc| Some(loc) != body.failed && rng.chance(30));
+            Expr::Leaf(StateAtom::At { thread, locations: places.collect() })
+        }
+    }
+}
+
+fn cost(rng: &mut Rng) -> CostRule {
+    let subject = match rng.below(4) {
+        0 => CostSubject::Fence,
+        1 => CostSubject::Load,
+        _ => CostSubject::Label(name(rng)),
+    };
+    CostRule { subject, cost: rng.below(5) as i64, span: Span::default() }
+}

@@ -1,0 +1,5 @@
+//! The `.weir` language, from the outside.
+
+mod dump;
+mod examples;
+mod steps;

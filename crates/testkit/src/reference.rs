@@ -1,0 +1,189 @@
+//! The naive reference interpreter: every reachable state under SC or TSO, breadth-first.
+//!
+//! Written from the definitions with plain maps, so that it can be read against them line by line. It takes no
+//! shortcut and makes no reduction. It errs in no direction: what it reports was reached, and when the search is
+//! [`Outcome::complete`] nothing else can be. Limits are for the caller to set; it is slow.
+
+mod goals;
+mod state;
+mod steps;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
+
+use weir_ir::{Address, EdgeId, Instruction, Multiplicity, Program, PropertyId, RegId, Span, ThreadId, Value};
+
+use goals::{goals_of, is_deadlock};
+use state::State;
+use steps::{Action, successors};
+
+/// A memory model.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Model {
+    /// Sequential consistency: a store writes memory at once.
+    Sc,
+    /// Total Store Order: a store waits in its thread's buffer.
+    Tso,
+}
+
+impl Model {
+    /// Both.
+    pub const ALL: [Model; 2] = [Model::Sc, Model::Tso];
+}
+
+/// What a state can show.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Goal {
+    /// `forbid P`: P holds in a drained state. `forbid deadlock`: no step is possible, and not all threads are done.
+    /// `exists P`: P holds in a drained state with all threads done. `always P`: P does not hold in such a state.
+    Property(PropertyId),
+    /// An assertion of the thread failed, drained or not.
+    Assertion(ThreadId),
+}
+
+/// What is left when all threads are done and all buffers are empty.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct FinalState {
+    /// The cells that differ from their initial value.
+    pub memory: BTreeMap<Address, Value>,
+    /// All registers of each thread that exists.
+    pub registers: BTreeMap<ThreadId, BTreeMap<RegId, Value>>,
+}
+
+/// Everything a search found out.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Whether every reachable state was visited.
+    pub complete: bool,
+    /// How many distinct states were visited.
+    pub states: usize,
+    /// How many steps were taken: one for each visited state and each step possible in it.
+    pub transitions: usize,
+    /// The greatest least number of steps to a visited state.
+    pub depth: usize,
+    /// The goals that were seen, with the least number of steps to one.
+    pub goals: BTreeMap<Goal, usize>,
+    /// The final states that were seen.
+    pub final_states: BTreeSet<FinalState>,
+    /// The edges that some step followed.
+    pub executed: BTreeSet<(ThreadId, EdgeId)>,
+}
+
+/// The program uses something that the reference does not interpret.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unsupported {
+    /// What it is.
+    pub what: &'static str,
+    /// Where it is.
+    pub span: Span,
+}
+
+/// Visits the reachable states of `program`, at most `limit` of them (but always the initial one).
+pub fn explore(program: &Program, model: Model, limit: usize) -> Result<Outcome, Unsupported> {
+    refuse_unsupported(program)?;
+    let initial = Rc::new(State::initial(program));
+    let mut search = Search::new(program);
+    search.enter(&initial, 0);
+    let mut layer = vec![initial];
+    let mut depth = 0;
+    while !layer.is_empty() {
+        let mut next_layer = Vec::new();
+        for state in &layer {
+            let steps = successors(program, model, state, limit);
+            search.leave(state, &steps, depth);
+            for (_, _, next) in steps {
+                let next = Rc::new(next);
+                if search.visited.contains(&next) {
+                    continue;
+                }
+                if search.visited.len() >= limit {
+                    return Ok(search.stopped());
+                }
+                search.enter(&next, depth + 1);
+                next_layer.push(next);
+            }
+        }
+        layer = next_layer;
+        depth += 1;
+    }
+    Ok(search.outcome())
+}
+
+struct Search<'a> {
+    program: &'a Program,
+    visited: HashSet<Rc<State>>,
+    found: Outcome,
+}
+
+impl<'a> Search<'a> {
+    fn new(program: &'a Program) -> Self {
+        let found = Outcome {
+            complete: true,
+            states: 0,
+            transitions: 0,
+            depth: 0,
+            goals: BTreeMap::new(),
+            final_states: BTreeSet::new(),
+            executed: BTreeSet::new(),
+        };
+        Self { program, visited: HashSet::new(), found }
+    }
+
+    /// Notes a state that was not visited before.
+    fn enter(&mut self, state: &Rc<State>, depth: usize) {
+        self.visited.insert(Rc::clone(state));
+        self.found.depth = self.found.depth.max(depth);
+        for goal in goals_of(self.program, state) {
+            self.found.goals.entry(goal).or_insert(depth);
+        }
+        if state.is_final(self.program) {
+            self.found.final_states.insert(state.to_final());
+        }
+    }
+
+    /// Notes the steps out of a state.
+    fn leave(&mut self, state: &State, steps: &[(ThreadId, Action, State)], depth: usize) {
+        self.found.transitions += steps.len();
+        for &(thread, action, _) in steps {
+            if let Action::Execute(edge) = action {
+                self.found.executed.insert((thread, edge));
+            }
+        }
+        if steps.is_empty() && is_deadlock(self.program, state) {
+            for goal in goals::deadlock_properties(self.program) {
+                self.found.goals.entry(goal).or_insert(depth);
+            }
+        }
+    }
+
+    fn outcome(self) -> Outcome {
+        Outcome { states: self.visited.len(), ..self.found }
+    }
+
+    fn stopped(self) -> Outcome {
+        Outcome { complete: false, ..self.outcome() }
+    }
+}
+
+fn refuse_unsupported(program: &Program) -> Result<(), Unsupported> {
+    for thread in &program.threads {
+        match thread.multiplicity {
+            Multiplicity::Arbitrary => return Err(Unsupported { what: "arbitrarily many threads", span: thread.span }),
+            Multiplicity::Spawned => continue,
+            Multiplicity::One => {}
+        }
+        for edge in thread.body.edges() {
+            let what = match edge.instruction {
+                Instruction::Call { .. } => "call",
+                Instruction::Return(_) => "return",
+                Instruction::Spawn(_) => "spawn",
+                _ => continue,
+            };
+            return Err(Unsupported { what, span: edge.span });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! Which goals a state shows.
+
+use weir_ir::{Program, PropertyId, PropertyKind, StateAtom, StateExpr, Value};
+
+use super::Goal;
+use super::state::State;
+
+/// The goals that can be read off a state, which is all but deadlock: that one needs the steps.
+pub(super) fn goals_of(program: &Program, state: &State) -> Vec<Goal> {
+    let mut goals = Vec::new();
+    for (index, property) in program.properties.iter().enumerate() {
+        let shown = match &property.kind {
+            PropertyKind::Forbid(condition) => state.is_drained() && holds(program, state, condition),
+            PropertyKind::Exists(condition) => state.is_final(program) && holds(program, state, condition),
+            PropertyKind::Always(condition) => state.is_final(program) && !holds(program, state, condition),
+            PropertyKind::ForbidDeadlock => false,
+        };
+        if shown {
+            goals.push(Goal::Property(PropertyId::new(index)));
+        }
+    }
+    for (&thread, own) in &state.threads {
+        if program.body(thread).failed == Some(own.location) {
+            goals.push(Goal::Assertion(thread));
+        }
+    }
+    goals
+}
+
+/// Whether a state without any step is a deadlock: some thread is not done.
+pub(super) fn is_deadlock(program: &Program, state: &State) -> bool {
+    !state.all_done(program)
+}
+
+/// The goals that a deadlock shows.
+pub(super) fn deadlock_properties(program: &Program) -> Vec<Goal> {
+    let properties = program.properties.iter().enumerate();
+    let about_deadlock = properties.filter(|(_, property)| property.kind == PropertyKind::ForbidDeadlock);
+    about_deadlock.map(|(index, _)| Goal::Property(PropertyId::new(index))).collect()
+}
+
+fn holds(program: &Program, state: &State, condition: &StateExpr) -> bool {
+    condition.eval(&mut |atom| observe(program, state, atom)) != 0
+}
+
+/// A thread that does not exist is nowhere, and its registers are at 0 like all registers at the start.
+fn observe(program: &Program, state: &State, atom: &StateAtom) -> Value {
+    match atom {
+        StateAtom::At { thread, locations } => {
+            let location = state.threads.get(thread).map(|own| own.location);
+            Value::from(location.is_some_and(|location| locations.contains(&location)))
+        }
+        StateAtom::Register { thread, register } => state.threads.get(thread).map_or(0, |own| own.registers[register]),
+        StateAtom::Cell(address) => state.read_memory(program, *address),
+    }
+}

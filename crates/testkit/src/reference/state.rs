@@ -1,0 +1,82 @@
+//! States, as plain maps.
+
+use std::collections::BTreeMap;
+
+use weir_ir::{Address, LocId, Multiplicity, Program, RegExpr, RegId, ThreadId, Value};
+
+use super::FinalState;
+
+/// A state of the whole program. Equal states are equal values.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct State {
+    /// The threads that exist.
+    pub(super) threads: BTreeMap<ThreadId, ThreadState>,
+    /// The cells that differ from their initial value, and only those: so there is one map for each memory.
+    pub(super) memory: BTreeMap<Address, Value>,
+    /// Who holds the global lock.
+    pub(super) holder: Option<ThreadId>,
+}
+
+/// What belongs to one thread.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct ThreadState {
+    pub(super) location: LocId,
+    /// All of them, also those that hold 0.
+    pub(super) registers: BTreeMap<RegId, Value>,
+    /// Oldest first. Always empty under SC.
+    pub(super) buffer: Vec<(Address, Value)>,
+}
+
+impl State {
+    pub(super) fn initial(program: &Program) -> Self {
+        let runs = |thread: &ThreadId| program.thread(*thread).multiplicity == Multiplicity::One;
+        let start = |thread: ThreadId| (thread, ThreadState::initial(program, thread));
+        let threads = program.thread_ids().filter(runs).map(start).collect();
+        Self { threads, memory: BTreeMap::new(), holder: None }
+    }
+
+    pub(super) fn read_memory(&self, program: &Program, address: Address) -> Value {
+        self.memory.get(&address).copied().unwrap_or_else(|| program.initial_value(address))
+    }
+
+    pub(super) fn write_memory(&mut self, program: &Program, address: Address, value: Value) {
+        if value == program.initial_value(address) {
+            self.memory.remove(&address);
+        } else {
+            self.memory.insert(address, value);
+        }
+    }
+
+    pub(super) fn is_drained(&self) -> bool {
+        self.threads.values().all(|thread| thread.buffer.is_empty())
+    }
+
+    pub(super) fn all_done(&self, program: &Program) -> bool {
+        self.threads.iter().all(|(&id, thread)| program.body(id).is_done(thread.location))
+    }
+
+    pub(super) fn is_final(&self, program: &Program) -> bool {
+        self.is_drained() && self.all_done(program)
+    }
+
+    pub(super) fn to_final(&self) -> FinalState {
+        let registers = self.threads.iter().map(|(&id, thread)| (id, thread.registers.clone())).collect();
+        FinalState { memory: self.memory.clone(), registers }
+    }
+}
+
+impl ThreadState {
+    fn initial(program: &Program, thread: ThreadId) -> Self {
+        let body = program.body(thread);
+        let registers = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).collect();
+        Self { location: body.entry, registers, buffer: Vec::new() }
+    }
+
+    pub(super) fn eval(&self, expr: &RegExpr) -> Value {
+        expr.eval(&mut |register| self.registers[register])
+    }
+
+    pub(super) fn newest_buffered(&self, address: Address) -> Option<Value> {
+        self.buffer.iter().rev().find(|store| store.0 == address).map(|store| store.1)
+    }
+}

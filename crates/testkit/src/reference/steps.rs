@@ -1,0 +1,198 @@
+//! The steps possible in a state, and where each leads: the semantics, one rule after the other.
+
+use weir_ir::{Address, Edge, EdgeId, Instruction, LocId, Program, RegExpr, RegId, Rmw, ThreadId, Value};
+
+use super::Model;
+use super::state::{State, ThreadState};
+
+/// What a step does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Action {
+    /// Follows an edge.
+    Execute(EdgeId),
+    /// The thread's oldest buffered store reaches memory.
+    Flush,
+}
+
+/// All steps possible in `state`: who, what, and the state after it. Of a `Havoc` at most `limit + 1` values are
+/// tried: each leads to a state of its own, so that many are more than a search of `limit` states can visit.
+pub(super) fn successors(
+    program: &Program,
+    model: Model,
+    state: &State,
+    limit: usize,
+) -> Vec<(ThreadId, Action, State)> {
+    let mut steps = Vec::new();
+    for (&thread, own) in &state.threads {
+        let rules = Rules { program, model, state, thread, own, limit };
+        for (id, edge) in program.body(thread).edges_from(own.location) {
+            steps.extend(rules.execute(edge).into_iter().map(|next| (thread, Action::Execute(id), next)));
+        }
+        steps.extend(rules.flush().map(|next| (thread, Action::Flush, next)));
+    }
+    steps
+}
+
+/// One thread's view of a state.
+struct Rules<'a> {
+    program: &'a Program,
+    model: Model,
+    state: &'a State,
+    thread: ThreadId,
+    own: &'a ThreadState,
+    limit: usize,
+}
+
+impl Rules<'_> {
+    /// The states that following `edge` can lead to: none if it is disabled.
+    fn execute(&self, edge: &Edge) -> Vec<State> {
+        let to = edge.to;
+        match &edge.instruction {
+            Instruction::Skip | Instruction::Terminate => vec![self.go(to)],
+            Instruction::Load { register, address } => self.load(to, *register, address).into_iter().collect(),
+            Instruction::Store { address, value } => self.store(to, address, value).into_iter().collect(),
+            Instruction::Fence => only_if(self.own_buffer_is_empty(), self.go(to)),
+            Instruction::Assign { register, value } => vec![self.go_with(to, *register, self.own.eval(value))],
+            Instruction::Assume(condition) => only_if(self.own.eval(condition) != 0, self.go(to)),
+            Instruction::Assert(condition) => self.assert(to, condition),
+            Instruction::ReadModifyWrite { register, address, operation } => {
+                self.read_modify_write(to, *register, address, operation).into_iter().collect()
+            }
+            Instruction::Lock => self.lock(to).into_iter().collect(),
+            Instruction::Unlock => self.unlock(to).into_iter().collect(),
+            Instruction::Havoc { register, range } => {
+                let values = (range.low..=range.high).take(self.limit.saturating_add(1));
+                values.map(|value| self.go_with(to, *register, value)).collect()
+            }
+            // `explore` refuses programs with these before it takes a step.
+            Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => Vec::new(),
+        }
+    }
+
+    fn flush(&self) -> Option<State> {
+        let &(address, value) = self.own.buffer.first()?;
+        if self.another_holds_the_lock() {
+            return None;
+        }
+        let mut next = self.state.clone();
+        next.write_memory(self.program, address, value);
+        self.own_in(&mut next).buffer.remove(0);
+        Some(next)
+    }
+
+    fn load(&self, to: LocId, register: RegId, address: &RegExpr) -> Option<State> {
+        if self.another_holds_the_lock() {
+            return None;
+        }
+        let address = self.own.eval(address);
+        let buffered = self.own.newest_buffered(address);
+        let value = buffered.unwrap_or_else(|| self.state.read_memory(self.program, address));
+        Some(self.go_with(to, register, value))
+    }
+
+    fn store(&self, to: LocId, address: &RegExpr, value: &RegExpr) -> Option<State> {
+        let (address, value) = (self.own.eval(address), self.own.eval(value));
+        if !self.program.admits(address, value) {
+            return None;
+        }
+        match self.model {
+            Model::Sc if self.another_holds_the_lock() => None,
+            Model::Sc => Some(self.go_and_write(to, address, value)),
+            Model::Tso => {
+                let mut next = self.go(to);
+                self.own_in(&mut next).buffer.push((address, value));
+                Some(next)
+            }
+        }
+    }
+
+    fn read_modify_write(
+        &self,
+        to: LocId,
+        register: Option<RegId>,
+        address: &RegExpr,
+        operation: &Rmw,
+    ) -> Option<State> {
+        if self.another_holds_the_lock() || !self.own_buffer_is_empty() {
+            return None;
+        }
+        let address = self.own.eval(address);
+        let held = self.state.read_memory(self.program, address);
+        let (written, result) = self.outcome_of(operation, held);
+        let mut next = match written {
+            Some(value) if !self.program.admits(address, value) => return None,
+            Some(value) => self.go_and_write(to, address, value),
+            None => self.go(to),
+        };
+        if let Some(register) = register {
+            self.own_in(&mut next).registers.insert(register, result);
+        }
+        Some(next)
+    }
+
+    /// What a read-modify-write of a cell that holds `held` writes, if anything, and its result.
+    fn outcome_of(&self, operation: &Rmw, held: Value) -> (Option<Value>, Value) {
+        match operation {
+            Rmw::CompareAndSwap { expected, new } if held == self.own.eval(expected) => (Some(self.own.eval(new)), 1),
+            Rmw::CompareAndSwap { .. } => (None, 0),
+            Rmw::CompareExchange { expected, new } if held == self.own.eval(expected) => {
+                (Some(self.own.eval(new)), held)
+            }
+            Rmw::CompareExchange { .. } => (None, held),
+            Rmw::Exchange(new) => (Some(self.own.eval(new)), held),
+            Rmw::Fetch(combine, operand) => (Some(combine.operator().apply(held, self.own.eval(operand))), held),
+        }
+    }
+
+    fn lock(&self, to: LocId) -> Option<State> {
+        (self.state.holder.is_none() && self.own_buffer_is_empty())
+            .then(|| State { holder: Some(self.thread), ..self.go(to) })
+    }
+
+    fn unlock(&self, to: LocId) -> Option<State> {
+        (self.state.holder == Some(self.thread) && self.own_buffer_is_empty())
+            .then(|| State { holder: None, ..self.go(to) })
+    }
+
+    /// # Panics
+    /// If the body asserts but has no location for failed assertions, which makes it no valid body.
+    fn assert(&self, to: LocId, condition: &RegExpr) -> Vec<State> {
+        let failed = self.program.body(self.thread).failed;
+        let failed = || failed.expect("a body that asserts has a location for failed assertions");
+        vec![self.go(if self.own.eval(condition) != 0 { to } else { failed() })]
+    }
+
+    fn own_buffer_is_empty(&self) -> bool {
+        self.own.buffer.is_empty()
+    }
+
+    fn another_holds_the_lock(&self) -> bool {
+        self.state.holder.is_some_and(|holder| holder != self.thread)
+    }
+
+    fn own_in<'s>(&self, state: &'s mut State) -> &'s mut ThreadState {
+        state.threads.get_mut(&self.thread).expect("a step keeps every thread")
+    }
+
+    fn go(&self, to: LocId) -> State {
+        let mut next = self.state.clone();
+        self.own_in(&mut next).location = to;
+        next
+    }
+
+    fn go_with(&self, to: LocId, register: RegId, value: Value) -> State {
+        let mut next = self.go(to);
+        self.own_in(&mut next).registers.insert(register, value);
+        next
+    }
+
+    fn go_and_write(&self, to: LocId, address: Address, value: Value) -> State {
+        let mut next = self.go(to);
+        next.write_memory(self.program, address, value);
+        next
+    }
+}
+
+fn only_if(condition: bool, state: State) -> Vec<State> {
+    if condition { vec![state] } else { Vec::new() }
+}

@@ -1,0 +1,97 @@
+//! Budgets, interruption and progress: what the caller holds over a running analysis.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::Limit;
+
+/// How much an analysis may use. `None` is no limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Budget {
+    /// Wall-clock time.
+    pub time: Option<Duration>,
+    /// Bytes of memory in use by the process, as the meter of [`Control`] tells.
+    pub memory: Option<u64>,
+    /// Distinct states stored.
+    pub states: Option<u64>,
+}
+
+/// How far an analysis has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Progress {
+    /// Distinct states found so far.
+    pub states: u64,
+    /// Of these, not yet expanded.
+    pub open: u64,
+    /// Length of the runs now being extended.
+    pub depth: u64,
+    /// Since the start.
+    pub elapsed: Duration,
+}
+
+/// Tells how many bytes of memory the process really uses, or `None` where that cannot be known.
+pub type MemoryMeter = Arc<dyn Fn() -> Option<u64> + Send + Sync>;
+
+/// Receives progress, at most a few times a second.
+pub type ProgressSink = Arc<dyn Fn(&Progress) + Send + Sync>;
+
+/// The caller's hold over a running analysis. Cheap to clone; clones share the interruption.
+#[derive(Clone, Default)]
+pub struct Control {
+    /// What may be used.
+    pub budget: Budget,
+    /// Set it to end the analysis with a partial result.
+    pub interrupt: Arc<AtomicBool>,
+    /// Measures memory. Without it, only what the stores of states hold is counted.
+    pub memory_meter: Option<MemoryMeter>,
+    /// Receives progress.
+    pub progress: Option<ProgressSink>,
+}
+
+impl fmt::Debug for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Control").field("budget", &self.budget).finish_non_exhaustive()
+    }
+}
+
+/// The clock and the limits of one analysis under way.
+#[derive(Debug)]
+pub(crate) struct Watch<'a> {
+    control: &'a Control,
+    started: Instant,
+}
+
+impl<'a> Watch<'a> {
+    pub(crate) fn start(control: &'a Control) -> Self {
+        Self { control, started: Instant::now() }
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub(crate) fn state_limit(&self) -> u64 {
+        self.control.budget.states.unwrap_or(u64::MAX)
+    }
+
+    /// Whether to stop now, given the bytes that the stores hold and are about to ask for.
+    pub(crate) fn exceeded(&self, stored_bytes: u64, wanted_bytes: u64) -> Option<Limit> {
+        if self.control.interrupt.load(Ordering::Relaxed) {
+            return Some(Limit::Interrupted);
+        }
+        if self.control.budget.time.is_some_and(|time| self.elapsed() >= time) {
+            return Some(Limit::Time);
+        }
+        let budget = self.control.budget.memory?;
+        let used = self.control.memory_meter.as_ref().and_then(|meter| meter()).unwrap_or(stored_bytes);
+        (used.saturating_add(wanted_bytes) > budget).then_some(Limit::Memory)
+    }
+
+    pub(crate) fn report(&self, progress: &Progress) {
+        if let Some(sink) = &self.control.progress {
+            sink(progress);
+        }
+    }
+}

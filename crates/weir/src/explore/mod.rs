@@ -1,0 +1,130 @@
+//! The one driver of searches: walks a [`TransitionSystem`] until a goal is found, all states are visited,
+//! or a limit is hit.
+//!
+//! States live in a [`store`]; [`bfs`] and [`dfs`] decide the order. Nothing here knows what a state means.
+
+mod bfs;
+mod dfs;
+mod pages;
+mod rebuild;
+mod store;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use weir_witness::Goal;
+
+use crate::control::{Progress, Watch};
+use crate::semantics::{StepCode, TransitionSystem};
+use crate::{Control, Limit};
+
+pub(crate) use bfs::breadth_first;
+pub(crate) use dfs::depth_first;
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub(crate) enum Found {
+    /// This run reaches this goal.
+    Goal(Goal, Vec<StepCode>),
+    /// All states were visited; none shows a goal.
+    Nothing,
+    /// The search stopped early.
+    Stopped(Limit),
+}
+
+/// A search that is over.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) found: Found,
+    pub(crate) states: u64,
+    pub(crate) transitions: u64,
+    pub(crate) depth: u64,
+    pub(crate) stored_bytes: u64,
+    /// For each step number, whether it was taken.
+    pub(crate) taken: Vec<bool>,
+    pub(crate) elapsed: Duration,
+}
+
+/// What all workers of one search share.
+pub(crate) struct Shared<'a> {
+    watch: Watch<'a>,
+    /// Set when the search must stop, with the reason in `limit`.
+    stop: AtomicBool,
+    limit: AtomicU64,
+    /// Distinct states so far; kept exactly only if there is a limit on them.
+    states: AtomicU64,
+    stored_bytes: AtomicU64,
+    next_report: AtomicU64,
+}
+
+impl<'a> Shared<'a> {
+    fn new(control: &'a Control) -> Self {
+        Self {
+            watch: Watch::start(control),
+            stop: AtomicBool::new(false),
+            limit: AtomicU64::new(NO_LIMIT),
+            states: AtomicU64::new(0),
+            stored_bytes: AtomicU64::new(0),
+            next_report: AtomicU64::new(0),
+        }
+    }
+
+    fn stopped(&self) -> Option<Limit> {
+        self.stop.load(Ordering::Relaxed).then(|| decode(self.limit.load(Ordering::Relaxed))).flatten()
+    }
+
+    fn stop(&self, limit: Limit) {
+        let _ = self.limit.compare_exchange(NO_LIMIT, encode(limit), Ordering::Relaxed, Ordering::Relaxed);
+        self.stop.store(true, Ordering::Release);
+    }
+
+    /// Looks at clock, memory and interruption; `true` if the search must stop. `wanted` is about to be asked for.
+    fn must_stop(&self, wanted: u64) -> bool {
+        if self.stop.load(Ordering::Relaxed) {
+            return true;
+        }
+        let exceeded = self.watch.exceeded(self.stored_bytes.load(Ordering::Relaxed), wanted);
+        if let Some(limit) = exceeded {
+            self.stop(limit);
+        }
+        exceeded.is_some()
+    }
+
+    /// Passes progress on, a few times a second whoever asks.
+    fn report(&self, progress: impl FnOnce() -> Progress) {
+        const PERIOD_MS: u64 = 200;
+        let now = self.watch.elapsed().as_millis() as u64;
+        let due = self.next_report.load(Ordering::Relaxed);
+        let claim = |due| self.next_report.compare_exchange(due, now + PERIOD_MS, Ordering::Relaxed, Ordering::Relaxed);
+        if now >= due && claim(due).is_ok() {
+            self.watch.report(&Progress { elapsed: self.watch.elapsed(), ..progress() });
+        }
+    }
+}
+
+const NO_LIMIT: u64 = 0;
+
+fn encode(limit: Limit) -> u64 {
+    match limit {
+        Limit::Time => 1,
+        Limit::Memory => 2,
+        Limit::States => 3,
+        Limit::Interrupted => 4,
+    }
+}
+
+fn decode(code: u64) -> Option<Limit> {
+    [Limit::Time, Limit::Memory, Limit::States, Limit::Interrupted].into_iter().find(|&limit| encode(limit) == code)
+}
+
+/// The first step, in the order of the system, that leads from one state to the other.
+fn step_between<T: TransitionSystem>(system: &T, from: &T::State, to: &T::State) -> Option<StepCode> {
+    let mut found = None;
+    system.successors(from, &mut |step, next| {
+        if found.is_none() && next == *to {
+            found = Some(step);
+        }
+        found.is_none()
+    });
+    found
+}

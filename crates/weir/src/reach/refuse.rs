@@ -1,0 +1,55 @@
+//! What the explicit engine cannot handle, said before it starts.
+
+use weir_ir::{Diagnostic, Instruction, Multiplicity, Program, Span};
+
+use super::MOST_WORDS;
+use crate::Failure;
+use crate::semantics::compile::Compiled;
+
+/// Refuses programs whose states have no fixed shape.
+pub(super) fn unsupported(program: &Program) -> Result<(), Failure> {
+    for thread in &program.threads {
+        if thread.multiplicity == Multiplicity::Arbitrary {
+            let what = format!("the explicit engine cannot run arbitrarily many copies of `{}`", thread.name);
+            let help = "give a number, such as `[3]`: what goes wrong with few threads goes wrong with many";
+            return refused("arbitrary-threads", what, thread.span, help);
+        }
+        for edge in thread.body.edges() {
+            instruction(program, &edge.instruction, edge.span)?;
+        }
+    }
+    Ok(())
+}
+
+fn instruction(program: &Program, instruction: &Instruction, span: Span) -> Result<(), Failure> {
+    match instruction {
+        Instruction::Call { procedure, .. } => {
+            let name = &program.procedures[procedure.index()].name;
+            let what = format!("the explicit engine cannot follow recursion, and `{name}` calls itself");
+            let help = "write it as a loop, or give each depth a procedure of its own: procedures that do not call \
+                        themselves are inlined";
+            refused("recursion", what, span, help)
+        }
+        Instruction::Spawn(thread) => {
+            let name = &program.thread(*thread).name;
+            let what = format!("the explicit engine cannot start `{name}` at run time");
+            let help = "declare as many threads as there can be, and let each wait for a flag that the spawner sets";
+            refused("spawn", what, span, help)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The failure for a program whose states do not fit the largest size.
+pub(super) fn too_large(program: &Program, compiled: &Compiled) -> Failure {
+    let bytes = compiled.machine.layout.words * size_of::<u64>();
+    let what = format!("a state of this program takes {bytes} bytes, and the explicit engine can hold {}", MOST_WORDS * 8);
+    let largest = program.shared.iter().max_by_key(|shared| shared.initial.len());
+    let span = largest.map_or(Span::default(), |shared| shared.span);
+    let help = "declare ranges (`shared a[100]: 0..3;`) so that each cell takes fewer bits, or make arrays smaller";
+    Failure::Refused(Box::new(Diagnostic::error("state-too-large", what, span).help(help)))
+}
+
+fn refused(code: &'static str, what: String, span: Span, help: &str) -> Result<(), Failure> {
+    Err(Failure::Refused(Box::new(Diagnostic::error(code, what, span).help(help))))
+}

@@ -1,0 +1,349 @@
+//! From a program to a [`Machine`].
+
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+
+use weir_ir::flow::{Liveness, Ranges, live_registers, observed_registers};
+use weir_ir::{
+    Body, Edge, EdgeId, Instruction, LocId, Multiplicity, Program, PropertyId, PropertyKind, Range, RegExpr, RegId,
+    StateAtom, StateExpr, ThreadId, UnaryOp, Value,
+};
+use weir_witness::{Action, Goal, Step};
+
+use super::StepCode;
+use super::code::Code;
+use super::goals::Goals;
+use super::intern::Interner;
+use super::layout::{Layout, Storage, Wanted};
+use super::machine::{EdgeCode, Machine, Operation, Place, Rmw, ThreadCode};
+use super::slots::Slots;
+use super::state::{Field, Patch, ZeroTest};
+
+/// What the machine is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Purpose<'a> {
+    pub(crate) keep_dead_registers: bool,
+    /// Whether stores wait in buffers.
+    pub(crate) buffered: bool,
+    pub(crate) goals: &'a [Goal],
+}
+
+/// A machine, and how its threads and steps are called in the program.
+pub(crate) struct Compiled {
+    pub(crate) machine: Machine,
+    /// The threads that run, in order.
+    pub(crate) threads: Vec<ThreadId>,
+}
+
+impl Compiled {
+    /// The step of a number.
+    pub(crate) fn step(&self, code: StepCode) -> Step {
+        if let Some(position) = code.number.checked_sub(self.machine.edge_count) {
+            return Step { thread: self.threads[position as usize], action: Action::Flush };
+        }
+        let (thread, edge) = self.edge(code.number);
+        Step { thread, action: Action::Execute { edge, choice: code.choice } }
+    }
+
+    /// The edge of a number below the number of edges.
+    pub(crate) fn edge(&self, number: u32) -> (ThreadId, EdgeId) {
+        let threads = &self.machine.threads;
+        let position = threads.partition_point(|thread| thread.first_number <= number) - 1;
+        (self.threads[position], EdgeId(number - threads[position].first_number))
+    }
+}
+
+/// Makes a program ready to run. The program must be valid, and free of calls, spawns and arbitrarily many
+/// threads.
+pub(crate) fn compile(program: &Program, purpose: Purpose<'_>) -> Compiled {
+    let ranges = Ranges::of(program);
+    let threads: Vec<ThreadId> = present(program).collect();
+    let plans: Vec<Plan> = threads.iter().map(|&thread| Plan::new(program, thread, &ranges, purpose)).collect();
+    let layout = Layout::new(program, &ranges, &wanted(program, &threads, &plans, &ranges, purpose));
+    let compiler = Compiler { program, threads: &threads, plans: &plans, layout: &layout };
+    let mut edge_count = 0;
+    let mut codes = Vec::new();
+    for (position, &thread) in threads.iter().enumerate() {
+        codes.push(compiler.thread(position, edge_count));
+        edge_count += program.body(thread).edges().len() as u32;
+    }
+    let machine = Machine {
+        threads: codes,
+        goals: compiler.goals(purpose.goals),
+        initial: compiler.initial(),
+        edge_count,
+        buffers: Interner::new(),
+        heaps: Interner::new(),
+        blocked_by_range: (0..edge_count).map(|_| AtomicBool::new(false)).collect(),
+        fault: OnceLock::new(),
+        layout,
+    };
+    Compiled { machine, threads }
+}
+
+/// The threads that run from the start.
+pub(crate) fn present(program: &Program) -> impl Iterator<Item = ThreadId> {
+    program.thread_ids().filter(|&thread| program.thread(thread).multiplicity == Multiplicity::One)
+}
+
+/// Which registers of a thread are kept where.
+struct Plan {
+    /// `None`: dead registers are kept.
+    live: Option<Liveness>,
+    slots: Slots,
+}
+
+impl Plan {
+    fn new(program: &Program, thread: ThreadId, ranges: &Ranges, purpose: Purpose<'_>) -> Self {
+        let body = program.body(thread);
+        if purpose.keep_dead_registers {
+            return Self { live: None, slots: Slots::separate(body, |reg| ranges.register(thread, reg)) };
+        }
+        let live = live_registers(body, &observed_registers(program, thread));
+        let slots = Slots::shared(body, &live, |loc, reg| ranges.register_at(thread, loc, reg));
+        Self { live: Some(live), slots }
+    }
+
+    fn is_live(&self, loc: LocId, register: RegId) -> bool {
+        self.live.as_ref().is_none_or(|live| live.at(loc).contains(register))
+    }
+}
+
+fn wanted(
+    program: &Program,
+    threads: &[ThreadId],
+    plans: &[Plan],
+    ranges: &Ranges,
+    purpose: Purpose<'_>,
+) -> Wanted {
+    let mut wanted = Wanted::default();
+    for (&thread, plan) in threads.iter().zip(plans) {
+        let body = program.body(thread);
+        let stores = body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Store { .. }));
+        wanted.threads.push((body.locations.len(), plan.slots.widths.clone()));
+        wanted.buffers.push(purpose.buffered && stores);
+        wanted.lock |= body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Lock));
+        let edges = (0..body.edges().len()).map(EdgeId::new);
+        wanted.addresses.extend(edges.filter_map(|edge| ranges.address_of(thread, edge)));
+    }
+    for property in &program.properties {
+        if let Some(condition) = condition(&property.kind) {
+            condition.for_each_leaf(&mut |atom| {
+                if let StateAtom::Cell(address) = atom {
+                    wanted.addresses.push(Range::single(*address));
+                }
+            });
+        }
+    }
+    wanted
+}
+
+fn condition(kind: &PropertyKind) -> Option<&StateExpr> {
+    match kind {
+        PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) | PropertyKind::Always(condition) => {
+            Some(condition)
+        }
+        PropertyKind::ForbidDeadlock => None,
+    }
+}
+
+struct Compiler<'a> {
+    program: &'a Program,
+    threads: &'a [ThreadId],
+    plans: &'a [Plan],
+    layout: &'a Layout,
+}
+
+impl Compiler<'_> {
+    fn thread(&self, position: usize, first_number: u32) -> ThreadCode {
+        let body = self.program.body(self.threads[position]);
+        let mut first = vec![0];
+        for loc in body.location_ids() {
+            first.push(first.last().copied().unwrap_or(0) + body.edges_from(loc).len() as u32);
+        }
+        let numbered = (first_number..).zip(body.edges());
+        let edges = numbered.map(|(number, edge)| self.edge(position, number, edge)).collect();
+        ThreadCode { first_number, location: self.layout.threads[position].0, first, edges }
+    }
+
+    fn edge(&self, position: usize, number: u32, edge: &Edge) -> EdgeCode {
+        EdgeCode { number, patch: self.patch(position, edge.to), operation: self.operation(position, edge) }
+    }
+
+    /// Moves to a location and clears what is dead there.
+    fn patch(&self, position: usize, to: LocId) -> Patch {
+        let mut patch = Patch::default();
+        let (plan, (location, slots)) = (&self.plans[position], &self.layout.threads[position]);
+        // A slot is cleared unless a register that shares it is live at the target.
+        let mut used = vec![false; slots.len()];
+        for (register, slot) in plan.slots.of_register.iter().enumerate() {
+            if let Some((slot, _)) = slot {
+                used[*slot] |= plan.is_live(to, RegId::new(register));
+            }
+        }
+        for (slot, _) in slots.iter().zip(used).filter(|(_, used)| !used) {
+            patch.clear(*slot);
+        }
+        patch.put(*location, to.index() as u64);
+        patch
+    }
+
+    /// The register's field, whether or not it is live.
+    fn field(&self, position: usize, register: RegId) -> Option<Field> {
+        let (slot, range) = self.plans[position].slots.of_register[register.index()]?;
+        Some(self.layout.threads[position].1[slot].based_at(range.low))
+    }
+
+    /// Where to put a new value of the register on the way to `to`.
+    fn result(&self, position: usize, to: LocId, register: RegId) -> Option<Field> {
+        self.plans[position].is_live(to, register).then(|| self.field(position, register)).flatten()
+    }
+
+    fn code(&self, position: usize, expr: &RegExpr) -> Code {
+        // A register that is read is live; one without a field can only stand in code that never runs.
+        Code::new(expr, &mut |&register| self.field(position, register).map_or(Code::Const(0), Code::Field))
+    }
+
+    fn place(&self, position: usize, address: &RegExpr) -> Place {
+        match self.code(position, address) {
+            Code::Const(address) => Place::Fixed(self.layout.cells.target(address)),
+            address => Place::Computed(address),
+        }
+    }
+
+    fn operation(&self, position: usize, edge: &Edge) -> Operation {
+        let code = |expr| self.code(position, expr);
+        let place = |address| self.place(position, address);
+        let result = |register| self.result(position, edge.to, register);
+        match &edge.instruction {
+            Instruction::Load { register, address } => Operation::Load(result(*register), place(address)),
+            Instruction::Store { address, value } => Operation::Store(place(address), code(value)),
+            Instruction::Fence => Operation::Fence,
+            Instruction::Assign { register, value } => Operation::Assign(result(*register), code(value)),
+            Instruction::Assume(condition) => Operation::Assume(code(condition)),
+            Instruction::Assert(condition) => Operation::Assert(code(condition), self.failure(position, edge)),
+            Instruction::ReadModifyWrite { register, address, operation } => {
+                let register = register.and_then(result);
+                Operation::ReadModifyWrite(register, place(address), self.rmw(position, operation))
+            }
+            Instruction::Lock => Operation::Lock,
+            Instruction::Unlock => Operation::Unlock,
+            Instruction::Havoc { register, range } => Operation::Havoc(result(*register), *range),
+            Instruction::Skip | Instruction::Terminate => Operation::Skip,
+            // Refused before: see `reach`.
+            Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => {
+                Operation::Assume(Code::Const(0))
+            }
+        }
+    }
+
+    fn failure(&self, position: usize, edge: &Edge) -> Patch {
+        let body = self.program.body(self.threads[position]);
+        self.patch(position, body.failed.unwrap_or(edge.from))
+    }
+
+    fn rmw(&self, position: usize, rmw: &weir_ir::Rmw) -> Rmw {
+        let code = |expr| self.code(position, expr);
+        match rmw {
+            weir_ir::Rmw::CompareAndSwap { expected, new } => Rmw::CompareAndSwap(code(expected), code(new)),
+            weir_ir::Rmw::CompareExchange { expected, new } => Rmw::CompareExchange(code(expected), code(new)),
+            weir_ir::Rmw::Exchange(value) => Rmw::Exchange(code(value)),
+            weir_ir::Rmw::Fetch(combine, value) => Rmw::Fetch(combine.operator(), code(value)),
+        }
+    }
+
+    fn initial(&self) -> Vec<(Field, u64)> {
+        let mut initial = Vec::new();
+        for (position, &thread) in self.threads.iter().enumerate() {
+            let body = self.program.body(thread);
+            initial.push((self.layout.threads[position].0, body.entry.index() as u64));
+            for register in (0..body.registers.len()).map(RegId::new) {
+                if let Some(field) = self.result(position, body.entry, register) {
+                    initial.push((field, raw(field, 0)));
+                }
+            }
+        }
+        for cell in self.layout.cells.iter() {
+            if let Storage::Field(field) = cell.storage {
+                initial.push((field, raw(field, cell.initial)));
+            }
+        }
+        initial
+    }
+
+    fn goals(&self, wanted: &[Goal]) -> Goals {
+        let mut goals = Goals {
+            done: (0..self.threads.len()).map(|position| self.done(position)).collect(),
+            all_drained: ZeroTest::new(self.layout.buffers.iter().flatten().copied()),
+            ..Goals::default()
+        };
+        for &goal in wanted {
+            match goal {
+                Goal::Assertion(thread) => {
+                    if let Some(failed) = self.program.body(thread).failed {
+                        goals.assertions.push((goal, self.at(thread, &[failed])));
+                    }
+                }
+                Goal::Property(property) => self.property(&mut goals, goal, property),
+            }
+        }
+        goals
+    }
+
+    fn property(&self, goals: &mut Goals, goal: Goal, property: PropertyId) {
+        match &self.program.properties[property.index()].kind {
+            PropertyKind::Forbid(condition) => goals.drained.push((goal, self.state_code(condition))),
+            PropertyKind::ForbidDeadlock => goals.deadlock = goals.deadlock.or(Some(goal)),
+            PropertyKind::Exists(condition) => goals.finals.push((goal, self.state_code(condition))),
+            PropertyKind::Always(condition) => {
+                let violated = StateExpr::unary(UnaryOp::Not, condition.clone());
+                goals.finals.push((goal, self.state_code(&violated)));
+            }
+        }
+    }
+
+    fn state_code(&self, condition: &StateExpr) -> Code {
+        Code::new(condition, &mut |atom| self.atom(atom))
+    }
+
+    fn atom(&self, atom: &StateAtom) -> Code {
+        match atom {
+            StateAtom::At { thread, locations } => self.at(*thread, locations),
+            StateAtom::Register { thread, register } => {
+                let field = self.position(*thread).and_then(|position| self.field(position, *register));
+                field.map_or(Code::Const(0), Code::Field)
+            }
+            StateAtom::Cell(address) => match self.layout.cells.target(*address) {
+                super::layout::Target::Cell(number) => {
+                    let cell = self.layout.cells.cell(number);
+                    match cell.storage {
+                        Storage::Field(field) => Code::Field(field),
+                        Storage::Constant => Code::Const(cell.initial),
+                    }
+                }
+                // The layout gives every address that a property names a place of its own.
+                super::layout::Target::Heap(_) => Code::Const(0),
+            },
+        }
+    }
+
+    fn at(&self, thread: ThreadId, locations: &[LocId]) -> Code {
+        let Some(position) = self.position(thread) else { return Code::Const(0) };
+        Code::member(self.layout.threads[position].0, locations.iter().map(|loc| loc.index()))
+    }
+
+    fn done(&self, position: usize) -> Code {
+        let body: &Body = self.program.body(self.threads[position]);
+        let done = body.location_ids().filter(|&loc| body.is_done(loc)).map(LocId::index);
+        Code::member(self.layout.threads[position].0, done)
+    }
+
+    fn position(&self, thread: ThreadId) -> Option<usize> {
+        self.threads.iter().position(|&present| present == thread)
+    }
+}
+
+fn raw(field: Field, value: Value) -> u64 {
+    // The range analysis starts from the initial values, so they fit.
+    value.wrapping_sub(field.low) as u64 & field.mask
+}

@@ -1,0 +1,58 @@
+//! Which states show a goal.
+//!
+//! Properties are judged at drained states. A failed assertion is judged at once: nothing undoes it.
+//! Deadlock is judged where nothing can move, so that a thread that waits for ever inside the global
+//! lock while others cannot flush counts too.
+
+use weir_witness::Goal;
+
+use super::code::Code;
+use super::state::{Packed, ZeroTest};
+
+/// The goals of a search.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Goals {
+    /// Places of failed assertions.
+    pub(crate) assertions: Vec<(Goal, Code)>,
+    /// Conditions on drained states.
+    pub(crate) drained: Vec<(Goal, Code)>,
+    /// Conditions on drained states in which all threads are done.
+    pub(crate) finals: Vec<(Goal, Code)>,
+    /// `forbid deadlock`.
+    pub(crate) deadlock: Option<Goal>,
+    /// For each thread, whether it is done.
+    pub(crate) done: Vec<Code>,
+    /// Whether all buffers are empty.
+    pub(crate) all_drained: ZeroTest,
+}
+
+impl Goals {
+    #[inline]
+    pub(crate) fn judge<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
+        if !self.assertions.is_empty()
+            && let Some(goal) = first(&self.assertions, state)
+        {
+            return Some(goal);
+        }
+        if !self.all_drained.holds(state) {
+            return None;
+        }
+        first(&self.drained, state).or_else(|| {
+            let judged = !self.finals.is_empty() && self.all_done(state);
+            judged.then(|| first(&self.finals, state)).flatten()
+        })
+    }
+
+    pub(crate) fn judge_stuck<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
+        self.deadlock.filter(|_| !self.all_done(state))
+    }
+
+    fn all_done<const N: usize>(&self, state: &Packed<N>) -> bool {
+        self.done.iter().all(|done| done.eval(state) != 0)
+    }
+}
+
+#[inline]
+fn first<const N: usize>(goals: &[(Goal, Code)], state: &Packed<N>) -> Option<Goal> {
+    goals.iter().find(|(_, condition)| condition.eval(state) != 0).map(|&(goal, _)| goal)
+}

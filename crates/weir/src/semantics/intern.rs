@@ -1,0 +1,96 @@
+//! Parts of a state that have no fixed size, each stored once and known by a number.
+//!
+//! Numbers depend on the order in which workers come by, so they never decide anything that is shown:
+//! whoever needs an order that lasts asks for the content.
+
+use std::hash::{BuildHasher, BuildHasherDefault};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hashbrown::HashTable;
+use parking_lot::RwLock;
+use rustc_hash::FxHasher;
+use weir_ir::Value;
+
+const SHARDS: usize = 64;
+
+/// A set of rows of values. Row 0 is the empty one.
+pub(crate) struct Interner {
+    rows: boxcar::Vec<Box<[Value]>>,
+    index: Vec<RwLock<HashTable<u32>>>,
+    bytes: AtomicU64,
+}
+
+impl Interner {
+    pub(crate) fn new() -> Self {
+        let index = (0..SHARDS).map(|_| RwLock::new(HashTable::new())).collect();
+        let interner = Self { rows: boxcar::Vec::new(), index, bytes: AtomicU64::new(0) };
+        let empty = interner.number(&[]);
+        debug_assert_eq!(empty, Some(0));
+        interner
+    }
+
+    /// The row of this number.
+    #[inline]
+    pub(crate) fn row(&self, number: u64) -> &[Value] {
+        &self.rows[number as usize]
+    }
+
+    /// The number of this row; `None` if there are more rows than numbers.
+    pub(crate) fn number(&self, row: &[Value]) -> Option<u64> {
+        let hash = hash(row);
+        // hashbrown's tag comes from the top bits and its bucket from the bottom ones: take neither.
+        let shard = &self.index[(hash >> 32) as usize % SHARDS];
+        let same = |&number: &u32| &*self.rows[number as usize] == row;
+        if let Some(&number) = shard.read().find(hash, same) {
+            return Some(u64::from(number));
+        }
+        let mut shard = shard.write();
+        if let Some(&number) = shard.find(hash, same) {
+            return Some(u64::from(number));
+        }
+        let number = u32::try_from(self.rows.push(row.into())).ok()?;
+        shard.insert_unique(hash, number, |&number| self::hash(&self.rows[number as usize]));
+        self.bytes.fetch_add(bytes_of(row), Ordering::Relaxed);
+        Some(u64::from(number))
+    }
+
+    /// Bytes held, to within what the allocator adds.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+fn hash(row: &[Value]) -> u64 {
+    BuildHasherDefault::<FxHasher>::default().hash_one(row)
+}
+
+/// The row, its fat pointer, and its share of an index that is between half full and full.
+fn bytes_of(row: &[Value]) -> u64 {
+    (size_of_val(row) + size_of::<Box<[Value]>>() + 8) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_rows_share_a_number() {
+        let interner = Interner::new();
+        assert_eq!(interner.number(&[]), Some(0));
+        let first = interner.number(&[1, 2]);
+        assert_eq!(interner.number(&[1, 2]), first);
+        assert_ne!(interner.number(&[2, 1]), first);
+        assert_eq!(interner.row(first.unwrap_or_default()), [1, 2]);
+    }
+
+    #[test]
+    fn workers_agree_on_numbers() {
+        let interner = Interner::new();
+        let number_all = || (0..1000).map(|i| interner.number(&[i % 100, i % 7])).collect::<Vec<_>>();
+        let (left, right) = std::thread::scope(|scope| {
+            let worker = scope.spawn(number_all);
+            (number_all(), worker.join())
+        });
+        assert_eq!(Some(left), right.ok());
+    }
+}

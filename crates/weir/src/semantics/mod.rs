@@ -1,0 +1,64 @@
+//! Memory models as transition systems over flat states.
+//!
+//! [`TransitionSystem`] is all that a search knows of a program. [`machine`] gives the instructions their
+//! meaning, once; [`sc`] and [`tso`] say what becomes of loads and stores. A state is a row of bits
+//! ([`layout`]); what has no fixed size (a store buffer, cells that no declaration names) is interned
+//! ([`intern`]) and the state holds its number. Call stacks, spawned threads and other kinds of
+//! buffers can join in the same way.
+
+pub(crate) mod code;
+pub(crate) mod compile;
+pub(crate) mod goals;
+pub(crate) mod intern;
+pub(crate) mod layout;
+pub(crate) mod machine;
+pub(crate) mod sc;
+pub(crate) mod slots;
+pub(crate) mod state;
+pub(crate) mod tso;
+
+use weir_ir::Value;
+use weir_witness::Goal;
+
+
+/// A step, by its number: edges of all threads counted through, then one flush for each thread. With the
+/// value taken, for a choice of values.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct StepCode {
+    pub(crate) number: u32,
+    pub(crate) choice: Value,
+}
+
+/// What a search walks. Knows nothing of the search.
+pub(crate) trait TransitionSystem: Sync {
+    /// States are compared, hashed and stored as rows of words.
+    type State: state::FlatState;
+
+    fn initial(&self) -> Self::State;
+
+    /// Calls `emit` for each step that `from` can take, always in the same order. Where there may be very many
+    /// (a choice of values), it stops when `emit` says that it wants no more.
+    fn successors(&self, from: &Self::State, emit: &mut impl FnMut(StepCode, Self::State) -> bool);
+
+    /// The goal that this state shows, if any.
+    fn goal(&self, state: &Self::State) -> Option<Goal>;
+
+    /// The goal that this state shows given that it has no successors, if any.
+    fn stuck(&self, state: &Self::State) -> Option<Goal>;
+
+    /// How many words of a state are in use.
+    fn words(&self) -> usize;
+
+    /// How many different step numbers there are.
+    fn step_count(&self) -> usize;
+
+    /// Whose step it is: an index that is the same for all steps of one thread, flushes included.
+    fn agent(&self, step: StepCode) -> usize;
+
+    /// The state spelt out, without numbers that depend on the order of interning. Equal states, and
+    /// only they, have equal spellings, in every run of the search.
+    fn spelling(&self, state: &Self::State) -> Vec<Value>;
+
+    /// Bytes held beside the stored states.
+    fn side_bytes(&self) -> u64;
+}

@@ -1,0 +1,243 @@
+//! What agreement means: the same goals after as many steps, the same number of states, the same edges executed,
+//! whatever the order of the search and the number of workers.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use weir::reach::{Options, Report, Search, all_goals, reach};
+use weir::{Budget, Control, Failure, Verdict};
+use weir_ir::{EdgeId, Expr, Multiplicity, Program, Property, PropertyKind, Span, ThreadId};
+use weir_testkit::{Outcome, dump, explore, shrink};
+use weir_witness::{Goal, Model};
+
+/// How thoroughly to compare.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// How many states the reference visits at most.
+    pub(crate) limit: usize,
+    /// Whether to try every search with dead registers cleared, too.
+    pub(crate) clearing: bool,
+    /// Whether to search depth-first, too.
+    pub(crate) depth_first: bool,
+    /// The numbers of workers that must give the same report as one does.
+    pub(crate) jobs: &'static [usize],
+}
+
+/// What one comparison saw, for claims about the comparisons as a whole.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Seen {
+    /// Whether the reference visited every state.
+    pub(crate) complete: bool,
+    /// How many goals can be reached.
+    pub(crate) reached: usize,
+    /// Whether the engine said that it cannot hold the states of the program: that is no disagreement.
+    pub(crate) refused: bool,
+}
+
+/// Compares on one program.
+///
+/// # Panics
+/// If there is a disagreement; with the smallest program that shows one.
+pub(crate) fn check(name: &str, program: &Program, model: Model, effort: Effort) -> Seen {
+    let disagreement = match compare(program, model, effort) {
+        Ok(seen) => return seen,
+        Err(disagreement) => disagreement,
+    };
+    let small = shrink(program, |smaller| compare(smaller, model, effort).is_err());
+    let shrunk = compare(&small, model, effort).err().unwrap_or_default();
+    panic!("{name} under {}: {disagreement}\nshrunk: {shrunk}\n{}", model.name(), dump(&small));
+}
+
+/// What the engines and the reference disagree about, if anything.
+fn compare(program: &Program, model: Model, effort: Effort) -> Result<Seen, String> {
+    let program = &with_impossible_goal(program);
+    let reference = explore(program, to_testkit(model), effort.limit).map_err(|refused| format!("{refused:?}"))?;
+    let judge = Judge { program, model, effort, reference: &reference };
+    if judge.states_are_too_large()? {
+        return Ok(Seen { refused: true, ..Seen::default() });
+    }
+    let (reached, unreached): (Vec<Goal>, Vec<Goal>) =
+        all_goals(program).into_iter().partition(|goal| judge.steps_to(*goal).is_some());
+    if reference.complete {
+        judge.agree_on_all_states(&unreached)?;
+    } else {
+        judge.agree_on_incompleteness(&unreached)?;
+    }
+    for goal in &reached {
+        judge.agree_on_goal(&[*goal])?;
+    }
+    if reached.len() > 1 {
+        judge.agree_on_goal(&all_goals(program))?;
+    }
+    Ok(Seen { complete: reference.complete, reached: reached.len(), refused: false })
+}
+
+/// With a goal that no state shows, so that there is something to look for in vain.
+fn with_impossible_goal(program: &Program) -> Program {
+    let mut program = program.clone();
+    program.properties.push(Property { kind: PropertyKind::Forbid(Expr::Const(0)), span: Span::default() });
+    program
+}
+
+/// The reference as engines see it.
+pub(crate) fn to_testkit(model: Model) -> weir_testkit::Model {
+    match model {
+        Model::Sc => weir_testkit::Model::Sc,
+        Model::Tso => weir_testkit::Model::Tso,
+    }
+}
+
+struct Judge<'a> {
+    program: &'a Program,
+    model: Model,
+    effort: Effort,
+    reference: &'a Outcome,
+}
+
+impl Judge<'_> {
+    /// The least number of steps to a goal, if the reference reached it.
+    fn steps_to(&self, goal: Goal) -> Option<usize> {
+        let goal = match goal {
+            Goal::Property(property) => weir_testkit::Goal::Property(property),
+            Goal::Assertion(thread) => weir_testkit::Goal::Assertion(thread),
+        };
+        self.reference.goals.get(&goal).copied()
+    }
+
+    fn options(&self, goals: &[Goal]) -> Options {
+        Options { model: self.model, goals: goals.to_vec(), keep_dead_registers: true, ..Options::default() }
+    }
+
+    /// No goal can be reached: every search visits everything, and so the same.
+    fn agree_on_all_states(&self, unreached: &[Goal]) -> Result<(), String> {
+        let options = self.options(unreached);
+        let report = self.holds(&options)?;
+        let found = (report.statistics.states, report.statistics.transitions, report.statistics.depth);
+        let Outcome { states, transitions, depth, .. } = *self.reference;
+        same("states, transitions and depth", found, (states as u64, transitions as u64, depth as u64))?;
+        if self.effort.depth_first {
+            let deep = self.holds(&Options { search: Search::DepthFirst, ..options.clone() })?;
+            same("states depth-first", deep.statistics.states, states as u64)?;
+        }
+        if self.effort.clearing {
+            self.agree_with_dead_registers_cleared(&Options { keep_dead_registers: false, ..options })?;
+        }
+        Ok(())
+    }
+
+    /// Clearing merges states, and always the same ones.
+    fn agree_with_dead_registers_cleared(&self, options: &Options) -> Result<(), String> {
+        let cleared = self.holds(options)?.statistics.states;
+        if cleared > self.reference.states as u64 {
+            return Err(format!("clearing dead registers makes {cleared} states of {}", self.reference.states));
+        }
+        if self.effort.depth_first {
+            let deep = self.holds(&Options { search: Search::DepthFirst, ..options.clone() })?;
+            same("states depth-first, dead registers cleared", deep.statistics.states, cleared)?;
+        }
+        Ok(())
+    }
+
+    /// The search ends, with no goal found; and it executed what can be executed.
+    fn holds(&self, options: &Options) -> Result<Report, String> {
+        let report = self.search(options, None)?;
+        if !matches!(report.verdict, Verdict::Holds) {
+            return Err(format!("no goal can be reached, but {:?} with {options:?}", report.verdict));
+        }
+        let unexecuted: BTreeSet<_> = report.coverage.unexecuted.iter().copied().collect();
+        same("edges not executed", unexecuted, self.unexecuted())?;
+        Ok(report)
+    }
+
+    fn unexecuted(&self) -> BTreeSet<(ThreadId, EdgeId)> {
+        let runs = |thread: &ThreadId| self.program.thread(*thread).multiplicity == Multiplicity::One;
+        let edges = |thread: ThreadId| {
+            (0..self.program.body(thread).edges().len()).map(move |edge| (thread, EdgeId::new(edge)))
+        };
+        let all = self.program.thread_ids().filter(runs).flat_map(edges);
+        all.filter(|edge| !self.reference.executed.contains(edge)).collect()
+    }
+
+    /// More states than the reference visits: no search may say that it saw all of fewer.
+    fn agree_on_incompleteness(&self, unreached: &[Goal]) -> Result<(), String> {
+        let limit = self.effort.limit as u64;
+        for search in [Search::BreadthFirst, Search::DepthFirst] {
+            let options = Options { search, ..self.options(unreached) };
+            let report = self.search(&options, Some(2 * limit))?;
+            if matches!(report.verdict, Verdict::Holds) && report.statistics.states <= limit {
+                return Err(format!("there are more states than {}", report.statistics.states));
+            }
+        }
+        Ok(())
+    }
+
+    /// One of the goals can be reached: breadth-first finds the one that takes fewest steps.
+    fn agree_on_goal(&self, goals: &[Goal]) -> Result<(), String> {
+        // The reference may have been stopped within the layer of states in which it saw the goal.
+        let budget = Some(50 * self.effort.limit as u64);
+        let fewest = goals.iter().filter_map(|goal| self.steps_to(*goal)).min();
+        let options = self.options(goals);
+        let cleared = Options { keep_dead_registers: false, ..options.clone() };
+        for options in [options].into_iter().chain(self.effort.clearing.then_some(cleared)) {
+            let (goal, steps) = self.violated(&options, budget)?;
+            same(&format!("steps to {goals:?}"), Some(steps), fewest)?;
+            same("steps to the goal that is claimed", self.steps_to(goal), fewest)?;
+            if self.effort.depth_first && self.reference.complete {
+                let (goal, steps) = self.violated(&Options { search: Search::DepthFirst, ..options }, budget)?;
+                if self.steps_to(goal).is_none_or(|fewest| steps < fewest) {
+                    return Err(format!("depth-first reaches {goal:?} in {steps} steps"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The goal that a search finds, and the number of steps to it.
+    fn violated(&self, options: &Options, budget: Option<u64>) -> Result<(Goal, usize), String> {
+        match self.search(options, budget)?.verdict {
+            Verdict::Violated(witness) => Ok((witness.goal(), witness.run().steps.len())),
+            verdict => Err(format!("{:?} can be reached, but {verdict:?} with {options:?}", options.goals)),
+        }
+    }
+
+    /// Searches with one worker, and then with others, which must not change anything.
+    fn search(&self, options: &Options, states: Option<u64>) -> Result<Report, String> {
+        let report = self.search_once(options, states)?;
+        if options.search == Search::BreadthFirst {
+            for &jobs in self.effort.jobs {
+                let jobs = NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN);
+                let other = self.search_once(&Options { jobs, ..options.clone() }, states)?;
+                same(&format!("verdict with {jobs} workers"), &other.verdict, &report.verdict)?;
+                same(&format!("states with {jobs} workers"), other.statistics.states, report.statistics.states)?;
+                same(&format!("coverage with {jobs} workers"), &other.coverage, &report.coverage)?;
+            }
+        }
+        Ok(report)
+    }
+
+    /// Whether the engine refuses the program because a state of it has no room.
+    fn states_are_too_large(&self) -> Result<bool, String> {
+        let options = self.options(&[]);
+        match self.try_search(&options, Some(1))? {
+            Err(Failure::Refused(diagnostic)) if diagnostic.code == "state-too-large" => Ok(true),
+            Err(failure) => Err(format!("{failure} with {options:?}")),
+            Ok(_) => Ok(false),
+        }
+    }
+
+    fn search_once(&self, options: &Options, states: Option<u64>) -> Result<Report, String> {
+        self.try_search(options, states)?.map_err(|failure| format!("{failure} with {options:?}"))
+    }
+
+    /// A panic is a disagreement, too: so it can be shrunk.
+    fn try_search(&self, options: &Options, states: Option<u64>) -> Result<Result<Report, Failure>, String> {
+        let control = Control { budget: Budget { states, ..Budget::default() }, ..Control::default() };
+        let result = catch_unwind(AssertUnwindSafe(|| reach(self.program, options, &control)));
+        result.map_err(|_| format!("the engine panicked with {options:?}"))
+    }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, engine: T, expected: T) -> Result<(), String> {
+    if engine == expected { Ok(()) } else { Err(format!("{what}: the engine has {engine:?}, expected {expected:?}")) }
+}

@@ -1,0 +1,51 @@
+//! Seeded random programs. A failure names the configuration and the seed.
+
+use weir_testkit::random::{Config, program};
+use weir_witness::Model;
+
+use crate::compare::{Effort, check};
+
+const EFFORT: Effort = Effort { limit: 1500, clearing: true, depth_first: true, jobs: &[2, 3] };
+
+/// Compares on `count` programs under both models; in at least `complete` of 100 searches all states must have been
+/// visited, and in at least `reached` of 100 a goal, lest the comparison becomes empty without anyone noticing.
+fn agree_on_random(name: &str, config: &Config, count: u64, complete: u64, reached: u64) {
+    let (mut seen_complete, mut seen_reached, mut seen_refused) = (0, 0, 0);
+    for seed in 0..count {
+        let program = program(seed, config);
+        for model in [Model::Sc, Model::Tso] {
+            let seen = check(&format!("{name} program, seed {seed}"), &program, model, EFFORT);
+            seen_complete += u64::from(seen.complete);
+            seen_reached += u64::from(seen.reached > 0);
+            seen_refused += u64::from(seen.refused);
+        }
+    }
+    assert!(seen_complete * 100 >= complete * 2 * count, "{seen_complete} searches were complete");
+    assert!(seen_reached * 100 >= reached * 2 * count, "{seen_reached} searches reached a goal");
+    assert!(seen_refused * 100 <= 2 * count, "{seen_refused} searches were refused");
+}
+
+#[test]
+fn acyclic_programs_agree() {
+    agree_on_random("acyclic", &Config::acyclic(), 500, 90, 30);
+}
+
+#[test]
+fn cyclic_programs_agree() {
+    agree_on_random("cyclic", &Config::cyclic(), 700, 75, 30);
+}
+
+#[test]
+fn programs_with_locks_agree() {
+    agree_on_random("locking", &Config::locking(), 400, 90, 30);
+}
+
+#[test]
+fn programs_with_many_threads_agree() {
+    agree_on_random("crowded", &Config::crowded(), 300, 90, 30);
+}
+
+#[test]
+fn programs_with_pointers_ranges_and_extreme_values_agree() {
+    agree_on_random("wild", &Config::wild_data(), 500, 90, 30);
+}

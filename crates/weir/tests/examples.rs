@@ -1,0 +1,127 @@
+//! Every example answers what its header says, and what the reference interpreter says.
+//!
+//! Header lines: `// expect MODEL: reachable | unreachable | unknown`, and the same with other constants:
+//! `// expect-with -D N=3 MODEL: …`. `unknown` is for state spaces that are infinite, or too large to be
+//! visited here.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use weir::reach::{Options, Search, reach};
+use weir::{Budget, Control, Verdict};
+use weir_ir::{Program, Source, Value};
+use weir_testkit::reference;
+use weir_witness::Model;
+
+/// More than any example that is to be answered needs; those with infinitely many states stop here.
+const STATES: u64 = 3_000_000;
+
+/// States that the slow reference interpreter may visit.
+const REFERENCE_STATES: usize = 15_000;
+
+struct Expectation {
+    defines: Vec<(String, Value)>,
+    model: Model,
+    answer: String,
+}
+
+fn examples() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut files = Vec::new();
+    for folder in std::fs::read_dir(root).expect("examples/ is there") {
+        let folder = folder.expect("readable").path();
+        if folder.is_dir() {
+            let entries = std::fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path());
+            files.extend(entries.filter(|path| path.extension().is_some_and(|extension| extension == "weir")));
+        }
+    }
+    files.sort();
+    files
+}
+
+fn expectations(text: &str) -> Vec<Expectation> {
+    let comments = text.lines().filter_map(|line| line.strip_prefix("// expect"));
+    comments.filter(|line| line.starts_with([' ', '-'])).map(expectation).collect()
+}
+
+/// ` MODEL: ANSWER` or `-with -D NAME=VALUE … MODEL: ANSWER`.
+fn expectation(line: &str) -> Expectation {
+    let (left, answer) = line.split_once(':').unwrap_or_else(|| panic!("no answer in `{line}`"));
+    let mut words: Vec<&str> = left.trim_start_matches("-with").split_whitespace().collect();
+    let model = match words.pop() {
+        Some("sc") => Model::Sc,
+        Some("tso") => Model::Tso,
+        other => panic!("no such model: {other:?}"),
+    };
+    let define = |text: &&str| {
+        let (name, value) = text.split_once('=')?;
+        Some((name.to_owned(), value.parse().ok()?))
+    };
+    let defines = words.iter().filter(|word| **word != "-D").map(|word| define(word).expect("NAME=VALUE")).collect();
+    Expectation { defines, model, answer: answer.trim().to_owned() }
+}
+
+fn parse(path: &Path, text: &str, defines: &[(String, Value)]) -> Program {
+    let source = Source::new(path.display().to_string(), text);
+    let options = weir_syntax::weir::Options { defines: defines.to_vec() };
+    let parsed = weir_syntax::weir::parse(&source, &options);
+    parsed.unwrap_or_else(|errors| panic!("{}: {errors:#?}", path.display())).program
+}
+
+fn answer(program: &Program, options: &Options) -> &'static str {
+    let budget = Budget { states: Some(STATES), ..Budget::default() };
+    let report = reach(program, options, &Control { budget, ..Control::default() });
+    match report.unwrap_or_else(|failure| panic!("{}: {failure}", program.source.name())).verdict {
+        Verdict::Holds => "unreachable",
+        Verdict::Violated(_) => "reachable",
+        Verdict::Unknown(_) => "unknown",
+    }
+}
+
+/// What the reference interpreter can say within its means.
+fn reference_answer(program: &Program, model: Model) -> Option<&'static str> {
+    let model = if model == Model::Sc { reference::Model::Sc } else { reference::Model::Tso };
+    let outcome = reference::explore(program, model, REFERENCE_STATES).expect("examples are supported");
+    if !outcome.goals.is_empty() {
+        return Some("reachable");
+    }
+    outcome.complete.then_some("unreachable")
+}
+
+#[test]
+fn examples_answer_as_their_headers_say() {
+    let mut checked = 0;
+    let mut wrong = Vec::new();
+    for path in examples() {
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let expectations = expectations(&text);
+        assert!(expectations.len() >= 2, "{}: expectations for both models", path.display());
+        for Expectation { defines, model, answer: expected } in expectations {
+            let program = parse(&path, &text, &defines);
+            let options = Options { model, jobs: NonZeroUsize::new(2).expect("2"), ..Options::default() };
+            let got = answer(&program, &options);
+            let judged = reference_answer(&program, model);
+            if got != expected || judged.is_some_and(|judged| judged != got) {
+                let name = path.display();
+                wrong.push(format!("{name} {defines:?} {model:?}: expected {expected}, got {got}, reference {judged:?}"));
+            }
+            checked += 1;
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(checked > 100, "only {checked} expectations");
+}
+
+#[test]
+fn depth_first_agrees_on_examples_with_finitely_many_states() {
+    for path in examples() {
+        let text = std::fs::read_to_string(&path).expect("readable");
+        for Expectation { defines, model, answer: expected } in expectations(&text) {
+            if expected == "unreachable" {
+                let program = parse(&path, &text, &defines);
+                let options = Options { model, search: Search::DepthFirst, ..Options::default() };
+                assert_eq!(answer(&program, &options), expected, "{}", path.display());
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Collects the nodes of a run, step by step.
+
+use std::collections::BTreeMap;
+
+use weir_ir::{Address, ThreadId};
+
+use super::{HappensBefore, Node, NodeId, NodeKind};
+use crate::event::{Effect, Event, ReadFrom, StepId};
+use crate::replay::Replay;
+
+/// The trace of a replayed run.
+pub(super) fn build(replay: &Replay) -> HappensBefore {
+    let mut builder = Builder::default();
+    for (index, event) in replay.events().iter().enumerate() {
+        builder.event(StepId::new(index), event);
+    }
+    builder.finish(replay)
+}
+
+#[derive(Default)]
+struct Builder {
+    nodes: Vec<Node>,
+    source: Vec<Option<NodeId>>,
+    stores: BTreeMap<Address, Vec<NodeId>>,
+    by_step: BTreeMap<StepId, NodeId>,
+    sections: u32,
+    open_section: Option<(ThreadId, u32)>,
+}
+
+impl Builder {
+    fn event(&mut self, step: StepId, event: &Event) {
+        match event.effect {
+            Effect::Load { address, from, .. } => {
+                let source = match from {
+                    ReadFrom::Buffer(store) => self.by_step.get(&store).copied(),
+                    ReadFrom::Memory => self.in_memory(address),
+                };
+                self.add(step, event, NodeKind::Load, source);
+            }
+            Effect::Store { address, buffered, .. } => {
+                let node = self.add(step, event, NodeKind::Store, None);
+                if !buffered {
+                    self.land(node, address, step);
+                }
+            }
+            Effect::Flush { address, store, .. } => {
+                if let Some(&node) = self.by_step.get(&store) {
+                    self.land(node, address, step);
+                }
+            }
+            Effect::ReadModifyWrite { address, written, .. } => {
+                let source = self.in_memory(address);
+                let node = self.add(step, event, NodeKind::ReadModifyWrite, source);
+                if written.is_some() {
+                    self.land(node, address, step);
+                }
+            }
+            Effect::Fence => {
+                self.add(step, event, NodeKind::Fence, None);
+            }
+            Effect::Lock => {
+                self.open_section = Some((event.thread, self.sections));
+                self.sections += 1;
+                self.add(step, event, NodeKind::Lock, None);
+            }
+            Effect::Unlock => {
+                self.add(step, event, NodeKind::Unlock, None);
+                self.open_section = None;
+            }
+            Effect::Skip
+            | Effect::Assign { .. }
+            | Effect::Assume
+            | Effect::Assert { .. }
+            | Effect::Havoc { .. }
+            | Effect::Terminate => {}
+        }
+    }
+
+    fn add(&mut self, step: StepId, event: &Event, kind: NodeKind, source: Option<NodeId>) -> NodeId {
+        let id = NodeId::new(self.nodes.len());
+        let section = self.open_section.filter(|&(holder, _)| holder == event.thread).map(|(_, section)| section);
+        let (address, read, written) = (event.effect.address(), event.effect.read(), event.effect.written());
+        self.nodes.push(Node { step, landed: None, thread: event.thread, kind, address, read, written, section });
+        self.source.push(source);
+        self.by_step.insert(step, id);
+        id
+    }
+
+    /// The store whose value memory holds; none if it is the initial value.
+    fn in_memory(&self, address: Address) -> Option<NodeId> {
+        self.stores.get(&address)?.last().copied()
+    }
+
+    fn land(&mut self, node: NodeId, address: Address, step: StepId) {
+        self.nodes[node.index()].landed = Some(step);
+        self.stores.entry(address).or_default().push(node);
+    }
+
+    fn finish(mut self, replay: &Replay) -> HappensBefore {
+        let holder = replay.last().lock_holder();
+        let mut present: Vec<_> = replay.last().present_threads().collect();
+        present.sort_by_key(|&(thread, _)| Some(thread) != holder);
+        for waiting in present.iter().flat_map(|(_, own)| &own.buffer) {
+            if let Some(&node) = self.by_step.get(&waiting.step) {
+                self.stores.entry(waiting.address).or_default().push(node);
+            }
+        }
+        let mut graph = HappensBefore {
+            threads: vec![Vec::new(); replay.last().thread_count()],
+            thread_position: Vec::new(),
+            store_position: vec![None; self.nodes.len()],
+            readers: vec![Vec::new(); self.nodes.len()],
+            nodes: self.nodes,
+            stores: self.stores,
+            source: self.source,
+        };
+        graph.index();
+        graph
+    }
+}

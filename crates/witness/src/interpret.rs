@@ -1,0 +1,247 @@
+//! The rules of SC and TSO: whether a step is possible in a state, and what it does.
+//!
+//! Under SC a store writes memory at once. Under TSO it goes to the thread's buffer, the oldest store of
+//! any buffer may be flushed at any time, and a load prefers the newest store in its own buffer. Fence,
+//! lock, unlock and read-modify-write need the own buffer empty. While another thread holds the lock, a
+//! thread touches memory in no way: no load, flush or read-modify-write, and under SC no store.
+//! Neither more nor less than these steps is allowed: the direction of error is none.
+
+use weir_ir::{
+    Address, Edge, EdgeId, Instruction, LocId, Multiplicity, Program, Range, RegExpr, RegId, Rmw, Span, ThreadId, Value,
+};
+
+use crate::event::{Effect, Event, ReadFrom};
+use crate::state::{State, ThreadState};
+use crate::{Action, Model, Step};
+
+/// Something a replay does not handle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unsupported {
+    /// What.
+    pub feature: Feature,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// What a replay does not handle.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)] // The names are the documentation.
+pub enum Feature {
+    Call,
+    Return,
+    Spawn,
+    ArbitrarilyManyThreads,
+}
+
+impl std::fmt::Display for Feature {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Call => "calls of recursive procedures",
+            Self::Return => "returns from recursive procedures",
+            Self::Spawn => "`spawn`",
+            Self::ArbitrarilyManyThreads => "arbitrarily many threads (`[*]`)",
+        })
+    }
+}
+
+/// Why a step is not possible.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// The program has no thread of this number.
+    UnknownThread,
+    /// Only `spawn` starts the thread, so it does not run.
+    NotStarted,
+    /// The thread has no edge of this number.
+    UnknownEdge(EdgeId),
+    /// The edge does not leave the place where the thread is, which is this one.
+    Elsewhere(LocId),
+    /// Only `any` takes a value, but one was given.
+    StrayChoice(Value),
+    /// The value that `any` should take is not one it can take.
+    ChoiceOutsideRange(Value, Range),
+    /// Under SC there are no buffers.
+    FlushUnderSc,
+    /// The buffer is empty.
+    NothingToFlush,
+    /// The buffer must be empty, but holds so many stores.
+    BufferNotEmpty(usize),
+    /// Another thread holds the lock.
+    LockedBy(ThreadId),
+    /// The thread holds the lock already.
+    LockedAlready,
+    /// The thread does not hold the lock.
+    NotLocked,
+    /// The condition is 0.
+    AssumptionFails,
+    /// The cell may not hold this value.
+    OutsideRange(Address, Value),
+    /// The body has no location for failed assertions.
+    NoFailedLocation,
+    /// Not handled here.
+    Unsupported(Unsupported),
+}
+
+/// What `step` does in `state`, if it is possible there.
+pub(crate) fn interpret(program: &Program, model: Model, state: &State, step: Step) -> Result<Event, Refusal> {
+    let thread = program.threads.get(step.thread.index()).ok_or(Refusal::UnknownThread)?;
+    match thread.multiplicity {
+        Multiplicity::One => {}
+        Multiplicity::Spawned => return Err(Refusal::NotStarted),
+        Multiplicity::Arbitrary => {
+            let feature = Feature::ArbitrarilyManyThreads;
+            return Err(Refusal::Unsupported(Unsupported { feature, span: thread.span }));
+        }
+    }
+    let mover = Mover { program, model, state, thread: step.thread, own: state.thread(step.thread) };
+    match step.action {
+        Action::Flush => mover.flush(),
+        Action::Execute { edge, choice } => mover.execute(edge, choice),
+    }
+}
+
+/// A thread about to make a step.
+struct Mover<'a> {
+    program: &'a Program,
+    model: Model,
+    state: &'a State,
+    thread: ThreadId,
+    own: &'a ThreadState,
+}
+
+impl Mover<'_> {
+    fn flush(&self) -> Result<Event, Refusal> {
+        if self.model == Model::Sc {
+            return Err(Refusal::FlushUnderSc);
+        }
+        let oldest = self.own.buffer.front().ok_or(Refusal::NothingToFlush)?;
+        self.needs_memory()?;
+        let effect = Effect::Flush { address: oldest.address, value: oldest.value, store: oldest.step };
+        let here = self.own.location;
+        Ok(Event { thread: self.thread, edge: None, from: here, to: here, effect, span: oldest.span })
+    }
+
+    fn execute(&self, id: EdgeId, choice: Value) -> Result<Event, Refusal> {
+        let body = self.program.body(self.thread);
+        let edge = body.edges().get(id.index()).ok_or(Refusal::UnknownEdge(id))?;
+        if edge.from != self.own.location {
+            return Err(Refusal::Elsewhere(self.own.location));
+        }
+        if choice != 0 && !matches!(edge.instruction, Instruction::Havoc { .. }) {
+            return Err(Refusal::StrayChoice(choice));
+        }
+        let effect = self.effect(edge, choice)?;
+        let to = match effect {
+            Effect::Assert { holds: false } => body.failed.ok_or(Refusal::NoFailedLocation)?,
+            _ => edge.to,
+        };
+        Ok(Event { thread: self.thread, edge: Some(id), from: edge.from, to, effect, span: edge.span })
+    }
+
+    fn effect(&self, edge: &Edge, choice: Value) -> Result<Effect, Refusal> {
+        let unsupported = |feature| Err(Refusal::Unsupported(Unsupported { feature, span: edge.span }));
+        match &edge.instruction {
+            Instruction::Skip => Ok(Effect::Skip),
+            Instruction::Load { register, address } => self.load(*register, self.own.eval(address)),
+            Instruction::Store { address, value } => self.store(self.own.eval(address), self.own.eval(value)),
+            Instruction::Fence => self.needs_empty_buffer().map(|()| Effect::Fence),
+            Instruction::Assign { register, value } => {
+                Ok(Effect::Assign { register: *register, value: self.own.eval(value) })
+            }
+            Instruction::Assume(condition) => self.assume(condition),
+            Instruction::Assert(condition) => Ok(Effect::Assert { holds: self.own.eval(condition) != 0 }),
+            Instruction::ReadModifyWrite { register, address, operation } => {
+                self.read_modify_write(*register, self.own.eval(address), operation)
+            }
+            Instruction::Lock => self.lock(),
+            Instruction::Unlock => self.unlock(),
+            Instruction::Havoc { register, range } if range.contains(choice) => {
+                Ok(Effect::Havoc { register: *register, value: choice })
+            }
+            Instruction::Havoc { range, .. } => Err(Refusal::ChoiceOutsideRange(choice, *range)),
+            Instruction::Terminate => Ok(Effect::Terminate),
+            Instruction::Call { .. } => unsupported(Feature::Call),
+            Instruction::Return(_) => unsupported(Feature::Return),
+            Instruction::Spawn(_) => unsupported(Feature::Spawn),
+        }
+    }
+
+    fn load(&self, register: RegId, address: Address) -> Result<Effect, Refusal> {
+        self.needs_memory()?;
+        let (value, from) = match self.own.newest_buffered(address) {
+            Some(store) => (store.value, ReadFrom::Buffer(store.step)),
+            None => (self.state.cell(self.program, address), ReadFrom::Memory),
+        };
+        Ok(Effect::Load { register, address, value, from })
+    }
+
+    fn store(&self, address: Address, value: Value) -> Result<Effect, Refusal> {
+        let buffered = self.model == Model::Tso;
+        if !buffered {
+            self.needs_memory()?;
+        }
+        self.needs_room(address, value)?;
+        Ok(Effect::Store { address, value, buffered })
+    }
+
+    fn assume(&self, condition: &RegExpr) -> Result<Effect, Refusal> {
+        if self.own.eval(condition) == 0 { Err(Refusal::AssumptionFails) } else { Ok(Effect::Assume) }
+    }
+
+    fn read_modify_write(&self, register: Option<RegId>, address: Address, rmw: &Rmw) -> Result<Effect, Refusal> {
+        self.needs_memory()?;
+        self.needs_empty_buffer()?;
+        let read = self.state.cell(self.program, address);
+        let (written, result) = self.outcome(rmw, read);
+        if let Some(value) = written {
+            self.needs_room(address, value)?;
+        }
+        Ok(Effect::ReadModifyWrite { register: register.map(|register| (register, result)), address, read, written })
+    }
+
+    /// What a read-modify-write writes, if anything, and its result, when the cell holds `read`.
+    fn outcome(&self, rmw: &Rmw, read: Value) -> (Option<Value>, Value) {
+        let compare = |expected, new| (self.own.eval(expected) == read).then(|| self.own.eval(new));
+        match rmw {
+            Rmw::CompareAndSwap { expected, new } => {
+                let written = compare(expected, new);
+                (written, Value::from(written.is_some()))
+            }
+            Rmw::CompareExchange { expected, new } => (compare(expected, new), read),
+            Rmw::Exchange(value) => (Some(self.own.eval(value)), read),
+            Rmw::Fetch(how, value) => (Some(how.operator().apply(read, self.own.eval(value))), read),
+        }
+    }
+
+    fn lock(&self) -> Result<Effect, Refusal> {
+        match self.state.lock_holder() {
+            Some(holder) if holder == self.thread => Err(Refusal::LockedAlready),
+            Some(holder) => Err(Refusal::LockedBy(holder)),
+            None => self.needs_empty_buffer().map(|()| Effect::Lock),
+        }
+    }
+
+    fn unlock(&self) -> Result<Effect, Refusal> {
+        if self.state.lock_holder() != Some(self.thread) {
+            return Err(Refusal::NotLocked);
+        }
+        self.needs_empty_buffer().map(|()| Effect::Unlock)
+    }
+
+    fn needs_memory(&self) -> Result<(), Refusal> {
+        match self.state.lock_holder() {
+            Some(holder) if holder != self.thread => Err(Refusal::LockedBy(holder)),
+            _ => Ok(()),
+        }
+    }
+
+    fn needs_empty_buffer(&self) -> Result<(), Refusal> {
+        match self.own.buffer.len() {
+            0 => Ok(()),
+            waiting => Err(Refusal::BufferNotEmpty(waiting)),
+        }
+    }
+
+    fn needs_room(&self, address: Address, value: Value) -> Result<(), Refusal> {
+        if self.program.admits(address, value) { Ok(()) } else { Err(Refusal::OutsideRange(address, value)) }
+    }
+}

@@ -1,0 +1,138 @@
+//! States of a replayed run: plain maps and lists, nothing packed.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use weir_ir::{Address, LocId, Multiplicity, Program, RegExpr, Span, StateAtom, StateExpr, ThreadId, Value};
+
+use crate::event::{Effect, Event, StepId};
+
+/// A store that waits in a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Buffered {
+    /// Where to.
+    pub address: Address,
+    /// What.
+    pub value: Value,
+    /// The step that put it there.
+    pub step: StepId,
+    /// The source of that step.
+    pub span: Span,
+}
+
+/// One thread in a state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ThreadState {
+    /// Whether it runs at all. A thread that only `spawn` starts does not.
+    pub is_present: bool,
+    /// Where it is.
+    pub location: LocId,
+    /// Its registers, in the order of the body.
+    pub registers: Vec<Value>,
+    /// Its buffer, the oldest store first. Always empty under SC.
+    pub buffer: VecDeque<Buffered>,
+}
+
+impl ThreadState {
+    /// The value of an expression over its registers.
+    pub fn eval(&self, expr: &RegExpr) -> Value {
+        expr.eval(&mut |register| self.registers[register.index()])
+    }
+
+    /// The newest store in its buffer to an address.
+    pub fn newest_buffered(&self, address: Address) -> Option<&Buffered> {
+        self.buffer.iter().rev().find(|store| store.address == address)
+    }
+}
+
+/// A state of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct State {
+    threads: Vec<ThreadState>,
+    /// Only the cells that were written; all others hold their initial value.
+    memory: BTreeMap<Address, Value>,
+    lock_holder: Option<ThreadId>,
+}
+
+impl State {
+    /// The state in which every run begins.
+    pub fn initial(program: &Program) -> Self {
+        let start = |thread: &weir_ir::Thread| ThreadState {
+            is_present: thread.multiplicity != Multiplicity::Spawned,
+            location: thread.body.entry,
+            registers: vec![0; thread.body.registers.len()],
+            buffer: VecDeque::new(),
+        };
+        Self { threads: program.threads.iter().map(start).collect(), memory: BTreeMap::new(), lock_holder: None }
+    }
+
+    /// One thread.
+    pub fn thread(&self, thread: ThreadId) -> &ThreadState {
+        &self.threads[thread.index()]
+    }
+
+    /// How many threads the program has, whether they run or not.
+    pub(crate) fn thread_count(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// Every thread that runs.
+    pub fn present_threads(&self) -> impl Iterator<Item = (ThreadId, &ThreadState)> {
+        let numbered = self.threads.iter().enumerate().map(|(index, thread)| (ThreadId::new(index), thread));
+        numbered.filter(|(_, thread)| thread.is_present)
+    }
+
+    /// What memory holds at an address.
+    pub fn cell(&self, program: &Program, address: Address) -> Value {
+        self.memory.get(&address).copied().unwrap_or_else(|| program.initial_value(address))
+    }
+
+    /// Who holds the global lock.
+    pub fn lock_holder(&self) -> Option<ThreadId> {
+        self.lock_holder
+    }
+
+    /// Whether all buffers are empty.
+    pub fn is_drained(&self) -> bool {
+        self.threads.iter().all(|thread| thread.buffer.is_empty())
+    }
+
+    /// Whether a thread has nothing more to do.
+    pub fn is_done(&self, program: &Program, thread: ThreadId) -> bool {
+        program.body(thread).is_done(self.thread(thread).location)
+    }
+
+    /// The value of a condition in this state. A thread that does not run is nowhere, its registers are 0.
+    pub fn eval(&self, program: &Program, condition: &StateExpr) -> Value {
+        condition.eval(&mut |atom| match atom {
+            StateAtom::At { thread, locations } => {
+                let thread = self.thread(*thread);
+                Value::from(thread.is_present && locations.contains(&thread.location))
+            }
+            StateAtom::Register { thread, register } => self.thread(*thread).registers[register.index()],
+            StateAtom::Cell(address) => self.cell(program, *address),
+        })
+    }
+
+    /// Makes a step that was found to be possible here.
+    pub(crate) fn apply(&mut self, step: StepId, event: &Event) {
+        let thread = &mut self.threads[event.thread.index()];
+        thread.location = event.to;
+        if let Some((register, value)) = event.effect.register() {
+            thread.registers[register.index()] = value;
+        }
+        match event.effect {
+            Effect::Store { address, value, buffered: true } => {
+                thread.buffer.push_back(Buffered { address, value, step, span: event.span });
+            }
+            Effect::Flush { .. } => {
+                thread.buffer.pop_front();
+            }
+            Effect::Lock => self.lock_holder = Some(event.thread),
+            Effect::Unlock => self.lock_holder = None,
+            _ => {}
+        }
+        if let Some((address, value)) = event.effect.memory_write() {
+            self.memory.insert(address, value);
+        }
+    }
+}
