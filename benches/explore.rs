@@ -4,6 +4,8 @@
 //! measurement is a process of its own, so that its peak of resident memory is its own too.
 //! Ratios are taken within one run of this program, on one machine.
 
+#![allow(clippy::print_stdout)] // Printing is what it is for.
+
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;

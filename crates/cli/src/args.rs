@@ -53,8 +53,12 @@ Exit status:
   3  unknown: a limit was hit, or the method cannot tell
   For several files: 2 if any file gives 2, else 1, else 3, else 0.";
 
+/// Heading of the options about how answers are shown.
+const OUTPUT: &str = "Output";
+
 /// How to talk to the user; the same for all commands.
 #[derive(Args, Debug, Clone, Copy)]
+#[command(next_help_heading = OUTPUT)]
 pub(crate) struct ConsoleOptions {
     /// Colours: `auto` means on a terminal, unless NO_COLOR is set
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", global = true)]
@@ -84,12 +88,27 @@ pub(crate) enum Color {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// Can a forbidden state be reached?
+    ///
+    /// Weir visits every state the program can be in, one by one, until it finds one that a property rules out or
+    /// there are none left. Looked for are: the condition of each `forbid` and `exists`, final states that miss the
+    /// condition of an `always`, deadlocks where the program says `forbid deadlock`, and assertions that fail.
+    ///
+    /// The answer is `reachable` with a run that shows it, `unreachable` if all states were visited and none
+    /// matches, or `unknown` if a limit came first. With store buffers a program can have infinitely many states;
+    /// then only a limit ends the search.
     Reach(ReachOptions),
     /// Print the program in another form
     Translate(TranslateOptions),
     /// Check a saved run against the program
+    ///
+    /// Every step of the run is executed again, one by one, by a small separate interpreter; then the last state is
+    /// checked for what the run claims to reach. Constants that were set with -D when the run was saved are set
+    /// again.
     Replay(ReplayOptions),
     /// Format `.weir` files
+    ///
+    /// Comments and single blank lines stay; what the program does is never changed. A file with errors in it is
+    /// left alone.
     Fmt(FormatOptions),
     /// Print a completion script for a shell
     Completions(CompletionOptions),
@@ -123,10 +142,6 @@ impl Command {
 }
 
 /// Options of `weir reach`.
-///
-/// Weir visits every state the program can be in, one by one, until it finds one that a property rules out or
-/// there are none left. Looked for are: the condition of each `forbid` and `exists`, final states that miss the
-/// condition of an `always`, deadlocks where `forbid deadlock` stands, and assertions that fail.
 #[derive(Args, Debug)]
 #[command(after_help = REACH_EXAMPLES)]
 pub(crate) struct ReachOptions {
@@ -134,26 +149,8 @@ pub(crate) struct ReachOptions {
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Memory model: with store buffers (tso), or with every store visible at once (sc)
-    #[arg(long, value_enum, default_value_t = ModelName::Tso)]
-    pub(crate) model: ModelName,
-
-    /// How to find out: `explicit` visits every state one by one, and its answers are exact
-    #[arg(long, value_enum, default_value_t = Engine::Explicit)]
-    pub(crate) engine: Engine,
-
-    /// Order of the search: `bfs` finds a shortest run and uses all jobs; `dfs` goes deep early and uses one
-    #[arg(long, value_enum, default_value_t = SearchName::Bfs, value_name = "ORDER")]
-    pub(crate) search: SearchName,
-
-    /// Tell states apart by registers that are never read again (more states, same answer)
-    #[arg(long)]
-    pub(crate) keep_dead_registers: bool,
-
-    /// Look only for this: the number of a property in the file (from 1), `deadlock`, `assert`, or the name of a
-    /// thread (its assertions). Can be given several times [default: everything the program rules out]
-    #[arg(long = "goal", value_name = "GOAL")]
-    pub(crate) goals: Vec<String>,
+    #[command(flatten)]
+    pub(crate) search: SearchOptions,
 
     #[command(flatten)]
     pub(crate) program: ProgramOptions,
@@ -162,12 +159,38 @@ pub(crate) struct ReachOptions {
     pub(crate) limits: LimitOptions,
 
     /// Save the run that was found, for `weir replay` and other tools (JSON)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     pub(crate) witness: Option<PathBuf>,
 
     /// Form of the answer: for people, for programs (one JSON object a file), or the run as a graph for Graphviz
-    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    #[arg(long, value_enum, default_value_t = RunFormat::Text, help_heading = OUTPUT)]
     pub(crate) format: RunFormat,
+}
+
+/// What to search for, and how.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Search")]
+pub(crate) struct SearchOptions {
+    /// Memory model: with store buffers (tso), or with every store visible at once (sc)
+    #[arg(long, value_enum, default_value_t = ModelName::Tso)]
+    pub(crate) model: ModelName,
+
+    /// Look only for this: the number of a property in the file (from 1), `deadlock`, `assert`, or the name of a
+    /// thread (its assertions). Can be given several times [default: everything the program rules out]
+    #[arg(long = "goal", value_name = "GOAL")]
+    pub(crate) goals: Vec<String>,
+
+    /// How to find out: `explicit` visits every state one by one, and its answers are exact
+    #[arg(long, value_enum, default_value_t = Engine::Explicit)]
+    pub(crate) engine: Engine,
+
+    /// Order of the search: `bfs` finds a shortest run and uses all jobs; `dfs` goes deep early and uses one
+    #[arg(long = "search", value_enum, default_value_t = SearchName::Bfs, value_name = "ORDER")]
+    pub(crate) order: SearchName,
+
+    /// Tell states apart by registers that are never read again (more states, same answer)
+    #[arg(long)]
+    pub(crate) keep_dead_registers: bool,
 }
 
 impl ReachOptions {
@@ -184,22 +207,23 @@ impl ReachOptions {
 
 const REACH_EXAMPLES: &str = "\
 Examples:
-  weir reach peterson.weir                     Search with store buffers
-  weir reach --model sc peterson.weir          Search without them
-  weir reach -D N=4 --timeout 10m lamport.weir Set a constant of the program; stop after ten minutes
-  weir reach --witness run.json sb.weir        Save the run; `weir replay sb.weir run.json` checks it
+  weir reach peterson.weir                        Search with store buffers
+  weir reach --model sc peterson.weir             Search without them
+  weir reach -D N=4 --timeout 10m lamport.weir    Set a constant; stop after ten minutes
+  weir reach --witness run.json sb.weir           Save the run, for `weir replay`
   weir reach --format json *.weir | jq -r '.file + \" \" + .verdict'
 
 Exit status: 0 unreachable, 1 reachable, 2 bad usage or bad input, 3 unknown.";
 
 /// Where programs come from; the same for all commands that read them.
 #[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Program")]
 pub(crate) struct ProgramOptions {
     /// Language of the input [default: by the file's extension; standard input is read as weir]
     #[arg(long, value_enum, value_name = "LANGUAGE")]
     pub(crate) from: Option<Language>,
 
-    /// Give a constant of the program another value; can be given several times
+    /// Give a `const` of the program another value; can be given several times
     #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = parse_define)]
     pub(crate) defines: Vec<(String, Value)>,
 }
@@ -217,6 +241,7 @@ impl ProgramOptions {
 
 /// How much an analysis may use, for each file.
 #[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Limits")]
 pub(crate) struct LimitOptions {
     /// Number of worker threads; the answer does not depend on it [default: the number of cores]
     #[arg(long, value_name = "N")]
@@ -251,7 +276,7 @@ pub(crate) struct TranslateOptions {
     pub(crate) program: ProgramOptions,
 
     /// Form of the answer: the bare text, or one JSON object with the text in it
-    #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
+    #[arg(long, value_enum, default_value_t = PlainFormat::Text, help_heading = OUTPUT)]
     pub(crate) format: PlainFormat,
 }
 
@@ -261,9 +286,6 @@ Examples:
   weir translate -D N=3 lamport.weir --to weir    The program as Weir sees it, with N set to 3";
 
 /// Options of `weir replay`.
-///
-/// Every step of the run is executed again, one by one, by a small separate interpreter; then the last state is
-/// checked for what the run claims to reach. Constants that were set with -D when the run was saved are set again.
 #[derive(Args, Debug)]
 #[command(after_help = REPLAY_EXAMPLES)]
 pub(crate) struct ReplayOptions {
@@ -280,7 +302,7 @@ pub(crate) struct ReplayOptions {
     pub(crate) from: Option<Language>,
 
     /// Form of the answer: for people, for programs (one JSON object), or the run as a graph for Graphviz
-    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    #[arg(long, value_enum, default_value_t = RunFormat::Text, help_heading = OUTPUT)]
     pub(crate) format: RunFormat,
 }
 
@@ -304,7 +326,7 @@ pub(crate) struct FormatOptions {
     pub(crate) check: bool,
 
     /// Form of the answer: for people, or for programs (one JSON object a file)
-    #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
+    #[arg(long, value_enum, default_value_t = PlainFormat::Text, help_heading = OUTPUT)]
     pub(crate) format: PlainFormat,
 }
 

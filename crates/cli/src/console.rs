@@ -13,6 +13,11 @@ use crate::args::{Color, ConsoleOptions};
 use crate::exit::Status;
 use crate::render::diagnostic::render_all;
 
+/// Width of an answer that is not for a terminal.
+const PIPED_WIDTH: usize = 140;
+/// Narrower terminals wrap lines: there is no way to draw a run in less.
+const NARROWEST: usize = 60;
+
 /// Where answers and messages go.
 pub(crate) struct Console {
     out: AutoStream<io::Stdout>,
@@ -42,6 +47,12 @@ impl Console {
     /// Whether statistics are wanted.
     pub(crate) fn is_verbose(&self) -> bool {
         self.options.verbose
+    }
+
+    /// How wide an answer may be: as the terminal is, or a fixed width when piped, so that scripts see the same everywhere.
+    pub(crate) fn width(&self) -> usize {
+        let terminal = terminal_size::terminal_size_of(self.out.as_inner());
+        terminal.map_or(PIPED_WIDTH, |(width, _)| usize::from(width.0).max(NARROWEST))
     }
 
     /// Prints a part of the answer.

@@ -26,20 +26,36 @@ impl Evidence {
         Self { checked, cycle }
     }
 
-    /// Where the cycle leaves what SC allows: a step of it from a store to a load that the store let pass.
+    /// Where the cycle leaves what SC allows: a store that let a later load of its thread pass.
     pub(crate) fn overtaking(&self) -> Option<Overtaking<'_>> {
-        let trace = self.checked.happens_before();
-        let pairs = self.cycle.as_ref()?.edges().filter(|&(_, relation, _)| relation == Relation::ProgramOrder);
-        let mut nodes = pairs.map(|(from, _, to)| (trace.node(from), trace.node(to)));
-        let (store, load) = nodes.find(|(store, load)| is_overtaken(store, load))?;
+        let (store, load) = self.delays().find(|(store, load)| store.landed.is_none_or(|landed| landed > load.step))?;
         let events = self.checked.replay().events();
         Some(Overtaking { store: events.get(store.step.index())?, load: events.get(load.step.index())? })
     }
-}
 
-fn is_overtaken(store: &Node, load: &Node) -> bool {
-    let landed_later = store.landed.is_none_or(|landed| landed > load.step);
-    store.kind == NodeKind::Store && load.kind == NodeKind::Load && landed_later
+    /// A repair to try. Only the order of a store and a later load can be lost under TSO, so a fence between the
+    /// two, wherever the cycle has such a pair, makes this cycle impossible.
+    pub(crate) fn advice(&self, program: &Program) -> Option<String> {
+        let events = self.checked.replay().events();
+        let place = |(store, _): (&Node, &Node)| {
+            let line = events.get(store.step.index()).map_or(0, |event| event.line(program));
+            format!("in {} after line {line}", program.thread(store.thread).name)
+        };
+        let mut places: Vec<String> = self.delays().map(place).collect();
+        places.dedup();
+        (!places.is_empty())
+            .then(|| format!("a `fence;` between the store and the load rules this out: {}", places.join(", ")))
+    }
+
+    /// The pairs of a store and a later load of the same thread that the cycle passes through.
+    fn delays(&self) -> impl Iterator<Item = (&Node, &Node)> {
+        let trace = self.checked.happens_before();
+        let edges = self.cycle.iter().flat_map(Cycle::edges);
+        edges
+            .filter(|&(_, relation, _)| relation == Relation::ProgramOrder)
+            .map(|(from, _, to)| (trace.node(from), trace.node(to)))
+            .filter(|(from, to)| from.kind == NodeKind::Store && to.kind == NodeKind::Load)
+    }
 }
 
 impl Overtaking<'_> {
@@ -54,11 +70,5 @@ impl Overtaking<'_> {
             Label { span: self.store.span, text: "this store waits in the buffer …".into() },
             Label { span: self.load.span, text: format!("… while this load {reads}") },
         ]
-    }
-
-    /// A repair to try.
-    pub(crate) fn advice(&self, program: &Program) -> String {
-        let (thread, line) = (&program.thread(self.store.thread).name, self.store.line(program));
-        format!("a `fence;` after the store in line {line} keeps the load of {thread} from overtaking it")
     }
 }

@@ -7,7 +7,8 @@ mod witness;
 use std::path::Path;
 use std::time::Instant;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use diagnostic::DiagnosticRecord;
@@ -255,7 +256,7 @@ pub(crate) struct ErrorAnswer {
 
 /// The schema of answers, with that of saved witnesses among its definitions.
 pub(crate) fn schema() -> Schema {
-    let mut generator = SchemaGenerator::default();
+    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     generator.subschema_for::<SavedWitness>();
     generator.into_root_schema_for::<Answer>()
 }

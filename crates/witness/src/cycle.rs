@@ -15,7 +15,7 @@ use crate::happens_before::{HappensBefore, NodeId, NodeKind, Relation};
 
 /// How many nodes may be looked at before the search for a still shorter cycle is given up. Only traces with
 /// thousands of overtaken stores come near it.
-const EFFORT: usize = 50_000_000;
+const EFFORT: usize = 20_000_000;
 
 /// A cycle of happens-before: each node with how it leads to the next, and the last to the first. It starts
 /// with the node that the run executes first.
@@ -46,7 +46,7 @@ impl HappensBefore {
 
     /// A shortest cycle, always the same one for the same trace; none exactly if an SC run has this trace.
     ///
-    /// In a trace so large that looking for a shorter one would take minutes, the shortest found by then.
+    /// In a trace so large that looking for a shorter one would take long, the shortest found by then.
     pub fn cycle(&self) -> Option<Cycle> {
         self.cycle_within(EFFORT)
     }

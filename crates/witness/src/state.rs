@@ -30,6 +30,8 @@ pub struct ThreadState {
     pub registers: Vec<Value>,
     /// Its buffer, the oldest store first. Always empty under SC.
     pub buffer: VecDeque<Buffered>,
+    /// The newest store in the buffer to each address. Buffers are unbounded, so a load does not search them.
+    newest: BTreeMap<Address, Buffered>,
 }
 
 impl ThreadState {
@@ -40,7 +42,20 @@ impl ThreadState {
 
     /// The newest store in its buffer to an address.
     pub fn newest_buffered(&self, address: Address) -> Option<&Buffered> {
-        self.buffer.iter().rev().find(|store| store.address == address)
+        self.newest.get(&address)
+    }
+
+    fn push(&mut self, store: Buffered) {
+        self.buffer.push_back(store);
+        self.newest.insert(store.address, store);
+    }
+
+    fn pop(&mut self) {
+        if let Some(oldest) = self.buffer.pop_front()
+            && self.newest.get(&oldest.address) == Some(&oldest)
+        {
+            self.newest.remove(&oldest.address);
+        }
     }
 }
 
@@ -61,6 +76,7 @@ impl State {
             location: thread.body.entry,
             registers: vec![0; thread.body.registers.len()],
             buffer: VecDeque::new(),
+            newest: BTreeMap::new(),
         };
         Self { threads: program.threads.iter().map(start).collect(), memory: BTreeMap::new(), lock_holder: None }
     }
@@ -122,11 +138,9 @@ impl State {
         }
         match event.effect {
             Effect::Store { address, value, buffered: true } => {
-                thread.buffer.push_back(Buffered { address, value, step, span: event.span });
+                thread.push(Buffered { address, value, step, span: event.span });
             }
-            Effect::Flush { .. } => {
-                thread.buffer.pop_front();
-            }
+            Effect::Flush { .. } => thread.pop(),
             Effect::Lock => self.lock_holder = Some(event.thread),
             Effect::Unlock => self.lock_holder = None,
             _ => {}

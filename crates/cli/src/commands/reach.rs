@@ -69,11 +69,17 @@ pub(super) fn run(options: &ReachOptions, console: &mut Console) -> Status {
 
 fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result<Status, Trouble> {
     let loaded = load(task.file, &options.program)?;
+    let (in_time, late): (Vec<Diagnostic>, Vec<Diagnostic>) =
+        loaded.warnings.iter().cloned().partition(|warning| warning.code != "never-taken");
     if !task.is_json {
-        console.diagnostics(&loaded.program.source, &loaded.warnings);
+        console.diagnostics(&loaded.program.source, &in_time);
     }
-    let goals = goals::select(&loaded.program, &options.goals)?;
+    let goals = goals::select(&loaded.program, &options.search.goals)?;
     let (conclusion, statistics, coverage) = conclude(search(task, options, &loaded.program, &goals, console))?;
+    // A complete search knows better than the analysis what no run executes, and says so in its answer.
+    if !task.is_json && !matches!(conclusion, Conclusion::Unreachable) {
+        console.diagnostics(&loaded.program.source, &late);
+    }
     let (program, warnings) = (&loaded.program, loaded.warnings.as_slice());
     let model = model(options);
     let finding = Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage };
@@ -91,7 +97,7 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
 }
 
 fn model(options: &ReachOptions) -> Model {
-    match options.model {
+    match options.search.model {
         ModelName::Sc => Model::Sc,
         ModelName::Tso => Model::Tso,
     }
@@ -104,15 +110,15 @@ fn search(
     goals: &[Goal],
     console: &Console,
 ) -> Result<Report, Failure> {
-    let Engine::Explicit = options.engine;
+    let Engine::Explicit = options.search.engine;
     let engine = Options {
         model: model(options),
-        search: match options.search {
+        search: match options.search.order {
             SearchName::Bfs => Search::BreadthFirst,
             SearchName::Dfs => Search::DepthFirst,
         },
         jobs: jobs(&options.limits),
-        keep_dead_registers: options.keep_dead_registers,
+        keep_dead_registers: options.search.keep_dead_registers,
         goals: goals.to_vec(),
     };
     let progress = ProgressLine::new(!console.is_quiet());

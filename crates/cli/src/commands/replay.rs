@@ -99,7 +99,8 @@ fn show(program: &Program, saved: &SavedWitness, result: &Result<Evidence, Misfi
             let what = format!("{steps} under {model} lead to: {}", goal_text(saved));
             console.answer(&headline(Tone::Good, "ok", &what, file));
             if !console.is_quiet() {
-                console.answer(&evidence(program, found));
+                let width = console.width();
+                console.answer(&evidence(program, found, width));
             }
         }
         Err(misfit) => {

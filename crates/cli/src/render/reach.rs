@@ -18,7 +18,7 @@ pub(crate) fn show(finding: &Finding<'_>, console: &mut Console) {
     if !console.is_quiet() {
         text += &match &finding.conclusion {
             Conclusion::Unreachable => unreachable(finding),
-            Conclusion::Reachable(found) => reachable(finding, found),
+            Conclusion::Reachable(found) => reachable(finding, found, console.width()),
             Conclusion::Stopped(limit) => stopped(finding, *limit),
             Conclusion::Refused(diagnostic) => diagnostics(finding.program, std::slice::from_ref(diagnostic)),
         };
@@ -116,11 +116,11 @@ fn unreachable(finding: &Finding<'_>) -> String {
     text
 }
 
-fn reachable(finding: &Finding<'_>, found: &Evidence) -> String {
+fn reachable(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {
     let program = finding.program;
-    let mut text = evidence(program, found);
-    let next = match (finding.model, found.overtaking()) {
-        (_, Some(overtaking)) => overtaking.advice(program),
+    let mut text = evidence(program, found, width);
+    let next = match (finding.model, found.advice(program)) {
+        (_, Some(advice)) => advice,
         (Model::Tso, None) if found.cycle.is_none() => {
             "the buffers play no part in this run: the same can happen under SC (`--model sc`)".to_owned()
         }
@@ -143,7 +143,7 @@ fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
         Limit::States => "raise the limit with `--states`",
         Limit::Interrupted => "let it run on; `--timeout` and `--memory` end a search by themselves",
     };
-    let other = match finding.options.search {
+    let other = match finding.options.search.order {
         SearchName::Bfs => "`--search dfs` goes deep early",
         SearchName::Dfs => "`--search bfs` finds short runs first",
     };

@@ -47,8 +47,8 @@ pub(crate) fn model_name(model: Model) -> &'static str {
     }
 }
 
-/// A run, and why it is possible.
-pub(crate) fn evidence(program: &Program, evidence: &Evidence) -> String {
+/// A run, and why it is possible, in lines of at most `width` characters where that can be done.
+pub(crate) fn evidence(program: &Program, evidence: &Evidence, width: usize) -> String {
     let checked = &evidence.checked;
     let mut text = String::new();
     if let Some(overtaking) = evidence.overtaking() {
@@ -57,7 +57,7 @@ pub(crate) fn evidence(program: &Program, evidence: &Evidence) -> String {
     let steps = counted(checked.run().steps.len() as u64, "step");
     let which =
         if evidence.cycle.is_some() { "a run that sequential consistency forbids" } else { "a run that gets there" };
-    let picture = lanes(program, checked.replay(), &LaneOptions::default());
+    let picture = lanes(program, checked.replay(), &LaneOptions { line_width: width, ..LaneOptions::default() });
     text += &format!("\n{which} (replayed, {steps}):\n\n{}\n", picture.trim_end_matches('\n'));
     if let Some(cycle) = &evidence.cycle {
         let cycle = clip(&cycle_text(program, checked.happens_before(), cycle), 2_000);

@@ -151,7 +151,8 @@ fn bad_usage_exits_with_two() {
 
 #[test]
 fn a_goal_that_does_not_exist_lists_those_that_do() {
-    let source = b"shared x; thread P { assert x == 0; end_of_p: skip; } forbid P at end_of_p && x == 1; forbid deadlock;";
+    let source =
+        b"shared x; thread P { assert x == 0; end_of_p: skip; } forbid P at end_of_p && x == 1; forbid deadlock;";
     for goal in ["0", "3", "Q", "nonsense", "-1", "99999999999999999999"] {
         let argument = format!("--goal={goal}");
         let ran = weir_with_input(&["reach", &argument, "-"], source);

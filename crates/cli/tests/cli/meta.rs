@@ -4,7 +4,9 @@ use crate::support::{scratch, weir};
 
 #[test]
 fn help_and_version_exit_with_zero() {
-    for arguments in [&["--help"][..], &["-h"], &["--version"], &["help", "reach"], &["reach", "--help"], &["fmt", "-h"]] {
+    for arguments in
+        [&["--help"][..], &["-h"], &["--version"], &["help", "reach"], &["reach", "--help"], &["fmt", "-h"]]
+    {
         let ran = weir(arguments);
         assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""), "{arguments:?}");
         assert!(!ran.stdout.is_empty());
@@ -49,6 +51,7 @@ fn manual_pages_are_printed_or_written() {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     names.sort();
-    let expected = ["weir-completions.1", "weir-fmt.1", "weir-man.1", "weir-reach.1", "weir-replay.1", "weir-translate.1"];
+    let expected =
+        ["weir-completions.1", "weir-fmt.1", "weir-man.1", "weir-reach.1", "weir-replay.1", "weir-translate.1"];
     assert_eq!(names, [&expected[..], &["weir.1"]].concat());
 }

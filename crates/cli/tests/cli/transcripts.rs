@@ -14,7 +14,9 @@ use crate::support::{root, scratch};
 fn the_sessions_in_the_documents_are_real() {
     let mut files = vec![root().join("docs/guide.md")];
     let cases = std::fs::read_dir(root().join("tests/cli")).expect("tests/cli is there");
-    files.extend(cases.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.extension() == Some("md".as_ref())));
+    files.extend(
+        cases.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.extension() == Some("md".as_ref())),
+    );
     files.sort();
     assert!(files.len() > 1);
     let is_blessing = std::env::var_os("WEIR_BLESS").is_some();

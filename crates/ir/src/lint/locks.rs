@@ -5,7 +5,7 @@
 
 use super::Unit;
 use crate::flow::{Worklist, targets};
-use crate::{Body, Diagnostic, Edge, Instruction, LocId, Program, Severity};
+use crate::{Body, Diagnostic, Edge, EdgeId, Instruction, LocId, Program, Severity};
 
 /// Which of the three can be, as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -29,7 +29,8 @@ pub(super) fn misuse(program: &Program, units: &[Unit]) -> Vec<Diagnostic> {
         let is_thread = at < program.threads.len();
         let start = if is_thread { Held::NO } else { Held::UNKNOWN };
         let held = held_at(unit, start, &touches_lock);
-        for edge in unit.body.edges() {
+        let edges = unit.body.edges().iter().enumerate();
+        for (_, edge) in edges.filter(|(at, _)| unit.ranges.can_take(EdgeId::new(*at))) {
             found.extend(misused(edge, held[edge.from.index()]));
             found.extend(kept(unit.body, edge, &held).filter(|_| is_thread));
         }
@@ -57,14 +58,13 @@ fn misused(edge: &Edge, held: Held) -> Option<Diagnostic> {
 
 /// A thread that ends here with the lock held.
 fn kept(body: &Body, edge: &Edge, held: &[Held]) -> Option<Diagnostic> {
-    let ends = body.is_done(edge.to) && held[edge.from.index()] != Held::default();
     let is_kept = match edge.instruction {
         Instruction::Lock => true,
         Instruction::Unlock => false,
         _ => held[edge.from.index()] == Held::YES,
     };
     let warning = Diagnostic::warning("lock", "the thread ends here and keeps the lock", edge.span);
-    (ends && is_kept).then(|| warning.help("the others can then neither load nor flush; `unlock` first"))
+    (is_kept && body.is_done(edge.to)).then(|| warning.help("the others can then neither load nor flush; `unlock` first"))
 }
 
 /// For each location, whether the lock may be held there; nothing at all where no run gets to.

@@ -19,13 +19,13 @@ pub(crate) struct Lexed {
     pub(crate) comments: Vec<Token>,
 }
 
-/// Splits a source into words. What is no word is reported and left out.
-pub(crate) fn lex(source: &Source, sink: &mut Sink) -> Lexed {
+/// Splits a source into words, or says what in it is no word.
+pub(crate) fn lex(source: &Source) -> Result<Lexed, Vec<Diagnostic>> {
     let text = source.text();
     if let Some(problem) = unreadable(text) {
-        sink.error(problem);
-        return Lexed::default();
+        return Err(vec![problem]);
     }
+    let mut sink = Sink::default();
     let mut lexed = Lexed::default();
     let mut stray: Vec<Span> = Vec::new();
     for (word, range) in Kind::lexer(text).spanned() {
@@ -40,8 +40,8 @@ pub(crate) fn lex(source: &Source, sink: &mut Sink) -> Lexed {
             },
         }
     }
-    report_stray(source, &stray, sink);
-    lexed
+    report_stray(source, &stray, &mut sink);
+    sink.finish().map(|_| lexed)
 }
 
 /// Why a text as a whole cannot be a program.

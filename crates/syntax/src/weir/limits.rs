@@ -16,5 +16,7 @@ pub const MAX_THREADS: usize = 1024;
 pub const MAX_CELLS: usize = 1 << 20;
 /// Steps of all threads together, after procedures were inlined and threads replicated.
 pub const MAX_EDGES: usize = 1_000_000;
+/// Observations in properties, each place of each thread counted.
+pub const MAX_OBSERVATIONS: usize = 1_000_000;
 /// Statements and parts of expressions that are looked at, after inlining and replication.
-pub const MAX_WORK: usize = 50_000_000;
+pub const MAX_WORK: usize = 4_000_000;

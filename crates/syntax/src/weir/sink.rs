@@ -17,11 +17,13 @@ pub(crate) struct Sink {
     // A replicated thread or a procedure that is inlined repeats its errors at the same place.
     seen: HashSet<(&'static str, Span)>,
     dropped: usize,
+    taken: usize,
 }
 
 impl Sink {
     /// Takes an error, unless the same kind of error was reported at the same place.
     pub(crate) fn error(&mut self, error: Diagnostic) {
+        self.taken += 1;
         if self.errors.len() >= MAX_KEPT {
             self.dropped += 1;
         } else if self.seen.insert((error.code, error.primary.span)) {
@@ -34,6 +36,11 @@ impl Sink {
         if self.warnings.len() < MAX_KEPT && self.seen.insert((warning.code, warning.primary.span)) {
             self.warnings.push(warning);
         }
+    }
+
+    /// How many errors there were, repeated ones too.
+    pub(crate) fn errors(&self) -> usize {
+        self.taken
     }
 
     /// Whether there were errors.

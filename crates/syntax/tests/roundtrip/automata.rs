@@ -1,5 +1,5 @@
 //! Random automata that no source text would make: irreducible, with dead code, odd names, places that
-//! properties look at anywhere. Each body has at most one place to be done.
+//! properties look at anywhere.
 
 use weir_ir::{
     BinaryOp, BinaryRmw, Body, CostRule, CostSubject, Edge, Expr, Instruction, LocId, Location, Multiplicity, Program,
@@ -8,16 +8,24 @@ use weir_ir::{
 };
 use weir_testkit::Rng;
 
-const NAMES: [&str; 12] =
-    ["a", "b", "end", "f.a", "f_a", "Worker[0]", "Worker_0", "7", "", "q'", "load", "_t1"];
+const NAMES: [&str; 12] = ["a", "b", "end", "f.a", "f_a", "Worker[0]", "Worker_0", "7", "", "q'", "load", "_t1"];
+
+/// How many places to be done a body has, and whether properties look at failed assertions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// At most one; they do not.
+    One,
+    /// Up to three; they do.
+    Several,
+}
 
 /// The program of a seed.
-pub fn random(seed: u64) -> Program {
+pub(crate) fn random(seed: u64, ends: Ends) -> Program {
     let mut rng = Rng::new(seed);
     let threads = rng.between(1, 3);
     let shared = shared(&mut rng);
-    let threads: Vec<Thread> = (0..threads).map(|_| thread(&mut rng, threads)).collect();
-    let properties = (0..rng.below(3)).map(|_| property(&mut rng, &threads)).collect();
+    let threads: Vec<Thread> = (0..threads).map(|_| thread(&mut rng, threads, ends)).collect();
+    let properties = (0..rng.below(3)).map(|_| property(&mut rng, &threads, ends)).collect();
     let costs = (0..rng.below(3)).map(|_| cost(&mut rng)).collect();
     Program { source: Source::default(), shared, threads, properties, costs, ..Program::default() }
 }
@@ -41,7 +49,7 @@ fn shared(rng: &mut Rng) -> Vec<Shared> {
     all
 }
 
-fn thread(rng: &mut Rng, threads: usize) -> Thread {
+fn thread(rng: &mut Rng, threads: usize, ends: Ends) -> Thread {
     let multiplicity = match rng.below(10) {
         0 => Multiplicity::Arbitrary,
         1 => Multiplicity::Spawned,
@@ -49,18 +57,24 @@ fn thread(rng: &mut Rng, threads: usize) -> Thread {
     };
     let name = name(rng);
     let weight = rng.between(1, 2) as u32;
-    Thread { family: (name.clone(), None), name, multiplicity, weight, body: body(rng, threads), span: Span::default() }
+    Thread {
+        family: (name.clone(), None),
+        name,
+        multiplicity,
+        weight,
+        body: body(rng, threads, ends),
+        span: Span::default(),
+    }
 }
 
-fn body(rng: &mut Rng, threads: usize) -> Body {
-    let registers: Vec<Register> = (0..2)
-        .map(|_| Register { name: name(rng), is_temporary: rng.chance(20), span: Span::default() })
-        .collect();
+fn body(rng: &mut Rng, threads: usize, ends: Ends) -> Body {
+    let registers: Vec<Register> =
+        (0..2).map(|_| Register { name: name(rng), is_temporary: rng.chance(20), span: Span::default() }).collect();
     let count = rng.between(2, 9);
-    let has_end = rng.chance(80);
+    let done = if ends == Ends::One { usize::from(rng.chance(80)) } else { rng.between(1, 3).min(count) };
     let mut edges = Vec::new();
-    // Location 0 is where the body is done, the last one is for failed assertions.
-    for from in usize::from(has_end)..count {
+    // The body is done at the first locations; the last one is for failed assertions.
+    for from in done..count {
         leave(rng, LocId::new(from), count, threads, &mut edges);
     }
     let labels = |rng: &mut Rng| match rng.below(6) {
@@ -73,7 +87,8 @@ fn body(rng: &mut Rng, threads: usize) -> Body {
 }
 
 fn leave(rng: &mut Rng, from: LocId, count: usize, threads: usize, edges: &mut Vec<Edge>) {
-    let mut add = |to: usize, instruction| edges.push(Edge { from, to: LocId::new(to), instruction, span: Span::default() });
+    let mut add =
+        |to: usize, instruction| edges.push(Edge { from, to: LocId::new(to), instruction, span: Span::default() });
     if rng.chance(40) {
         let condition = expr(rng, 2);
         let (first, second) = (rng.below(count), rng.below(count));
@@ -98,7 +113,11 @@ fn instruction(rng: &mut Rng, threads: usize) -> Instruction {
         6 => Instruction::Assert(expr(rng, 2)),
         7 => {
             let operation = rmw(rng);
-            Instruction::ReadModifyWrite { register: rng.chance(50).then_some(register), address: address(rng), operation }
+            Instruction::ReadModifyWrite {
+                register: rng.chance(50).then_some(register),
+                address: address(rng),
+                operation,
+            }
         }
         8 => Instruction::Havoc { register, range: Range { low: -1, high: rng.below(2) as i64 } },
         9 => rng.pick(&[Instruction::Lock, Instruction::Unlock, Instruction::Fence]).clone(),
@@ -137,10 +156,10 @@ fn expr(rng: &mut Rng, depth: usize) -> RegExpr {
     }
 }
 
-fn property(rng: &mut Rng, threads: &[Thread]) -> Property {
-    let mut atom = |_: &mut ()| atom(rng, threads);
-    let condition = Expr::binary(BinaryOp::And, atom(&mut ()), Expr::unary(UnaryOp::Not, atom(&mut ())));
-    let condition = Expr::binary(BinaryOp::Or, condition, atom(&mut ()));
+fn property(rng: &mut Rng, threads: &[Thread], ends: Ends) -> Property {
+    let mut atom = || atom(rng, threads, ends);
+    let condition = Expr::binary(BinaryOp::And, atom(), Expr::unary(UnaryOp::Not, atom()));
+    let condition = Expr::binary(BinaryOp::Or, condition, atom());
     let kind = match rng.below(4) {
         0 => PropertyKind::ForbidDeadlock,
         1 => PropertyKind::Exists(condition),
@@ -150,7 +169,7 @@ fn property(rng: &mut Rng, threads: &[Thread]) -> Property {
     Property { kind, span: Span::default() }
 }
 
-fn atom(rng: &mut Rng, threads: &[Thread]) -> StateExpr {
+fn atom(rng: &mut Rng, threads: &[Thread], ends: Ends) -> StateExpr {
     let thread = ThreadId::new(rng.below(threads.len()));
     let Thread { multiplicity, body, .. } = &threads[thread.index()];
     match rng.below(3) {
@@ -159,7 +178,8 @@ fn atom(rng: &mut Rng, threads: &[Thread]) -> StateExpr {
             Expr::Leaf(StateAtom::Register { thread, register: RegId::new(rng.below(2)) })
         }
         _ => {
-            let places = body.location_ids().filter(|&loc| Some(loc) != body.failed && rng.chance(30));
+            let is_seen = |loc: LocId| ends == Ends::Several || Some(loc) != body.failed;
+            let places = body.location_ids().filter(|&loc| is_seen(loc) && rng.chance(30));
             Expr::Leaf(StateAtom::At { thread, locations: places.collect() })
         }
     }

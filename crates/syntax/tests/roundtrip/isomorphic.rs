@@ -9,7 +9,7 @@ use weir_ir::{
 use weir_testkit::Rng;
 
 /// Says what differs, on what control flow reaches.
-pub fn isomorphic(left: &Program, right: &Program) -> Result<(), String> {
+pub(crate) fn isomorphic(left: &Program, right: &Program) -> Result<(), String> {
     same("cells", cells(left), cells(right))?;
     same("threads", headers(left), headers(right))?;
     same("procedures", left.procedures.len(), right.procedures.len())?;
@@ -141,7 +141,7 @@ fn properties(left: &Program, right: &Program, maps: &[Map]) -> Result<(), Strin
 /// Two conditions have the same value in many made-up states.
 fn conditions(program: &Program, left: &StateExpr, right: &StateExpr, maps: &[Map]) -> Result<(), String> {
     let mut rng = Rng::new(7);
-    for _ in 0..100 {
+    for _ in 0..20 {
         let state = MadeUp::new(program, maps, &mut rng);
         let one = left.eval(&mut |atom| state.observe(atom, false));
         let two = right.eval(&mut |atom| state.observe(atom, true));

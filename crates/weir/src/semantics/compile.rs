@@ -175,11 +175,10 @@ impl Compiler<'_> {
         let mut patch = Patch::default();
         let (plan, (location, slots)) = (&self.plans[position], &self.layout.threads[position]);
         // A slot is cleared unless a register that shares it is live at the target.
-        let mut used = vec![false; slots.len()];
-        for (register, slot) in plan.slots.of_register.iter().enumerate() {
-            if let Some((slot, _)) = slot {
-                used[*slot] |= plan.is_live(to, RegId::new(register));
-            }
+        let mut used = vec![plan.live.is_none(); slots.len()];
+        let live = plan.live.iter().flat_map(|live| live.at(to).iter());
+        for (slot, _) in live.filter_map(|register| plan.slots.of_register[register.index()]) {
+            used[slot] = true;
         }
         for (slot, _) in slots.iter().zip(used).filter(|(_, used)| !used) {
             patch.clear(*slot);

@@ -29,6 +29,10 @@ pub(crate) struct Effort {
 pub(crate) struct Seen {
     /// Whether the reference visited every state.
     pub(crate) complete: bool,
+    /// How many states the reference visited.
+    pub(crate) states: usize,
+    /// How deep they lie at most.
+    pub(crate) depth: usize,
     /// How many goals can be reached.
     pub(crate) reached: usize,
     /// Whether the engine said that it cannot hold the states of the program: that is no disagreement.
@@ -70,7 +74,8 @@ fn compare(program: &Program, model: Model, effort: Effort) -> Result<Seen, Stri
     if reached.len() > 1 {
         judge.agree_on_goal(&all_goals(program))?;
     }
-    Ok(Seen { complete: reference.complete, reached: reached.len(), refused: false })
+    let Outcome { complete, states, depth, .. } = reference;
+    Ok(Seen { complete, states, depth, reached: reached.len(), refused: false })
 }
 
 /// With a goal that no state shows, so that there is something to look for in vain.
@@ -113,9 +118,8 @@ impl Judge<'_> {
     fn agree_on_all_states(&self, unreached: &[Goal]) -> Result<(), String> {
         let options = self.options(unreached);
         let report = self.holds(&options)?;
-        let found = (report.statistics.states, report.statistics.transitions, report.statistics.depth);
         let Outcome { states, transitions, depth, .. } = *self.reference;
-        same("states, transitions and depth", found, (states as u64, transitions as u64, depth as u64))?;
+        same("states, transitions and depth", numbers(&report), [states, transitions, depth].map(|n| n as u64))?;
         if self.effort.depth_first {
             let deep = self.holds(&Options { search: Search::DepthFirst, ..options.clone() })?;
             same("states depth-first", deep.statistics.states, states as u64)?;
@@ -162,7 +166,8 @@ impl Judge<'_> {
     /// More states than the reference visits: no search may say that it saw all of fewer.
     fn agree_on_incompleteness(&self, unreached: &[Goal]) -> Result<(), String> {
         let limit = self.effort.limit as u64;
-        for search in [Search::BreadthFirst, Search::DepthFirst] {
+        let depth_first = self.effort.depth_first.then_some(Search::DepthFirst);
+        for search in [Search::BreadthFirst].into_iter().chain(depth_first) {
             let options = Options { search, ..self.options(unreached) };
             let report = self.search(&options, Some(2 * limit))?;
             if matches!(report.verdict, Verdict::Holds) && report.statistics.states <= limit {
@@ -209,7 +214,7 @@ impl Judge<'_> {
                 let jobs = NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN);
                 let other = self.search_once(&Options { jobs, ..options.clone() }, states)?;
                 same(&format!("verdict with {jobs} workers"), &other.verdict, &report.verdict)?;
-                same(&format!("states with {jobs} workers"), other.statistics.states, report.statistics.states)?;
+                same(&format!("numbers with {jobs} workers"), numbers(&other), numbers(&report))?;
                 same(&format!("coverage with {jobs} workers"), &other.coverage, &report.coverage)?;
             }
         }
@@ -236,6 +241,12 @@ impl Judge<'_> {
         let result = catch_unwind(AssertUnwindSafe(|| reach(self.program, options, &control)));
         result.map_err(|_| format!("the engine panicked with {options:?}"))
     }
+}
+
+/// States, transitions and depth.
+fn numbers(report: &Report) -> [u64; 3] {
+    let statistics = &report.statistics;
+    [statistics.states, statistics.transitions, statistics.depth]
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, engine: T, expected: T) -> Result<(), String> {

@@ -2,6 +2,7 @@
 //! on programs whose numbers of states are pinned.
 
 mod compare;
+mod large;
 mod pinned;
 mod random;
 mod tiny;

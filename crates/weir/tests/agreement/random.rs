@@ -1,4 +1,5 @@
-//! Seeded random programs. A failure names the configuration and the seed.
+//! Seeded random programs. A failure names the configuration and the seed. For a long hunt, set `WEIR_SEEDS` to the
+//! number of programs of each configuration: `WEIR_SEEDS=100000 cargo test --release -p weir --test agreement`.
 
 use weir_testkit::random::{Config, program};
 use weir_witness::Model;
@@ -10,6 +11,7 @@ const EFFORT: Effort = Effort { limit: 1500, clearing: true, depth_first: true, 
 /// Compares on `count` programs under both models; in at least `complete` of 100 searches all states must have been
 /// visited, and in at least `reached` of 100 a goal, lest the comparison becomes empty without anyone noticing.
 fn agree_on_random(name: &str, config: &Config, count: u64, complete: u64, reached: u64) {
+    let count = wanted_seeds().unwrap_or(count);
     let (mut seen_complete, mut seen_reached, mut seen_refused) = (0, 0, 0);
     for seed in 0..count {
         let program = program(seed, config);
@@ -23,6 +25,11 @@ fn agree_on_random(name: &str, config: &Config, count: u64, complete: u64, reach
     assert!(seen_complete * 100 >= complete * 2 * count, "{seen_complete} searches were complete");
     assert!(seen_reached * 100 >= reached * 2 * count, "{seen_reached} searches reached a goal");
     assert!(seen_refused * 100 <= 2 * count, "{seen_refused} searches were refused");
+}
+
+/// How many programs a long hunt wants of each configuration.
+pub(crate) fn wanted_seeds() -> Option<u64> {
+    std::env::var("WEIR_SEEDS").ok()?.parse().ok()
 }
 
 #[test]

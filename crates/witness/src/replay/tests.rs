@@ -37,13 +37,13 @@ fn under_tso_both_loads_of_store_buffering_may_read_0() {
 
 #[test]
 fn a_load_takes_the_newest_store_of_its_own_buffer() {
-    let program = program(vec![sequence(vec![store(X, 1), store(Y, 5), store(X, 2), load(0, X), load(0, X)])]);
-    let replay = accept(&program, Model::Tso, "0 0 0 0 0f 0f 0f 0");
-    let (address, value, register) = (X, 2, RegId(0));
-    let from = ReadFrom::Buffer(StepId(2));
-    assert_eq!(replay.events()[3].effect, Effect::Load { register, address, value, from });
-    let from = ReadFrom::Memory;
-    assert_eq!(replay.events()[7].effect, Effect::Load { register, address, value, from });
+    let stores = [store(X, 1), store(Y, 5), store(X, 2)];
+    let program = program(vec![sequence(stores.into_iter().chain([load(0, X), load(0, X), load(0, X)]).collect())]);
+    let replay = accept(&program, Model::Tso, "0 0 0 0 0f 0 0f 0f 0");
+    let loads = |from| Effect::Load { register: RegId(0), address: X, value: 2, from };
+    assert_eq!(replay.events()[3].effect, loads(ReadFrom::Buffer(StepId(2))));
+    assert_eq!(replay.events()[5].effect, loads(ReadFrom::Buffer(StepId(2))), "with the older one flushed");
+    assert_eq!(replay.events()[8].effect, loads(ReadFrom::Memory), "with both flushed");
 }
 
 #[test]

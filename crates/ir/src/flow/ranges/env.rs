@@ -206,6 +206,7 @@ fn common(first: &[(RegId, Range)], second: &[(RegId, Range)]) -> Vec<(RegId, Ra
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Expr;
     use crate::flow::testing::{binary as op, constant, not, reg};
 
     fn range(low: Value, high: Value) -> Range {
@@ -242,6 +243,14 @@ mod tests {
         assert_eq!(learn(rows, &wraps), Some([range(0, 10), Range::FULL]));
         let difference = op(BinaryOp::Equal, op(BinaryOp::Subtract, constant(7), reg(0)), constant(4));
         assert_eq!(learn(rows, &difference), Some([range(3, 3), Range::FULL]));
+    }
+
+    #[test]
+    fn negation_is_undone_unless_the_least_value_is_its_own_negative() {
+        let negative = op(BinaryOp::Less, Expr::unary(UnaryOp::Negate, reg(0)), constant(5));
+        assert_eq!(learn([range(-9, 9), range(0, 0)], &negative), Some([range(-4, 9), range(0, 0)]));
+        let least = [range(Value::MIN, 9), range(0, 0)];
+        assert_eq!(learn(least, &negative), Some(least));
     }
 
     #[test]

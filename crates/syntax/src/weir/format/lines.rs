@@ -18,6 +18,8 @@ pub(super) struct Line {
     pub(super) comment: Option<Comment>,
     /// Whether a block begins behind it.
     pub(super) opens_block: bool,
+    /// Whether it shared a line of the source with what is before it.
+    pub(super) is_moved: bool,
 }
 
 /// A comment behind code.

@@ -12,7 +12,6 @@ use weir_ir::{Diagnostic, Source};
 
 use super::lexer::{Lexed, lex};
 use super::parser;
-use super::sink::Sink;
 use super::token::{Kind, Token};
 use lines::{Comment, Line, render};
 use spacing::joined;
@@ -25,10 +24,8 @@ const MAX_WIDTH: usize = 100;
 /// # Errors
 /// If it is not a program as far as syntax goes.
 pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
-    let mut sink = Sink::default();
-    let lexed = lex(source, &mut sink);
-    parser::parse(source, &lexed, &mut sink);
-    sink.finish()?;
+    let lexed = lex(source)?;
+    parser::parse(source, &lexed)?;
     let mut layout = Layout::new(pieces(source, &lexed));
     layout.run();
     Ok(render(&layout.lines))
@@ -209,7 +206,9 @@ impl<'s> Layout<'s> {
             comment.text.push(' ');
             comment.text.push_str(piece.text);
         } else {
-            last.comment = Some(Comment::of(&piece));
+            // A statement that got a line of its own left its comment's column behind.
+            let column = if last.is_moved { 0 } else { piece.column };
+            last.comment = Some(Comment::of(&Piece { column, ..piece }));
         }
         true
     }
@@ -226,6 +225,7 @@ impl<'s> Layout<'s> {
         let Some(first) = statement.first() else { return };
         let level = self.level.saturating_sub(outdent);
         let blank_before = self.wants_blank(first.breaks);
+        let is_moved = first.breaks == 0 && !self.lines.is_empty();
         let whole = joined(&statement);
         let has_line_comment = statement.iter().any(|piece| piece.kind == Kind::LineComment);
         let fits = level * lines::INDENT + whole.chars().count() <= MAX_WIDTH;
@@ -238,6 +238,7 @@ impl<'s> Layout<'s> {
         }
         if let (Some(line), Some(last)) = (self.lines.last_mut(), statement.last()) {
             line.opens_block = last.kind == Kind::OpenBrace;
+            line.is_moved = is_moved;
         }
     }
 
@@ -259,7 +260,7 @@ impl<'s> Layout<'s> {
                 blank_before: blank_before && first,
                 text: joined(words),
                 comment: comment.map(Comment::of),
-                opens_block: false,
+                ..Line::default()
             });
             start = end;
         }

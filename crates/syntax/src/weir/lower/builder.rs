@@ -165,7 +165,7 @@ impl<'c, 'a> Builder<'c, 'a> {
             }
             Err(Problem::TooManySteps) => {
                 budget.exhausted = true;
-                self.around.sink.error(too_many_steps(first_span));
+                self.around.sink.error(too_large(first_span));
                 None
             }
         }
@@ -211,7 +211,7 @@ impl<'c, 'a> Builder<'c, 'a> {
             self.around.sink.error(error.help("procedures are inlined where they are called; call fewer inside each other"));
         } else if self.around.budget.work > MAX_WORK {
             self.around.budget.exhausted = true;
-            self.around.sink.error(too_many_steps(span));
+            self.around.sink.error(too_large(span));
         }
         !self.around.budget.exhausted
     }
@@ -247,7 +247,7 @@ impl<'c, 'a> Builder<'c, 'a> {
         self.around.budget.steps += 1;
         if self.around.budget.steps > MAX_EDGES && !self.around.budget.exhausted {
             self.around.budget.exhausted = true;
-            self.around.sink.error(too_many_steps(span));
+            self.around.sink.error(too_large(span));
         }
     }
 
@@ -259,9 +259,11 @@ impl<'c, 'a> Builder<'c, 'a> {
     }
 
     pub(super) fn constants(&mut self) -> Constants<'_, 'a> {
-        let parameter = self.frame().parameter.map(|(name, value)| (name.text, value));
+        let frame = self.frames.last();
+        let parameter = frame.and_then(|frame| frame.parameter).map(|(name, value)| (name.text, value));
+        let registers = frame.map(|frame| &frame.visible);
         let Surroundings { globals, used, sink, .. } = &mut self.around;
-        Constants { globals, parameter, sink, used }
+        Constants { globals, parameter, registers, sink, used }
     }
 
     /// Declares a register in the block that is open. `None` if the name is not free.
@@ -363,11 +365,11 @@ impl<'c, 'a> Builder<'c, 'a> {
     }
 }
 
-fn too_many_steps(span: Span) -> Diagnostic {
-    let message = format!("the program has more than {MAX_EDGES} steps, with procedures inlined and threads replicated");
+fn too_large(span: Span) -> Diagnostic {
+    let message = format!("the program is too large: more than {MAX_EDGES} steps or {MAX_WORK} words of text");
     Diagnostic::error("program-too-large", message, span)
         .label("the limit was reached here")
-        .help("make it smaller: fewer copies of threads, fewer or smaller procedure calls")
+        .help("every copy of a thread and every call of a procedure counts: make them fewer or smaller")
 }
 
 /// 0, for what is in error.

@@ -3,7 +3,7 @@
 
 use weir_ir::{Diagnostic, Instruction, ProcId, RegExpr, RegId, Span};
 
-use super::super::ast::{Expr, Name};
+use super::super::ast::{Expr, Name, ProcDecl};
 use super::super::sink::Sink;
 use super::builder::{Builder, Returns};
 use super::components::components;
@@ -79,11 +79,19 @@ impl<'c, 'a> Builder<'c, 'a> {
         let close = declaration.body.close();
         if let (Some(_), Some(register)) = (self.here, result) {
             self.step(Instruction::Assign { register, value: RegExpr::Const(0) }, close);
+            warn_of_missing_return(declaration, self.around.sink);
         }
         self.pass_to(exit, close);
         self.frames.pop();
         self.here = self.graph.reached(exit);
     }
+}
+
+/// Warns that the end of a procedure can be reached, though it is called for what it returns.
+fn warn_of_missing_return(declaration: &ProcDecl, sink: &mut Sink) {
+    let message = format!("`{}` can end without `return`: its result is then 0", declaration.name.text);
+    let warning = Diagnostic::warning("missing-return", message, declaration.body.close());
+    sink.warning(warning.also(declaration.span, "declared here").help("end it with `return 0;` if that is meant"));
 }
 
 /// Finds out which procedures are recursive, and what that and their locking forbid.

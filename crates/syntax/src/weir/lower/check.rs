@@ -158,7 +158,7 @@ impl<'a> Checker<'a, '_> {
                 let error = Diagnostic::error("outside-loop", message, span);
                 self.sink.error(error.help("it belongs inside `loop { … }` or `while e { … }`"));
             }
-            Some(&atomic) if atomic != self.atomic => self.leaves_atomic(word, span),
+            Some(&atomic) if atomic != self.atomic => self.leaves_atomic(&format!("`{word}`"), span),
             Some(_) => {}
         }
     }
@@ -166,7 +166,7 @@ impl<'a> Checker<'a, '_> {
     /// Reports that control would leave the open `atomic` with the lock still held.
     fn leaves_atomic(&mut self, word: &str, span: Span) {
         let Some(atomic) = self.atomic else { return };
-        let message = format!("`{word}` would leave the `atomic` block with the lock still held");
+        let message = format!("{word} would leave the `atomic` block with the lock still held");
         let error = Diagnostic::error("leaves-atomic", message, span).also(atomic, "the block begins here");
         self.sink.error(error.help("set a register inside the block and branch on it after the block"));
     }
@@ -192,11 +192,15 @@ impl<'a> Checker<'a, '_> {
 
     fn locking(&mut self, word: &str, span: Span) {
         if word == "terminate" {
-            self.leaves_atomic(word, span);
+            self.leaves_atomic("`terminate`", span);
         } else if let Some(atomic) = self.atomic {
-            let message = format!("`{word}` inside `atomic`: the lock is already held");
+            let (why, help) = match word {
+                "unlock" => ("the block itself gives the lock back", "end the block earlier"),
+                _ => ("the lock is already held", "there is one lock, and nobody can take it twice; leave the inner one out"),
+            };
+            let message = format!("`{word}` inside `atomic`: {why}");
             let error = Diagnostic::error("nested-lock", message, span).also(atomic, "taken here");
-            self.sink.error(error.help("there is one lock, and it is not re-entrant; leave the inner one out"));
+            self.sink.error(error.help(help));
         }
         self.facts.locking.get_or_insert(span);
     }
@@ -208,7 +212,7 @@ impl<'a> Checker<'a, '_> {
             self.sink.error(error.help("`terminate` ends a thread"));
             return;
         }
-        self.leaves_atomic("return", span);
+        self.leaves_atomic("`return`", span);
         let (own, other) = if value.is_some() {
             (&mut self.facts.returns_value, self.facts.returns_nothing)
         } else {

@@ -1,6 +1,8 @@
 //! Expressions whose value is known before the program runs.
 
-use weir_ir::{Diagnostic, Span, Value};
+use std::collections::HashMap;
+
+use weir_ir::{BinaryOp, Diagnostic, RegId, Span, Value};
 
 use super::super::ast::{Expr, ExprKind, File, Name, RangeExpr};
 use super::super::sink::Sink;
@@ -13,6 +15,8 @@ pub(super) struct Constants<'c, 'a> {
     pub(super) globals: &'c Globals<'a>,
     /// The number of a replicated thread, under its name.
     pub(super) parameter: Option<(&'a str, Value)>,
+    /// Registers that can be named here: only to say that they are not constant.
+    pub(super) registers: Option<&'c HashMap<&'a str, (RegId, Span)>>,
     pub(super) sink: &'c mut Sink,
     pub(super) used: &'c mut Used,
 }
@@ -27,6 +31,7 @@ impl Constants<'_, '_> {
             ExprKind::Unary(op, operand) => Some(op.apply(self.value(operand)?)),
             ExprKind::Binary(op, left, right) => {
                 let (left, right) = (self.value(left), self.value(right));
+                warn_of_zero(*op, right?, expression.span, self.sink);
                 Some(op.apply(left?, right?))
             }
             _ => {
@@ -51,6 +56,10 @@ impl Constants<'_, '_> {
     fn name(&mut self, name: Name) -> Option<Value> {
         if let Some((_, value)) = self.parameter.filter(|&(parameter, _)| parameter == name.text) {
             return Some(value);
+        }
+        if self.registers.is_some_and(|registers| registers.contains_key(name.text)) {
+            self.not_constant(name.span, &format!("`{}` is a register", name.text));
+            return None;
         }
         match self.globals.get(name.text) {
             Some(Global::Constant(at)) => {
@@ -94,6 +103,13 @@ impl Constants<'_, '_> {
     }
 }
 
+/// Warns that a division which is computed at once gives 0.
+pub(super) fn warn_of_zero(op: BinaryOp, divisor: Value, span: Span, sink: &mut Sink) {
+    if divisor == 0 && matches!(op, BinaryOp::Divide | BinaryOp::Remainder) {
+        sink.warning(Diagnostic::warning("division-by-zero", "division by zero: the result is 0", span));
+    }
+}
+
 /// Sets a flag of a list that may be shorter when names are in error.
 pub(super) fn mark(flags: &mut [bool], at: usize) {
     if let Some(flag) = flags.get_mut(at) {
@@ -115,7 +131,7 @@ pub(super) fn evaluate<'a>(
     refuse_unknown_definitions(file, options, sink);
     for at in order(file, globals, sink) {
         let constant = &file.constants[at];
-        let written = Constants { globals, parameter: None, sink, used }.value(&constant.value);
+        let written = Constants { globals, parameter: None, registers: None, sink, used }.value(&constant.value);
         let given = options.defines.iter().rev().find(|(name, _)| name == constant.name.text);
         globals.constants[at].1 = given.map(|&(_, value)| value).or(written);
     }

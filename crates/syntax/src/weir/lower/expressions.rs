@@ -4,6 +4,7 @@ use weir_ir::{BinaryOp, Diagnostic, Expr as Tree, Instruction, RegExpr, RegId, R
 
 use super::super::ast::{Expr, ExprKind, Name, RangeExpr, RmwForm};
 use super::builder::{Builder, Meaning, nothing};
+use super::constants::warn_of_zero;
 use super::memory::{element_address, not_an_array};
 use super::names::{Global, report_unknown};
 
@@ -29,8 +30,11 @@ impl<'a> Builder<'_, 'a> {
                 self.logical_value(*op, left, right, expression)
             }
             ExprKind::Binary(op, left, right) => {
-                let left = self.value(left);
-                binary(*op, left, self.value(right))
+                let (left, right) = (self.value(left), self.value(right));
+                if let (RegExpr::Const(_), RegExpr::Const(divisor)) = (&left, &right) {
+                    warn_of_zero(*op, *divisor, expression.span, self.around.sink);
+                }
+                binary(*op, left, right)
             }
             ExprKind::Call(..) | ExprKind::ReadModifyWrite(..) | ExprKind::Any(_) => self.in_temporary(expression),
             ExprKind::At(_) | ExprKind::Count(_) | ExprKind::Register(..) => {

@@ -17,7 +17,7 @@ pub(super) fn lay_out<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &
     let mut shared = Vec::with_capacity(file.shared.len());
     let (mut next, mut cells) = (Some(FIRST_ADDRESS), 0usize);
     for declaration in &file.shared {
-        let mut constants = Constants { globals, parameter: None, sink, used };
+        let mut constants = Constants { globals, parameter: None, registers: None, sink, used };
         let size = size(declaration, MAX_CELLS.saturating_sub(cells), &mut constants);
         let address = match &declaration.address {
             Some(address) => constants.value(address),
@@ -114,7 +114,7 @@ fn contents<'a>(
     sink: &mut Sink,
 ) -> (Option<weir_ir::Range>, Vec<Value>) {
     let size = globals.shared[at].initial.len();
-    let mut constants = Constants { globals, parameter: None, sink, used };
+    let mut constants = Constants { globals, parameter: None, registers: None, sink, used };
     let range = declaration.range.as_ref().and_then(|range| constants.range(range));
     let admitted = |constants: &mut Constants<'_, 'a>, value: &Expr<'a>| {
         let number = constants.value(value)?;

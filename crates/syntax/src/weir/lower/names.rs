@@ -140,8 +140,9 @@ pub(super) fn report_unknown(sink: &mut Sink, what: &str, name: Name, candidates
 pub(super) fn near<'n>(name: &str, candidates: &[&'n str]) -> Option<&'n str> {
     const MAX_LENGTH: usize = 40;
     const MAX_CANDIDATES: usize = 1000;
-    if name.len() > MAX_LENGTH {
-        return None;
+    // Any two names of one or two letters are near each other, which says nothing.
+    if !(3..=MAX_LENGTH).contains(&name.len()) {
+        return candidates.iter().copied().find(|candidate| candidate.eq_ignore_ascii_case(name));
     }
     let likely = candidates.iter().copied().filter(|candidate| candidate.len() <= MAX_LENGTH);
     nearest(name, likely.take(MAX_CANDIDATES))

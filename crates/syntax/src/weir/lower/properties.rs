@@ -8,7 +8,7 @@ use weir_ir::{
 };
 
 use super::super::ast::{CostDecl, Expr, ExprKind, LabelRef, Name, PlaceExpr, PropertyDecl, PropertyForm, ThreadRef};
-use super::super::limits::MAX_WORK;
+use super::super::limits::MAX_OBSERVATIONS;
 use super::super::sink::Sink;
 use super::check::Facts;
 use super::constants::{Constants, mark};
@@ -28,12 +28,12 @@ pub(super) struct View<'a> {
 /// Resolves properties.
 pub(super) struct Observer<'c, 'a> {
     pub(super) globals: &'c Globals<'a>,
-    /// One for each thread.
-    pub(super) views: &'c [View<'a>],
+    /// One for each thread; none for one in error.
+    pub(super) views: &'c [Option<View<'a>>],
     pub(super) sink: &'c mut Sink,
     pub(super) used: &'c mut Used,
     /// Observations made so far, each place of each thread counted.
-    pub(super) work: usize,
+    pub(super) observations: usize,
 }
 
 impl<'a> Observer<'_, 'a> {
@@ -77,7 +77,7 @@ impl<'a> Observer<'_, 'a> {
     }
 
     fn constants(&mut self) -> Constants<'_, 'a> {
-        Constants { globals: self.globals, parameter: None, sink: self.sink, used: self.used }
+        Constants { globals: self.globals, parameter: None, registers: None, sink: self.sink, used: self.used }
     }
 
     fn named(&mut self, name: Name<'a>) -> StateExpr {
@@ -138,7 +138,7 @@ impl<'a> Observer<'_, 'a> {
     }
 
     fn view(&self, thread: ThreadId) -> Option<&View<'a>> {
-        self.views.get(thread.index())
+        self.views.get(thread.index())?.as_ref()
     }
 
     /// The threads that a reference means, with what was declared.
@@ -184,15 +184,15 @@ impl<'a> Observer<'_, 'a> {
                 return Tree::Const(0);
             }
         }
+        if self.observations > MAX_OBSERVATIONS {
+            self.too_much(place.thread.span);
+            return Tree::Const(0);
+        }
         self.warn_if_endless(place, &threads);
         let mut atoms = Vec::with_capacity(threads.len());
         for thread in threads {
             let locations = self.locations(thread, place.label.as_ref());
-            self.work += 1 + locations.len();
-            if self.work > MAX_WORK {
-                self.too_much(place.thread.span);
-                return Tree::Const(0);
-            }
+            self.observations += 1 + locations.len();
             atoms.push(self.atom(family, thread, locations, join));
         }
         balanced(join, atoms)

@@ -30,7 +30,7 @@ pub(super) fn prepare<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &
     classify(globals, sink);
     let mut count = 0;
     for declaration in &file.threads {
-        let mut constants = Constants { globals, parameter: None, sink, used };
+        let mut constants = Constants { globals, parameter: None, registers: None, sink, used };
         let copies = copies(declaration, MAX_THREADS.saturating_sub(count), &mut constants);
         let weight = weight(declaration, &mut constants);
         let family = Family { declaration, first: ThreadId::new(count), copies, weight };
@@ -112,8 +112,8 @@ fn weight(declaration: &ThreadDecl, constants: &mut Constants) -> u32 {
 pub(super) struct Bodies<'a> {
     pub(super) threads: Vec<Thread>,
     pub(super) procedures: Vec<Procedure>,
-    /// One for each thread.
-    pub(super) views: Vec<View<'a>>,
+    /// One for each thread; none for one in error.
+    pub(super) views: Vec<Option<View<'a>>>,
 }
 
 /// Lowers all bodies.
@@ -125,15 +125,18 @@ pub(super) fn lower<'a>(
 ) -> Bodies<'a> {
     let mut bodies = Bodies::default();
     let mut budget = Budget::default();
+    // A thread that seems to do nothing may only lack what was in error.
+    let failed_before = sink.failed();
     for (family, facts) in globals.families.iter().zip(&globals.thread_facts) {
         for instance in 0..family.threads().count() {
             let number = family.declaration.parameter.map(|parameter| (parameter, instance as Value));
             let block = &family.declaration.body;
             let task = Task { block, facts, returns: Returns::Nowhere, number, parameters: &[] };
             refuse_hidden_name(globals, family, sink);
+            let errors = sink.errors();
             let around = Surroundings { globals, reserved, used, budget: &mut budget, sink };
-            let lowered = builder::lower(&task, around);
-            let (thread, view) = thread(family, instance, lowered, sink);
+            let lowered = builder::lower(&task, around).filter(|_| sink.errors() == errors);
+            let (thread, view) = thread(family, instance, lowered, failed_before, sink).unzip();
             bodies.threads.extend(thread);
             bodies.views.push(view);
         }
@@ -168,11 +171,12 @@ fn thread<'a>(
     family: &Family<'a>,
     instance: usize,
     lowered: Option<Lowered<'a>>,
+    failed_before: bool,
     sink: &mut Sink,
-) -> (Option<Thread>, View<'a>) {
-    let Some(Lowered { body, registers, .. }) = lowered else { return (None, View::default()) };
+) -> Option<(Thread, View<'a>)> {
+    let Lowered { body, registers, .. } = lowered?;
     let declaration = family.declaration;
-    if body.edges().is_empty() && !sink.failed() {
+    if body.edges().is_empty() && !failed_before {
         let message = format!("thread `{}` does nothing", declaration.name.text);
         let error = Diagnostic::error("empty-thread", message, declaration.span);
         sink.error(error.help("give it something to do (`skip;` is one step), or leave it out"));
@@ -187,7 +191,7 @@ fn thread<'a>(
     let view = view(&body, registers);
     let span = declaration.span;
     let thread = Thread { name, family: (family_name, number), multiplicity, weight: family.weight, body, span };
-    (Some(thread), view)
+    Some((thread, view))
 }
 
 fn view<'a>(body: &Body, registers: HashMap<&'a str, weir_ir::RegId>) -> View<'a> {

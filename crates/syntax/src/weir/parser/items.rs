@@ -182,7 +182,13 @@ impl<'s> Parser<'s, '_> {
     fn property(&mut self) -> Parse<PropertyDecl<'s>> {
         let word = self.bump();
         let form = match word.kind {
-            Kind::Forbid if self.eat(Kind::Deadlock) => PropertyForm::ForbidDeadlock,
+            Kind::Forbid if self.eat(Kind::Deadlock) => {
+                if self.peek() != Kind::Semicolon && !self.peek().begins_item() && self.peek() != Kind::Eof {
+                    let error = self.unexpected("`;`").help("`forbid deadlock;` stands alone");
+                    return Err(self.error(error));
+                }
+                PropertyForm::ForbidDeadlock
+            }
             Kind::Forbid => PropertyForm::Forbid(self.condition()?),
             Kind::Exists => PropertyForm::Exists(self.condition()?),
             _ => PropertyForm::Always(self.condition()?),

@@ -22,11 +22,13 @@ pub(crate) struct Failed;
 type Parse<T> = Result<T, Failed>;
 
 /// Parses a whole file.
-pub(crate) fn parse<'s>(source: &'s Source, lexed: &Lexed, sink: &mut Sink) -> File<'s> {
+pub(crate) fn parse<'s>(source: &'s Source, lexed: &Lexed) -> Result<File<'s>, Vec<Diagnostic>> {
+    let mut sink = Sink::default();
     let text = source.text();
     let end = Token { kind: Kind::Eof, span: Span::new(text.len(), text.len()) };
-    let mut parser = Parser { text, tokens: &lexed.tokens, end, at: 0, nesting: 0, failed_at: None, sink };
-    parser.file()
+    let mut parser = Parser { text, tokens: &lexed.tokens, end, at: 0, nesting: 0, failed_at: None, sink: &mut sink };
+    let file = parser.file();
+    sink.finish().map(|_| file)
 }
 
 struct Parser<'s, 'p> {

@@ -107,6 +107,7 @@ impl<'s> Parser<'s, '_> {
             return Ok(kind);
         }
         match word {
+            _ if word.is_keyword() && self.ahead(1).kind == Kind::Colon => Err(self.keyword_as_label()),
             Kind::Let => self.let_statement(),
             Kind::Goto | Kind::Jump => {
                 self.bump();
@@ -133,10 +134,17 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
+    fn keyword_as_label(&mut self) -> super::Failed {
+        let word = self.token();
+        let message = format!("{} cannot be a label", word.kind.describe());
+        let error = Diagnostic::error("keyword-as-name", message, word.span).label("a word of the language");
+        self.error(error.help("choose a name that is not a keyword"))
+    }
+
     fn stray_branch(&mut self) -> super::Failed {
         let word = self.token();
-        let opener = if word.kind == Kind::Else { "if" } else { "choose" };
-        let message = format!("{} without a `{opener}` before it", word.kind.describe());
+        let opener = if word.kind == Kind::Else { "an `if`" } else { "a `choose`" };
+        let message = format!("{} does not follow the block of {opener}", word.kind.describe());
         self.error(Diagnostic::error("stray-branch", message, word.span))
     }
 
@@ -204,9 +212,8 @@ impl<'s> Parser<'s, '_> {
             ExprKind::Name(_) => "a statement is an assignment, a call or begins with a keyword",
             _ => "assign it (`r = …;`), or remove it; only calls and read-modify-writes stand alone",
         };
-        let error = error.help(help);
-        let failed = self.error(error);
-        if self.eat(Kind::Semicolon) { Ok(StatementKind::Skip) } else { Err(failed) }
+        self.error(error.help(help));
+        Ok(StatementKind::Skip)
     }
 }
 

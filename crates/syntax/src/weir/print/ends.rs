@@ -4,14 +4,17 @@
 //! verdicts. For each one that a property does tell apart there is one step more, which sets a register;
 //! the property then asks for that register, too. It gives the same answer before that step and after it.
 //!
+//! The place of failed assertions has no name in `.weir` either. Where a property looks at it, assertions
+//! become tests, and the side that fails sets a register before it fails for good.
+//!
 //! Registers of a `[*]` or `[0]` thread cannot be observed. There the step more is a `terminate`, after
 //! which the place is no longer counted. No front end makes such a program: `.weir` itself has one end.
 
 use std::collections::BTreeMap;
 
 use weir_ir::{
-    BinaryOp, Body, Edge, Expr, Instruction, LocId, Multiplicity, Program, RegId, Register, Span, StateAtom, StateExpr,
-    Thread, ThreadId, UnaryOp,
+    BinaryOp, Body, Edge, Expr, Instruction, LocId, Location, Multiplicity, Program, RegId, Register, Span, StateAtom,
+    StateExpr, Thread, ThreadId, UnaryOp,
 };
 
 use super::prune::{conditions, map_conditions};
@@ -25,9 +28,13 @@ pub(super) fn unified(program: &Program) -> Program {
     }
     for id in program.thread_ids() {
         let thread = &mut unified.threads[id.index()];
-        let ends = Ends::new(&thread.body, &observers(program, id));
+        let observers = observers(program, id);
+        let ends = Ends::new(&thread.body, &observers);
         ends.redirect(&mut thread.body);
-        let told_apart = ends.tell_apart(thread);
+        let mut told_apart = ends.tell_apart(thread);
+        if let Some(failed) = thread.body.failed.filter(|failed| observers.contains_key(failed)) {
+            told_apart.extend(spell_out_assertions(thread, failed));
+        }
         map_conditions(&mut unified.properties, &mut |atom| ends.observe(atom, id, &told_apart));
     }
     unified
@@ -107,8 +114,7 @@ impl Ends {
         let mut set = Vec::new();
         for &loc in &self.others {
             let instruction = if thread.multiplicity == Multiplicity::One {
-                let register = RegId::new(registers.len());
-                registers.push(Register { name: "ended".to_string(), is_temporary: true, span: Span::default() });
+                let register = flag("ended", &mut registers);
                 set.push((loc, register));
                 Instruction::Assign { register, value: Expr::Const(1) }
             } else {
@@ -135,10 +141,45 @@ impl Ends {
             let ended = Expr::Leaf(StateAtom::Register { thread: id, register });
             if places.contains(&loc) {
                 observed = Expr::binary(BinaryOp::Or, observed, ended);
-            } else if has_last {
+            } else if has_last && self.others.contains(&loc) {
                 observed = Expr::binary(BinaryOp::And, observed, Expr::unary(UnaryOp::Not, ended));
             }
         }
         observed
     }
+}
+
+/// A new register that only ever is 0 or 1.
+fn flag(name: &str, registers: &mut Vec<Register>) -> RegId {
+    registers.push(Register { name: name.to_string(), is_temporary: true, span: Span::default() });
+    RegId::new(registers.len() - 1)
+}
+
+/// Makes `failed` a place like any other, which assertions that fail lead to; there a register is set (it is
+/// returned with the place), and then one last assertion fails.
+fn spell_out_assertions(thread: &mut Thread, failed: LocId) -> Option<(LocId, RegId)> {
+    let body = &mut thread.body;
+    let (mut registers, mut locations) = (body.registers.clone(), body.locations.clone());
+    let flag = (thread.multiplicity == Multiplicity::One).then(|| flag("failed", &mut registers));
+    let mut location = || {
+        locations.push(Location::default());
+        LocId::new(locations.len() - 1)
+    };
+    let (hopeless, new_failed) = (location(), location());
+    let mut edges = Vec::new();
+    for edge in body.edges() {
+        if let Instruction::Assert(condition) = &edge.instruction {
+            let opposite = Instruction::Assume(condition.negated());
+            edges.push(Edge { instruction: Instruction::Assume(condition.clone()), ..edge.clone() });
+            edges.push(Edge { instruction: opposite, to: failed, ..edge.clone() });
+        } else {
+            edges.push(edge.clone());
+        }
+    }
+    let set = flag.map_or(Instruction::Skip, |register| Instruction::Assign { register, value: Expr::Const(1) });
+    let fail = Instruction::Assert(Expr::Const(0));
+    edges.push(Edge { from: failed, to: hopeless, instruction: set, span: thread.span });
+    edges.push(Edge { from: hopeless, to: hopeless, instruction: fail, span: thread.span });
+    *body = Body::new(registers, locations, body.entry, Some(new_failed), edges);
+    flag.map(|register| (failed, register))
 }

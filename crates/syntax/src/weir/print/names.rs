@@ -158,12 +158,16 @@ impl Names {
         Self { taken: reserved.clone(), reserved, next: BTreeMap::new() }
     }
 
-    /// A new name: the stem and a number.
+    /// A new name: the stem and a number, from 1.
     pub(crate) fn fresh(&mut self, stem: &str) -> String {
-        let count = self.next.entry(stem.to_string()).or_insert(0);
+        self.numbered(stem, 1)
+    }
+
+    fn numbered(&mut self, stem: &str, from: usize) -> String {
+        let number = self.next.entry(stem.to_string()).or_insert(from);
         loop {
-            *count += 1;
-            let name = format!("{stem}{count}");
+            let name = format!("{stem}{number}");
+            *number += 1;
             if self.taken.insert(name.clone()) {
                 return name;
             }
@@ -173,7 +177,7 @@ impl Names {
     /// A new name like `wanted`; `stem` stands in where nothing of it can be kept.
     fn make(&mut self, wanted: &str, stem: &str) -> String {
         let base = cleaned(wanted, stem);
-        if self.taken.insert(base.clone()) { base } else { self.fresh(&format!("{base}_")) }
+        if self.taken.insert(base.clone()) { base } else { self.numbered(&format!("{base}_"), 2) }
     }
 
     /// Makes names valid and different from each other; valid ones have the first choice.

@@ -2,9 +2,12 @@
 //! printer works on. Places where a thread only ever comes to end are last.
 //!
 //! A location that no path reaches is dropped, also from the places that properties look at: nobody is
-//! ever there. The states of the program stay the same.
+//! ever there. The states of the program stay the same. A register of a thread that does not run from the
+//! start, which no property can name, counts as 0.
 
-use weir_ir::{Body, Edge, Expr, Instruction, LocId, Program, Property, PropertyKind, StateAtom, StateExpr};
+use weir_ir::{
+    Body, Edge, Expr, Instruction, LocId, Multiplicity, Program, Property, PropertyKind, StateAtom, StateExpr,
+};
 
 /// The same program without locations that no path reaches.
 pub(super) fn reachable(program: &Program) -> Program {
@@ -13,7 +16,12 @@ pub(super) fn reachable(program: &Program) -> Program {
         procedure.body = Pruned::new(&procedure.body).body;
     }
     let bodies: Vec<Pruned> = program.threads.iter().map(|thread| Pruned::new(&thread.body)).collect();
-    map_conditions(&mut pruned.properties, &mut |atom| Expr::Leaf(renumbered(atom, &bodies)));
+    map_conditions(&mut pruned.properties, &mut |atom| match atom {
+        StateAtom::Register { thread, .. } if program.thread(*thread).multiplicity != Multiplicity::One => {
+            Expr::Const(0)
+        }
+        _ => Expr::Leaf(renumbered(atom, &bodies)),
+    });
     for (thread, pruned) in pruned.threads.iter_mut().zip(bodies) {
         thread.body = pruned.body;
     }
@@ -47,6 +55,10 @@ impl Pruned {
             }
         }
         let failed = body.failed.map(place);
+        if let Some(failed) = failed {
+            // No text stands there, so no label can.
+            locations[failed.index()].labels.clear();
+        }
         let body = Body::new(body.registers.clone(), locations, LocId(0), failed, edges);
         Self { body, new_place }
     }

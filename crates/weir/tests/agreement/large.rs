@@ -1,0 +1,99 @@
+//! Programs with so many states at one depth that workers really run side by side: they share the work on a level
+//! only if it has some thousands of states, which small programs never have.
+
+use weir::reach::{Options, Search, reach};
+use weir::{Budget, Control, Limit, Verdict};
+use weir_ir::{BinaryOp, Expr, Instruction, LocId, Program, PropertyKind, Range, RegId, StateExpr, Value};
+use weir_testkit::sketch::{
+    ThreadSketch, all_of, cell, cell_value, equal, load, program, register, register_of, store, straight,
+};
+use weir_witness::Model;
+
+use crate::compare::{Effort, check};
+
+/// At least as many as the engine wants in a level before it wakes its workers.
+const WIDE: usize = 4096;
+
+const EFFORT: Effort = Effort { limit: 250_000, clearing: true, depth_first: true, jobs: &[2, 3] };
+
+fn address(index: u32) -> Value {
+    Value::from(index) + 1
+}
+
+/// Three threads in a ring: `r0 = any 1..most; own = r0; r1 = next;` with goals that many states show at the same
+/// depth, so that it takes care to show the same witness every time.
+fn ring(most: Value) -> Program {
+    let thread = |me: u32| {
+        let choose = Instruction::Havoc { register: RegId(0), range: Range { low: 1, high: most } };
+        let publish = Instruction::Store { address: Expr::Const(address(me)), value: register(0) };
+        straight(&format!("P{me}"), [choose, publish, load(1, address((me + 1) % 3))])
+    };
+    let sum = |register| {
+        let add = |left, right| Expr::binary(BinaryOp::Add, left, right);
+        add(add(register_of(0, register), register_of(1, register)), register_of(2, register))
+    };
+    let cells = || (0..3).map(|index| equal(cell_value(address(index)), most));
+    let properties = vec![
+        PropertyKind::Exists(equal(sum(1), 0)),
+        PropertyKind::Forbid(equal(sum(0), most + 2)),
+        PropertyKind::Always(Expr::binary(BinaryOp::Less, sum(1), Expr::Const(most + 1))),
+        PropertyKind::Forbid(all_of(cells().chain([equal(sum(1), most)]))),
+        PropertyKind::ForbidDeadlock,
+    ];
+    let shared = (0..3).map(|index| cell(&format!("x{index}"), address(index))).collect();
+    program(shared, (0..3).map(thread).collect(), properties)
+}
+
+fn agree_on_ring(most: Value, model: Model, goals: usize) {
+    let seen = check(&format!("ring of {most}"), &ring(most), model, EFFORT);
+    assert!(seen.complete);
+    assert_eq!(seen.reached, goals);
+    // Some level has at least the average number of states.
+    assert!(seen.states >= WIDE * (seen.depth + 1), "{} states are not enough", seen.states);
+}
+
+#[test]
+fn workers_agree_on_wide_levels_under_sc() {
+    // All three reading 0 takes store buffers.
+    agree_on_ring(10, Model::Sc, 3);
+}
+
+#[test]
+fn workers_agree_on_wide_levels_under_tso() {
+    agree_on_ring(7, Model::Tso, 4);
+}
+
+/// Three threads that store 1 or 2 for ever, and a goal.
+fn endless(goal: StateExpr) -> Program {
+    let thread = |me: u32| {
+        let mut sketch = ThreadSketch::new(&format!("P{me}"));
+        for value in [1, 2] {
+            sketch.edge(LocId(0), LocId(0), store(address(me), value));
+        }
+        sketch.finish()
+    };
+    program(vec![], (0..3).map(thread).collect(), vec![PropertyKind::Forbid(goal)])
+}
+
+#[test]
+fn workers_agree_where_the_budget_ends_an_endless_search() {
+    // Depth-first, each state would have a longer buffer than the one before.
+    let effort = Effort { limit: 20_000, depth_first: false, ..EFFORT };
+    let never = check("endless", &endless(equal(cell_value(address(0)), 3)), Model::Tso, effort);
+    assert!(!never.complete && never.reached == 0);
+    let all_two = all_of((0..3).map(|index| equal(cell_value(address(index)), 2)));
+    let found = check("endless", &endless(all_two), Model::Tso, effort);
+    assert!(!found.complete && found.reached == 1);
+}
+
+#[test]
+fn buffers_that_grow_without_end_count_against_the_memory_budget() {
+    let program = endless(equal(cell_value(address(0)), 3));
+    let budget = Budget { memory: Some(64 << 20), ..Budget::default() };
+    let control = Control { budget, ..Control::default() };
+    let options = Options { model: Model::Tso, search: Search::DepthFirst, ..Options::default() };
+    let report = reach(&program, &options, &control).expect("a plain program");
+    assert_eq!(report.verdict, Verdict::Unknown(Limit::Memory));
+    // The budget is looked at now and then, so a little more is fine.
+    assert!(report.statistics.stored_bytes <= 72 << 20, "{} bytes", report.statistics.stored_bytes);
+}
