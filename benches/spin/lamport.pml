@@ -2,16 +2,15 @@
  *
  *   spin -a -DN=4 lamport.pml
  *   gcc -O2 -DSAFETY -DNOREDUCE -DMEMLIM=16000 -o pan pan.c
- *   ./pan -E -m100000 -w24
+ *   ./pan -m100000 -w24
  *
- * (-E, because a thread that lost `x` and still owns `y` stops for good in this model, and that is no error here.)
  * SPIN clears registers where they are dead (unless told not to with -o2), and counts, without other reductions,
  *
  *       N = 3             7118 states
  *       N = 4           253656 states
  *       N = 5         10316682 states
  *
- * which are exactly the states of the automaton: a thread that has passed waits at a valid end state rather than ending,
+ * which are exactly the states of the automaton: a thread that has passed waits at a valid end state instead of ending,
  * because SPIN ends processes in a last-in-first-out order and would count every stage of that as states of its own.
  *
  * With -DENDS the threads do end, and each test is followed by a `skip`, as one is tempted to write in Promela. That adds
@@ -47,7 +46,8 @@ start:
     :: rx == i
     :: rx != i THEN;
        ry = y;
-       ry != i -> goto start            /* else the thread stops here, as in the model */
+end_stopped:                            /* a thread that still owns `y` stops here, which is no error */
+       ry != i -> goto start
     fi;
 critical:
 #ifdef ENDS

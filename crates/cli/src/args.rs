@@ -65,12 +65,8 @@ pub(crate) struct ConsoleOptions {
     pub(crate) color: Color,
 
     /// Only the answer: no warnings, no explanations, no progress
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
-    pub(crate) quiet: bool,
-
-    /// Also print statistics
     #[arg(short, long, global = true)]
-    pub(crate) verbose: bool,
+    pub(crate) quiet: bool,
 }
 
 /// When to use colours.
@@ -157,6 +153,10 @@ pub(crate) struct ReachOptions {
 
     #[command(flatten)]
     pub(crate) limits: LimitOptions,
+
+    /// Also print statistics
+    #[arg(short, long, conflicts_with = "quiet", help_heading = OUTPUT)]
+    pub(crate) verbose: bool,
 
     /// Save the run that was found, for `weir replay` and other tools (JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]

@@ -44,11 +44,6 @@ impl Console {
         self.options.quiet
     }
 
-    /// Whether statistics are wanted.
-    pub(crate) fn is_verbose(&self) -> bool {
-        self.options.verbose
-    }
-
     /// How wide an answer may be: as the terminal is, or a fixed width when piped, so that scripts see the same everywhere.
     pub(crate) fn width(&self) -> usize {
         let terminal = terminal_size::terminal_size_of(self.out.as_inner());

@@ -23,7 +23,7 @@ pub(crate) fn show(finding: &Finding<'_>, console: &mut Console) {
             Conclusion::Refused(diagnostic) => diagnostics(finding.program, std::slice::from_ref(diagnostic)),
         };
     }
-    if console.is_verbose() {
+    if finding.options.verbose {
         text += &statistics(&finding.statistics);
     }
     console.answer(&text);

@@ -92,7 +92,7 @@ pub fn observed_registers(program: &Program, thread: ThreadId) -> RegisterSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::testing::{Automaton, assign, constant, load, program, reg, store, straight};
+    use crate::flow::testing::{Automaton, Random, assign, constant, load, program, reg, store, straight};
     use crate::{Expr, Instruction, Property, RegId, Span};
 
     fn live_at(liveness: &Liveness, loc: u32) -> Vec<u32> {
@@ -146,5 +146,51 @@ mod tests {
         program.properties = kinds.into_iter().map(|kind| Property { kind, span: Span::default() }).collect();
         assert_eq!(observed_registers(&program, ThreadId(0)), [RegId(1)].into_iter().collect());
         assert_eq!(observed_registers(&program, ThreadId(1)), [RegId(0)].into_iter().collect());
+    }
+
+    /// Whether some path from `loc` reads the register before it sets it, by searching for one.
+    fn is_read_from(body: &Body, loc: LocId, register: RegId) -> bool {
+        let mut seen = vec![false; body.locations.len()];
+        let mut stack = vec![loc];
+        while let Some(loc) = stack.pop() {
+            if std::mem::replace(&mut seen[loc.index()], true) {
+                continue;
+            }
+            for (_, edge) in body.edges_from(loc) {
+                let mut reads = false;
+                edge.instruction.uses(&mut |used| reads |= used == register);
+                if reads {
+                    return true;
+                }
+                if edge.instruction.defines() != Some(register) {
+                    stack.extend(targets(body, edge));
+                }
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn it_agrees_with_a_search_for_each_register_on_random_bodies() {
+        for seed in 0..300 {
+            let mut random = Random(seed);
+            let mut automaton = Automaton::new(8);
+            (0..3).for_each(|at| {
+                automaton.register(&format!("r{at}"));
+            });
+            automaton.failed();
+            for _ in 0..14 {
+                let (from, to) = (random.below(8), random.below(8));
+                let (a, b) = (random.below(3) as u32, random.below(3) as u32);
+                let choices = [assign(a, reg(b)), assign(a, constant(1)), Instruction::Assert(reg(a)), load(a, reg(b))];
+                automaton.edge(from, to, choices[random.below(4)].clone());
+            }
+            let body = automaton.body();
+            let liveness = live_registers(&body, &RegisterSet::new());
+            for (loc, at) in body.location_ids().flat_map(|loc| (0..3).map(move |at| (loc, at))) {
+                let expected = is_read_from(&body, loc, RegId(at));
+                assert_eq!(liveness.at(loc).contains(RegId(at)), expected, "seed {seed}, {loc:?}, r{at}");
+            }
+        }
     }
 }

@@ -186,7 +186,7 @@ impl<'c> Search<'c> {
 mod tests {
     use super::*;
     use crate::Instruction;
-    use crate::flow::testing::Automaton;
+    use crate::flow::testing::{Automaton, Random};
 
     fn loops_of(locations: usize, arcs: &[(usize, usize)]) -> Loops {
         let mut automaton = Automaton::new(locations);
@@ -243,5 +243,40 @@ mod tests {
         assert_eq!(loops.depth(LocId::new(0)), 1);
         assert_eq!(loops.depth(LocId::new(count - 1)), Loops::MAX_DEPTH);
         assert_eq!(loops.order().len(), count);
+    }
+
+    /// Whether a way of at least one arc leads from `loc` back to it, avoiding some locations.
+    fn is_on_cycle(cfg: &Cfg, loc: LocId, avoid: &impl Fn(LocId) -> bool) -> bool {
+        let mut seen = vec![];
+        let mut stack = cfg.successors(loc).to_vec();
+        while let Some(next) = stack.pop() {
+            if !avoid(next) && !seen.contains(&next) {
+                seen.push(next);
+                stack.extend(cfg.successors(next));
+            }
+        }
+        seen.contains(&loc)
+    }
+
+    #[test]
+    fn loops_are_the_cycles_and_headers_cut_all_of_them_on_random_graphs() {
+        for seed in 0..300 {
+            let mut random = Random(seed);
+            let arcs: Vec<_> = (0..16).map(|_| (random.below(9), random.below(9))).collect();
+            let mut automaton = Automaton::new(9);
+            arcs.iter().for_each(|&(from, to)| automaton.edge(from, to, Instruction::Skip));
+            let cfg = Cfg::of(&automaton.body());
+            let loops = Loops::of(&cfg);
+            for &loc in cfg.reverse_postorder() {
+                assert_eq!(loops.depth(loc) > 0, is_on_cycle(&cfg, loc, &|_| false), "seed {seed}, {loc:?}");
+                let headers = |loc| loops.is_header(loc);
+                assert!(headers(loc) || !is_on_cycle(&cfg, loc, &headers), "seed {seed}, {loc:?}");
+            }
+            let mut order = loops.order().to_vec();
+            order.sort_unstable();
+            let mut reachable = cfg.reverse_postorder().to_vec();
+            reachable.sort_unstable();
+            assert_eq!(order, reachable);
+        }
     }
 }

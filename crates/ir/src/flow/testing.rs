@@ -146,3 +146,13 @@ pub(crate) fn rmw(register: Option<u32>, address: RegExpr, operation: Rmw) -> In
 pub(crate) fn havoc(register: u32, low: Value, high: Value) -> Instruction {
     Instruction::Havoc { register: RegId(register), range: Range { low, high } }
 }
+
+/// A small generator of random numbers (Knuth's constants, the upper bits).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+}

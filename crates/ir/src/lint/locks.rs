@@ -31,8 +31,10 @@ pub(super) fn misuse(program: &Program, units: &[Unit]) -> Vec<Diagnostic> {
         let held = held_at(unit, start, &touches_lock);
         let edges = unit.body.edges().iter().enumerate();
         for (_, edge) in edges.filter(|(at, _)| unit.ranges.can_take(EdgeId::new(*at))) {
-            found.extend(misused(edge, held[edge.from.index()]));
-            found.extend(kept(unit.body, edge, &held).filter(|_| is_thread));
+            let before = held[edge.from.index()];
+            let after = after(&edge.instruction, before, &touches_lock);
+            found.extend(misused(edge, before));
+            found.extend(kept(unit.body, edge, after).filter(|_| is_thread));
         }
     }
     found
@@ -56,15 +58,11 @@ fn misused(edge: &Edge, held: Held) -> Option<Diagnostic> {
     Some(diagnostic.help(help))
 }
 
-/// A thread that ends here with the lock held.
-fn kept(body: &Body, edge: &Edge, held: &[Held]) -> Option<Diagnostic> {
-    let is_kept = match edge.instruction {
-        Instruction::Lock => true,
-        Instruction::Unlock => false,
-        _ => held[edge.from.index()] == Held::YES,
-    };
+/// The thread may end here, and then does so with the lock held.
+fn kept(body: &Body, edge: &Edge, after: Held) -> Option<Diagnostic> {
     let warning = Diagnostic::warning("lock", "the thread ends here and keeps the lock", edge.span);
-    (is_kept && body.is_done(edge.to)).then(|| warning.help("the others can then neither load nor flush; `unlock` first"))
+    let is_kept = after == Held::YES && body.is_done(edge.to);
+    is_kept.then(|| warning.help("the others can then neither load nor flush; `unlock` first"))
 }
 
 /// For each location, whether the lock may be held there; nothing at all where no run gets to.
@@ -93,11 +91,15 @@ fn join(held: &mut [Held], to: LocId, after: Held) -> bool {
     held[to.index()] != before
 }
 
+/// Nothing is left if the instruction blocks for ever.
 fn after(instruction: &Instruction, before: Held, touches_lock: &[bool]) -> Held {
     match instruction {
-        Instruction::Lock => Held::YES,
-        Instruction::Unlock => Held::NO,
-        Instruction::Call { procedure, .. } if touches_lock[procedure.index()] => Held::UNKNOWN,
+        Instruction::Lock if before.may_be(Held::NO) || before.may_be(Held::UNKNOWN) => Held::YES,
+        Instruction::Unlock if before.may_be(Held::YES) || before.may_be(Held::UNKNOWN) => Held::NO,
+        Instruction::Lock | Instruction::Unlock => Held::default(),
+        Instruction::Call { procedure, .. } if touches_lock[procedure.index()] && before != Held::default() => {
+            Held::UNKNOWN
+        }
         _ => before,
     }
 }

@@ -250,6 +250,7 @@ fn the_lock_is_taken_and_given_back_in_turn() {
     assert_eq!(locking(vec![Lock, Skip, Unlock, Lock, Unlock]), NONE);
     assert_eq!(locking(vec![Unlock]), at(0));
     assert_eq!(locking(vec![Lock, Lock, Unlock]), at(1));
+    assert_eq!(locking(vec![Lock, Lock, Skip]), at(1));
     assert_eq!(locking(vec![Lock, Unlock, Unlock]), at(2));
     assert_eq!(locking(vec![Lock]), at(0));
     assert_eq!(locking(vec![Lock, Terminate]), at(1));

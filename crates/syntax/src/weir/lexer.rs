@@ -52,9 +52,11 @@ fn unreadable(text: &str) -> Option<Diagnostic> {
     }
     let nul = text.find('\0')?;
     let span = Span::new(nul, nul + 1);
-    Some(Diagnostic::error("not-text", "this is not a text file: it holds NUL bytes", span).label("the first one").help(
-        "a `.weir` file is plain text (UTF-8); was a binary or UTF-16 file given by mistake?",
-    ))
+    Some(
+        Diagnostic::error("not-text", "this is not a text file: it holds NUL bytes", span)
+            .label("the first one")
+            .help("a `.weir` file is plain text (UTF-8); was a binary or UTF-16 file given by mistake?"),
+    )
 }
 
 fn open_comment(span: Span) -> Diagnostic {

@@ -1,7 +1,7 @@
 //! How large a program may be. Each limit turns an input that would exhaust the machine into an error.
 
 /// Bytes of source.
-pub const MAX_SOURCE_BYTES: usize = 64 << 20;
+pub const MAX_SOURCE_BYTES: usize = 32 << 20;
 /// Bytes of one name.
 pub const MAX_NAME_BYTES: usize = 255;
 /// How deep blocks and expressions may nest. Parsing recurses this deep.
@@ -18,5 +18,5 @@ pub const MAX_CELLS: usize = 1 << 20;
 pub const MAX_EDGES: usize = 1_000_000;
 /// Observations in properties, each place of each thread counted.
 pub const MAX_OBSERVATIONS: usize = 1_000_000;
-/// Statements and parts of expressions that are looked at, after inlining and replication.
+/// Statements and parts of expressions: in the text, and again with procedures inlined and threads replicated.
 pub const MAX_WORK: usize = 4_000_000;

@@ -7,7 +7,7 @@ use weir_ir::{Diagnostic, Span};
 use super::limits::MAX_ERRORS;
 
 /// Errors beyond this many are only counted, so that a hopeless file costs little.
-const MAX_KEPT: usize = 1000;
+const MAX_KEPT: usize = 200;
 
 /// Gathers errors and warnings.
 #[derive(Default)]
@@ -29,6 +29,11 @@ impl Sink {
         } else if self.seen.insert((error.code, error.primary.span)) {
             self.errors.push(error);
         }
+    }
+
+    /// Whether an error of this kind at this place would be kept. Worth asking before working out a message.
+    pub(crate) fn wants(&self, code: &'static str, span: Span) -> bool {
+        self.errors.len() < MAX_KEPT && !self.seen.contains(&(code, span))
     }
 
     /// Takes a warning, unless the same kind of warning was given at the same place.

@@ -35,6 +35,10 @@ macro_rules! kinds {
             Eof,
         }
 
+        /// The texts of all kinds that have just one.
+        #[cfg(test)]
+        const TEXTS: &[&str] = &[$($text),*];
+
         impl Kind {
             /// The text, for kinds that have just one.
             pub(crate) fn text(self) -> Option<&'static str> {
@@ -141,4 +145,22 @@ fn skip_block_comment(lexer: &mut logos::Lexer<Kind>) -> Result<(), LexError> {
     }
     lexer.bump(at);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_lists_all_keywords() {
+        let reference = include_str!("../../../../docs/language.md");
+        let listed =
+            reference.split("Keywords, which cannot be names:").nth(1).and_then(|rest| rest.split("\n\n").next());
+        let listed = listed.expect("the reference has a list of keywords");
+        let words: Vec<&str> = listed.split('`').skip(1).step_by(2).collect();
+        let mut keywords: Vec<&str> =
+            TEXTS.iter().copied().filter(|text| text.starts_with(char::is_alphabetic)).collect();
+        keywords.sort_unstable();
+        assert_eq!(words, keywords);
+    }
 }

@@ -150,21 +150,24 @@ fn conditions(program: &Program, left: &StateExpr, right: &StateExpr, maps: &[Ma
     Ok(())
 }
 
-/// Places of all instances of each thread, in both programs; registers and cells come from a hash.
+/// Places of all instances of each thread, in both programs; registers and cells come from a hash. A register
+/// of a thread that does not run from the start is 0.
 struct MadeUp {
+    is_single: Vec<bool>,
     places: Vec<Vec<(LocId, LocId)>>,
     salt: u64,
 }
 
 impl MadeUp {
     fn new(program: &Program, maps: &[Map], rng: &mut Rng) -> Self {
+        let is_single = program.threads.iter().map(|thread| thread.multiplicity == Multiplicity::One).collect();
         let mut places = Vec::new();
         for (thread, map) in program.threads.iter().zip(maps) {
             let all: Vec<(LocId, LocId)> = map.iter().map(|(&one, &two)| (one, two)).collect();
             let instances = if thread.multiplicity == Multiplicity::One { 1 } else { rng.below(4) };
             places.push((0..instances).map(|_| *rng.pick(&all)).collect());
         }
-        Self { places, salt: rng.bits() }
+        Self { is_single, places, salt: rng.bits() }
     }
 
     fn observe(&self, atom: &StateAtom, in_second: bool) -> Value {
@@ -174,6 +177,7 @@ impl MadeUp {
                 let place = |&(one, two): &(LocId, LocId)| if in_second { two } else { one };
                 instances.map(place).filter(|loc| locations.contains(loc)).count() as Value
             }
+            StateAtom::Register { thread, .. } if !self.is_single[thread.index()] => 0,
             StateAtom::Register { thread, register } => self.value(u64::from(thread.0) << 32 | u64::from(register.0)),
             StateAtom::Cell(address) => self.value(*address as u64 ^ 0xABCD),
         }

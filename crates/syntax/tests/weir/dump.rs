@@ -2,12 +2,15 @@
 
 use std::fmt::Write;
 
-use weir_ir::{BinaryRmw, Body, Diagnostic, Expr, Instruction, Program, PropertyKind, RegExpr, Rmw, Source, StateAtom, StateExpr};
+use weir_ir::{
+    BinaryRmw, Body, Diagnostic, Expr, Instruction, Program, PropertyKind, RegExpr, Rmw, Source, StateAtom, StateExpr,
+};
 use weir_syntax::weir::{Options, Parsed, parse};
 
 /// Parses a text that must be right.
 pub(crate) fn parsed(text: &str) -> Parsed {
-    parse(&Source::new("test.weir", text), &Options::default()).unwrap_or_else(|errors| panic!("{text}\n{}", messages(text, &errors)))
+    parse(&Source::new("test.weir", text), &Options::default())
+        .unwrap_or_else(|errors| panic!("{text}\n{}", messages(text, &errors)))
 }
 
 /// The program of a text that must be right.
@@ -50,7 +53,9 @@ pub(crate) fn edges(body: &Body) -> Vec<String> {
         let labels = &body.locations[loc.index()].labels;
         if labels.is_empty() { loc.0.to_string() } else { format!("{}({})", loc.0, labels.join(",")) }
     };
-    let edge = |edge: &weir_ir::Edge| format!("{} -> {}: {}", place(edge.from), place(edge.to), instruction(body, &edge.instruction));
+    let edge = |edge: &weir_ir::Edge| {
+        format!("{} -> {}: {}", place(edge.from), place(edge.to), instruction(body, &edge.instruction))
+    };
     body.edges().iter().map(edge).collect()
 }
 
@@ -62,7 +67,9 @@ pub(crate) fn spans(program: &Program, body: &Body) -> Vec<String> {
 pub(crate) fn instruction(body: &Body, instruction: &Instruction) -> String {
     let name = |register: &weir_ir::RegId| body.registers[register.index()].name.clone();
     let text = |value: &RegExpr| expression(value, &mut |register| name(register));
-    let target = |register: &Option<weir_ir::RegId>| register.as_ref().map_or(String::new(), |register| format!("{} = ", name(register)));
+    let target = |register: &Option<weir_ir::RegId>| {
+        register.as_ref().map_or(String::new(), |register| format!("{} = ", name(register)))
+    };
     match instruction {
         Instruction::Skip => "skip".into(),
         Instruction::Load { register, address } => format!("{} = mem[{}]", name(register), text(address)),
@@ -116,15 +123,29 @@ fn expression<L>(value: &Expr<L>, leaf: &mut impl FnMut(&L) -> String) -> String
 pub(crate) fn whole(program: &Program) -> String {
     let mut text = String::new();
     for shared in &program.shared {
-        writeln!(text, "shared {} @ {} {:?} {:?} {}", shared.name, shared.address, shared.initial, shared.range, shared.is_array).unwrap();
+        writeln!(
+            text,
+            "shared {} @ {} {:?} {:?} {}",
+            shared.name, shared.address, shared.initial, shared.range, shared.is_array
+        )
+        .unwrap();
     }
     for (name, value) in &program.constants {
         writeln!(text, "const {name} = {value}").unwrap();
     }
-    let bodies = program.threads.iter().map(|thread| (format!("thread {} {:?} {}", thread.name, thread.multiplicity, thread.weight), &thread.body));
+    let bodies = program
+        .threads
+        .iter()
+        .map(|thread| (format!("thread {} {:?} {}", thread.name, thread.multiplicity, thread.weight), &thread.body));
     let procedures = program.procedures.iter().map(|procedure| (format!("proc {}", procedure.name), &procedure.body));
     for (header, body) in bodies.chain(procedures) {
-        writeln!(text, "{header}: {:?}, failed {:?}", body.registers.iter().map(|register| &register.name).collect::<Vec<_>>(), body.failed).unwrap();
+        writeln!(
+            text,
+            "{header}: {:?}, failed {:?}",
+            body.registers.iter().map(|register| &register.name).collect::<Vec<_>>(),
+            body.failed
+        )
+        .unwrap();
         edges(body).iter().for_each(|edge| writeln!(text, "  {edge}").unwrap());
     }
     for property in &program.properties {

@@ -1,5 +1,11 @@
 //! The `.weir` language, from the outside.
 
+mod docs;
 mod dump;
+mod errors;
 mod examples;
+mod format;
+mod fuzz;
+mod reports;
 mod steps;
+mod traces;

@@ -1,21 +1,583 @@
-//! What each construct becomes, step by step.
+//! What each construct becomes, step by step: the contract of `docs/language.md`.
 
 use crate::dump::{edges, program, spans, steps, whole};
 
+/// Checks the steps of a thread with this body.
+fn check(declarations: &str, body: &str, expected: &[&str]) {
+    assert_eq!(steps(declarations, body), expected, "{declarations} / {body}");
+}
+
 #[test]
-fn peterson() {
-    let p = program(
-        "shared flag[2], turn;
-         thread P0 { loop { flag[0] = 1; turn = 1; while flag[1] == 1 && turn == 1 { } critical: skip; flag[0] = 0; } }
-         forbid P0 at critical;",
+fn a_register_assigned_from_one_shared_read_is_one_load() {
+    check("shared x;", "let r = x;", &["0 -> 1: r = mem[1]"]);
+    check("shared x;", "let r; r = (x);", &["0 -> 1: r = mem[1]"]);
+    check("shared a[3];", "let r = a[2];", &["0 -> 1: r = mem[3]"]);
+    check("", "let r = mem[7];", &["0 -> 1: r = mem[7]"]);
+    check("", "let p, r; r = *p;", &["0 -> 1: r = mem[p]"]);
+}
+
+#[test]
+fn each_shared_read_inside_an_expression_is_a_load_of_its_own_from_left_to_right() {
+    check(
+        "shared x, y;",
+        "let r = y + x * y;",
+        &["0 -> 1: _t1 = mem[2]", "1 -> 2: _t2 = mem[1]", "2 -> 3: _t3 = mem[2]", "3 -> 4: r = _t1 + (_t2 * _t3)"],
     );
-    println!("{}", whole(&p));
-    println!("{:?}", spans(&p, &p.threads[0].body));
-    println!("{:?}", p.threads[0].body.locations.iter().map(|l| p.source.slice(l.span)).collect::<Vec<_>>());
-    println!("{:#?}", steps("shared x, y;", "let a; choose { x = 1; } or { } or { b: loop { y = 2; if a == 1 { break; } } } loop { choose { x = 3; } or { } }"));
-    let p = program("shared x; proc f(a, b) { l: let c = a + x; if c > b { return c; } return 7; } proc g() { } proc h(n) { if n > 0 { return h(n - 1); } return x; }
-     thread T(i)[2] { let r = f(x, i); g(); f(1, 2 * i); let s = 1 + f(x, x); r = h(3); if i > 0 { x = 4; }  let q = r && x; q = any 0..3; q = cas(x, 0, q); loop {}   } thread U { goto a; a: jump b; b: skip; }
-     forbid T at f.l; forbid T[1].r == 3 && U at end; exists count(T at end) == 2; ");
-    println!("{}", whole(&p));
-    println!("{:?}", spans(&p, &p.threads[0].body));
+    check("shared x, y;", "x = y;", &["0 -> 1: _t1 = mem[2]", "1 -> 2: mem[1] = _t1"]);
+    check("shared p;", "let r = *p;", &["0 -> 1: _t1 = mem[1]", "1 -> 2: r = mem[_t1]"]);
+    check(
+        "shared a[2], i, x;",
+        "a[i] = x;",
+        &["0 -> 1: _t1 = mem[3]", "1 -> 2: _t2 = mem[4]", "2 -> 3: mem[1 + _t1] = _t2"],
+    );
+}
+
+#[test]
+fn temporaries_are_free_again_when_the_statement_ends() {
+    check(
+        "shared x;",
+        "x = x; x = x;",
+        &["0 -> 1: _t1 = mem[1]", "1 -> 2: mem[1] = _t1", "2 -> 3: _t1 = mem[1]", "3 -> 4: mem[1] = _t1"],
+    );
+}
+
+#[test]
+fn temporaries_stay_clear_of_names_in_the_source() {
+    check(
+        "shared x;",
+        "let _t1, _t3; x = x + x;",
+        &["0 -> 1: _t2 = mem[1]", "1 -> 2: _t4 = mem[1]", "2 -> 3: mem[1] = _t2 + _t4"],
+    );
+    let program = program("shared x; thread T { let r; x = x; }");
+    let temporary: Vec<bool> = program.threads[0].body.registers.iter().map(|register| register.is_temporary).collect();
+    assert_eq!(temporary, [false, true]);
+}
+
+#[test]
+fn stores_assignments_and_plain_steps() {
+    check("shared x;", "let r; x = r + 1;", &["0 -> 1: mem[1] = r + 1"]);
+    check("", "let r = 1, s, t = r;", &["0 -> 1: r = 1", "1 -> 2: t = r"]);
+    check(
+        "",
+        "fence; skip; lock; unlock; terminate;",
+        &["0 -> 1: fence", "1 -> 2: skip", "2 -> 3: lock", "3 -> 4: unlock", "4 -> 5: terminate"],
+    );
+    check("", "let r; assume r; assert r == 1;", &["0 -> 1: assume r", "1 -> 2: assert r == 1"]);
+    check("shared x;", "assume x == 1;", &["0 -> 1: _t1 = mem[1]", "1 -> 2: assume _t1 == 1"]);
+}
+
+#[test]
+fn compound_assignment_to_a_cell_is_a_load_and_a_store() {
+    check("shared x;", "let r; r += 2;", &["0 -> 1: r = r + 2"]);
+    check("shared x;", "let r; r <<= x;", &["0 -> 1: _t1 = mem[1]", "1 -> 2: r = r << _t1"]);
+    check("shared x, y;", "x -= y;", &["0 -> 1: _t1 = mem[1]", "1 -> 2: _t2 = mem[2]", "2 -> 3: mem[1] = _t1 - _t2"]);
+    check(
+        "shared a[2], i;",
+        "a[i] ^= 1;",
+        &["0 -> 1: _t1 = mem[3]", "1 -> 2: _t2 = mem[1 + _t1]", "2 -> 3: mem[1 + _t1] = _t2 ^ 1"],
+    );
+}
+
+#[test]
+fn read_modify_writes_and_any_are_one_step() {
+    check("shared x;", "cas(x, 0, 1);", &["0 -> 1: cas(mem[1], 0, 1)"]);
+    check("shared x;", "let r = cas(x, 0, 1);", &["0 -> 1: r = cas(mem[1], 0, 1)"]);
+    check(
+        "shared x; proc r0() { return 5; }",
+        "let r = cmpxchg(x, 0, r0());",
+        &["0 -> 1: _t1 = 5", "1 -> 2: r = cmpxchg(mem[1], 0, _t1)"],
+    );
+    check("shared x;", "let r = 1 + xchg(x, 2);", &["0 -> 1: _t1 = xchg(mem[1], 2)", "1 -> 2: r = 1 + _t1"]);
+    check(
+        "shared x;",
+        "fetch_add(mem[3], 2); fetch_xor(x, 1);",
+        &["0 -> 1: fetch_add(mem[3], 2)", "1 -> 2: fetch Xor(mem[1], 1)"],
+    );
+    check(
+        "",
+        "let r = any 0..3; r = 1 + any -1..=1;",
+        &["0 -> 1: r = any 0..3", "1 -> 2: _t1 = any -1..1", "2 -> 3: r = 1 + _t1"],
+    );
+}
+
+#[test]
+fn constants_are_computed_at_once() {
+    check("const N = 2 * 3 + 1; shared a[N];", "a[N - 1] = -N << 1;", &["0 -> 1: mem[7] = -14"]);
+    check(
+        "shared x, a[3];",
+        "let r = &x + (&a[2] - &a); r = a[r + 1];",
+        &["0 -> 1: r = 3", "1 -> 2: r = mem[2 + (r + 1)]"],
+    );
+    check("", "let r = true + false + 0x10 + 0b11 + 1_000;", &["0 -> 1: r = 1020"]);
+    check("", "let r = -9223372036854775808;", &["0 -> 1: r = -9223372036854775808"]);
+}
+
+#[test]
+fn operators_bind_as_in_rust() {
+    let body = "let a, b, r; r = a | b ^ a & b << a + b * a; r = a & 1 == b; r = a == 1 || b == 2 && !a; r = -a - -b; r = ~a % b;";
+    check(
+        "",
+        body,
+        &[
+            "0 -> 1: r = a | (b ^ (a & (b << (a + (b * a)))))",
+            "1 -> 2: r = (a & 1) == b",
+            "2 -> 3: r = (a == 1) || ((b == 2) && !a)",
+            "3 -> 4: r = -a - -b",
+            "4 -> 5: r = ~a % b",
+        ],
+    );
+    check("", "let a, b, r; r = a - b - 1; r = a - (b - 1);", &["0 -> 1: r = (a - b) - 1", "1 -> 2: r = a - (b - 1)"]);
+}
+
+#[test]
+fn each_test_is_one_step_and_leaving_a_block_is_none() {
+    check(
+        "",
+        "let r; if r == 0 { skip; } else { fence; }",
+        &["0 -> 1: assume r == 0", "0 -> 3: assume r != 0", "1 -> 2: skip", "3 -> 2: fence"],
+    );
+    check(
+        "",
+        "let r; if r { skip; } fence;",
+        &["0 -> 1: assume r", "0 -> 2: assume !r", "1 -> 2: skip", "2 -> 3: fence"],
+    );
+    check(
+        "",
+        "let r; if r < 1 { skip; } else if r < 2 { fence; } else { lock; }",
+        &[
+            "0 -> 1: assume r < 1",
+            "0 -> 3: assume r >= 1",
+            "1 -> 2: skip",
+            "3 -> 4: assume r < 2",
+            "3 -> 5: assume r >= 2",
+            "4 -> 2: fence",
+            "5 -> 2: lock",
+        ],
+    );
+    check(
+        "shared x;",
+        "while x != 1 { }",
+        &["0 -> 1: _t1 = mem[1]", "1 -> 0: assume _t1 != 1", "1 -> 2: assume _t1 == 1"],
+    );
+}
+
+#[test]
+fn break_and_continue_are_no_steps() {
+    check(
+        "",
+        "let r; while r == 0 { if r == 1 { continue; } if r == 2 { break; } skip; } fence;",
+        &[
+            "0 -> 1: assume r == 0",
+            "0 -> 3: assume r != 0",
+            "1 -> 0: assume r == 1",
+            "1 -> 2: assume r != 1",
+            "2 -> 3: assume r == 2",
+            "2 -> 5: assume r != 2",
+            "3 -> 4: fence",
+            "5 -> 0: skip",
+        ],
+    );
+}
+
+#[test]
+fn short_circuit_operators_branch_only_where_the_right_side_takes_steps() {
+    check(
+        "shared x;",
+        "let r; while x == 1 && r == 1 { }",
+        &["0 -> 1: _t1 = mem[1]", "1 -> 0: assume (_t1 == 1) && (r == 1)", "1 -> 2: assume !((_t1 == 1) && (r == 1))"],
+    );
+    check(
+        "shared x;",
+        "let r; while r == 1 && x == 1 { }",
+        &[
+            "0 -> 1: assume r == 1",
+            "0 -> 3: assume r != 1",
+            "1 -> 2: _t1 = mem[1]",
+            "2 -> 0: assume _t1 == 1",
+            "2 -> 3: assume _t1 != 1",
+        ],
+    );
+    check(
+        "shared x;",
+        "let r; if !(r || x) { skip; }",
+        &[
+            "0 -> 1: assume r",
+            "0 -> 2: assume !r",
+            "2 -> 3: _t1 = mem[1]",
+            "3 -> 1: assume _t1",
+            "3 -> 4: assume !_t1",
+            "4 -> 1: skip",
+        ],
+    );
+}
+
+#[test]
+fn a_short_circuit_operator_as_a_value_is_zero_or_one() {
+    check(
+        "shared x;",
+        "let r, s; r = s && x;",
+        &["0 -> 1: assume s", "0 -> 4: assume !s", "1 -> 2: _t1 = mem[1]", "2 -> 3: r = _t1 != 0", "4 -> 3: r = 0"],
+    );
+    check(
+        "shared x;",
+        "let r, s; r = s || x == 2;",
+        &["0 -> 1: assume s", "0 -> 3: assume !s", "1 -> 2: r = 1", "3 -> 4: _t1 = mem[1]", "4 -> 2: r = _t1 == 2"],
+    );
+}
+
+#[test]
+fn of_a_constant_test_only_the_possible_side_is_there() {
+    check("", "while true { skip; }", &["0 -> 1: assume 1", "1 -> 0: skip"]);
+    check("const N = 2;", "if N > 2 { fence; } else { skip; }", &["0 -> 1: assume 1", "1 -> 2: skip"]);
+    check("const N = 2;", "if N > 2 { fence; } skip;", &["0 -> 1: assume 1", "1 -> 2: skip"]);
+}
+
+#[test]
+fn code_that_a_constant_rules_out_may_go_outside_of_arrays() {
+    let text = "const N = 2; shared a[N]; thread T(i)[N] { if i > 0 && a[i - 1] == 1 { a[i - 1] = 2; } if i + 1 < N { a[i + 1] = 3; } }";
+    let program = program(text);
+    assert_eq!(edges(&program.threads[0].body), ["0 -> 1: assume 1", "1 -> 2: assume 1", "2 -> 3: mem[2] = 3"]);
+    assert_eq!(
+        edges(&program.threads[1].body),
+        [
+            "0 -> 1: assume 1",
+            "1 -> 2: _t1 = mem[1]",
+            "2 -> 3: assume _t1 == 1",
+            "2 -> 4: assume _t1 != 1",
+            "3 -> 4: mem[1] = 2",
+            "4 -> 5: assume 1",
+        ]
+    );
+}
+
+#[test]
+fn loops_and_labels_cost_nothing() {
+    check("", "loop { a: skip; b: }", &["0(a,b) -> 0(a,b): skip"]);
+    check("", "a: b: skip; c: { d: } fence;", &["0(a,b) -> 1(c,d): skip", "1(c,d) -> 2: fence"]);
+    check("", "goto b; a: skip; b: goto a;", &["0 -> 1(b): skip", "1(b) -> 2(a): skip", "2(a) -> 1(b): skip"]);
+    check(
+        "",
+        "skip; jump b; a: skip; jump c; b: fence; jump a; c: lock;",
+        &["0 -> 1(b): skip", "1(b) -> 2(a): fence", "2(a) -> 3(c): skip", "3(c) -> 4: lock"],
+    );
+}
+
+#[test]
+fn a_loop_without_a_step_skips_on_the_spot() {
+    check("", "loop { }", &["0 -> 0: skip"]);
+    check("", "fence; loop { continue; }", &["0 -> 1: fence", "1 -> 1: skip"]);
+    check("", "loop { loop { } }", &["0 -> 0: skip"]);
+    check("", "loop { choose { } or { } }", &["0 -> 0: skip"]);
+    check("proc nothing() { }", "loop { nothing(); }", &["0 -> 0: skip"]);
+    // A way round that takes no step changes nothing, and is left out when there is another way.
+    check("", "loop { choose { } or { skip; } }", &["0 -> 0: skip"]);
+    check("", "loop { choose { break; } or { } } fence;", &["0 -> 1: fence"]);
+}
+
+#[test]
+fn the_first_step_of_a_branch_is_taken_from_the_place_of_the_choice() {
+    check(
+        "",
+        "choose { skip; lock; } or { fence; } unlock;",
+        &["0 -> 1: skip", "0 -> 2: fence", "1 -> 2: lock", "2 -> 3: unlock"],
+    );
+    check("", "choose { skip; } or { } fence;", &["0 -> 1: skip", "0 -> 2: fence", "1 -> 2: fence"]);
+    check(
+        "",
+        "choose { choose { skip; } or { lock; } } or { fence; }",
+        &["0 -> 1: skip", "0 -> 1: lock", "0 -> 1: fence"],
+    );
+}
+
+#[test]
+fn a_branch_that_begins_with_a_loop_does_not_offer_the_other_branches_again() {
+    check(
+        "",
+        "let r; choose { while r { skip; } } or { fence; }",
+        &[
+            "0 -> 1: assume r",
+            "0 -> 3: assume !r",
+            "0 -> 3: fence",
+            "1 -> 2: skip",
+            "2 -> 1: assume r",
+            "2 -> 3: assume !r",
+        ],
+    );
+    check(
+        "",
+        "choose { a: skip; } or { fence; } jump a;",
+        &["0 -> 1(a): skip", "0 -> 1(a): fence", "1(a) -> 1(a): skip"],
+    );
+}
+
+#[test]
+fn an_empty_branch_at_the_end_skips_to_the_end() {
+    check("", "choose { } or { fence; }", &["0 -> 1: skip", "0 -> 1: fence"]);
+    check("", "loop { choose { break; } or { fence; } }", &["0 -> 1: skip", "0 -> 0: fence"]);
+}
+
+#[test]
+fn atomic_locks_and_unlocks() {
+    check("shared x;", "atomic { x = 1; }", &["0 -> 1: lock", "1 -> 2: mem[1] = 1", "2 -> 3: unlock"]);
+    check("", "atomic { }", &["0 -> 1: lock", "1 -> 2: unlock"]);
+}
+
+#[test]
+fn dead_code_stays_visible() {
+    check("", "terminate; fence;", &["0 -> 1: terminate", "2 -> 1: fence"]);
+    check("", "loop { skip; } fence;", &["0 -> 0: skip", "1 -> 2: fence"]);
+}
+
+#[test]
+fn calls_are_one_step_an_argument_and_one_for_the_result() {
+    let f = "shared x; proc f(a, b) { return a + b; } proc g(a) { x = a; } proc h() { skip; } proc nothing() { }";
+    check(f, "let r = f(1, x);", &["0 -> 1: f.a = 1", "1 -> 2: f.b = mem[1]", "2 -> 3: r = f.a + f.b"]);
+    check(f, "f(1, 2);", &["0 -> 1: f.a = 1", "1 -> 2: f.b = 2"]);
+    check(f, "h(); nothing(); h();", &["0 -> 1: skip", "1 -> 2: skip"]);
+    check(
+        f,
+        "g(3); g(4);",
+        &["0 -> 1: g.a = 3", "1 -> 2: mem[1] = g.a", "2 -> 3: g.a_2 = 4", "3 -> 4: mem[1] = g.a_2"],
+    );
+    check(
+        f,
+        "x = 1 + f(f(1, 2), 3);",
+        &[
+            "0 -> 1: f.a_2 = 1",
+            "1 -> 2: f.b_2 = 2",
+            "2 -> 3: f.a = f.a_2 + f.b_2",
+            "3 -> 4: f.b = 3",
+            "4 -> 5: _t1 = f.a + f.b",
+            "5 -> 6: mem[1] = 1 + _t1",
+        ],
+    );
+}
+
+#[test]
+fn an_unwanted_result_is_computed_but_not_assigned() {
+    check("shared x; proc f() { return x; }", "f();", &["0 -> 1: _t1 = mem[1]"]);
+    check("shared x; proc f() { return x; }", "let r = f();", &["0 -> 1: r = mem[1]"]);
+}
+
+#[test]
+fn early_returns_lead_behind_the_call() {
+    let f = "proc f(a) { while true { if a { return 1; } a += 1; } }";
+    check(
+        f,
+        "let r = f(0); fence;",
+        &[
+            "0 -> 1: f.a = 0",
+            "1 -> 2: assume 1",
+            "2 -> 3: assume f.a",
+            "2 -> 6: assume !f.a",
+            "3 -> 4: r = 1",
+            "4 -> 5: fence",
+            "6 -> 1: f.a = f.a + 1",
+        ],
+    );
+    check(
+        "proc f(a) { if a { return 1; } }",
+        "let r = f(0);",
+        &["0 -> 1: f.a = 0", "1 -> 2: assume f.a", "1 -> 4: assume !f.a", "2 -> 3: r = 1", "4 -> 3: r = 0"],
+    );
+}
+
+#[test]
+fn labels_and_registers_of_each_copy_of_a_procedure_are_its_own() {
+    let program =
+        program("proc f() { let r, r_2; goto l; l: r = 1; r_2 = 2; } thread T { f(); f(); } forbid T at f.l;");
+    assert_eq!(
+        edges(&program.threads[0].body),
+        [
+            "0 -> 1(f.l): skip",
+            "1(f.l) -> 2: f.r = 1",
+            "2 -> 3: f.r_2 = 2",
+            "3 -> 4(f.l): skip",
+            "4(f.l) -> 5: f.r_3 = 1",
+            "5 -> 6: f.r_2_2 = 2",
+        ]
+    );
+    assert!(whole(&program).contains("forbid 0@[1, 4]"));
+}
+
+#[test]
+fn recursive_procedures_stay_procedures() {
+    let program = program(
+        "shared x; proc even(n) { if n == 0 { return 1; } return odd(n - 1); } proc odd(n) { if n == 0 { return 0; } return even(n - 1); }
+         proc never(n) { never(n); } proc both(n) { return even(n) + odd(n); }
+         thread T { let r = both(x); even(2); }",
+    );
+    let names: Vec<&str> = program.procedures.iter().map(|procedure| procedure.name.as_str()).collect();
+    assert_eq!(names, ["even", "odd"]);
+    assert_eq!(
+        edges(&program.threads[0].body),
+        [
+            "0 -> 1: both.n = mem[1]",
+            "1 -> 2: _t1 = call 0(both.n)",
+            "2 -> 3: _t2 = call 1(both.n)",
+            "3 -> 4: r = _t1 + _t2",
+            "4 -> 5: call 0(2)",
+        ]
+    );
+    assert_eq!(
+        edges(&program.procedures[0].body),
+        [
+            "0 -> 1: assume n == 0",
+            "0 -> 3: assume n != 0",
+            "1 -> 2: return 1",
+            "3 -> 4: _t1 = call 1(n - 1)",
+            "4 -> 2: return _t1",
+        ]
+    );
+    assert_eq!(program.procedures[0].parameters.len(), 1);
+}
+
+#[test]
+fn a_name_declared_in_sibling_blocks_is_one_register() {
+    let program = program("thread T { { let r = 1; } { let r = 2; { let s; } } let q; }");
+    let names: Vec<&str> = program.threads[0].body.registers.iter().map(|register| register.name.as_str()).collect();
+    assert_eq!(names, ["r", "s", "q"]);
+}
+
+#[test]
+fn replicated_threads_are_expanded_with_their_numbers() {
+    let program = program(
+        "const N = 2; shared flag[N]; thread W(i)[N] weight 3 { flag[i] = flag[1 - i]; } thread L[0] { spawn L; } thread A[*] { skip; }",
+    );
+    let threads: Vec<String> = program
+        .threads
+        .iter()
+        .map(|t| format!("{} {:?} {:?} {}", t.name, t.family, t.multiplicity, t.weight))
+        .collect();
+    assert_eq!(
+        threads,
+        [
+            "W[0] (\"W\", Some(0)) One 3",
+            "W[1] (\"W\", Some(1)) One 3",
+            "L (\"L\", None) Spawned 1",
+            "A (\"A\", None) Arbitrary 1",
+        ]
+    );
+    assert_eq!(edges(&program.threads[0].body), ["0 -> 1: _t1 = mem[2]", "1 -> 2: mem[1] = _t1"]);
+    assert_eq!(edges(&program.threads[1].body), ["0 -> 1: _t1 = mem[1]", "1 -> 2: mem[2] = _t1"]);
+    assert_eq!(edges(&program.threads[2].body), ["0 -> 1: spawn 2"]);
+}
+
+#[test]
+fn cells_are_laid_out_one_after_the_other() {
+    let program = program(
+        "const N = 3; shared x, a[N] = {1, -2, N}, b[2] = 7; shared p @ 100, q: 0..7 = 1; shared r: 1..=2 @ -5 = 2, s = &p, t;
+         thread T { x = a[0] + b[0] + p + q + r + s + t; }",
+    );
+    let cells: Vec<String> = program
+        .shared
+        .iter()
+        .map(|cell| {
+            format!(
+                "{} {} {:?} {:?}",
+                cell.name,
+                cell.address,
+                cell.initial,
+                cell.range.map(|range| (range.low, range.high))
+            )
+        })
+        .collect();
+    assert_eq!(
+        cells,
+        [
+            "x 1 [0] None",
+            "a 2 [1, -2, 3] None",
+            "b 5 [7, 7] None",
+            "p 100 [0] None",
+            "q 101 [1] Some((0, 7))",
+            "r -5 [2] Some((1, 2))",
+            "s -4 [100] None",
+            "t -3 [0] None",
+        ]
+    );
+}
+
+#[test]
+fn properties_and_costs() {
+    let program = program(
+        "const N = 2; shared x, f[2];
+         thread P { let r = x; crit: skip; } thread W(i)[N] { let s = i; crit: skip; } thread A[*] { a: skip; }
+         forbid P at crit && W at crit; forbid W[1] at crit; forbid deadlock; exists P.r == 0 && W[1].s == N - 1; always x == f[1] + mem[3] + &f;
+         forbid count(W at crit) >= 2 || A at a || count(A at a) == 3; forbid P at end;
+         cost fence = 20; cost rmw = N; cost crit = 3;",
+    );
+    let text = whole(&program);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with([' ', 's', 't'])).collect();
+    assert_eq!(
+        lines,
+        [
+            "const N = 2",
+            "forbid 0@[1] && (1@[1] || 2@[1])",
+            "forbid 2@[1]",
+            "forbid deadlock",
+            "exists (0.0 == 0) && (2.0 == 1)",
+            "always mem[1] == ((mem[3] + mem[3]) + 2)",
+            "forbid (((1@[1] + 2@[1]) >= 2) || (3@[0] != 0)) || (3@[0] == 3)",
+            "forbid 0@[2]",
+            "cost Fence = 20",
+            "cost ReadModifyWrite = 2",
+            "cost Label(\"crit\") = 3",
+        ]
+    );
+}
+
+#[test]
+fn assertions_have_a_place_to_fail() {
+    let program = program("thread T { assert 1 == 2; skip; } thread U { skip; }");
+    let body = &program.threads[0].body;
+    let failed = body.failed.expect("the body asserts");
+    assert_eq!(body.edges_from(failed).len(), 0);
+    assert!(!body.is_done(failed) && body.edges().iter().all(|edge| edge.to != failed));
+    assert_eq!(program.threads[1].body.failed, None);
+}
+
+#[test]
+fn spans_point_at_what_was_written() {
+    let text = "shared x, flag[2];
+thread T {
+    let r = flag[1] + x;
+    flag[r + 1] = x + 1;
+    let s = cas(x, 0, 1), q;
+    while r == 1 && (x == 2) { fence; }
+    atomic { r = any 0..1; }
+    x = 1 + xchg(x, 2);
+    f(r, 2);
+}
+proc f(a, b) { return a; }";
+    let program = program(text);
+    assert_eq!(
+        spans(&program, &program.threads[0].body),
+        [
+            "flag[1]",
+            "x",
+            "let r = flag[1] + x",
+            "x",
+            "flag[r + 1] = x + 1",
+            "s = cas(x, 0, 1)",
+            "r == 1",
+            "r == 1",
+            "x",
+            "(x == 2)",
+            "(x == 2)",
+            "fence",
+            "atomic",
+            "r = any 0..1",
+            "}",
+            "xchg(x, 2)",
+            "x = 1 + xchg(x, 2)",
+            "r",
+            "2",
+        ]
+    );
+    let body = &program.threads[0].body;
+    let places: Vec<&str> = body.locations.iter().map(|location| program.source.slice(location.span)).collect();
+    assert_eq!(places[0], "let r = flag[1] + x");
+    assert_eq!(places[1], "x");
+    assert_eq!(places[6], "while r == 1 && (x == 2)");
+    assert_eq!(*places.last().unwrap(), "}");
 }

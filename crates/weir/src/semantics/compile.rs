@@ -11,6 +11,7 @@ use weir_ir::{
 use weir_witness::{Action, Goal, Step};
 
 use super::StepCode;
+use super::buffers::Buffers;
 use super::code::Code;
 use super::goals::Goals;
 use super::intern::Interner;
@@ -72,7 +73,7 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>) -> Compiled {
         goals: compiler.goals(purpose.goals),
         initial: compiler.initial(),
         edge_count,
-        buffers: Interner::new(),
+        buffers: Buffers::new(),
         heaps: Interner::new(),
         blocked_by_range: (0..edge_count).map(|_| AtomicBool::new(false)).collect(),
         fault: OnceLock::new(),

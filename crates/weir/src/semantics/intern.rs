@@ -3,7 +3,7 @@
 //! Numbers depend on the order in which workers come by, so they never decide anything that is shown:
 //! whoever needs an order that lasts asks for the content.
 
-use std::hash::{BuildHasher, BuildHasherDefault};
+use std::hash::{BuildHasher, BuildHasherDefault, Hash};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashTable;
@@ -13,17 +13,56 @@ use weir_ir::Value;
 
 const SHARDS: usize = 64;
 
+/// Finds numbers by the content they stand for; made for many readers and few writers.
+pub(crate) struct Index {
+    shards: Vec<RwLock<HashTable<u32>>>,
+}
+
+impl Index {
+    pub(crate) fn new() -> Self {
+        Self { shards: (0..SHARDS).map(|_| RwLock::new(HashTable::new())).collect() }
+    }
+
+    /// The number with this hash for which `same` holds, else the one that `add` makes, if it can. `hash_of` is the hash
+    /// of a number that is in the index.
+    #[inline]
+    pub(crate) fn find_or_add(
+        &self,
+        hash: u64,
+        same: impl Fn(u32) -> bool,
+        hash_of: impl Fn(u32) -> u64,
+        add: impl FnOnce() -> Option<u32>,
+    ) -> Option<u32> {
+        // hashbrown's tag comes from the top bits and its bucket from the bottom ones: take neither.
+        let shard = &self.shards[(hash >> 32) as usize % SHARDS];
+        if let Some(&number) = shard.read().find(hash, |&number| same(number)) {
+            return Some(number);
+        }
+        let mut shard = shard.write();
+        if let Some(&number) = shard.find(hash, |&number| same(number)) {
+            return Some(number);
+        }
+        let number = add()?;
+        shard.insert_unique(hash, number, |&number| hash_of(number));
+        Some(number)
+    }
+}
+
+/// The hash by which things are interned.
+pub(crate) fn hash<T: Hash + ?Sized>(content: &T) -> u64 {
+    BuildHasherDefault::<FxHasher>::default().hash_one(content)
+}
+
 /// A set of rows of values. Row 0 is the empty one.
 pub(crate) struct Interner {
     rows: boxcar::Vec<Box<[Value]>>,
-    index: Vec<RwLock<HashTable<u32>>>,
+    index: Index,
     bytes: AtomicU64,
 }
 
 impl Interner {
     pub(crate) fn new() -> Self {
-        let index = (0..SHARDS).map(|_| RwLock::new(HashTable::new())).collect();
-        let interner = Self { rows: boxcar::Vec::new(), index, bytes: AtomicU64::new(0) };
+        let interner = Self { rows: boxcar::Vec::new(), index: Index::new(), bytes: AtomicU64::new(0) };
         let empty = interner.number(&[]);
         debug_assert_eq!(empty, Some(0));
         interner
@@ -37,31 +76,19 @@ impl Interner {
 
     /// The number of this row; `None` if there are more rows than numbers.
     pub(crate) fn number(&self, row: &[Value]) -> Option<u64> {
-        let hash = hash(row);
-        // hashbrown's tag comes from the top bits and its bucket from the bottom ones: take neither.
-        let shard = &self.index[(hash >> 32) as usize % SHARDS];
-        let same = |&number: &u32| &*self.rows[number as usize] == row;
-        if let Some(&number) = shard.read().find(hash, same) {
-            return Some(u64::from(number));
-        }
-        let mut shard = shard.write();
-        if let Some(&number) = shard.find(hash, same) {
-            return Some(u64::from(number));
-        }
-        let number = u32::try_from(self.rows.push(row.into())).ok()?;
-        shard.insert_unique(hash, number, |&number| self::hash(&self.rows[number as usize]));
-        self.bytes.fetch_add(bytes_of(row), Ordering::Relaxed);
-        Some(u64::from(number))
+        let same = |number: u32| self.row(u64::from(number)) == row;
+        let hash_of = |number: u32| hash(self.row(u64::from(number)));
+        let add = || {
+            self.bytes.fetch_add(bytes_of(row), Ordering::Relaxed);
+            u32::try_from(self.rows.push(row.into())).ok()
+        };
+        self.index.find_or_add(hash(row), same, hash_of, add).map(u64::from)
     }
 
     /// Bytes held, to within what the allocator adds.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
-}
-
-fn hash(row: &[Value]) -> u64 {
-    BuildHasherDefault::<FxHasher>::default().hash_one(row)
 }
 
 /// The row, its fat pointer, and its share of an index that is between half full and full.

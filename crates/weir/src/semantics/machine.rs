@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use weir_ir::{Address, BinaryOp, Range, Value};
 use weir_witness::Goal;
 
+use super::buffers::Buffers;
 use super::code::Code;
 use super::goals::Goals;
 use super::intern::Interner;
@@ -41,7 +42,7 @@ pub(crate) struct Machine {
     /// Number of edges of all threads: the numbers of flushes begin here.
     pub(crate) edge_count: u32,
     pub(crate) initial: Vec<(Field, u64)>,
-    pub(crate) buffers: Interner,
+    pub(crate) buffers: Buffers,
     pub(crate) heaps: Interner,
     /// For each edge: whether a store was blocked there because of the range of its cell.
     pub(crate) blocked_by_range: Vec<AtomicBool>,
@@ -192,14 +193,15 @@ impl Machine {
             pairs.sort_unstable();
         }
         let row: Vec<Value> = pairs.into_iter().flat_map(|(address, value)| [address, value]).collect();
-        self.put_row(state, field, &self.heaps, &row);
+        self.put_number(state, field, self.heaps.number(&row));
     }
 
-    /// Gives a field the number of an interned row.
-    pub(crate) fn put_row<const N: usize>(&self, state: &mut Packed<N>, field: Field, rows: &Interner, row: &[Value]) {
-        match rows.number(row) {
+    /// Gives a field the number of something interned, unless there was none left.
+    #[inline]
+    pub(crate) fn put_number<const N: usize>(&self, state: &mut Packed<N>, field: Field, number: Option<u64>) {
+        match number {
             Some(number) => state.set_raw(field, number),
-            None => self.broken("more than 2^32 different buffers"),
+            None => self.broken("more than 2^32 different buffers or memories"),
         }
     }
 
@@ -409,11 +411,14 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
         // Interned rows are spelt out, their numbers left out; everything else is as the words have it.
         let mut rest = *state;
         let mut rows = Vec::new();
-        let buffers = layout.buffers.iter().flatten().map(|&field| (field, &self.machine.buffers));
-        for (field, interner) in buffers.chain(layout.heap.map(|field| (field, &self.machine.heaps))) {
-            let row = interner.row(state.raw(field));
-            rows.push(row.len() as Value);
-            rows.extend_from_slice(row);
+        for &field in layout.buffers.iter().flatten() {
+            let start = rows.len();
+            rows.extend(self.machine.buffers.entries(state.raw(field)).flat_map(|(address, value)| [address, value]));
+            rows.insert(start, (rows.len() - start) as Value);
+            rest.set_raw(field, 0);
+        }
+        if let Some(field) = layout.heap {
+            rows.extend_from_slice(self.machine.heaps.row(state.raw(field)));
             rest.set_raw(field, 0);
         }
         rest.0[..layout.words].iter().map(|&word| word as Value).chain(rows).collect()

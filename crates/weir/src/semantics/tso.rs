@@ -14,17 +14,14 @@ use super::state::Packed;
 /// Total Store Order.
 pub(crate) enum Tso {}
 
-/// The most stores of a buffer that are copied without asking for memory.
-const SMALL: usize = 32;
-
 impl MemoryModel for Tso {
     const STORES_PASS_THE_LOCK: bool = true;
 
     #[inline]
     fn load<const N: usize>(machine: &Machine, state: &Packed<N>, thread: usize, target: Target) -> Value {
-        let address = machine.address(target);
-        let newest = buffer(machine, state, thread).rchunks_exact(2).find(|store| store[0] == address);
-        newest.map_or_else(|| machine.read(state, target), |store| store[1])
+        let buffer = machine.layout.buffers[thread].map_or(0, |field| state.raw(field));
+        let newest = if buffer == 0 { None } else { machine.buffers.newest(buffer, machine.address(target)) };
+        newest.unwrap_or_else(|| machine.read(state, target))
     }
 
     #[inline]
@@ -33,16 +30,8 @@ impl MemoryModel for Tso {
             machine.broken("a thread without a buffer stores");
             return;
         };
-        let old = machine.buffers.row(next.raw(field));
-        let entry = [machine.address(target), value];
-        let mut small = [0; 2 * SMALL];
-        if let Some(row) = small.get_mut(..old.len() + 2) {
-            row[..old.len()].copy_from_slice(old);
-            row[old.len()..].copy_from_slice(&entry);
-            machine.put_row(next, field, &machine.buffers, row);
-        } else {
-            machine.put_row(next, field, &machine.buffers, &[old, &entry].concat());
-        }
+        let longer = machine.buffers.push(next.raw(field), (machine.address(target), value));
+        machine.put_number(next, field, longer);
     }
 
     #[inline]
@@ -51,23 +40,22 @@ impl MemoryModel for Tso {
     }
 
     #[inline]
-    fn flushes<const N: usize>(machine: &Machine, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
+    fn flushes<const N: usize>(
+        machine: &Machine,
+        from: &Packed<N>,
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
         for (thread, &field) in machine.layout.buffers.iter().enumerate() {
             let Some(field) = field else { continue };
-            if let [address, value, rest @ ..] = machine.buffers.row(from.raw(field))
+            let buffer = from.raw(field);
+            if let Some((address, value)) = machine.buffers.oldest(buffer)
                 && !machine.locked_out(from, thread)
             {
                 let mut next = *from;
-                machine.write(&mut next, machine.layout.cells.target(*address), *value);
-                machine.put_row(&mut next, field, &machine.buffers, rest);
+                machine.write(&mut next, machine.layout.cells.target(address), value);
+                machine.put_number(&mut next, field, machine.buffers.flush(buffer));
                 emit(StepCode { number: machine.edge_count + thread as u32, choice: 0 }, next);
             }
         }
     }
-}
-
-/// The buffer of a thread, oldest store first, as pairs of address and value.
-#[inline]
-fn buffer<'a, const N: usize>(machine: &'a Machine, state: &Packed<N>, thread: usize) -> &'a [Value] {
-    machine.layout.buffers[thread].map_or(&[], |field| machine.buffers.row(state.raw(field)))
 }

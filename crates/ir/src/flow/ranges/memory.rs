@@ -5,22 +5,31 @@
 //! too. A store outside a declared range blocks before it takes effect, so it adds nothing.
 //!
 //! Cells share a *slot* where telling them apart would cost too much: all that are not declared, those of
-//! a very long array, and any beyond a large number of declared cells.
+//! a long array, and any beyond a large number of declared cells. An access that may touch very many slots
+//! is taken to touch all.
 
 use super::interval::binary;
 use super::widening::{Pace, Thresholds};
 use crate::{Address, BinaryOp, Program, Range, Shared, Value};
 
+/// An access that may touch more slots is taken to touch all, so that no access costs more than this.
+const MOST_TOUCHED: usize = 128;
+
 /// The cells of longer arrays share one slot.
-const LONGEST_SPLIT_ARRAY: usize = 512;
+const LONGEST_SPLIT_ARRAY: usize = MOST_TOUCHED;
 
-/// A store to an unknown address touches every slot, so there must not be too many. Arrays that would take
-/// more share one slot, and what finds no slot at all shares that of cells that are not declared.
-const MOST_SLOTS: usize = 2048;
+/// Arrays that would take more slots share one, and what finds no slot at all shares that of cells that are
+/// not declared.
+const MOST_SLOTS: usize = 4096;
 
-/// A place in [`Memory::slots`].
+/// What a write changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct SlotId(usize);
+pub(super) enum Target {
+    /// A place in [`Memory::slots`].
+    Slot(usize),
+    /// Any cell at all.
+    Anywhere,
+}
 
 /// Cells that share a range.
 #[derive(Clone, Debug)]
@@ -31,6 +40,7 @@ struct Slot {
     allowed: Range,
     /// What is there at the start.
     initial: Range,
+    /// What is there at some time, but for writes that may go anywhere.
     value: Range,
     is_written: bool,
     growths: u32,
@@ -51,6 +61,11 @@ pub(super) enum Write {
 pub(super) struct Memory {
     /// By address; the last one is for all cells without a slot of their own.
     slots: Vec<Slot>,
+    /// What writes that may go anywhere put there.
+    anywhere: Option<Range>,
+    anywhere_growths: u32,
+    /// What any cell holds.
+    all: Range,
 }
 
 impl Memory {
@@ -71,89 +86,138 @@ impl Memory {
             }
         }
         slots.sort_by_key(|slot| slot.addresses);
-        elsewhere.value = elsewhere.initial;
         slots.push(elsewhere);
-        Self { slots }
+        Self::at_start(slots)
     }
 
     /// The same cells as they are at the start.
     pub(super) fn restarted(&self) -> Self {
-        let fresh = |slot: &Slot| Slot::new(slot.addresses, slot.allowed, slot.initial);
-        Self { slots: self.slots.iter().map(fresh).collect() }
+        Self::at_start(self.slots.clone())
     }
 
-    /// The slots that cells of these addresses may lie in.
-    fn hit(&self, addresses: Range) -> impl Iterator<Item = SlotId> + use<> {
+    fn at_start(slots: Vec<Slot>) -> Self {
+        let fresh = |slot: &Slot| Slot::new(slot.addresses, slot.allowed, slot.initial);
+        let slots: Vec<Slot> = slots.iter().map(fresh).collect();
+        let all = slots.iter().map(|slot| slot.initial).reduce(Range::hull).unwrap_or(Range::single(0));
+        Self { slots, anywhere: None, anywhere_growths: 0, all }
+    }
+
+    /// The slots that cells of these addresses may lie in; nothing if those are too many.
+    fn touched(&self, addresses: Range) -> Option<impl Iterator<Item = usize> + use<>> {
         let (elsewhere, declared) = (self.slots.len() - 1, &self.slots[..self.slots.len() - 1]);
         let start = declared.partition_point(|slot| slot.addresses.high < addresses.low);
         let end = declared.partition_point(|slot| slot.addresses.low <= addresses.high).max(start);
+        if end - start > MOST_TOUCHED {
+            return None;
+        }
         let overlap = |slot: &Slot| slot.addresses.meet(addresses).map_or(0, |both| u128::from(both.extent()) + 1);
         let covered: u128 = declared[start..end].iter().map(overlap).sum();
         let is_covered = covered > u128::from(addresses.extent());
-        (start..end).chain((!is_covered).then_some(elsewhere)).map(SlotId)
+        Some((start..end).chain((!is_covered).then_some(elsewhere)))
     }
 
     fn slot_of(&self, address: Address) -> &Slot {
-        let mut hit = self.hit(Range::single(address));
-        &self.slots[hit.next().map_or(self.slots.len() - 1, |slot| slot.0)]
+        let touched = self.touched(Range::single(address)).and_then(|mut slots| slots.next());
+        &self.slots[touched.unwrap_or(self.slots.len() - 1)]
+    }
+
+    /// What the cells of a slot may hold.
+    fn value(&self, slot: &Slot) -> Range {
+        let strays = self.anywhere.and_then(|anywhere| anywhere.meet(slot.allowed));
+        strays.map_or(slot.value, |strays| strays.hull(slot.value))
     }
 
     /// What a load from one of these addresses can see.
     pub(super) fn load(&self, addresses: Range) -> Range {
-        let values = self.hit(addresses).map(|slot| self.slots[slot.0].value);
-        values.reduce(Range::hull).unwrap_or(Range::FULL)
+        let Some(touched) = self.touched(addresses) else { return self.all };
+        touched.map(|slot| self.value(&self.slots[slot])).reduce(Range::hull).unwrap_or(Range::FULL)
     }
 
     /// The values that a store to one of these addresses may put there.
     pub(super) fn allowed(&self, addresses: Range) -> Range {
-        let allowed = self.hit(addresses).map(|slot| self.slots[slot.0].allowed);
-        allowed.reduce(Range::hull).unwrap_or(Range::FULL)
+        let Some(touched) = self.touched(addresses) else { return Range::FULL };
+        touched.map(|slot| self.slots[slot].allowed).reduce(Range::hull).unwrap_or(Range::FULL)
     }
 
-    /// Which slots a write may change, and to what. None at all: it cannot happen.
-    pub(super) fn effects(&self, addresses: Range, write: &Write) -> Vec<(SlotId, Range)> {
-        let effect = |id: SlotId| {
-            let slot = &self.slots[id.0];
-            Some((id, write.result(slot.value)?.meet(slot.allowed)?))
+    /// What a write may change, and to what. Nothing at all: it cannot happen.
+    pub(super) fn effects(&self, addresses: Range, write: &Write) -> Vec<(Target, Range)> {
+        let Some(touched) = self.touched(addresses) else {
+            return write.result(self.all).map(|value| (Target::Anywhere, value)).into_iter().collect();
         };
-        self.hit(addresses).filter_map(effect).collect()
+        let effect = |at: usize| {
+            let slot = &self.slots[at];
+            Some((Target::Slot(at), write.result(self.value(slot))?.meet(slot.allowed)?))
+        };
+        touched.filter_map(effect).collect()
     }
 
     /// A write happens. Whether that changed any range.
-    pub(super) fn grow(&mut self, slot: SlotId, by: Range, thresholds: &Thresholds) -> bool {
-        let slot = &mut self.slots[slot.0];
-        slot.is_written = true;
-        let widened = thresholds.widen(slot.value, slot.value.hull(by), Pace::after(slot.growths));
-        slot.replace(widened)
+    pub(super) fn grow(&mut self, target: Target, by: Range, thresholds: &Thresholds) -> bool {
+        let changed = match target {
+            Target::Anywhere => self.grow_anywhere(by, thresholds),
+            Target::Slot(at) => {
+                let known = self.value(&self.slots[at]);
+                let slot = &mut self.slots[at];
+                slot.is_written = true;
+                let widened = || thresholds.widen(known, known.hull(by), Pace::after(slot.growths));
+                known.hull(by) != known && slot.replace(widened())
+            }
+        };
+        if changed {
+            self.note(target);
+        }
+        changed
+    }
+
+    fn grow_anywhere(&mut self, by: Range, thresholds: &Thresholds) -> bool {
+        let widen = |known: Range| thresholds.widen(known, known.hull(by), Pace::after(self.anywhere_growths));
+        let grown = Some(self.anywhere.map_or(by, widen));
+        let changed = grown != self.anywhere;
+        self.anywhere = grown;
+        self.anywhere_growths += u32::from(changed);
+        changed
     }
 
     /// A write happens; the range grows by no more than it must.
-    pub(super) fn add(&mut self, slot: SlotId, value: Range) {
-        let slot = &mut self.slots[slot.0];
-        slot.is_written = true;
-        slot.value = slot.value.hull(value);
+    pub(super) fn add(&mut self, target: Target, value: Range) {
+        match target {
+            Target::Anywhere => self.anywhere = Some(self.anywhere.map_or(value, |known| known.hull(value))),
+            Target::Slot(at) => {
+                self.slots[at].is_written = true;
+                self.slots[at].value = self.slots[at].value.hull(value);
+            }
+        }
+        self.note(target);
+    }
+
+    /// Keeps [`Memory::all`] up to date with a target that has grown.
+    fn note(&mut self, target: Target) {
+        let grown = match target {
+            Target::Anywhere => self.anywhere.unwrap_or(self.all),
+            Target::Slot(at) => self.slots[at].value,
+        };
+        self.all = self.all.hull(grown);
     }
 
     /// Gives up on ranges: every cell may hold whatever may be stored there.
     pub(super) fn give_up(&mut self) {
-        for slot in &mut self.slots {
-            slot.replace(Range::FULL);
-        }
+        self.anywhere = Some(Range::FULL);
+        self.all = Range::FULL;
     }
 
     /// What the cell may hold.
     pub(super) fn cell(&self, address: Address) -> Range {
-        self.slot_of(address).value
+        self.value(self.slot_of(address))
     }
 
     /// What cells that are not declared may hold.
     pub(super) fn elsewhere(&self) -> Range {
-        self.slots.last().map_or(Range::FULL, |slot| slot.value)
+        self.slots.last().map_or(Range::FULL, |slot| self.value(slot))
     }
 
     /// Whether some write may change the cell.
     pub(super) fn is_written(&self, address: Address) -> bool {
-        self.slot_of(address).is_written
+        self.anywhere.is_some() || self.slot_of(address).is_written
     }
 }
 
@@ -259,7 +323,7 @@ mod tests {
 
     #[test]
     fn cells_beyond_the_most_slots_share_one_with_the_undeclared() {
-        let mut declared: Vec<Shared> = (0..5).map(|at| shared("a", 1000 * at, 500, None)).collect();
+        let mut declared: Vec<Shared> = (0..5).map(|at| shared("a", 1000 * at, 129, None)).collect();
         declared.extend((0..MOST_SLOTS as Value).map(|at| shared("x", 9000 + at, 1, None)));
         declared.push(Shared { initial: vec![7; 3], ..shared("last", 20_000, 3, None) });
         let mut memory = Memory::new(&program(declared, vec![]));
@@ -268,7 +332,24 @@ mod tests {
         store(&mut memory, range(20_001, 20_001), range(9, 9));
         assert_eq!((memory.cell(20_002), memory.cell(4001), memory.cell(1)), (range(0, 9), range(0, 0), range(0, 0)));
         store(&mut memory, range(4001, 4001), range(2, 2));
-        assert_eq!((memory.cell(4400), memory.cell(1)), (range(0, 2), range(0, 0)));
+        assert_eq!((memory.cell(4100), memory.cell(1)), (range(0, 2), range(0, 0)));
+    }
+
+    #[test]
+    fn an_access_that_touches_very_many_slots_is_taken_to_touch_all() {
+        let mut declared: Vec<Shared> = (0..200).map(|at| shared("x", 10 * at, 1, None)).collect();
+        declared.push(shared("bit", 5, 1, Some((0, 1))));
+        let mut memory = Memory::new(&program(declared, vec![]));
+        store(&mut memory, range(0, 1500), range(-3, 9));
+        assert_eq!((memory.cell(10), memory.cell(1990), memory.cell(5)), (range(-3, 9), range(-3, 9), range(0, 1)));
+        assert!(memory.is_written(1990) && memory.is_written(123_456));
+        assert_eq!((memory.elsewhere(), memory.load(range(0, 1500))), (range(-3, 9), range(-3, 9)));
+        store(&mut memory, range(10, 10), range(20, 20));
+        assert_eq!((memory.cell(10), memory.cell(20)), (range(-3, 20), range(-3, 9)));
+        assert_eq!(memory.load(Range::FULL), range(-3, 20));
+        assert_eq!(memory.restarted().load(Range::FULL), range(0, 0));
+        let swap = Write::Swap { expected: range(30, 40), new: range(1, 1) };
+        assert!(memory.effects(Range::FULL, &swap).is_empty());
     }
 
     #[test]

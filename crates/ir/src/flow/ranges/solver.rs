@@ -177,8 +177,8 @@ impl<'p> Unit<'p> {
                 for fails in ways(&edge.instruction) {
                     if let Some((to, effects)) = follow(self.body, edge, fails, &mut env, memory) {
                         self.join(edge.from, to, &env, thresholds);
-                        for (slot, value) in effects {
-                            memory_changed |= memory.grow(slot, value, thresholds);
+                        for (target, value) in effects {
+                            memory_changed |= memory.grow(target, value, thresholds);
                         }
                     }
                     env.reset();
@@ -247,7 +247,7 @@ impl<'p> Unit<'p> {
                 for fails in ways(&edge.instruction) {
                     match follow(self.body, edge, fails, &mut env, memory) {
                         Some((to, effects)) if to == loc => {
-                            effects.into_iter().for_each(|(slot, value)| narrowed.add(slot, value));
+                            effects.into_iter().for_each(|(target, value)| narrowed.add(target, value));
                             self.rows.collect(&mut row, &env, is_reached);
                             is_reached = true;
                         }

@@ -1,4 +1,4 @@
-//! Precision on the programs people write. Soundness is tested on random programs in `tests/`.
+//! Precision on the programs people write. Soundness is tested on random programs in `tests/soundness/`.
 
 use super::Ranges;
 use crate::flow::testing::{

@@ -2,14 +2,14 @@
 
 use super::env::Env;
 use super::interval::binary;
-use super::memory::{Memory, SlotId, Write};
+use super::memory::{Memory, Target, Write};
 use crate::{Instruction, Range, RegExpr, RegId, Rmw, Value};
 
 /// Enough to see through the value of a store; see [`Env::narrow`].
 const NARROWING_DEPTH: u32 = 8;
 
-/// Slots of memory that a step may change, and to what.
-pub(super) type Effects = Vec<(SlotId, Range)>;
+/// What a step may change in memory, and to what.
+pub(super) type Effects = Vec<(Target, Range)>;
 
 /// Changes `env` as the instruction does, and says what it may do to memory; nothing if no run can take the
 /// step. An `assert` is taken to hold; [`Env::assume`] tells of the other way.

@@ -1,7 +1,7 @@
 //! Lines to text: indentation, blank lines, comments behind code.
 //!
-//! A comment behind code keeps its column if there is room, and comments on lines that follow each other
-//! stand in one column.
+//! A comment that stands apart from its code keeps its column if there is room, and comments on lines that
+//! follow each other stand in one column.
 
 use super::{Piece, clean};
 
@@ -25,13 +25,14 @@ pub(super) struct Line {
 /// A comment behind code.
 pub(super) struct Comment {
     pub(super) text: String,
-    /// How many characters were before it in its line.
+    /// How many characters are to be before it in its line, at least.
     column: usize,
 }
 
 impl Comment {
     pub(super) fn of(piece: &Piece) -> Self {
-        Self { text: clean(piece.text), column: (piece.column as usize).saturating_sub(1) }
+        let column = if piece.is_apart { piece.column } else { 0 };
+        Self { text: clean(piece.text), column }
     }
 }
 
@@ -49,7 +50,8 @@ pub(super) fn render(lines: &[Line]) -> String {
     let mut rest = lines;
     while let Some(first) = rest.first() {
         let follows = |line: &Line| line.comment.is_some() && !line.blank_before;
-        let run = if first.comment.is_some() { 1 + rest[1..].iter().take_while(|line| follows(line)).count() } else { 1 };
+        let run =
+            if first.comment.is_some() { 1 + rest[1..].iter().take_while(|line| follows(line)).count() } else { 1 };
         let wanted = |line: &Line| line.comment.as_ref().map_or(0, |comment| comment.column.max(line.width() + 1));
         let column = rest[..run].iter().map(wanted).max().unwrap_or(0);
         rest[..run].iter().for_each(|line| write_line(line, column, &mut text));

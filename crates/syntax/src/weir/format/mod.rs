@@ -38,8 +38,10 @@ struct Piece<'s> {
     text: &'s str,
     /// Line breaks before it.
     breaks: usize,
-    /// Its column in the source.
-    column: u32,
+    /// How many characters are before it in its line of the source.
+    column: usize,
+    /// Whether it stands well apart from what is before it in its line.
+    is_apart: bool,
     /// Whether it is an operator with one operand.
     is_unary: bool,
 }
@@ -54,15 +56,18 @@ impl Piece<'_> {
 fn pieces<'s>(source: &'s Source, lexed: &Lexed) -> Vec<Piece<'s>> {
     let mut all: Vec<Token> = lexed.tokens.iter().chain(&lexed.comments).copied().collect();
     all.sort_by_key(|token| token.span);
-    let (mut end, mut before) = (0, Kind::Eof);
+    let (mut end, mut before, mut column) = (0, Kind::Eof, 0);
     let mut pieces = Vec::with_capacity(all.len());
     for token in all {
         let gap = source.text().get(end..token.span.start as usize).unwrap_or("");
         let breaks = gap.bytes().filter(|&byte| byte == b'\n').count();
         let is_unary = spacing::can_be_unary(token.kind) && !spacing::ends_operand(before);
-        let column = source.line_column(token.span.start).column;
-        let text = source.slice(token.span).trim_end();
-        let piece = Piece { kind: token.kind, text, breaks, column, is_unary };
+        let text = source.slice(token.span);
+        let start = advanced(column, gap);
+        column = advanced(start, text);
+        let text = text.trim_end();
+        let is_apart = breaks == 0 && gap.len() > 1;
+        let piece = Piece { kind: token.kind, text, breaks, column: start, is_apart, is_unary };
         if !piece.is_comment() {
             before = token.kind;
         }
@@ -70,6 +75,14 @@ fn pieces<'s>(source: &'s Source, lexed: &Lexed) -> Vec<Piece<'s>> {
         pieces.push(piece);
     }
     pieces
+}
+
+/// The column behind a text that begins at `column`.
+fn advanced(column: usize, text: &str) -> usize {
+    match text.rsplit_once('\n') {
+        Some((_, last)) => last.chars().count(),
+        None => column + text.chars().count(),
+    }
 }
 
 /// Lays pieces out line by line.
@@ -82,7 +95,7 @@ struct Layout<'s> {
     /// Blocks around.
     level: usize,
     /// The column of the comment behind the line before, if there is one.
-    comment_column: Option<u32>,
+    comment_column: Option<usize>,
 }
 
 impl<'s> Layout<'s> {
@@ -207,8 +220,7 @@ impl<'s> Layout<'s> {
             comment.text.push_str(piece.text);
         } else {
             // A statement that got a line of its own left its comment's column behind.
-            let column = if last.is_moved { 0 } else { piece.column };
-            last.comment = Some(Comment::of(&Piece { column, ..piece }));
+            last.comment = Some(Comment::of(&Piece { is_apart: piece.is_apart && !last.is_moved, ..piece }));
         }
         true
     }

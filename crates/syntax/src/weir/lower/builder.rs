@@ -115,8 +115,12 @@ pub(super) struct Task<'c, 'a> {
 
 /// Lowers one body. `None` if it is in error, which is then reported.
 pub(super) fn lower<'c, 'a>(task: &Task<'c, 'a>, around: Surroundings<'c, 'a>) -> Option<Lowered<'a>> {
+    if around.budget.exhausted {
+        return None;
+    }
     let mut graph = Graph::default();
     let (entry, end) = (graph.node(), graph.node());
+    graph.data(entry).live = true;
     graph.begin(end, task.block.close());
     let mut builder = Builder {
         around,
@@ -181,7 +185,9 @@ impl<'c, 'a> Builder<'c, 'a> {
         for label in &facts.labels {
             let node = self.graph.node();
             let name = prefix.map_or(label.text.to_string(), |prefix| format!("{prefix}.{}", label.text));
-            self.graph.data(node).labels.push((node, name));
+            let data = self.graph.data(node);
+            data.labels.push((node, name));
+            data.live = true;
             label_nodes.push(node);
         }
         self.frames.push(Frame {
@@ -208,7 +214,9 @@ impl<'c, 'a> Builder<'c, 'a> {
             self.around.budget.exhausted = true;
             let message = format!("calls, blocks and expressions nest more than {MAX_LOWERING_DEPTH} deep");
             let error = Diagnostic::error("too-deep", message, span);
-            self.around.sink.error(error.help("procedures are inlined where they are called; call fewer inside each other"));
+            self.around
+                .sink
+                .error(error.help("procedures are inlined where they are called; call fewer inside each other"));
         } else if self.around.budget.work > MAX_WORK {
             self.around.budget.exhausted = true;
             self.around.sink.error(too_large(span));
@@ -225,7 +233,8 @@ impl<'c, 'a> Builder<'c, 'a> {
         let node = self.here.unwrap_or_else(|| {
             let node = self.graph.node();
             // What a constant rules out is of no interest, other dead code is worth a remark.
-            self.graph.data(node).keep = self.ruled_out == 0;
+            let data = self.graph.data(node);
+            (data.keep, data.live) = (self.ruled_out == 0, self.ruled_out == 0);
             node
         });
         self.here = Some(node);
@@ -279,7 +288,8 @@ impl<'c, 'a> Builder<'c, 'a> {
         let register = match self.frame().declared.get(name.text) {
             Some(&register) => register,
             None => {
-                let full = self.frame().prefix.map_or(name.text.to_string(), |prefix| format!("{prefix}.{}", name.text));
+                let full =
+                    self.frame().prefix.map_or(name.text.to_string(), |prefix| format!("{prefix}.{}", name.text));
                 self.register(full, name.span)
             }
         };
@@ -366,7 +376,8 @@ impl<'c, 'a> Builder<'c, 'a> {
 }
 
 fn too_large(span: Span) -> Diagnostic {
-    let message = format!("the program is too large: more than {MAX_EDGES} steps or {MAX_WORK} words of text");
+    let message =
+        format!("the program is too large: more than {MAX_EDGES} steps or {MAX_WORK} statements and operands");
     Diagnostic::error("program-too-large", message, span)
         .label("the limit was reached here")
         .help("every copy of a thread and every call of a procedure counts: make them fewer or smaller")

@@ -15,14 +15,14 @@ impl<'c, 'a> Builder<'c, 'a> {
     pub(super) fn call(&mut self, name: Name<'a>, arguments: &'a [Expr<'a>], result: Option<RegId>, span: Span) {
         let globals = self.around.globals;
         let Some(Global::Procedure(at)) = globals.get(name.text) else {
-            let known = globals.names(|global| matches!(global, Global::Procedure(_)));
+            let known = || globals.names(|global| matches!(global, Global::Procedure(_)));
             let declare = format!("declare it: `proc {}(…) {{ … }}`", name.text);
-            report_unknown(self.around.sink, "procedure", name, &known, &declare);
+            report_unknown(self.around.sink, "procedure", name, known, &declare);
             return;
         };
         mark(&mut self.around.used.procedures, at);
         let Some(procedure) = globals.procedures.get(at) else { return };
-        if !self.fits(procedure, name, arguments, result.is_some(), span) {
+        if !self.fits(procedure, name, arguments, result.is_some()) {
             arguments.iter().for_each(|argument| {
                 self.value(argument);
             });
@@ -35,19 +35,19 @@ impl<'c, 'a> Builder<'c, 'a> {
     }
 
     /// Whether a call suits the procedure.
-    fn fits(&mut self, procedure: &ProcInfo, name: Name, arguments: &[Expr], wanted: bool, span: Span) -> bool {
+    fn fits(&mut self, procedure: &ProcInfo, name: Name, arguments: &[Expr], wanted: bool) -> bool {
         let declaration = procedure.declaration;
         let (takes, given) = (declaration.parameters.len(), arguments.len());
         if takes != given {
             let plural = if takes == 1 { "" } else { "s" };
             let message = format!("`{}` takes {takes} argument{plural}, not {given}", name.text);
-            let error = Diagnostic::error("wrong-arity", message, span).also(declaration.span, "declared here");
+            let error = Diagnostic::error("wrong-arity", message, name.span).also(declaration.span, "declared here");
             self.around.sink.error(error);
             return false;
         }
         if wanted && procedure.facts.returns_value.is_none() {
             let message = format!("`{}` returns no value", name.text);
-            let error = Diagnostic::error("no-result", message, span).also(declaration.span, "declared here");
+            let error = Diagnostic::error("no-result", message, name.span).also(declaration.span, "declared here");
             self.around.sink.error(error.help("end it with `return e;`, or call it as a statement of its own"));
             return false;
         }

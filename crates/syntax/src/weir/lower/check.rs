@@ -196,7 +196,10 @@ impl<'a> Checker<'a, '_> {
         } else if let Some(atomic) = self.atomic {
             let (why, help) = match word {
                 "unlock" => ("the block itself gives the lock back", "end the block earlier"),
-                _ => ("the lock is already held", "there is one lock, and nobody can take it twice; leave the inner one out"),
+                _ => (
+                    "the lock is already held",
+                    "there is one lock, and nobody can take it twice; leave the inner one out",
+                ),
             };
             let message = format!("`{word}` inside `atomic`: {why}");
             let error = Diagnostic::error("nested-lock", message, span).also(atomic, "taken here");

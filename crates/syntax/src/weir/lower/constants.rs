@@ -72,9 +72,10 @@ impl Constants<'_, '_> {
                 None
             }
             None => {
-                let known = self.globals.names(|global| matches!(global, Global::Constant(_)));
+                let globals = self.globals;
+                let known = || globals.names(|global| matches!(global, Global::Constant(_)));
                 let declare = format!("declare it: `const {} = 1;`", name.text);
-                report_unknown(self.sink, "constant", name, &known, &declare);
+                report_unknown(self.sink, "constant", name, known, &declare);
                 None
             }
         }
@@ -82,9 +83,10 @@ impl Constants<'_, '_> {
 
     fn address(&mut self, name: Name, index: Option<&Expr>, span: Span) -> Option<Value> {
         let Some(Global::Shared(at)) = self.globals.get(name.text) else {
-            let known = self.globals.names(|global| matches!(global, Global::Shared(_)));
+            let globals = self.globals;
+            let known = || globals.names(|global| matches!(global, Global::Shared(_)));
             let declare = format!("declare it: `shared {};`", name.text);
-            report_unknown(self.sink, "shared cell", name, &known, &declare);
+            report_unknown(self.sink, "shared cell", name, known, &declare);
             return None;
         };
         mark(&mut self.used.shared, at);

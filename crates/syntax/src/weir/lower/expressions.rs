@@ -6,7 +6,7 @@ use super::super::ast::{Expr, ExprKind, Name, RangeExpr, RmwForm};
 use super::builder::{Builder, Meaning, nothing};
 use super::constants::warn_of_zero;
 use super::memory::{element_address, not_an_array};
-use super::names::{Global, report_unknown};
+use super::names::{Global, UNKNOWN, report_unknown};
 
 impl<'a> Builder<'_, 'a> {
     /// Emits the steps that an expression takes; the rest is an expression over registers.
@@ -174,7 +174,9 @@ impl<'a> Builder<'_, 'a> {
         if shared.is_array {
             let message = format!("`{}` is an array, not a single cell", name.text);
             let error = Diagnostic::error("array-as-value", message, name.span).also(shared.span, "declared here");
-            self.around.sink.error(error.help(format!("`{0}[0]` is its first cell, `&{0}` the address of that", name.text)));
+            self.around
+                .sink
+                .error(error.help(format!("`{0}[0]` is its first cell, `&{0}` the address of that", name.text)));
             return None;
         }
         Some(RegExpr::Const(shared.address))
@@ -225,17 +227,22 @@ impl<'a> Builder<'_, 'a> {
             });
             return Meaning::Nothing;
         }
-        let mut known = self.visible_registers();
-        known.extend(globals.names(|global| matches!(global, Global::Constant(_) | Global::Shared(_))));
+        let mut known = Vec::new();
+        if self.around.sink.wants(UNKNOWN, name.span) {
+            known = self.visible_registers();
+            known.extend(globals.names(|global| matches!(global, Global::Constant(_) | Global::Shared(_))));
+        }
         let declare = format!("declare a register with `let {0};`, or a shared cell with `shared {0};`", name.text);
-        report_unknown(self.around.sink, "register, shared cell or constant", name, &known, &declare);
+        report_unknown(self.around.sink, "register, shared cell or constant", name, || known, &declare);
         Meaning::Nothing
     }
 
     fn refuse_observation(&mut self, span: Span) {
         let message = "places and registers of threads can only be observed in properties";
         let error = Diagnostic::error("observation-in-body", message, span);
-        self.around.sink.error(error.help("use it in `forbid`, `exists` or `always`; threads share cells, not registers"));
+        self.around
+            .sink
+            .error(error.help("use it in `forbid`, `exists` or `always`; threads share cells, not registers"));
     }
 
     pub(super) fn read_modify_write(

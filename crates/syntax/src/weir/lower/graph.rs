@@ -16,7 +16,7 @@ pub(super) enum Way {
     /// One step.
     Step { instruction: Instruction, to: Node, span: Span },
     /// No step.
-    Silent { to: Node, span: Span },
+    Silent { to: Node, span: Span, is_jump: bool },
 }
 
 /// What is known of a node.
@@ -32,7 +32,8 @@ pub(super) struct NodeData {
     pub(super) loop_head: Option<Span>,
     /// Whether it stays even if nothing leads here: the user wrote code that begins here.
     pub(super) keep: bool,
-    has_predecessor: bool,
+    /// Whether control may get here, as far as constant conditions tell.
+    pub(super) live: bool,
 }
 
 /// The automaton of one body while it grows.
@@ -57,18 +58,29 @@ impl Graph {
     pub(super) fn step(&mut self, from: Node, instruction: Instruction, to: Node, span: Span) {
         self.steps += 1;
         self.data(from).ways.push(Way::Step { instruction, to, span });
-        self.data(to).has_predecessor = true;
+        let live = self.data(from).live;
+        self.data(to).live |= live;
     }
 
     /// Lets control pass from one node to another without a step.
     pub(super) fn silent(&mut self, from: Node, to: Node, span: Span) {
-        self.data(from).ways.push(Way::Silent { to, span });
-        self.data(to).has_predecessor = true;
+        self.pass(from, to, span, false);
     }
 
-    /// The node, if anything leads to it.
+    /// Lets control pass because of a `jump`.
+    pub(super) fn jump(&mut self, from: Node, to: Node, span: Span) {
+        self.pass(from, to, span, true);
+    }
+
+    fn pass(&mut self, from: Node, to: Node, span: Span, is_jump: bool) {
+        self.data(from).ways.push(Way::Silent { to, span, is_jump });
+        let live = self.data(from).live;
+        self.data(to).live |= live;
+    }
+
+    /// The node, if control may get there.
     pub(super) fn reached(&self, node: Node) -> Option<Node> {
-        self.nodes[node.0].has_predecessor.then_some(node)
+        self.nodes[node.0].live.then_some(node)
     }
 
     /// Says which statement begins at the node, if none was said to.

@@ -131,8 +131,7 @@ fn contents<'a>(
     let initial = match &declaration.initial {
         Some(Initial::All(value)) => vec![admitted(&mut constants, value).unwrap_or(0); size],
         Some(Initial::Each(values, span)) => {
-            let mut all: Vec<Value> =
-                values.iter().map(|value| admitted(&mut constants, value).unwrap_or(0)).collect();
+            let mut all: Vec<Value> = values.iter().map(|value| admitted(&mut constants, value).unwrap_or(0)).collect();
             if values.len() != size {
                 wrong_number_of_values(declaration, values.len(), size, *span, constants.sink);
                 all.resize(size, 0);

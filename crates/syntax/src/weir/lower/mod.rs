@@ -44,7 +44,9 @@ pub(super) fn lower<'a>(
     memory::lay_out(file, &mut globals, &mut used, sink);
     threads::prepare(file, &mut globals, &mut used, sink);
     let bodies = threads::lower(&globals, reserved, &mut used, sink);
-    let mut observer = Observer { globals: &globals, views: &bodies.views, sink, used: &mut used, observations: 0 };
+    let thread_labels = properties::thread_labels(&globals);
+    let mut observer =
+        Observer { globals: &globals, views: &bodies.views, sink, used: &mut used, thread_labels, observations: 0 };
     let properties = file.properties.iter().map(|property| observer.property(property)).collect();
     let costs = file.costs.iter().filter_map(|cost| observer.cost(cost)).collect();
     unused::warn(file, &globals, &used, sink);

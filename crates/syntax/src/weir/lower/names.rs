@@ -127,10 +127,20 @@ pub(super) fn duplicate(name: Name, first: &str, span: Span) -> Diagnostic {
         .help("give one of them another name")
 }
 
+/// The code of the error for a name that stands for nothing.
+pub(super) const UNKNOWN: &str = "unknown-name";
+
 /// Reports a name that stands for nothing, with the name that was meant if one is near.
-pub(super) fn report_unknown(sink: &mut Sink, what: &str, name: Name, candidates: &[&str], otherwise: &str) {
-    let error = Diagnostic::error("unknown-name", format!("there is no {what} `{}`", name.text), name.span);
-    sink.error(match near(name.text, candidates) {
+pub(super) fn report_unknown<'n>(
+    sink: &mut Sink,
+    what: &str,
+    name: Name,
+    candidates: impl FnOnce() -> Vec<&'n str>,
+    otherwise: &str,
+) {
+    let candidates = if sink.wants(UNKNOWN, name.span) { candidates() } else { Vec::new() };
+    let error = Diagnostic::error(UNKNOWN, format!("there is no {what} `{}`", name.text), name.span);
+    sink.error(match near(name.text, &candidates) {
         Some(near) => error.help(format!("did you mean `{near}`?")),
         None => error.help(otherwise),
     });

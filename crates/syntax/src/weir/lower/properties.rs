@@ -32,6 +32,8 @@ pub(super) struct Observer<'c, 'a> {
     pub(super) views: &'c [Option<View<'a>>],
     pub(super) sink: &'c mut Sink,
     pub(super) used: &'c mut Used,
+    /// The labels of all threads, with where each is declared; emptied as they are used.
+    pub(super) thread_labels: HashMap<&'a str, Vec<Span>>,
     /// Observations made so far, each place of each thread counted.
     pub(super) observations: usize,
 }
@@ -69,7 +71,8 @@ impl<'a> Observer<'_, 'a> {
             ExprKind::Count(place) => self.place(place, BinaryOp::Add),
             ExprKind::Register(thread, register) => self.register(thread, *register),
             ExprKind::Call(..) | ExprKind::ReadModifyWrite(..) | ExprKind::Any(_) => {
-                let error = Diagnostic::error("step-in-property", "a property only looks, it takes no steps", expression.span);
+                let error =
+                    Diagnostic::error("step-in-property", "a property only looks, it takes no steps", expression.span);
                 self.sink.error(error.help("do this in a thread, and speak of its registers here (`T.r`)"));
                 Tree::Const(0)
             }
@@ -116,13 +119,14 @@ impl<'a> Observer<'_, 'a> {
         let owner = self.globals.families.iter().find(|family| {
             family.threads().any(|thread| self.view(thread).is_some_and(|view| view.registers.contains_key(name.text)))
         });
-        let known = self.globals.names(|global| matches!(global, Global::Constant(_) | Global::Shared(_)));
+        let globals = self.globals;
+        let known = || globals.names(|global| matches!(global, Global::Constant(_) | Global::Shared(_)));
         let otherwise = match owner.map(|family| (family.declaration.name.text, family.copies)) {
             Some((thread, Copies::Instances(_))) => format!("a register needs its thread: `{thread}[0].{}`", name.text),
             Some((thread, _)) => format!("a register needs its thread: `{thread}.{}`", name.text),
             None => "properties speak of cells (`x`), registers (`T.r`) and places (`T at label`)".into(),
         };
-        report_unknown(self.sink, "shared cell or constant", name, &known, &otherwise);
+        report_unknown(self.sink, "shared cell or constant", name, known, &otherwise);
     }
 
     fn element(&mut self, name: Name<'a>, index: &Expr<'a>) -> StateExpr {
@@ -145,9 +149,9 @@ impl<'a> Observer<'_, 'a> {
     fn threads(&mut self, reference: &ThreadRef<'a>) -> Option<(usize, Vec<ThreadId>)> {
         let name = reference.name;
         let Some(Global::Thread(at)) = self.globals.get(name.text) else {
-            let known = self.globals.names(|global| matches!(global, Global::Thread(_)));
-            let help = format!("its threads: {}", listed(&known));
-            report_unknown(self.sink, "thread", name, &known, &help);
+            let globals = self.globals;
+            let known = || globals.names(|global| matches!(global, Global::Thread(_)));
+            report_unknown(self.sink, "thread", name, known, "the name is that of a `thread` item");
             return None;
         };
         let family = self.globals.families.get(at)?;
@@ -171,21 +175,23 @@ impl<'a> Observer<'_, 'a> {
             Copies::Instances(count) => format!("they are `{name}[0]` to `{name}[{}]`", count.saturating_sub(1)),
             Copies::One => format!("there is just one: write `{name}`"),
             Copies::Spawned | Copies::Arbitrary => {
-                format!("its copies have no numbers; `{name} at label` means some copy, `count({name} at label)` how many")
+                format!(
+                    "its copies have no numbers; `{name} at label` means some copy, `count({name} at label)` how many"
+                )
             }
         }));
     }
 
     /// `T at label`: the threads' observations joined by `join`.
     fn place(&mut self, place: &PlaceExpr<'a>, join: BinaryOp) -> StateExpr {
-        let Some((family, threads)) = self.threads(&place.thread) else { return Tree::Const(0) };
-        if let Some(label) = &place.label {
-            if !self.check_label(family, label, &threads) {
-                return Tree::Const(0);
-            }
-        }
         if self.observations > MAX_OBSERVATIONS {
             self.too_much(place.thread.span);
+            return Tree::Const(0);
+        }
+        let Some((family, threads)) = self.threads(&place.thread) else { return Tree::Const(0) };
+        if let Some(label) = &place.label
+            && !self.check_label(family, label, &threads)
+        {
             return Tree::Const(0);
         }
         self.warn_if_endless(place, &threads);
@@ -212,8 +218,11 @@ impl<'a> Observer<'_, 'a> {
     }
 
     fn atom(&self, family: usize, thread: ThreadId, locations: Vec<LocId>, join: BinaryOp) -> StateExpr {
-        let several =
-            self.globals.families.get(family).is_some_and(|family| matches!(family.copies, Copies::Spawned | Copies::Arbitrary));
+        let several = self
+            .globals
+            .families
+            .get(family)
+            .is_some_and(|family| matches!(family.copies, Copies::Spawned | Copies::Arbitrary));
         if locations.is_empty() {
             return Tree::Const(0);
         }
@@ -237,8 +246,8 @@ impl<'a> Observer<'_, 'a> {
             return self.use_label(facts, label.label, &format!("thread `{name}`"));
         };
         let Some(Global::Procedure(at)) = globals.get(procedure.text) else {
-            let known = globals.names(|global| matches!(global, Global::Procedure(_)));
-            report_unknown(self.sink, "procedure", procedure, &known, "a label of a procedure is `T at f.label`");
+            let known = || globals.names(|global| matches!(global, Global::Procedure(_)));
+            report_unknown(self.sink, "procedure", procedure, known, "a label of a procedure is `T at f.label`");
             return false;
         };
         let Some(info) = globals.procedures.get(at) else { return false };
@@ -246,8 +255,9 @@ impl<'a> Observer<'_, 'a> {
             return false;
         }
         let key = label_text(label);
-        let is_there = |&thread: &ThreadId| self.view(thread).is_some_and(|view| view.places.contains_key(&key));
-        if info.recursive || (!self.sink.failed() && !threads.iter().any(is_there)) {
+        // Of a thread in error nothing is known.
+        let is_missing = |&thread: &ThreadId| self.view(thread).is_some_and(|view| !view.places.contains_key(&key));
+        if info.recursive || threads.iter().all(is_missing) {
             self.unobservable(info.recursive, procedure, label.span(), globals.families[family].declaration.name.text);
             return false;
         }
@@ -352,29 +362,40 @@ impl<'a> Observer<'_, 'a> {
 
     /// A label of any thread, or `f.label` of a procedure.
     fn cost_label(&mut self, label: &LabelRef<'a>) -> Option<String> {
-        let globals = self.globals;
-        let facts: Vec<&Facts> = match label.procedure {
-            None => globals.thread_facts.iter().collect(),
-            Some(procedure) => match globals.get(procedure.text) {
-                Some(Global::Procedure(at)) => globals.procedures.get(at).map(|info| &info.facts).into_iter().collect(),
-                _ => Vec::new(),
+        let found = match label.procedure {
+            None => self.thread_labels.get_mut(label.label.text).map(std::mem::take),
+            Some(procedure) => match self.globals.get(procedure.text) {
+                Some(Global::Procedure(at)) => self.globals.procedures.get(at).and_then(|info| {
+                    let label = info.facts.label(label.label.text)?;
+                    Some(vec![info.facts.labels[label].span])
+                }),
+                _ => None,
             },
         };
-        let mut found = false;
-        for facts in &facts {
-            if let Some(at) = facts.label(label.label.text) {
-                self.used.labels.insert(facts.labels[at].span);
-                found = true;
-            }
-        }
-        if !found {
-            let mut known: Vec<&str> = facts.iter().flat_map(|facts| &facts.labels).map(|label| label.text).collect();
-            known.extend(["load", "store", "fence", "rmw", "lock", "local"]);
+        let Some(found) = found else {
+            let labels = &self.thread_labels;
+            let known = || {
+                let mut known: Vec<&str> = labels.keys().copied().collect();
+                known.extend(["load", "store", "fence", "rmw", "lock", "local"]);
+                known.sort_unstable();
+                known
+            };
             let help = "costs are for `load`, `store`, `fence`, `rmw`, `lock`, `local` or a label";
-            report_unknown(self.sink, "kind of step or label", label.label, &known, help);
-        }
-        found.then(|| label_text(label))
+            report_unknown(self.sink, "kind of step or label", label.label, known, help);
+            return None;
+        };
+        self.used.labels.extend(found);
+        Some(label_text(label))
     }
+}
+
+/// The labels of all threads, with where each is declared.
+pub(super) fn thread_labels<'a>(globals: &Globals<'a>) -> HashMap<&'a str, Vec<Span>> {
+    let mut all: HashMap<&str, Vec<Span>> = HashMap::new();
+    for label in globals.thread_facts.iter().flat_map(|facts| &facts.labels) {
+        all.entry(label.text).or_default().push(label.span);
+    }
+    all
 }
 
 /// The text of a label as locations carry it.

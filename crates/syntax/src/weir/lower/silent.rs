@@ -112,7 +112,7 @@ impl Places {
     ) -> Result<Vec<Way>, Problem> {
         let mut spread = Vec::with_capacity(ways.len());
         for way in ways {
-            let Way::Silent { to, span } = way else {
+            let Way::Silent { to, span, .. } = way else {
                 spread.push(way);
                 continue;
             };
@@ -225,16 +225,16 @@ fn gather(members: impl Iterator<Item = NodeData>) -> NodeData {
 
 /// Removes the silent moves within a cycle; if no way out is left, a loop steps on the spot.
 fn open_cycle(data: &mut NodeData, member: usize, inside: impl Fn(Node) -> bool) -> Result<(), Problem> {
-    let mut round = None;
+    let mut jump = None;
     data.ways.retain(|way| match way {
-        Way::Silent { to, span } if inside(*to) => {
-            round = round.or(Some(*span));
+        Way::Silent { to, span, is_jump } if inside(*to) => {
+            jump = jump.or(is_jump.then_some(*span));
             false
         }
         _ => true,
     });
     let Some(head) = data.loop_head else {
-        return Err(Problem::EmptyCycle(round.unwrap_or_default()));
+        return Err(Problem::EmptyCycle(jump.unwrap_or_default()));
     };
     if data.ways.is_empty() {
         data.ways.push(Way::Step { instruction: Instruction::Skip, to: Node(member), span: head });

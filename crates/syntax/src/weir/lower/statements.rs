@@ -39,7 +39,9 @@ impl<'a> Builder<'_, 'a> {
     fn note_beginning(&mut self, statement: &Statement) {
         let whole = statement.span;
         let span = match &statement.kind {
-            StatementKind::If { arms, .. } => arms.first().map_or(whole, |(test, _)| Span { end: test.span.end, ..whole }),
+            StatementKind::If { arms, .. } => {
+                arms.first().map_or(whole, |(test, _)| Span { end: test.span.end, ..whole })
+            }
             StatementKind::Choose(_) => word(whole, "choose"),
             StatementKind::Atomic(_) => word(whole, "atomic"),
             StatementKind::Let(_)
@@ -81,8 +83,8 @@ impl<'a> Builder<'_, 'a> {
                 }
             }
             StatementKind::Jump(name) => {
-                if let Some(target) = self.label_node(*name) {
-                    self.pass_to(target, span);
+                if let (Some(target), Some(here)) = (self.label_node(*name), self.here.take()) {
+                    self.graph.jump(here, target, span);
                 }
             }
             StatementKind::Choose(branches) => self.choose(branches, span),
@@ -305,16 +307,17 @@ impl<'a> Builder<'_, 'a> {
     fn spawn(&mut self, name: Name<'a>, span: Span) {
         let globals = self.around.globals;
         let Some(Global::Thread(at)) = globals.get(name.text) else {
-            let known = globals.names(|global| matches!(global, Global::Thread(_)));
+            let known = || globals.names(|global| matches!(global, Global::Thread(_)));
             let declare = format!("declare it: `thread {}[0] {{ … }}`", name.text);
-            report_unknown(self.around.sink, "thread", name, &known, &declare);
+            report_unknown(self.around.sink, "thread", name, known, &declare);
             return;
         };
         // The list is shorter than the names only when headers were in error.
         let Some(family) = globals.families.get(at) else { return };
         if let Copies::Instances(_) = family.copies {
             let message = format!("`{}` is several threads: which is to be started?", name.text);
-            let error = Diagnostic::error("spawn-replicated", message, name.span).also(family.declaration.span, "declared here");
+            let error = Diagnostic::error("spawn-replicated", message, name.span)
+                .also(family.declaration.span, "declared here");
             self.around.sink.error(error.help("declare a thread `[0]` to be started, with the same body"));
             return;
         }

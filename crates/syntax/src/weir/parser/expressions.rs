@@ -23,7 +23,8 @@ impl<'s> Parser<'s, '_> {
         if self.peek() != Kind::Equal {
             return Ok(condition);
         }
-        let error = Diagnostic::error("assignment-in-condition", "`=` assigns; a condition compares", self.token().span);
+        let error =
+            Diagnostic::error("assignment-in-condition", "`=` assigns; a condition compares", self.token().span);
         self.error(error.help("write `==`"));
         self.bump();
         self.expression()
@@ -51,7 +52,8 @@ impl<'s> Parser<'s, '_> {
     fn refuse_chain(&mut self, op: BinaryOp, left: &Expr<'s>, right: &Expr<'s>) {
         let next = binary_operator(self.peek()).filter(|next| next.precedence() == COMPARISON_PRECEDENCE);
         let (COMPARISON_PRECEDENCE, Some(next)) = (op.precedence(), next) else { return };
-        let (left, middle) = (self.slice(left.span), self.slice(right.span));
+        let shown = |span: Span| Some(self.slice(span)).filter(|text| text.len() <= 40).unwrap_or("…");
+        let (left, middle) = (shown(left.span), shown(right.span));
         let help = format!("write `{left} {} {middle} && {middle} {} …`", op.symbol(), next.symbol());
         let error = Diagnostic::error("chained-comparison", "comparisons do not chain", self.token().span);
         self.error(error.help(help));
@@ -66,6 +68,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn unary(&mut self) -> Parse<Expr<'s>> {
+        self.count_one()?;
         let op = match self.peek() {
             Kind::Minus if self.ahead(1).kind == Kind::Number => return self.negative_number(),
             Kind::Minus => UnaryOp::Negate,
@@ -142,10 +145,12 @@ impl<'s> Parser<'s, '_> {
 
     fn no_expression(&mut self) -> Failed {
         let mut error = self.unexpected("an expression");
-        let doubled = self.previous().kind == self.peek();
+        let before = |distance: usize| self.at.checked_sub(distance).and_then(|at| self.tokens.get(at));
+        let is_doubled =
+            before(1).zip(before(2)).is_some_and(|(last, first)| (last.kind, first.kind) == (Kind::Minus, Kind::Minus));
         error = match self.peek() {
-            Kind::Plus if doubled => error.help("there is no `++`: write `r += 1`"),
-            Kind::Minus if doubled => error.help("there is no `--`: write `r -= 1`"),
+            Kind::Plus if self.previous().kind == Kind::Plus => error.help("there is no `++`: write `r += 1`"),
+            _ if is_doubled => error.help("there is no `--`: write `r -= 1`"),
             Kind::Deadlock => error.help("`deadlock` stands alone: `forbid deadlock;`"),
             kind if kind.is_keyword() => error.label("a word of the language"),
             _ => error,
@@ -336,4 +341,3 @@ fn binary_operator(kind: Kind) -> Option<BinaryOp> {
         _ => return None,
     })
 }
-

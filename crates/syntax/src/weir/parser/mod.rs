@@ -12,7 +12,7 @@ use weir_ir::{Diagnostic, Source, Span};
 
 use super::ast::{File, Name};
 use super::lexer::Lexed;
-use super::limits::{MAX_NAME_BYTES, MAX_NESTING};
+use super::limits::{MAX_NAME_BYTES, MAX_NESTING, MAX_WORK};
 use super::sink::Sink;
 use super::token::{Kind, Token};
 
@@ -26,7 +26,8 @@ pub(crate) fn parse<'s>(source: &'s Source, lexed: &Lexed) -> Result<File<'s>, V
     let mut sink = Sink::default();
     let text = source.text();
     let end = Token { kind: Kind::Eof, span: Span::new(text.len(), text.len()) };
-    let mut parser = Parser { text, tokens: &lexed.tokens, end, at: 0, nesting: 0, failed_at: None, sink: &mut sink };
+    let mut parser =
+        Parser { text, tokens: &lexed.tokens, end, at: 0, nesting: 0, size: 0, failed_at: None, sink: &mut sink };
     let file = parser.file();
     sink.finish().map(|_| file)
 }
@@ -38,6 +39,8 @@ struct Parser<'s, 'p> {
     /// The next word.
     at: usize,
     nesting: usize,
+    /// Statements and operands so far.
+    size: usize,
     /// The word at which the last error was reported: one error a word is enough.
     failed_at: Option<usize>,
     sink: &'p mut Sink,
@@ -175,7 +178,22 @@ impl<'s> Parser<'s, '_> {
     fn too_deep(&mut self, span: Span) -> Failed {
         let message = format!("nested more than {MAX_NESTING} deep");
         let error = Diagnostic::error("too-deep", message, span);
-        self.error(error.help("split it: give parts a name with `let`, or move them into a `proc`"));
+        self.give_up(error.help("split it: give parts a name with `let`, or move them into a `proc`"))
+    }
+
+    /// Counts a statement or operand; too many end parsing.
+    fn count_one(&mut self) -> Parse<()> {
+        self.size += 1;
+        if self.size <= MAX_WORK {
+            return Ok(());
+        }
+        let message = format!("the program is too large: more than {MAX_WORK} statements and operands");
+        let error = Diagnostic::error("program-too-large", message, self.token().span);
+        Err(self.give_up(error.help("make it smaller")))
+    }
+
+    fn give_up(&mut self, error: Diagnostic) -> Failed {
+        self.error(error);
         self.at = self.tokens.len();
         self.failed_at = Some(self.at);
         Failed

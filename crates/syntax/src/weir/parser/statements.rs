@@ -47,6 +47,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn statement(&mut self) -> Parse<Statement<'s>> {
+        self.count_one()?;
         let first = self.token().span;
         let kind = match self.peek() {
             Kind::Name if self.ahead(1).kind == Kind::Colon => {

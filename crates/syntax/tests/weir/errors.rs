@@ -1,0 +1,435 @@
+//! What is wrong is said where it is wrong, all of it in one go.
+
+use crate::dump::errors;
+
+/// Checks the errors of a text: `line:column code: message`, one a line.
+fn check(text: &str, expected: &[&str]) {
+    assert_eq!(errors(text).lines().collect::<Vec<_>>(), expected, "{text}");
+}
+
+#[test]
+fn unknown_names() {
+    check("thread T { x = 1; }", &["1:12 unknown-name: there is no register, shared cell or constant `x`"]);
+    check(
+        "shared turn; thread T { trun = 1; let r = trun; }",
+        &[
+            "1:25 unknown-name: there is no register, shared cell or constant `trun`",
+            "1:43 unknown-name: there is no register, shared cell or constant `trun`",
+        ],
+    );
+    check("thread T { goto nowhere; }", &["1:17 unknown-label: there is no label `nowhere` in this thread"]);
+    check(
+        "thread T { critical: skip; goto critcal; }",
+        &["1:33 unknown-label: there is no label `critcal` in this thread"],
+    );
+    check(
+        "thread T { f(1); spawn U; }",
+        &["1:12 unknown-name: there is no procedure `f`", "1:24 unknown-name: there is no thread `U`"],
+    );
+    check(
+        "shared x; thread T { x = f; x = T; } proc f() { }",
+        &["1:26 not-a-value: `f` is a procedure, not a value", "1:33 not-a-value: `T` is a thread, not a value"],
+    );
+    check(
+        "thread T { let r = r + 1; }",
+        &["1:20 unknown-name: `r` is not declared yet where its own value is computed"],
+    );
+    check(
+        "proc f(n) { n = nn; } thread T { skip; }",
+        &["1:17 unknown-name: there is no register, shared cell or constant `nn`"],
+    );
+}
+
+#[test]
+fn duplicates() {
+    check("shared x, x; thread T { x = 1; }", &["1:11 duplicate-name: `x` is declared twice"]);
+    check(
+        "const x = 1; shared x; thread x { skip; }",
+        &["1:21 duplicate-name: `x` is declared twice", "1:31 duplicate-name: `x` is declared twice"],
+    );
+    check("thread T { a: skip; a: skip; }", &["1:21 duplicate-name: `a` is declared twice"]);
+    check(
+        "shared x; thread T { let r; let r; let x; }",
+        &["1:33 duplicate-name: `r` is declared twice", "1:40 duplicate-name: `x` is declared twice"],
+    );
+    check(
+        "shared x; proc f(a, a, x) { } thread T { f(1, 2, 3); }",
+        &["1:21 duplicate-name: `a` is declared twice", "1:24 duplicate-name: `x` is declared twice"],
+    );
+    check("const N = 2; thread T(N)[2] { skip; }", &["1:23 duplicate-name: `N` is declared twice"]);
+    check("thread T(i)[2] { let i = 1; }", &["1:22 duplicate-name: `i` is declared twice"]);
+}
+
+#[test]
+fn procedures() {
+    check(
+        "proc f(a) { return a; } thread T { f(); let r = f(1, 2); }",
+        &["1:36 wrong-arity: `f` takes 1 argument, not 0", "1:49 wrong-arity: `f` takes 1 argument, not 2"],
+    );
+    check(
+        "proc f() { return 1; return; } proc g() { } thread T { f(); let r = g(); }",
+        &[
+            "1:22 mixed-returns: this `return` has no value, an earlier one has a value",
+            "1:69 no-result: `g` returns no value",
+        ],
+    );
+    check("thread T { return; }", &["1:12 return-outside-procedure: `return` outside of a procedure"]);
+    check(
+        "proc f() { return r; } thread T { let r = f(); }",
+        &["1:19 unknown-name: there is no register, shared cell or constant `r`"],
+    );
+}
+
+#[test]
+fn assignments() {
+    check(
+        "const N = 3; thread T(i)[2] { N = 1; i = 2; skip; }",
+        &[
+            "1:31 bad-assignment: `N` is a constant and cannot be assigned to",
+            "1:38 bad-assignment: `i` is the thread's number and cannot be assigned to",
+        ],
+    );
+    check(
+        "shared a[3]; thread T { a = 1; let r = a; }",
+        &[
+            "1:25 array-as-value: `a` is an array, not a single cell",
+            "1:40 array-as-value: `a` is an array, not a single cell",
+        ],
+    );
+    check(
+        "thread T { let a; 3 = a; a + 1 = 2; f(1) = 2; }",
+        &[
+            "1:19 bad-assignment: this cannot be assigned to",
+            "1:26 bad-assignment: this cannot be assigned to",
+            "1:37 bad-assignment: this cannot be assigned to",
+        ],
+    );
+    check(
+        "thread T { let a; a == 3; a; a + 1; }",
+        &[
+            "1:19 no-effect: this expression does nothing",
+            "1:27 no-effect: this expression does nothing",
+            "1:30 no-effect: this expression does nothing",
+        ],
+    );
+}
+
+#[test]
+fn arrays_and_addresses() {
+    check(
+        "shared a[3]; thread T { let r = a[3]; r = a[-1]; r = &a[7]; }",
+        &[
+            "1:35 index-out-of-range: index 3 is outside `a[3]`",
+            "1:45 index-out-of-range: index -1 is outside `a[3]`",
+            "1:57 index-out-of-range: index 7 is outside `a[3]`",
+        ],
+    );
+    check(
+        "shared x; thread T { x[1] = 2; let r; r[0] = 1; r = &r; cas(r, 0, 1); r = &nope; }",
+        &[
+            "1:22 not-an-array: `x` is not an array",
+            "1:39 not-an-array: `r` is not an array",
+            "1:54 not-a-cell: `r` has no address",
+            "1:61 not-a-cell: `r` is not a shared cell",
+            "1:76 unknown-name: there is no register, shared cell or constant `nope`",
+        ],
+    );
+    check(
+        "shared a[0], b[-1], c[2000000]; thread T { a[0] = b[0] + c[0]; }",
+        &[
+            "1:10 bad-size: an array cannot have 0 cells",
+            "1:16 bad-size: an array cannot have -1 cells",
+            "1:23 too-many-cells: the program has more than 1048576 shared cells",
+        ],
+    );
+    check(
+        "shared a[3] = {1, 2}; shared b[2] = {1, 2, 3}; thread T { a[0] = b[0]; }",
+        &[
+            "1:15 wrong-number-of-values: `a` has 3 cells, but 2 initial values are given",
+            "1:37 wrong-number-of-values: `b` has 2 cells, but 3 initial values are given",
+        ],
+    );
+    check("shared a[4] @ 10, b @ 12; thread T { a[0] = b; }", &["1:19 overlap: `b` overlaps `a` in memory"]);
+    check(
+        "shared c @ 9223372036854775807, d; thread T { c = d; }",
+        &["1:33 out-of-addresses: `d` does not fit below the greatest address"],
+    );
+    check(
+        "shared c[2] @ 9223372036854775807; thread T { c[0] = 1; }",
+        &["1:8 out-of-addresses: `c` does not fit below the greatest address"],
+    );
+}
+
+#[test]
+fn constants_and_ranges() {
+    check("const N = 1 + x; shared x; thread T { x = N; }", &["1:15 not-constant: a constant is needed here"]);
+    check(
+        "const A = B; const B = A; thread T { let r = A; }",
+        &["1:7 constant-cycle: the constant `A` is defined by itself"],
+    );
+    check("const A = A; thread T { let r = A; }", &["1:7 constant-cycle: the constant `A` is defined by itself"]);
+    check("shared x[y], y; thread T { x[0] = y; }", &["1:10 not-constant: a constant is needed here"]);
+    check(
+        "shared x: 3..1; shared y: 1..3; shared z: 0..3 = 9; thread T { x = y + z; }",
+        &[
+            "1:11 empty-range: the range 3..1 is empty",
+            "1:24 initial-out-of-range: `y` starts at 0, which is outside its range 1..3",
+            "1:50 initial-out-of-range: the initial value 9 of `z` is outside its range",
+        ],
+    );
+    check(
+        "thread T { let r = any 3..1; r = any 0..r; }",
+        &["1:24 empty-range: the range 3..1 is empty", "1:41 not-constant: a constant is needed here"],
+    );
+    check("const P = &x; shared x; thread T { x = P; }", &["1:11 not-constant: a constant is needed here"]);
+    check(
+        "thread T { let a = 99999999999999999999; a = 9223372036854775808; a = 12ab; a = 0x; a = 1_; }",
+        &[
+            "1:20 number-too-large: `99999999999999999999` does not fit 64 bits",
+            "1:46 number-too-large: `9223372036854775808` does not fit 64 bits",
+            "1:71 bad-number: `12ab` is no number",
+            "1:81 bad-number: `0x` is no number",
+            "1:89 bad-number: `1_` is no number",
+        ],
+    );
+}
+
+#[test]
+fn control() {
+    check(
+        "thread T { break; continue; }",
+        &["1:12 outside-loop: `break` outside of a loop", "1:19 outside-loop: `continue` outside of a loop"],
+    );
+    check("thread T { loop { skip; } break; }", &["1:27 outside-loop: `break` outside of a loop"]);
+    check("thread T { a: jump b; b: jump a; }", &["1:15 jump-cycle: these jumps go round for ever without a step"]);
+    check("thread T { a: jump a; }", &["1:15 jump-cycle: these jumps go round for ever without a step"]);
+    check(
+        "thread T { a: choose { jump a; } or { skip; } }",
+        &["1:24 jump-cycle: these jumps go round for ever without a step"],
+    );
+    check(
+        "thread T { } thread U { let r; a: }",
+        &["1:1 empty-thread: thread `T` does nothing", "1:14 empty-thread: thread `U` does nothing"],
+    );
+    check("shared x;", &["1:1 no-threads: the program has no threads"]);
+    check(
+        "thread T { let r = T at a; }",
+        &["1:20 observation-in-body: places and registers of threads can only be observed in properties"],
+    );
+}
+
+#[test]
+fn atomic_blocks() {
+    check(
+        "thread T { atomic { atomic { skip; } lock; unlock; terminate; } }",
+        &[
+            "1:21 nested-lock: `atomic` inside `atomic`: the lock is already held",
+            "1:38 nested-lock: `lock` inside `atomic`: the lock is already held",
+            "1:44 nested-lock: `unlock` inside `atomic`: the block itself gives the lock back",
+            "1:52 leaves-atomic: `terminate` would leave the `atomic` block with the lock still held",
+        ],
+    );
+    check(
+        "thread T { loop { atomic { break; } } loop { atomic { continue; } } atomic { loop { break; } } }",
+        &[
+            "1:28 leaves-atomic: `break` would leave the `atomic` block with the lock still held",
+            "1:55 leaves-atomic: `continue` would leave the `atomic` block with the lock still held",
+        ],
+    );
+    check(
+        "thread T { atomic { goto a; } a: atomic { b: skip; goto b; } jump b; }",
+        &[
+            "1:26 leaves-atomic: this jump would leave the `atomic` block with the lock still held",
+            "1:67 enters-atomic: this jump would enter the `atomic` block of `b` without the lock",
+        ],
+    );
+    check(
+        "proc f() { g(); } proc g() { lock; } thread T { atomic { f(); } g(); }",
+        &["1:58 nested-lock: `f` uses the lock, which the `atomic` block around this call holds"],
+    );
+    check(
+        "proc f() { atomic { return; } } thread T { f(); }",
+        &["1:21 leaves-atomic: `return` would leave the `atomic` block with the lock still held"],
+    );
+    check(
+        "proc r(n) { r(n); atomic { skip; } } thread T { atomic { r(1); } }",
+        &["1:58 nested-lock: `r` uses the lock, which the `atomic` block around this call holds"],
+    );
+}
+
+#[test]
+fn threads() {
+    check(
+        "thread T(i)[*] { skip; } thread U(i) { skip; } thread V(i)[0] { skip; }",
+        &[
+            "1:10 bad-parameter: arbitrarily many threads have no numbers",
+            "1:35 bad-parameter: a single thread has no number",
+            "1:57 bad-parameter: threads that are spawned have no numbers",
+        ],
+    );
+    check(
+        "thread W[-1] { skip; } thread X[1025] { skip; }",
+        &[
+            "1:10 bad-replication: a thread cannot be there -1 times",
+            "1:33 too-many-threads: the program has more than 1024 threads",
+        ],
+    );
+    check(
+        "thread A[1024] { skip; } thread B { skip; }",
+        &["1:26 too-many-threads: the program has more than 1024 threads"],
+    );
+    check(
+        "thread T weight 0 { skip; } thread U weight -3 { skip; } thread V weight 1 << 40 { skip; }",
+        &[
+            "1:17 bad-weight: a weight is from 1 to 4294967295, and this is 0",
+            "1:45 bad-weight: a weight is from 1 to 4294967295, and this is -3",
+            "1:74 bad-weight: a weight is from 1 to 4294967295, and this is 1099511627776",
+        ],
+    );
+    check(
+        "thread V[2] { skip; } thread T { spawn V; }",
+        &["1:40 spawn-replicated: `V` is several threads: which is to be started?"],
+    );
+}
+
+#[test]
+fn properties_and_costs() {
+    check(
+        "shared x; thread T[2] { l: let r = x; } forbid T[2] at l; forbid Upp at l; forbid T.r == 1; forbid T[0].s == 1; forbid T at m;",
+        &[
+            "1:48 unknown-instance: there is no thread `T[2]`",
+            "1:66 unknown-name: there is no thread `Upp`",
+            "1:83 which-instance: `T` stands for several threads: which one's `r` is meant?",
+            "1:105 unknown-register: thread `T` has no register `s`",
+            "1:125 unknown-label: thread `T` has no label `m`",
+        ],
+    );
+    check(
+        "shared x; thread T { l: let r = x; } forbid T[0] at l; forbid r == 1; forbid T.x == 1; forbid x[1] == 2; forbid T; forbid T at f.l; forbid T[x] at l;",
+        &[
+            "1:45 unknown-instance: there is no thread `T[0]`",
+            "1:63 unknown-name: there is no shared cell or constant `r`",
+            "1:80 unknown-register: thread `T` has no register `x`",
+            "1:95 not-an-array: `x` is not an array",
+            "1:113 not-a-value: `T` is a thread, not a value",
+            "1:128 unknown-name: there is no procedure `f`",
+            "1:142 not-constant: a constant is needed here",
+        ],
+    );
+    check(
+        "shared x; forbid f() == 1; forbid any 0..1; forbid cas(x, 0, 1); forbid mem[x]; thread T { x = 1; }",
+        &[
+            "1:18 step-in-property: a property only looks, it takes no steps",
+            "1:35 step-in-property: a property only looks, it takes no steps",
+            "1:52 step-in-property: a property only looks, it takes no steps",
+            "1:77 not-constant: a constant is needed here",
+        ],
+    );
+    check(
+        "thread T[*] { l: let r; skip; } forbid T.r == 1; forbid T[0] at l;",
+        &[
+            "1:40 which-instance: `T` stands for several threads: which one's `r` is meant?",
+            "1:57 unknown-instance: there is no thread `T[0]`",
+        ],
+    );
+    check(
+        "proc f(n) { l: f(n); } proc g() { m: skip; } thread T { f(1); } thread U { g(); } forbid T at f.l; forbid T at g.m; forbid U at g.m;",
+        &[
+            "1:95 unobservable-place: `f` is recursive: its places cannot be observed",
+            "1:112 unobservable-place: `T` never calls `g`",
+        ],
+    );
+    check(
+        "thread T { skip; } cost fence = -1; cost foo = 3; cost stoer = 3; cost load = x;",
+        &[
+            "1:33 negative-cost: a cost cannot be negative, and this is -1",
+            "1:42 unknown-name: there is no kind of step or label `foo`",
+            "1:56 unknown-name: there is no kind of step or label `stoer`",
+            "1:79 unknown-name: there is no constant `x`",
+        ],
+    );
+    check(
+        "thread T { skip; } forbid deadlock && 1; forbid count(3) == 1;",
+        &["1:36 unexpected-word: expected `;`, found `&&`", "1:55 bad-count: `count` takes a place"],
+    );
+}
+
+#[test]
+fn conditions() {
+    check(
+        "thread T { let a, b, c; if a < b < c { } if a == b == c { } }",
+        &["1:34 chained-comparison: comparisons do not chain", "1:52 chained-comparison: comparisons do not chain"],
+    );
+    check(
+        "thread T { let a, b; if a = b { } while a = 1 { } assume a = 3; } forbid 1 = 2;",
+        &[
+            "1:27 assignment-in-condition: `=` assigns; a condition compares",
+            "1:43 assignment-in-condition: `=` assigns; a condition compares",
+            "1:60 assignment-in-condition: `=` assigns; a condition compares",
+            "1:76 assignment-in-condition: `=` assigns; a condition compares",
+        ],
+    );
+}
+
+#[test]
+fn words() {
+    check(
+        "thread T { let a = 1 let b = 2; skip skip; fence }",
+        &[
+            "1:21 missing-semicolon: missing `;`",
+            "1:37 missing-semicolon: missing `;`",
+            "1:49 missing-semicolon: missing `;`",
+        ],
+    );
+    check(
+        "thread T { let a; a++; a--; ; }",
+        &[
+            "1:21 unexpected-word: expected an expression, found `+`",
+            "1:27 unexpected-word: expected an expression, found `;`",
+            "1:29 empty-statement: there is no statement before this `;`",
+        ],
+    );
+    check(
+        "thread T { if (1) skip; while 1 skip; else { } or { } }",
+        &[
+            "1:19 unexpected-word: expected `{`, found `skip`",
+            "1:33 unexpected-word: expected `{`, found `skip`",
+            "1:39 stray-branch: `else` does not follow the block of an `if`",
+        ],
+    );
+    check("thread T { skip;", &["1:10 unclosed-block: this block is never closed"]);
+    check("thread T { skip; } }", &["1:20 unmatched-brace: this `}` closes nothing"]);
+    check("x = 1; fence;", &["1:1 unexpected-word: expected an item, found `x`"]);
+    check(
+        "int x; shared y thread T { y = 1; }",
+        &["1:1 unexpected-word: expected an item, found `int`", "1:16 missing-semicolon: missing `;`"],
+    );
+    check(
+        "thread T { let end = 1; mem: skip; end: skip; }",
+        &[
+            "1:16 unexpected-word: expected the name of a register, found `end`",
+            "1:25 keyword-as-name: `mem` cannot be a label",
+            "1:36 keyword-as-name: `end` cannot be a label",
+        ],
+    );
+    check(
+        "thread T { cas(1, 2, 3); cas(x, 1); xchg x, 1; let r = mem(3); r = &3; }",
+        &[
+            "1:16 not-a-cell: `cas` needs a cell here",
+            "1:26 wrong-arity: `cas` takes 3 operands, not 2",
+            "1:42 unexpected-word: expected `(`, found `x`",
+            "1:59 unexpected-word: expected `[`, found `(`",
+            "1:69 unexpected-word: expected the name of a shared cell, found `3`",
+        ],
+    );
+    check(
+        "shared x: 0; shared y 3; thread T T { skip; }",
+        &[
+            "1:12 unexpected-word: expected `..`, found `;`",
+            "1:23 unexpected-word: expected `;`, found `3`",
+            "1:35 unexpected-word: expected `{`, found `T`",
+        ],
+    );
+    check("thread T { let größe = 1; }", &["1:18 stray-character: `öß` begins no word"]);
+    check("/* foo /* bar */ thread T { skip; }", &["1:1 unterminated-comment: this comment is never closed"]);
+}
