@@ -86,7 +86,7 @@ impl Console {
         let shown: Vec<&Diagnostic> = diagnostics.iter().filter(wanted).collect();
         if !shown.is_empty() {
             let text = render_all(source, &shown);
-            self.complain(&text);
+            self.complain(&(text + "\n"));
         }
     }
 

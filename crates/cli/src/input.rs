@@ -11,8 +11,8 @@ use crate::render::clean::clean;
 use crate::trouble::Trouble;
 use crate::units::size_text;
 
-/// Larger programs are refused: far beyond what a person writes, and the parser's tree takes a multiple of it.
-pub(crate) const PROGRAM_LIMIT: u64 = 64 << 20;
+/// Larger programs are refused: the parser would refuse them anyway, after they were read.
+pub(crate) const PROGRAM_LIMIT: u64 = weir_syntax::weir::limits::MAX_SOURCE_BYTES as u64;
 
 /// Larger witnesses are refused. A step takes some 150 bytes, so this is a run of several million.
 pub(crate) const WITNESS_LIMIT: u64 = 1 << 30;

@@ -70,7 +70,7 @@ pub(super) fn run(options: &ReachOptions, console: &mut Console) -> Status {
 fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result<Status, Trouble> {
     let loaded = load(task.file, &options.program)?;
     let (in_time, late): (Vec<Diagnostic>, Vec<Diagnostic>) =
-        loaded.warnings.iter().cloned().partition(|warning| warning.code != "never-taken");
+        loaded.warnings.iter().cloned().partition(|warning| !["never-taken", "unreachable"].contains(&warning.code));
     if !task.is_json {
         console.diagnostics(&loaded.program.source, &in_time);
     }

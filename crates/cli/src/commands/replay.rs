@@ -96,7 +96,7 @@ fn show(program: &Program, saved: &SavedWitness, result: &Result<Evidence, Misfi
         Ok(found) => {
             let steps = counted(saved.steps.len() as u64, "step");
             let model = text::model_name(found.checked.run().model);
-            let what = format!("{steps} under {model} lead to: {}", goal_text(saved));
+            let what = format!("{steps} under {model} reach the goal: {}", goal_text(saved));
             console.answer(&headline(Tone::Good, "ok", &what, file));
             if !console.is_quiet() {
                 let width = console.width();

@@ -1,6 +1,7 @@
 //! Diagnostics with the source they speak of, in the look of rustc.
 
-use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
+use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Renderer, Snippet};
 use weir_ir::{Diagnostic, Label, Severity, Source};
 
 use super::clean::{clean, clip};
@@ -31,20 +32,32 @@ pub(crate) fn render_all(source: &Source, diagnostics: &[&Diagnostic]) -> String
 
 /// One diagnostic.
 pub(crate) fn render(source: &Source, diagnostic: &Diagnostic) -> String {
-    let level = level(diagnostic.severity);
-    let mut elements = snippets(source, marks(diagnostic));
+    let excerpts = excerpts(source, marks(diagnostic));
+    let origin = excerpts.first().filter(|excerpt| excerpt.is_cut()).map(|excerpt| origin(source, excerpt));
+    let mut elements = snippets(source, excerpts);
     if let Some(help) = &diagnostic.help {
         elements.push(Level::HELP.message(clean(help)).into());
     }
-    let title = level.primary_title(clean(&diagnostic.message)).id(diagnostic.code);
-    Renderer::styled().render(&[title.elements(elements)])
+    let title = level(diagnostic.severity).primary_title(clean(&diagnostic.message)).id(diagnostic.code);
+    let text = Renderer::styled().render(&[title.elements(elements)]);
+    match (origin, text.split_once('\n')) {
+        (Some(origin), Some((title, rest))) => format!("{title}\n{origin}\n{rest}"),
+        _ => text,
+    }
 }
 
 /// Places of the source without a message of their own: an illustration.
 pub(crate) fn illustrate(source: &Source, labels: &[Label]) -> String {
     let marks = labels.iter().enumerate().map(|(at, label)| Mark::new(label.span, label.text.as_str(), at == 0));
-    let group = Group::with_level(Level::NOTE).elements(snippets(source, marks.collect()));
+    let group = Group::with_level(Level::NOTE).elements(snippets(source, excerpts(source, marks.collect())));
     Renderer::styled().render(&[group])
+}
+
+/// The place and the way out of a diagnostic whose message was already told.
+pub(crate) fn render_place(source: &Source, diagnostic: &Diagnostic) -> String {
+    let mut elements = snippets(source, excerpts(source, marks(diagnostic)));
+    elements.extend(diagnostic.help.iter().map(|help| Level::HELP.message(clean(help)).into()));
+    Renderer::styled().render(&[Group::with_level(level(diagnostic.severity)).elements(elements)])
 }
 
 fn level(severity: Severity) -> Level<'static> {
@@ -61,22 +74,24 @@ fn marks(diagnostic: &Diagnostic) -> Vec<Mark> {
     std::iter::once(mark(&diagnostic.primary, true)).chain(further).collect()
 }
 
-fn snippets(source: &Source, marks: Vec<Mark>) -> Vec<Element<'static>> {
-    excerpts(source, marks).into_iter().flat_map(|excerpt| snippet(source, excerpt)).collect()
+fn snippets(source: &Source, excerpts: Vec<Excerpt>) -> Vec<Element<'static>> {
+    excerpts.into_iter().map(|excerpt| snippet(source, excerpt)).collect()
 }
 
-/// An excerpt; one from the middle of a line is preceded by its place, since its columns are not the source's.
-fn snippet(source: &Source, excerpt: Excerpt) -> Vec<Element<'static>> {
-    let name = clean(source.name());
+/// An excerpt. One from the middle of a line goes without its place: the renderer would get the column wrong.
+fn snippet(source: &Source, excerpt: Excerpt) -> Element<'static> {
+    let path = (!excerpt.is_cut()).then(|| clean(source.name()));
     let annotations: Vec<Annotation<'static>> = excerpt.marks.iter().map(annotation).collect();
-    let origin = excerpt.is_cut().then(|| {
-        let start = excerpt.marks.first().map_or(0, |mark| mark.range.start);
-        let column = excerpt.column + excerpt.text.get(..start).map_or(0, |before| before.chars().count());
-        Origin::path(name.clone()).line(excerpt.line).char_column(column).into()
-    });
-    let path = (!excerpt.is_cut()).then_some(name);
-    let snippet = Snippet::source(excerpt.text).line_start(excerpt.line).path(path).annotations(annotations);
-    origin.into_iter().chain([snippet.into()]).collect()
+    Snippet::source(excerpt.text).line_start(excerpt.line).path(path).annotations(annotations).into()
+}
+
+/// The place of an excerpt from the middle of a line, as the renderer would write it.
+fn origin(source: &Source, excerpt: &Excerpt) -> String {
+    let start = excerpt.marks.first().map_or(0, |mark| mark.range.start);
+    let column = excerpt.column + excerpt.text.get(..start).map_or(0, |before| before.chars().count());
+    let (name, line) = (clean(source.name()), excerpt.line);
+    let (style, indent) = (DEFAULT_LINE_NUM_STYLE, line.to_string().len());
+    format!("{:indent$}{style}-->{style:#} {name}:{line}:{column}", "")
 }
 
 fn annotation(mark: &Mark) -> Annotation<'static> {
@@ -122,8 +137,8 @@ error[unknown-name]: there is no `y`
         let source = Source::new("p.weir", "a".repeat(10_000_000));
         let text = plain(&source, &Diagnostic::error("c", "m", Span::new(5_000_000, 5_000_003)).label("here"));
         assert!(text.len() < 1_000, "{} bytes", text.len());
-        assert!(text.contains("p.weir:1:5000001"), "{text}");
-        assert!(text.contains("^^^ here"), "{text}");
+        assert!(text.starts_with("error[c]: m\n --> p.weir:1:5000001\n  |\n1 | "), "{text}");
+        assert!(text.ends_with("^^^ here"), "{text}");
     }
 
     #[test]

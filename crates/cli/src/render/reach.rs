@@ -4,6 +4,7 @@ use weir::Limit;
 use weir_ir::Program;
 use weir_witness::{Goal, Model};
 
+use super::diagnostic::render_place;
 use super::text::{Tone, diagnostics, evidence, headline, help, model_name, statistics};
 use crate::args::SearchName;
 use crate::commands::reach::{Conclusion, Finding};
@@ -20,7 +21,7 @@ pub(crate) fn show(finding: &Finding<'_>, console: &mut Console) {
             Conclusion::Unreachable => unreachable(finding),
             Conclusion::Reachable(found) => reachable(finding, found, console.width()),
             Conclusion::Stopped(limit) => stopped(finding, *limit),
-            Conclusion::Refused(diagnostic) => diagnostics(finding.program, std::slice::from_ref(diagnostic)),
+            Conclusion::Refused(diagnostic) => format!("\n{}\n", render_place(&finding.program.source, diagnostic)),
         };
     }
     if finding.options.verbose {
@@ -81,7 +82,7 @@ pub(crate) fn reached_goal(program: &Program, found: &Evidence) -> (String, u32)
     match (goal, found.checked.replay().events().last()) {
         (Goal::Assertion(thread), Some(event)) => {
             let written: Vec<&str> = program.source.slice(event.span).split_whitespace().collect();
-            (format!("{} of {}", written.join(" "), program.thread(thread).name), event.line(program))
+            (format!("{} in {}", written.join(" "), program.thread(thread).name), event.line(program))
         }
         _ => (goals::text(program, goal), goals::line(program, goal)),
     }
@@ -100,11 +101,11 @@ fn goals_text(program: &Program, goals: &[Goal]) -> (String, String) {
 fn unreachable(finding: &Finding<'_>) -> String {
     let states = finding.statistics.states;
     let all = if states == 1 {
-        "the only reachable state".to_owned()
+        "the only reachable state was visited".to_owned()
     } else {
-        format!("all {} reachable states", grouped(states))
+        format!("all {} reachable states were visited", grouped(states))
     };
-    let mut text = format!("the search was complete: {all} under {} were visited\n", model_name(finding.model));
+    let mut text = format!("the search was complete: {all}\n");
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &finding.coverage));
     text += &match finding.model {
         _ if finding.goals.is_empty() => {

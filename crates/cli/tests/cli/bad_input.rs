@@ -73,7 +73,7 @@ fn files_that_cannot_be_read_are_named() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_without_end_is_not_read_to_its_end() {
-    refused(&weir(&["reach", "--from", "weir", "/dev/zero"]), "larger than 64 MiB");
+    refused(&weir(&["reach", "--from", "weir", "/dev/zero"]), "larger than 32 MiB");
 }
 
 #[test]

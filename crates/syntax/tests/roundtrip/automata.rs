@@ -10,12 +10,13 @@ use weir_testkit::Rng;
 
 const NAMES: [&str; 12] = ["a", "b", "end", "f.a", "f_a", "Worker[0]", "Worker_0", "7", "", "q'", "load", "_t1"];
 
-/// How many places to be done a body has, and whether properties look at failed assertions.
+/// What kind of automata.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ends {
-    /// At most one; they do not.
+    /// At most one place to be done; properties do not look at failed assertions.
     One,
-    /// Up to three; they do.
+    /// Up to three such places; properties look at them and at failed assertions. Bodies are small and
+    /// without loops, so that all states can be visited.
     Several,
 }
 
@@ -25,7 +26,7 @@ pub(crate) fn random(seed: u64, ends: Ends) -> Program {
     let threads = rng.between(1, 3);
     let shared = shared(&mut rng);
     let threads: Vec<Thread> = (0..threads).map(|_| thread(&mut rng, threads, ends)).collect();
-    let properties = (0..rng.below(3)).map(|_| property(&mut rng, &threads, ends)).collect();
+    let properties = (0..rng.below(4)).map(|_| property(&mut rng, &threads, ends)).collect();
     let costs = (0..rng.below(3)).map(|_| cost(&mut rng)).collect();
     Program { source: Source::default(), shared, threads, properties, costs, ..Program::default() }
 }
@@ -51,6 +52,7 @@ fn shared(rng: &mut Rng) -> Vec<Shared> {
 
 fn thread(rng: &mut Rng, threads: usize, ends: Ends) -> Thread {
     let multiplicity = match rng.below(10) {
+        _ if ends == Ends::Several => Multiplicity::One,
         0 => Multiplicity::Arbitrary,
         1 => Multiplicity::Spawned,
         _ => Multiplicity::One,
@@ -70,20 +72,24 @@ fn thread(rng: &mut Rng, threads: usize, ends: Ends) -> Thread {
 fn body(rng: &mut Rng, threads: usize, ends: Ends) -> Body {
     let registers: Vec<Register> =
         (0..2).map(|_| Register { name: name(rng), is_temporary: rng.chance(20), span: Span::default() }).collect();
-    let count = rng.between(2, 9);
+    let count = if ends == Ends::One { rng.between(2, 9) } else { rng.between(2, 6) };
     let done = if ends == Ends::One { usize::from(rng.chance(80)) } else { rng.between(1, 3).min(count) };
     let mut edges = Vec::new();
     // The body is done at the first locations; the last one is for failed assertions.
     for from in done..count {
-        leave(rng, LocId::new(from), count, threads, &mut edges);
+        match ends {
+            Ends::One => leave(rng, LocId::new(from), count, threads, &mut edges),
+            Ends::Several => lead_on(rng, LocId::new(from), done, count, &mut edges),
+        }
     }
+    let entry = if ends == Ends::One { rng.below(count) } else { done.min(count - 1) };
     let labels = |rng: &mut Rng| match rng.below(6) {
         0 => vec![name(rng)],
         1 => vec![name(rng), name(rng)],
         _ => Vec::new(),
     };
     let locations = (0..=count).map(|_| Location { labels: labels(rng), span: Span::default() }).collect();
-    Body::new(registers, locations, LocId::new(rng.below(count)), Some(LocId::new(count)), edges)
+    Body::new(registers, locations, LocId::new(entry), Some(LocId::new(count)), edges)
 }
 
 fn leave(rng: &mut Rng, from: LocId, count: usize, threads: usize, edges: &mut Vec<Edge>) {
@@ -100,6 +106,25 @@ fn leave(rng: &mut Rng, from: LocId, count: usize, threads: usize, edges: &mut V
         let next = (from.index() + 1) % count;
         let to = if rng.chance(40) { next } else { rng.below(count) };
         add(to, instruction(rng, threads));
+    }
+}
+
+/// Up to two edges, each to a later location or to where the body is done.
+fn lead_on(rng: &mut Rng, from: LocId, done: usize, count: usize, edges: &mut Vec<Edge>) {
+    for _ in 0..rng.between(1, 2) {
+        let later = rng.between(from.index() + 1, count);
+        let to = LocId::new(if later == count || rng.chance(30) { rng.below(done) } else { later });
+        let register = RegId::new(rng.below(2));
+        let instruction = match rng.below(6) {
+            0 => Instruction::Skip,
+            1 => Instruction::Havoc { register, range: Range { low: 0, high: 1 } },
+            2 => Instruction::Load { register, address: Expr::Const(1) },
+            3 => Instruction::Store { address: Expr::Const(1), value: Expr::Const(1) },
+            4 => Instruction::Assert(Expr::Leaf(register)),
+            _ => Instruction::Terminate,
+        };
+        let to = if instruction == Instruction::Terminate { LocId::new(rng.below(done)) } else { to };
+        edges.push(Edge { from, to, instruction, span: Span::default() });
     }
 }
 

@@ -170,7 +170,7 @@ fn any_automaton_reads_back_as_it_was() {
 
 #[test]
 fn an_automaton_with_several_ends_keeps_its_verdicts() {
-    for seed in 0..1_000 {
+    for seed in 0..2_000 {
         check_verdicts(&format!("automaton {seed}"), &automata::random(seed, automata::Ends::Several));
     }
 }

@@ -46,6 +46,8 @@ fn survive(text: &str) {
         assert!(spans.into_iter().all(|label| label.span.start <= label.span.end && label.span.end <= length));
     }
     let Ok(once) = format(&source) else { return };
+    let bare = |text: &str| text.replace(|letter: char| letter.is_whitespace() || letter == '\u{feff}', "");
+    assert_eq!(bare(text), bare(&once), "only blanks may change");
     let again = Source::new("fuzz", once.as_str());
     assert_eq!(format(&again).as_deref(), Ok(once.as_str()), "of\n{text}");
     match (before, read(&again)) {

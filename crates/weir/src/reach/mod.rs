@@ -130,9 +130,8 @@ fn run(machine: &Machine, options: &Options, control: &Control) -> Option<Outcom
     Some(match machine.layout.words {
         0..=1 => run_sized::<1>(machine, options, control),
         2 => run_sized::<2>(machine, options, control),
-        3..=4 => run_sized::<4>(machine, options, control),
-        5..=16 => run_sized::<16>(machine, options, control),
-        17..=MOST_WORDS => run_sized::<MOST_WORDS>(machine, options, control),
+        3..=8 => run_sized::<8>(machine, options, control),
+        9..=MOST_WORDS => run_sized::<MOST_WORDS>(machine, options, control),
         _ => return None,
     })
 }
