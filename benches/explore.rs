@@ -152,7 +152,8 @@ fn spin(threads: i64) -> Option<Measured> {
     let folder = std::env::temp_dir().join(format!("weir-bench-spin-{}", std::process::id()));
     std::fs::create_dir_all(&folder).ok()?;
     let model = root().join("benches/spin/lamport.pml").canonicalize().ok()?;
-    let done = |command: &mut Command| command.current_dir(&folder).output().is_ok_and(|output| output.status.success());
+    let done =
+        |command: &mut Command| command.current_dir(&folder).output().is_ok_and(|output| output.status.success());
     let built = done(Command::new("spin").arg(format!("-DN={threads}")).arg("-a").arg(model))
         && done(Command::new("cc").args(["-O2", "-DSAFETY", "-DNOREDUCE", "-o", "pan", "pan.c"]));
     let measured = built.then(|| run_spin(&folder)).flatten();
@@ -162,7 +163,8 @@ fn spin(threads: i64) -> Option<Measured> {
 
 fn run_spin(folder: &Path) -> Option<Measured> {
     let started = Instant::now();
-    let output = Command::new(folder.join("pan")).args(["-m1000000", "-w25", "-n"]).current_dir(folder).output().ok()?;
+    let output =
+        Command::new(folder.join("pan")).args(["-m1000000", "-w25", "-n"]).current_dir(folder).output().ok()?;
     let wall: Duration = started.elapsed();
     let text = String::from_utf8_lossy(&output.stdout);
     let number = |line: &str| line.split_whitespace().next()?.parse::<f64>().ok();

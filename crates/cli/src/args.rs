@@ -1,16 +1,20 @@
 //! The command line as it is written: every option is declared once, here. Help, man pages and shell
 //! completions are generated from it.
 
+mod values;
+
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use weir_ir::Value;
 
+pub(crate) use values::{Color, Engine, Language, ModelName, PlainFormat, RunFormat, SearchName, Target};
+
 use crate::input::is_stdin;
-use crate::units::{parse_define, parse_size, parse_time};
+use crate::units::{parse_define, parse_jobs, parse_size, parse_time};
 
 /// What the store buffers of x86 can do to a concurrent program.
 ///
@@ -67,17 +71,6 @@ pub(crate) struct ConsoleOptions {
     /// Only the answer: no warnings, no explanations, no progress
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-}
-
-/// When to use colours.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Color {
-    /// On a terminal, unless the environment says otherwise.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
 }
 
 /// The commands.
@@ -244,7 +237,7 @@ impl ProgramOptions {
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitOptions {
     /// Number of worker threads; the answer does not depend on it [default: the number of cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
 
     /// Stop after this time, as in 500ms, 60s, 10m, 2h or plain seconds [default: none]
@@ -352,69 +345,6 @@ pub(crate) struct ManOptions {
     /// Where to write the pages [default: print the main page]
     #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     pub(crate) directory: Option<PathBuf>,
-}
-
-/// Memory models.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ModelName {
-    /// Sequential consistency: every store is visible at once.
-    Sc,
-    /// Total Store Order: each thread's stores wait in a buffer.
-    Tso,
-}
-
-/// Ways to find out.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Engine {
-    /// Visits every state one by one.
-    Explicit,
-}
-
-/// Orders of the search.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SearchName {
-    /// Breadth-first: finds a shortest run.
-    Bfs,
-    /// Depth-first: goes deep early.
-    Dfs,
-}
-
-/// Input languages.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Language {
-    /// Weir's own language.
-    Weir,
-}
-
-/// Forms a program can be printed in.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// Weir's own language.
-    Weir,
-    /// Control-flow graphs for Graphviz.
-    Dot,
-    /// The input language of Trencher.
-    Trencher,
-}
-
-/// Forms of an answer that may hold a run.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RunFormat {
-    /// For people.
-    Text,
-    /// One JSON object a file.
-    Json,
-    /// The run's happens-before graph for Graphviz.
-    Dot,
-}
-
-/// Forms of an answer without a run.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PlainFormat {
-    /// For people.
-    Text,
-    /// One JSON object a file.
-    Json,
 }
 
 #[cfg(test)]

@@ -36,7 +36,6 @@ impl ProgressLine {
         Some(Arc::new(move |progress: &Progress| {
             if progress.elapsed >= PATIENCE {
                 bar.set_message(line(progress, memory::resident()));
-                bar.tick();
             }
         }))
     }

@@ -1,5 +1,6 @@
 //! Times, sizes and definitions as people write them on a command line.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use weir_ir::Value;
@@ -45,6 +46,15 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
         return Err("this size is too large".into());
     }
     Ok(bytes as u64)
+}
+
+/// More workers than this only cost memory: each keeps queues and tables of its own.
+const MOST_JOBS: usize = 256;
+
+/// A number of workers.
+pub(crate) fn parse_jobs(text: &str) -> Result<NonZeroUsize, String> {
+    let jobs: NonZeroUsize = text.parse().map_err(|_| "expected a whole number, at least 1".to_owned())?;
+    if jobs.get() > MOST_JOBS { Err(format!("at most {MOST_JOBS} workers make sense")) } else { Ok(jobs) }
 }
 
 /// A definition `NAME=VALUE`.
@@ -159,6 +169,14 @@ mod tests {
         assert_eq!(parse_size("1.5KiB"), Ok(1536));
         for bad in ["", "GiB", "-1", "4 gallons", "0", "0.1", "99999999999TiB", "NaN", "inf"] {
             assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn jobs_are_bounded() {
+        assert_eq!(parse_jobs("8").map(NonZeroUsize::get), Ok(8));
+        for bad in ["", "0", "-1", "257", "1000000", "18446744073709551615", "two"] {
+            assert!(parse_jobs(bad).is_err(), "{bad}");
         }
     }
 

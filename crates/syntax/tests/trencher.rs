@@ -211,9 +211,17 @@ fn read_modify_writes_do_the_same_with_and_without_the_lock_held() {
 #[test]
 fn operators_that_the_language_lacks_are_written_with_those_it_has() {
     let set = |register, value| Instruction::Assign { register: RegId(register), value: Expr::Const(value) };
-    for op in [BinaryOp::BitOr, BinaryOp::BitXor, BinaryOp::ShiftLeft] {
-        for (left, right) in [(5, 3), (-5, 3), (6, 0), (12, 10)] {
-            let right_operand = if op == BinaryOp::ShiftLeft { Expr::Const(right) } else { register(1) };
+    let of_registers =
+        [BinaryOp::BitOr, BinaryOp::BitXor].map(|op| (op, [(5, 3), (-5, 3), (6, 0), (12, 10), (-1, -8)]));
+    let by_constants = [
+        (BinaryOp::ShiftLeft, [(5, 3), (-5, 3), (6, 0), (12, 10), (1, 64)]),
+        (BinaryOp::Remainder, [(5, 4), (-5, 4), (-8, 4), (7, -4), (5, 0)]),
+        (BinaryOp::Remainder, [(5, 1), (-1, 2), (1, 2), (0, 8), (-9, 8)]),
+    ];
+    for (op, operands) in of_registers.into_iter().chain(by_constants) {
+        for (left, right) in operands {
+            let is_constant = matches!(op, BinaryOp::ShiftLeft | BinaryOp::Remainder);
+            let right_operand = if is_constant { Expr::Const(right) } else { register(1) };
             let compute = Expr::binary(op, register(0), right_operand);
             let compute = Instruction::Assign { register: RegId(2), value: compute };
             let thread = straight("P", [set(0, left), set(1, right), compute]);

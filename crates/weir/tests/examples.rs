@@ -103,7 +103,9 @@ fn examples_answer_as_their_headers_say() {
             let judged = reference_answer(&program, model);
             if got != expected || judged.is_some_and(|judged| judged != got) {
                 let name = path.display();
-                wrong.push(format!("{name} {defines:?} {model:?}: expected {expected}, got {got}, reference {judged:?}"));
+                wrong.push(format!(
+                    "{name} {defines:?} {model:?}: expected {expected}, got {got}, reference {judged:?}"
+                ));
             }
             checked += 1;
         }

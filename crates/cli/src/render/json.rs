@@ -2,6 +2,7 @@
 
 use weir::Limit;
 use weir::reach::Statistics;
+use weir_ir::{Diagnostic, Span};
 
 use super::reach::reason;
 use crate::commands::Task;
@@ -80,6 +81,10 @@ fn warnings(finding: &Finding<'_>) -> Vec<DiagnosticRecord> {
     let mut warnings = DiagnosticRecord::all(source, finding.warnings);
     if let Conclusion::Refused(diagnostic) = &finding.conclusion {
         warnings.push(DiagnosticRecord::new(source, diagnostic));
+    }
+    if finding.goals.is_empty() {
+        let message = "the program states no property, so there was nothing to look for";
+        warnings.push(DiagnosticRecord::new(source, &Diagnostic::warning("no-property", message, Span::default())));
     }
     warnings
 }

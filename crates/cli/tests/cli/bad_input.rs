@@ -130,6 +130,7 @@ fn bad_usage_exits_with_two() {
         &["reach", "--model", "power", "a.weir"],
         &["reach", "--engine", "lazy", "a.weir"],
         &["reach", "--jobs", "0", "a.weir"],
+        &["reach", "--jobs", "1000000", "a.weir"],
         &["reach", "--timeout", "soon", "a.weir"],
         &["reach", "--memory", "lots", "a.weir"],
         &["reach", "--states", "0", "a.weir"],

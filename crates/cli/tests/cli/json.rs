@@ -119,6 +119,14 @@ fn a_refusal_is_unknown_with_its_reason() {
 }
 
 #[test]
+fn a_program_without_properties_is_safe_with_a_warning() {
+    let ran = weir_with_input(&["reach", "--format", "json", "-"], b"thread P { skip; }");
+    let answer = &answers(&ran)[0];
+    assert_eq!(answer["verdict"], "unreachable");
+    assert_eq!(answer["warnings"][0]["code"], "no-property");
+}
+
+#[test]
 fn all_commands_answer_by_the_schema() {
     let witness = scratch("json").join("run.json");
     let witness = witness.to_str().expect("the path is UTF-8");

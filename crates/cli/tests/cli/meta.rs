@@ -1,6 +1,30 @@
 //! Help, manual pages and completions.
 
-use crate::support::{scratch, weir};
+use crate::support::{program, sample, scratch, weir};
+
+#[test]
+fn colours_are_for_terminals_unless_asked_for() {
+    let fenced = sample("fenced");
+    assert!(!weir(&["reach", &fenced]).stdout.contains('\u{1b}'));
+    assert!(!weir(&["reach", "--color", "never", &fenced]).stdout.contains('\u{1b}'));
+    assert!(weir(&["reach", "--color", "always", &fenced]).stdout.contains('\u{1b}'));
+    assert!(weir(&["--color", "always", "reach", &sample("bad/names")]).stderr.contains('\u{1b}'));
+    let output = program().args(["reach", "--color", "always", &fenced]).env("NO_COLOR", "1").output();
+    let output = output.expect("the program runs");
+    assert!(output.stdout.contains(&0x1b), "what the command line says counts more than the environment");
+}
+
+#[test]
+fn quiet_is_one_line_and_verbose_has_statistics() {
+    let peterson = sample("peterson");
+    let quiet = weir(&["reach", "-q", &peterson]);
+    assert_eq!((quiet.stdout.lines().count(), quiet.stderr.as_str()), (1, ""));
+    let verbose = weir(&["reach", "-v", &peterson]).stdout;
+    for row in ["states", "transitions", "depth", "memory", "time"] {
+        assert!(verbose.contains(&format!("\n  {row} ")), "{verbose}");
+    }
+    assert!(verbose.starts_with(&quiet.stdout));
+}
 
 #[test]
 fn help_and_version_exit_with_zero() {

@@ -25,7 +25,9 @@ pub(crate) fn random(seed: u64, ends: Ends) -> Program {
     let mut rng = Rng::new(seed);
     let threads = rng.between(1, 3);
     let shared = shared(&mut rng);
-    let threads: Vec<Thread> = (0..threads).map(|_| thread(&mut rng, threads, ends)).collect();
+    let mut threads: Vec<Thread> = (0..threads).map(|_| thread(&mut rng, threads, ends)).collect();
+    // Some thread has to run from the start.
+    threads[0].multiplicity = Multiplicity::One;
     let properties = (0..rng.below(4)).map(|_| property(&mut rng, &threads, ends)).collect();
     let costs = (0..rng.below(3)).map(|_| cost(&mut rng)).collect();
     Program { source: Source::default(), shared, threads, properties, costs, ..Program::default() }

@@ -3,12 +3,13 @@
 
 mod automata;
 mod isomorphic;
+mod texts;
 
 use std::path::{Path, PathBuf};
 
 use weir_ir::{Diagnostic, Program, PropertyKind, Source, StateAtom};
 use weir_syntax::weir::print::print;
-use weir_syntax::weir::{Options, parse};
+use weir_syntax::weir::{Options, format, parse};
 use weir_testkit::random::{self, Config};
 use weir_testkit::{Model, explore, tiny};
 
@@ -99,6 +100,12 @@ fn check_random(name: &str, program: &Program) {
     if observes_failure(program) { check_verdicts(name, program) } else { check_states(name, program) }
 }
 
+/// Text that is printed is formatted already.
+fn is_formatted(name: &str, text: &str) {
+    let formatted = format(&Source::new("printed.weir", text)).unwrap();
+    assert_eq!(formatted, text, "{name}");
+}
+
 fn examples(folder: &Path, found: &mut Vec<PathBuf>) {
     let Ok(entries) = folder.read_dir() else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
@@ -123,6 +130,7 @@ fn every_example_reads_back_as_it_was() {
         check_states(&name, &program);
         let text = print(&program);
         assert_eq!(print(&read(&text).unwrap()), text, "{name}: printing what was printed changes nothing");
+        is_formatted(&name, &text);
     }
 }
 
@@ -162,6 +170,7 @@ fn any_automaton_reads_back_as_it_was() {
     for seed in 0..3_000 {
         let program = automata::random(seed, automata::Ends::One);
         let again = check(&format!("automaton {seed}"), &program);
+        is_formatted(&format!("automaton {seed}"), &print(&program));
         if seed % 10 == 0 {
             same_states(&format!("automaton {seed}"), &program, &again);
         }

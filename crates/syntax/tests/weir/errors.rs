@@ -290,6 +290,7 @@ fn threads() {
         "thread V[2] { skip; } thread T { spawn V; }",
         &["1:40 spawn-replicated: `V` is several threads: which is to be started?"],
     );
+    check("thread L[0] { skip; }", &["1:1 no-threads: no thread runs from the start"]);
 }
 
 #[test]
@@ -299,7 +300,7 @@ fn properties_and_costs() {
         &[
             "1:48 unknown-instance: there is no thread `T[2]`",
             "1:66 unknown-name: there is no thread `Upp`",
-            "1:83 which-instance: `T` stands for several threads: which one's `r` is meant?",
+            "1:83 which-instance: `T` can be several threads: which one's `r` is meant?",
             "1:105 unknown-register: thread `T` has no register `s`",
             "1:125 unknown-label: thread `T` has no label `m`",
         ],
@@ -328,7 +329,7 @@ fn properties_and_costs() {
     check(
         "thread T[*] { l: let r; skip; } forbid T.r == 1; forbid T[0] at l;",
         &[
-            "1:40 which-instance: `T` stands for several threads: which one's `r` is meant?",
+            "1:40 which-instance: `T` can be several threads: which one's `r` is meant?",
             "1:57 unknown-instance: there is no thread `T[0]`",
         ],
     );

@@ -27,8 +27,9 @@ pub(crate) fn examples() -> Vec<(PathBuf, String)> {
 #[test]
 fn every_example_parses() {
     for (path, text) in examples() {
-        if let Err(errors) = parse(&Source::new(path.display().to_string(), text.as_str()), &Options::default()) {
-            panic!("{}:\n{}", path.display(), messages(&text, &errors));
+        match parse(&Source::new(path.display().to_string(), text.as_str()), &Options::default()) {
+            Ok(parsed) => assert_eq!(weir_ir::validate(&parsed.program), [], "{}", path.display()),
+            Err(errors) => panic!("{}:\n{}", path.display(), messages(&text, &errors)),
         }
     }
 }

@@ -45,6 +45,9 @@ fn survive(text: &str) {
         let spans = errors.iter().flat_map(|error| std::iter::once(&error.primary).chain(&error.secondary));
         assert!(spans.into_iter().all(|label| label.span.start <= label.span.end && label.span.end <= length));
     }
+    if let Ok(parsed) = &before {
+        assert_eq!(weir_ir::validate(&parsed.program), [], "{text}");
+    }
     let Ok(once) = format(&source) else { return };
     let bare = |text: &str| text.replace(|letter: char| letter.is_whitespace() || letter == '\u{feff}', "");
     assert_eq!(bare(text), bare(&once), "only blanks may change");

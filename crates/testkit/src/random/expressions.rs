@@ -86,13 +86,14 @@ pub(super) fn address(rng: &mut Rng, config: &Config, shared: &[Shared]) -> RegE
     if !rng.chance(config.computed_addresses) {
         return declared;
     }
-    match rng.below(8) {
+    let kind = rng.below(10);
+    let index = Expr::binary(BinaryOp::BitAnd, Expr::Leaf(register(rng, config)), Expr::Const(1));
+    match kind {
         0 => Expr::Const(constant(rng, config)),
         1 | 2 => Expr::Leaf(register(rng, config)),
-        _ => {
-            let index = Expr::binary(BinaryOp::BitAnd, Expr::Leaf(register(rng, config)), Expr::Const(1));
-            Expr::binary(BinaryOp::Add, declared, index)
-        }
+        // Two cells that are far apart: no engine can set aside all that lies between.
+        3 => Expr::binary(BinaryOp::ShiftLeft, index, Expr::Const(40)),
+        _ => Expr::binary(BinaryOp::Add, declared, index),
     }
 }
 

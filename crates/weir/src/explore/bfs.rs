@@ -25,10 +25,10 @@ use crate::semantics::{StepCode, TransitionSystem};
 use crate::{Control, Limit};
 
 /// States in a batch: enough that cache misses overlap, few enough to stay in the first-level cache.
-const BATCH: usize = 256;
+const BATCH: usize = 128;
 
 /// Batches between two looks at clock and memory.
-const BATCHES_A_CHECK: usize = 16;
+const BATCHES_A_CHECK: usize = 32;
 
 /// States expanded between two looks at the mailbox.
 const EXPANSIONS_A_CHECK: u32 = 256;
@@ -339,7 +339,12 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
             let (workers, len) = (self.outgoing.len() as u64, u64::from(self.store.len()));
             let open = u64::from(self.store.len() - self.level().start);
             let depth = self.depth;
-            self.shared.report(|| Progress { states: len * workers, open: open * workers, depth, ..Progress::default() });
+            self.shared.report(|| Progress {
+                states: len * workers,
+                open: open * workers,
+                depth,
+                ..Progress::default()
+            });
         }
     }
 }

@@ -118,7 +118,8 @@ impl<T: TransitionSystem> DepthFirst<'_, T> {
     }
 
     fn bytes(&self) -> u64 {
-        let entries = self.pending.capacity() * size_of::<(T::State, u32)>() + self.path.capacity() * size_of::<T::State>();
+        let entries =
+            self.pending.capacity() * size_of::<(T::State, u32)>() + self.path.capacity() * size_of::<T::State>();
         self.store.bytes() + entries as u64 + self.system.side_bytes()
     }
 

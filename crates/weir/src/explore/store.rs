@@ -35,46 +35,43 @@ const SLOTS: usize = 12;
 /// Words of a bucket: a cache line.
 const BUCKET: usize = 8;
 
-/// One cache line of the index: sixteen tags of a byte, of which twelve are used, then twelve numbers of four
-/// bytes. Slots are filled from the first; a tag of 0 is a free slot.
+/// One cache line of the index: twelve tags of a byte, three bytes unused, one byte that counts the slots taken, then
+/// twelve numbers of four bytes. Slots are filled from the first; the tag of a free slot is 0.
 #[derive(Clone, Copy)]
-struct Bucket<'a>(&'a [u64]);
+struct Bucket<'a>(&'a [u64; BUCKET]);
 
 #[inline]
 fn tag(hash: u64) -> u8 {
     (hash as u8).max(1)
 }
 
-impl Bucket<'_> {
-    #[inline]
-    fn tags(self) -> u128 {
-        u128::from(self.0[0]) | u128::from(self.0[1]) << 64
-    }
+/// One bit for each byte of `word` that is `byte`, as the lowest eight bits. A byte above one that matches may be named
+/// wrongly.
+#[inline]
+fn matching_bytes(word: u64, byte: u8) -> u32 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let zero_where_equal = word ^ (ONES * u64::from(byte));
+    let top_bits = zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & (ONES << 7);
+    // The product gathers the top bits of the bytes in the top byte.
+    ((top_bits >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
+}
 
+impl Bucket<'_> {
     #[inline]
     fn number(self, slot: usize) -> u32 {
         (self.0[2 + slot / 2] >> (slot % 2 * 32)) as u32
     }
 
-    /// The slots whose tag may be `tag`: the top bit of byte `i` is set for slot `i`. A slot above one that has the
-    /// tag may be named wrongly; states are compared anyway.
+    /// The slots whose tag may be `tag`, one bit each. A few others may be among them: states are compared anyway.
     #[inline]
-    fn candidates(self, tag: u8) -> u128 {
-        const ONES: u128 = u128::from_le_bytes([1; 16]);
-        const TOPS: u128 = (ONES << 7) & (u128::MAX >> (8 * (16 - SLOTS)));
-        let zero_where_equal = self.tags() ^ (ONES * u128::from(tag));
-        zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & TOPS
+    fn candidates(self, tag: u8) -> u32 {
+        (matching_bytes(self.0[0], tag) | matching_bytes(self.0[1], tag) << 8) & ((1 << SLOTS) - 1)
     }
 
     /// How many slots are taken.
     #[inline]
     fn len(self) -> usize {
-        16 - self.tags().leading_zeros() as usize / 8
-    }
-
-    #[inline]
-    fn is_full(self) -> bool {
-        self.0[1] >> (8 * (SLOTS - 9)) & 0xFF != 0
+        (self.0[1] >> 56) as usize
     }
 }
 
@@ -148,7 +145,7 @@ impl Store {
 
     #[inline(always)]
     fn bucket(&self, at: usize) -> Bucket<'_> {
-        Bucket(&self.index.words()[at * BUCKET..][..BUCKET])
+        bucket(self.index.words(), at)
     }
 
     /// Bytes held.
@@ -202,7 +199,8 @@ impl Store {
             }
             std::hint::black_box(touched);
             for (number, &(home, tag)) in batch.zip(&homes) {
-                self.place(home, tag, number);
+                let at = self.with_room(home);
+                self.place(at, tag, number);
             }
         }
     }
@@ -213,16 +211,22 @@ impl Store {
         ((u128::from(hash) * self.bucket_count as u128) >> 64) as usize
     }
 
-    /// Puts a number into the first bucket from `home` on that has room.
-    fn place(&mut self, home: usize, tag: u8, number: u32) {
-        let mut at = home;
-        while self.bucket(at).is_full() {
-            at = self.after(at);
-        }
+    /// Puts a number into a bucket that has room.
+    fn place(&mut self, at: usize, tag: u8, number: u32) {
         let slot = self.bucket(at).len();
         let words = &mut self.index.words_mut()[at * BUCKET..][..BUCKET];
         words[slot / 8] |= u64::from(tag) << (slot % 8 * 8);
+        words[1] += 1 << 56;
         words[2 + slot / 2] |= u64::from(number) << (slot % 2 * 32);
+    }
+
+    /// The first bucket from `home` on that has room.
+    fn with_room(&self, home: usize) -> usize {
+        let mut at = home;
+        while self.bucket(at).len() == SLOTS {
+            at = self.after(at);
+        }
+        at
     }
 
     /// The bucket in which to go on when one is full.
@@ -231,20 +235,22 @@ impl Store {
         if bucket + 1 == self.bucket_count { 0 } else { bucket + 1 }
     }
 
-    fn find(&self, home: usize, tag: u8, words: &[u64]) -> Option<u32> {
+    /// The number of a state, or the bucket that has room for it.
+    #[inline]
+    fn locate(&self, home: usize, tag: u8, words: &[u64]) -> Result<u32, usize> {
         let mut at = home;
         loop {
             let bucket = self.bucket(at);
             let mut candidates = bucket.candidates(tag);
             while candidates != 0 {
-                let number = bucket.number(candidates.trailing_zeros() as usize / 8);
+                let number = bucket.number(candidates.trailing_zeros() as usize);
                 if self.holds(number, words) {
-                    return Some(number);
+                    return Ok(number);
                 }
                 candidates &= candidates - 1;
             }
-            if !bucket.is_full() {
-                return None;
+            if bucket.len() < SLOTS {
+                return Err(at);
             }
             at = self.after(at);
         }
@@ -273,11 +279,9 @@ impl Store {
         let words = &state.words()[..self.stride];
         let hash = hash(words);
         let (home, tag) = (self.home(hash), tag(hash));
-        if self.find(home, tag, words).is_some() {
-            return false;
-        }
+        let Err(at) = self.locate(home, tag, words) else { return false };
         let number = self.push(words);
-        self.place(home, tag, number);
+        self.place(at, tag, number);
         true
     }
 
@@ -285,7 +289,7 @@ impl Store {
     pub(crate) fn contains<S: FlatState>(&self, state: &S) -> bool {
         let words = &state.words()[..self.stride];
         let hash = hash(words);
-        self.find(self.home(hash), tag(hash), words).is_some()
+        self.locate(self.home(hash), tag(hash), words).is_ok()
     }
 
     /// Asks `visit` about each state of a batch that is not in the set, in order, and adds those that it wants. There
@@ -303,9 +307,11 @@ impl Store {
             }
             // Full look-up: the batch may hold a state twice, and the passes look at one candidate only.
             let words = &state.words()[..self.stride];
-            if self.find(probe.home, probe.tag, words).is_none() && visit(state) {
+            if let Err(at) = self.locate(probe.home, probe.tag, words)
+                && visit(state)
+            {
                 let number = self.push(words);
-                self.place(probe.home, probe.tag, number);
+                self.place(at, probe.tag, number);
             }
         }
     }
@@ -325,10 +331,16 @@ impl Store {
             return;
         }
         let index = self.index.words();
+        // First just touch the buckets: the shorter the loop, the more misses are under way at once.
+        let mut touched = 0;
+        for probe in probes.iter() {
+            touched |= index[probe.home * BUCKET];
+        }
+        std::hint::black_box(touched);
         for probe in probes.iter_mut() {
-            let bucket = Bucket(&index[probe.home * BUCKET..][..BUCKET]);
-            let slot = bucket.candidates(probe.tag).trailing_zeros() as usize / 8;
-            probe.candidate = bucket.number(slot.min(SLOTS - 1));
+            let bucket = bucket(index, probe.home);
+            let candidates = bucket.candidates(probe.tag) | 1 << (SLOTS - 1);
+            probe.candidate = bucket.number(candidates.trailing_zeros() as usize);
         }
         for (state, probe) in batch.iter().zip(probes) {
             probe.known = self.holds(probe.candidate, &state.words()[..self.stride]);
@@ -343,6 +355,12 @@ struct Probe {
     known: bool,
 }
 
+#[inline(always)]
+fn bucket(index: &[u64], at: usize) -> Bucket<'_> {
+    const NONE: &[u64; BUCKET] = &[0; BUCKET];
+    Bucket(index[at * BUCKET..].first_chunk().unwrap_or(NONE))
+}
+
 /// Room for the passes over a batch, kept between batches.
 #[derive(Default)]
 pub(crate) struct Scratch {
@@ -355,10 +373,11 @@ fn capacity(buckets: usize) -> u32 {
     u32::try_from(buckets * SLOTS / 6 * 5).unwrap_or(u32::MAX)
 }
 
-/// The size to grow to: by half, or as far as needed.
+/// The size to grow to: by 85 %, or as far as needed. More would hold more than twenty bytes for a state of
+/// eight just after growing; less would rebuild more often.
 fn grown(buckets: usize, needed: usize) -> usize {
     let enough = needed.div_ceil(5) * 6 / SLOTS + 2;
-    enough.max(buckets + buckets / 2)
+    enough.max(buckets * 37 / 20)
 }
 
 #[cfg(test)]

@@ -43,7 +43,8 @@ fn instruction(program: &Program, instruction: &Instruction, span: Span) -> Resu
 /// The failure for a program whose states do not fit the largest size.
 pub(super) fn too_large(program: &Program, compiled: &Compiled) -> Failure {
     let bytes = compiled.machine.layout.words * size_of::<u64>();
-    let what = format!("a state of this program takes {bytes} bytes, and the explicit engine can hold {}", MOST_WORDS * 8);
+    let what =
+        format!("a state of this program takes {bytes} bytes, and the explicit engine can hold {}", MOST_WORDS * 8);
     let largest = program.shared.iter().max_by_key(|shared| shared.initial.len());
     let span = largest.map_or(Span::default(), |shared| shared.span);
     let help = "declare ranges (`shared a[100]: 0..3;`) so that each cell takes fewer bits, or make arrays smaller";

@@ -110,13 +110,7 @@ impl Plan {
     }
 }
 
-fn wanted(
-    program: &Program,
-    threads: &[ThreadId],
-    plans: &[Plan],
-    ranges: &Ranges,
-    purpose: Purpose<'_>,
-) -> Wanted {
+fn wanted(program: &Program, threads: &[ThreadId], plans: &[Plan], ranges: &Ranges, purpose: Purpose<'_>) -> Wanted {
     let mut wanted = Wanted::default();
     for (&thread, plan) in threads.iter().zip(plans) {
         let body = program.body(thread);

@@ -251,7 +251,13 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
     }
 
     #[inline]
-    fn take(&self, from: &Packed<N>, thread: usize, edge: &EdgeCode, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
+    fn take(
+        &self,
+        from: &Packed<N>,
+        thread: usize,
+        edge: &EdgeCode,
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
         let machine = self.machine;
         let step = StepCode { number: edge.number, choice: 0 };
         match &edge.operation {

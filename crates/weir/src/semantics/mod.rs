@@ -21,7 +21,6 @@ pub(crate) mod tso;
 use weir_ir::Value;
 use weir_witness::Goal;
 
-
 /// A step, by its number: edges of all threads counted through, then one flush for each thread. With the
 /// value taken, for a choice of values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

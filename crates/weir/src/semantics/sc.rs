@@ -30,5 +30,10 @@ impl MemoryModel for Sc {
     }
 
     #[inline]
-    fn flushes<const N: usize>(_machine: &Machine, _from: &Packed<N>, _emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {}
+    fn flushes<const N: usize>(
+        _machine: &Machine,
+        _from: &Packed<N>,
+        _emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
+    }
 }

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use weir::reach::{Options, Report, Search, all_goals, reach};
-use weir::{Budget, Control, Failure, Verdict};
+use weir::{Budget, Control, Failure, Limit, Verdict};
 use weir_ir::{EdgeId, Expr, Multiplicity, Program, Property, PropertyKind, Span, ThreadId};
 use weir_testkit::{Outcome, dump, explore, shrink};
 use weir_witness::{Goal, Model};
@@ -65,6 +65,7 @@ fn compare(program: &Program, model: Model, effort: Effort) -> Result<Seen, Stri
         all_goals(program).into_iter().partition(|goal| judge.steps_to(*goal).is_some());
     if reference.complete {
         judge.agree_on_all_states(&unreached)?;
+        judge.agree_on_budgets(&unreached)?;
     } else {
         judge.agree_on_incompleteness(&unreached)?;
     }
@@ -163,18 +164,38 @@ impl Judge<'_> {
         all.filter(|edge| !self.reference.executed.contains(edge)).collect()
     }
 
-    /// More states than the reference visits: no search may say that it saw all of fewer.
+    /// There are more states than the limit: no search that may visit only so many has seen all. It may have seen
+    /// others than the reference, though, and a goal among them.
     fn agree_on_incompleteness(&self, unreached: &[Goal]) -> Result<(), String> {
-        let limit = self.effort.limit as u64;
-        let depth_first = self.effort.depth_first.then_some(Search::DepthFirst);
-        for search in [Search::BreadthFirst].into_iter().chain(depth_first) {
-            let options = Options { search, ..self.options(unreached) };
-            let report = self.search(&options, Some(2 * limit))?;
-            if matches!(report.verdict, Verdict::Holds) && report.statistics.states <= limit {
+        for options in self.searches(unreached) {
+            let report = self.search(&options, Some(self.effort.limit as u64))?;
+            if matches!(report.verdict, Verdict::Holds) {
                 return Err(format!("there are more states than {}", report.statistics.states));
             }
         }
         Ok(())
+    }
+
+    /// A budget that is just enough is no limit, and one state less is one.
+    fn agree_on_budgets(&self, unreached: &[Goal]) -> Result<(), String> {
+        let enough = self.reference.states as u64;
+        for options in self.searches(unreached) {
+            let report = self.search(&options, Some(enough))?;
+            same("verdict when the budget is just enough", report.verdict, Verdict::Holds)?;
+            if enough > 1 {
+                let report = self.search(&options, Some(enough - 1))?;
+                same("verdict when the budget is too small", report.verdict, Verdict::Unknown(Limit::States))?;
+                same("states when the budget is too small", report.statistics.states, enough - 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The orders of search to try.
+    fn searches(&self, goals: &[Goal]) -> Vec<Options> {
+        let depth_first = self.effort.depth_first.then_some(Search::DepthFirst);
+        let searches = [Search::BreadthFirst].into_iter().chain(depth_first);
+        searches.map(|search| Options { search, ..self.options(goals) }).collect()
     }
 
     /// One of the goals can be reached: breadth-first finds the one that takes fewest steps.

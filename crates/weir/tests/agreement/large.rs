@@ -86,6 +86,22 @@ fn workers_agree_where_the_budget_ends_an_endless_search() {
     assert!(!found.complete && found.reached == 1);
 }
 
+/// `x = any 1..8; y = any 1..8; assert false;` by choice of edges: 64 states show the goal, and differ only in what the
+/// buffer holds.
+#[test]
+fn workers_agree_on_which_buffers_to_show() {
+    let mut sketch = ThreadSketch::new("P0");
+    let (first, second, end) = (sketch.location(), sketch.location(), sketch.location());
+    for value in 1..=8 {
+        sketch.edge(LocId(0), first, store(address(0), value));
+        sketch.edge(first, second, store(address(1), value));
+    }
+    sketch.edge(second, end, Instruction::Assert(Expr::Const(0)));
+    let program = program(vec![], vec![sketch.finish()], vec![]);
+    let seen = check("buffers", &program, Model::Tso, Effort { jobs: &[2, 3, 5, 8], ..EFFORT });
+    assert_eq!(seen.reached, 1);
+}
+
 #[test]
 fn buffers_that_grow_without_end_count_against_the_memory_budget() {
     let program = endless(equal(cell_value(address(0)), 3));
@@ -94,6 +110,6 @@ fn buffers_that_grow_without_end_count_against_the_memory_budget() {
     let options = Options { model: Model::Tso, search: Search::DepthFirst, ..Options::default() };
     let report = reach(&program, &options, &control).expect("a plain program");
     assert_eq!(report.verdict, Verdict::Unknown(Limit::Memory));
-    // The budget is looked at now and then, so a little more is fine.
-    assert!(report.statistics.stored_bytes <= 72 << 20, "{} bytes", report.statistics.stored_bytes);
+    // The budget is looked at now and then, and between two looks some long buffers come to be.
+    assert!(report.statistics.stored_bytes <= 128 << 20, "{} bytes", report.statistics.stored_bytes);
 }

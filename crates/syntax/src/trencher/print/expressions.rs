@@ -1,8 +1,8 @@
 //! Expressions in prefix form.
 //!
 //! Operators that programs in Trencher's language are known to use: `+ - * & == != < <= > >= && ||`, on
-//! registers and constants that are not negative. No other is assumed; `-e`, `!e`, `~e`, `|`, `^` and shifts to
-//! the left by a constant are written with these. Constants are C's `int`.
+//! registers and constants that are not negative. No other is assumed; `-e`, `!e`, `~e`, `|`, `^`, shifts to the
+//! left by a constant and remainders by a power of two are written with these. Constants are C's `int`.
 
 use weir_ir::{BinaryOp, Body, RegExpr, UnaryOp, Value};
 
@@ -59,15 +59,28 @@ pub(super) fn binary(op: BinaryOp, left: &str, right: &str, right_value: Option<
             Some(count @ 0..=30) => format!("* {left} {}", 1i64 << count),
             _ => return Err(no_operator(op)),
         },
-        BinaryOp::Divide | BinaryOp::Remainder | BinaryOp::ShiftRight => return Err(no_operator(op)),
+        BinaryOp::Remainder => match right_value.map(Value::unsigned_abs) {
+            Some(0) => "0".to_string(),
+            Some(divisor) if divisor.is_power_of_two() && divisor <= 1 << 30 => remainder(left, divisor),
+            _ => return Err(no_operator(op)),
+        },
+        BinaryOp::Divide | BinaryOp::ShiftRight => return Err(no_operator(op)),
         _ => format!("{} {left} {right}", op.symbol()),
     })
+}
+
+/// The remainder by a power of two: the lowest bits, less the divisor if what is divided is negative and they
+/// are not all 0, since a remainder has the sign of what is divided.
+fn remainder(left: &str, divisor: u64) -> String {
+    let bits = format!("& {left} {}", divisor - 1);
+    format!("- {bits} * {divisor} && < {left} 0 != {bits} 0")
 }
 
 fn no_operator(op: BinaryOp) -> Refusal {
     let message = format!("Trencher's language has no `{}`", op.symbol());
     let help = match op {
         BinaryOp::ShiftLeft => "shift by a constant up to 30",
+        BinaryOp::Remainder => "the remainder by a power of two can be said; or use `&`",
         _ => "it has `+ - * &`, comparisons, `&&` and `||`; a table of cases can stand in: `if r == 5 { q = 2; }`",
     };
     Refusal::new(message, help)

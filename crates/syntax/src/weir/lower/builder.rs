@@ -2,15 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use weir_ir::{Body, Diagnostic, Instruction, RegExpr, RegId, Register, Span, Value};
+use weir_ir::{Body, Diagnostic, Instruction, RegExpr, RegId, Span, Value};
 
 use super::super::ast::{Block, Name};
 use super::super::limits::{MAX_EDGES, MAX_LOWERING_DEPTH, MAX_WORK};
 use super::super::sink::Sink;
 use super::check::Facts;
-use super::constants::{Constants, mark};
+use super::constants::Constants;
 use super::graph::{Graph, Node};
-use super::names::{Global, Globals, Used, duplicate};
+use super::names::{Globals, Used};
+use super::registers::Registers;
 use super::silent::{Problem, automaton};
 
 /// How much of what all bodies together may use is used up.
@@ -47,14 +48,14 @@ pub(super) enum Returns {
 #[derive(Debug)]
 pub(super) struct Frame<'c, 'a> {
     /// The procedure, for names of registers and labels.
-    prefix: Option<&'a str>,
+    pub(super) prefix: Option<&'a str>,
     pub(super) facts: &'c Facts<'a>,
     /// The node of each label.
     pub(super) label_nodes: Vec<Node>,
     /// Registers that can be named here, with where they were declared.
-    visible: HashMap<&'a str, (RegId, Span)>,
+    pub(super) visible: HashMap<&'a str, (RegId, Span)>,
     /// What became visible, in order; the end of a block takes it back.
-    scope: Vec<&'a str>,
+    pub(super) scope: Vec<&'a str>,
     /// All registers of the frame: a name that is declared again in a sibling block is the same register.
     pub(super) declared: HashMap<&'a str, RegId>,
     /// Head and exit of the open loops.
@@ -82,13 +83,7 @@ pub(super) struct Builder<'c, 'a> {
     entry: Node,
     /// Where a thread that is done rests.
     pub(super) end: Node,
-    pub(super) registers: Vec<Register>,
-    /// Names of registers that are taken, with the number to try next when one is wanted again.
-    taken: HashMap<String, u32>,
-    temporaries: Vec<RegId>,
-    /// How many temporaries hold something that is still needed. Each statement gives its own back.
-    pub(super) live_temporaries: usize,
-    next_temporary: u32,
+    pub(super) registers: Registers,
     pub(super) frames: Vec<Frame<'c, 'a>>,
     depth: usize,
     /// Positive inside code that a constant condition rules out.
@@ -128,11 +123,7 @@ pub(super) fn lower<'c, 'a>(task: &Task<'c, 'a>, around: Surroundings<'c, 'a>) -
         here: Some(entry),
         entry,
         end,
-        registers: Vec::new(),
-        taken: HashMap::new(),
-        temporaries: Vec::new(),
-        live_temporaries: 0,
-        next_temporary: 1,
+        registers: Registers::default(),
         frames: Vec::new(),
         depth: 0,
         ruled_out: 0,
@@ -158,7 +149,7 @@ impl<'c, 'a> Builder<'c, 'a> {
         let allowed = MAX_EDGES.saturating_sub(budget.steps.saturating_sub(self.graph.steps));
         let first_span = self.graph.data(self.entry).span.unwrap_or_default();
         let made = self.graph.steps;
-        match automaton(self.graph, self.registers, self.entry, allowed) {
+        match automaton(self.graph, self.registers.list, self.entry, allowed) {
             Ok((body, steps)) => {
                 budget.steps = budget.steps.saturating_sub(made) + steps;
                 Some(Lowered { body, registers, parameters })
@@ -273,105 +264,6 @@ impl<'c, 'a> Builder<'c, 'a> {
         let registers = frame.map(|frame| &frame.visible);
         let Surroundings { globals, used, sink, .. } = &mut self.around;
         Constants { globals, parameter, registers, sink, used }
-    }
-
-    /// Declares a register in the block that is open. `None` if the name is not free.
-    pub(super) fn declare(&mut self, name: Name<'a>) -> Option<RegId> {
-        let visible = self.frame().visible.get(name.text).map(|&(_, span)| ("a register", span));
-        let number = self.frame().parameter.filter(|(parameter, _)| parameter.text == name.text);
-        let number = number.map(|(parameter, _)| ("the thread's number", parameter.span));
-        let global = self.around.globals.declared(name.text).map(|(global, span)| (global.describe(), span));
-        if let Some((what, span)) = visible.or(number).or(global) {
-            self.around.sink.error(duplicate(name, what, span));
-            return None;
-        }
-        let register = match self.frame().declared.get(name.text) {
-            Some(&register) => register,
-            None => {
-                let full =
-                    self.frame().prefix.map_or(name.text.to_string(), |prefix| format!("{prefix}.{}", name.text));
-                self.register(full, name.span)
-            }
-        };
-        let frame = self.frame();
-        frame.declared.insert(name.text, register);
-        frame.visible.insert(name.text, (register, name.span));
-        frame.scope.push(name.text);
-        Some(register)
-    }
-
-    /// A new register; `f.a` becomes `f.a_2` when it is taken by another copy of `f`.
-    pub(super) fn register(&mut self, wanted: String, span: Span) -> RegId {
-        let mut name = wanted.clone();
-        while self.taken.contains_key(&name) {
-            let next = self.taken.entry(wanted.clone()).or_insert(2);
-            name = format!("{wanted}_{next}");
-            *next += 1;
-        }
-        self.taken.insert(name.clone(), 2);
-        self.registers.push(Register { name, is_temporary: false, span });
-        RegId::new(self.registers.len() - 1)
-    }
-
-    /// A register for a value inside an expression; free again when the statement ends.
-    pub(super) fn temporary(&mut self, span: Span) -> RegId {
-        self.live_temporaries += 1;
-        if let Some(&register) = self.temporaries.get(self.live_temporaries - 1) {
-            return register;
-        }
-        let mut name = format!("_t{}", self.next_temporary);
-        while self.around.reserved.contains(name.as_str()) {
-            self.next_temporary += 1;
-            name = format!("_t{}", self.next_temporary);
-        }
-        self.next_temporary += 1;
-        self.registers.push(Register { name, is_temporary: true, span });
-        let register = RegId::new(self.registers.len() - 1);
-        self.temporaries.push(register);
-        register
-    }
-
-    /// How many names are visible: to be given back to [`Builder::close_scope`].
-    pub(super) fn open_scope(&mut self) -> usize {
-        self.frame().scope.len()
-    }
-
-    /// Hides what was declared since.
-    pub(super) fn close_scope(&mut self, mark: usize) {
-        let frame = self.frame();
-        for name in frame.scope.drain(mark.min(frame.scope.len())..) {
-            frame.visible.remove(name);
-        }
-    }
-
-    /// What a name means here, without a word if it means nothing.
-    pub(super) fn look_up(&mut self, name: &str) -> Option<Meaning> {
-        let frame = self.frame();
-        if let Some(&(register, _)) = frame.visible.get(name) {
-            return Some(Meaning::Register(register));
-        }
-        if let Some((_, value)) = frame.parameter.filter(|(parameter, _)| parameter.text == name) {
-            return Some(Meaning::Constant(value));
-        }
-        match self.around.globals.get(name)? {
-            Global::Constant(at) => {
-                mark(&mut self.around.used.constants, at);
-                let value = self.around.globals.constants.get(at).and_then(|&(_, value)| value);
-                Some(value.map_or(Meaning::Nothing, Meaning::Constant))
-            }
-            Global::Shared(at) => {
-                mark(&mut self.around.used.shared, at);
-                Some(Meaning::Shared(at))
-            }
-            Global::Procedure(_) | Global::Thread(_) => None,
-        }
-    }
-
-    /// The names of registers that are visible, in alphabetical order.
-    pub(super) fn visible_registers(&mut self) -> Vec<&'a str> {
-        let mut names: Vec<&str> = self.frame().visible.keys().copied().collect();
-        names.sort_unstable();
-        names
     }
 }
 

@@ -34,10 +34,10 @@ impl<'a> Builder<'_, 'a> {
             }
             ExprKind::Unary(UnaryOp::Not, operand) if self.branches(operand) => self.branch(operand, no, yes),
             _ => {
-                let live = self.live_temporaries;
+                let live = self.registers.live_temporaries;
                 let value = self.value(condition);
                 self.test(&value, condition.span, yes, no);
-                self.live_temporaries = live;
+                self.registers.live_temporaries = live;
             }
         }
     }

@@ -10,11 +10,14 @@ mod check;
 mod components;
 mod conditions;
 mod constants;
+mod costs;
 mod expressions;
 mod graph;
 mod memory;
 mod names;
+mod places;
 mod properties;
+mod registers;
 mod silent;
 mod statements;
 mod threads;
@@ -44,7 +47,7 @@ pub(super) fn lower<'a>(
     memory::lay_out(file, &mut globals, &mut used, sink);
     threads::prepare(file, &mut globals, &mut used, sink);
     let bodies = threads::lower(&globals, reserved, &mut used, sink);
-    let thread_labels = properties::thread_labels(&globals);
+    let thread_labels = costs::thread_labels(&globals);
     let mut observer =
         Observer { globals: &globals, views: &bodies.views, sink, used: &mut used, thread_labels, observations: 0 };
     let properties = file.properties.iter().map(|property| observer.property(property)).collect();

@@ -26,13 +26,13 @@ impl<'a> Builder<'_, 'a> {
     }
 
     fn statement(&mut self, statement: &'a Statement<'a>) {
-        let live = self.live_temporaries;
+        let live = self.registers.live_temporaries;
         if self.enter(statement.span) {
             self.note_beginning(statement);
             self.lower_statement(statement);
         }
         self.leave();
-        self.live_temporaries = live;
+        self.registers.live_temporaries = live;
     }
 
     /// Names the place where control is by the statement that begins there.
@@ -117,8 +117,6 @@ impl<'a> Builder<'_, 'a> {
     fn let_statement(&mut self, declarators: &'a [Declarator<'a>], span: Span) {
         let single = declarators.len() == 1;
         for declarator in declarators {
-            // The name is not visible in its own value, so it is declared after that; but the value goes
-            // straight to the register, so an error in the name must not hide errors in the value.
             match &declarator.value {
                 None => {
                     self.declare(declarator.name);
@@ -128,6 +126,7 @@ impl<'a> Builder<'_, 'a> {
         }
     }
 
+    /// The value goes straight to the register, which is therefore declared first.
     fn initialise(&mut self, name: Name<'a>, value: &'a Expr<'a>, span: Span) {
         self.refuse_own_name(name, value);
         match self.declare(name) {
@@ -358,7 +357,10 @@ fn word(statement: Span, word: &str) -> Span {
 fn mention(expression: &Expr, wanted: &str) -> Option<Span> {
     match &expression.kind {
         ExprKind::Name(name) => (name.text == wanted).then_some(name.span),
-        ExprKind::Unary(_, inner) | ExprKind::Memory(inner) | ExprKind::Index(_, inner) => mention(inner, wanted),
+        ExprKind::Unary(_, inner)
+        | ExprKind::Memory(inner)
+        | ExprKind::Index(_, inner)
+        | ExprKind::AddressOf(_, Some(inner)) => mention(inner, wanted),
         ExprKind::Binary(_, left, right) => mention(left, wanted).or_else(|| mention(right, wanted)),
         ExprKind::Call(_, inner) => inner.iter().find_map(|inner| mention(inner, wanted)),
         ExprKind::ReadModifyWrite(_, cell, inner) => {

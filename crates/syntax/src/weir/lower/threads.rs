@@ -37,6 +37,16 @@ pub(super) fn prepare<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &
         count += family.threads().count();
         globals.families.push(family);
     }
+    refuse_idle_program(globals, sink);
+}
+
+/// Threads that only `spawn` starts need someone to start them.
+fn refuse_idle_program(globals: &Globals, sink: &mut Sink) {
+    let Some(first) = globals.families.first() else { return };
+    if globals.families.iter().all(|family| family.copies == Copies::Spawned) {
+        let error = Diagnostic::error("no-threads", "no thread runs from the start", first.declaration.span);
+        sink.error(error.help("a thread `[0]` only runs when another one spawns it: write one that does"));
+    }
 }
 
 fn refuse_repeated_parameters(parameters: &[Name], sink: &mut Sink) {

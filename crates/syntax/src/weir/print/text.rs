@@ -125,12 +125,8 @@ impl<'p> BodyText<'p> {
     }
 
     fn block(&mut self, head: &str, body: &[Item]) {
-        if self.is_blank(body) {
-            return self.line(&format!("{head} }}"));
-        }
-        self.line(head);
-        self.items(body);
-        self.line("}");
+        let close = self.open_block(head, body);
+        self.line(&close);
     }
 
     /// Whether nothing would be written.
@@ -149,27 +145,36 @@ impl<'p> BodyText<'p> {
     }
 
     fn branches(&mut self, condition: &RegExpr, then: &[Item], otherwise: &[Item]) {
-        let head = format!("if {} {{", expr_text(self.body, condition));
-        if otherwise.is_empty() {
-            return self.block(&head, then);
-        }
-        let (mut head, mut then, mut otherwise) = (head, then, otherwise);
+        let (mut then, mut otherwise) = (then, otherwise);
+        let mut head = format!("if {} {{", expr_text(self.body, condition));
         loop {
-            self.line(&head);
-            self.items(then);
+            let close = self.open_block(&head, then);
             // An `if` alone in an `else`, at a place without a name, needs no braces of its own.
-            let [Item::Place(loc), Item::If(condition, next_then, next_otherwise)] = otherwise else { break };
-            if self.labels(*loc).next().is_some() {
-                break;
+            match otherwise {
+                [Item::Place(loc), Item::If(condition, next_then, next_otherwise)]
+                    if self.labels(*loc).next().is_none() =>
+                {
+                    head = format!("{close} else if {} {{", expr_text(self.body, condition));
+                    (then, otherwise) = (next_then, next_otherwise);
+                }
+                [] => return self.line(&close),
+                _ => {
+                    self.line(&format!("{close} else {{"));
+                    self.items(otherwise);
+                    return self.line("}");
+                }
             }
-            head = format!("}} else if {} {{", expr_text(self.body, condition));
-            (then, otherwise) = (next_then, next_otherwise);
         }
-        if !otherwise.is_empty() {
-            self.line("} else {");
-            self.items(otherwise);
+    }
+
+    /// A block up to its closing brace, which is returned, behind all of the block if that is empty.
+    fn open_block(&mut self, head: &str, items: &[Item]) -> String {
+        if self.is_blank(items) {
+            return format!("{head} }}");
         }
-        self.line("}");
+        self.line(head);
+        self.items(items);
+        "}".to_string()
     }
 }
 

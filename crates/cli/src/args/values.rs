@@ -1,0 +1,77 @@
+//! Values that options can take; the first line of each is its help.
+
+use clap::ValueEnum;
+
+/// When to use colours.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Color {
+    /// On a terminal, unless the environment says otherwise.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Memory models.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ModelName {
+    /// Sequential consistency: every store is visible at once.
+    Sc,
+    /// Total Store Order: each thread's stores wait in a buffer.
+    Tso,
+}
+
+/// Ways to find out.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Engine {
+    /// Visits every state one by one.
+    Explicit,
+}
+
+/// Orders of the search.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SearchName {
+    /// Breadth-first: finds a shortest run.
+    Bfs,
+    /// Depth-first: goes deep early.
+    Dfs,
+}
+
+/// Input languages.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// Weir's own language.
+    Weir,
+}
+
+/// Forms a program can be printed in.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Weir's own language.
+    Weir,
+    /// Control-flow graphs for Graphviz.
+    Dot,
+    /// The input language of Trencher.
+    Trencher,
+}
+
+/// Forms of an answer that may hold a run.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunFormat {
+    /// For people.
+    Text,
+    /// One JSON object a file.
+    Json,
+    /// The run's happens-before graph for Graphviz.
+    Dot,
+}
+
+/// Forms of an answer without a run.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PlainFormat {
+    /// For people.
+    Text,
+    /// One JSON object a file.
+    Json,
+}
