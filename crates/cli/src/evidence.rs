@@ -34,12 +34,13 @@ impl Evidence {
     }
 
     /// A repair to try. Only the order of a store and a later load can be lost under TSO, so a fence between the
-    /// two, wherever the cycle has such a pair, makes this cycle impossible.
+    /// two, wherever the cycle has such a pair, makes this cycle impossible. Right before the load is the place that
+    /// also keeps the stores in between from being overtaken by it.
     pub(crate) fn advice(&self, program: &Program) -> Option<String> {
         let events = self.checked.replay().events();
-        let place = |(store, _): (&Node, &Node)| {
-            let line = events.get(store.step.index()).map_or(0, |event| event.line(program));
-            format!("in {} after line {line}", program.thread(store.thread).name)
+        let place = |(_, load): (&Node, &Node)| {
+            let line = events.get(load.step.index()).map_or(0, |event| event.line(program));
+            format!("in {} before line {line}", program.thread(load.thread).name)
         };
         let mut places: Vec<String> = self.delays().map(place).collect();
         places.dedup();

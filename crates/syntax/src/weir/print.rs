@@ -6,9 +6,13 @@
 //! are), spans, and locations that no path reaches.
 //!
 //! Some things read back differently, with the same meaning. Names that `.weir` does not allow are
-//! replaced ([`names`]). A replicated thread is printed once for each instance. A body with several places
-//! to be done gets one ([`ends`]), so it may have other numbers of states. An edge other than an assertion
-//! that leads to the place of failed assertions takes one step more to get there.
+//! replaced. A replicated thread is printed once for each instance. A body with several places
+//! to be done gets one, so it may have other numbers of states. An edge other than an assertion
+//! that leads to the place of failed assertions takes one step more to get there. A procedure that does
+//! not call itself is inlined by whoever reads it.
+//!
+//! What no source can say cannot be read back: a program in which no thread runs from the start, a cell
+//! that starts outside its range.
 
 mod ends;
 mod layout;

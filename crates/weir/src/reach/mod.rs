@@ -39,7 +39,7 @@ pub struct Options {
     pub model: Model,
     /// The order of the search.
     pub search: Search,
-    /// Number of workers. The answer does not depend on it.
+    /// Number of workers, at most 256. The answer does not depend on it.
     pub jobs: NonZeroUsize,
     /// Whether registers that are not read any more are kept apart in the state (more states, same answer).
     pub keep_dead_registers: bool,
@@ -136,6 +136,9 @@ fn run(machine: &Machine, options: &Options, control: &Control) -> Option<Outcom
     })
 }
 
+/// The most workers: each keeps batches for every other one.
+const MOST_WORKERS: usize = 256;
+
 /// The largest state, in words.
 const MOST_WORDS: usize = 256;
 
@@ -148,7 +151,7 @@ fn run_sized<const N: usize>(machine: &Machine, options: &Options, control: &Con
 
 fn run_model<T: TransitionSystem>(system: &T, options: &Options, control: &Control) -> Outcome {
     match options.search {
-        Search::BreadthFirst => breadth_first(system, control, options.jobs.get()),
+        Search::BreadthFirst => breadth_first(system, control, options.jobs.get().min(MOST_WORKERS)),
         Search::DepthFirst => depth_first(system, control),
     }
 }

@@ -7,57 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use logos::Logos;
 use weir_ir::{Body, CostRule, CostSubject, Program};
 
-/// Words that are no names.
-const KEYWORDS: [&str; 46] = [
-    "const",
-    "shared",
-    "thread",
-    "proc",
-    "let",
-    "if",
-    "else",
-    "while",
-    "loop",
-    "break",
-    "continue",
-    "goto",
-    "jump",
-    "choose",
-    "or",
-    "any",
-    "assume",
-    "assert",
-    "fence",
-    "skip",
-    "cas",
-    "cmpxchg",
-    "xchg",
-    "fetch_add",
-    "fetch_sub",
-    "fetch_and",
-    "fetch_or",
-    "fetch_xor",
-    "atomic",
-    "lock",
-    "unlock",
-    "mem",
-    "spawn",
-    "return",
-    "terminate",
-    "forbid",
-    "exists",
-    "always",
-    "deadlock",
-    "at",
-    "count",
-    "end",
-    "weight",
-    "cost",
-    "true",
-    "false",
-];
+use crate::weir::token::Kind;
 
 /// Words that mean a kind of step after `cost`, so no label can be called so.
 const COST_WORDS: [&str; 4] = ["load", "store", "rmw", "local"];
@@ -154,7 +107,7 @@ pub(crate) struct Names {
 
 impl Names {
     fn new(reserved: &[&str]) -> Self {
-        let reserved: BTreeSet<String> = KEYWORDS.iter().chain(reserved).map(ToString::to_string).collect();
+        let reserved: BTreeSet<String> = reserved.iter().map(ToString::to_string).collect();
         Self { taken: reserved.clone(), reserved, next: BTreeMap::new() }
     }
 
@@ -177,7 +130,8 @@ impl Names {
     /// A new name like `wanted`; `stem` stands in where nothing of it can be kept.
     fn make(&mut self, wanted: &str, stem: &str) -> String {
         let base = cleaned(wanted, stem);
-        if self.taken.insert(base.clone()) { base } else { self.numbered(&format!("{base}_"), 2) }
+        let is_free = is_name(&base) && self.taken.insert(base.clone());
+        if is_free { base } else { self.numbered(&format!("{base}_"), 2) }
     }
 
     /// Makes names valid and different from each other; valid ones have the first choice.
@@ -194,27 +148,23 @@ impl Names {
     }
 
     fn is_valid(&self, name: &str) -> bool {
-        !self.reserved.contains(name)
-            && !starts_with_digit(name)
-            && !name.is_empty()
-            && name.chars().all(is_name_character)
+        is_name(name) && !self.reserved.contains(name)
     }
 }
 
-fn is_name_character(character: char) -> bool {
-    character.is_ascii_alphanumeric() || character == '_'
-}
-
-fn starts_with_digit(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_digit())
+/// Whether the whole text is one word, and not a keyword.
+fn is_name(text: &str) -> bool {
+    let mut words = Kind::lexer(text);
+    words.next() == Some(Ok(Kind::Name)) && words.slice() == text
 }
 
 /// The name with what is not allowed turned into underscores.
 fn cleaned(name: &str, stem: &str) -> String {
-    if name.chars().all(is_name_character) && !starts_with_digit(name) && !name.is_empty() {
+    let is_allowed = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    if name.chars().all(is_allowed) && !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()) {
         return name.to_string();
     }
-    let replaced: String = name.chars().map(|c| if is_name_character(c) { c } else { '_' }).collect();
+    let replaced: String = name.chars().map(|character| if is_allowed(character) { character } else { '_' }).collect();
     let trimmed = replaced.trim_matches('_');
     match trimmed.chars().next() {
         None => stem.to_string(),
