@@ -17,7 +17,7 @@ use self::statements::Statements;
 use crate::flow::{BodyRanges, Cfg, Ranges, RegisterSet, observed_registers};
 use crate::{Body, Diagnostic, Instruction, Multiplicity, ProcId, Program, ThreadId};
 
-/// Everything that looks wrong with a program that [`validate`](crate::validate) has no errors for, in order
+/// Everything that looks wrong with a program that [`validate`](crate::validate()) has no errors for, in order
 /// of the source.
 pub fn lint(program: &Program) -> Vec<Diagnostic> {
     let ranges = Ranges::of(program);

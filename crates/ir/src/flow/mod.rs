@@ -2,7 +2,7 @@
 //! which registers still matter, and which values can turn up.
 //!
 //! All of them are iterative, since the input decides how long a body is, and all of them expect a
-//! program that [`validate`](crate::validate) has no errors for. None needs to know the memory model:
+//! program that [`validate`](crate::validate()) has no errors for. None needs to know the memory model:
 //! what they claim holds for every run under SC and under TSO.
 
 mod cfg;

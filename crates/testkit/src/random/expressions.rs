@@ -86,13 +86,13 @@ pub(super) fn address(rng: &mut Rng, config: &Config, shared: &[Shared]) -> RegE
     if !rng.chance(config.computed_addresses) {
         return declared;
     }
-    let kind = rng.below(10);
+    let kind = rng.below(12);
     let index = Expr::binary(BinaryOp::BitAnd, Expr::Leaf(register(rng, config)), Expr::Const(1));
     match kind {
         0 => Expr::Const(constant(rng, config)),
         1 | 2 => Expr::Leaf(register(rng, config)),
         // Two cells that are far apart: no engine can set aside all that lies between.
-        3 => Expr::binary(BinaryOp::ShiftLeft, index, Expr::Const(40)),
+        3..=5 => Expr::binary(BinaryOp::ShiftLeft, index, Expr::Const(40)),
         _ => Expr::binary(BinaryOp::Add, declared, index),
     }
 }
