@@ -78,7 +78,12 @@ pub struct Unsupported {
     pub span: Span,
 }
 
-/// Visits the reachable states of `program`, at most `limit` of them (but always the initial one).
+/// How many buffered stores all visited states may hold together: they are kept in full, so that long buffers would
+/// use up the machine long before the limit on states is reached.
+const MOST_BUFFERED: usize = 20_000_000;
+
+/// Visits the reachable states of `program`, at most `limit` of them (but always the initial one); fewer if their
+/// buffers get too long.
 pub fn explore(program: &Program, model: Model, limit: usize) -> Result<Outcome, Unsupported> {
     refuse_unsupported(program)?;
     let initial = Rc::new(State::initial(program));
@@ -96,7 +101,7 @@ pub fn explore(program: &Program, model: Model, limit: usize) -> Result<Outcome,
                 if search.visited.contains(&next) {
                     continue;
                 }
-                if search.visited.len() >= limit {
+                if search.visited.len() >= limit || search.buffered > MOST_BUFFERED {
                     return Ok(search.stopped());
                 }
                 search.enter(&next, depth + 1);
@@ -112,6 +117,8 @@ pub fn explore(program: &Program, model: Model, limit: usize) -> Result<Outcome,
 struct Search<'a> {
     program: &'a Program,
     visited: HashSet<Rc<State>>,
+    /// How many buffered stores they hold.
+    buffered: usize,
     found: Outcome,
 }
 
@@ -126,12 +133,13 @@ impl<'a> Search<'a> {
             final_states: BTreeSet::new(),
             executed: BTreeSet::new(),
         };
-        Self { program, visited: HashSet::new(), found }
+        Self { program, visited: HashSet::new(), buffered: 0, found }
     }
 
     /// Notes a state that was not visited before.
     fn enter(&mut self, state: &Rc<State>, depth: usize) {
         self.visited.insert(Rc::clone(state));
+        self.buffered += state.threads.values().map(|thread| thread.buffer.len()).sum::<usize>();
         self.found.depth = self.found.depth.max(depth);
         for goal in goals_of(self.program, state) {
             self.found.goals.entry(goal).or_insert(depth);

@@ -127,3 +127,27 @@ fn depth_first_agrees_on_examples_with_finitely_many_states() {
         }
     }
 }
+
+/// `tests/examples/states.tsv`: example, constants, model, number of states; counted once by two explorers that share no
+/// code.
+#[test]
+fn examples_have_the_pinned_numbers_of_states() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let table = std::fs::read_to_string(root.join("tests/examples/states.tsv")).expect("the table is there");
+    let mut checked = 0;
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let [example, defines, model, states] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("four columns in `{line}`")
+        };
+        let path = root.join("examples").join(example);
+        let text = std::fs::read_to_string(&path).expect("the example is there");
+        let left = if defines == "-" { format!(" {model}") } else { format!("-with {defines} {model}") };
+        let Expectation { defines, model, .. } = expectation(&format!("{left}: counted"));
+        let program = parse(&path, &text, &defines);
+        let report = reach(&program, &Options { model, ..Options::default() }, &Control::default());
+        let counted = report.expect("examples are supported").statistics.states;
+        assert_eq!(counted.to_string(), states, "{line}");
+        checked += 1;
+    }
+    assert!(checked >= 100, "only {checked} counts");
+}

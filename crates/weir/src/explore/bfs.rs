@@ -36,6 +36,9 @@ const EXPANSIONS_A_CHECK: u32 = 256;
 /// Levels smaller than this are not worth waking workers for.
 const PARALLEL_LEVEL: u64 = 4096;
 
+/// Bytes for the states that were offered last: a share of the second-level cache.
+const RECENT_BYTES: usize = 1 << 18;
+
 /// Visits all states breadth-first.
 pub(crate) fn breadth_first<T: TransitionSystem>(system: &T, control: &Control, jobs: usize) -> Outcome {
     let shared = Shared::new(control);
@@ -43,8 +46,9 @@ pub(crate) fn breadth_first<T: TransitionSystem>(system: &T, control: &Control, 
     let mut workers: Vec<Worker<'_, T>> =
         (0..jobs).map(|number| Worker::new(number, system, &shared, &mailboxes)).collect();
     let initial = system.initial();
-    let first = owner(&initial, system.words(), jobs);
-    workers[first].offer(initial);
+    let first = owner(hash(&initial.words()[..system.words()]), jobs);
+    // The one state that is not offered: `recent` begins with it.
+    workers[first].outgoing[first].push(initial);
     workers[first].settle();
     let (mut depth, mut deepest) = (0, 0);
     let found = loop {
@@ -137,10 +141,10 @@ fn outcome<T: TransitionSystem>(
     }
 }
 
-/// Whose state it is.
+/// Whose state it is, by its hash.
 #[inline]
-fn owner<S: FlatState>(state: &S, words: usize, jobs: usize) -> usize {
-    if jobs == 1 { 0 } else { (hash(&state.words()[..words]) >> 16) as u32 as usize % jobs }
+fn owner(hash: u64, jobs: usize) -> usize {
+    if jobs == 1 { 0 } else { (hash >> 16) as u32 as usize % jobs }
 }
 
 /// Batches posted to a worker.
@@ -169,6 +173,9 @@ struct Worker<'a, T: TransitionSystem> {
     /// The first state of each level opened so far, and one past the last of the newest.
     levels: Vec<u32>,
     scratch: Scratch,
+    /// States offered not long ago, at places given by their hashes. Two steps of different threads mostly lead to the
+    /// same state in either order, soon after one another: for five threads of a mutex more than half of all look-ups end here.
+    recent: Vec<T::State>,
     /// For each worker, states found but not yet handed over.
     outgoing: Vec<Vec<T::State>>,
     taken: Vec<bool>,
@@ -192,6 +199,7 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
             store: Store::new(system.words()),
             levels: vec![0],
             scratch: Scratch::default(),
+            recent: vec![system.initial(); (RECENT_BYTES / size_of::<T::State>()).next_power_of_two()],
             outgoing: mailboxes.iter().map(|_| Vec::with_capacity(BATCH)).collect(),
             taken: vec![false; system.step_count()],
             transitions: 0,
@@ -237,11 +245,14 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
     #[inline]
     fn expand_state(&mut self, number: u32) {
         let (system, before) = (self.system, self.transitions);
+        // A choice among more values than there may be states is cut short at a point that does not depend on timing.
+        let most = before.saturating_add(self.shared.watch.state_limit());
         let from = self.store.state(number);
         system.successors(&from, &mut |StepCode { number, .. }, next| {
             self.transitions += 1;
             self.taken[number as usize] = true;
-            self.offer(next)
+            self.cut |= self.transitions > most;
+            self.offer(next) && self.transitions <= most
         });
         if self.transitions == before
             && let Some(goal) = system.stuck(&from)
@@ -253,7 +264,12 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
     /// Passes a state on to its owner, by and by; `false` once the search must stop.
     #[inline]
     fn offer(&mut self, state: T::State) -> bool {
-        let to = owner(&state, self.system.words(), self.outgoing.len());
+        let hash = hash(&state.words()[..self.system.words()]);
+        let place = hash as usize & (self.recent.len() - 1);
+        if std::mem::replace(&mut self.recent[place], state) == state {
+            return true;
+        }
+        let to = owner(hash, self.outgoing.len());
         self.outgoing[to].push(state);
         if self.outgoing[to].len() < BATCH { true } else { self.hand_over(to) }
     }

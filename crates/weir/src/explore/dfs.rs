@@ -23,6 +23,7 @@ pub(crate) fn depth_first<T: TransitionSystem>(system: &T, control: &Control) ->
         taken: vec![false; system.step_count()],
         transitions: 0,
         deepest: 0,
+        cut: false,
     };
     let found = search.run();
     Outcome {
@@ -47,6 +48,8 @@ struct DepthFirst<'a, T: TransitionSystem> {
     taken: Vec<bool>,
     transitions: u64,
     deepest: u64,
+    /// Whether the limit on states left some out.
+    cut: bool,
 }
 
 impl<T: TransitionSystem> DepthFirst<'_, T> {
@@ -77,7 +80,8 @@ impl<T: TransitionSystem> DepthFirst<'_, T> {
                 return self.nothing_new_pending();
             }
         }
-        self.shared.stopped().map_or(Found::Nothing, Found::Stopped)
+        let cut = self.cut.then_some(Limit::States);
+        self.shared.stopped().or(cut).map_or(Found::Nothing, Found::Stopped)
     }
 
     /// Puts the successors on the stack, the first on top. The goal that the state shows if there are none.
@@ -88,7 +92,9 @@ impl<T: TransitionSystem> DepthFirst<'_, T> {
             self.taken[number as usize] = true;
             self.pending.push((next, depth + 1));
             emitted += 1;
-            !emitted.is_multiple_of(A_CHECK) || !self.shared.must_stop(0)
+            // A choice among more values than there may be states is cut short: the budget cannot hold them anyway.
+            self.cut |= emitted > self.shared.watch.state_limit();
+            !self.cut && (!emitted.is_multiple_of(A_CHECK) || !self.shared.must_stop(0))
         });
         self.transitions += emitted;
         self.pending[first..].reverse();
@@ -98,7 +104,7 @@ impl<T: TransitionSystem> DepthFirst<'_, T> {
     /// The budget of states is used up: if all that is pending was visited before, the search was complete.
     fn nothing_new_pending(&mut self) -> Found {
         let known = |(state, _): &(T::State, u32)| self.store.contains(state);
-        if self.pending.iter().all(known) { Found::Nothing } else { Found::Stopped(Limit::States) }
+        if !self.cut && self.pending.iter().all(known) { Found::Nothing } else { Found::Stopped(Limit::States) }
     }
 
     fn make_room(&mut self) -> bool {

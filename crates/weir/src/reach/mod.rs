@@ -110,8 +110,8 @@ pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<
         buffered: options.model == Model::Tso,
         goals: &goals,
     };
-    let compiled = compile(program, purpose);
-    let outcome = run(&compiled.machine, options, control).ok_or_else(|| refuse::too_large(program, &compiled))?;
+    let compiled = compile(program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
+    let outcome = run(&compiled.machine, options, control);
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
     }
@@ -125,15 +125,14 @@ pub fn all_goals(program: &Program) -> Vec<Goal> {
     properties.chain(asserting.map(Goal::Assertion)).collect()
 }
 
-/// Runs the search with the smallest fixed size of states that is large enough; `None` if none is.
-fn run(machine: &Machine, options: &Options, control: &Control) -> Option<Outcome> {
-    Some(match machine.layout.words {
+/// Runs the search with the smallest fixed size of states that is large enough.
+fn run(machine: &Machine, options: &Options, control: &Control) -> Outcome {
+    match machine.layout.words {
         0..=1 => run_sized::<1>(machine, options, control),
         2 => run_sized::<2>(machine, options, control),
         3..=8 => run_sized::<8>(machine, options, control),
-        9..=MOST_WORDS => run_sized::<MOST_WORDS>(machine, options, control),
-        _ => return None,
-    })
+        _ => run_sized::<MOST_WORDS>(machine, options, control),
+    }
 }
 
 /// The most workers: each keeps batches for every other one.

@@ -56,11 +56,17 @@ impl Compiled {
 
 /// Makes a program ready to run. The program must be valid, and free of calls, spawns and arbitrarily many
 /// threads.
-pub(crate) fn compile(program: &Program, purpose: Purpose<'_>) -> Compiled {
+///
+/// # Errors
+/// How many words a state would take, if that is more than `most_words`.
+pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, most_words: usize) -> Result<Compiled, usize> {
     let ranges = Ranges::of(program);
     let threads: Vec<ThreadId> = present(program).collect();
     let plans: Vec<Plan> = threads.iter().map(|&thread| Plan::new(program, thread, &ranges, purpose)).collect();
     let layout = Layout::new(program, &ranges, &wanted(program, &threads, &plans, &ranges, purpose));
+    if layout.words > most_words {
+        return Err(layout.words);
+    }
     let compiler = Compiler { program, threads: &threads, plans: &plans, layout: &layout };
     let mut edge_count = 0;
     let mut codes = Vec::new();
@@ -79,7 +85,7 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>) -> Compiled {
         fault: OnceLock::new(),
         layout,
     };
-    Compiled { machine, threads }
+    Ok(Compiled { machine, threads })
 }
 
 /// The threads that run from the start.

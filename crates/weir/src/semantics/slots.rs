@@ -7,6 +7,10 @@ use weir_ir::{Body, LocId, Range, RegId};
 
 use super::state::width;
 
+/// Bodies with more registers get a slot for each: who shares with whom takes time in proportion to the square of
+/// their number at every location.
+const MOST_SHARING: usize = 256;
+
 /// Which slot each register of a body has, and how wide the slots are.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
@@ -26,6 +30,10 @@ impl Slots {
     /// As few slots as a greedy colouring finds, wide registers first.
     pub(crate) fn shared(body: &Body, live: &Liveness, range: impl Fn(LocId, RegId) -> Option<Range>) -> Self {
         let count = body.registers.len();
+        let hull = |reg| body.location_ids().filter_map(|loc| range(loc, reg)).reduce(Range::hull);
+        if count > MOST_SHARING {
+            return Self::separate(body, |reg| hull(reg).unwrap_or(Range::single(0)));
+        }
         let mut conflicts = vec![RegisterSet::new(); count];
         let mut ranges: Vec<Option<Range>> = vec![None; count];
         for loc in body.location_ids() {
@@ -48,11 +56,13 @@ fn colour(conflicts: &[RegisterSet], ranges: &[Option<Range>]) -> Slots {
     let mut widths: Vec<u32> = Vec::new();
     for reg in order {
         let Some(range) = ranges[reg] else { continue };
-        let taken = |slot: usize| {
-            let rival = |rival: RegId| of_register[rival.index()].is_some_and(|(theirs, _)| theirs == slot);
-            conflicts[reg].iter().any(rival)
-        };
-        let slot = (0..widths.len()).find(|&slot| !taken(slot)).unwrap_or(widths.len());
+        let mut taken = vec![false; widths.len()];
+        for rival in conflicts[reg].iter() {
+            if let Some((slot, _)) = of_register[rival.index()] {
+                taken[slot] = true;
+            }
+        }
+        let slot = taken.iter().position(|&taken| !taken).unwrap_or(widths.len());
         if slot == widths.len() {
             widths.push(width(range));
         }

@@ -164,11 +164,11 @@ impl Judge<'_> {
         all.filter(|edge| !self.reference.executed.contains(edge)).collect()
     }
 
-    /// There are more states than the limit: no search that may visit only so many has seen all. It may have seen
-    /// others than the reference, though, and a goal among them.
+    /// There are more states than the reference visited: no search that may visit only so many has seen all. It may
+    /// have seen others than the reference, though, and a goal among them.
     fn agree_on_incompleteness(&self, unreached: &[Goal]) -> Result<(), String> {
         for options in self.searches(unreached) {
-            let report = self.search(&options, Some(self.effort.limit as u64))?;
+            let report = self.search(&options, Some(self.reference.states as u64))?;
             if matches!(report.verdict, Verdict::Holds) {
                 return Err(format!("there are more states than {}", report.statistics.states));
             }
@@ -201,7 +201,7 @@ impl Judge<'_> {
     /// One of the goals can be reached: breadth-first finds the one that takes fewest steps.
     fn agree_on_goal(&self, goals: &[Goal]) -> Result<(), String> {
         // The reference may have been stopped within the layer of states in which it saw the goal.
-        let budget = Some(50 * self.effort.limit as u64);
+        let budget = Some(4 * self.effort.limit as u64 + 50_000);
         let fewest = goals.iter().filter_map(|goal| self.steps_to(*goal)).min();
         let options = self.options(goals);
         let cleared = Options { keep_dead_registers: false, ..options.clone() };
@@ -258,7 +258,8 @@ impl Judge<'_> {
 
     /// A panic is a disagreement, too: so it can be shrunk.
     fn try_search(&self, options: &Options, states: Option<u64>) -> Result<Result<Report, Failure>, String> {
-        let control = Control { budget: Budget { states, ..Budget::default() }, ..Control::default() };
+        let budget = Budget { states, memory: Some(2 << 30), ..Budget::default() };
+        let control = Control { budget, ..Control::default() };
         let result = catch_unwind(AssertUnwindSafe(|| reach(self.program, options, &control)));
         result.map_err(|_| format!("the engine panicked with {options:?}"))
     }

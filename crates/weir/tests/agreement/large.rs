@@ -98,7 +98,7 @@ fn workers_agree_on_which_buffers_to_show() {
     }
     sketch.edge(second, end, Instruction::Assert(Expr::Const(0)));
     let program = program(vec![], vec![sketch.finish()], vec![]);
-    let seen = check("buffers", &program, Model::Tso, Effort { jobs: &[2, 3, 5, 8], ..EFFORT });
+    let seen = check("buffers", &program, Model::Tso, Effort { limit: 1000, jobs: &[2, 3, 5, 8], ..EFFORT });
     assert_eq!(seen.reached, 1);
 }
 

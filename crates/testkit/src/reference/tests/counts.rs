@@ -78,6 +78,9 @@ fn a_buffer_that_grows_for_ever_ends_at_the_limit() {
     let outcome = explore(&program, Model::Tso, 500).unwrap();
     assert!(!outcome.complete);
     assert_eq!(outcome.states, 500);
+    // With a limit that memory could not bear, long buffers end the search.
+    let outcome = explore(&program, Model::Tso, usize::MAX).unwrap();
+    assert!(!outcome.complete && outcome.states < 10_000);
     // Under SC it is the state before the first store, and the one after.
     assert_eq!(size(&program, Model::Sc), (2, 2));
 }
