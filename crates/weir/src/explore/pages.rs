@@ -1,7 +1,7 @@
 //! Large rows of words, on large pages where the system has them.
 //!
-//! A set of states is looked up at random, and with pages of 4 KiB most look-ups also miss the translation cache: on
-//! state spaces of hundreds of megabytes large pages save a third of the time. What the
+//! A set of states is looked up at random, and with pages of 4 KiB most look-ups also miss the translation cache. How
+//! much large pages save has not been measured by itself. What the
 //! rows hold is nobody's business here.
 
 use memmap2::MmapMut;

@@ -1,6 +1,6 @@
 //! The run to a state, rebuilt from the levels of a breadth-first search.
 //!
-//! No parents are stored: they would cost as much memory as the states. Instead each level is searched for
+//! No parents are stored: they would cost memory for every state. Instead each level is searched for
 //! the states that lead to the next one of the run, from the last level to the first. That takes at most
 //! as long as the search did, and only when there is a run to show.
 //!

@@ -7,8 +7,7 @@
 //!
 //! States come in batches. The first passes over a batch touch the buckets, then the states they name, in
 //! loops whose iterations do not depend on each other, so that the processor waits for many cache misses
-//! at once. (Measured: this is worth more than a factor of two on state spaces larger than the
-//! cache.) The index is rebuilt from the states when it grows, after the old one is gone: at no time
+//! at once. The index is rebuilt from the states when it grows, after the old one is gone: at no time
 //! are there two.
 
 use super::pages::Pages;
