@@ -179,8 +179,7 @@ fn spin(threads: i64) -> Option<Measured> {
 
 fn run_spin(folder: &Path, slots: &str) -> Option<Measured> {
     let started = Instant::now();
-    let output =
-        Command::new(folder.join("pan")).args(["-m1000000", slots, "-n"]).current_dir(folder).output().ok()?;
+    let output = Command::new(folder.join("pan")).args(["-m1000000", slots, "-n"]).current_dir(folder).output().ok()?;
     let wall: Duration = started.elapsed();
     let text = String::from_utf8_lossy(&output.stdout);
     let number = |line: &str| line.split_whitespace().next()?.parse::<f64>().ok();
