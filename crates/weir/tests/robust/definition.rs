@@ -8,11 +8,14 @@ use weir_witness::{HappensBefore, Model, NodeId, NodeKind, Run, enabled_steps, r
 /// A node, named by its thread and its place there.
 type Name = (u32, usize);
 
+/// What a node does, where, what it reads, what it writes, and which store it reads from.
+type Deed = (NodeKind, Option<Address>, Option<Value>, Option<Value>, Option<Name>);
+
 /// What makes a trace, without anything that depends on the order of the run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Trace {
-    /// For each thread, in program order: what it does, where, what it reads, what it writes, and which store it reads from.
-    threads: Vec<Vec<(NodeKind, Option<Address>, Option<Value>, Option<Value>, Option<Name>)>>,
+    /// For each thread, in program order.
+    threads: Vec<Vec<Deed>>,
     /// The stores to each address in order.
     stores: BTreeMap<Address, Vec<Name>>,
 }
