@@ -78,6 +78,18 @@ pub struct Statistics {
     pub elapsed: Duration,
 }
 
+impl Statistics {
+    /// Adds another search: sums of states, transitions and time, the most of depth and bytes.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.states += other.states;
+        self.transitions += other.transitions;
+        self.depth = self.depth.max(other.depth);
+        self.state_bytes = self.state_bytes.max(other.state_bytes);
+        self.stored_bytes = self.stored_bytes.max(other.stored_bytes);
+        self.elapsed += other.elapsed;
+    }
+}
+
 /// What a search saw of the program's instructions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Coverage {
