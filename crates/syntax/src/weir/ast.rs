@@ -173,6 +173,7 @@ pub(crate) enum StatementKind<'s> {
     Spawn(Name<'s>),
     Return(Option<Expr<'s>>),
     Terminate,
+    End,
     Block(Block<'s>),
 }
 

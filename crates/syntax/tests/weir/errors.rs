@@ -219,6 +219,17 @@ fn control() {
 }
 
 #[test]
+fn ends() {
+    check(
+        "thread T { atomic { end; } skip; }",
+        &["1:21 leaves-atomic: `end` would leave the `atomic` block with the lock still held"],
+    );
+    check("proc f() { end; } thread T { f(); skip; }", &["1:12 end-in-procedure: `end` inside a procedure"]);
+    check("thread T { skip; end: skip; }", &["1:18 keyword-as-name: `end` cannot be a label"]);
+    check("thread T { fence: skip; }", &["1:12 keyword-as-name: `fence` cannot be a label"]);
+}
+
+#[test]
 fn atomic_blocks() {
     check(
         "thread T { atomic { atomic { skip; } lock; unlock; terminate; } }",
