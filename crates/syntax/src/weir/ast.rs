@@ -198,6 +198,8 @@ pub(crate) struct Expr<'s> {
 #[derive(Debug)]
 pub(crate) enum ExprKind<'s> {
     Number(Value),
+    /// A number without a value; reported already.
+    Malformed,
     Name(Name<'s>),
     /// `flag[e]`
     Index(Name<'s>, Box<Expr<'s>>),

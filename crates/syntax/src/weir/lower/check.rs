@@ -140,6 +140,7 @@ impl<'a> Checker<'a, '_> {
                 self.expression(right);
             }
             ExprKind::Number(_)
+            | ExprKind::Malformed
             | ExprKind::Name(_)
             | ExprKind::AddressOf(_, None)
             | ExprKind::At(_)

@@ -106,8 +106,7 @@ impl<'s> Parser<'s, '_> {
         match token.kind {
             Kind::Number => {
                 self.bump();
-                let value = self.number(token, false);
-                Ok(leaf(ExprKind::Number(value), token.span))
+                Ok(leaf(self.number(token, false), token.span))
             }
             Kind::True | Kind::False => {
                 self.bump();
@@ -239,27 +238,26 @@ impl<'s> Parser<'s, '_> {
     fn negative_number(&mut self) -> Parse<Expr<'s>> {
         let first = self.bump().span;
         let token = self.bump();
-        let value = self.number(token, true);
-        Ok(leaf(ExprKind::Number(value), first.to(token.span)))
+        Ok(leaf(self.number(token, true), first.to(token.span)))
     }
 
-    /// The value of a number; 0, and an error, if it has none.
-    fn number(&mut self, token: Token, negative: bool) -> Value {
+    /// A number, or an error if it has no value.
+    fn number(&mut self, token: Token, negative: bool) -> ExprKind<'s> {
         let text = self.slice(token.span);
         let magnitude = magnitude(text);
         let limit = Value::MAX as u64 + u64::from(negative);
         match magnitude {
             Some(magnitude) if magnitude <= limit => {
                 let value = magnitude as Value;
-                if negative { value.wrapping_neg() } else { value }
+                ExprKind::Number(if negative { value.wrapping_neg() } else { value })
             }
             Some(_) => {
                 self.number_error("number-too-large", format!("`{text}` does not fit 64 bits"), token.span);
-                0
+                ExprKind::Malformed
             }
             None => {
                 self.number_error("bad-number", format!("`{text}` is no number"), token.span);
-                0
+                ExprKind::Malformed
             }
         }
     }

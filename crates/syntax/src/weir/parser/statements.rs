@@ -27,6 +27,7 @@ impl<'s> Parser<'s, '_> {
             match self.statement() {
                 Ok(statement) => statements.push(statement),
                 Err(_) => {
+                    self.is_whole = false;
                     self.skip_statement();
                     if self.at == start {
                         self.bump();
