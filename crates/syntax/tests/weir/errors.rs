@@ -1,6 +1,6 @@
 //! What is wrong is said where it is wrong, all of it in one go.
 
-use crate::dump::errors;
+use crate::dump::{errors, program};
 
 /// Checks the errors of a text: `line:column code: message`, one a line.
 fn check(text: &str, expected: &[&str]) {
@@ -490,4 +490,16 @@ fn what_is_no_word_does_not_hide_other_errors() {
             "1:30 unknown-name: there is no register, shared cell or constant `x`",
         ],
     );
+}
+
+#[test]
+fn a_long_chain_of_operators_says_how_to_split_it() {
+    let chain = |operands: usize| vec!["r"; operands].join(" + ");
+    program(&format!("thread T {{ let r; r = {}; }}", chain(200)));
+    check(
+        &format!("thread T {{ let r; r = {}; }}", chain(5_000)),
+        &["1:823 too-deep: this expression has more than 200 operands in a row"],
+    );
+    let grouped = vec![format!("({})", chain(150)); 40].join(" + ");
+    program(&format!("thread T {{ let r; r = {grouped}; }}"));
 }

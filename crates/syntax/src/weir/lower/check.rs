@@ -8,6 +8,7 @@ use weir_ir::{Diagnostic, Span};
 use super::super::ast::{Block, Expr, ExprKind, Name, RangeExpr, Statement, StatementKind};
 use super::super::sink::Sink;
 use super::names::{duplicate, listed, near};
+use super::size::Size;
 
 /// What is known of a body.
 #[derive(Default, Debug)]
@@ -24,6 +25,8 @@ pub(super) struct Facts<'a> {
     returns_nothing: Option<Span>,
     /// Whether there is an `end`: a body that takes no step is then meant to.
     pub(super) has_end: bool,
+    /// At least so many statements and steps has the text itself, without what it calls.
+    pub(super) size: Size,
 }
 
 impl Facts<'_> {
@@ -81,6 +84,7 @@ impl<'a> Checker<'a, '_> {
 
     fn statement(&mut self, statement: &'a Statement<'a>) {
         let span = statement.span;
+        self.facts.size.count(&statement.kind);
         match &statement.kind {
             StatementKind::Let(declarators) => {
                 declarators.iter().filter_map(|one| one.value.as_ref()).for_each(|value| self.expression(value));

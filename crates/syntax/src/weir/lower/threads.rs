@@ -13,6 +13,7 @@ use super::check;
 use super::constants::Constants;
 use super::names::{Copies, Family, Globals, ProcInfo, Used, duplicate};
 use super::properties::View;
+use super::size::Size;
 
 /// Checks headers and texts of all threads and procedures, and numbers the threads.
 pub(super) fn prepare<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &mut Used, sink: &mut Sink) {
@@ -25,7 +26,7 @@ pub(super) fn prepare<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &
     for declaration in &file.procedures {
         refuse_repeated_parameters(&declaration.parameters, sink);
         let facts = check::procedure_body(&declaration.body, sink);
-        globals.procedures.push(ProcInfo { declaration, facts, kept: None, recursive: false });
+        globals.procedures.push(ProcInfo { declaration, facts, kept: None, recursive: false, size: Size::default() });
     }
     classify(globals, sink);
     let mut count = 0;
@@ -130,11 +131,11 @@ pub(super) struct Bodies<'a> {
 pub(super) fn lower<'a>(
     globals: &Globals<'a>,
     reserved: &HashSet<&'a str>,
+    mut budget: Budget,
     used: &mut Used,
     sink: &mut Sink,
 ) -> Bodies<'a> {
     let mut bodies = Bodies::default();
-    let mut budget = Budget::default();
     let failed_before = sink.failed();
     for (family, facts) in globals.families.iter().zip(&globals.thread_facts) {
         for instance in 0..family.threads().count() {

@@ -6,7 +6,7 @@ use super::super::ast::{Expr, ExprKind, PlaceExpr, RmwForm, ThreadRef};
 use super::super::limits::MAX_NESTING;
 use super::super::token::{Kind, Token};
 use super::statements::is_place;
-use super::{Failed, Parse, Parser};
+use super::{Failed, Parse, Parser, too_deep};
 
 /// Binds tighter than comparisons, so that `any 0..N - 1 == 2` compares.
 const BOUND_PRECEDENCE: u8 = 4;
@@ -62,7 +62,8 @@ impl<'s> Parser<'s, '_> {
     fn joined(&mut self, op: BinaryOp, left: Expr<'s>, right: Expr<'s>) -> Parse<Expr<'s>> {
         let (span, depth) = (left.span.to(right.span), 1 + left.depth.max(right.depth));
         if depth as usize > MAX_NESTING {
-            return Err(self.too_deep(right.span));
+            let error = if left.depth > right.depth { too_long(right.span) } else { too_deep(right.span) };
+            return Err(self.give_up(error));
         }
         Ok(Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span, depth })
     }
@@ -271,6 +272,14 @@ impl<'s> Parser<'s, '_> {
         // The parser went past the number and is in no trouble: report it whatever else is wrong here.
         self.sink.error(Diagnostic::error(code, message, span).help(help));
     }
+}
+
+/// All that works on an expression recurses as deep as it is, and each operand in a row is one level.
+fn too_long(span: Span) -> Diagnostic {
+    let message = format!("this expression has more than {MAX_NESTING} operands in a row");
+    Diagnostic::error("too-deep", message, span)
+        .label("the limit was reached here")
+        .help("split it: `let part = …;` for the first operands, then go on with `part`; or use parentheses to group")
 }
 
 /// The value of a number as written, at most `u64::MAX`; `None` if it is malformed.

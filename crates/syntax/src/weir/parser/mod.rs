@@ -179,19 +179,12 @@ impl<'s> Parser<'s, '_> {
     /// Runs `parse` one level deeper, or ends parsing if that is too deep.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.nesting >= MAX_NESTING {
-            return Err(self.too_deep(self.token().span));
+            return Err(self.give_up(too_deep(self.token().span)));
         }
         self.nesting += 1;
         let parsed = parse(self);
         self.nesting -= 1;
         parsed
-    }
-
-    /// Reports nesting too deep and ends parsing: what follows could only repeat it.
-    fn too_deep(&mut self, span: Span) -> Failed {
-        let message = format!("nested more than {MAX_NESTING} deep");
-        let error = Diagnostic::error("too-deep", message, span);
-        self.give_up(error.help("split it: give parts a name with `let`, or move them into a `proc`"))
     }
 
     /// Counts a statement or operand; too many end parsing.
@@ -205,6 +198,7 @@ impl<'s> Parser<'s, '_> {
         Err(self.give_up(error.help("make it smaller")))
     }
 
+    /// Reports an error and ends parsing: what follows could only repeat it.
     fn give_up(&mut self, error: Diagnostic) -> Failed {
         self.error(error);
         self.at = self.tokens.len();
@@ -234,4 +228,10 @@ impl<'s> Parser<'s, '_> {
             }
         }
     }
+}
+
+fn too_deep(span: Span) -> Diagnostic {
+    let message = format!("nested more than {MAX_NESTING} deep");
+    Diagnostic::error("too-deep", message, span)
+        .help("split it: give parts a name with `let`, or move them into a `proc`")
 }
