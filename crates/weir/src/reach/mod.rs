@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use weir_ir::{EdgeId, Program, PropertyId, ThreadId};
 use weir_witness::{Checked, Goal, Model, Run};
 
+use crate::control::Watch;
 use crate::explore::{Found, Outcome, breadth_first, depth_first};
 use crate::semantics::TransitionSystem;
 use crate::semantics::compile::{Compiled, Purpose, compile, present};
@@ -112,6 +113,11 @@ pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<
         buffered: options.model == Model::Tso,
         goals: &goals,
     };
+    // Compiling a program near the limits of size takes seconds.
+    if let Some(limit) = Watch::start(control).exceeded(0, 0) {
+        let statistics = Statistics::default();
+        return Ok(Report { verdict: Verdict::Unknown(limit), statistics, coverage: Coverage::default() });
+    }
     let compiled = compile(program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
     let outcome = run(&compiled.machine, options, &control.after(started.elapsed()));
     let outcome = Outcome { elapsed: started.elapsed(), ..outcome };
