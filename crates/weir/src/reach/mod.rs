@@ -4,7 +4,7 @@
 //! were visited; a violation is a run that `weir-witness` has replayed. Under TSO buffers are
 //! unbounded, so the search may not end by itself: then it ends at the budget, with `Unknown`.
 
-mod refuse;
+pub(crate) mod refuse;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -16,6 +16,8 @@ use weir_witness::{Checked, Goal, Model, Run};
 
 use crate::control::Watch;
 use crate::explore::{Found, Outcome, breadth_first, depth_first};
+use refuse::MOST_WORDS;
+
 use crate::semantics::TransitionSystem;
 use crate::semantics::compile::{Compiled, Purpose, compile, present};
 use crate::semantics::machine::{Machine, System};
@@ -111,6 +113,7 @@ pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<
     let purpose = Purpose {
         keep_dead_registers: options.keep_dead_registers,
         buffered: options.model == Model::Tso,
+        monitored: false,
         goals: &goals,
     };
     // Compiling a program near the limits of size takes seconds.
@@ -145,10 +148,7 @@ fn run(machine: &Machine, options: &Options, control: &Control) -> Outcome {
 }
 
 /// The most workers: each keeps batches for every other one.
-const MOST_WORKERS: usize = 256;
-
-/// The largest state, in words.
-const MOST_WORDS: usize = 256;
+pub(crate) const MOST_WORKERS: usize = 256;
 
 fn run_sized<const N: usize>(machine: &Machine, options: &Options, control: &Control) -> Outcome {
     match options.model {
