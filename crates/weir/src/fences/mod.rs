@@ -75,6 +75,7 @@ pub struct Report {
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
 pub fn fences(program: &Program, places: &[Place], options: &Options, control: &Control) -> Result<Report, Failure> {
+    let started = Instant::now();
     let checker = Checker::new(program)?;
     let attacks = checker.attacks();
     let mut hunt = Hunt {
@@ -82,7 +83,7 @@ pub fn fences(program: &Program, places: &[Place], options: &Options, control: &
         places,
         options,
         control,
-        started: Instant::now(),
+        started,
         open: attacks.open.iter().copied().collect(),
         cover: Cover { costs: places.iter().map(|place| place.cost.max(1)).collect(), ..Cover::default() },
         report: Report {
@@ -150,7 +151,7 @@ impl Hunt<'_> {
     fn try_out(&mut self, choice: &Choice) -> Result<Trial, Failure> {
         let fenced = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
         let question = Question { attacks: self.open.clone(), fenced };
-        let Some(control) = self.remaining() else { return Ok(Trial::Stopped(Limit::Time)) };
+        let control = self.control.after(self.started.elapsed());
         let (answer, statistics) = self.checker.ask(question, &self.options.robust, &control)?;
         self.report.searches += 1;
         self.report.statistics.add(&statistics);
@@ -172,15 +173,6 @@ impl Hunt<'_> {
             }
         }
     }
-
-    /// The caller's hold, with the time that is left; none if there is none left.
-    fn remaining(&self) -> Option<Control> {
-        let mut control = self.control.clone();
-        if let Some(time) = control.budget.time {
-            control.budget.time = Some(time.checked_sub(self.started.elapsed())?);
-        }
-        Some(control)
-    }
 }
 
 /// The attacks of `program` that are feasible, each of them shown by a search; `None` for the rest if a limit came first.
@@ -192,21 +184,14 @@ pub fn feasible_attacks(
     options: &RobustOptions,
     control: &Control,
 ) -> Result<(Attacks, BTreeSet<Attack>, Option<Limit>), Failure> {
+    let started = Instant::now();
     let checker = Checker::new(program)?;
     let attacks = checker.attacks();
     let mut open: BTreeSet<Attack> = attacks.open.iter().copied().collect();
     let mut feasible = BTreeSet::new();
-    let started = Instant::now();
     loop {
-        let mut control = control.clone();
-        if let Some(time) = control.budget.time {
-            let Some(left) = time.checked_sub(started.elapsed()) else {
-                return Ok((attacks, feasible, Some(Limit::Time)));
-            };
-            control.budget.time = Some(left);
-        }
         let question = Question { attacks: open.clone(), ..Question::default() };
-        match checker.ask(question, options, &control)?.0 {
+        match checker.ask(question, options, &control.after(started.elapsed()))?.0 {
             Answer::Infeasible => return Ok((attacks, feasible, None)),
             Answer::Stopped(limit) => return Ok((attacks, feasible, Some(limit))),
             Answer::Feasible(attempt) => {

@@ -2,7 +2,7 @@
 //!
 //! By attacks ("Checking and Enforcing Robustness against TSO"): a program is not robust exactly if some thread can
 //! delay one of its stores past one of its loads while the others build up happens-before from that load to that store. Whether this can
-//! be is a question about runs under SC, which [`monitor`] asks for all attacks in one search: they share the runs before the attack, those
+//! be is a question about runs under SC, which `monitor` asks for all attacks in one search: they share the runs before the attack, those
 //! of one store share what is delayed, and once the attacker has halted all that matters is two addresses.
 //!
 //! Direction of error: none. `Holds` means that all states of the monitored program were visited; a violation is a run that
@@ -17,6 +17,7 @@ mod question;
 mod run;
 
 use std::num::NonZeroUsize;
+use std::time::Instant;
 
 use weir_ir::Program;
 use weir_witness::Checked;
@@ -63,10 +64,12 @@ pub struct Report {
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
 pub fn robust(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+    let started = Instant::now();
     let checker = Checker::new(program)?;
     let attacks = checker.attacks();
     let question = Question { attacks: attacks.open.iter().copied().collect(), ..Question::default() };
-    let (answer, statistics) = checker.ask(question, options, control)?;
+    let (answer, mut statistics) = checker.ask(question, options, &control.after(started.elapsed()))?;
+    statistics.elapsed = started.elapsed();
     let verdict = match answer {
         Answer::Infeasible => Verdict::Holds,
         Answer::Stopped(limit) => Verdict::Unknown(limit),
