@@ -4,6 +4,7 @@
 
 mod control;
 mod explore;
+pub mod outcomes;
 pub mod reach;
 mod semantics;
 mod verdict;

@@ -4,7 +4,7 @@
 //! were visited; a violation is a run that `weir-witness` has replayed. Under TSO buffers are
 //! unbounded, so the search may not end by itself: then it ends at the budget, with `Unknown`.
 
-mod refuse;
+pub(crate) mod refuse;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -139,7 +139,7 @@ fn run(machine: &Machine, options: &Options, control: &Control) -> Outcome {
 const MOST_WORKERS: usize = 256;
 
 /// The largest state, in words.
-const MOST_WORDS: usize = 256;
+pub(crate) const MOST_WORDS: usize = 256;
 
 fn run_sized<const N: usize>(machine: &Machine, options: &Options, control: &Control) -> Outcome {
     match options.model {

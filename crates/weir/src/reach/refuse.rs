@@ -6,7 +6,7 @@ use super::MOST_WORDS;
 use crate::Failure;
 
 /// Refuses programs whose states have no fixed shape.
-pub(super) fn unsupported(program: &Program) -> Result<(), Failure> {
+pub(crate) fn unsupported(program: &Program) -> Result<(), Failure> {
     for thread in &program.threads {
         if thread.multiplicity == Multiplicity::Arbitrary {
             let what = format!("the explicit engine cannot run arbitrarily many copies of `{}`", thread.name);
@@ -41,7 +41,7 @@ fn instruction(program: &Program, instruction: &Instruction, span: Span) -> Resu
 }
 
 /// The failure for a program whose states do not fit the largest size.
-pub(super) fn too_large(program: &Program, words: usize) -> Failure {
+pub(crate) fn too_large(program: &Program, words: usize) -> Failure {
     let (bytes, most) = (words * size_of::<u64>(), MOST_WORDS * size_of::<u64>());
     let what = format!("a state of this program takes {bytes} bytes, and the explicit engine can hold {most}");
     let cells: usize = program.shared.iter().map(|shared| shared.initial.len()).sum();

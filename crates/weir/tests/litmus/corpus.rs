@@ -1,0 +1,37 @@
+//! The collections in `../shared/corpus`, which are not part of the repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use weir_witness::Model;
+
+use crate::support::{read, run, summary};
+
+fn corpus() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/litmus");
+    path.is_dir().then_some(path)
+}
+
+#[test]
+fn every_test_of_the_collections_has_the_observation_and_the_counts_that_are_known() {
+    let Some(corpus) = corpus() else {
+        eprintln!("skipped: the corpus is not here (../shared/corpus/litmus)");
+        return;
+    };
+    let expected = fs::read_to_string(corpus.join("expected.tsv")).expect("the corpus has expectations");
+    let (mut checked, mut wrong) = (0, Vec::new());
+    for line in expected.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let file = columns[0];
+        let test = read(file, &fs::read_to_string(corpus.join(file)).expect("the test is there"));
+        for (model, known) in [(Model::Tso, &columns[1..4]), (Model::Sc, &columns[4..7])] {
+            let found = summary(&run(&test, model));
+            if found != known.join(" ") {
+                wrong.push(format!("{file} {model:?}: {found}, known: {}", known.join(" ")));
+            }
+        }
+        checked += 1;
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(checked >= 258, "{checked}");
+}

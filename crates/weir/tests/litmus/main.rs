@@ -1,0 +1,4 @@
+//! Litmus tests: our own, and the collections beside the repository, against what is known of them.
+
+mod corpus;
+mod support;
