@@ -56,6 +56,8 @@ impl Finding {
 enum Ended {
     Ran(Box<Finding>),
     Failed(PathBuf, Trouble),
+    /// A bug of ours, and what the panic said.
+    Panicked(PathBuf, String),
     /// It was not run: the user interrupted.
     Skipped,
 }
@@ -126,7 +128,7 @@ fn one(path: PathBuf, options: &LitmusOptions, control: &Control) -> Ended {
     match result {
         Ok(Ok(finding)) => Ended::Ran(Box::new(finding)),
         Ok(Err(trouble)) => Ended::Failed(path, trouble),
-        Err(panic) => Ended::Failed(path, Trouble::Bug(panic_text(&*panic))),
+        Err(panic) => Ended::Panicked(path, panic_text(&*panic)),
     }
 }
 
@@ -182,10 +184,12 @@ impl<'a> Answers<'a> {
     fn take(&mut self, ended: Ended, console: &mut Console) {
         let status = match ended {
             Ended::Ran(finding) => self.show(&finding, console),
-            Ended::Failed(file, trouble) => {
-                let is_json = self.options.format == LitmusFormat::Json;
-                let task = Task { command: CommandName::Litmus, file: &file, started: Instant::now(), is_json };
-                task.report(&trouble, console);
+            Ended::Failed(file, trouble) => self.report(&file, &trouble, console),
+            // The panic hook has told people already.
+            Ended::Panicked(file, what) if self.options.format == LitmusFormat::Json => {
+                self.report(&file, &Trouble::Bug(what), console)
+            }
+            Ended::Panicked(..) => {
                 self.failed += 1;
                 Status::Bad
             }
@@ -195,6 +199,14 @@ impl<'a> Answers<'a> {
             }
         };
         self.status = self.status.and(status);
+    }
+
+    fn report(&mut self, file: &Path, trouble: &Trouble, console: &mut Console) -> Status {
+        let is_json = self.options.format == LitmusFormat::Json;
+        let task = Task { command: CommandName::Litmus, file, started: Instant::now(), is_json };
+        task.report(trouble, console);
+        self.failed += 1;
+        Status::Bad
     }
 
     fn show(&mut self, finding: &Finding, console: &mut Console) -> Status {

@@ -1,4 +1,5 @@
 //! Litmus tests: our own, and the collections beside the repository, against what is known of them.
 
 mod corpus;
+mod own;
 mod support;

@@ -28,3 +28,7 @@ pub(crate) fn run(test: &Litmus, model: Model) -> Results {
 pub(crate) fn summary(results: &Results) -> String {
     format!("{} {} {}", results.observation().text(), results.positive(), results.negative())
 }
+
+/// The memory models, as the engine and as the judge call them.
+pub(crate) const MODELS: [(Model, weir_testkit::Model); 2] =
+    [(Model::Tso, weir_testkit::Model::Tso), (Model::Sc, weir_testkit::Model::Sc)];

@@ -2,7 +2,7 @@
 //!
 //! Values come with their sign, as [`super::bits`] says; a carry compares them without it.
 
-use weir_ir::{BinaryOp, Diagnostic, Expr, RegExpr, Span};
+use weir_ir::{BinaryOp, Diagnostic, Expr, RegExpr, Span, Value};
 
 use super::super::mnemonic::{Binary, Condition, Shift, Test, Unary};
 use super::super::register::{Base, Flag, Part};
@@ -107,7 +107,7 @@ fn shifted(shift: Shift, value: RegExpr, count: u32, size: u32) -> RegExpr {
         Shift::Right => {
             let kept = 8 * size - count;
             let bits = binary(BinaryOp::ShiftRight, value, by);
-            let ones = if kept >= 64 { -1 } else { (1 << kept) - 1 };
+            let ones = (u64::MAX >> (64 - kept)) as Value;
             signed(binary(BinaryOp::BitAnd, bits, Expr::Const(ones)), size)
         }
     }

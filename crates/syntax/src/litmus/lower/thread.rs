@@ -59,6 +59,12 @@ pub(super) fn lower(context: Context<'_>, column: &Column, observed: BTreeSet<Ba
 fn usage(context: Context<'_>, column: &Column, observed: BTreeSet<Base>) -> Result<Usage, Diagnostic> {
     let mut usage = Usage { written: written(column), observed, ..Usage::default() };
     let word = context.architecture.word();
+    for base in &usage.observed {
+        // All 64 bits are shown, so all are kept.
+        if context.registers.declared(column.number, base).is_some_and(|kind| kind.size == 8) {
+            usage.parts.entry(base.clone()).or_default().insert(Part::Quad);
+        }
+    }
     for instruction in &column.instructions {
         let size = context.size(instruction)?;
         let mut note = |base: &Base, part: Part| {
@@ -353,18 +359,17 @@ impl Lowering<'_> {
         };
         let value = self.value(other, size)?;
         let target = self.target(cell, size)?;
-        let old = self.registers.temporary(cell.span);
+        let direct = self.direct(other, size);
+        let old = direct.filter(|_| is_atomic).unwrap_or_else(|| self.registers.temporary(cell.span));
         if is_atomic {
             let operation = Rmw::Exchange(value);
-            let direct = self.direct(other, size);
-            let register = Some(direct.unwrap_or(old));
-            self.chain.push(Step::ReadModifyWrite { register, address: target.address, operation });
-            if direct.is_some() {
-                return Ok(());
-            }
+            self.chain.push(Step::ReadModifyWrite { register: Some(old), address: target.address, operation });
         } else {
             self.chain.push(Step::Load { register: old, address: target.address.clone() });
             self.chain.push(Step::Store { address: target.address, value });
+        }
+        if Some(old) == direct {
+            return Ok(());
         }
         self.write(other, size, Expr::Leaf(old))
     }
