@@ -7,9 +7,21 @@ use weir_witness::Model;
 
 use crate::support::{read, run, summary};
 
-fn corpus() -> Option<PathBuf> {
+pub(crate) fn corpus() -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/litmus");
     path.is_dir().then_some(path)
+}
+
+/// The tests in a collection.
+pub(crate) fn files(corpus: &Path) -> Vec<PathBuf> {
+    let folders = fs::read_dir(corpus).expect("readable").map(|entry| entry.expect("readable").path());
+    let mut files = Vec::new();
+    for folder in folders.filter(|path| path.is_dir()) {
+        files.extend(fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path()));
+    }
+    files.retain(|path| path.extension() == Some("litmus".as_ref()));
+    files.sort();
+    files
 }
 
 #[test]

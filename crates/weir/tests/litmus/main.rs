@@ -2,4 +2,6 @@
 
 mod corpus;
 mod own;
+mod random;
+mod roundtrip;
 mod support;

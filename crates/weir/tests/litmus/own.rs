@@ -13,7 +13,7 @@ use weir_witness::Model;
 
 use crate::support::{MODELS, read, run, summary};
 
-fn tests() -> Vec<PathBuf> {
+pub(crate) fn tests() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/litmus");
     let entries = fs::read_dir(folder).expect("tests/litmus is there").map(|entry| entry.expect("readable").path());
     let mut files: Vec<PathBuf> = entries.filter(|path| path.extension() == Some("litmus".as_ref())).collect();
@@ -74,17 +74,24 @@ fn our_tests_state_what_is_true_under_tso() {
 fn judged(program: &Program, observed: &[StateExpr], model: weir_testkit::Model) -> BTreeSet<Vec<Value>> {
     let outcome = explore(program, model, 1_000_000).expect("supported");
     assert!(outcome.complete);
-    let value = |state: &FinalState, expr: &StateExpr| {
+    outcome.final_states.iter().map(|state| values(program, state, observed)).collect()
+}
+
+/// The values of expressions in a final state of the naive interpreter.
+pub(crate) fn values(program: &Program, state: &FinalState, observed: &[StateExpr]) -> Vec<Value> {
+    let value = |expr: &StateExpr| {
         expr.eval(&mut |atom| match atom {
             StateAtom::Cell(address) => {
                 state.memory.get(address).copied().unwrap_or_else(|| program.initial_value(*address))
             }
-            StateAtom::Register { thread, register } => state.registers[thread][register],
+            // A thread that never ran has no registers.
+            StateAtom::Register { thread, register } => {
+                state.registers.get(thread).and_then(|registers| registers.get(register)).copied().unwrap_or(0)
+            }
             StateAtom::At { .. } => panic!("litmus tests do not speak of places"),
         })
     };
-    let values = |state: &FinalState| observed.iter().map(|expr| value(state, expr)).collect();
-    outcome.final_states.iter().map(values).collect()
+    observed.iter().map(value).collect()
 }
 
 #[test]
