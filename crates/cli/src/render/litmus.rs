@@ -128,8 +128,8 @@ pub(crate) fn text(finding: &Finding, limits: &LimitOptions, is_quiet: bool) -> 
     if is_quiet {
         return text;
     }
-    let (positive, all) = (finding.results.positive() as u64, finding.results.states.len() as u64);
-    let how_many = format!("{} of {} meet the condition", grouped(positive), counted(all, "final state"));
+    let [positive, all] = [finding.results.positive(), finding.results.states.len()].map(|count| grouped(count as u64));
+    let how_many = format!("the condition holds in {positive} of {all} final states");
     match finding.stopped {
         None => _ = writeln!(text, "{}: {how_many}", finding.results.observation().text()),
         Some(limit) => {
@@ -171,6 +171,10 @@ fn advice(finding: &Finding) -> String {
         Quantifier::Exists | Quantifier::NotExists => finding.results.positive() > 0,
         Quantifier::Forall => finding.results.negative() > 0,
     };
+    if finding.stopped.is_some() {
+        let why = "a thread that stores in a loop without a fence fills its buffer without bound: then only a limit ends the search";
+        return format!("\n{}", help(why));
+    }
     match (seen, finding.test.quantifier) {
         (true, Quantifier::Forall) => {
             format!("\n{}", help(&format!("`weir reach{model} {file}` shows a run that does not meet the condition")))

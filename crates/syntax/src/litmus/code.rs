@@ -97,7 +97,10 @@ fn row(cursor: &mut Cursor<'_>, architecture: Architecture, columns: &mut [Colum
 fn wrong_arity(found: usize, columns: &[Column], span: Span) -> Diagnostic {
     let threads = columns.len();
     let more = if found > threads { "or more " } else { "" };
-    let message = format!("this row has {found} {more}columns, but there are {threads} threads");
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let (columns_end, threads_end) = (plural(found), plural(threads));
+    let message =
+        format!("this row has {found} {more}column{columns_end}, but there are {threads} thread{threads_end}");
     Diagnostic::error("wrong-arity", message, span)
         .also(columns[0].span.to(columns[threads - 1].span), "the threads")
         .help("part columns by `|`; leave a column empty where a thread does nothing")

@@ -113,7 +113,7 @@ fn instructions() {
         assert!(found.starts_with(expected), "{instruction}\n{found}");
     }
     let few = refusal("X86 t\n{ }\n P0 | P1 ;\n NOP ;\n");
-    assert_eq!(few, "4:2 this row has 1 columns, but there are 2 threads");
+    assert_eq!(few, "4:2 this row has 1 column, but there are 2 threads");
 }
 
 #[test]
@@ -124,7 +124,10 @@ fn instructions_of_64_bits() {
         ("movl $1,(%rax)", "4:9 there is no cell at this address (0)"),
         ("mov $1,(%rax)", "4:8 how many bytes does this access?"),
         ("movl (p),%eax", "4:6 mixed sizes: `p` is declared with 8 bytes, and accessed with 4 bytes"),
-        ("movl (x),%eax ;\nmovq %rbx,(x)", "5:11 mixed sizes: `x` is accessed with 4 bytes, and accessed with 8 bytes"),
+        (
+            "movl (x),%eax ;\nmovq %rbx,(x)",
+            "5:11 mixed sizes: `x` is accessed with 8 bytes here, and with 4 bytes elsewhere",
+        ),
         ("shll $2,%eax ;\njl L0 ;\nL0:", "4:1 the overflow flag is undefined after a shift by more than one bit"),
     ];
     for (instruction, expected) in cases {

@@ -280,8 +280,11 @@ impl Cells {
             return Ok(());
         }
         let name = cell_text(&cell.name);
-        let message =
-            format!("mixed sizes: `{name}` is {what} with {}, and accessed with {}", bytes(expected), bytes(size));
+        let (size, expected) = (bytes(size), bytes(expected));
+        let message = match what {
+            "declared" => format!("mixed sizes: `{name}` is declared with {expected}, and accessed with {size}"),
+            _ => format!("mixed sizes: `{name}` is accessed with {size} here, and with {expected} elsewhere"),
+        };
         let help = match pointer {
             true => "a cell that holds an address is accessed as a whole",
             false => "Weir models whole cells: access each with one size, and declare it so, as in `uint64_t x`",
