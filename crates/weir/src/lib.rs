@@ -6,6 +6,7 @@ mod control;
 mod explore;
 pub mod outcomes;
 pub mod reach;
+pub mod robust;
 mod semantics;
 mod verdict;
 

@@ -58,6 +58,7 @@ fn misfit(error: &CheckError) -> Misfit {
 fn goal_text(saved: &SavedWitness) -> String {
     match &saved.goal {
         SavedGoal::Property { text, .. } => clean(text),
+        SavedGoal::NotRobust => "a run that sequential consistency does not allow".to_owned(),
         SavedGoal::Assertion { thread } => format!("a failed assertion of {}", clean(thread)),
     }
 }

@@ -15,7 +15,7 @@ use weir_witness::{Action, Goal, Model};
 
 use self::collect::Collecting;
 use crate::explore::{Found, Outcome, depth_first};
-use crate::reach::{MOST_WORDS, refuse};
+use crate::reach::refuse::{self, MOST_WORDS};
 use crate::semantics::compile::{Compiled, Purpose, compile, present};
 use crate::semantics::machine::{MemoryModel, System};
 use crate::semantics::sc::Sc;
@@ -54,7 +54,8 @@ pub fn outcomes(program: &Program, observed: &[StateExpr], model: Model, control
     let program = observing(program, observed);
     refuse::unsupported(&program)?;
     let goals = goals(&program);
-    let purpose = Purpose { keep_dead_registers: false, buffered: model == Model::Tso, goals: &goals };
+    let purpose =
+        Purpose { keep_dead_registers: false, buffered: model == Model::Tso, monitored: false, goals: &goals };
     let compiled = compile(&program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(&program, words))?;
     let (outcome, outcomes) = match model {
         Model::Sc => run::<Sc>(&compiled, control),

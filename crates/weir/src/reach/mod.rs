@@ -15,6 +15,8 @@ use weir_ir::{EdgeId, Program, PropertyId, ThreadId};
 use weir_witness::{Checked, Goal, Model, Run};
 
 use crate::explore::{Found, Outcome, breadth_first, depth_first};
+use refuse::MOST_WORDS;
+
 use crate::semantics::TransitionSystem;
 use crate::semantics::compile::{Compiled, Purpose, compile, present};
 use crate::semantics::machine::{Machine, System};
@@ -108,6 +110,7 @@ pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<
     let purpose = Purpose {
         keep_dead_registers: options.keep_dead_registers,
         buffered: options.model == Model::Tso,
+        monitored: false,
         goals: &goals,
     };
     let compiled = compile(program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
@@ -136,10 +139,7 @@ fn run(machine: &Machine, options: &Options, control: &Control) -> Outcome {
 }
 
 /// The most workers: each keeps batches for every other one.
-const MOST_WORKERS: usize = 256;
-
-/// The largest state, in words.
-pub(crate) const MOST_WORDS: usize = 256;
+pub(crate) const MOST_WORKERS: usize = 256;
 
 fn run_sized<const N: usize>(machine: &Machine, options: &Options, control: &Control) -> Outcome {
     match options.model {

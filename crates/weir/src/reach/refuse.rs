@@ -2,8 +2,10 @@
 
 use weir_ir::{Diagnostic, Instruction, Multiplicity, Program, Span};
 
-use super::MOST_WORDS;
 use crate::Failure;
+
+/// The largest state, in words.
+pub(crate) const MOST_WORDS: usize = 256;
 
 /// Refuses programs whose states have no fixed shape.
 pub(crate) fn unsupported(program: &Program) -> Result<(), Failure> {

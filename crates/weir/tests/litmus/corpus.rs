@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use weir::robust::{Options, robust};
+use weir::{Control, Verdict};
 use weir_witness::Model;
 
 use crate::support::{read, run, summary};
@@ -46,4 +48,24 @@ fn every_test_of_the_collections_has_the_observation_and_the_counts_that_are_kno
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(checked >= 258, "{checked}");
+}
+
+#[test]
+fn every_test_of_the_collections_is_robust_or_not_as_is_known() {
+    let Some(corpus) = corpus() else {
+        eprintln!("skipped: the corpus is not here (../shared/corpus/litmus)");
+        return;
+    };
+    let expected = fs::read_to_string(corpus.join("expected.tsv")).expect("the corpus has expectations");
+    let mut wrong = Vec::new();
+    for line in expected.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let test = read(columns[0], &fs::read_to_string(corpus.join(columns[0])).expect("the test is there"));
+        let report = robust(&test.program, &Options::default(), &Control::default()).expect("the engine can run it");
+        let found = if matches!(report.verdict, Verdict::Holds) { "robust" } else { "not-robust" };
+        if found != columns[7] {
+            wrong.push(format!("{} is {found}, known: {}", columns[0], columns[7]));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
