@@ -2,6 +2,7 @@
 
 use weir_ir::{Diagnostic, Span};
 
+use super::Refused;
 use super::cursor::Cursor;
 use super::header::Architecture;
 use super::instruction;
@@ -16,7 +17,7 @@ const MOST_THREADS: usize = 256;
 const QUESTION: [&str; 6] = ["exists", "forall", "final", "observed", "locations", "filter"];
 
 /// Reads the table, up to the question about final states.
-pub(super) fn read(cursor: &mut Cursor<'_>, architecture: Architecture) -> Result<Vec<Column>, Diagnostic> {
+pub(super) fn read(cursor: &mut Cursor<'_>, architecture: Architecture) -> Result<Vec<Column>, Refused> {
     cursor.eat(Kind::Semicolon);
     let mut columns = head(cursor)?;
     while !at_question(cursor) {
@@ -44,7 +45,7 @@ fn ahead_exists(cursor: &Cursor<'_>) -> bool {
 }
 
 /// `P0 | P1 ;`.
-fn head(cursor: &mut Cursor<'_>) -> Result<Vec<Column>, Diagnostic> {
+fn head(cursor: &mut Cursor<'_>) -> Result<Vec<Column>, Refused> {
     let mut columns: Vec<Column> = Vec::new();
     loop {
         let token = cursor.peek();
@@ -52,11 +53,11 @@ fn head(cursor: &mut Cursor<'_>) -> Result<Vec<Column>, Diagnostic> {
         let number = number.ok_or_else(|| cursor.expected("the name of a thread, such as `P0`"))?;
         if let Some(first) = columns.iter().find(|column| column.number == number) {
             let error = Diagnostic::error("duplicate-thread", format!("there are two columns `P{number}`"), token.span);
-            return Err(error.also(first.span, "the first one").help("number the threads `P0`, `P1`, …"));
+            return Err(error.also(first.span, "the first one").help("number the threads `P0`, `P1`, …").into());
         }
         if columns.len() == MOST_THREADS {
             let message = format!("more than {MOST_THREADS} threads");
-            return Err(Diagnostic::error("too-many-threads", message, token.span).help("use fewer"));
+            return Err(Diagnostic::error("too-many-threads", message, token.span).help("use fewer").into());
         }
         cursor.next();
         columns.push(Column { number, span: token.span, labels: Vec::new(), instructions: Vec::new() });
@@ -68,12 +69,12 @@ fn head(cursor: &mut Cursor<'_>) -> Result<Vec<Column>, Diagnostic> {
 }
 
 /// One instruction or nothing for each thread.
-fn row(cursor: &mut Cursor<'_>, architecture: Architecture, columns: &mut [Column]) -> Result<(), Diagnostic> {
+fn row(cursor: &mut Cursor<'_>, architecture: Architecture, columns: &mut [Column]) -> Result<(), Refused> {
     let start = cursor.peek();
     let mut filled = 0;
     loop {
         let Some(column) = columns.get_mut(filled) else {
-            return Err(wrong_arity(filled + 1, columns, cursor.peek().span));
+            return Err(wrong_arity(filled + 1, columns, cursor.peek().span).into());
         };
         cell(cursor, architecture, column)?;
         filled += 1;
@@ -81,14 +82,17 @@ fn row(cursor: &mut Cursor<'_>, architecture: Architecture, columns: &mut [Colum
             Kind::Bar => cursor.next(),
             Kind::Semicolon => break,
             Kind::End => {
-                return Err(cursor.expected("`;` at the end of the row").help("every row of code ends with `;`"));
+                return Err(cursor
+                    .expected("`;` at the end of the row")
+                    .help("every row of code ends with `;`")
+                    .into());
             }
-            _ => return Err(cursor.expected("`|` or `;` after the instruction")),
+            _ => return Err(cursor.expected("`|` or `;` after the instruction").into()),
         };
     }
     if filled != columns.len() {
         let span = start.span.to(cursor.peek().span);
-        return Err(wrong_arity(filled, columns, span));
+        return Err(wrong_arity(filled, columns, span).into());
     }
     cursor.next();
     Ok(())
@@ -106,14 +110,14 @@ fn wrong_arity(found: usize, columns: &[Column], span: Span) -> Diagnostic {
         .help("part columns by `|`; leave a column empty where a thread does nothing")
 }
 
-fn cell(cursor: &mut Cursor<'_>, architecture: Architecture, column: &mut Column) -> Result<(), Diagnostic> {
+fn cell(cursor: &mut Cursor<'_>, architecture: Architecture, column: &mut Column) -> Result<(), Refused> {
     while cursor.peek().kind == Kind::Name && cursor.ahead(1).kind == Kind::Colon {
         let token = cursor.next();
         cursor.next();
         let name = cursor.text(token).to_owned();
         if let Some((_, _, first)) = column.labels.iter().find(|(known, _, _)| *known == name) {
             let error = Diagnostic::error("duplicate-label", format!("there are two labels `{name}`"), token.span);
-            return Err(error.also(*first, "the first one").help("rename one of them"));
+            return Err(error.also(*first, "the first one").help("rename one of them").into());
         }
         column.labels.push((name, column.instructions.len(), token.span));
     }

@@ -2,6 +2,7 @@
 
 use weir_ir::{Diagnostic, Source, Span};
 
+use super::Refused;
 use super::token::{Kind, Token};
 
 /// The words, and how far they were read.
@@ -56,18 +57,18 @@ impl<'s> Cursor<'s> {
     }
 
     /// The next word, which must be of this kind.
-    pub(super) fn expect(&mut self, kind: Kind, what: &str) -> Result<Token, Diagnostic> {
-        if self.peek().kind == kind { Ok(self.next()) } else { Err(self.expected(what)) }
+    pub(super) fn expect(&mut self, kind: Kind, what: &str) -> Result<Token, Refused> {
+        if self.peek().kind == kind { Ok(self.next()) } else { Err(self.expected(what).into()) }
     }
 
     /// A number that counts something.
-    pub(super) fn count(&mut self, what: &str) -> Result<usize, Diagnostic> {
+    pub(super) fn count(&mut self, what: &str) -> Result<usize, Refused> {
         match self.peek().kind {
             Kind::Number(value) if value >= 0 => {
                 self.next();
                 Ok(value as usize)
             }
-            _ => Err(self.expected(what)),
+            _ => Err(self.expected(what).into()),
         }
     }
 

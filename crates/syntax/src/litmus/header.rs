@@ -2,6 +2,7 @@
 
 use weir_ir::{Diagnostic, Source, Span};
 
+use super::Refused;
 use super::token::comment_end;
 
 /// Which instruction set a test is written for; with it goes the order of operands.
@@ -37,7 +38,7 @@ pub(super) struct Header {
 }
 
 /// Reads up to the brace that opens the initial state.
-pub(super) fn read(source: &Source) -> Result<Header, Diagnostic> {
+pub(super) fn read(source: &Source) -> Result<Header, Refused> {
     let mut reader = Reader { text: source.text(), at: 0 };
     reader.skip_blanks_and_comments()?;
     let architecture = reader.architecture()?;
@@ -72,7 +73,7 @@ impl<'s> Reader<'s> {
         (&rest[..len], span)
     }
 
-    fn skip_blanks_and_comments(&mut self) -> Result<(), Diagnostic> {
+    fn skip_blanks_and_comments(&mut self) -> Result<(), Refused> {
         loop {
             self.take(|c| c.is_whitespace() || c == '\u{feff}');
             if !self.rest().starts_with("(*") {
@@ -82,27 +83,27 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn architecture(&mut self) -> Result<Architecture, Diagnostic> {
+    fn architecture(&mut self) -> Result<Architecture, Refused> {
         let (word, span) = self.take(|c| c.is_ascii_alphanumeric() || c == '_');
         match word {
             "X86" => Ok(Architecture::X86),
             "X86_64" => Ok(Architecture::X86_64),
-            _ => Err(wrong_header(word, span, self.rest().is_empty())),
+            _ => Err(wrong_header(word, span, self.rest().is_empty()).into()),
         }
     }
 
-    fn test_name(&mut self) -> Result<(String, Span), Diagnostic> {
+    fn test_name(&mut self) -> Result<(String, Span), Refused> {
         self.take(|c| c == ' ' || c == '\t');
         let (name, span) = self.take(|c| !c.is_whitespace() && !"(\";{".contains(c));
         if name.is_empty() {
             let error = Diagnostic::error("litmus-header", "the name of the test is missing", span);
-            return Err(error.help("a litmus test starts like this: `X86 SB`"));
+            return Err(error.help("a litmus test starts like this: `X86 SB`").into());
         }
         Ok((name.to_owned(), span))
     }
 
     /// The lines `Key=Value`, and the brace behind them. Anything else up to the brace is a comment.
-    fn info(&mut self) -> Result<(Vec<(String, String)>, Span), Diagnostic> {
+    fn info(&mut self) -> Result<(Vec<(String, String)>, Span), Refused> {
         let mut info = Vec::new();
         // The rest of the first line is no `Key=Value`, even if it looks so.
         let mut at_line_start = false;
@@ -111,7 +112,7 @@ impl<'s> Reader<'s> {
             at_line_start |= blanks.contains('\n');
             let rest = self.rest();
             match rest.chars().next() {
-                None => return Err(self.no_initial_state()),
+                None => return Err(self.no_initial_state().into()),
                 Some('{') => return Ok((info, Span::new(self.at, self.at + 1))),
                 Some('(') if rest.starts_with("(*") => self.at = comment_end(self.text, self.at)?,
                 Some('"') => self.skip_string()?,
@@ -149,13 +150,13 @@ impl<'s> Reader<'s> {
         self.at += self.rest().chars().next().map_or(0, char::len_utf8);
     }
 
-    fn skip_string(&mut self) -> Result<(), Diagnostic> {
+    fn skip_string(&mut self) -> Result<(), Refused> {
         let start = self.at;
         self.at += 1;
         self.take(|c| c != '"');
         if self.rest().is_empty() {
             let error = Diagnostic::error("truncated", "this text is not closed", Span::new(start, start + 1));
-            return Err(error.help("close it with `\"`"));
+            return Err(error.help("close it with `\"`").into());
         }
         self.at += 1;
         Ok(())

@@ -2,6 +2,7 @@
 
 use weir_ir::{Diagnostic, Span};
 
+use super::Refused;
 use super::cursor::Cursor;
 use super::place::{constant, constants, place};
 use super::token::Kind;
@@ -12,7 +13,7 @@ use super::types::{self, Type};
 const MOST_ELEMENTS: usize = 4096;
 
 /// Reads up to the closing brace.
-pub(super) fn read(cursor: &mut Cursor<'_>, word: u32, brace: Span) -> Result<Vec<Initial>, Diagnostic> {
+pub(super) fn read(cursor: &mut Cursor<'_>, word: u32, brace: Span) -> Result<Vec<Initial>, Refused> {
     let mut initial = Vec::new();
     loop {
         while cursor.eat(Kind::Semicolon) {}
@@ -21,16 +22,16 @@ pub(super) fn read(cursor: &mut Cursor<'_>, word: u32, brace: Span) -> Result<Ve
         }
         if cursor.peek().kind == Kind::End {
             let error = Diagnostic::error("unclosed-brace", "the initial state is not closed", brace);
-            return Err(error.also(cursor.peek().span, "the test ends here").help("close it with `}`"));
+            return Err(error.also(cursor.peek().span, "the test ends here").help("close it with `}`").into());
         }
         initial.push(item(cursor, word)?);
         if !matches!(cursor.peek().kind, Kind::Semicolon | Kind::RightBrace) {
-            return Err(cursor.expected("`;` or `}`"));
+            return Err(cursor.expected("`;` or `}`").into());
         }
     }
 }
 
-fn item(cursor: &mut Cursor<'_>, word: u32) -> Result<Initial, Diagnostic> {
+fn item(cursor: &mut Cursor<'_>, word: u32) -> Result<Initial, Refused> {
     let start = cursor.peek();
     let mut declared = declared_type(cursor, word)?;
     if cursor.eat(Kind::Star) {
@@ -54,7 +55,7 @@ fn as_array(place: Place, declared: Option<Type>) -> (Place, Option<usize>) {
     }
 }
 
-fn declared_type(cursor: &mut Cursor<'_>, word: u32) -> Result<Option<Type>, Diagnostic> {
+fn declared_type(cursor: &mut Cursor<'_>, word: u32) -> Result<Option<Type>, Refused> {
     let is_atomic = cursor.eat_word("_Atomic");
     let token = cursor.peek();
     let known = if token.kind == Kind::Name { types::lookup(cursor.text(token), word) } else { None };
@@ -64,22 +65,23 @@ fn declared_type(cursor: &mut Cursor<'_>, word: u32) -> Result<Option<Type>, Dia
         _ => false,
     };
     if !is_type {
-        return if is_atomic { Err(cursor.expected("a type")) } else { Ok(None) };
+        return if is_atomic { Err(cursor.expected("a type").into()) } else { Ok(None) };
     }
     cursor.next();
-    known.map(Some).ok_or_else(|| {
+    let unknown = || {
         let message = format!("there is no type `{}`", cursor.text(token));
         Diagnostic::error("unknown-type", message, token.span)
             .help("types are `char`, `short`, `int`, `long`, `int8_t` to `int64_t` and `uint8_t` to `uint64_t`, and pointers to them")
-    })
+    };
+    known.map(Some).ok_or_else(|| unknown().into())
 }
 
-fn values(cursor: &mut Cursor<'_>) -> Result<Vec<Constant>, Diagnostic> {
+fn values(cursor: &mut Cursor<'_>) -> Result<Vec<Constant>, Refused> {
     if cursor.peek().kind == Kind::LeftBrace { constants(cursor) } else { Ok(vec![constant(cursor)?]) }
 }
 
-fn check_length(place: &Place, length: Option<usize>, values: &[Constant], span: Span) -> Result<(), Diagnostic> {
-    let fail = |message: String, help: &str| Err(Diagnostic::error("wrong-array", message, span).help(help));
+fn check_length(place: &Place, length: Option<usize>, values: &[Constant], span: Span) -> Result<(), Refused> {
+    let fail = |message: String, help: &str| Err(Diagnostic::error("wrong-array", message, span).help(help).into());
     match (place, length) {
         (Place::Cell(cell), None) if cell.index.is_some() => {
             fail("an element cannot be set by itself".into(), "set all elements, as in `int x[2]={1,2}`")

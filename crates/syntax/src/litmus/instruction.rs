@@ -5,6 +5,7 @@
 
 use weir_ir::{Diagnostic, Span, Value, nearest};
 
+use super::Refused;
 use super::cursor::Cursor;
 use super::header::Architecture;
 use super::mnemonic::{self, Operation};
@@ -14,7 +15,7 @@ use super::token::{Kind, Token};
 use super::tree::{CellName, Constant, Instruction, Memory, Operand, OperandKind};
 
 /// Reads an instruction.
-pub(super) fn read(cursor: &mut Cursor<'_>, architecture: Architecture) -> Result<Instruction, Diagnostic> {
+pub(super) fn read(cursor: &mut Cursor<'_>, architecture: Architecture) -> Result<Instruction, Refused> {
     let start = cursor.peek();
     let lock = cursor.is_word("lock").then(|| cursor.next());
     if lock.is_some() {
@@ -36,22 +37,24 @@ pub(super) fn read(cursor: &mut Cursor<'_>, architecture: Architecture) -> Resul
     Ok(instruction)
 }
 
-fn operation(cursor: &mut Cursor<'_>) -> Result<(Operation, Option<u32>), Diagnostic> {
+fn operation(cursor: &mut Cursor<'_>) -> Result<(Operation, Option<u32>), Refused> {
     let token = cursor.expect(Kind::Name, "an instruction")?;
     let name = cursor.text(token);
-    mnemonic::lookup(name).ok_or_else(|| {
-        if mnemonic::is_beyond_tso(name) {
-            let message = format!("`{name}` is not part of the memory model: TSO speaks of ordinary loads and stores");
-            return Diagnostic::error("unsupported-instruction", message, token.span)
-                .help("non-temporal stores, cache control and string moves are left out; use ordinary instructions");
-        }
-        let error = Diagnostic::error("unknown-instruction", format!("unknown instruction `{name}`"), token.span);
-        let lower = name.to_ascii_lowercase();
-        match nearest(&lower, mnemonic::known_names()) {
-            Some(near) => error.help(format!("did you mean `{}`?", as_written(near, name))),
-            None => error.help("known are moves, arithmetic, comparisons, jumps, exchanges, fences and `LOCK`"),
-        }
-    })
+    mnemonic::lookup(name).ok_or_else(|| unknown_instruction(name, token.span).into())
+}
+
+fn unknown_instruction(name: &str, span: Span) -> Diagnostic {
+    if mnemonic::is_beyond_tso(name) {
+        let message = format!("`{name}` is not part of the memory model: TSO speaks of ordinary loads and stores");
+        return Diagnostic::error("unsupported-instruction", message, span)
+            .help("non-temporal stores, cache control and string moves are left out; use ordinary instructions");
+    }
+    let error = Diagnostic::error("unknown-instruction", format!("unknown instruction `{name}`"), span);
+    let lower = name.to_ascii_lowercase();
+    match nearest(&lower, mnemonic::known_names()) {
+        Some(near) => error.help(format!("did you mean `{}`?", as_written(near, name))),
+        None => error.help("known are moves, arithmetic, comparisons, jumps, exchanges, fences and `LOCK`"),
+    }
 }
 
 /// A suggestion in the case of what was written.
@@ -59,12 +62,12 @@ fn as_written(near: &str, name: &str) -> String {
     if name.chars().any(|c| c.is_ascii_lowercase()) { near.to_owned() } else { near.to_ascii_uppercase() }
 }
 
-fn label(cursor: &mut Cursor<'_>) -> Result<(String, Span), Diagnostic> {
+fn label(cursor: &mut Cursor<'_>) -> Result<(String, Span), Refused> {
     let token = cursor.expect(Kind::Name, "the label to jump to")?;
     Ok((cursor.text(token).to_owned(), token.span))
 }
 
-fn operands(cursor: &mut Cursor<'_>) -> Result<Vec<Operand>, Diagnostic> {
+fn operands(cursor: &mut Cursor<'_>) -> Result<Vec<Operand>, Refused> {
     let mut operands = Vec::new();
     if matches!(cursor.peek().kind, Kind::Bar | Kind::Semicolon | Kind::End) {
         return Ok(operands);
@@ -77,7 +80,11 @@ fn operands(cursor: &mut Cursor<'_>) -> Result<Vec<Operand>, Diagnostic> {
     }
 }
 
-fn operand(cursor: &mut Cursor<'_>) -> Result<Operand, Diagnostic> {
+fn operand(cursor: &mut Cursor<'_>) -> Result<Operand, Refused> {
+    if cursor.text(cursor.peek()).eq_ignore_ascii_case("%cs") && cursor.ahead(1).kind == Kind::Colon {
+        cursor.next();
+        cursor.next();
+    }
     let start = cursor.peek();
     let kind = match start.kind {
         Kind::Immediate(value) => immediate(cursor, Constant::Number(value)),
@@ -98,7 +105,7 @@ fn operand(cursor: &mut Cursor<'_>) -> Result<Operand, Diagnostic> {
                 cursor.next();
                 OperandKind::Register(register)
             }
-            None => return Err(no_operand(cursor, start)),
+            None => return Err(no_operand(cursor, start).into()),
         },
     };
     Ok(Operand { kind, span: cursor.since(start) })
@@ -119,7 +126,7 @@ fn no_operand(cursor: &Cursor<'_>, token: Token) -> Diagnostic {
 }
 
 /// `[x]`, `(%rax)`, `(%rax,%rbx,4)`; the offset before it was read.
-fn memory(cursor: &mut Cursor<'_>, offset: Value) -> Result<Memory, Diagnostic> {
+fn memory(cursor: &mut Cursor<'_>, offset: Value) -> Result<Memory, Refused> {
     let open = cursor.next();
     let (close, text) =
         if open.kind == Kind::LeftParen { (Kind::RightParen, "`)`") } else { (Kind::RightBracket, "`]`") };
@@ -134,13 +141,13 @@ fn memory(cursor: &mut Cursor<'_>, offset: Value) -> Result<Memory, Diagnostic> 
             cursor.next();
             Memory::Cell(cursor.text(token).to_owned())
         }
-        None => return Err(no_address(cursor)),
+        None => return Err(no_address(cursor).into()),
     };
     cursor.expect(close, text)?;
     Ok(memory)
 }
 
-fn scaled_index(cursor: &mut Cursor<'_>) -> Result<Option<(RegisterName, Value)>, Diagnostic> {
+fn scaled_index(cursor: &mut Cursor<'_>) -> Result<Option<(RegisterName, Value)>, Refused> {
     if !cursor.eat(Kind::Comma) {
         return Ok(None);
     }
@@ -150,15 +157,21 @@ fn scaled_index(cursor: &mut Cursor<'_>) -> Result<Option<(RegisterName, Value)>
         return Ok(Some((index, 1)));
     }
     match cursor.peek().kind {
-        Kind::Number(scale @ (1 | 2 | 4 | 8)) => {
+        Kind::Number(scale @ (0 | 1 | 2 | 4 | 8)) => {
             cursor.next();
             Ok(Some((index, scale)))
         }
-        _ => Err(cursor.expected("1, 2, 4 or 8")),
+        _ => Err(cursor.expected("1, 2, 4 or 8").into()),
     }
 }
 
 fn no_address(cursor: &Cursor<'_>) -> Diagnostic {
+    let token = cursor.peek();
+    if token.kind == Kind::Name {
+        let message = format!("mixed sizes: this accesses `{}` from its middle on", cursor.text(token));
+        let help = "Weir models whole cells; elements of an array are reached by a register, as in `4(%rax)`";
+        return Diagnostic::error("mixed-size", message, token.span).help(help);
+    }
     let error = cursor.expected("a cell or a register");
     match cursor.peek().kind {
         Kind::Number(_) => error.help("cells have names; numbers are not addresses in a litmus test"),
@@ -166,14 +179,15 @@ fn no_address(cursor: &Cursor<'_>) -> Diagnostic {
     }
 }
 
-fn check_arity(instruction: &Instruction) -> Result<(), Diagnostic> {
+fn check_arity(instruction: &Instruction) -> Result<(), Refused> {
     let (wanted, found) = (instruction.operation.arity(), instruction.operands.len());
-    if wanted == found {
+    // Long forms of `NOP` have an operand that nothing looks at.
+    if wanted == found || instruction.operation == Operation::Nothing && found == 1 {
         return Ok(());
     }
     let plural = if wanted == 1 { "" } else { "s" };
     let message = format!("this instruction takes {wanted} operand{plural}, and has {found}");
-    Err(Diagnostic::error("wrong-operands", message, instruction.span))
+    Err(Diagnostic::error("wrong-operands", message, instruction.span).into())
 }
 
 /// The destination first, whatever the syntax.
@@ -193,10 +207,11 @@ fn put_destination_first(instruction: &mut Instruction, architecture: Architectu
     }
 }
 
-fn check_operands(instruction: &Instruction, architecture: Architecture) -> Result<(), Diagnostic> {
+fn check_operands(instruction: &Instruction, architecture: Architecture) -> Result<(), Refused> {
     let is_memory = |operand: &&Operand| matches!(operand.kind, OperandKind::Memory(_));
-    let fail =
-        |message: &str, span: Span, help: &str| Err(Diagnostic::error("wrong-operands", message, span).help(help));
+    let fail = |message: &str, span: Span, help: &str| {
+        Err(Diagnostic::error("wrong-operands", message, span).help(help).into())
+    };
     let (operation, operands) = (instruction.operation, &instruction.operands);
     if operands.iter().filter(is_memory).count() > 1 {
         return fail(
@@ -238,7 +253,7 @@ fn check_operands(instruction: &Instruction, architecture: Architecture) -> Resu
     }
 }
 
-fn check_lock(instruction: &Instruction, lock: Span) -> Result<(), Diagnostic> {
+fn check_lock(instruction: &Instruction, lock: Span) -> Result<(), Refused> {
     let has_memory = instruction.operands.iter().any(|operand| matches!(operand.kind, OperandKind::Memory(_)));
     let destination_is_memory =
         instruction.operands.first().is_some_and(|operand| matches!(operand.kind, OperandKind::Memory(_)));
@@ -251,5 +266,6 @@ fn check_lock(instruction: &Instruction, lock: Span) -> Result<(), Diagnostic> {
         .also(instruction.span, "this does not read and then write a cell")
         .help(
             "lock `ADD`, `INC`, `XADD`, `CMPXCHG` and the like with a cell as destination; for a fence write `MFENCE`",
-        ))
+        )
+        .into())
 }

@@ -27,6 +27,8 @@ pub(super) enum Operation {
     MoveIf(Condition),
     Jump,
     JumpIf(Condition),
+    /// `RET`: the thread ends.
+    Return,
     Fence,
     /// Nothing that others could see: `NOP`, `PAUSE`, and the fences that order nothing under TSO.
     Nothing,
@@ -98,7 +100,7 @@ impl Operation {
     /// How many operands it takes, beside the label of a jump.
     pub(super) fn arity(self) -> usize {
         match self {
-            Self::Jump | Self::JumpIf(_) | Self::Fence | Self::Nothing => 0,
+            Self::Jump | Self::JumpIf(_) | Self::Return | Self::Fence | Self::Nothing => 0,
             Self::Unary(_) | Self::Set(_) | Self::Read => 1,
             _ => 2,
         }
@@ -115,7 +117,7 @@ impl Operation {
 
     /// Whether a letter for the size can stand behind its name.
     fn takes_suffix(self) -> bool {
-        !self.is_jump() && !matches!(self, Self::Fence | Self::Nothing | Self::Set(_))
+        !self.is_jump() && !matches!(self, Self::Fence | Self::Return | Self::Set(_))
     }
 
     /// Whether it sets flags.
@@ -132,7 +134,7 @@ impl Operation {
     }
 }
 
-const PLAIN: [(&str, Operation); 28] = [
+const PLAIN: [(&str, Operation); 30] = [
     ("mov", Operation::Move),
     ("lea", Operation::LoadAddress),
     ("add", Operation::Binary(Binary::Add)),
@@ -156,6 +158,8 @@ const PLAIN: [(&str, Operation); 28] = [
     ("xadd", Operation::ExchangeAdd),
     ("read", Operation::Read),
     ("jmp", Operation::Jump),
+    ("ret", Operation::Return),
+    ("endbr64", Operation::Nothing),
     ("mfence", Operation::Fence),
     ("lfence", Operation::Nothing),
     ("sfence", Operation::Nothing),

@@ -85,10 +85,13 @@ impl Litmus {
 /// # Errors
 /// What is wrong with the source: the first thing that is.
 pub fn parse(source: &Source) -> Result<Litmus, Vec<Diagnostic>> {
-    read(source).and_then(|test| lower::lower(source, test)).map_err(|error| vec![error])
+    read(source).and_then(|test| lower::lower(source, test)).map_err(|error| vec![*error])
 }
 
-fn read(source: &Source) -> Result<tree::Test, Diagnostic> {
+/// Why a test cannot be read; in a box, since it is rare and large.
+type Refused = Box<Diagnostic>;
+
+fn read(source: &Source) -> Result<tree::Test, Refused> {
     let header = header::read(source)?;
     let mut cursor = Cursor::new(source, token::lex(source, header.body)?);
     let initial = initial::read(&mut cursor, header.architecture.word(), header.brace)?;

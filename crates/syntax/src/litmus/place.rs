@@ -2,6 +2,7 @@
 
 use weir_ir::Diagnostic;
 
+use super::Refused;
 use super::cursor::Cursor;
 use super::register::{self, Base, RegisterName};
 use super::token::{Kind, Token};
@@ -25,7 +26,7 @@ pub(super) fn is_register(cursor: &Cursor<'_>) -> bool {
 }
 
 /// `0:EAX`, `P0:EAX`, `x`, `[x]`, `x[1]`.
-pub(super) fn place(cursor: &mut Cursor<'_>) -> Result<Place, Diagnostic> {
+pub(super) fn place(cursor: &mut Cursor<'_>) -> Result<Place, Refused> {
     if is_register(cursor) {
         return register(cursor);
     }
@@ -36,12 +37,12 @@ pub(super) fn place(cursor: &mut Cursor<'_>) -> Result<Place, Diagnostic> {
     }
     if cursor.peek().kind == Kind::Register {
         let error = Diagnostic::error("no-thread", "whose register is this?", cursor.peek().span);
-        return Err(error.help("write the number of the thread before it, as in `0:EAX`"));
+        return Err(error.help("write the number of the thread before it, as in `0:EAX`").into());
     }
     Ok(Place::Cell(cell(cursor)?))
 }
 
-fn register(cursor: &mut Cursor<'_>) -> Result<Place, Diagnostic> {
+fn register(cursor: &mut Cursor<'_>) -> Result<Place, Refused> {
     let first = cursor.next();
     let number = match first.kind {
         Kind::Number(number) => usize::try_from(number).ok(),
@@ -73,7 +74,7 @@ pub(super) fn register_name(cursor: &Cursor<'_>, token: Token) -> Option<Registe
     }
 }
 
-fn cell(cursor: &mut Cursor<'_>) -> Result<CellName, Diagnostic> {
+fn cell(cursor: &mut Cursor<'_>) -> Result<CellName, Refused> {
     let token = cursor.expect(Kind::Name, "the name of a cell, such as `x`, or a register, such as `0:EAX`")?;
     let name = cursor.text(token).to_owned();
     let index = if cursor.peek().kind == Kind::LeftBracket {
@@ -88,7 +89,7 @@ fn cell(cursor: &mut Cursor<'_>) -> Result<CellName, Diagnostic> {
 }
 
 /// A number, or a cell whose address is meant.
-pub(super) fn constant(cursor: &mut Cursor<'_>) -> Result<Constant, Diagnostic> {
+pub(super) fn constant(cursor: &mut Cursor<'_>) -> Result<Constant, Refused> {
     let is_address = cursor.eat(Kind::Ampersand);
     match cursor.peek().kind {
         Kind::Number(value) if !is_address => {
@@ -96,12 +97,12 @@ pub(super) fn constant(cursor: &mut Cursor<'_>) -> Result<Constant, Diagnostic> 
             Ok(Constant::Number(value))
         }
         Kind::Name => Ok(Constant::Address(cell(cursor)?)),
-        _ => Err(cursor.expected("a number or the name of a cell")),
+        _ => Err(cursor.expected("a number or the name of a cell").into()),
     }
 }
 
 /// `{1, 2, 3}`.
-pub(super) fn constants(cursor: &mut Cursor<'_>) -> Result<Vec<Constant>, Diagnostic> {
+pub(super) fn constants(cursor: &mut Cursor<'_>) -> Result<Vec<Constant>, Refused> {
     cursor.expect(Kind::LeftBrace, "`{`")?;
     let mut values = vec![constant(cursor)?];
     while cursor.eat(Kind::Comma) {

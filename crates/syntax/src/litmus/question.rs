@@ -4,6 +4,7 @@
 
 use weir_ir::{Diagnostic, Span};
 
+use super::Refused;
 use super::cursor::Cursor;
 use super::place::{constant, constants, is_register, place};
 use super::token::Kind;
@@ -11,7 +12,7 @@ use super::tree::{Atom, Comparand, Place, Proposition, Quantifier, Question};
 use crate::weir::limits::MAX_NESTING;
 
 /// Reads to the end of the test.
-pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Question, Diagnostic> {
+pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Question, Refused> {
     let locations = if cursor.eat_word("locations") { locations(cursor)? } else { Vec::new() };
     let filter = if cursor.eat_word("filter") { Some(Parser::new(cursor).or()?) } else { None };
     let start = cursor.peek();
@@ -20,13 +21,13 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Question, Diagnostic> {
     cursor.eat(Kind::Semicolon);
     skip_kinds(cursor)?;
     if cursor.peek().kind != Kind::End {
-        return Err(cursor.expected("`/\\`, `\\/` or the end of the test"));
+        return Err(cursor.expected("`/\\`, `\\/` or the end of the test").into());
     }
     Ok(Question { locations, filter, quantifier, condition, span })
 }
 
 /// `locations [x; 0:EAX; y int;]`. Types there tell how to print; Weir prints by the declared ones.
-fn locations(cursor: &mut Cursor<'_>) -> Result<Vec<(Place, Span)>, Diagnostic> {
+fn locations(cursor: &mut Cursor<'_>) -> Result<Vec<(Place, Span)>, Refused> {
     cursor.expect(Kind::LeftBracket, "`[`")?;
     let mut locations = Vec::new();
     while !cursor.eat(Kind::RightBracket) {
@@ -39,13 +40,13 @@ fn locations(cursor: &mut Cursor<'_>) -> Result<Vec<(Place, Span)>, Diagnostic> 
             }
         }
         if !cursor.eat(Kind::Semicolon) && cursor.peek().kind != Kind::RightBracket {
-            return Err(cursor.expected("`;` or `]`"));
+            return Err(cursor.expected("`;` or `]`").into());
         }
     }
     Ok(locations)
 }
 
-fn constraint(cursor: &mut Cursor<'_>) -> Result<(Quantifier, Proposition), Diagnostic> {
+fn constraint(cursor: &mut Cursor<'_>) -> Result<(Quantifier, Proposition), Refused> {
     if cursor.peek().kind == Kind::End {
         // Without a condition, a test asks nothing, and every final state will do.
         return Ok((Quantifier::Forall, Proposition::And(Vec::new())));
@@ -53,7 +54,7 @@ fn constraint(cursor: &mut Cursor<'_>) -> Result<(Quantifier, Proposition), Diag
     let is_negated = cursor.eat(Kind::Not) || cursor.eat_word("not");
     let quantifier = match (is_negated, cursor.eat_word("exists")) {
         (true, true) => Quantifier::NotExists,
-        (true, false) => return Err(cursor.expected("`exists`")),
+        (true, false) => return Err(cursor.expected("`exists`").into()),
         (false, true) => Quantifier::Exists,
         (false, false) if cursor.eat_word("forall") => Quantifier::Forall,
         (false, false) => {
@@ -62,13 +63,16 @@ fn constraint(cursor: &mut Cursor<'_>) -> Result<(Quantifier, Proposition), Diag
         }
     };
     if cursor.is_word("observed") {
-        return Err(cursor.expected("`exists`, `~exists` or `forall`").help("lists of observed states cannot be read"));
+        return Err(cursor
+            .expected("`exists`, `~exists` or `forall`")
+            .help("lists of observed states cannot be read")
+            .into());
     }
     Ok((quantifier, Parser::new(cursor).or()?))
 }
 
 /// `with model: exists; …`, which old tests use to say what to expect of other models.
-fn skip_kinds(cursor: &mut Cursor<'_>) -> Result<(), Diagnostic> {
+fn skip_kinds(cursor: &mut Cursor<'_>) -> Result<(), Refused> {
     if !cursor.eat_word("with") {
         return Ok(());
     }
@@ -77,7 +81,7 @@ fn skip_kinds(cursor: &mut Cursor<'_>) -> Result<(), Diagnostic> {
         cursor.expect(Kind::Colon, "`:`")?;
         cursor.eat(Kind::Not);
         if !cursor.eat_word("exists") && !cursor.eat_word("forall") {
-            return Err(cursor.expected("`exists`, `~exists` or `forall`"));
+            return Err(cursor.expected("`exists`, `~exists` or `forall`").into());
         }
         if !cursor.eat(Kind::Semicolon) {
             break;
@@ -96,7 +100,7 @@ impl<'c, 's> Parser<'c, 's> {
         Self { cursor, depth: 0 }
     }
 
-    fn or(&mut self) -> Result<Proposition, Diagnostic> {
+    fn or(&mut self) -> Result<Proposition, Refused> {
         let mut parts = vec![self.and()?];
         while self.cursor.eat(Kind::Or) {
             parts.push(self.and()?);
@@ -104,7 +108,7 @@ impl<'c, 's> Parser<'c, 's> {
         Ok(single_or(parts, Proposition::Or))
     }
 
-    fn and(&mut self) -> Result<Proposition, Diagnostic> {
+    fn and(&mut self) -> Result<Proposition, Refused> {
         let mut parts = vec![self.implies()?];
         while self.cursor.eat(Kind::And) {
             parts.push(self.implies()?);
@@ -112,7 +116,7 @@ impl<'c, 's> Parser<'c, 's> {
         Ok(single_or(parts, Proposition::And))
     }
 
-    fn implies(&mut self) -> Result<Proposition, Diagnostic> {
+    fn implies(&mut self) -> Result<Proposition, Refused> {
         let left = self.negation()?;
         if !self.cursor.eat(Kind::Implies) {
             return Ok(left);
@@ -121,7 +125,7 @@ impl<'c, 's> Parser<'c, 's> {
         Ok(Proposition::Implies(Box::new(left), Box::new(right)))
     }
 
-    fn negation(&mut self) -> Result<Proposition, Diagnostic> {
+    fn negation(&mut self) -> Result<Proposition, Refused> {
         if self.cursor.eat(Kind::Not) || self.cursor.eat_word("not") {
             let inner = self.deeper(Self::negation)?;
             return Ok(Proposition::Not(Box::new(inner)));
@@ -143,11 +147,13 @@ impl<'c, 's> Parser<'c, 's> {
     /// Recursion is only as deep as this allows.
     fn deeper(
         &mut self,
-        parse: impl FnOnce(&mut Self) -> Result<Proposition, Diagnostic>,
-    ) -> Result<Proposition, Diagnostic> {
+        parse: impl FnOnce(&mut Self) -> Result<Proposition, Refused>,
+    ) -> Result<Proposition, Refused> {
         if self.depth == MAX_NESTING {
             let message = format!("the condition is nested more than {MAX_NESTING} deep");
-            return Err(Diagnostic::error("too-deep", message, self.cursor.peek().span).help("use fewer parentheses"));
+            return Err(Diagnostic::error("too-deep", message, self.cursor.peek().span)
+                .help("use fewer parentheses")
+                .into());
         }
         self.depth += 1;
         let result = parse(self);
@@ -155,17 +161,17 @@ impl<'c, 's> Parser<'c, 's> {
         result
     }
 
-    fn atom(&mut self) -> Result<Proposition, Diagnostic> {
+    fn atom(&mut self) -> Result<Proposition, Refused> {
         let start = self.cursor.peek();
         if self.cursor.is_word("fault") && self.cursor.ahead(1).kind == Kind::LeftParen {
             let error = Diagnostic::error("unsupported-condition", "faults do not occur in these programs", start.span);
-            return Err(error.help("conditions compare registers and cells with values, as in `0:EAX=1`"));
+            return Err(error.help("conditions compare registers and cells with values, as in `0:EAX=1`").into());
         }
         let left = place(self.cursor)?;
         let is_negated = match self.cursor.peek().kind {
             Kind::Equal => false,
             Kind::NotEqual => true,
-            _ => return Err(self.cursor.expected("`=` or `!=`")),
+            _ => return Err(self.cursor.expected("`=` or `!=`").into()),
         };
         self.cursor.next();
         let right = comparand(self.cursor)?;
@@ -179,7 +185,7 @@ fn single_or(mut parts: Vec<Proposition>, combine: fn(Vec<Proposition>) -> Propo
 }
 
 /// A bare name means an address; what a cell holds is written `[x]` or `*x`.
-fn comparand(cursor: &mut Cursor<'_>) -> Result<Comparand, Diagnostic> {
+fn comparand(cursor: &mut Cursor<'_>) -> Result<Comparand, Refused> {
     if cursor.peek().kind == Kind::LeftBrace {
         return Ok(Comparand::Elements(constants(cursor)?));
     }

@@ -52,6 +52,8 @@ pub(super) enum Base {
     /// `rax` and its parts, by the processor's number.
     General(u8),
     Flag(Flag),
+    /// The instruction pointer and the code segment: no instruction here changes them.
+    Fixed(&'static str),
     /// `%name`: a register whose name the test does not care about.
     Symbolic(String),
 }
@@ -86,6 +88,8 @@ const GENERAL: [[&str; 4]; 16] = [
 
 const HIGH: [&str; 4] = ["ah", "bh", "ch", "dh"];
 
+const FIXED: [&str; 3] = ["rip", "eip", "cs"];
+
 const FLAGS: [(&str, Flag); 4] = [("zf", Flag::Zero), ("sf", Flag::Sign), ("cf", Flag::Carry), ("of", Flag::Overflow)];
 
 /// The accumulator.
@@ -103,6 +107,9 @@ pub(super) fn lookup(name: &str) -> Option<RegisterName> {
     if let Some(number) = HIGH.iter().position(|known| *known == name) {
         return Some(RegisterName { base: Base::General(number as u8), part: Some(Part::High) });
     }
+    if let Some(fixed) = FIXED.iter().find(|known| **known == name) {
+        return Some(RegisterName { base: Base::Fixed(fixed), part: None });
+    }
     let flag = FLAGS.iter().find(|(known, _)| *known == name)?.1;
     Some(RegisterName { base: Base::Flag(flag), part: None })
 }
@@ -112,6 +119,7 @@ impl RegisterName {
     pub(super) fn text(&self, is_upper: bool) -> String {
         let name = match (&self.base, self.part) {
             (Base::Symbolic(name), _) => return format!("%{name}"),
+            (Base::Fixed(name), _) => name,
             (Base::Flag(flag), _) => FLAGS.iter().find(|(_, known)| known == flag).map_or("", |(name, _)| name),
             (Base::General(number), part) => {
                 let names = &GENERAL[usize::from(*number) % GENERAL.len()];

@@ -2,6 +2,8 @@
 
 use weir_ir::{Diagnostic, Source, Span, Value};
 
+use super::Refused;
+
 /// What a token is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
@@ -72,7 +74,7 @@ const PUNCTUATION: [(&str, Kind); 22] = [
 ];
 
 /// The words from `start` on, up to the end of the source or the commands in `<<` `>>` that old tests carry.
-pub(super) fn lex(source: &Source, start: usize) -> Result<Vec<Token>, Diagnostic> {
+pub(super) fn lex(source: &Source, start: usize) -> Result<Vec<Token>, Refused> {
     let mut lexer = Lexer { text: source.text(), at: start };
     let mut tokens = Vec::new();
     loop {
@@ -85,7 +87,7 @@ pub(super) fn lex(source: &Source, start: usize) -> Result<Vec<Token>, Diagnosti
 }
 
 /// Where a comment that starts at `start` ends. Comments nest.
-pub(super) fn comment_end(text: &str, start: usize) -> Result<usize, Diagnostic> {
+pub(super) fn comment_end(text: &str, start: usize) -> Result<usize, Refused> {
     let bytes = text.as_bytes();
     let (mut at, mut depth) = (start, 0_usize);
     while at < bytes.len() {
@@ -103,7 +105,7 @@ pub(super) fn comment_end(text: &str, start: usize) -> Result<usize, Diagnostic>
         }
     }
     let error = Diagnostic::error("unclosed-comment", "this comment is not closed", Span::new(start, start + 2));
-    Err(error.help("comments are written `(* like this *)`, and nest"))
+    Err(error.help("comments are written `(* like this *)`, and nest").into())
 }
 
 struct Lexer<'s> {
@@ -116,7 +118,7 @@ impl Lexer<'_> {
         &self.text[self.at..]
     }
 
-    fn next(&mut self) -> Result<Token, Diagnostic> {
+    fn next(&mut self) -> Result<Token, Refused> {
         self.skip_blanks()?;
         let start = self.at;
         let rest = self.rest();
@@ -127,7 +129,7 @@ impl Lexer<'_> {
         Ok(Token { kind, span: Span::new(start, self.at) })
     }
 
-    fn skip_blanks(&mut self) -> Result<(), Diagnostic> {
+    fn skip_blanks(&mut self) -> Result<(), Refused> {
         loop {
             let rest = self.rest();
             let blank = rest.len() - rest.trim_start().len();
@@ -140,7 +142,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn word(&mut self) -> Result<Kind, Diagnostic> {
+    fn word(&mut self) -> Result<Kind, Refused> {
         let first = self.rest().chars().next().unwrap_or(' ');
         let second = self.rest().chars().nth(1).unwrap_or(' ');
         match first {
@@ -163,14 +165,16 @@ impl Lexer<'_> {
         }
     }
 
-    fn punctuation(&mut self, first: char) -> Result<Kind, Diagnostic> {
+    fn punctuation(&mut self, first: char) -> Result<Kind, Refused> {
         if let Some((word, kind)) = PUNCTUATION.iter().find(|(word, _)| self.rest().starts_with(word)) {
             self.at += word.len();
             return Ok(*kind);
         }
         let span = Span::new(self.at, self.at + first.len_utf8());
         let message = format!("`{}` has no meaning in a litmus test", first.escape_debug());
-        Err(Diagnostic::error("unknown-character", message, span).help("remove it, or put it into a comment `(* … *)`"))
+        Err(Diagnostic::error("unknown-character", message, span)
+            .help("remove it, or put it into a comment `(* … *)`")
+            .into())
     }
 
     /// Names hold `/`, `.` and `-` too, as those of the tools that write tests do; but `a/\b` is three words.
@@ -189,7 +193,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn number(&mut self) -> Result<Value, Diagnostic> {
+    fn number(&mut self) -> Result<Value, Refused> {
         let start = self.at;
         let negative = self.rest().starts_with('-');
         self.at += usize::from(negative);
@@ -206,12 +210,13 @@ impl Lexer<'_> {
             false => Some(magnitude as Value),
             true => (magnitude <= 1 << 63).then(|| (magnitude as Value).wrapping_neg()),
         });
-        value.ok_or_else(|| {
+        let wrong = || {
             let span = Span::new(start, self.at);
             let written = &self.text[start..self.at];
             Diagnostic::error("bad-number", format!("`{written}` is no number of at most 64 bits"), span)
                 .help("numbers are decimal (`12`) or hexadecimal (`0x1f`)")
-        })
+        };
+        value.ok_or_else(|| wrong().into())
     }
 }
 

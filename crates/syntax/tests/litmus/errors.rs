@@ -121,6 +121,7 @@ fn instructions_of_64_bits() {
     let cases = [
         ("movl (x),$1", "4:10 a number cannot be the destination"),
         ("movb %eax,(x)", "4:1 the instruction works on 1 byte, the register has 4 bytes"),
+        ("movw $1,2(x)", "4:11 mixed sizes: this accesses `x` from its middle on"),
         ("movl $1,(%rax)", "4:9 there is no cell at this address (0)"),
         ("mov $1,(%rax)", "4:8 how many bytes does this access?"),
         ("movl (p),%eax", "4:6 mixed sizes: `p` is declared with 8 bytes, and accessed with 4 bytes"),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use weir_ir::Diagnostic;
 
+use super::super::Refused;
 use super::super::mnemonic::Operation;
 use super::super::register::{ACCUMULATOR, Base, Flag, Part, RegisterName};
 use super::super::tree::{Column, Instruction, Memory, Operand, OperandKind};
@@ -27,7 +28,7 @@ pub(super) fn written(column: &Column) -> BTreeSet<Base> {
 pub(super) fn written_operands(instruction: &Instruction) -> Vec<&RegisterName> {
     let count = match instruction.operation {
         Operation::Exchange | Operation::UnlockedExchange | Operation::ExchangeAdd => 2,
-        Operation::Compare(_) | Operation::Read | Operation::CompareExchange => 0,
+        Operation::Compare(_) | Operation::Read | Operation::Nothing | Operation::CompareExchange => 0,
         _ => 1,
     };
     instruction.operands.iter().take(count).filter_map(register).collect()
@@ -42,8 +43,8 @@ fn register(operand: &Operand) -> Option<&RegisterName> {
 
 /// The place in memory that an instruction reads or writes.
 pub(super) fn memory(instruction: &Instruction) -> Option<(&Memory, &Operand)> {
-    // `LEA` computes an address and leaves memory alone.
-    if instruction.operation == Operation::LoadAddress {
+    // `LEA` computes an address and leaves memory alone, and so does `NOP`.
+    if matches!(instruction.operation, Operation::LoadAddress | Operation::Nothing) {
         return None;
     }
     instruction.operands.iter().find_map(|operand| match &operand.kind {
@@ -53,7 +54,7 @@ pub(super) fn memory(instruction: &Instruction) -> Option<(&Memory, &Operand)> {
 }
 
 /// Bytes that the instruction works on, if its name or its registers say so.
-pub(super) fn explicit_size(instruction: &Instruction) -> Result<Option<u32>, Diagnostic> {
+pub(super) fn explicit_size(instruction: &Instruction) -> Result<Option<u32>, Refused> {
     let registers = instruction.operands.iter().filter_map(|operand| Some((operand, register(operand)?)));
     let sized = registers.filter_map(|(operand, register)| Some((operand, register.part?.size())));
     let sized: Vec<(&Operand, u32)> = sized.collect();
@@ -63,7 +64,11 @@ pub(super) fn explicit_size(instruction: &Instruction) -> Result<Option<u32>, Di
     let Some(&(first, size)) = sized.first() else { return Ok(instruction.suffix) };
     if let Some(&(other, _)) = sized.iter().find(|(_, other)| *other != size) {
         let error = Diagnostic::error("operand-sizes", "the registers have different sizes", instruction.span);
-        return Err(error.also(first.span, "one").also(other.span, "the other").help("use registers of one size"));
+        return Err(error
+            .also(first.span, "one")
+            .also(other.span, "the other")
+            .help("use registers of one size")
+            .into());
     }
     match instruction.suffix {
         None => Ok(Some(size)),
@@ -72,9 +77,12 @@ pub(super) fn explicit_size(instruction: &Instruction) -> Result<Option<u32>, Di
         Some(4) if size == 8 => Ok(Some(4)),
         Some(suffix) => {
             let message = format!("the instruction works on {}, the register has {}", bytes(suffix), bytes(size));
-            Err(Diagnostic::error("operand-sizes", message, instruction.span).also(first.span, "the register").help(
-                "let the letter behind the name fit the register: `b` for 1 byte, `w` for 2, `l` for 4, `q` for 8",
-            ))
+            Err(Diagnostic::error("operand-sizes", message, instruction.span)
+                .also(first.span, "the register")
+                .help(
+                    "let the letter behind the name fit the register: `b` for 1 byte, `w` for 2, `l` for 4, `q` for 8",
+                )
+                .into())
         }
     }
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use weir_ir::{Address, Diagnostic, Shared, Span, Value};
 
+use super::super::Refused;
 use super::super::header::Architecture;
 use super::super::register::Base;
 use super::super::tree::{
@@ -47,11 +48,7 @@ struct Evidence {
 
 impl Cells {
     /// Collects the cells. `written` are the registers that each thread writes.
-    pub(super) fn new(
-        test: &Test,
-        registers: &InitialRegisters,
-        written: &[BTreeSet<Base>],
-    ) -> Result<Self, Diagnostic> {
+    pub(super) fn new(test: &Test, registers: &InitialRegisters, written: &[BTreeSet<Base>]) -> Result<Self, Refused> {
         let mut cells = Self::default();
         let mut evidence: Vec<Evidence> = Vec::new();
         for initial in &test.initial {
@@ -112,7 +109,7 @@ impl Cells {
         self.cells.iter().map(shared).collect()
     }
 
-    fn declare(&mut self, initial: &Initial, evidence: &mut Vec<Evidence>) -> Result<(), Diagnostic> {
+    fn declare(&mut self, initial: &Initial, evidence: &mut Vec<Evidence>) -> Result<(), Refused> {
         for value in &initial.values {
             if let Constant::Address(_) = value {
                 self.are_values = true;
@@ -122,7 +119,7 @@ impl Cells {
         let declared = initial.declared.map(|kind| (kind, initial.span));
         let length = initial.length.unwrap_or(1);
         if initial.length.is_some() && self.arrays.insert(name.name.clone(), length).is_some() {
-            return Err(self.twice(name, initial.span));
+            return Err(self.twice(name, initial.span).into());
         }
         for at in 0..length {
             let index = initial.length.map(|_| at);
@@ -131,7 +128,7 @@ impl Cells {
             let cell = &mut self.cells[number];
             let value = initial.values.get(at).cloned();
             if cell.initial.is_some() && value.is_some() || evidence[number].declared.is_some() && declared.is_some() {
-                return Err(self.twice(&name, initial.span));
+                return Err(self.twice(&name, initial.span).into());
             }
             cell.initial = value.or(cell.initial.take());
             evidence[number].declared = declared.or(evidence[number].declared);
@@ -251,7 +248,7 @@ impl Cells {
         registers: &InitialRegisters,
         written: &[BTreeSet<Base>],
         evidence: &mut [Evidence],
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), Refused> {
         let columns = test.threads.iter().zip(written);
         for (column, written) in columns {
             for instruction in &column.instructions {
@@ -265,7 +262,7 @@ impl Cells {
         Ok(())
     }
 
-    fn check_access(&self, number: usize, size: u32, span: Span, known: &mut Evidence) -> Result<(), Diagnostic> {
+    fn check_access(&self, number: usize, size: u32, span: Span, known: &mut Evidence) -> Result<(), Refused> {
         let cell = &self.cells[number];
         let pointer = matches!(cell.initial, Some(Constant::Address(_)));
         let (expected, first, what) = match (known.declared, known.accessed) {
@@ -289,7 +286,7 @@ impl Cells {
             true => "a cell that holds an address is accessed as a whole",
             false => "Weir models whole cells: access each with one size, and declare it so, as in `uint64_t x`",
         };
-        Err(Diagnostic::error("mixed-size", message, span).also(first, format!("{what} here")).help(help))
+        Err(Diagnostic::error("mixed-size", message, span).also(first, format!("{what} here")).help(help).into())
     }
 
     fn decide_sizes(&mut self, test: &Test, evidence: &[Evidence]) {

@@ -4,6 +4,7 @@
 
 use weir_ir::{BinaryOp, Diagnostic, Expr, RegExpr, Span, Value};
 
+use super::super::Refused;
 use super::super::mnemonic::{Binary, Condition, Shift, Test, Unary};
 use super::super::register::{Base, Flag, Part};
 use super::bits::{any, below, binary, greatest, least, not, signed};
@@ -32,7 +33,7 @@ impl Cause {
     }
 
     /// The flag afterwards, if this changes it.
-    pub(super) fn flag(&self, flag: Flag, size: u32, span: Span) -> Result<Option<RegExpr>, Diagnostic> {
+    pub(super) fn flag(&self, flag: Flag, size: u32, span: Span) -> Result<Option<RegExpr>, Refused> {
         let result = self.result(size);
         Ok(match flag {
             Flag::Zero => Some(match self {
@@ -57,7 +58,7 @@ impl Cause {
         })
     }
 
-    fn overflow(&self, result: RegExpr, size: u32, span: Span) -> Result<RegExpr, Diagnostic> {
+    fn overflow(&self, result: RegExpr, size: u32, span: Span) -> Result<RegExpr, Refused> {
         let is = |value: &RegExpr, limit| binary(BinaryOp::Equal, value.clone(), Expr::Const(limit));
         Ok(match self {
             Self::Binary(Binary::Add, left, right) => {
@@ -82,7 +83,8 @@ impl Cause {
             Self::Shift(..) => {
                 let message = "the overflow flag is undefined after a shift by more than one bit";
                 return Err(Diagnostic::error("undefined-flag", message, span)
-                    .help("signed comparisons read it: compare again before jumping"));
+                    .help("signed comparisons read it: compare again before jumping")
+                    .into());
             }
         })
     }

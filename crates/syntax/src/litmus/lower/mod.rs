@@ -14,6 +14,7 @@ use weir_ir::flow::Ranges;
 use weir_ir::{Diagnostic, Program, Property, Range, Source, Span, validate};
 
 use super::Litmus;
+use super::Refused;
 use super::tree::{Constant, OperandKind, Test};
 use cells::{Cells, cell_text};
 use initial::InitialRegisters;
@@ -21,24 +22,23 @@ use question::{View, observed_registers, property};
 use thread::{Context, Lowered};
 
 /// Makes a program of a test.
-pub(super) fn lower(source: &Source, test: Test) -> Result<Litmus, Diagnostic> {
+pub(super) fn lower(source: &Source, test: Test) -> Result<Litmus, Refused> {
     let initial = InitialRegisters::new(&test)?;
     let written: Vec<_> = test.threads.iter().map(access::written).collect();
     let cells = Cells::new(&test, &initial, &written)?;
     check_addresses(&test, &cells)?;
     let context =
         Context { architecture: test.header.architecture, cells: &cells, registers: &initial, locks_additions: false };
-    let litmus = assemble(source, &test, context)?;
-    let Some(litmus) = litmus else {
-        let locking = Context { locks_additions: true, ..context };
-        // The second time, no addition can leave its cell.
-        return assemble(source, &test, locking)?.ok_or_else(|| too_large(&test));
-    };
-    Ok(litmus)
+    let (litmus, may_leave_cells) = assemble(source, &test, context)?;
+    if !may_leave_cells {
+        return Ok(litmus);
+    }
+    let locking = Context { locks_additions: true, ..context };
+    assemble(source, &test, locking).map(|(litmus, _)| litmus)
 }
 
-/// The test, or nothing if an atomic addition may not fit its cell.
-fn assemble(source: &Source, test: &Test, context: Context<'_>) -> Result<Option<Litmus>, Diagnostic> {
+/// The test, and whether an atomic addition may give a value that its cell cannot hold.
+fn assemble(source: &Source, test: &Test, context: Context<'_>) -> Result<(Litmus, bool), Refused> {
     let mut threads = Vec::new();
     for column in &test.threads {
         threads.push(thread::lower(context, column, observed_registers(&test.question, column.number))?);
@@ -57,13 +57,11 @@ fn assemble(source: &Source, test: &Test, context: Context<'_>) -> Result<Option
         ..Program::default()
     };
     if let Some(error) = validate(&program).into_iter().find(Diagnostic::is_error) {
-        return Err(error);
+        return Err(error.into());
     }
-    if !context.locks_additions && may_leave_cells(&program, context.cells, &threads) {
-        return Ok(None);
-    }
+    let may_leave_cells = may_leave_cells(&program, context.cells, &threads);
     let header = &test.header;
-    Ok(Some(Litmus {
+    let litmus = Litmus {
         name: header.name.clone(),
         name_span: header.name_span,
         architecture: header.architecture,
@@ -75,7 +73,8 @@ fn assemble(source: &Source, test: &Test, context: Context<'_>) -> Result<Option
         filter,
         observed,
         addresses: addresses(context.cells),
-    }))
+    };
+    Ok((litmus, may_leave_cells))
 }
 
 /// A test without a condition has its name to point at.
@@ -106,7 +105,7 @@ fn addresses(cells: &Cells) -> Vec<(i64, String)> {
 }
 
 /// Elements that do not exist have no address.
-fn check_addresses(test: &Test, cells: &Cells) -> Result<(), Diagnostic> {
+fn check_addresses(test: &Test, cells: &Cells) -> Result<(), Refused> {
     let initial = test.initial.iter().flat_map(|initial| initial.values.iter().map(|value| (value, initial.span)));
     let operands = test.threads.iter().flat_map(|column| &column.instructions).flat_map(|found| &found.operands);
     let immediates = operands.filter_map(|operand| match &operand.kind {
@@ -119,13 +118,8 @@ fn check_addresses(test: &Test, cells: &Cells) -> Result<(), Diagnostic> {
         {
             let message = format!("there is no cell `{}`", cell_text(name));
             let error = Diagnostic::error("unknown-cell", message, span);
-            return Err(error.help("elements count from 0; arrays are declared as in `int x[2]`"));
+            return Err(error.help("elements count from 0; arrays are declared as in `int x[2]`").into());
         }
     }
     Ok(())
-}
-
-fn too_large(test: &Test) -> Diagnostic {
-    let message = "the values of this test cannot be bounded";
-    Diagnostic::error("too-large", message, test.header.name_span).help("please report it, with the test")
 }

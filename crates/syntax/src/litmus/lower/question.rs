@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use weir_ir::{BinaryOp, Diagnostic, Expr, PropertyKind, Span, StateAtom, StateExpr, ThreadId, Value};
 
 use super::super::Observable;
+use super::super::Refused;
 use super::super::header::Architecture;
 use super::super::register::{Base, Part, RegisterName};
 use super::super::tree::{CellName, Comparand, Constant, Place, Proposition, Quantifier, Question, Test};
@@ -88,7 +89,7 @@ impl View<'_> {
     }
 
     /// A condition as an expression over states.
-    pub(super) fn condition(&self, proposition: &Proposition) -> Result<StateExpr, Diagnostic> {
+    pub(super) fn condition(&self, proposition: &Proposition) -> Result<StateExpr, Refused> {
         let parts = |parts: &[Proposition]| parts.iter().map(|part| self.condition(part)).collect::<Result<_, _>>();
         Ok(match proposition {
             Proposition::Atom(atom) => self.atom(&atom.left, &atom.right, atom.span)?,
@@ -99,13 +100,13 @@ impl View<'_> {
         })
     }
 
-    fn atom(&self, left: &Place, right: &Comparand, span: Span) -> Result<StateExpr, Diagnostic> {
+    fn atom(&self, left: &Place, right: &Comparand, span: Span) -> Result<StateExpr, Refused> {
         if let Comparand::Elements(values) = right {
-            let Place::Cell(name) = left else { return Err(no_array("a register", span)) };
+            let Place::Cell(name) = left else { return Err(no_array("a register", span).into()) };
             let elements = self.cells.elements(name).ok_or_else(|| no_array(&cell_text(name), span))?;
             if elements.len() != values.len() {
                 let message = format!("{} values for {} elements", values.len(), elements.len());
-                return Err(Diagnostic::error("wrong-array", message, span).help("give each element a value"));
+                return Err(Diagnostic::error("wrong-array", message, span).help("give each element a value").into());
             }
             let pairs = elements.into_iter().zip(values);
             let equal = pairs.map(|(cell, value)| self.equals(&Place::Cell(cell), value, span));
@@ -120,7 +121,7 @@ impl View<'_> {
         }
     }
 
-    fn equals(&self, place: &Place, constant: &Constant, span: Span) -> Result<StateExpr, Diagnostic> {
+    fn equals(&self, place: &Place, constant: &Constant, span: Span) -> Result<StateExpr, Refused> {
         if let Constant::Address(name) = constant {
             self.check_cell(name, span)?;
         }
@@ -129,26 +130,26 @@ impl View<'_> {
         Ok(binary(BinaryOp::Equal, value, Expr::Const(expected)))
     }
 
-    fn check_cell(&self, name: &CellName, span: Span) -> Result<(), Diagnostic> {
+    fn check_cell(&self, name: &CellName, span: Span) -> Result<(), Refused> {
         match self.cells.find(name) {
             Some(_) => Ok(()),
             None => {
                 let message = format!("there is no cell `{}`", cell_text(name));
                 let error = Diagnostic::error("unknown-cell", message, span);
-                Err(error.help("elements count from 0; arrays are declared as in `int x[2]`"))
+                Err(error.help("elements count from 0; arrays are declared as in `int x[2]`").into())
             }
         }
     }
 
     /// What is shown of a place.
-    fn shown(&self, place: &Place, span: Span) -> Result<Shown, Diagnostic> {
+    fn shown(&self, place: &Place, span: Span) -> Result<Shown, Refused> {
         match place {
             Place::Cell(name) => {
                 self.check_cell(name, span)?;
                 if self.cells.elements(name).is_some() {
                     let message = format!("`{}` is an array", name.name);
                     let help = format!("name an element, as in `{}[0]`", name.name);
-                    return Err(Diagnostic::error("wrong-array", message, span).help(help));
+                    return Err(Diagnostic::error("wrong-array", message, span).help(help).into());
                 }
                 let cell = self.cells.find(name);
                 let (address, kind) = cell.map_or((0, Type::signed(4)), |cell| (cell.address, cell.kind));
@@ -186,7 +187,7 @@ impl View<'_> {
     }
 
     /// What the condition and `locations` speak of: registers by thread, then cells by name.
-    pub(super) fn observed(&self) -> Result<Vec<Observable>, Diagnostic> {
+    pub(super) fn observed(&self) -> Result<Vec<Observable>, Refused> {
         let question = &self.test.question;
         let mut places: Vec<(Place, Span)> = question.locations.clone();
         for_each_place(&question.condition, &mut |place, span| places.push((place.clone(), span)));
@@ -205,7 +206,7 @@ impl View<'_> {
         all.iter().map(|(place, span)| self.observable(place, *span)).collect()
     }
 
-    fn observable(&self, place: &Place, span: Span) -> Result<Observable, Diagnostic> {
+    fn observable(&self, place: &Place, span: Span) -> Result<Observable, Refused> {
         let value = self.shown(place, span)?.value;
         Ok(match place {
             Place::Cell(name) => Observable { name: cell_text(name), is_cell: true, value },

@@ -7,6 +7,7 @@ use weir_ir::{
     Value, nearest,
 };
 
+use super::super::Refused;
 use super::super::header::Architecture;
 use super::super::mnemonic::{Binary, Operation, Unary};
 use super::super::register::{ACCUMULATOR, Base, Flag, Part, RegisterName};
@@ -40,7 +41,7 @@ pub(super) struct Lowered {
 }
 
 /// Lowers one thread. `observed` are the registers that the question looks at.
-pub(super) fn lower(context: Context<'_>, column: &Column, observed: BTreeSet<Base>) -> Result<Lowered, Diagnostic> {
+pub(super) fn lower(context: Context<'_>, column: &Column, observed: BTreeSet<Base>) -> Result<Lowered, Refused> {
     let usage = usage(context, column, observed)?;
     let initial =
         |base: &Base| context.registers.value(column.number, base).map_or(0, |constant| context.cells.value(constant));
@@ -56,7 +57,7 @@ pub(super) fn lower(context: Context<'_>, column: &Column, observed: BTreeSet<Ba
     Ok(Lowered { thread, registers, usage, adds_atomically })
 }
 
-fn usage(context: Context<'_>, column: &Column, observed: BTreeSet<Base>) -> Result<Usage, Diagnostic> {
+fn usage(context: Context<'_>, column: &Column, observed: BTreeSet<Base>) -> Result<Usage, Refused> {
     let mut usage = Usage { written: written(column), observed, ..Usage::default() };
     let word = context.architecture.word();
     for base in &usage.observed {
@@ -109,7 +110,7 @@ fn pointer_part(register: &RegisterName, word: u32) -> Part {
 
 impl Context<'_> {
     /// Bytes that an instruction works on.
-    fn size(&self, instruction: &Instruction) -> Result<u32, Diagnostic> {
+    fn size(&self, instruction: &Instruction) -> Result<u32, Refused> {
         if let Some(size) = explicit_size(instruction)?.or(implied_size(self.architecture)) {
             return Ok(size);
         }
@@ -120,7 +121,7 @@ impl Context<'_> {
             }
             Some((Memory::Computed { .. }, operand)) => {
                 let error = Diagnostic::error("operand-sizes", "how many bytes does this access?", operand.span);
-                Err(error.help("say it with a letter behind the instruction's name, as in `movl` or `movq`"))
+                Err(error.help("say it with a letter behind the instruction's name, as in `movl` or `movq`").into())
             }
             None => Ok(self.architecture.word()),
         }
@@ -141,12 +142,7 @@ struct Target {
 }
 
 impl Lowering<'_> {
-    fn column(
-        &mut self,
-        column: &Column,
-        usage: &Usage,
-        initial: impl Fn(&Base) -> Value,
-    ) -> Result<LocId, Diagnostic> {
+    fn column(&mut self, column: &Column, usage: &Usage, initial: impl Fn(&Base) -> Value) -> Result<LocId, Refused> {
         let count = column.instructions.len();
         let span_at = |at: usize| column.instructions.get(at).map_or(column.span, |instruction| instruction.span);
         let starts: Vec<LocId> = (0..=count).map(|at| self.chain.location(span_at(at))).collect();
@@ -161,6 +157,9 @@ impl Lowering<'_> {
                     let target = labels.get(label.as_str()).copied();
                     let target = target.ok_or_else(|| unknown_label(column, label, *span))?;
                     self.jump(instruction, starts[at], starts[at + 1], target);
+                }
+                None if instruction.operation == Operation::Return => {
+                    self.chain.edge(starts[at], starts[count], Step::Skip, instruction.span);
                 }
                 None => {
                     self.chain.start(starts[at], starts[at + 1], instruction.span);
@@ -201,7 +200,7 @@ impl Lowering<'_> {
         self.chain.edge(from, next, Step::Assume(passed), instruction.span);
     }
 
-    fn instruction(&mut self, instruction: &Instruction) -> Result<(), Diagnostic> {
+    fn instruction(&mut self, instruction: &Instruction) -> Result<(), Refused> {
         let size = self.context.size(instruction)?;
         match (instruction.operation, instruction.operands.as_slice()) {
             (Operation::Fence, _) => self.chain.push(Step::Fence),
@@ -222,7 +221,7 @@ impl Lowering<'_> {
                 let OperandKind::Immediate(constant) = &by.kind else { return Ok(()) };
                 let count = self.context.cells.value(constant) & if size == 8 { 63 } else { 31 };
                 if count == 0 || count >= Value::from(8 * size) {
-                    return Err(bad_shift(by, size));
+                    return Err(bad_shift(by, size).into());
                 }
                 let cause = |value| Cause::Shift(shift, value, count as u32);
                 self.modify(instruction, to, size, cause)?;
@@ -252,7 +251,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn move_to(&mut self, to: &Operand, from: &Operand, size: u32) -> Result<(), Diagnostic> {
+    fn move_to(&mut self, to: &Operand, from: &Operand, size: u32) -> Result<(), Refused> {
         if let (OperandKind::Register(register), OperandKind::Memory(_)) = (&to.kind, &from.kind)
             && let Some(id) = self.registers.direct(&register.base, part(register, size))
         {
@@ -271,7 +270,7 @@ impl Lowering<'_> {
         to: &Operand,
         from: &Operand,
         size: u32,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), Refused> {
         // `XOR EAX,EAX` is how zero is written.
         if let (OperandKind::Register(left), OperandKind::Register(right)) = (&to.kind, &from.kind)
             && left == right
@@ -285,13 +284,7 @@ impl Lowering<'_> {
         self.modify(instruction, to, size, |old| Cause::Binary(operation, old, source.clone()))
     }
 
-    fn change(
-        &mut self,
-        instruction: &Instruction,
-        operation: Unary,
-        to: &Operand,
-        size: u32,
-    ) -> Result<(), Diagnostic> {
+    fn change(&mut self, instruction: &Instruction, operation: Unary, to: &Operand, size: u32) -> Result<(), Refused> {
         self.modify(instruction, to, size, |old| Cause::Unary(operation, old))
     }
 
@@ -302,7 +295,7 @@ impl Lowering<'_> {
         to: &Operand,
         size: u32,
         cause: impl Fn(RegExpr) -> Cause,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), Refused> {
         let OperandKind::Memory(_) = &to.kind else {
             let cause = cause(self.value(to, size)?);
             self.set_flags_of(instruction, &cause, size)?;
@@ -351,7 +344,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn exchange(&mut self, left: &Operand, right: &Operand, size: u32, is_atomic: bool) -> Result<(), Diagnostic> {
+    fn exchange(&mut self, left: &Operand, right: &Operand, size: u32, is_atomic: bool) -> Result<(), Refused> {
         let (cell, other) = match (&left.kind, &right.kind) {
             (OperandKind::Memory(_), _) => (left, right),
             (_, OperandKind::Memory(_)) => (right, left),
@@ -380,7 +373,7 @@ impl Lowering<'_> {
         self.registers.direct(&register.base, part(register, size))
     }
 
-    fn exchange_registers(&mut self, left: &Operand, right: &Operand, size: u32) -> Result<(), Diagnostic> {
+    fn exchange_registers(&mut self, left: &Operand, right: &Operand, size: u32) -> Result<(), Refused> {
         let old = self.registers.temporary(left.span);
         let value = self.value(left, size)?;
         self.chain.push(Step::Assign { register: old, value });
@@ -395,7 +388,7 @@ impl Lowering<'_> {
         to: &Operand,
         register: &Operand,
         size: u32,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), Refused> {
         let added = self.registers.temporary(instruction.span);
         let value = self.value(register, size)?;
         self.chain.push(Step::Assign { register: added, value });
@@ -419,7 +412,7 @@ impl Lowering<'_> {
         to: &Operand,
         new: &Operand,
         size: u32,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), Refused> {
         let accumulator = RegisterName { base: Base::General(ACCUMULATOR), part: Some(Part::of_size(size)) };
         let expected = self.registers.read(&accumulator.base, Part::of_size(size));
         let new = self.value(new, size)?;
@@ -445,12 +438,12 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn set_flags_of(&mut self, instruction: &Instruction, cause: &Cause, size: u32) -> Result<(), Diagnostic> {
+    fn set_flags_of(&mut self, instruction: &Instruction, cause: &Cause, size: u32) -> Result<(), Refused> {
         if instruction.operation.sets_flags() { self.set_flags(cause, size, instruction) } else { Ok(()) }
     }
 
     /// Sets those flags that anything looks at.
-    fn set_flags(&mut self, cause: &Cause, size: u32, instruction: &Instruction) -> Result<(), Diagnostic> {
+    fn set_flags(&mut self, cause: &Cause, size: u32, instruction: &Instruction) -> Result<(), Refused> {
         for flag in [Flag::Zero, Flag::Sign, Flag::Carry, Flag::Overflow] {
             let base = Base::Flag(flag);
             if self.registers.direct_flag(&base).is_none() {
@@ -466,7 +459,7 @@ impl Lowering<'_> {
     }
 
     /// The value of an operand, with its sign. A cell is loaded first.
-    fn value(&mut self, operand: &Operand, size: u32) -> Result<RegExpr, Diagnostic> {
+    fn value(&mut self, operand: &Operand, size: u32) -> Result<RegExpr, Refused> {
         Ok(match &operand.kind {
             OperandKind::Immediate(constant) => signed(Expr::Const(self.context.cells.value(constant)), size),
             OperandKind::Register(register) => self.registers.read(&register.base, part(register, size)),
@@ -479,7 +472,7 @@ impl Lowering<'_> {
         })
     }
 
-    fn write(&mut self, operand: &Operand, size: u32, value: RegExpr) -> Result<(), Diagnostic> {
+    fn write(&mut self, operand: &Operand, size: u32, value: RegExpr) -> Result<(), Refused> {
         if let OperandKind::Memory(_) = &operand.kind {
             let target = self.target(operand, size)?;
             self.chain.push(Step::Store { address: target.address, value });
@@ -526,7 +519,7 @@ impl Lowering<'_> {
 
     /// Where an operand in memory is. An address that is computed is checked when it is used: it must be that of a cell of
     /// this size.
-    fn target(&mut self, operand: &Operand, size: u32) -> Result<Target, Diagnostic> {
+    fn target(&mut self, operand: &Operand, size: u32) -> Result<Target, Refused> {
         let OperandKind::Memory(memory) = &operand.kind else {
             return Ok(Target { address: Expr::Const(0), size });
         };
@@ -535,13 +528,13 @@ impl Lowering<'_> {
         match (memory, &address) {
             (Memory::Cell(_), _) => {}
             (Memory::Computed { .. }, Expr::Const(fixed)) => match cells.at(*fixed) {
-                None => return Err(no_cell(*fixed, operand)),
+                None => return Err(no_cell(*fixed, operand).into()),
                 Some(cell) if cell.kind.size != size => {
                     let (name, whole) = (cell_text(&cell.name), bytes(cell.kind.size));
                     let message = format!("mixed sizes: `{name}` has {whole}, and is accessed with {}", bytes(size));
                     let help =
                         "Weir models whole cells: access each with one size, and declare it so, as in `uint64_t x`";
-                    return Err(Diagnostic::error("mixed-size", message, operand.span).help(help));
+                    return Err(Diagnostic::error("mixed-size", message, operand.span).help(help).into());
                 }
                 Some(_) => {}
             },
