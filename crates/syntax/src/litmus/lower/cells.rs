@@ -10,13 +10,12 @@ use weir_ir::{Address, Diagnostic, Shared, Span, Value};
 use super::super::Refused;
 use super::super::header::Architecture;
 use super::super::register::Base;
-use super::super::tree::{
-    CellName, Column, Comparand, Constant, Initial, Memory, OperandKind, Place, Proposition, Test,
-};
+use super::super::tree::{CellName, Column, Constant, Initial, Memory, Place, Test};
 use super::super::types::Type;
 use super::access::{bytes, explicit_size, memory};
 use super::bits;
 use super::initial::InitialRegisters;
+use super::names::Names;
 
 /// A cell.
 #[derive(Clone, Debug)]
@@ -49,16 +48,17 @@ struct Evidence {
 impl Cells {
     /// Collects the cells. `written` are the registers that each thread writes.
     pub(super) fn new(test: &Test, registers: &InitialRegisters, written: &[BTreeSet<Base>]) -> Result<Self, Refused> {
-        let mut cells = Self::default();
+        let names = Names::of(test);
+        let mut cells = Self { are_values: names.are_addresses_values, ..Self::default() };
         let mut evidence: Vec<Evidence> = Vec::new();
         for initial in &test.initial {
             cells.declare(initial, &mut evidence)?;
         }
         cells.size_pointers(test.header.architecture, &mut evidence);
-        cells.collect_names(test, &mut evidence);
+        cells.mention(&names, &mut evidence);
         cells.collect_accesses(test, registers, written, &mut evidence)?;
         cells.decide_sizes(test, &evidence);
-        cells.place(test);
+        cells.place(&names.numbers);
         Ok(cells)
     }
 
@@ -110,11 +110,6 @@ impl Cells {
     }
 
     fn declare(&mut self, initial: &Initial, evidence: &mut Vec<Evidence>) -> Result<(), Refused> {
-        for value in &initial.values {
-            if let Constant::Address(_) = value {
-                self.are_values = true;
-            }
-        }
         let Place::Cell(name) = &initial.place else { return Ok(()) };
         let declared = initial.declared.map(|kind| (kind, initial.span));
         let length = initial.length.unwrap_or(1);
@@ -165,78 +160,11 @@ impl Cells {
         self.cells.len() - 1
     }
 
-    fn mention(&mut self, name: &CellName, span: Span, evidence: &mut Vec<Evidence>) {
-        // Elements exist by their declaration alone.
-        if !self.arrays.contains_key(&name.name) {
-            self.intern(&CellName { name: name.name.clone(), index: None }, span, evidence);
-        }
-    }
-
-    /// Cells that are used without being declared, in the order of the text.
-    fn collect_names(&mut self, test: &Test, evidence: &mut Vec<Evidence>) {
-        for initial in &test.initial {
-            for value in &initial.values {
-                self.mention_constant(value, initial.span, evidence);
-            }
-        }
-        for instruction in test.threads.iter().flat_map(|column| &column.instructions) {
-            for operand in &instruction.operands {
-                match &operand.kind {
-                    OperandKind::Immediate(constant) => {
-                        self.are_values |= matches!(constant, Constant::Address(_));
-                        self.mention_constant(constant, operand.span, evidence);
-                    }
-                    OperandKind::Memory(Memory::Cell(name)) => {
-                        let name = CellName { name: name.clone(), index: None };
-                        self.are_values |= memory(instruction).is_none();
-                        self.mention(&name, operand.span, evidence);
-                    }
-                    OperandKind::Memory(Memory::Computed { .. }) => self.are_values = true,
-                    OperandKind::Register(_) => {}
-                }
-            }
-        }
-        let question = &test.question;
-        for (place, span) in &question.locations {
-            self.mention_place(place, *span, evidence);
-        }
-        for proposition in question.filter.iter().chain([&question.condition]) {
-            self.mention_in(proposition, evidence);
-        }
-    }
-
-    fn mention_constant(&mut self, constant: &Constant, span: Span, evidence: &mut Vec<Evidence>) {
-        if let Constant::Address(name) = constant {
-            self.mention(name, span, evidence);
-        }
-    }
-
-    fn mention_place(&mut self, place: &Place, span: Span, evidence: &mut Vec<Evidence>) {
-        if let Place::Cell(name) = place {
-            self.mention(name, span, evidence);
-        }
-    }
-
-    /// Recursion is as deep as the parser allowed.
-    fn mention_in(&mut self, proposition: &Proposition, evidence: &mut Vec<Evidence>) {
-        match proposition {
-            Proposition::Atom(atom) => {
-                self.mention_place(&atom.left, atom.span, evidence);
-                match &atom.right {
-                    Comparand::Constant(constant) => self.mention_constant(constant, atom.span, evidence),
-                    Comparand::Place(place) => self.mention_place(place, atom.span, evidence),
-                    Comparand::Elements(values) => {
-                        values.iter().for_each(|value| self.mention_constant(value, atom.span, evidence));
-                    }
-                }
-            }
-            Proposition::Not(inner) => self.mention_in(inner, evidence),
-            Proposition::And(parts) | Proposition::Or(parts) => {
-                parts.iter().for_each(|part| self.mention_in(part, evidence));
-            }
-            Proposition::Implies(left, right) => {
-                self.mention_in(left, evidence);
-                self.mention_in(right, evidence);
+    /// Cells that are used without being declared. Elements exist by their declaration alone.
+    fn mention(&mut self, names: &Names, evidence: &mut Vec<Evidence>) {
+        for (name, span) in &names.cells {
+            if !self.arrays.contains_key(&name.name) {
+                self.intern(&CellName { name: name.name.clone(), index: None }, *span, evidence);
             }
         }
     }
@@ -302,7 +230,7 @@ impl Cells {
 
     /// Gives each cell an address. Where addresses are values, cells lie apart as in a real memory, and away from the
     /// numbers that the test speaks of.
-    fn place(&mut self, test: &Test) {
+    fn place(&mut self, numbers: &[Value]) {
         if !self.are_values {
             for (address, cell) in (1..).zip(&mut self.cells) {
                 cell.address = address;
@@ -311,7 +239,6 @@ impl Cells {
         }
         const ALIGNMENT: Address = 64;
         let mut base: Address = 4096;
-        let numbers = numbers(test);
         loop {
             let mut next = base;
             for cell in &mut self.cells {
@@ -364,35 +291,6 @@ fn size_through_pointers(columns: &[Column], architecture: Architecture) -> Opti
         }
     }
     (sizes.len() == 1).then(|| sizes.first().copied()).flatten()
-}
-
-/// The numbers that a test is about: a cell at one of them would be taken for it.
-fn numbers(test: &Test) -> Vec<Value> {
-    let mut numbers = Vec::new();
-    let mut note = |constant: &Constant| match constant {
-        Constant::Number(number) => numbers.push(*number),
-        Constant::Address(_) => {}
-    };
-    test.initial.iter().flat_map(|initial| &initial.values).for_each(&mut note);
-    for operand in test.threads.iter().flat_map(|column| &column.instructions).flat_map(|found| &found.operands) {
-        if let OperandKind::Immediate(constant) = &operand.kind {
-            note(constant);
-        }
-    }
-    let mut open: Vec<&Proposition> = test.question.filter.iter().chain([&test.question.condition]).collect();
-    while let Some(proposition) = open.pop() {
-        match proposition {
-            Proposition::Atom(atom) => match &atom.right {
-                Comparand::Constant(constant) => note(constant),
-                Comparand::Elements(values) => values.iter().for_each(&mut note),
-                Comparand::Place(_) => {}
-            },
-            Proposition::Not(inner) => open.push(inner),
-            Proposition::And(parts) | Proposition::Or(parts) => open.extend(parts),
-            Proposition::Implies(left, right) => open.extend([&**left, &**right]),
-        }
-    }
-    numbers
 }
 
 /// `x`, or `x[1]`.

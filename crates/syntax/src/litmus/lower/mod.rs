@@ -4,11 +4,16 @@ mod access;
 mod bits;
 mod cells;
 mod chain;
+mod exchange;
 mod flags;
 mod initial;
+mod instruction;
+mod names;
+mod operand;
 mod question;
 mod registers;
 mod thread;
+mod usage;
 
 use weir_ir::flow::Ranges;
 use weir_ir::{Diagnostic, Program, Property, Range, Source, Span, validate};
