@@ -69,8 +69,13 @@ pub(super) fn run(options: &LitmusOptions, console: &mut Console) -> Status {
     let progress = ProgressLine::new(!console.is_quiet());
     let (started, total) = (Instant::now(), tests.len());
     let workers = jobs(&options.limits).get().min(total.max(1));
-    let control =
-        Control { interrupt: interrupt::flag(), memory_meter: Some(Arc::new(memory::resident)), ..Control::default() };
+    let control = Control {
+        interrupt: interrupt::flag(),
+        memory_meter: Some(Arc::new(memory::resident)),
+        // Of several tests, it is their number that tells how far things are.
+        progress: if total == 1 { progress.sink() } else { None },
+        ..Control::default()
+    };
     let queue = Queue { next: AtomicUsize::new(0), tests: tests.into_iter().map(std::sync::Mutex::new).collect() };
     let (send, receive) = mpsc::channel();
     std::thread::scope(|scope| {
