@@ -35,10 +35,12 @@ pub(crate) fn language(path: &Path, given: Option<Language>) -> Result<Language,
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
         Some("weir") => Ok(Language::Weir),
+        Some("litmus") => Ok(Language::Litmus),
         None if is_stdin(path) => Ok(Language::Weir),
         _ => Err(Trouble::input_with_help(
             "cannot tell the language by the file's extension",
-            "programs of Weir end in `.weir`; for any other name say `--from weir`",
+            "programs of Weir end in `.weir`, litmus tests in `.litmus`; for any other name say `--from weir` or \
+             `--from litmus`",
         )),
     }
 }

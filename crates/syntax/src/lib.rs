@@ -3,5 +3,6 @@
 //! Nothing here reads files or prints.
 
 pub mod dot;
+pub mod litmus;
 pub mod trencher;
 pub mod weir;
