@@ -36,10 +36,15 @@ impl StrayCharacters {
         }
     }
 
+    /// Whether there are so many that the text is hardly a program.
+    pub(crate) fn are_many(&self) -> bool {
+        self.0.len() > MAX_STRAY
+    }
+
     /// Reports them all; many of them in one message.
     pub(crate) fn report(&self, source: &Source, extension: &str, sink: &mut Sink) {
         let Some(&first) = self.0.first() else { return };
-        if self.0.len() > MAX_STRAY {
+        if self.are_many() {
             let message = format!("{} stretches of characters that no program has", self.0.len());
             let problem = Diagnostic::error("stray-character", message, first).label("the first one");
             sink.error(problem.help(format!("is this a `{extension}` file, in UTF-8?")));

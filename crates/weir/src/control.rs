@@ -50,6 +50,14 @@ pub struct Control {
     pub progress: Option<ProgressSink>,
 }
 
+impl Control {
+    /// What is left of it once some time has passed.
+    pub(crate) fn after(&self, elapsed: Duration) -> Self {
+        let time = self.budget.time.map(|time| time.saturating_sub(elapsed));
+        Self { budget: Budget { time, ..self.budget }, ..self.clone() }
+    }
+}
+
 impl fmt::Debug for Control {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Control").field("budget", &self.budget).finish_non_exhaustive()

@@ -57,11 +57,12 @@ pub(crate) fn breadth_first<T: TransitionSystem>(system: &T, control: &Control, 
             deepest = candidate.depth;
             break shown(system, &workers, candidate, &shared);
         }
-        if let Some(limit) = shared.stopped() {
+        let cut = workers.iter().any(|worker| worker.cut).then_some(Limit::States);
+        if let Some(limit) = shared.stopped().or(cut) {
+            // What was found of the level that was cut short counts.
+            deepest =
+                if workers.iter().any(|worker| worker.store.len() > worker.level().end) { depth } else { deepest };
             break Found::Stopped(limit);
-        }
-        if workers.iter().any(|worker| worker.cut) {
-            break Found::Stopped(Limit::States);
         }
         let open: u64 = workers.iter_mut().map(|worker| worker.open_level(depth)).sum();
         if open == 0 {

@@ -19,6 +19,7 @@ mod places;
 mod properties;
 mod registers;
 mod silent;
+mod size;
 mod statements;
 mod threads;
 mod unused;
@@ -30,6 +31,7 @@ use weir_ir::{Program, Source};
 use super::Options;
 use super::ast::File;
 use super::sink::Sink;
+use builder::Budget;
 use names::{Globals, Used};
 use properties::Observer;
 
@@ -46,7 +48,8 @@ pub(super) fn lower<'a>(
     constants::evaluate(file, options, &mut globals, &mut used, sink);
     memory::lay_out(file, &mut globals, &mut used, sink);
     threads::prepare(file, &mut globals, &mut used, sink);
-    let bodies = threads::lower(&globals, reserved, &mut used, sink);
+    let budget = if size::fits(&globals, sink) { Budget::default() } else { Budget::exhausted() };
+    let bodies = threads::lower(&globals, reserved, budget, &mut used, sink);
     let thread_labels = costs::thread_labels(&globals);
     let mut observer =
         Observer { globals: &globals, views: &bodies.views, sink, used: &mut used, thread_labels, observations: 0 };

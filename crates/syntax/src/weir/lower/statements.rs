@@ -56,7 +56,8 @@ impl<'a> Builder<'_, 'a> {
             | StatementKind::Unlock
             | StatementKind::Spawn(_)
             | StatementKind::Return(_)
-            | StatementKind::Terminate => whole,
+            | StatementKind::Terminate
+            | StatementKind::End => whole,
             // These begin with another statement, or pass control on.
             _ => return,
         };
@@ -110,6 +111,11 @@ impl<'a> Builder<'_, 'a> {
             StatementKind::Spawn(name) => self.spawn(*name, span),
             StatementKind::Return(value) => self.return_statement(value.as_ref(), span),
             StatementKind::Terminate => self.step_to(Instruction::Terminate, self.end, span),
+            StatementKind::End => {
+                // Nothing leads on from here, so a thread that gets here is done.
+                self.here();
+                self.here = None;
+            }
             StatementKind::Block(block) => self.block(block),
         }
     }
