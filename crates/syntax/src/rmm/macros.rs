@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use weir_ir::{Diagnostic, Source, Span};
+use weir_ir::{Diagnostic, Label, Source, Span};
 
 use super::token::{Kind, Token};
 use crate::limits::MAX_WORK;
@@ -240,6 +240,7 @@ fn error(code: &'static str, message: impl Into<String>, span: Span) -> Box<Diag
     Box::new(Diagnostic::error(code, message, span))
 }
 
-fn also(error: Box<Diagnostic>, span: Span, text: &str) -> Box<Diagnostic> {
-    Box::new(error.also(span, text))
+fn also(mut error: Box<Diagnostic>, span: Span, text: &str) -> Box<Diagnostic> {
+    error.secondary.push(Label { span, text: text.to_string() });
+    error
 }

@@ -11,18 +11,17 @@ pub(super) fn is_meant(text: &str) -> bool {
 }
 
 /// The value of a word that is meant as a number.
-pub(super) fn value(word: Word<'_>) -> Result<Value, Diagnostic> {
+pub(super) fn value(word: Word<'_>) -> Result<Value, Box<Diagnostic>> {
     let text = word.text;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         let error = Diagnostic::error("bad-number", format!("`{text}` is no number"), word.span);
-        return Err(error
-            .label("begins like one")
-            .help("Trencher would read the digits and drop the rest; a name begins with something else"));
+        let help = "Trencher would read the digits and drop the rest; a name begins with something else";
+        return Err(Box::new(error.label("begins like one").help(help)));
     }
     text.parse::<i32>().map(Value::from).map_err(|_| {
         let message = format!("`{text}` does not fit the 32 bits of Trencher's values");
         let help = format!("numbers go from {} to {}", i32::MIN, i32::MAX);
-        Diagnostic::error("number-too-large", message, word.span).help(help)
+        Box::new(Diagnostic::error("number-too-large", message, word.span).help(help))
     })
 }

@@ -287,7 +287,7 @@ impl<'s> Reader<'s> {
 
     fn number(&mut self, word: Word<'_>) -> Read<Value> {
         numbers::value(word).map_err(|error| {
-            self.sink.error(error);
+            self.sink.error(*error);
             Failed
         })
     }

@@ -5,10 +5,11 @@
 //! to its end writes and sets registers. One that does not gives the lock back, and the process tries again. So no
 //! process ever waits with the lock held, as none does in Memorax, where such a block cannot begin.
 //!
-//! A block that only reads neither flushes nor needs the lock, as long as each alternative reads one location:
-//! then there is just one step that others can notice.
+//! A block that only reads flushes nothing. If each alternative reads one location, it needs no lock: there is
+//! just one step that others can notice. If one reads several, it takes the lock, which is only right where the buffer
+//! is empty anyway; elsewhere it is refused.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use weir_ir::{Address, BinaryOp, Diagnostic, Expr, Instruction, LocId, Range, RegExpr, RegId, Span};
 
@@ -40,7 +41,11 @@ impl<'s> Builder<'_, 's> {
             return;
         }
         let writes = alternatives.iter().flatten().any(|(op, _)| matches!(op, Op::Write(..)));
-        if writes {
+        let reads_several = alternatives.iter().any(|alternative| self.reads_several(alternative));
+        if writes || reads_several {
+            if !writes {
+                self.snapshots.push((from, span));
+            }
             let start = self.step(from, Instruction::Lock, span);
             let failed = self.node();
             self.edge(failed, Instruction::Unlock, from, span);
@@ -52,9 +57,6 @@ impl<'s> Builder<'_, 's> {
         }
         for alternative in &alternatives {
             let end = self.alternative(alternative, from, from);
-            if end.loads > 1 {
-                self.sink.error(reads_several(span));
-            }
             match end.last {
                 Some(edge) => self.edge_mut(edge).to = to,
                 None => drop(self.edge(from, Instruction::Skip, to, span)),
@@ -76,6 +78,16 @@ impl<'s> Builder<'_, 's> {
             _ => return false,
         }
         true
+    }
+
+    /// Whether an alternative reads more than one memory location.
+    fn reads_several(&mut self, alternative: &Alternative<'_, 's>) -> bool {
+        let cells = alternative.iter().filter_map(|(op, _)| match op {
+            Op::ReadInto(_, cell) | Op::ReadEqual(cell, _) => Some(self.fixed(cell)),
+            _ => None,
+        });
+        let cells: HashSet<_> = cells.collect();
+        cells.len() > 1
     }
 
     /// The sequences of instructions that a block stands for.
@@ -209,7 +221,6 @@ impl<'s> Builder<'_, 's> {
         }
         let register = self.made_up(domain, run);
         self.go(run, Instruction::Load { register, address: Expr::Const(address) }, span);
-        run.loads += 1;
         let held = (Expr::Leaf(register), domain);
         run.cells.insert(address, held.clone());
         Some(held)
@@ -277,7 +288,6 @@ struct Run {
     failed: LocId,
     /// The step that led here.
     last: Option<usize>,
-    loads: usize,
     /// What registers are to hold in the end.
     registers: BTreeMap<RegId, (RegExpr, Span)>,
     /// What memory locations hold, as far as it is known.
@@ -294,7 +304,6 @@ impl Run {
             here: LocId(0),
             failed: LocId(0),
             last: None,
-            loads: 0,
             registers: BTreeMap::new(),
             cells: BTreeMap::new(),
             written: Vec::new(),
@@ -303,9 +312,10 @@ impl Run {
     }
 }
 
-fn reads_several(span: Span) -> Diagnostic {
-    let message = "this locked block reads several memory locations at once and writes none";
-    Diagnostic::error("locked-reads", message, span)
-        .label("reads without flushing, in one step")
-        .help("Weir has no step for it; a block that also writes is fine, and so is one read a block")
+/// Reports a block that only reads, but several locations, where that would take a flush.
+pub(super) fn needs_flush(span: Span) -> Diagnostic {
+    let message = "this locked block reads several memory locations at once, perhaps with stores in the buffer";
+    Diagnostic::error("locked-reads", message, span).label("flushes nothing, since it writes nothing").help(
+        "Weir can do this only with an empty buffer: put a `fence` before it, if that is meant, or read one by one",
+    )
 }

@@ -4,13 +4,14 @@
 
 mod atomic;
 mod memory;
+mod pending;
 mod pointers;
 mod process;
 mod ranges;
 mod start;
 mod statements;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use weir_ir::{
     BinaryOp, Diagnostic, Expr, LocId, Multiplicity, Program, Property, PropertyKind, Source, Span, StateAtom,
@@ -33,9 +34,10 @@ pub(super) fn lower<'s>(file: &File<'s>, source: &Source, sink: &mut Sink) -> Pr
     }
     let memory = Memory::new(file, &processes);
     let mut labels: Vec<HashMap<&str, LocId>> = Vec::new();
+    let mut noted = HashSet::new();
     let mut steps = 0;
     for (number, process) in processes.iter().enumerate() {
-        let (body, places) = Builder::lower(&memory, number, process, sink);
+        let (body, places) = Builder::lower(&memory, number, process, &mut noted, sink);
         steps += body.edges().len();
         if steps > MAX_EDGES {
             let message = format!("the program is too large: more than {MAX_EDGES} steps");

@@ -87,17 +87,26 @@ impl<'s> Builder<'_, 's> {
         }
     }
 
-    /// Says that a word means nothing under TSO.
-    pub(super) fn note(&mut self, word: &str, span: Span) {
-        let message = match word {
-            "ssfence" => "`ssfence` does nothing under TSO: stores reach memory in their order anyway".to_string(),
-            "llfence" => "`llfence` does nothing under TSO: loads take place in their order anyway".to_string(),
-            "syncrd" => "`syncrd` is a plain `read` under TSO".to_string(),
-            "syncwr" => "`syncwr` is a plain `write` under TSO: it waits in the buffer".to_string(),
-            _ => format!("`{word} write` is a plain `write` under TSO: stores reach memory in their order anyway"),
+    /// Says that a word means nothing under TSO; once is enough.
+    pub(super) fn note(&mut self, word: &'static str, span: Span) {
+        if !self.noted.insert(word) {
+            return;
+        }
+        let in_order = "stores reach memory in their order anyway";
+        let (message, help) = match word {
+            "ssfence" => (format!("`ssfence` does nothing under TSO: {in_order}"), false),
+            "llfence" => {
+                ("`llfence` does nothing under TSO: loads take place in their order anyway".to_string(), false)
+            }
+            "syncrd" => ("`syncrd` is a plain `read` under TSO".to_string(), false),
+            "syncwr" => ("`syncwr` is a plain `write` under TSO: it waits in the buffer".to_string(), true),
+            _ => (format!("`{word} write` is a plain `write` under TSO: {in_order}"), true),
         };
-        let warning = Diagnostic::warning("no-meaning", message, span);
-        self.sink.warning(warning.help("for a store that reaches memory at once write `locked write`"));
+        let mut warning = Diagnostic::warning("no-meaning", message, span).label("the first one");
+        if help {
+            warning = warning.help("a store that reaches memory at once is `locked write`");
+        }
+        self.sink.warning(warning);
     }
 
     fn assign(&mut self, register: Name<'s>, value: &RegisterExpr<'s>, from: LocId, to: LocId, span: Span) {
