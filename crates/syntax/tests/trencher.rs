@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{
-    Address, BinaryOp, BinaryRmw, Body, Edge, Expr, Instruction, LocId, Location, Multiplicity, Program, PropertyKind,
-    Range, RegExpr, RegId, Register, Rmw, Shared, Source, Span, Thread, ThreadId, Value,
+    Address, BinaryOp, BinaryRmw, Expr, Instruction, Multiplicity, Program, PropertyKind, Range, RegId, Rmw, Shared,
+    Source, ThreadId, Value,
 };
 use weir_syntax::trencher::parse;
 use weir_syntax::trencher::print::print;

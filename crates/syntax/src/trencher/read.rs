@@ -119,8 +119,14 @@ impl<'s> Reader<'s> {
             self.sink.error(error.also(other.span, "the first one").help("rename one of them"));
         }
         let mut automaton = Automaton::default();
+        let errors = self.sink.errors();
         self.directives(name, start, &mut automaton);
+        // Where part of a thread is missing, complaints about the rest are noise.
+        let is_whole = self.sink.errors() == errors;
         let Some((entry, initial)) = automaton.initial else {
+            if !is_whole {
+                return;
+            }
             let error = Diagnostic::error("no-initial", format!("thread `{}` has no initial state", shown(name)), span);
             self.sink.error(error.help("say where it starts: `initial STATE`"));
             return;
@@ -129,7 +135,9 @@ impl<'s> Reader<'s> {
         self.finals.extend(automaton.last.map(|(loc, span)| (id, loc, span)));
         let Automaton { registers, locations, edges, .. } = automaton;
         let body = Body::new(registers.items, locations.items, entry, None, edges);
-        states::check(name, &body, initial, &mut self.sink);
+        if is_whole {
+            states::check(name, &body, initial, &mut self.sink);
+        }
         let family = (name.to_string(), None);
         self.threads.push(Thread { name: name.into(), family, multiplicity: Multiplicity::One, weight: 1, body, span });
     }

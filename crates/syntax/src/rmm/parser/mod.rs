@@ -87,8 +87,15 @@ impl<'s> Parser<'s, '_> {
     fn error(&mut self, error: Diagnostic) -> Failed {
         if self.failed_at != Some(self.at) {
             self.failed_at = Some(self.at);
-            let calls = self.text.calls_around(self.token().frame).take(3);
-            self.sink.error(calls.fold(error, |error, call| error.also(call, "in this call of a macro")));
+            let frame = self.token().frame;
+            let calls = self.text.calls_around(frame).take(3);
+            let mut error = calls.fold(error, |error, call| error.also(call, "in this call of a macro"));
+            // The word may be an argument, while what is missing is missing in the text of the macro.
+            let before = self.at.checked_sub(1).and_then(|at| self.text.words.get(at));
+            if let Some(before) = before.filter(|before| before.frame != 0 && before.frame != frame) {
+                error = error.also(before.span, "behind this");
+            }
+            self.sink.error(error);
         }
         Failed
     }
