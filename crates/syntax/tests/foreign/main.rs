@@ -2,6 +2,7 @@
 //! a reader panic. What the programs do is tested with the engine, in `crates/weir/tests/foreign`.
 
 mod fuzz;
+mod meaning;
 mod rmm_errors;
 mod rmm_steps;
 mod support;
