@@ -7,23 +7,30 @@ use super::{Cell, Condition, Declared, Expr, Process, Program, Statement};
 const REGISTERS: usize = 2;
 
 pub(super) fn program(rng: &mut Rng) -> Program {
-    let globals = (0..rng.between(1, 2)).map(|_| declared(rng, 10)).collect::<Vec<_>>();
-    let mut process = || {
+    let crossing = rng.chance(40);
+    let count = if crossing { 2 } else { rng.between(1, 2) };
+    let globals = (0..count).map(|_| declared(rng, 10)).collect::<Vec<_>>();
+    let mut process = |number: usize| {
         let local = declared(rng, 5);
-        let registers = (0..REGISTERS).map(|_| declared(rng, 30)).collect();
+        let registers: Vec<Declared> = (0..REGISTERS).map(|_| declared(rng, 30)).collect();
         let mut maker = Maker { rng, globals: globals.len(), labels: Vec::new() };
-        let mut text = maker.sequence(2);
-        // So that there is something to reach at the end.
-        text.push(maker.labelled(Statement::Nop));
+        let mut text = if crossing { maker.crossing(number) } else { maker.sequence(2) };
+        // What was read shows in which label is reached at the end.
+        let (_, low, high) = registers[0];
+        let mut shown = |value| {
+            let is_this = Statement::Assume(("=", Expr::Register(0), Expr::Number(value)));
+            vec![is_this, maker.labelled(Statement::Nop)]
+        };
+        text.push(Statement::Either((low..=high).map(&mut shown).collect()));
         Process { local, registers, text, labels: maker.labels }
     };
-    let processes = [process(), process()];
+    let processes = [process(0), process(1)];
     Program { globals, processes }
 }
 
 /// A domain of two or three values, and a value in it or any.
 fn declared(rng: &mut Rng, any_percent: u32) -> Declared {
-    let low = rng.below(2) as i64 - i64::from(rng.chance(20));
+    let low = rng.below(2) as i64 * i64::from(rng.chance(40)) - i64::from(rng.chance(15));
     let high = low + rng.between(1, 2) as i64;
     let initial = low + rng.below((high - low + 1) as usize) as i64;
     ((!rng.chance(any_percent)).then_some(initial), low, high)
@@ -38,6 +45,21 @@ struct Maker<'r> {
 impl Maker<'_> {
     fn sequence(&mut self, depth: usize) -> Vec<Statement> {
         (0..self.rng.between(1, 3)).map(|_| self.statement(depth)).collect()
+    }
+
+    /// Writes one location and reads the one that the other process writes, with something in between: where
+    /// buffers show.
+    fn crossing(&mut self, number: usize) -> Vec<Statement> {
+        let write = Statement::Write(Cell::Global(number), self.expr());
+        let read = Statement::ReadInto(0, Cell::Global(1 - number));
+        let between = (0..self.rng.below(2)).map(|_| self.statement(0)).collect::<Vec<_>>();
+        let locked = match self.rng.below(5) {
+            0 => Statement::Locked(vec![vec![read]]),
+            1 => Statement::Locked(vec![vec![read, Statement::Assume(self.condition())]]),
+            2 => Statement::Locked(vec![vec![self.instruction(false)], vec![read]]),
+            _ => read,
+        };
+        [vec![write], between, vec![locked]].concat()
     }
 
     fn labelled(&mut self, statement: Statement) -> Statement {
