@@ -35,6 +35,7 @@ fn named(program: &Program, name: &str) -> Vec<Goal> {
             let thread = program.thread(thread);
             name == "assert" || name == thread.name || name == thread.family.0
         }
+        Goal::NotRobust => false,
     });
     goals
 }
@@ -51,6 +52,7 @@ fn unknown_goal(program: &Program, name: &str) -> Trouble {
         let describe = |&goal: &Goal| match goal {
             Goal::Property(id) => format!("{} ({})", id.index() + 1, text(program, goal)),
             Goal::Assertion(thread) => format!("{} ({})", program.thread(thread).name, text(program, goal)),
+            Goal::NotRobust => text(program, goal),
         };
         let shown: Vec<String> = known.iter().take(10).map(describe).collect();
         let more = if known.len() > shown.len() { ", …" } else { "" };
@@ -66,6 +68,7 @@ pub(crate) fn text(program: &Program, goal: Goal) -> String {
             program.properties.get(id.index()).map_or_else(String::new, |property| property_text(program, property))
         }
         Goal::Assertion(thread) => format!("assertions of {}", program.thread(thread).name),
+        Goal::NotRobust => "a run that sequential consistency does not allow".to_owned(),
     }
 }
 
@@ -74,6 +77,7 @@ pub(crate) fn line(program: &Program, goal: Goal) -> u32 {
     let span = match goal {
         Goal::Property(id) => program.properties.get(id.index()).map(|property| property.span),
         Goal::Assertion(thread) => Some(program.thread(thread).span),
+        Goal::NotRobust => None,
     };
     program.source.line(span.unwrap_or_default())
 }

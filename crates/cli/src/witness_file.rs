@@ -59,6 +59,7 @@ fn to_saved_goal(program: &Program, goal: Goal) -> SavedGoal {
     match goal {
         Goal::Property(id) => SavedGoal::Property { number: id.0.saturating_add(1), text: canonical_text(program, id) },
         Goal::Assertion(thread) => SavedGoal::Assertion { thread: program.thread(thread).name.clone() },
+        Goal::NotRobust => SavedGoal::NotRobust,
     }
 }
 
@@ -122,6 +123,7 @@ pub(crate) fn to_goal(program: &Program, saved: &SavedGoal) -> Result<Goal, Misf
                 Err(misfit(format!("the run is about `{text}`, but property {number} of the program is `{now}`")))
             }
         }
+        SavedGoal::NotRobust => Ok(Goal::NotRobust),
         SavedGoal::Assertion { thread } => {
             let found = program.thread_ids().find(|&id| program.thread(id).name == *thread);
             found.map(Goal::Assertion).ok_or_else(|| misfit(format!("the program has no thread `{}`", clean(thread))))

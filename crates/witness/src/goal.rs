@@ -8,7 +8,7 @@ use crate::interpret::Unsupported;
 use crate::replay::{Replay, enabled_steps};
 use crate::state::State;
 use crate::words::{count_noun, whereabouts};
-use crate::{Action, Goal, Step};
+use crate::{Action, Goal, HappensBefore, Step};
 
 /// Checks that the last state of `replay` shows `goal`. `program` must be the one that was replayed.
 ///
@@ -18,6 +18,7 @@ pub fn check_goal(program: &Program, replay: &Replay, goal: Goal) -> Result<(), 
     let judge = Judge { program, replay, state: replay.last() };
     let shortcoming = match goal {
         Goal::Assertion(thread) => judge.assertion(thread),
+        Goal::NotRobust => judge.not_robust(),
         Goal::Property(id) => match program.properties.get(id.index()) {
             Some(property) => judge.property(property),
             None => Err(Shortcoming::UnknownProperty(id)),
@@ -63,6 +64,8 @@ pub enum Shortcoming {
     AllDone,
     /// No assertion of this thread failed.
     NoFailedAssertion(ThreadId),
+    /// An SC run has the same trace.
+    Acyclic,
     /// Whether the state is a deadlock cannot be told, since a thread is about to do this.
     Unsupported(Unsupported),
 }
@@ -101,6 +104,11 @@ impl Judge<'_> {
         } else {
             Err(Shortcoming::NoFailedAssertion(thread))
         }
+    }
+
+    fn not_robust(&self) -> Result<(), Shortcoming> {
+        self.drained()?;
+        if HappensBefore::new(self.replay).is_cyclic() { Ok(()) } else { Err(Shortcoming::Acyclic) }
     }
 
     fn drained(&self) -> Result<(), Shortcoming> {
@@ -156,6 +164,9 @@ impl Judge<'_> {
             Shortcoming::ConditionHolds => "the condition holds in the last state".into(),
             Shortcoming::CanMove(step) => format!("the last state is no deadlock: {}", self.movable(step)),
             Shortcoming::AllDone => "the last state is no deadlock: every thread is done".into(),
+            Shortcoming::Acyclic => {
+                "sequential consistency allows what the run does: happens-before has no cycle".into()
+            }
             Shortcoming::NoFailedAssertion(thread) => format!("no assertion of {} failed", name(thread)),
             Shortcoming::Unsupported(found) => {
                 let line = self.program.source.line(found.span);

@@ -61,4 +61,6 @@ pub enum Goal {
     Property(PropertyId),
     /// An assertion of this thread failed. Judged at once, drained or not: nothing can undo it.
     Assertion(ThreadId),
+    /// The run is drained at its end, and no SC run has its trace: happens-before has a cycle.
+    NotRobust,
 }

@@ -3,7 +3,7 @@
 use std::slice;
 
 use weir_ir::Program;
-use weir_witness::{CheckError, Checked};
+use weir_witness::{CheckError, Checked, Goal};
 
 use super::Task;
 use crate::args::{ProgramOptions, ReplayOptions, RunFormat};
@@ -61,6 +61,7 @@ fn goal_text(program: &Program, saved: &SavedWitness) -> String {
     match (witness_file::to_goal(program, &saved.goal), &saved.goal) {
         (Ok(goal), _) => goals::text(program, goal),
         (Err(_), SavedGoal::Property { text, .. }) => clean(text),
+        (Err(_), SavedGoal::NotRobust) => goals::text(program, Goal::NotRobust),
         (Err(_), SavedGoal::Assertion { thread }) => format!("assertions of {}", clean(thread)),
     }
 }

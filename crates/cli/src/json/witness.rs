@@ -148,4 +148,7 @@ pub(crate) enum SavedGoal {
         /// Of this thread.
         thread: String,
     },
+    /// No run under sequential consistency has the trace of this one.
+    #[serde(rename = "not-robust")]
+    NotRobust,
 }

@@ -233,7 +233,11 @@ fn unexpected(what: &str, word: Token<'_>) -> Box<Diagnostic> {
     } else {
         word.kind.describe()
     };
-    error("unexpected-word", format!("expected {what}, found {found}"), word.span)
+    let mut error = error("unexpected-word", format!("expected {what}, found {found}"), word.span);
+    if word.kind.text().is_some_and(|text| text.starts_with(|first: char| first.is_ascii_lowercase())) {
+        error.help = Some(format!("`{}` is a word of the language: choose another name", word.text));
+    }
+    error
 }
 
 fn error(code: &'static str, message: impl Into<String>, span: Span) -> Box<Diagnostic> {

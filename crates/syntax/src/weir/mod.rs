@@ -4,6 +4,7 @@
 //! error. It never panics, and takes time and memory in proportion to the source and the limits.
 
 mod ast;
+pub mod fences;
 mod format;
 mod lexer;
 mod lower;
@@ -33,6 +34,10 @@ pub struct Options {
 /// # Errors
 /// All that is wrong with the source, in its order; at most [`limits::MAX_ERRORS`] and a count of the rest.
 pub fn parse(source: &Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
+    read(source, options, false)
+}
+
+fn read(source: &Source, options: &Options, marks_fence_places: bool) -> Result<Parsed, Vec<Diagnostic>> {
     let mut sink = Sink::default();
     let Some(lexed) = lexer::lex(source, &mut sink) else {
         return Err(sink.finish().err().unwrap_or_default());
@@ -44,6 +49,6 @@ pub fn parse(source: &Source, options: &Options) -> Result<Parsed, Vec<Diagnosti
     }
     let names = lexed.tokens.iter().filter(|token| token.kind == Kind::Name).map(|token| source.slice(token.span));
     let reserved: HashSet<&str> = names.filter(|name| name.starts_with("_t")).collect();
-    let program = lower::lower(&file, source, options, &reserved, &mut sink);
+    let program = lower::lower(&file, source, options, marks_fence_places, &reserved, &mut sink);
     sink.finish().map(|warnings| Parsed { program, warnings })
 }

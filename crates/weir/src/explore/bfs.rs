@@ -1,15 +1,18 @@
 //! Breadth-first search, level by level, over as many workers as are wanted.
 //!
-//! Each worker owns the states whose hash falls to it: it alone stores and expands them, and posts the
-//! successors that belong to others in batches. There are no locks on the set of states, and the same
-//! scheme serves workers on other machines. (Taking work from one another was considered; hashing
-//! spreads a level evenly, so there is nothing to gain.)
+//! Each worker owns the states whose hash falls to it: it alone stores them, and is posted in batches what others
+//! find. There are no locks on the set of states, and the same scheme serves workers on other machines.
+//!
+//! Who expands a state is another matter. Most states are found again soon, by the same steps in another order,
+//! from a parent that was found at about the same time as the first one, and a cache of states offered not
+//! long ago spares the look-up. If each worker expanded what it owns, the two parents would as often as not be with
+//! different workers, and the caches would miss. So whoever finds a new state also expands it, whoever stores it; and
+//! who has no more to expand in this level takes from the others.
 //!
 //! The answer does not depend on the number of workers: a level is a set, whoever finds its members. The
 //! goal state that is shown is the one with the least spelling among those of least depth, and when
 //! the limit on states cuts a level short, the rest of that level is still judged, just not stored.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
@@ -30,8 +33,11 @@ const BATCH: usize = 128;
 /// Batches between two looks at clock and memory.
 const BATCHES_A_CHECK: usize = 32;
 
-/// States expanded between two looks at the mailbox.
-const EXPANSIONS_A_CHECK: u32 = 256;
+/// States of one owner that are expanded in a row before those that another stored at the same time.
+const SLICE: usize = 64;
+
+/// Slices of each owner in a piece of a level: few enough that nobody waits long for the last piece.
+const SLICES_A_PIECE: usize = 16;
 
 /// Levels smaller than this are not worth waking workers for.
 const PARALLEL_LEVEL: u64 = 4096;
@@ -42,14 +48,15 @@ const RECENT_BYTES: usize = 1 << 18;
 /// Visits all states breadth-first.
 pub(crate) fn breadth_first<T: TransitionSystem>(system: &T, control: &Control, jobs: usize) -> Outcome {
     let shared = Shared::new(control);
-    let mailboxes: Vec<Mailbox<T::State>> = (0..jobs).map(|_| Mutex::new(Vec::new())).collect();
+    let mailboxes: Vec<Mailbox<T::State>> = (0..jobs).map(|_| Apart(Mutex::new(Vec::new()))).collect();
     let mut workers: Vec<Worker<'_, T>> =
         (0..jobs).map(|number| Worker::new(number, system, &shared, &mailboxes)).collect();
     let initial = system.initial();
     let first = owner(hash(&initial.words()[..system.words()]), jobs);
     // The one state that is not offered: `recent` begins with it.
-    workers[first].outgoing[first].push(initial);
+    workers[first].outgoing[first].0.push(initial);
     workers[first].settle();
+    let mut level = Level::new(jobs);
     let (mut depth, mut deepest) = (0, 0);
     let found = loop {
         // An interrupted level proves nothing about which goal comes first, but a goal is a goal.
@@ -60,25 +67,84 @@ pub(crate) fn breadth_first<T: TransitionSystem>(system: &T, control: &Control, 
         let cut = workers.iter().any(|worker| worker.cut).then_some(Limit::States);
         if let Some(limit) = shared.stopped().or(cut) {
             // What was found of the level that was cut short counts.
-            deepest =
-                if workers.iter().any(|worker| worker.store.len() > worker.level().end) { depth } else { deepest };
+            let has_found = |worker: &Worker<'_, T>| worker.found.iter().any(|states| !states.is_empty());
+            deepest = if workers.iter().any(has_found) { depth } else { deepest };
             break Found::Stopped(limit);
         }
-        let open: u64 = workers.iter_mut().map(|worker| worker.open_level(depth)).sum();
-        if open == 0 {
+        level.open(&mut workers, depth);
+        if level.len() == 0 {
             break Found::Nothing;
         }
         deepest = depth;
-        expand_level(&mut workers, open);
+        expand_level(&mut workers, &level);
         depth += 1;
     };
     outcome(system, &shared, &workers, found, deepest)
 }
 
-/// Expands the current level of all workers, side by side if it is large.
-fn expand_level<T: TransitionSystem>(workers: &mut [Worker<'_, T>], open: u64) {
-    if workers.len() == 1 || open < PARALLEL_LEVEL {
-        workers.iter_mut().for_each(Worker::expand);
+/// The states of one level, by finder, then by owner, in the order they were stored.
+struct Level<S> {
+    streams: Vec<Stream<S>>,
+}
+
+/// The states of a level that one worker found.
+struct Stream<S> {
+    /// By owner.
+    parts: Vec<Vec<S>>,
+    /// The next piece that nobody has taken yet.
+    next: Apart<AtomicUsize>,
+}
+
+impl<S> Level<S> {
+    fn new(jobs: usize) -> Self {
+        let stream = || Stream { parts: (0..jobs).map(|_| Vec::new()).collect(), next: Apart(AtomicUsize::new(0)) };
+        Self { streams: (0..jobs).map(|_| stream()).collect() }
+    }
+
+    /// Becomes the level of all that was found since the last time, at this depth.
+    fn open<T: TransitionSystem<State = S>>(&mut self, workers: &mut [Worker<'_, T>], depth: u64) {
+        for (owner, worker) in workers.iter_mut().enumerate() {
+            worker.open_level(depth, self.streams.iter_mut().map(|stream| &mut stream.parts[owner]));
+        }
+        for stream in &mut self.streams {
+            *stream.next.0.get_mut() = 0;
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.streams.iter().flat_map(|stream| &stream.parts).map(Vec::len).sum()
+    }
+
+    /// A piece for this worker: of what it found itself, if some is left, else of what others found.
+    fn take_piece(&self, worker: usize) -> Option<impl Iterator<Item = &[S]>> {
+        let (later, first) = self.streams.split_at(worker);
+        first.iter().chain(later).find_map(Stream::take_piece)
+    }
+}
+
+impl<S> Stream<S> {
+    /// The next piece, as slices to be expanded one after the other. Each slice holds the same share of its owner's
+    /// part: what was stored at about the same time.
+    fn take_piece(&self) -> Option<impl Iterator<Item = &[S]>> {
+        let longest = self.parts.iter().map(Vec::len).max().unwrap_or(0);
+        let slices = longest.div_ceil(SLICE);
+        let first = self.next.0.fetch_add(1, Ordering::Relaxed) * SLICES_A_PIECE;
+        let numbers = first..slices.min(first + SLICES_A_PIECE);
+        (first < slices).then(|| {
+            numbers.flat_map(move |number| {
+                self.parts.iter().map(move |part| {
+                    let end = |slices_before: usize| part.len() * slices_before / slices;
+                    &part[end(number)..end(number + 1)]
+                })
+            })
+        })
+    }
+}
+
+/// Expands a level, side by side if it is large.
+fn expand_level<T: TransitionSystem>(workers: &mut [Worker<'_, T>], level: &Level<T::State>) {
+    if workers.len() == 1 || (level.len() as u64) < PARALLEL_LEVEL {
+        workers[0].expand(level);
         workers.iter_mut().for_each(Worker::settle);
         return;
     }
@@ -87,7 +153,7 @@ fn expand_level<T: TransitionSystem>(workers: &mut [Worker<'_, T>], open: u64) {
         for worker in workers {
             let expanded = &expanded;
             scope.spawn(move || {
-                worker.expand();
+                worker.expand(level);
                 expanded.fetch_add(1, Ordering::Release);
                 // Whoever is done early takes in what the others still post.
                 while expanded.load(Ordering::Acquire) < count {
@@ -136,7 +202,7 @@ fn outcome<T: TransitionSystem>(
         states: workers.iter().map(|worker| u64::from(worker.store.len())).sum(),
         transitions: workers.iter().map(|worker| worker.transitions).sum(),
         depth,
-        stored_bytes: workers.iter().map(|worker| worker.store.bytes()).sum::<u64>() + system.side_bytes(),
+        stored_bytes: workers.iter().map(|worker| worker.bytes()).sum::<u64>() + system.side_bytes(),
         taken,
         elapsed: shared.watch.elapsed(),
     }
@@ -148,8 +214,13 @@ fn owner(hash: u64, jobs: usize) -> usize {
     if jobs == 1 { 0 } else { (hash >> 16) as u32 as usize % jobs }
 }
 
-/// Batches posted to a worker.
-type Mailbox<S> = Mutex<Vec<Vec<S>>>;
+/// Batches posted to a worker, each with who found it.
+type Mailbox<S> = Apart<Mutex<Vec<(usize, Vec<S>)>>>;
+
+/// Something that one worker writes often, apart from what others use: on cache lines of its own (processors fetch them in
+/// pairs).
+#[repr(align(128))]
+struct Apart<T>(T);
 
 /// A state that shows a goal.
 struct Candidate<S> {
@@ -165,6 +236,7 @@ impl<S> Candidate<S> {
     }
 }
 
+#[repr(align(128))] // Like [`Apart`].
 struct Worker<'a, T: TransitionSystem> {
     number: usize,
     system: &'a T,
@@ -173,12 +245,19 @@ struct Worker<'a, T: TransitionSystem> {
     store: Store,
     /// The first state of each level opened so far, and one past the last of the newest.
     levels: Vec<u32>,
+    /// The states stored since the newest level was opened, by finder.
+    found: Vec<Vec<T::State>>,
+    /// Bytes of this owner's part of the current level.
+    part_bytes: u64,
     scratch: Scratch,
     /// States offered not long ago, at places given by their hashes. Two steps of different threads mostly lead to the
     /// same state in either order, soon after one another: for five threads of a mutex more than half of all look-ups end here.
     recent: Vec<T::State>,
     /// For each worker, states found but not yet handed over.
-    outgoing: Vec<Vec<T::State>>,
+    outgoing: Vec<Apart<Vec<T::State>>>,
+    /// Room of batches that were taken in, for batches to come: memory that one worker asked for and another gave back
+    /// would make them wait for each other.
+    spare: Vec<Vec<T::State>>,
     taken: Vec<bool>,
     transitions: u64,
     /// The depth of the states now being found.
@@ -199,9 +278,12 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
             mailboxes,
             store: Store::new(system.words()),
             levels: vec![0],
+            found: mailboxes.iter().map(|_| Vec::new()).collect(),
+            part_bytes: 0,
             scratch: Scratch::default(),
             recent: vec![system.initial(); (RECENT_BYTES / size_of::<T::State>()).next_power_of_two()],
-            outgoing: mailboxes.iter().map(|_| Vec::with_capacity(BATCH)).collect(),
+            outgoing: mailboxes.iter().map(|_| Apart(Vec::with_capacity(BATCH))).collect(),
+            spare: Vec::new(),
             taken: vec![false; system.step_count()],
             transitions: 0,
             depth: 0,
@@ -212,53 +294,66 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
         }
     }
 
-    /// Makes all states found since the last time the current level; their number.
-    fn open_level(&mut self, depth: u64) -> u64 {
-        let (start, end) = (self.level().end, self.store.len());
-        self.levels.push(end);
+    /// Makes all states stored since the last time the current level, and puts them into `parts`, by finder.
+    fn open_level<'p>(&mut self, depth: u64, parts: impl Iterator<Item = &'p mut Vec<T::State>>)
+    where
+        T::State: 'p,
+    {
+        self.levels.push(self.store.len());
         self.depth = depth + 1;
-        u64::from(end - start)
+        self.part_bytes = 0;
+        for (found, part) in self.found.iter_mut().zip(parts) {
+            part.clear();
+            std::mem::swap(found, part);
+            self.part_bytes += (part.capacity() * size_of::<T::State>()) as u64;
+        }
     }
 
-    /// The states of the current level.
-    fn level(&self) -> Range<u32> {
-        let [.., start, end] = self.levels[..] else { return 0..0 };
-        start..end
-    }
-
-    /// Expands the current level and hands over what it leads to.
-    fn expand(&mut self) {
-        for number in self.level() {
-            if number % EXPANSIONS_A_CHECK == 0 {
-                self.take_in();
+    /// Expands pieces of a level as long as there are any, and hands over what they lead to.
+    fn expand(&mut self, level: &Level<T::State>) {
+        while let Some(piece) = level.take_piece(self.number) {
+            for states in piece {
                 self.look_up();
+                if !self.expand_states(states) {
+                    return;
+                }
             }
-            if self.shared.stop.load(Ordering::Relaxed) {
-                return;
-            }
-            self.expand_state(number);
         }
         for to in 0..self.outgoing.len() {
             self.hand_over(to);
         }
     }
 
+    /// Expands these states; `false` once the search must stop.
+    fn expand_states(&mut self, states: &[T::State]) -> bool {
+        self.take_in();
+        for from in states {
+            if self.shared.stop.load(Ordering::Relaxed) {
+                return false;
+            }
+            self.expand_state(from);
+        }
+        true
+    }
+
     #[inline]
-    fn expand_state(&mut self, number: u32) {
+    fn expand_state(&mut self, from: &T::State) {
         let (system, before) = (self.system, self.transitions);
         // A choice among more values than there may be states is cut short at a point that does not depend on timing.
         let most = before.saturating_add(self.shared.watch.state_limit());
-        let from = self.store.state(number);
-        system.successors(&from, &mut |StepCode { number, .. }, next| {
+        system.successors(from, &mut |StepCode { number, .. }, next| {
             self.transitions += 1;
-            self.taken[number as usize] = true;
+            // Written once only: the flags of several workers may share a cache line.
+            if !self.taken[number as usize] {
+                self.taken[number as usize] = true;
+            }
             self.cut |= self.transitions > most;
             self.offer(next) && self.transitions <= most
         });
         if self.transitions == before
-            && let Some(goal) = system.stuck(&from)
+            && let Some(goal) = system.stuck(from)
         {
-            self.candidate(&from, goal, self.depth - 1);
+            self.candidate(from, goal, self.depth - 1);
         }
     }
 
@@ -267,26 +362,28 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
     fn offer(&mut self, state: T::State) -> bool {
         let hash = hash(&state.words()[..self.system.words()]);
         let place = hash as usize & (self.recent.len() - 1);
-        if std::mem::replace(&mut self.recent[place], state) == state {
+        if self.recent[place] == state {
             return true;
         }
+        self.recent[place] = state;
         let to = owner(hash, self.outgoing.len());
-        self.outgoing[to].push(state);
-        if self.outgoing[to].len() < BATCH { true } else { self.hand_over(to) }
+        let outgoing = &mut self.outgoing[to].0;
+        outgoing.push(state);
+        if outgoing.len() < BATCH { true } else { self.hand_over(to) }
     }
 
     fn hand_over(&mut self, to: usize) -> bool {
-        let batch = std::mem::take(&mut self.outgoing[to]);
+        let batch = std::mem::take(&mut self.outgoing[to].0);
         if batch.is_empty() {
             return true;
         }
         if to == self.number {
-            self.insert(&batch);
-            self.outgoing[to] = batch;
-            self.outgoing[to].clear();
+            self.insert(&batch, to);
+            self.outgoing[to].0 = batch;
+            self.outgoing[to].0.clear();
         } else {
-            self.outgoing[to].reserve(BATCH);
-            self.mailboxes[to].lock().push(batch);
+            self.outgoing[to].0 = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(BATCH));
+            self.mailboxes[to].0.lock().push((self.number, batch));
         }
         self.batches += 1;
         if self.batches.is_multiple_of(BATCHES_A_CHECK) {
@@ -297,9 +394,11 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
 
     /// Takes in what others posted.
     fn take_in(&mut self) {
-        let posted = std::mem::take(&mut *self.mailboxes[self.number].lock());
-        for batch in posted {
-            self.insert(&batch);
+        let posted = std::mem::take(&mut *self.mailboxes[self.number].0.lock());
+        for (finder, mut batch) in posted {
+            self.insert(&batch, finder);
+            batch.clear();
+            self.spare.push(batch);
         }
     }
 
@@ -309,7 +408,7 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
         self.take_in();
     }
 
-    fn insert(&mut self, batch: &[T::State]) {
+    fn insert(&mut self, batch: &[T::State], finder: usize) {
         let growth = self.store.growth(batch.len());
         if growth > 0 && self.shared.must_stop(growth) {
             return;
@@ -320,19 +419,22 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
         }
         let mut store = std::mem::replace(&mut self.store, Store::vacant());
         let mut scratch = std::mem::take(&mut self.scratch);
-        store.insert_batch(batch, &mut scratch, |state| self.visit(state));
+        store.insert_batch(batch, &mut scratch, |state| self.visit(state, finder));
         (self.store, self.scratch) = (store, scratch);
     }
 
     /// Judges a state that is not in the set; whether to store it.
     #[inline]
-    fn visit(&mut self, state: &T::State) -> bool {
+    fn visit(&mut self, state: &T::State, finder: usize) -> bool {
         if let Some(goal) = self.system.goal(state) {
             self.candidate(state, goal, self.depth);
         }
         let limit = self.shared.watch.state_limit();
         let admitted = limit == u64::MAX || self.shared.states.fetch_add(1, Ordering::Relaxed) < limit;
         self.cut |= !admitted;
+        if admitted {
+            self.found[finder].push(*state);
+        }
         admitted
     }
 
@@ -344,17 +446,23 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
         }
     }
 
+    /// Bytes held by this worker: its states, and its parts of two levels.
+    fn bytes(&self) -> u64 {
+        let found: usize = self.found.iter().map(Vec::capacity).sum();
+        self.store.bytes() + self.part_bytes + (found * size_of::<T::State>()) as u64
+    }
+
     /// Looks at clock and memory, and tells how far it has come.
     fn look_up(&mut self) {
         let side = if self.number == 0 { self.system.side_bytes() } else { 0 };
-        let bytes = self.store.bytes() + side;
+        let bytes = self.bytes() + side;
         self.shared.stored_bytes.fetch_add(bytes.wrapping_sub(self.reported_bytes), Ordering::Relaxed);
         self.reported_bytes = bytes;
         self.shared.must_stop(0);
         // Shards are equal to within chance, so one worker can speak for all.
         if self.number == 0 {
             let (workers, len) = (self.outgoing.len() as u64, u64::from(self.store.len()));
-            let open = u64::from(self.store.len() - self.level().start);
+            let open = self.found.iter().map(Vec::len).sum::<usize>() as u64;
             let depth = self.depth;
             self.shared.report(|| Progress {
                 states: len * workers,

@@ -4,7 +4,7 @@
 //! were visited; a violation is a run that `weir-witness` has replayed. Under TSO buffers are
 //! unbounded, so the search may not end by itself: then it ends at the budget, with `Unknown`.
 
-mod refuse;
+pub(crate) mod refuse;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -16,6 +16,8 @@ use weir_witness::{Checked, Goal, Model, Run};
 
 use crate::control::Watch;
 use crate::explore::{Found, Outcome, breadth_first, depth_first};
+use refuse::MOST_WORDS;
+
 use crate::semantics::TransitionSystem;
 use crate::semantics::compile::{Compiled, Purpose, compile, present};
 use crate::semantics::machine::{Machine, System};
@@ -77,6 +79,18 @@ pub struct Statistics {
     pub elapsed: Duration,
 }
 
+impl Statistics {
+    /// Adds another search: sums of states, transitions and time, the most of depth and bytes.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.states += other.states;
+        self.transitions += other.transitions;
+        self.depth = self.depth.max(other.depth);
+        self.state_bytes = self.state_bytes.max(other.state_bytes);
+        self.stored_bytes = self.stored_bytes.max(other.stored_bytes);
+        self.elapsed += other.elapsed;
+    }
+}
+
 /// What a search saw of the program's instructions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Coverage {
@@ -111,6 +125,7 @@ pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<
     let purpose = Purpose {
         keep_dead_registers: options.keep_dead_registers,
         buffered: options.model == Model::Tso,
+        monitored: false,
         goals: &goals,
     };
     // Compiling a program near the limits of size takes seconds.
@@ -145,10 +160,7 @@ fn run(machine: &Machine, options: &Options, control: &Control) -> Outcome {
 }
 
 /// The most workers: each keeps batches for every other one.
-const MOST_WORKERS: usize = 256;
-
-/// The largest state, in words.
-const MOST_WORDS: usize = 256;
+pub(crate) const MOST_WORKERS: usize = 256;
 
 fn run_sized<const N: usize>(machine: &Machine, options: &Options, control: &Control) -> Outcome {
     match options.model {

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use weir_ir::{Diagnostic, Edge, Instruction, Multiplicity, Program, Span, Thread};
 
-use super::MOST_WORDS;
 use crate::Failure;
+
+/// The largest state, in words.
+pub(crate) const MOST_WORDS: usize = 256;
 
 /// More places than this are only counted.
 const MOST_PLACES: usize = 10;
@@ -19,7 +21,7 @@ struct Obstacle {
 }
 
 /// Refuses programs whose states have no fixed shape, and says all that stands in the way.
-pub(super) fn unsupported(program: &Program) -> Result<(), Failure> {
+pub(crate) fn unsupported(program: &Program) -> Result<(), Failure> {
     let mut obstacles = Vec::new();
     for thread in &program.threads {
         match thread.multiplicity {
@@ -83,7 +85,7 @@ fn obstacle(program: &Program, edge: &Edge) -> Option<Obstacle> {
 }
 
 /// The failure for a program whose states do not fit the largest size.
-pub(super) fn too_large(program: &Program, words: usize) -> Failure {
+pub(crate) fn too_large(program: &Program, words: usize) -> Failure {
     let (bytes, most) = (words * size_of::<u64>(), MOST_WORDS * size_of::<u64>());
     let what = format!("a state of this program takes {bytes} bytes, and the explicit engine can hold {most}");
     let cells: usize = program.shared.iter().map(|shared| shared.initial.len()).sum();

@@ -26,6 +26,8 @@ pub(crate) struct Purpose<'a> {
     pub(crate) keep_dead_registers: bool,
     /// Whether stores wait in buffers.
     pub(crate) buffered: bool,
+    /// Whether a monitor goes along, which needs a field for what it remembers.
+    pub(crate) monitored: bool,
     pub(crate) goals: &'a [Goal],
 }
 
@@ -85,6 +87,7 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, most_words: usize
         edge_count,
         buffers: Buffers::new(),
         heaps: Interner::new(),
+        monitor_rows: Interner::new(),
         blocked_by_range: (0..edge_count).map(|_| AtomicBool::new(false)).collect(),
         fault: OnceLock::new(),
         layout,
@@ -121,7 +124,7 @@ impl Plan {
 }
 
 fn wanted(program: &Program, threads: &[ThreadId], plans: &[Plan], ranges: &Ranges, purpose: Purpose<'_>) -> Wanted {
-    let mut wanted = Wanted::default();
+    let mut wanted = Wanted { monitor: purpose.monitored, ..Wanted::default() };
     for (&thread, plan) in threads.iter().zip(plans) {
         let body = program.body(thread);
         let stores = body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Store { .. }));
@@ -289,6 +292,8 @@ impl Compiler<'_> {
                     }
                 }
                 Goal::Property(property) => self.property(&mut goals, goal, property),
+                // A matter of whole runs, not of states: see `robust`.
+                Goal::NotRobust => {}
             }
         }
         goals

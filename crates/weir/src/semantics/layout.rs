@@ -109,6 +109,8 @@ pub(crate) struct Wanted {
     pub(crate) buffers: Vec<bool>,
     /// Whether some thread locks.
     pub(crate) lock: bool,
+    /// Whether a monitor goes along.
+    pub(crate) monitor: bool,
     /// Addresses that instructions touch; ranges for computed ones.
     pub(crate) addresses: Vec<Range>,
 }
@@ -126,6 +128,8 @@ pub(crate) struct Layout {
     pub(crate) lock: Option<Field>,
     /// The number of the interned map of all other cells, if any can be touched.
     pub(crate) heap: Option<Field>,
+    /// The number of what a monitor remembers, if one goes along.
+    pub(crate) monitor: Option<Field>,
     pub(crate) cells: Cells,
 }
 
@@ -146,6 +150,7 @@ impl Layout {
         let lock_range = Range { low: 0, high: wanted.threads.len() as Value };
         let lock = wanted.lock.then(|| packer.ask(width(lock_range)));
         let heap = needs_heap.then(|| packer.ask(ROW_BITS));
+        let monitor = wanted.monitor.then(|| packer.ask(ROW_BITS));
         let cell_asks: Vec<_> =
             cells.iter().map(|(_, range)| range.map(|range| (packer.ask(width(range)), range.low))).collect();
         let (words, fields) = packer.pack();
@@ -163,6 +168,7 @@ impl Layout {
             buffers: buffers.into_iter().map(|ask| ask.map(|ask| fields[ask])).collect(),
             lock: lock.map(|ask| fields[ask]),
             heap: heap.map(|ask| fields[ask]),
+            monitor: monitor.map(|ask| fields[ask]),
             cells: Cells::new(cells.into_iter().map(|(cell, _)| cell).collect()),
         }
     }

@@ -44,6 +44,8 @@ pub(crate) struct Machine {
     pub(crate) initial: Vec<(Field, u64)>,
     pub(crate) buffers: Buffers,
     pub(crate) heaps: Interner,
+    /// What a monitor remembers, by number.
+    pub(crate) monitor_rows: Interner,
     /// For each edge: whether a store was blocked there because of the range of its cell.
     pub(crate) blocked_by_range: Vec<AtomicBool>,
     /// The first broken invariant.
@@ -214,13 +216,27 @@ impl Machine {
 
     /// Whether the value may be stored there. If not, the store is blocked, which is worth telling.
     #[inline]
-    fn admits(&self, target: Target, value: Value, edge: u32) -> bool {
+    pub(crate) fn admits(&self, target: Target, value: Value, edge: u32) -> bool {
         let Target::Cell(number) = target else { return true };
         let admitted = self.layout.cells.cell(number).range.is_none_or(|range| range.contains(value));
         if !admitted {
             self.blocked_by_range[edge as usize].store(true, Ordering::Relaxed);
         }
         admitted
+    }
+
+    /// The cell that the instruction would touch now, and whether it would write there.
+    #[inline]
+    pub(crate) fn access<const N: usize>(&self, state: &Packed<N>, operation: &Operation) -> Option<(Target, bool)> {
+        match operation {
+            Operation::Load(_, place) => Some((self.target(state, place), false)),
+            Operation::Store(place, _) => Some((self.target(state, place), true)),
+            Operation::ReadModifyWrite(_, place, rmw) => {
+                let target = self.target(state, place);
+                Some((target, rmw.apply(state, self.read(state, target)).0.is_some()))
+            }
+            _ => None,
+        }
     }
 
     /// Whether another thread holds the global lock.
@@ -250,8 +266,9 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
         Self { machine, model: std::marker::PhantomData }
     }
 
+    /// Takes one edge, if it is enabled.
     #[inline]
-    fn take(
+    pub(crate) fn take(
         &self,
         from: &Packed<N>,
         thread: usize,
@@ -427,10 +444,14 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
             rows.extend_from_slice(self.machine.heaps.row(state.raw(field)));
             rest.set_raw(field, 0);
         }
+        if let Some(field) = layout.monitor {
+            rows.extend_from_slice(self.machine.monitor_rows.row(state.raw(field)));
+            rest.set_raw(field, 0);
+        }
         rest.0[..layout.words].iter().map(|&word| word as Value).chain(rows).collect()
     }
 
     fn side_bytes(&self) -> u64 {
-        self.machine.buffers.bytes() + self.machine.heaps.bytes()
+        self.machine.buffers.bytes() + self.machine.heaps.bytes() + self.machine.monitor_rows.bytes()
     }
 }

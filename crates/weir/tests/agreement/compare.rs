@@ -107,6 +107,7 @@ impl Judge<'_> {
         let goal = match goal {
             Goal::Property(property) => weir_testkit::Goal::Property(property),
             Goal::Assertion(thread) => weir_testkit::Goal::Assertion(thread),
+            Goal::NotRobust => unreachable!("`reach` does not look for it"),
         };
         self.reference.goals.get(&goal).copied()
     }

@@ -40,11 +40,13 @@ pub(super) fn lower<'a>(
     file: &'a File<'a>,
     source: &Source,
     options: &Options,
+    marks_fence_places: bool,
     reserved: &HashSet<&'a str>,
     sink: &mut Sink,
 ) -> Program {
     let mut used = Used::default();
     let mut globals = Globals::collect(file, sink);
+    globals.marks_fence_places = marks_fence_places;
     constants::evaluate(file, options, &mut globals, &mut used, sink);
     memory::lay_out(file, &mut globals, &mut used, sink);
     threads::prepare(file, &mut globals, &mut used, sink);

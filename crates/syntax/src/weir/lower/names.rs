@@ -81,6 +81,8 @@ pub(super) struct Globals<'a> {
     pub(super) families: Vec<Family<'a>>,
     /// What the checks found in the body of each family.
     pub(super) thread_facts: Vec<Facts<'a>>,
+    /// Whether each place where a fence could be written gets a step of its own.
+    pub(super) marks_fence_places: bool,
 }
 
 impl<'a> Globals<'a> {

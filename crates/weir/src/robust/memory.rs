@@ -1,0 +1,241 @@
+//! What the monitor remembers beside the state of the program, as interned rows.
+//!
+//! While the attacker delays: what waits in its buffer, as far as its loads can tell, that is the newest value of each
+//! address. On the path: which helpers are on it, and how each address was accessed.
+
+use weir_ir::{Address, Value};
+
+/// The number of the empty row: nobody delays anything.
+pub(super) const BEFORE: u64 = 0;
+
+const DELAYING: Value = 1;
+const PATH: Value = 2;
+
+/// A row, by what it says.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Memory<'a> {
+    Before,
+    Delaying(Delaying<'a>),
+    Path(Path<'a>),
+}
+
+impl<'a> Memory<'a> {
+    #[inline]
+    pub(super) fn read(row: &'a [Value]) -> Self {
+        match row {
+            [DELAYING, attacker, store, address, has_loaded, waiting @ ..] => Self::Delaying(Delaying {
+                attacker: *attacker as usize,
+                store: *store as u32,
+                address: *address,
+                has_loaded: *has_loaded != 0,
+                waiting,
+            }),
+            [PATH, attacker, address, count, rest @ ..] => {
+                let (helpers, levels) = rest.split_at(*count as usize);
+                Self::Path(Path { attacker: *attacker as usize, address: *address, helpers, levels })
+            }
+            _ => Self::Before,
+        }
+    }
+}
+
+/// The value of a key in a row of pairs with ascending keys.
+#[inline]
+fn look_up(pairs: &[Value], key: Value) -> Option<Value> {
+    pairs.chunks_exact(2).find(|pair| pair[0] == key).map(|pair| pair[1])
+}
+
+/// Copies a row of pairs with ascending keys, with one value changed or added.
+fn extend_with(row: &mut Vec<Value>, pairs: &[Value], key: Value, value: Value) {
+    let at = pairs.chunks_exact(2).take_while(|pair| pair[0] < key).count() * 2;
+    row.extend_from_slice(&pairs[..at]);
+    row.extend_from_slice(&[key, value]);
+    let is_known = pairs.get(at) == Some(&key);
+    row.extend_from_slice(&pairs[if is_known { at + 2 } else { at }..]);
+}
+
+/// The attacker delays its stores.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delaying<'a> {
+    pub(super) attacker: usize,
+    /// The number of the edge of the first delayed store.
+    pub(super) store: u32,
+    /// Of the first delayed store.
+    address: Address,
+    /// Whether the attacker has loaded from memory since.
+    pub(super) has_loaded: bool,
+    /// Pairs of address and newest waiting value.
+    waiting: &'a [Value],
+}
+
+impl Delaying<'_> {
+    /// The attacker begins to delay with this store.
+    pub(super) fn begin(attacker: usize, store: u32, address: Address, value: Value) -> [Value; 7] {
+        [DELAYING, attacker as Value, Value::from(store), address, 0, address, value]
+    }
+
+    /// The newest waiting value of an address.
+    #[inline]
+    pub(super) fn waiting(&self, address: Address) -> Option<Value> {
+        look_up(self.waiting, address)
+    }
+
+    pub(super) fn with_store(&self, address: Address, value: Value) -> Vec<Value> {
+        let mut row = self.header(self.has_loaded);
+        extend_with(&mut row, self.waiting, address, value);
+        row
+    }
+
+    pub(super) fn with_load(&self) -> Vec<Value> {
+        let mut row = self.header(true);
+        row.extend_from_slice(self.waiting);
+        row
+    }
+
+    /// The path begins: the attacker has loaded from this address.
+    pub(super) fn onto_path(&self, loaded: Address) -> [Value; 6] {
+        [PATH, self.attacker as Value, self.address, 0, loaded, LOADED]
+    }
+
+    fn header(&self, has_loaded: bool) -> Vec<Value> {
+        let mut row = Vec::with_capacity(self.waiting.len() + 7);
+        row.extend_from_slice(&[
+            DELAYING,
+            self.attacker as Value,
+            Value::from(self.store),
+            self.address,
+            Value::from(has_loaded),
+        ]);
+        row
+    }
+}
+
+/// How an address was accessed on the path: not at all, loaded, or stored to. In the same way, shifted by [`SECTION`],
+/// how it was accessed in a locked section that is under way and of which nothing has been on the path so far.
+type Level = Value;
+
+const LOADED: Level = 1;
+const STORED: Level = 2;
+const ACCESSED: Level = 3;
+const SECTION: u32 = 2;
+
+/// Helpers build up happens-before from the attacker's load to its first delayed store.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path<'a> {
+    pub(super) attacker: usize,
+    /// Of the first delayed store.
+    address: Address,
+    /// Those on the path, ascending.
+    helpers: &'a [Value],
+    /// Pairs of address and level.
+    levels: &'a [Value],
+}
+
+impl Path<'_> {
+    #[inline]
+    pub(super) fn holds(&self, helper: usize) -> bool {
+        self.helpers.contains(&(helper as Value))
+    }
+
+    #[inline]
+    fn level(&self, address: Address) -> Level {
+        look_up(self.levels, address).unwrap_or(0)
+    }
+
+    /// Whether something on the path happens before the delayed store, as soon as that can land.
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        self.level(self.address) & ACCESSED != 0
+    }
+
+    /// Whether something on the path happens before this access, whoever makes it.
+    #[inline]
+    pub(super) fn leads_to(&self, address: Address, writes: bool) -> bool {
+        self.level(address) & ACCESSED >= if writes { LOADED } else { STORED }
+    }
+
+    /// After an access of a helper that is on the path; `None` if nothing changes.
+    pub(super) fn with_access(&self, address: Address, writes: bool) -> Option<Vec<Value>> {
+        let (old, new) = (self.level(address), level(writes));
+        (old < new).then(|| {
+            let mut row = self.header();
+            row.extend_from_slice(self.helpers);
+            extend_with(&mut row, self.levels, address, new);
+            row
+        })
+    }
+
+    /// After an access by which a helper comes onto the path, with all that it did before in the same locked section.
+    pub(super) fn joined(&self, helper: usize, address: Address, writes: bool) -> Vec<Value> {
+        let mut row = self.header();
+        row[3] += 1;
+        let at = self.helpers.partition_point(|&other| other < helper as Value);
+        row.extend_from_slice(&self.helpers[..at]);
+        row.push(helper as Value);
+        row.extend_from_slice(&self.helpers[at..]);
+        let settled: Vec<Value> = self
+            .levels
+            .chunks_exact(2)
+            .flat_map(|pair| [pair[0], (pair[1] & ACCESSED).max(pair[1] >> SECTION)])
+            .collect();
+        let new = look_up(&settled, address).unwrap_or(0).max(level(writes));
+        extend_with(&mut row, &settled, address, new);
+        row
+    }
+
+    /// After an access of a helper in a locked section of which nothing has been on the path so far.
+    pub(super) fn with_access_in_section(&self, address: Address, writes: bool) -> Vec<Value> {
+        let old = self.level(address);
+        let new = (old & ACCESSED) | (old >> SECTION).max(level(writes)) << SECTION;
+        let mut row = self.header();
+        row.extend_from_slice(self.helpers);
+        extend_with(&mut row, self.levels, address, new);
+        row
+    }
+
+    fn header(&self) -> Vec<Value> {
+        let mut row = Vec::with_capacity(self.helpers.len() + self.levels.len() + 7);
+        row.extend_from_slice(&[PATH, self.attacker as Value, self.address, self.helpers.len() as Value]);
+        row
+    }
+}
+
+fn level(writes: bool) -> Level {
+    if writes { STORED } else { LOADED }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(row: &[Value]) -> Path<'_> {
+        match Memory::read(row) {
+            Memory::Path(path) => path,
+            other => panic!("{other:?} is no path"),
+        }
+    }
+
+    #[test]
+    fn newest_waiting_values_are_found() {
+        let row = Delaying::begin(1, 0, 7, 3);
+        let Memory::Delaying(first) = Memory::read(&row) else { panic!("not delaying") };
+        assert_eq!((first.attacker, first.waiting(7), first.waiting(8)), (1, Some(3), None));
+        let row = first.with_store(5, 1);
+        let Memory::Delaying(second) = Memory::read(&row) else { panic!("not delaying") };
+        let row = second.with_store(7, 4);
+        let Memory::Delaying(third) = Memory::read(&row) else { panic!("not delaying") };
+        assert_eq!((third.waiting(5), third.waiting(7), third.has_loaded), (Some(1), Some(4), false));
+    }
+
+    #[test]
+    fn a_section_counts_only_once_something_in_it_is_on_the_path() {
+        let begin = Delaying { attacker: 0, store: 0, address: 7, has_loaded: false, waiting: &[7, 1] }.onto_path(5);
+        let first = path(&begin);
+        assert!(!first.leads_to(5, false) && first.leads_to(5, true) && !first.is_closed());
+        let inside = first.with_access_in_section(7, false);
+        assert!(!path(&inside).is_closed() && !path(&inside).leads_to(7, true));
+        let joined = path(&inside).joined(2, 5, true);
+        assert!(path(&joined).is_closed() && path(&joined).holds(2) && path(&joined).leads_to(5, false));
+        assert_eq!(path(&joined).with_access(5, false), None);
+    }
+}

@@ -1,0 +1,307 @@
+//! The program under SC together with a monitor that looks for attacks.
+//!
+//! - *Before*: plain SC. A thread may at any store begin to delay: it becomes the attacker.
+//! - *Delaying*: the attacker's stores go to a private overlay; its loads prefer that; it cannot do what needs an empty
+//!   buffer. When it loads from an address of which nothing waits, it may halt there, and that begins
+//! - *Path*: each helper may act only if it is on the path, or its access happens after one on the path; then it is on the
+//!   path from there on. A locked section counts as one access. When an access on the path is to the address of the first delayed
+//!   store, and the lock is free so that the store can land, the attack has succeeded.
+//!
+//! This is §5 of "Checking and Enforcing Robustness against TSO" without the instrumented program. Fewer interleavings are
+//! looked at than there are, without loss:
+//! - Steps that nobody else can notice are taken first ([`local`](super::local)).
+//! - Nobody notices what a delaying attacker does, so what helpers do between two loads of the attacker from memory may as well come just
+//!   before the second, and what they do between the first delayed store and the first load from memory may come before the
+//!   store. In particular the lock is free when an attack begins.
+//! - On the path the attacker's registers and overlay do not matter any more.
+
+use weir_ir::Address;
+use weir_witness::Goal;
+
+use super::memory::{Delaying, Memory, Path};
+use super::overlay::{Overlay, memory, remember};
+use super::question::{Plan, Plans};
+use crate::semantics::machine::{EdgeCode, Machine, Operation, System};
+use crate::semantics::sc::Sc;
+use crate::semantics::state::Packed;
+use crate::semantics::{StepCode, TransitionSystem};
+
+/// What one step of the monitored program is, beside which edge it takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// A step of the program.
+    Plain,
+    /// The attacker takes its first delayed store.
+    Begin,
+    /// The attacker takes the attack's load.
+    Halt,
+}
+
+/// The monitored program.
+pub(super) struct Monitor<'a, const N: usize> {
+    machine: &'a Machine,
+    sc: System<'a, Sc, N>,
+    delaying: System<'a, Overlay, N>,
+    plans: &'a Plans,
+}
+
+impl<'a, const N: usize> Monitor<'a, N> {
+    pub(super) fn new(machine: &'a Machine, plans: &'a Plans) -> Self {
+        Self { machine, sc: System::new(machine), delaying: System::new(machine), plans }
+    }
+
+    /// The step of the program, and what is special about it.
+    pub(super) fn decode(machine: &Machine, step: StepCode) -> (StepCode, Kind) {
+        let kind = match step.number / machine.edge_count.max(1) {
+            0 => Kind::Plain,
+            1 => Kind::Begin,
+            _ => Kind::Halt,
+        };
+        (StepCode { number: step.number % machine.edge_count.max(1), ..step }, kind)
+    }
+
+    fn encode(&self, edge: &EdgeCode, kind: Kind) -> StepCode {
+        let offset = match kind {
+            Kind::Plain => 0,
+            Kind::Begin => 1,
+            Kind::Halt => 2,
+        };
+        StepCode { number: edge.number + offset * self.machine.edge_count, choice: 0 }
+    }
+
+    #[inline]
+    fn location(&self, state: &Packed<N>, thread: usize) -> usize {
+        state.raw(self.machine.threads[thread].location) as usize
+    }
+
+    #[inline]
+    fn edges(&self, state: &Packed<N>, thread: usize) -> &'a [EdgeCode] {
+        let code = &self.machine.threads[thread];
+        let location = self.location(state, thread);
+        &code.edges[code.first[location] as usize..code.first[location + 1] as usize]
+    }
+
+    fn lock_is_free(&self, state: &Packed<N>) -> bool {
+        self.machine.layout.lock.is_none_or(|lock| state.raw(lock) == 0)
+    }
+
+    /// Lets one of these threads take its local steps, if one is at a place where it may go first; whether it did.
+    #[inline]
+    fn local_first(
+        &self,
+        from: &Packed<N>,
+        mut may_move: impl FnMut(usize) -> bool,
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) -> bool {
+        for (thread, plan) in self.plans.threads.iter().enumerate() {
+            if !plan.favoured[self.location(from, thread)] || !may_move(thread) {
+                continue;
+            }
+            let mut moved = false;
+            for edge in self.edges(from, thread) {
+                self.sc.take(from, thread, edge, &mut |step, next| {
+                    moved = true;
+                    emit(step, next)
+                });
+            }
+            if moved {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn before(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
+        if self.local_first(from, |_| true, emit) {
+            return;
+        }
+        for thread in 0..self.plans.threads.len() {
+            for edge in self.edges(from, thread) {
+                self.sc.take(from, thread, edge, emit);
+                self.begin(from, thread, edge, emit);
+            }
+        }
+    }
+
+    /// The thread begins to delay with this edge, if it is a store past which a load can come.
+    fn begin(
+        &self,
+        from: &Packed<N>,
+        thread: usize,
+        edge: &EdgeCode,
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
+        let Operation::Store(place, value) = &edge.operation else { return };
+        if !self.lock_is_free(from) {
+            return;
+        }
+        let machine = self.machine;
+        let (target, value) = (machine.target(from, place), value.eval(from));
+        let mut next = edge.patch.apply(from);
+        if self.goes_on(&next, thread, edge.number, edge) && machine.admits(target, value, edge.number) {
+            remember(machine, &mut next, &Delaying::begin(thread, edge.number, machine.address(target), value));
+            emit(self.encode(edge, Kind::Begin), next);
+        }
+    }
+
+    /// Whether the attacker, now in `next`, can still come to a load that is asked about.
+    fn goes_on(&self, next: &Packed<N>, attacker: usize, store: u32, edge: &EdgeCode) -> bool {
+        let first = self.machine.threads[attacker].first_number;
+        self.plan(attacker).goes_on(store - first, edge.number - first, self.location(next, attacker))
+    }
+
+    fn plan(&self, thread: usize) -> &'a Plan {
+        &self.plans.threads[thread]
+    }
+
+    fn delaying(&self, from: &Packed<N>, delaying: &Delaying<'_>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
+        let attacker = delaying.attacker;
+        let loads_from_memory = |edge: &EdgeCode| match &edge.operation {
+            Operation::Load(_, place) => {
+                let address = self.machine.address(self.machine.target(from, place));
+                delaying.waiting(address).is_none().then_some(address)
+            }
+            _ => None,
+        };
+        let may_load = self.edges(from, attacker).iter().any(|edge| loads_from_memory(edge).is_some());
+        if may_load && delaying.has_loaded {
+            let is_helper = |thread| thread != attacker;
+            if self.local_first(from, is_helper, emit) {
+                return;
+            }
+            for helper in (0..self.plans.threads.len()).filter(|&thread| is_helper(thread)) {
+                for edge in self.edges(from, helper) {
+                    self.sc.take(from, helper, edge, emit);
+                }
+            }
+        }
+        for edge in self.edges(from, attacker) {
+            match loads_from_memory(edge) {
+                Some(address) => self.load_from_memory(from, delaying, edge, address, emit),
+                None => self.delaying.take(from, attacker, edge, &mut |step, next| {
+                    !self.goes_on(&next, attacker, delaying.store, edge) || emit(step, next)
+                }),
+            }
+        }
+    }
+
+    /// The attacker loads from memory: this may be the attack's load, or one on the way to it.
+    fn load_from_memory(
+        &self,
+        from: &Packed<N>,
+        delaying: &Delaying<'_>,
+        edge: &EdgeCode,
+        address: Address,
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
+        let (machine, attacker) = (self.machine, delaying.attacker);
+        self.delaying.take(from, attacker, edge, &mut |step, mut next| {
+            let first = machine.threads[attacker].first_number;
+            if self.plan(attacker).asks_for(delaying.store - first, edge.number - first) {
+                let mut halted = self.plan(attacker).forget.apply(from);
+                remember(machine, &mut halted, &delaying.onto_path(address));
+                if !emit(self.encode(edge, Kind::Halt), halted) {
+                    return false;
+                }
+            }
+            if !self.goes_on(&next, attacker, delaying.store, edge) {
+                return true;
+            }
+            if !delaying.has_loaded {
+                remember(machine, &mut next, &delaying.with_load());
+            }
+            emit(step, next)
+        });
+    }
+
+    fn path(&self, from: &Packed<N>, path: &Path<'_>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
+        if self.local_first(from, |thread| path.holds(thread), emit) {
+            return;
+        }
+        for helper in (0..self.plans.threads.len()).filter(|&thread| thread != path.attacker) {
+            for edge in self.edges(from, helper) {
+                self.help(from, path, helper, edge, emit);
+            }
+        }
+    }
+
+    /// A helper takes an edge, if that keeps it on the path or puts it there.
+    fn help(
+        &self,
+        from: &Packed<N>,
+        path: &Path<'_>,
+        helper: usize,
+        edge: &EdgeCode,
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
+        let machine = self.machine;
+        let access = machine.access(from, &edge.operation).map(|(target, writes)| (machine.address(target), writes));
+        let is_on_path = path.holds(helper);
+        let in_section = || machine.layout.lock.is_some_and(|lock| from.raw(lock) == helper as u64 + 1);
+        let row = match (is_on_path, access) {
+            (true, None) => None,
+            (true, Some((address, writes))) => path.with_access(address, writes),
+            (false, Some((address, writes))) if path.leads_to(address, writes) => {
+                Some(path.joined(helper, address, writes))
+            }
+            // A section whose first part is not on the path must come to be there before it ends.
+            (false, Some((address, writes))) if in_section() => Some(path.with_access_in_section(address, writes)),
+            (false, None) if in_section() && !matches!(edge.operation, Operation::Unlock) => None,
+            (false, None) if matches!(edge.operation, Operation::Lock) => None,
+            (false, _) => return,
+        };
+        self.sc.take(from, helper, edge, &mut |step, mut next| {
+            if let Some(row) = &row {
+                remember(machine, &mut next, row);
+            }
+            emit(step, next)
+        });
+    }
+}
+
+impl<const N: usize> TransitionSystem for Monitor<'_, N> {
+    type State = Packed<N>;
+
+    fn initial(&self) -> Packed<N> {
+        self.machine.initial_state()
+    }
+
+    fn successors(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
+        match memory(self.machine, from) {
+            Memory::Before => self.before(from, emit),
+            Memory::Delaying(delaying) => self.delaying(from, &delaying, emit),
+            Memory::Path(path) => self.path(from, &path, emit),
+        }
+    }
+
+    fn goal(&self, state: &Packed<N>) -> Option<Goal> {
+        match memory(self.machine, state) {
+            Memory::Path(path) if path.is_closed() && self.lock_is_free(state) => Some(Goal::NotRobust),
+            _ => None,
+        }
+    }
+
+    fn stuck(&self, _state: &Packed<N>) -> Option<Goal> {
+        None
+    }
+
+    fn words(&self) -> usize {
+        self.sc.words()
+    }
+
+    fn step_count(&self) -> usize {
+        self.machine.edge_count as usize * 3
+    }
+
+    fn agent(&self, step: StepCode) -> usize {
+        self.sc.agent(Self::decode(self.machine, step).0)
+    }
+
+    fn spelling(&self, state: &Packed<N>) -> Vec<weir_ir::Value> {
+        self.sc.spelling(state)
+    }
+
+    fn side_bytes(&self) -> u64 {
+        self.sc.side_bytes()
+    }
+}

@@ -1,0 +1,124 @@
+//! From a run of the monitored program to a run under TSO that sequential consistency does not allow.
+
+use std::collections::BTreeSet;
+
+use weir_ir::{Instruction, Program};
+use weir_witness::{Action, Checked, Goal, Model, Run, Step};
+
+use super::attacks::Attack;
+use super::monitor::Kind;
+use super::question::ThreadEdge;
+use crate::Failure;
+
+/// A run of the monitored program in which an attack succeeds.
+pub(crate) struct Attempt {
+    pub(super) steps: Vec<(Step, Kind)>,
+}
+
+impl Attempt {
+    /// The attack that succeeds.
+    pub(crate) fn attack(&self) -> Option<Attack> {
+        let edge_of = |wanted| {
+            let (step, _) = self.steps.iter().find(|(_, kind)| *kind == wanted)?;
+            match step.action {
+                Action::Execute { edge, .. } => Some((step.thread, edge)),
+                Action::Flush => None,
+            }
+        };
+        let ((thread, store), (_, load)) = (edge_of(Kind::Begin)?, edge_of(Kind::Halt)?);
+        Some(Attack { thread, store, load })
+    }
+
+    /// The steps of the attacker from the delayed store on, up to the attack's load but without it. A fence after any of them
+    /// would have prevented this run.
+    pub(crate) fn overtaken(&self) -> BTreeSet<ThreadEdge> {
+        let from_store = self.steps.iter().skip_while(|(_, kind)| *kind != Kind::Begin);
+        let to_load = from_store.take_while(|(_, kind)| *kind != Kind::Halt);
+        let attacker = self.attack().map(|attack| attack.thread);
+        let own = to_load.filter(|(step, _)| Some(step.thread) == attacker);
+        own.filter_map(|(step, _)| match step.action {
+            Action::Execute { edge, .. } => Some((step.thread, edge)),
+            Action::Flush => None,
+        })
+        .collect()
+    }
+
+    /// The violation under TSO, replayed.
+    ///
+    /// # Errors
+    /// If it is none, which would be a bug.
+    pub(crate) fn checked(&self, program: &Program) -> Result<Checked, Failure> {
+        checked(program, under_tso(program, &self.steps))
+    }
+}
+
+/// The TSO run of the form of Figure 4 of the paper: only the attacker's stores wait, from the first delayed one on, until the
+/// path has come round to it. Every other store lands at once.
+fn under_tso(program: &Program, steps: &[(Step, Kind)]) -> Run {
+    let attacker = steps.iter().find(|(_, kind)| *kind == Kind::Begin).map(|(step, _)| step.thread);
+    let (mut run, mut waiting, mut begun) = (Vec::new(), 0, false);
+    for &(step, kind) in steps {
+        run.push(step);
+        begun |= kind == Kind::Begin;
+        let Action::Execute { edge, .. } = step.action else { continue };
+        if matches!(program.body(step.thread).edge(edge).instruction, Instruction::Store { .. }) {
+            if begun && Some(step.thread) == attacker {
+                waiting += 1;
+            } else {
+                run.push(Step { thread: step.thread, action: Action::Flush });
+            }
+        }
+    }
+    let flush = |thread| Step { thread, action: Action::Flush };
+    run.extend(attacker.into_iter().flat_map(|thread| std::iter::repeat_n(flush(thread), waiting)));
+    Run { model: Model::Tso, steps: run }
+}
+
+/// Leaves out what the violation does not need, and checks what remains.
+///
+/// # Errors
+/// If the run itself is no violation, which would be a bug.
+fn checked(program: &Program, run: Run) -> Result<Checked, Failure> {
+    let mut best = Checked::new(program, run, Goal::NotRobust)
+        .map_err(|error| Failure::Bug(format!("a violation of robustness that was found does not replay: {error}")))?;
+    // From the end: what comes later depends on what came earlier, hardly ever the other way round.
+    let mut at = best.run().steps.len();
+    while at > 0 && best.run().steps.len() <= LONGEST_TO_SHORTEN {
+        at -= 1;
+        if let Some(shorter) = without(program, best.run(), at) {
+            best = shorter;
+            at = at.min(best.run().steps.len());
+        }
+    }
+    Ok(best)
+}
+
+/// Shortening takes a replay for each step, so time quadratic in the length of the run.
+const LONGEST_TO_SHORTEN: usize = 2000;
+
+/// The run without one executed step, and without its flush if it is a store, if that is still a violation.
+fn without(program: &Program, run: &Run, at: usize) -> Option<Checked> {
+    let Step { thread, action: Action::Execute { edge, .. } } = run.steps[at] else { return None };
+    let mut steps = run.steps.clone();
+    steps.remove(at);
+    if matches!(program.body(thread).edge(edge).instruction, Instruction::Store { .. }) {
+        steps.remove(its_flush(program, run, at)? - 1);
+    }
+    Checked::new(program, Run { model: run.model, steps }, Goal::NotRobust).ok()
+}
+
+/// Where the store that is executed at `at` reaches memory.
+fn its_flush(program: &Program, run: &Run, at: usize) -> Option<usize> {
+    let thread = run.steps[at].thread;
+    let is_store = |step: &Step| match step.action {
+        Action::Execute { edge, .. } => {
+            matches!(program.body(step.thread).edge(edge).instruction, Instruction::Store { .. })
+        }
+        Action::Flush => false,
+    };
+    let own = |step: &&Step| step.thread == thread;
+    let earlier = run.steps[..at].iter().filter(own).filter(|step| is_store(step)).count();
+    let flushes =
+        run.steps.iter().enumerate().filter(|(_, step)| step.thread == thread && step.action == Action::Flush);
+    flushes.map(|(position, _)| position).nth(earlier)
+}

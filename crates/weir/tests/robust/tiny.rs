@@ -1,0 +1,22 @@
+//! Every two-thread program with up to two instructions a thread over two cells.
+
+use weir_testkit::tiny::{Alphabet, programs};
+
+use crate::definition::is_robust;
+use crate::verdict;
+
+#[test]
+fn every_tiny_program_agrees_with_the_definition() {
+    let (mut robust, mut not_robust) = (0, 0);
+    for (name, program) in programs(Alphabet::Core) {
+        // Each program comes with its mirror image, which is left to the other comparisons.
+        let (left, right) = name.split_once(" | ").expect("two threads");
+        if left > right {
+            continue;
+        }
+        let expected = is_robust(&program, 100_000).expect("tiny programs have few traces");
+        assert_eq!(verdict(&program, 1), Some(expected), "{name}");
+        *(if expected { &mut robust } else { &mut not_robust }) += 1;
+    }
+    assert!(robust > 1000 && not_robust > 10, "{robust} robust, {not_robust} not");
+}
