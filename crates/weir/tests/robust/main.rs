@@ -4,6 +4,7 @@
 mod definition;
 mod fences;
 mod random;
+mod shapes;
 mod tiny;
 
 use weir::robust::{Options, robust};
