@@ -64,6 +64,7 @@ Examples:
   weir reach peterson.weir               Can a forbidden state be reached with store buffers?
   weir reach --model sc peterson.weir    … and without them?
   weir litmus tests/                     In which ways can litmus tests of x86 end?
+  weir reach dekker.rmm                  … of a program of Memorax (.rmm) or Trencher (.trencher, .txt)
   weir translate peterson.weir --to dot | dot -Tsvg > peterson.svg
   weir fmt peterson.weir
 

@@ -25,11 +25,7 @@ pub(crate) fn load(path: &Path, options: &ProgramOptions) -> Result<Loaded, Trou
 
 /// A litmus test as a program; its question is a property. The reader checks what it makes, and what our lints would remark
 /// on, such tests do on purpose.
-fn litmus(source: Source, defines: &[(String, Value)]) -> Result<Loaded, Trouble> {
-    if let Some((name, _)) = defines.first() {
-        let reason = format!("there is no constant `{name}`: litmus tests have none");
-        return Err(Trouble::input_with_help(reason, "leave `-D` out"));
-    }
+fn litmus(source: Source) -> Result<Loaded, Trouble> {
     match weir_syntax::litmus::parse(&source) {
         Ok(test) => Ok(Loaded { program: test.program, warnings: Vec::new() }),
         Err(diagnostics) => Err(Trouble::Source(source, diagnostics)),
@@ -38,9 +34,15 @@ fn litmus(source: Source, defines: &[(String, Value)]) -> Result<Loaded, Trouble
 
 /// Parses and checks a program.
 fn check(source: Source, language: Language, defines: Vec<(String, Value)>) -> Result<Loaded, Trouble> {
+    if let (Some((name, _)), true) = (defines.first(), language != Language::Weir) {
+        let reason = format!("`-D {name}`: only programs in `.weir` have constants that can be set");
+        return Err(Trouble::input(reason));
+    }
     let parsed = match language {
         Language::Weir => weir_syntax::weir::parse(&source, &weir_syntax::weir::Options { defines }),
-        Language::Litmus => return litmus(source, &defines),
+        Language::Litmus => return litmus(source),
+        Language::Rmm => weir_syntax::rmm::parse(&source),
+        Language::Trencher => weir_syntax::trencher::parse(&source),
     };
     let parsed = match parsed {
         Ok(parsed) => parsed,

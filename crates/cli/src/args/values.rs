@@ -48,10 +48,14 @@ pub(crate) enum ReductionName {
 /// Input languages.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// Weir's own language.
+    /// Weir's own language (`.weir`).
     Weir,
     /// Litmus tests of x86, as herd7, litmus7 and diy7 write them.
     Litmus,
+    /// The language of Memorax (`.rmm`).
+    Rmm,
+    /// The language of Trencher (`.trencher`, `.txt`).
+    Trencher,
 }
 
 /// Forms a program can be printed in.
