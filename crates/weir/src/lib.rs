@@ -7,6 +7,7 @@ mod explore;
 pub mod reach;
 pub mod robust;
 mod semantics;
+pub mod transform;
 mod verdict;
 
 pub use control::{Budget, Control, MemoryMeter, Progress, ProgressSink};

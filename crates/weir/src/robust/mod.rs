@@ -9,6 +9,7 @@
 //! `weir-witness` has replayed, with a cycle of happens-before.
 
 mod attacks;
+mod instrumented;
 mod local;
 mod memory;
 mod monitor;
@@ -20,7 +21,9 @@ use std::num::NonZeroUsize;
 use weir_ir::Program;
 use weir_witness::{Checked, Goal};
 
+pub(crate) use attacks::drains;
 pub use attacks::{Attack, Attacks};
+pub(crate) use monitor::Kind;
 
 use crate::explore::{Found, Outcome, breadth_first};
 use crate::reach::{Statistics, refuse};
@@ -29,16 +32,30 @@ use crate::semantics::machine::Machine;
 use crate::{Control, Failure, Verdict};
 use monitor::{Monitor, Plans};
 
+/// How to find out. All methods give the same answer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Method {
+    /// One search for all attacks, with a monitor beside the program.
+    #[default]
+    Attacks,
+    /// One search under SC for each attack, in the [instrumented](crate::transform::instrument) program of the paper.
+    Instrumented,
+    /// One search under SC in one instrumented program for all attacks.
+    Single,
+}
+
 /// How to check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
+    /// How to find out.
+    pub method: Method,
     /// Number of workers. The answer does not depend on it.
     pub jobs: NonZeroUsize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { jobs: NonZeroUsize::MIN }
+        Self { method: Method::default(), jobs: NonZeroUsize::MIN }
     }
 }
 
@@ -53,6 +70,11 @@ pub struct Report {
     pub statistics: Statistics,
 }
 
+/// The attacks of a program.
+pub fn attacks(program: &Program) -> Attacks {
+    attacks::enumerate(program, &present(program).collect::<Vec<_>>())
+}
+
 /// Checks whether `program` is robust.
 ///
 /// # Errors
@@ -61,10 +83,14 @@ pub fn robust(program: &Program, options: &Options, control: &Control) -> Result
     refuse::unsupported(program)?;
     // What properties observe need not be kept.
     let bare = Program { properties: Vec::new(), ..program.clone() };
-    let threads: Vec<_> = present(&bare).collect();
-    let attacks = attacks::enumerate(&bare, &threads);
+    let attacks = attacks(&bare);
     if attacks.open.is_empty() {
         return Ok(Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default() });
+    }
+    match options.method {
+        Method::Attacks => {}
+        Method::Instrumented => return instrumented::one_by_one(&bare, attacks, options, control),
+        Method::Single => return instrumented::all_at_once(&bare, attacks, options, control),
     }
     let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[Goal::NotRobust] };
     let compiled = compile(&bare, purpose, refuse::MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;

@@ -30,7 +30,7 @@ use crate::semantics::{StepCode, TransitionSystem};
 
 /// What one step of the monitored program is, beside which edge it takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A step of the program.
     Plain,
     /// The attacker takes its first delayed store.

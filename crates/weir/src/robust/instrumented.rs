@@ -1,0 +1,90 @@
+//! Robustness by searches under SC in instrumented programs, as the paper does it.
+
+use weir_ir::{Program, PropertyId};
+use weir_witness::{Action, Checked, Goal, Model, Run, Step};
+
+use super::{Attacks, Kind, Options, Report, run};
+use crate::control::Watch;
+use crate::reach::{self, Statistics};
+use crate::transform::instrument::{Instrumented, instrument, instrument_all};
+use crate::{Control, Failure, Verdict};
+
+/// One search for each attack.
+pub(super) fn one_by_one(
+    program: &Program,
+    attacks: Attacks,
+    options: &Options,
+    control: &Control,
+) -> Result<Report, Failure> {
+    let watch = Watch::start(control);
+    let mut sum = Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default() };
+    for index in 0..sum.attacks.open.len() {
+        let instrumented = instrument(program, sum.attacks.open[index])?;
+        let report = search(&instrumented, options, &remaining(control, &sum.statistics, &watch))?;
+        add(&mut sum.statistics, &report.statistics);
+        match report.verdict {
+            Verdict::Holds => {}
+            Verdict::Violated(found) => {
+                sum.verdict = violated(program, &instrumented, found.run())?;
+                break;
+            }
+            Verdict::Unknown(limit) => {
+                sum.verdict = Verdict::Unknown(limit);
+                break;
+            }
+        }
+    }
+    Ok(sum)
+}
+
+/// One search for all attacks.
+pub(super) fn all_at_once(
+    program: &Program,
+    attacks: Attacks,
+    options: &Options,
+    control: &Control,
+) -> Result<Report, Failure> {
+    let instrumented = instrument_all(program, &attacks.open)?;
+    let report = search(&instrumented, options, control)?;
+    let verdict = match report.verdict {
+        Verdict::Holds => Verdict::Holds,
+        Verdict::Violated(found) => violated(program, &instrumented, found.run())?,
+        Verdict::Unknown(limit) => Verdict::Unknown(limit),
+    };
+    Ok(Report { verdict, attacks, statistics: report.statistics })
+}
+
+fn search(instrumented: &Instrumented, options: &Options, control: &Control) -> Result<reach::Report, Failure> {
+    let goals = vec![Goal::Property(PropertyId(0))];
+    let options = reach::Options { model: Model::Sc, jobs: options.jobs, goals, ..reach::Options::default() };
+    reach::reach(&instrumented.program, &options, control)
+}
+
+/// What is left of the budget.
+fn remaining(control: &Control, used: &Statistics, watch: &Watch<'_>) -> Control {
+    let mut rest = control.clone();
+    rest.budget.states = control.budget.states.map(|states| states.saturating_sub(used.states));
+    rest.budget.time = control.budget.time.map(|time| time.saturating_sub(watch.elapsed()));
+    rest
+}
+
+fn add(sum: &mut Statistics, one: &Statistics) {
+    sum.states += one.states;
+    sum.transitions += one.transitions;
+    sum.depth = sum.depth.max(one.depth);
+    sum.state_bytes = sum.state_bytes.max(one.state_bytes);
+    sum.stored_bytes = sum.stored_bytes.max(one.stored_bytes);
+    sum.elapsed += one.elapsed;
+}
+
+/// The run under TSO that a run of the instrumented program stands for.
+fn violated(program: &Program, instrumented: &Instrumented, found: &Run) -> Result<Verdict<Box<Checked>>, Failure> {
+    let original = |step: &Step| -> Option<(Step, Kind)> {
+        let Action::Execute { edge, choice } = step.action else { return None };
+        let origin = instrumented.origins[step.thread.index()][edge.index()]?;
+        Some((Step { thread: step.thread, action: Action::Execute { edge: origin.edge, choice } }, origin.kind))
+    };
+    let steps: Vec<_> = found.steps.iter().filter_map(original).collect();
+    let checked = run::checked(program, run::under_tso(program, &steps))?;
+    Ok(Verdict::Violated(Box::new(checked)))
+}
