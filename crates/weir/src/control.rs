@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::Limit;
+use crate::reach::Statistics;
 
 /// How much an analysis may use. `None` is no limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -53,6 +54,16 @@ pub struct Control {
 impl fmt::Debug for Control {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Control").field("budget", &self.budget).finish_non_exhaustive()
+    }
+}
+
+impl Control {
+    /// What is left for a further search after those that took this much.
+    pub(crate) fn after(&self, used: &Statistics) -> Self {
+        let mut rest = self.clone();
+        rest.budget.states = self.budget.states.map(|states| states.saturating_sub(used.states));
+        rest.budget.time = self.budget.time.map(|time| time.saturating_sub(used.elapsed));
+        rest
     }
 }
 

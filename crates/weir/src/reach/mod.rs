@@ -78,6 +78,18 @@ pub struct Statistics {
     pub elapsed: Duration,
 }
 
+impl Statistics {
+    /// Adds those of one more search.
+    pub(crate) fn add(&mut self, more: &Self) {
+        self.states += more.states;
+        self.transitions += more.transitions;
+        self.depth = self.depth.max(more.depth);
+        self.state_bytes = self.state_bytes.max(more.state_bytes);
+        self.stored_bytes = self.stored_bytes.max(more.stored_bytes);
+        self.elapsed += more.elapsed;
+    }
+}
+
 /// What a search saw of the program's instructions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Coverage {

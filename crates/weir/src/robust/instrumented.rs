@@ -4,7 +4,6 @@ use weir_ir::{Program, PropertyId};
 use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 
 use super::{Attacks, Kind, Options, Report, run};
-use crate::control::Watch;
 use crate::reach::{self, Statistics};
 use crate::transform::instrument::{Instrumented, instrument, instrument_all};
 use crate::{Control, Failure, Verdict};
@@ -16,12 +15,11 @@ pub(super) fn one_by_one(
     options: &Options,
     control: &Control,
 ) -> Result<Report, Failure> {
-    let watch = Watch::start(control);
     let mut sum = Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default() };
     for index in 0..sum.attacks.open.len() {
         let instrumented = instrument(program, sum.attacks.open[index])?;
-        let report = search(&instrumented, options, &remaining(control, &sum.statistics, &watch))?;
-        add(&mut sum.statistics, &report.statistics);
+        let report = search(&instrumented, options, &control.after(&sum.statistics))?;
+        sum.statistics.add(&report.statistics);
         match report.verdict {
             Verdict::Holds => {}
             Verdict::Violated(found) => {
@@ -58,23 +56,6 @@ fn search(instrumented: &Instrumented, options: &Options, control: &Control) -> 
     let goals = vec![Goal::Property(PropertyId(0))];
     let options = reach::Options { model: Model::Sc, jobs: options.jobs, goals, ..reach::Options::default() };
     reach::reach(&instrumented.program, &options, control)
-}
-
-/// What is left of the budget.
-fn remaining(control: &Control, used: &Statistics, watch: &Watch<'_>) -> Control {
-    let mut rest = control.clone();
-    rest.budget.states = control.budget.states.map(|states| states.saturating_sub(used.states));
-    rest.budget.time = control.budget.time.map(|time| time.saturating_sub(watch.elapsed()));
-    rest
-}
-
-fn add(sum: &mut Statistics, one: &Statistics) {
-    sum.states += one.states;
-    sum.transitions += one.transitions;
-    sum.depth = sum.depth.max(one.depth);
-    sum.state_bytes = sum.state_bytes.max(one.state_bytes);
-    sum.stored_bytes = sum.stored_bytes.max(one.stored_bytes);
-    sum.elapsed += one.elapsed;
 }
 
 /// The run under TSO that a run of the instrumented program stands for.

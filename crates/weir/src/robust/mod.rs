@@ -14,6 +14,8 @@ mod local;
 mod memory;
 mod monitor;
 mod overlay;
+mod race;
+mod races;
 mod run;
 
 use std::num::NonZeroUsize;
@@ -24,6 +26,8 @@ use weir_witness::{Checked, Goal};
 pub(crate) use attacks::drains;
 pub use attacks::{Attack, Attacks};
 pub(crate) use monitor::Kind;
+pub use race::Race;
+pub use races::{RaceReport, triangular_races};
 
 use crate::explore::{Found, Outcome, breadth_first};
 use crate::reach::{Statistics, refuse};
@@ -98,15 +102,19 @@ pub fn robust(program: &Program, options: &Options, control: &Control) -> Result
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
     }
-    let statistics = Statistics {
+    let statistics = statistics(&compiled, &outcome);
+    Ok(Report { verdict: verdict(program, &compiled, outcome)?, attacks, statistics })
+}
+
+fn statistics(compiled: &Compiled, outcome: &Outcome) -> Statistics {
+    Statistics {
         states: outcome.states,
         transitions: outcome.transitions,
         depth: outcome.depth,
         state_bytes: (compiled.machine.layout.words * size_of::<u64>()) as u64,
         stored_bytes: outcome.stored_bytes,
         elapsed: outcome.elapsed,
-    };
-    Ok(Report { verdict: verdict(program, &compiled, outcome)?, attacks, statistics })
+    }
 }
 
 fn search(program: &Program, compiled: &Compiled, options: &Options, control: &Control) -> Outcome {

@@ -1,0 +1,321 @@
+//! Freedom from triangular races: see [`Race`]. A search under SC that remembers for each thread where its last store went,
+//! as long as nothing has waited for that store to land.
+//!
+//! It is enough to remember the last one. If it went to the cell that is loaded, the load sees it, and a store before it cannot be
+//! delayed past the load without it. If it went elsewhere, it is a store that can.
+//!
+//! Locked sections of several accesses go beyond the definition, which knows locked instructions only. Read as one write, a
+//! section can depend on the very store that waits: `x = 1; r = y;` beside `lock; if x == 0 { y = 1; } unlock;`. No run under SC has
+//! the load and that write next to each other, and yet the store can be delayed past both. So where a program locks, the search for
+//! attacks is asked as well, and any attack that gets as far as one helper counts: that includes all that succeed. The claim "no race,
+//! hence robust" rests on that.
+
+use std::num::NonZeroUsize;
+
+use weir_ir::{Address, Instruction, Program, ThreadId, Value};
+use weir_witness::{Goal, Model, Run};
+
+use super::monitor::{Monitor, Plans};
+use super::overlay::remember;
+use super::race::Race;
+use super::{Kind, run};
+use crate::explore::{Found, Outcome, breadth_first};
+use crate::reach::{Statistics, refuse};
+use crate::semantics::compile::{Compiled, Purpose, compile, present};
+use crate::semantics::machine::{EdgeCode, Machine, Operation, System};
+use crate::semantics::sc::Sc;
+use crate::semantics::state::Packed;
+use crate::semantics::{StepCode, TransitionSystem};
+use crate::{Control, Failure, Verdict};
+
+/// The answer, and how it came about.
+#[derive(Clone, Debug)]
+pub struct RaceReport {
+    /// `Holds`: there is no triangular race, so the program is robust. `Violated`: here is one; whether the program is robust is open.
+    pub verdict: Verdict<Box<Race>>,
+    /// What it took.
+    pub statistics: Statistics,
+}
+
+/// Looks for a triangular race, with this number of workers.
+///
+/// # Errors
+/// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
+pub fn triangular_races(program: &Program, jobs: NonZeroUsize, control: &Control) -> Result<RaceReport, Failure> {
+    refuse::unsupported(program)?;
+    // What properties observe need not be kept.
+    let bare = Program { properties: Vec::new(), ..program.clone() };
+    if super::attacks(&bare).open.is_empty() {
+        return Ok(RaceReport { verdict: Verdict::Holds, statistics: Statistics::default() });
+    }
+    let jobs = jobs.get().min(crate::reach::MOST_WORKERS);
+    let mut report = asked(&bare, control, |compiled, control| search(compiled, control, jobs), race_under_sc)?;
+    if matches!(report.verdict, Verdict::Holds) && locks(&bare) {
+        let rest = control.after(&report.statistics);
+        let more =
+            asked(&bare, &rest, |compiled, control| search_attacks(&bare, compiled, control, jobs), race_under_tso)?;
+        report.verdict = more.verdict;
+        report.statistics.add(&more.statistics);
+    }
+    Ok(report)
+}
+
+fn locks(program: &Program) -> bool {
+    let locks = |thread: ThreadId| {
+        program.body(thread).edges().iter().any(|edge| matches!(edge.instruction, Instruction::Lock))
+    };
+    present(program).any(locks)
+}
+
+/// Steps as a search found them, with what is special about each.
+type Steps = Vec<(weir_witness::Step, Kind)>;
+
+/// Compiles, searches, and judges what was found.
+fn asked(
+    program: &Program,
+    control: &Control,
+    search: impl FnOnce(&Compiled, &Control) -> Outcome,
+    race: impl FnOnce(&Program, Steps) -> Result<Race, String>,
+) -> Result<RaceReport, Failure> {
+    let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[Goal::NotRobust] };
+    let compiled = compile(program, purpose, refuse::MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
+    let outcome = search(&compiled, control);
+    if let Some(fault) = compiled.machine.fault.get() {
+        return Err(Failure::Bug(fault.clone()));
+    }
+    let statistics = super::statistics(&compiled, &outcome);
+    let verdict = match outcome.found {
+        Found::Nothing => Verdict::Holds,
+        Found::Stopped(limit) => Verdict::Unknown(limit),
+        Found::Goal(_, steps) => {
+            let steps = steps.into_iter().map(|code| super::decode(&compiled.machine, &compiled, code)).collect();
+            let race = race(program, steps)
+                .map_err(|why| Failure::Bug(format!("a triangular race that was found does not replay: {why}")))?;
+            Verdict::Violated(Box::new(race))
+        }
+    };
+    Ok(RaceReport { verdict, statistics })
+}
+
+fn race_under_sc(program: &Program, steps: Steps) -> Result<Race, String> {
+    let thread = loader(&steps)?;
+    let run = Run { model: Model::Sc, steps: steps.into_iter().map(|(step, _)| step).collect() };
+    Race::new(program, run, thread)
+}
+
+fn race_under_tso(program: &Program, steps: Steps) -> Result<Race, String> {
+    let thread = loader(&steps)?;
+    Race::new(program, run::delaying(program, &steps).0, thread)
+}
+
+/// The thread whose load is in the race.
+fn loader(steps: &Steps) -> Result<ThreadId, String> {
+    let halt = steps.iter().find(|(_, kind)| *kind == Kind::Halt);
+    halt.map(|(step, _)| step.thread).ok_or_else(|| "no load".into())
+}
+
+fn search(compiled: &Compiled, control: &Control, jobs: usize) -> Outcome {
+    let machine = &compiled.machine;
+    match machine.layout.words {
+        0..=1 => breadth_first(&Races::<1>::new(machine), control, jobs),
+        2 => breadth_first(&Races::<2>::new(machine), control, jobs),
+        3..=8 => breadth_first(&Races::<8>::new(machine), control, jobs),
+        _ => breadth_first(&Races::<{ refuse::MOST_WORDS }>::new(machine), control, jobs),
+    }
+}
+
+fn search_attacks(program: &Program, compiled: &Compiled, control: &Control, jobs: usize) -> Outcome {
+    let (machine, plans) = (&compiled.machine, Plans::new(program, compiled));
+    match machine.layout.words {
+        0..=1 => breadth_first(&Monitor::<1>::for_races(machine, &plans), control, jobs),
+        2 => breadth_first(&Monitor::<2>::for_races(machine, &plans), control, jobs),
+        3..=8 => breadth_first(&Monitor::<8>::for_races(machine, &plans), control, jobs),
+        _ => breadth_first(&Monitor::<{ refuse::MOST_WORDS }>::for_races(machine, &plans), control, jobs),
+    }
+}
+
+/// What is remembered beside the state of the program, as a row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Memory {
+    /// For each thread where its last store went, as long as that may be waiting.
+    Waiting(Vec<Option<Address>>),
+    /// A thread has loaded from an address with a store waiting; and who has taken the lock since.
+    Loaded { thread: usize, address: Address, holder: Option<usize> },
+    /// Another thread has written there.
+    Raced,
+}
+
+const WAITING: Value = 1;
+const LOADED: Value = 2;
+const RACED: Value = 3;
+
+impl Memory {
+    fn read(row: &[Value], threads: usize) -> Self {
+        match row {
+            [WAITING, rest @ ..] => {
+                Self::Waiting(rest.chunks_exact(2).map(|pair| (pair[0] != 0).then_some(pair[1])).collect())
+            }
+            [LOADED, thread, address, holder] => {
+                Self::Loaded { thread: *thread as usize, address: *address, holder: usize::try_from(*holder).ok() }
+            }
+            [RACED] => Self::Raced,
+            _ => Self::Waiting(vec![None; threads]),
+        }
+    }
+
+    /// Equal memories have equal rows; at the start the row is empty.
+    fn row(&self) -> Vec<Value> {
+        match self {
+            Self::Waiting(stores) if stores.iter().all(Option::is_none) => Vec::new(),
+            Self::Waiting(stores) => {
+                let pair = |store: &Option<Address>| [Value::from(store.is_some()), store.unwrap_or(0)];
+                std::iter::once(WAITING).chain(stores.iter().flat_map(pair)).collect()
+            }
+            Self::Loaded { thread, address, holder } => {
+                vec![LOADED, *thread as Value, *address, holder.map_or(-1, |holder| holder as Value)]
+            }
+            Self::Raced => vec![RACED],
+        }
+    }
+}
+
+/// The program under SC, with what is remembered.
+struct Races<'a, const N: usize> {
+    machine: &'a Machine,
+    sc: System<'a, Sc, N>,
+}
+
+impl<'a, const N: usize> Races<'a, N> {
+    fn new(machine: &'a Machine) -> Self {
+        Self { machine, sc: System::new(machine) }
+    }
+
+    fn memory(&self, state: &Packed<N>) -> Memory {
+        let number = self.machine.layout.monitor.map_or(0, |field| state.raw(field));
+        let row = if number == 0 { &[] } else { self.machine.monitor_rows.row(number) };
+        Memory::read(row, self.machine.threads.len())
+    }
+
+    fn edges(&self, state: &Packed<N>, thread: usize) -> &'a [EdgeCode] {
+        let code = &self.machine.threads[thread];
+        let location = state.raw(code.location) as usize;
+        &code.edges[code.first[location] as usize..code.first[location + 1] as usize]
+    }
+
+    fn access(&self, state: &Packed<N>, edge: &EdgeCode) -> Option<(Address, bool)> {
+        let access = self.machine.access(state, &edge.operation);
+        access.map(|(target, writes)| (self.machine.address(target), writes))
+    }
+
+    /// Takes an edge under SC, and remembers something after it.
+    fn take(
+        &self,
+        from: &Packed<N>,
+        (thread, edge): (usize, &EdgeCode),
+        kind: Kind,
+        memory: &Memory,
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
+        let row = memory.row();
+        self.sc.take(from, thread, edge, &mut |step, mut next| {
+            remember(self.machine, &mut next, &row);
+            emit(super::monitor::encode(self.machine, step, kind), next)
+        });
+    }
+
+    fn waiting(
+        &self,
+        from: &Packed<N>,
+        stores: &[Option<Address>],
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
+        for thread in 0..self.machine.threads.len() {
+            for edge in self.edges(from, thread) {
+                let access = self.access(from, edge);
+                let mut after = stores.to_vec();
+                match (&edge.operation, access) {
+                    (Operation::Store(..), Some((address, _))) => after[thread] = Some(address),
+                    (Operation::Fence | Operation::Lock | Operation::Unlock | Operation::ReadModifyWrite(..), _) => {
+                        after[thread] = None
+                    }
+                    _ => {}
+                }
+                self.take(from, (thread, edge), Kind::Plain, &Memory::Waiting(after), emit);
+                if let (Operation::Load(..), Some((address, _))) = (&edge.operation, access)
+                    && stores[thread].is_some_and(|stored| stored != address)
+                {
+                    let loaded = Memory::Loaded { thread, address, holder: None };
+                    self.take(from, (thread, edge), Kind::Halt, &loaded, emit);
+                }
+            }
+        }
+    }
+
+    /// Another thread writes next, or takes the lock and writes in that section.
+    fn loaded(
+        &self,
+        from: &Packed<N>,
+        (thread, address, holder): (usize, Address, Option<usize>),
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
+        let may_move = |other: usize| other != thread && holder.is_none_or(|holder| holder == other);
+        for other in (0..self.machine.threads.len()).filter(|&other| may_move(other)) {
+            for edge in self.edges(from, other) {
+                let in_section = Memory::Loaded { thread, address, holder: Some(other) };
+                let memory = match (&edge.operation, self.access(from, edge)) {
+                    (_, Some((written, true))) if written == address => Memory::Raced,
+                    (Operation::Unlock, _) => continue,
+                    (Operation::Lock, _) => in_section,
+                    _ if holder.is_some() => in_section,
+                    _ => continue,
+                };
+                self.take(from, (other, edge), Kind::Plain, &memory, emit);
+            }
+        }
+    }
+}
+
+impl<const N: usize> TransitionSystem for Races<'_, N> {
+    type State = Packed<N>;
+
+    fn initial(&self) -> Packed<N> {
+        self.machine.initial_state()
+    }
+
+    fn successors(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
+        match self.memory(from) {
+            Memory::Waiting(stores) => self.waiting(from, &stores, emit),
+            Memory::Loaded { thread, address, holder } => self.loaded(from, (thread, address, holder), emit),
+            Memory::Raced => {}
+        }
+    }
+
+    fn goal(&self, state: &Packed<N>) -> Option<Goal> {
+        // Searches know goals of runs only; what was found is judged as a race.
+        (self.memory(state) == Memory::Raced).then_some(Goal::NotRobust)
+    }
+
+    fn stuck(&self, _state: &Packed<N>) -> Option<Goal> {
+        None
+    }
+
+    fn words(&self) -> usize {
+        self.sc.words()
+    }
+
+    fn step_count(&self) -> usize {
+        self.machine.edge_count as usize * 3
+    }
+
+    fn agent(&self, step: StepCode) -> usize {
+        self.sc.agent(Monitor::<N>::decode(self.machine, step).0)
+    }
+
+    fn spelling(&self, state: &Packed<N>) -> Vec<Value> {
+        self.sc.spelling(state)
+    }
+
+    fn side_bytes(&self) -> u64 {
+        self.sc.side_bytes()
+    }
+}
