@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use crate::Limit;
 use crate::reach::Statistics;
 
-/// How much an analysis may use. `None` is no limit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// How much an analysis may use. `None` is no limit. By default there is a limit on memory alone, [`Budget::DEFAULT_MEMORY`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
     /// Wall-clock time.
     pub time: Option<Duration>,
@@ -17,6 +17,17 @@ pub struct Budget {
     pub memory: Option<u64>,
     /// Distinct states stored.
     pub states: Option<u64>,
+}
+
+impl Budget {
+    /// What an analysis may use if nothing else is said: four gibibytes.
+    pub const DEFAULT_MEMORY: u64 = 4 << 30;
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { time: None, memory: Some(Self::DEFAULT_MEMORY), states: None }
+    }
 }
 
 /// How far an analysis has come.
@@ -51,19 +62,24 @@ pub struct Control {
     pub progress: Option<ProgressSink>,
 }
 
-impl fmt::Debug for Control {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Control").field("budget", &self.budget).finish_non_exhaustive()
+impl Control {
+    /// What is left of it once some time has passed.
+    pub(crate) fn after(&self, elapsed: Duration) -> Self {
+        let time = self.budget.time.map(|time| time.saturating_sub(elapsed));
+        Self { budget: Budget { time, ..self.budget }, ..self.clone() }
+    }
+
+    /// What is left of it for a further search, after those that took this much.
+    pub(crate) fn beyond(&self, used: &Statistics) -> Self {
+        let mut rest = self.after(used.elapsed);
+        rest.budget.states = self.budget.states.map(|states| states.saturating_sub(used.states));
+        rest
     }
 }
 
-impl Control {
-    /// What is left for a further search after those that took this much.
-    pub(crate) fn after(&self, used: &Statistics) -> Self {
-        let mut rest = self.clone();
-        rest.budget.states = self.budget.states.map(|states| states.saturating_sub(used.states));
-        rest.budget.time = self.budget.time.map(|time| time.saturating_sub(used.elapsed));
-        rest
+impl fmt::Debug for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Control").field("budget", &self.budget).finish_non_exhaustive()
     }
 }
 

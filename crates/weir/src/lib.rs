@@ -4,6 +4,7 @@
 
 mod control;
 mod explore;
+pub mod fences;
 pub mod reach;
 pub mod robust;
 mod semantics;

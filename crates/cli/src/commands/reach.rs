@@ -12,7 +12,7 @@ use weir_ir::{Diagnostic, Program};
 use weir_witness::{Goal, Model};
 
 use super::Task;
-use crate::args::{Engine, LimitOptions, ModelName, ReachOptions, RunFormat, SearchName};
+use crate::args::{Engine, LimitOptions, ModelName, ReachOptions, ReductionName, RunFormat, SearchName};
 use crate::console::Console;
 use crate::evidence::Evidence;
 use crate::exit::Status;
@@ -110,7 +110,7 @@ fn search(
     goals: &[Goal],
     console: &Console,
 ) -> Result<Report, Failure> {
-    let Engine::Explicit = options.search.engine;
+    let (Engine::Explicit, ReductionName::None) = (options.search.engine, options.search.reduction);
     let engine = Options {
         model: model(options),
         search: match options.search.order {

@@ -3,22 +3,19 @@
 use weir_ir::{Program, PropertyId};
 use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 
-use super::{Attacks, Kind, Options, Report, run};
-use crate::reach::{self, Statistics};
+use super::{Attempt, Kind, Options, Report};
+use crate::reach::{self, Statistics, refuse};
 use crate::transform::instrument::{Instrumented, instrument, instrument_all};
 use crate::{Control, Failure, Verdict};
 
 /// One search for each attack.
-pub(super) fn one_by_one(
-    program: &Program,
-    attacks: Attacks,
-    options: &Options,
-    control: &Control,
-) -> Result<Report, Failure> {
+pub(super) fn one_by_one(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+    refuse::unsupported(program)?;
+    let attacks = super::attacks(program);
     let mut sum = Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default() };
     for index in 0..sum.attacks.open.len() {
         let instrumented = instrument(program, sum.attacks.open[index])?;
-        let report = search(&instrumented, options, &control.after(&sum.statistics))?;
+        let report = search(&instrumented, options, &control.beyond(&sum.statistics))?;
         sum.statistics.add(&report.statistics);
         match report.verdict {
             Verdict::Holds => {}
@@ -36,12 +33,12 @@ pub(super) fn one_by_one(
 }
 
 /// One search for all attacks.
-pub(super) fn all_at_once(
-    program: &Program,
-    attacks: Attacks,
-    options: &Options,
-    control: &Control,
-) -> Result<Report, Failure> {
+pub(super) fn all_at_once(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+    refuse::unsupported(program)?;
+    let attacks = super::attacks(program);
+    if attacks.open.is_empty() {
+        return Ok(Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default() });
+    }
     let instrumented = instrument_all(program, &attacks.open)?;
     let report = search(&instrumented, options, control)?;
     let verdict = match report.verdict {
@@ -65,7 +62,6 @@ fn violated(program: &Program, instrumented: &Instrumented, found: &Run) -> Resu
         let origin = instrumented.origins[step.thread.index()][edge.index()]?;
         Some((Step { thread: step.thread, action: Action::Execute { edge: origin.edge, choice } }, origin.kind))
     };
-    let steps: Vec<_> = found.steps.iter().filter_map(original).collect();
-    let checked = run::checked(program, run::under_tso(program, &steps))?;
-    Ok(Verdict::Violated(Box::new(checked)))
+    let attempt = Attempt { steps: found.steps.iter().filter_map(original).collect() };
+    Ok(Verdict::Violated(Box::new(attempt.checked(program)?)))
 }

@@ -15,13 +15,14 @@ use std::num::NonZeroUsize;
 use weir_ir::{Address, Instruction, Program, ThreadId, Value};
 use weir_witness::{Goal, Model, Run};
 
-use super::monitor::{Monitor, Plans};
+use super::monitor::Monitor;
 use super::overlay::remember;
+use super::question::{Plans, Question};
 use super::race::Race;
-use super::{Kind, run};
+use super::{Attempt, Checker, Kind, run};
 use crate::explore::{Found, Outcome, breadth_first};
 use crate::reach::{Statistics, refuse};
-use crate::semantics::compile::{Compiled, Purpose, compile, present};
+use crate::semantics::compile::present;
 use crate::semantics::machine::{EdgeCode, Machine, Operation, System};
 use crate::semantics::sc::Sc;
 use crate::semantics::state::Packed;
@@ -42,18 +43,16 @@ pub struct RaceReport {
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
 pub fn triangular_races(program: &Program, jobs: NonZeroUsize, control: &Control) -> Result<RaceReport, Failure> {
-    refuse::unsupported(program)?;
-    // What properties observe need not be kept.
-    let bare = Program { properties: Vec::new(), ..program.clone() };
-    if super::attacks(&bare).open.is_empty() {
+    let checker = Checker::new(program)?;
+    let jobs = jobs.get().min(crate::reach::MOST_WORKERS);
+    let question = Question { attacks: checker.attacks().open.into_iter().collect(), ..Question::default() };
+    if question.attacks.is_empty() {
         return Ok(RaceReport { verdict: Verdict::Holds, statistics: Statistics::default() });
     }
-    let jobs = jobs.get().min(crate::reach::MOST_WORKERS);
-    let mut report = asked(&bare, control, |compiled, control| search(compiled, control, jobs), race_under_sc)?;
-    if matches!(report.verdict, Verdict::Holds) && locks(&bare) {
-        let rest = control.after(&report.statistics);
-        let more =
-            asked(&bare, &rest, |compiled, control| search_attacks(&bare, compiled, control, jobs), race_under_tso)?;
+    let mut report = checker.judged(search(&checker, control, jobs), race_under_sc)?;
+    if matches!(report.verdict, Verdict::Holds) && locks(&checker.program) {
+        let outcome = search_attacks(&checker, &question, &control.beyond(&report.statistics), jobs);
+        let more = checker.judged(outcome, race_under_tso)?;
         report.verdict = more.verdict;
         report.statistics.add(&more.statistics);
     }
@@ -67,55 +66,47 @@ fn locks(program: &Program) -> bool {
     present(program).any(locks)
 }
 
-/// Steps as a search found them, with what is special about each.
-type Steps = Vec<(weir_witness::Step, Kind)>;
-
-/// Compiles, searches, and judges what was found.
-fn asked(
-    program: &Program,
-    control: &Control,
-    search: impl FnOnce(&Compiled, &Control) -> Outcome,
-    race: impl FnOnce(&Program, Steps) -> Result<Race, String>,
-) -> Result<RaceReport, Failure> {
-    let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[Goal::NotRobust] };
-    let compiled = compile(program, purpose, refuse::MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
-    let outcome = search(&compiled, control);
-    if let Some(fault) = compiled.machine.fault.get() {
-        return Err(Failure::Bug(fault.clone()));
-    }
-    let statistics = super::statistics(&compiled, &outcome);
-    let verdict = match outcome.found {
-        Found::Nothing => Verdict::Holds,
-        Found::Stopped(limit) => Verdict::Unknown(limit),
-        Found::Goal(_, steps) => {
-            let steps = steps.into_iter().map(|code| super::decode(&compiled.machine, &compiled, code)).collect();
-            let race = race(program, steps)
-                .map_err(|why| Failure::Bug(format!("a triangular race that was found does not replay: {why}")))?;
-            Verdict::Violated(Box::new(race))
+impl Checker {
+    /// What a search has found, as a race.
+    fn judged(
+        &self,
+        outcome: Outcome,
+        race: impl FnOnce(&Program, &Attempt) -> Result<Race, String>,
+    ) -> Result<RaceReport, Failure> {
+        if let Some(fault) = self.compiled.machine.fault.get() {
+            return Err(Failure::Bug(fault.clone()));
         }
-    };
-    Ok(RaceReport { verdict, statistics })
+        let statistics = self.statistics(&outcome);
+        let verdict = match outcome.found {
+            Found::Nothing => Verdict::Holds,
+            Found::Stopped(limit) => Verdict::Unknown(limit),
+            Found::Goal(_, steps) => {
+                let race = race(&self.program, &self.attempt(&steps))
+                    .map_err(|why| Failure::Bug(format!("a triangular race that was found does not replay: {why}")))?;
+                Verdict::Violated(Box::new(race))
+            }
+        };
+        Ok(RaceReport { verdict, statistics })
+    }
 }
 
-fn race_under_sc(program: &Program, steps: Steps) -> Result<Race, String> {
-    let thread = loader(&steps)?;
-    let run = Run { model: Model::Sc, steps: steps.into_iter().map(|(step, _)| step).collect() };
-    Race::new(program, run, thread)
+fn race_under_sc(program: &Program, found: &Attempt) -> Result<Race, String> {
+    let run = Run { model: Model::Sc, steps: found.steps.iter().map(|(step, _)| *step).collect() };
+    Race::new(program, run, loader(found)?)
 }
 
-fn race_under_tso(program: &Program, steps: Steps) -> Result<Race, String> {
-    let thread = loader(&steps)?;
-    Race::new(program, run::delaying(program, &steps).0, thread)
+fn race_under_tso(program: &Program, found: &Attempt) -> Result<Race, String> {
+    Race::new(program, run::delaying(program, &found.steps).0, loader(found)?)
 }
 
 /// The thread whose load is in the race.
-fn loader(steps: &Steps) -> Result<ThreadId, String> {
-    let halt = steps.iter().find(|(_, kind)| *kind == Kind::Halt);
+fn loader(found: &Attempt) -> Result<ThreadId, String> {
+    let halt = found.steps.iter().find(|(_, kind)| *kind == Kind::Halt);
     halt.map(|(step, _)| step.thread).ok_or_else(|| "no load".into())
 }
 
-fn search(compiled: &Compiled, control: &Control, jobs: usize) -> Outcome {
-    let machine = &compiled.machine;
+fn search(checker: &Checker, control: &Control, jobs: usize) -> Outcome {
+    let machine = &checker.compiled.machine;
     match machine.layout.words {
         0..=1 => breadth_first(&Races::<1>::new(machine), control, jobs),
         2 => breadth_first(&Races::<2>::new(machine), control, jobs),
@@ -124,8 +115,9 @@ fn search(compiled: &Compiled, control: &Control, jobs: usize) -> Outcome {
     }
 }
 
-fn search_attacks(program: &Program, compiled: &Compiled, control: &Control, jobs: usize) -> Outcome {
-    let (machine, plans) = (&compiled.machine, Plans::new(program, compiled));
+fn search_attacks(checker: &Checker, question: &Question, control: &Control, jobs: usize) -> Outcome {
+    let machine = &checker.compiled.machine;
+    let plans = Plans::new(&checker.program, &checker.compiled, question);
     match machine.layout.words {
         0..=1 => breadth_first(&Monitor::<1>::for_races(machine, &plans), control, jobs),
         2 => breadth_first(&Monitor::<2>::for_races(machine, &plans), control, jobs),

@@ -2,6 +2,7 @@
 //! of a run under SC.
 
 mod definition;
+mod fences;
 mod methods;
 mod random;
 mod tiny;
