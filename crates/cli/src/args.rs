@@ -63,6 +63,7 @@ const TOP_EXAMPLES: &str = "\
 Examples:
   weir reach peterson.weir               Can a forbidden state be reached with store buffers?
   weir reach --model sc peterson.weir    … and without them?
+  weir reach dekker.rmm                  … of a program of Memorax (.rmm) or Trencher (.trencher, .txt)
   weir translate peterson.weir --to dot | dot -Tsvg > peterson.svg
   weir fmt peterson.weir
 

@@ -25,9 +25,16 @@ pub(crate) fn load(path: &Path, options: &ProgramOptions) -> Result<Loaded, Trou
 
 /// Parses and checks a program.
 fn check(source: Source, language: Language, defines: Vec<(String, Value)>) -> Result<Loaded, Trouble> {
-    let Language::Weir = language;
-    let options = weir_syntax::weir::Options { defines };
-    let parsed = match weir_syntax::weir::parse(&source, &options) {
+    if let (Some((name, _)), true) = (defines.first(), language != Language::Weir) {
+        let reason = format!("`-D {name}`: only programs in `.weir` have constants that can be set");
+        return Err(Trouble::input(reason));
+    }
+    let parsed = match language {
+        Language::Weir => weir_syntax::weir::parse(&source, &weir_syntax::weir::Options { defines }),
+        Language::Rmm => weir_syntax::rmm::parse(&source),
+        Language::Trencher => weir_syntax::trencher::parse(&source),
+    };
+    let parsed = match parsed {
         Ok(parsed) => parsed,
         Err(diagnostics) => return Err(Trouble::Source(source, diagnostics)),
     };

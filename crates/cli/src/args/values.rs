@@ -48,8 +48,12 @@ pub(crate) enum ReductionName {
 /// Input languages.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// Weir's own language.
+    /// Weir's own language (`.weir`).
     Weir,
+    /// The language of Memorax (`.rmm`).
+    Rmm,
+    /// The language of Trencher (`.trencher`, `.txt`).
+    Trencher,
 }
 
 /// Forms a program can be printed in.
