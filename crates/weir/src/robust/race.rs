@@ -3,14 +3,15 @@
 use weir_ir::{Address, Program, ThreadId};
 use weir_witness::{Effect, Event, Model, ReadFrom, Replay, Run, StepId, replay};
 
-/// A triangular race (S. Owens, "Reasoning about the Implementation of Concurrency Abstractions on x86-TSO", 2010): a thread stores, then
-/// loads from another cell with nothing in between that waits for the store to land; and next to the load another
-/// thread writes to the cell that is loaded. A locked section of the other thread counts as one write.
+/// A triangular race (after S. Owens, "Reasoning about the Implementation of Concurrency Abstractions on x86-TSO", 2010): a thread stores, and goes
+/// on to load from another cell with nothing in between that waits for the store to land, nor a store to that cell; and the next step is
+/// a write of another thread to the cell that is loaded, be it by a locked instruction or not. A locked section of the other thread counts as one write.
 ///
 /// Without such a race no store buffer makes a difference. With one, it may or may not: a program with a triangular race can well be robust.
 ///
-/// The run leads up to the race, and its last step is the write. It is a run under SC; only where the section that
-/// writes depends on the store not being there yet, it is one under TSO, with the store in its buffer.
+/// The run leads up to the race, and its last step is the write. It is a run under SC, in which the thread makes all steps from
+/// its store to its load in a row; only where the section that writes depends on the store not being there yet, it is one under
+/// TSO, with the store in its buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Race {
     run: Run,
@@ -38,6 +39,9 @@ impl Race {
         }
         if !is_one_access(events, load + 1) {
             return Err("the write does not come next to the load".into());
+        }
+        if run.model == Model::Sc && !events[store..=load].iter().all(|event| event.thread == thread) {
+            return Err("others act between the store and the load".into());
         }
         if run.model == Model::Tso && !waits_to_the_end(events, store, load) {
             return Err("the store has landed, or the load has seen it".into());

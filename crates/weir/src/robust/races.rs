@@ -1,14 +1,17 @@
-//! Freedom from triangular races: see [`Race`]. A search under SC that remembers for each thread where its last store went,
-//! as long as nothing has waited for that store to land.
+//! Freedom from triangular races: see [`Race`]. A search under SC in which a thread may at any store begin to go on alone, until it
+//! loads from another cell than it last stored to; then another thread must write there.
 //!
-//! It is enough to remember the last one. If it went to the cell that is loaded, the load sees it, and a store before it cannot be
-//! delayed past the load without it. If it went elsewhere, it is a store that can.
+//! It is enough to remember where the last store went. If it went to the cell that is loaded, the load sees it, and a store before it
+//! cannot be delayed past the load without it. If it went elsewhere, it is a store that can.
+//!
+//! No race, hence robust: in an attack, take the first load from memory after which a helper writes to its cell. What helpers
+//! did since the first delayed store can as well come before that store, for nobody saw it, and no load of the attacker was disturbed. What
+//! remains is a race.
 //!
 //! Locked sections of several accesses go beyond the definition, which knows locked instructions only. Read as one write, a
 //! section can depend on the very store that waits: `x = 1; r = y;` beside `lock; if x == 0 { y = 1; } unlock;`. No run under SC has
 //! the load and that write next to each other, and yet the store can be delayed past both. So where a program locks, the search for
-//! attacks is asked as well, and any attack that gets as far as one helper counts: that includes all that succeed. The claim "no race,
-//! hence robust" rests on that.
+//! attacks is asked as well, and any attack that gets as far as one helper counts: that includes all that succeed.
 
 use std::num::NonZeroUsize;
 
@@ -127,44 +130,40 @@ fn search_attacks(checker: &Checker, question: &Question, control: &Control, job
 }
 
 /// What is remembered beside the state of the program, as a row.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Memory {
-    /// For each thread where its last store went, as long as that may be waiting.
-    Waiting(Vec<Option<Address>>),
+    /// Nothing.
+    Before,
+    /// A thread goes on alone; its last store went to this address, and may be waiting.
+    Alone { thread: usize, stored: Address },
     /// A thread has loaded from an address with a store waiting; and who has taken the lock since.
     Loaded { thread: usize, address: Address, holder: Option<usize> },
     /// Another thread has written there.
     Raced,
 }
 
-const WAITING: Value = 1;
+const ALONE: Value = 1;
 const LOADED: Value = 2;
 const RACED: Value = 3;
 
 impl Memory {
-    fn read(row: &[Value], threads: usize) -> Self {
-        match row {
-            [WAITING, rest @ ..] => {
-                Self::Waiting(rest.chunks_exact(2).map(|pair| (pair[0] != 0).then_some(pair[1])).collect())
-            }
+    fn read(row: &[Value]) -> Self {
+        match *row {
+            [ALONE, thread, stored] => Self::Alone { thread: thread as usize, stored },
             [LOADED, thread, address, holder] => {
-                Self::Loaded { thread: *thread as usize, address: *address, holder: usize::try_from(*holder).ok() }
+                Self::Loaded { thread: thread as usize, address, holder: usize::try_from(holder).ok() }
             }
             [RACED] => Self::Raced,
-            _ => Self::Waiting(vec![None; threads]),
+            _ => Self::Before,
         }
     }
 
-    /// Equal memories have equal rows; at the start the row is empty.
-    fn row(&self) -> Vec<Value> {
+    fn row(self) -> Vec<Value> {
         match self {
-            Self::Waiting(stores) if stores.iter().all(Option::is_none) => Vec::new(),
-            Self::Waiting(stores) => {
-                let pair = |store: &Option<Address>| [Value::from(store.is_some()), store.unwrap_or(0)];
-                std::iter::once(WAITING).chain(stores.iter().flat_map(pair)).collect()
-            }
+            Self::Before => Vec::new(),
+            Self::Alone { thread, stored } => vec![ALONE, thread as Value, stored],
             Self::Loaded { thread, address, holder } => {
-                vec![LOADED, *thread as Value, *address, holder.map_or(-1, |holder| holder as Value)]
+                vec![LOADED, thread as Value, address, holder.map_or(-1, |holder| holder as Value)]
             }
             Self::Raced => vec![RACED],
         }
@@ -185,7 +184,7 @@ impl<'a, const N: usize> Races<'a, N> {
     fn memory(&self, state: &Packed<N>) -> Memory {
         let number = self.machine.layout.monitor.map_or(0, |field| state.raw(field));
         let row = if number == 0 { &[] } else { self.machine.monitor_rows.row(number) };
-        Memory::read(row, self.machine.threads.len())
+        Memory::read(row)
     }
 
     fn edges(&self, state: &Packed<N>, thread: usize) -> &'a [EdgeCode] {
@@ -205,7 +204,7 @@ impl<'a, const N: usize> Races<'a, N> {
         from: &Packed<N>,
         (thread, edge): (usize, &EdgeCode),
         kind: Kind,
-        memory: &Memory,
+        memory: Memory,
         emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
     ) {
         let row = memory.row();
@@ -215,31 +214,38 @@ impl<'a, const N: usize> Races<'a, N> {
         });
     }
 
-    fn waiting(
-        &self,
-        from: &Packed<N>,
-        stores: &[Option<Address>],
-        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
-    ) {
+    fn before(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
         for thread in 0..self.machine.threads.len() {
             for edge in self.edges(from, thread) {
-                let access = self.access(from, edge);
-                let mut after = stores.to_vec();
-                match (&edge.operation, access) {
-                    (Operation::Store(..), Some((address, _))) => after[thread] = Some(address),
-                    (Operation::Fence | Operation::Lock | Operation::Unlock | Operation::ReadModifyWrite(..), _) => {
-                        after[thread] = None
-                    }
-                    _ => {}
-                }
-                self.take(from, (thread, edge), Kind::Plain, &Memory::Waiting(after), emit);
-                if let (Operation::Load(..), Some((address, _))) = (&edge.operation, access)
-                    && stores[thread].is_some_and(|stored| stored != address)
-                {
-                    let loaded = Memory::Loaded { thread, address, holder: None };
-                    self.take(from, (thread, edge), Kind::Halt, &loaded, emit);
+                self.take(from, (thread, edge), Kind::Plain, Memory::Before, emit);
+                if let (Operation::Store(..), Some((stored, _))) = (&edge.operation, self.access(from, edge)) {
+                    self.take(from, (thread, edge), Kind::Begin, Memory::Alone { thread, stored }, emit);
                 }
             }
+        }
+    }
+
+    /// The thread goes on, as long as it waits for nothing.
+    fn alone(
+        &self,
+        from: &Packed<N>,
+        (thread, stored): (usize, Address),
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
+        for edge in self.edges(from, thread) {
+            let after = match (&edge.operation, self.access(from, edge)) {
+                (Operation::Store(..), Some((stored, _))) => Memory::Alone { thread, stored },
+                (Operation::Fence | Operation::Lock | Operation::Unlock | Operation::ReadModifyWrite(..), _) => {
+                    continue;
+                }
+                (Operation::Load(..), Some((address, _))) if address != stored => {
+                    let loaded = Memory::Loaded { thread, address, holder: None };
+                    self.take(from, (thread, edge), Kind::Halt, loaded, emit);
+                    Memory::Alone { thread, stored }
+                }
+                _ => Memory::Alone { thread, stored },
+            };
+            self.take(from, (thread, edge), Kind::Plain, after, emit);
         }
     }
 
@@ -261,7 +267,7 @@ impl<'a, const N: usize> Races<'a, N> {
                     _ if holder.is_some() => in_section,
                     _ => continue,
                 };
-                self.take(from, (other, edge), Kind::Plain, &memory, emit);
+                self.take(from, (other, edge), Kind::Plain, memory, emit);
             }
         }
     }
@@ -276,7 +282,8 @@ impl<const N: usize> TransitionSystem for Races<'_, N> {
 
     fn successors(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
         match self.memory(from) {
-            Memory::Waiting(stores) => self.waiting(from, &stores, emit),
+            Memory::Before => self.before(from, emit),
+            Memory::Alone { thread, stored } => self.alone(from, (thread, stored), emit),
             Memory::Loaded { thread, address, holder } => self.loaded(from, (thread, address, holder), emit),
             Memory::Raced => {}
         }

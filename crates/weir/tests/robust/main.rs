@@ -1,6 +1,7 @@
 //! The robustness check agrees with the definition: a program is robust if every run under TSO that ends drained has the trace
 //! of a run under SC.
 
+mod collected;
 mod definition;
 mod fences;
 mod methods;
