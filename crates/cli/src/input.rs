@@ -35,12 +35,14 @@ pub(crate) fn language(path: &Path, given: Option<Language>) -> Result<Language,
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
         Some("weir") => Ok(Language::Weir),
+        Some("litmus") => Ok(Language::Litmus),
         Some("rmm") => Ok(Language::Rmm),
         Some("trencher" | "txt") => Ok(Language::Trencher),
         None if is_stdin(path) => Ok(Language::Weir),
         _ => Err(Trouble::input_with_help(
             "cannot tell the language by the file's extension",
-            "programs end in `.weir`, `.rmm` (Memorax), `.trencher` or `.txt` (Trencher); for any other name say `--from weir`",
+            "programs end in `.weir`, `.litmus`, `.rmm` (Memorax), `.trencher` or `.txt` (Trencher); for any other name say \
+             `--from weir` or another language",
         )),
     }
 }

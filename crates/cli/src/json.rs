@@ -2,6 +2,7 @@
 //! these types. Fields may be added; none is renamed or removed without saying so in the change log.
 
 mod diagnostic;
+mod litmus;
 mod witness;
 
 use std::path::Path;
@@ -12,6 +13,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use diagnostic::DiagnosticRecord;
+pub(crate) use litmus::{LitmusAnswer, LitmusVerdict, ObservationName, ValueRecord};
 pub(crate) use witness::{
     ActionName, CycleRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
 };
@@ -25,6 +27,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[allow(dead_code, reason = "names the shapes of an answer for the schema; each command serializes its own")]
 pub(crate) enum Answer {
     Reach(Box<ReachAnswer>),
+    Litmus(Box<LitmusAnswer>),
     Translate(TranslateAnswer),
     Replay(ReplayAnswer),
     Format(FormatAnswer),
@@ -59,6 +62,7 @@ impl<V> Head<V> {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CommandName {
     Reach,
+    Litmus,
     Translate,
     Replay,
     Fmt,

@@ -4,6 +4,7 @@
 
 pub mod dot;
 pub mod limits;
+pub mod litmus;
 mod raw_text;
 pub mod rmm;
 mod sink;

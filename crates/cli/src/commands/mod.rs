@@ -1,6 +1,7 @@
 //! One file a command. A command reads, asks the library, and hands what it got to a renderer.
 
 mod fmt;
+pub(crate) mod litmus;
 mod meta;
 pub(crate) mod reach;
 mod replay;
@@ -21,6 +22,7 @@ use crate::trouble::Trouble;
 pub(crate) fn run(command: Command, console: &mut Console) -> Status {
     match command {
         Command::Reach(options) => reach::run(&options, console),
+        Command::Litmus(options) => litmus::run(&options, console),
         Command::Translate(options) => translate::run(&options, console),
         Command::Replay(options) => replay::run(&options, console),
         Command::Fmt(options) => fmt::run(&options, console),

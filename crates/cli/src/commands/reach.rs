@@ -5,6 +5,7 @@ use std::io;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use weir::reach::{Coverage, Options, Report, Search, Statistics, reach};
 use weir::{Budget, Control, Failure, Limit, Verdict};
@@ -81,7 +82,7 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
         console.diagnostics(&loaded.program.source, &late);
     }
     let (program, warnings) = (&loaded.program, loaded.warnings.as_slice());
-    let model = model(options);
+    let model = model(options.search.model);
     let finding = Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage };
     match options.format {
         RunFormat::Json => console.json(&render::json::reach(task, &finding)),
@@ -96,8 +97,8 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     Ok(status.and(save(task.file, &finding, console)))
 }
 
-fn model(options: &ReachOptions) -> Model {
-    match options.search.model {
+pub(super) fn model(name: ModelName) -> Model {
+    match name {
         ModelName::Sc => Model::Sc,
         ModelName::Tso => Model::Tso,
     }
@@ -112,7 +113,7 @@ fn search(
 ) -> Result<Report, Failure> {
     let (Engine::Explicit, ReductionName::None) = (options.search.engine, options.search.reduction);
     let engine = Options {
-        model: model(options),
+        model: model(options.search.model),
         search: match options.search.order {
             SearchName::Bfs => Search::BreadthFirst,
             SearchName::Dfs => Search::DepthFirst,
@@ -123,7 +124,7 @@ fn search(
     };
     let progress = ProgressLine::new(!console.is_quiet());
     let control = Control {
-        budget: budget(task, &options.limits),
+        budget: budget(task.started, &options.limits),
         interrupt: interrupt::flag(),
         memory_meter: Some(Arc::new(memory::resident)),
         progress: progress.sink(),
@@ -147,14 +148,14 @@ fn conclude(result: Result<Report, Failure>) -> Result<(Conclusion, Statistics, 
     Ok((conclusion, statistics, coverage))
 }
 
-fn jobs(limits: &LimitOptions) -> NonZeroUsize {
+pub(super) fn jobs(limits: &LimitOptions) -> NonZeroUsize {
     limits.jobs.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
 /// Reading and checking the program count towards the time limit.
-fn budget(task: &Task<'_>, limits: &LimitOptions) -> Budget {
+pub(super) fn budget(started: Instant, limits: &LimitOptions) -> Budget {
     Budget {
-        time: limits.timeout.map(|time| time.saturating_sub(task.started.elapsed())),
+        time: limits.timeout.map(|time| time.saturating_sub(started.elapsed())),
         memory: Some(limits.memory),
         states: limits.states.map(NonZeroU64::get),
     }

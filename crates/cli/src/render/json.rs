@@ -52,15 +52,17 @@ fn verdict(conclusion: &Conclusion) -> (ReachVerdict, Option<LimitRecord>) {
         Conclusion::Unreachable => (ReachVerdict::Unreachable, None),
         Conclusion::Reachable(_) => (ReachVerdict::Reachable, None),
         Conclusion::Refused(_) => (ReachVerdict::Unknown, Some(LimitRecord::Refused)),
-        Conclusion::Stopped(limit) => {
-            let limit = match limit {
-                Limit::Time => LimitRecord::Time,
-                Limit::Memory => LimitRecord::Memory,
-                Limit::States => LimitRecord::States,
-                Limit::Interrupted => LimitRecord::Interrupted,
-            };
-            (ReachVerdict::Unknown, Some(limit))
-        }
+        Conclusion::Stopped(limit) => (ReachVerdict::Unknown, Some(limit_record(*limit))),
+    }
+}
+
+/// A limit in JSON.
+pub(crate) fn limit_record(limit: Limit) -> LimitRecord {
+    match limit {
+        Limit::Time => LimitRecord::Time,
+        Limit::Memory => LimitRecord::Memory,
+        Limit::States => LimitRecord::States,
+        Limit::Interrupted => LimitRecord::Interrupted,
     }
 }
 

@@ -5,5 +5,6 @@ pub(crate) mod diagnostic;
 pub(crate) mod dot;
 pub(crate) mod excerpt;
 pub(crate) mod json;
+pub(crate) mod litmus;
 pub(crate) mod reach;
 pub(crate) mod text;

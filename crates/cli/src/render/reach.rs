@@ -6,7 +6,7 @@ use weir_witness::{Goal, Model};
 
 use super::diagnostic::render_place;
 use super::text::{Tone, diagnostics, evidence, headline, help, model_name, statistics};
-use crate::args::SearchName;
+use crate::args::{LimitOptions, SearchName};
 use crate::commands::reach::{Conclusion, Finding};
 use crate::console::Console;
 use crate::evidence::Evidence;
@@ -61,18 +61,23 @@ pub(crate) fn reason(finding: &Finding<'_>) -> Option<String> {
     match &finding.conclusion {
         Conclusion::Unreachable | Conclusion::Reachable(_) => None,
         Conclusion::Refused(diagnostic) => Some(diagnostic.message.clone()),
-        Conclusion::Stopped(limit) => Some(match limit {
-            Limit::Time => {
-                let time = limits.timeout.map(time_text).unwrap_or_default();
-                format!("the time limit of {time} was reached")
-            }
-            Limit::Memory => format!("the memory limit of {} was reached", size_text(limits.memory)),
-            Limit::States => {
-                let states = limits.states.map_or(0, std::num::NonZeroU64::get);
-                format!("the limit of {} was reached", counted(states, "state"))
-            }
-            Limit::Interrupted => "interrupted".to_owned(),
-        }),
+        Conclusion::Stopped(limit) => Some(limit_text(*limit, limits)),
+    }
+}
+
+/// Which limit ended a search.
+pub(crate) fn limit_text(limit: Limit, limits: &LimitOptions) -> String {
+    match limit {
+        Limit::Time => {
+            let time = limits.timeout.map(time_text).unwrap_or_default();
+            format!("the time limit of {time} was reached")
+        }
+        Limit::Memory => format!("the memory limit of {} was reached", size_text(limits.memory)),
+        Limit::States => {
+            let states = limits.states.map_or(0, std::num::NonZeroU64::get);
+            format!("the limit of {} was reached", counted(states, "state"))
+        }
+        Limit::Interrupted => "interrupted".to_owned(),
     }
 }
 

@@ -10,6 +10,7 @@
 //! which takes a search for each of exponentially many sets. The demands of an attack are what these sets have to meet: they are their
 //! minimal transversals. The optimum is the same, with a search for each demand only.
 
+mod costs;
 mod cover;
 mod places;
 
@@ -19,8 +20,9 @@ use std::time::Instant;
 use weir_ir::Program;
 
 use crate::reach::Statistics;
-use crate::robust::{Answer, Attack, Attacks, Checker, Options as RobustOptions, Question, ThreadEdge};
-use crate::{Control, Failure, Limit};
+use crate::robust::{Answer, Attack, Attacks, Checker, Options as RobustOptions, Question, ThreadEdge, robust};
+use crate::{Control, Failure, Limit, Verdict};
+pub use costs::{LoopCosts, unit_cost};
 use cover::{Choice, Cover};
 pub use places::{AtLocation, at_locations};
 
@@ -173,6 +175,42 @@ impl Hunt<'_> {
             }
         }
     }
+}
+
+/// Whether a set of fences that was found holds what is claimed of it, checked on the programs themselves, each read anew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recheck {
+    /// The program with the fences is robust, and without any one of them it is not.
+    Confirmed,
+    /// A limit came first.
+    Stopped(Limit),
+}
+
+/// Checks a set of fences: `fenced` has all of them, each of `reduced` lacks one.
+///
+/// # Errors
+/// If the fences are not enough, or one is not needed: that would be a bug.
+pub fn recheck(
+    fenced: &Program,
+    reduced: impl IntoIterator<Item = Program>,
+    options: &RobustOptions,
+    control: &Control,
+) -> Result<Recheck, Failure> {
+    let started = Instant::now();
+    let check = |program: &Program| robust(program, options, &control.after(started.elapsed()));
+    match check(fenced)?.verdict {
+        Verdict::Holds => {}
+        Verdict::Violated(_) => return Err(Failure::Bug("the fences that were found are not enough".into())),
+        Verdict::Unknown(limit) => return Ok(Recheck::Stopped(limit)),
+    }
+    for program in reduced {
+        match check(&program)?.verdict {
+            Verdict::Violated(_) => {}
+            Verdict::Holds => return Err(Failure::Bug("one of the fences that were found is not needed".into())),
+            Verdict::Unknown(limit) => return Ok(Recheck::Stopped(limit)),
+        }
+    }
+    Ok(Recheck::Confirmed)
 }
 
 /// The attacks of `program` that are feasible, each of them shown by a search; `None` for the rest if a limit came first.

@@ -6,6 +6,7 @@ mod definition;
 mod fences;
 mod methods;
 mod random;
+mod shapes;
 mod tiny;
 mod triangles;
 

@@ -81,7 +81,8 @@ impl<'c, 's> Builder<'c, 's> {
 
     fn local(&mut self, name: Name<'s>, owner: usize) -> Option<&'c Place> {
         if owner >= self.memory.processes {
-            let message = format!("processes beside P{}: {}, and this is one too many", self.number, self.memory.processes - 1);
+            let message =
+                format!("processes beside P{}: {}, and this is one too many", self.number, self.memory.processes - 1);
             let error = Diagnostic::error("unknown-process", message, name.span);
             let help = format!("`{}[N]` is that of the N-th of the other processes, counted from 0", name.text);
             self.sink.error(error.help(help));
