@@ -19,6 +19,7 @@ mod race;
 mod races;
 mod run;
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
@@ -141,6 +142,11 @@ impl Checker {
         let compiled =
             compile(&bare, purpose, refuse::MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
         Ok(Self { program: bare, compiled })
+    }
+
+    /// For each edge by its number, whether it is one of these.
+    fn numbers(&self, edges: &BTreeSet<ThreadEdge>) -> Vec<bool> {
+        (0..self.compiled.machine.edge_count).map(|number| edges.contains(&self.compiled.edge(number))).collect()
     }
 
     /// The attacks there are.
