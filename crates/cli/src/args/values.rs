@@ -29,6 +29,13 @@ pub(crate) enum Engine {
     Explicit,
 }
 
+/// Ways to find out whether a program is robust.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// One search, without buffers, for all pairs of a store and a load that it could be delayed past.
+    Attacks,
+}
+
 /// Orders of the search.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SearchName {

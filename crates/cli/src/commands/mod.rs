@@ -1,9 +1,11 @@
 //! One file a command. A command reads, asks the library, and hands what it got to a renderer.
 
+pub(crate) mod analysis;
 mod fmt;
 mod meta;
 pub(crate) mod reach;
 mod replay;
+pub(crate) mod robust;
 mod translate;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,6 +23,7 @@ use crate::trouble::Trouble;
 pub(crate) fn run(command: Command, console: &mut Console) -> Status {
     match command {
         Command::Reach(options) => reach::run(&options, console),
+        Command::Robust(options) => robust::run(&options, console),
         Command::Translate(options) => translate::run(&options, console),
         Command::Replay(options) => replay::run(&options, console),
         Command::Fmt(options) => fmt::run(&options, console),

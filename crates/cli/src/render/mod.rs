@@ -6,4 +6,5 @@ pub(crate) mod dot;
 pub(crate) mod excerpt;
 pub(crate) mod json;
 pub(crate) mod reach;
+pub(crate) mod robust;
 pub(crate) mod text;
