@@ -60,29 +60,29 @@ pub(crate) fn first_line(finding: &Finding<'_>) -> String {
 fn how(finding: &Finding<'_>) -> String {
     let Some(attacks) = &finding.attacks else { return String::new() };
     let (total, open) = (attacks.total as u64, attacks.open.len() as u64);
-    let pairs = if total == 1 { "the one pair".to_owned() } else { format!("all {} pairs", grouped(total)) };
+    let by_flow = "ruled out by control flow and fences";
+    let by_search = format!("by a complete search ({})", counted(finding.statistics.states, "state"));
+    let all = if total == 1 {
+        "the one pair of a store and a load is".to_owned()
+    } else {
+        format!("all {} of a store and a load are", counted(total, "pair"))
+    };
     match (total, open) {
-        (0, _) => "no thread both stores and loads, so no store can be delayed past a load\n".to_owned(),
-        (_, 0) => format!(
-            "no store can be delayed past a load: control flow and fences rule out {pairs} of a store and a load\n"
-        ),
+        (0, _) => "no store can be delayed past a load: no thread does both\n".to_owned(),
+        (_, 0) => format!("no store can be delayed past a load: {all} {by_flow}\n"),
+        _ if open >= total => format!("{UNNOTICED}{all} ruled out {by_search}\n"),
         _ => {
-            let states = counted(finding.statistics.states, "state");
-            let by_flow = match total.saturating_sub(open) {
-                0 => String::new(),
-                flow => format!("control flow and fences rule out {}, ", grouped(flow)),
-            };
-            let rest = if by_flow.is_empty() { String::new() } else { format!(" the other {}", grouped(open)) };
-            format!(
-                "no store can be delayed past a load so that others notice\n\
-                 of {pairs} of a store and a load, {by_flow}a complete search of {states}{rest}\n"
-            )
+            let (flow, open, total) = (grouped(total - open), grouped(open), grouped(total));
+            format!("{UNNOTICED}of {total} pairs of a store and a load, {flow} are {by_flow}, {open} {by_search}\n")
         }
     }
 }
 
+/// Some stores can be delayed past loads, but it does not show.
+const UNNOTICED: &str = "no store can be delayed past a load in a way that shows: ";
+
 fn violated(program: &Program, found: &Evidence, width: usize) -> String {
-    let next = help("`weir fences` finds the cheapest fences that rule out this run and all others like it");
+    let next = help("`weir fences` finds the cheapest repair");
     format!("{}\n{next}", evidence(program, found, width))
 }
 

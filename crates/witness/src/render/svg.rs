@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use weir_ir::Program;
 
-use self::layout::{Arrow, BOX_HEIGHT, Card, Layout, MARGIN};
+use self::layout::{Arrow, BOX_HEIGHT, Card, LARGE, Layout, MARGIN, PADDING, SMALL, text_width};
 use super::layout::shorten;
 use super::step_text::step_texts;
 use crate::cycle::Cycle;
@@ -47,11 +47,12 @@ pub fn svg(program: &Program, replay: &Replay, graph: &HappensBefore, cycle: &Cy
 fn draw(layout: &Layout, names: &[String]) -> String {
     let legend = legend(layout);
     let height = layout.height + 20 * legend.len() as i64 + MARGIN;
-    let (width, mut out) = (layout.width, String::new());
+    let legend_width = legend.iter().map(|line| text_width(line, SMALL)).max().unwrap_or(0) + 2 * MARGIN;
+    let (width, mut out) = (layout.width.max(legend_width), String::new());
     let _ = writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"monospace\" font-size=\"14\" fill=\"{INK}\">\n\
+         font-family=\"monospace\" font-size=\"{LARGE}\" fill=\"{INK}\">\n\
          <title>a cycle of happens-before</title>\n\
          <defs>{}{}</defs>\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>",
@@ -65,7 +66,7 @@ fn draw(layout: &Layout, names: &[String]) -> String {
     layout.cards().for_each(|(x, y, width, card)| draw_card(&mut out, (x, y), width, card));
     layout.arrows.iter().for_each(|arrow| label(&mut out, arrow));
     for (line, words) in legend.iter().enumerate() {
-        text(&mut out, MARGIN, layout.height + 20 * (line as i64 + 1), "font-size=\"12\"", words);
+        text(&mut out, MARGIN, layout.height + 20 * (line as i64 + 1), &format!("font-size=\"{SMALL}\""), words);
     }
     out.push_str("</svg>\n");
     out
@@ -94,7 +95,7 @@ fn path(out: &mut String, arrow: &Arrow) {
 /// The name of the relation, on a patch of the ground so that lines do not run through it.
 fn label(out: &mut String, arrow: &Arrow) {
     let ((x, y), name) = (arrow.label, arrow.relation.name());
-    let width = layout::text_width(name);
+    let width = text_width(name, SMALL) + 4;
     let _ = writeln!(
         out,
         "<rect x=\"{}\" y=\"{}\" width=\"{width}\" height=\"18\" fill=\"#ffffff\"/>",
@@ -102,7 +103,7 @@ fn label(out: &mut String, arrow: &Arrow) {
         y - 9
     );
     let color = if arrow.is_broken { ALARM } else { INK };
-    text(out, x, y + 4, &format!("text-anchor=\"middle\" font-size=\"12\" fill=\"{color}\""), name);
+    text(out, x, y + 4, &format!("text-anchor=\"middle\" font-size=\"{SMALL}\" fill=\"{color}\""), name);
 }
 
 fn draw_card(out: &mut String, (x, y): (i64, i64), width: i64, card: &Card) {
@@ -112,8 +113,8 @@ fn draw_card(out: &mut String, (x, y): (i64, i64), width: i64, card: &Card) {
         "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{BOX_HEIGHT}\" rx=\"4\" fill=\"{fill}\" stroke=\"{stroke}\" \
          stroke-width=\"{thickness}\"/>"
     );
-    text(out, x + 10, y + 20, "", &card.title);
-    text(out, x + 10, y + 38, &format!("font-size=\"12\" fill=\"{stroke}\""), &card.remark);
+    text(out, x + PADDING, y + 20, "", &card.title);
+    text(out, x + PADDING, y + 38, &format!("font-size=\"{SMALL}\" fill=\"{stroke}\""), &card.remark);
 }
 
 fn text(out: &mut String, x: i64, y: i64, attributes: &str, content: &str) {

@@ -21,6 +21,12 @@ const HEADER: i64 = 30;
 /// Between two arrows that run beside each other.
 const TRACK: i64 = 14;
 
+/// Sizes of fonts.
+pub(super) const LARGE: i64 = 14;
+pub(super) const SMALL: i64 = 12;
+/// Beside the text in a box.
+pub(super) const PADDING: i64 = 10;
+
 /// What stands in a box.
 pub(super) struct Card {
     pub(super) title: String,
@@ -63,9 +69,10 @@ pub(super) struct Layout {
     pub(super) height: i64,
 }
 
-/// About how wide a text is.
-pub(super) fn text_width(text: &str) -> i64 {
-    text.chars().map(|character| if character.is_ascii() { 9 } else { 16 }).sum()
+/// About how wide a text is in a font of this size.
+pub(super) fn text_width(text: &str, size: i64) -> i64 {
+    let halves: i64 = text.chars().map(|character| if character.is_ascii() { 1 } else { 2 }).sum();
+    halves * size * 64 / 100
 }
 
 impl Layout {
@@ -84,19 +91,23 @@ impl Layout {
         let mut left = MARGIN + TRACK * 2;
         for column in &mut columns {
             column.nodes.sort_by_key(|(id, _)| *id);
-            let widths = column.nodes.iter().flat_map(|(_, card)| [&card.title, &card.remark]);
-            column.width = widths.map(|text| text_width(text)).max().unwrap_or(0) + 20;
+            let widths = (column.nodes.iter())
+                .flat_map(|(_, card)| [text_width(&card.title, LARGE), text_width(&card.remark, SMALL)]);
+            column.width = widths.max().unwrap_or(0) + 2 * PADDING;
             column.left = left;
             left += column.width + COLUMN_GAP;
         }
         let rows = columns.iter().map(|column| column.nodes.len()).max().unwrap_or(0) as i64;
         let bottom = MARGIN + HEADER + rows * (BOX_HEIGHT + ROW_GAP);
-        let mut layout = Self { columns, arrows: Vec::new(), width: left, height: bottom };
+        let right = left - COLUMN_GAP + 2 * TRACK + MARGIN;
+        let mut layout = Self { columns, arrows: Vec::new(), width: right, height: bottom };
         for (from, relation, to) in cycle.edges() {
             let broken = cycle.delays(graph).any(|(store, load)| (store, load) == (from, to));
             let is_broken = broken && relation == Relation::ProgramOrder && graph.is_overtaken(from, to);
             layout.connect(from, relation, to, is_broken);
         }
+        let label_end = |arrow: &Arrow| arrow.label.0 + text_width(arrow.relation.name(), SMALL) / 2 + MARGIN;
+        layout.width = layout.arrows.iter().map(label_end).max().unwrap_or(0).max(layout.width);
         layout
     }
 
@@ -146,7 +157,7 @@ impl Layout {
         };
         let is_right = end.0 > start.0;
         let (from, to) = ((side(start.0, is_right), middle(start.1)), (side(end.0, !is_right), middle(end.1)));
-        let part = |from: i64, to: i64| from + (to - from) * 3 / 10;
+        let part = |from: i64, to: i64| from + (to - from) / 4;
         (vec![from, to], (part(from.0, to.0), part(from.1, to.1)))
     }
 
