@@ -2,6 +2,7 @@
 //! of a run under SC.
 
 mod definition;
+mod litmus;
 mod random;
 mod tiny;
 
