@@ -9,5 +9,6 @@ mod json;
 mod limits;
 mod meta;
 mod replay;
+mod robust;
 mod support;
 mod transcripts;
