@@ -62,10 +62,10 @@ fn how(finding: &Finding<'_>) -> String {
     let (total, open) = (attacks.total as u64, attacks.open.len() as u64);
     let by_flow = "ruled out by control flow and fences";
     let by_search = format!("by a complete search ({})", counted(finding.statistics.states, "state"));
-    let all = if total == 1 {
-        "the one pair of a store and a load is".to_owned()
-    } else {
-        format!("all {} of a store and a load are", counted(total, "pair"))
+    let all = match total {
+        1 => "the one pair of a store and a load is".to_owned(),
+        2 => "both pairs of a store and a load are".to_owned(),
+        _ => format!("all {} of a store and a load are", counted(total, "pair")),
     };
     match (total, open) {
         (0, _) => "no store can be delayed past a load: no thread does both\n".to_owned(),
