@@ -7,11 +7,13 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use weir_ir::Value;
 
-pub(crate) use values::{Color, Engine, Language, Method, ModelName, PlainFormat, RunFormat, SearchName, Target};
+pub(crate) use values::{
+    Color, Engine, Language, Method, ModelName, PlainFormat, ReductionName, RunFormat, SearchName, Target,
+};
 
 use crate::input::is_stdin;
 use crate::units::{parse_define, parse_jobs, parse_size, parse_time};
@@ -36,11 +38,25 @@ pub(crate) struct Arguments {
 
 /// The command line of this process. Prints and exits if there is help to show or the line makes no sense.
 pub(crate) fn parse() -> Arguments {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| without_hidden_suggestions(error).exit());
     if let Err(reason) = arguments.command.check() {
         Arguments::command().error(ErrorKind::ArgumentConflict, reason).exit();
     }
     arguments
+}
+
+/// Nobody who mistypes a command means one that help does not show.
+fn without_hidden_suggestions(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::SuggestedSubcommand) {
+        let command = Arguments::command();
+        let is_hidden = |name: &String| command.find_subcommand(name).is_some_and(clap::Command::is_hide_set);
+        let shown: Vec<String> = names.iter().filter(|name| !is_hidden(name)).cloned().collect();
+        error.remove(ContextKind::SuggestedSubcommand);
+        if !shown.is_empty() {
+            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(shown));
+        }
+    }
+    error
 }
 
 const TOP_EXAMPLES: &str = "\
@@ -224,6 +240,10 @@ pub(crate) struct SearchOptions {
     #[arg(long = "search", value_enum, default_value_t = SearchName::Bfs, value_name = "ORDER")]
     pub(crate) order: SearchName,
 
+    /// Which runs to leave out because others stand for them: `none` leaves out nothing
+    #[arg(long, value_enum, default_value_t = ReductionName::None)]
+    pub(crate) reduction: ReductionName,
+
     /// Tell states apart by registers that are never read again (more states, same answer)
     #[arg(long)]
     pub(crate) keep_dead_registers: bool,
@@ -405,6 +425,18 @@ pub(crate) struct ManOptions {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+
+    #[test]
+    fn hidden_commands_are_not_suggested() {
+        use clap::Parser;
+        let suggestion = |word: &str| {
+            let error = super::Arguments::try_parse_from(["weir", word]).expect_err("no such command");
+            super::without_hidden_suggestions(error).to_string()
+        };
+        assert!(!suggestion("check").contains("schema"));
+        assert!(!suggestion("check").contains("similar"));
+        assert!(suggestion("rech").contains("'reach'"));
+    }
 
     #[test]
     fn the_declarations_are_consistent() {

@@ -109,7 +109,7 @@ pub(crate) fn to_run(program: &Program, saved: &SavedWitness) -> Result<(Run, Go
     Ok((Run { model, steps }, goal))
 }
 
-fn to_goal(program: &Program, saved: &SavedGoal) -> Result<Goal, Misfit> {
+pub(crate) fn to_goal(program: &Program, saved: &SavedGoal) -> Result<Goal, Misfit> {
     let misfit = |reason: String| Misfit { step: None, reason };
     match saved {
         SavedGoal::Property { number, text } => {
@@ -163,7 +163,7 @@ pub(crate) fn compare(program: &Program, saved: &SavedWitness, replay: &Replay) 
     Ok(())
 }
 
-/// What a file says of a step that is not so. Lines and labels may have moved since: they are no part of the run.
+/// What a file says of a step that is not so.
 fn contradiction(claim: &StepRecord, fact: &StepRecord) -> Option<String> {
     let text = |text: &Option<String>| {
         text.as_deref().map_or_else(|| "nothing".to_owned(), |text| format!("`{}`", clean(text)))
@@ -171,6 +171,14 @@ fn contradiction(claim: &StepRecord, fact: &StepRecord) -> Option<String> {
     let number = |value: Option<Value>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
     if claim.text.is_some() && claim.text != fact.text {
         return Some(format!("the file says {}, but the program says {}", text(&claim.text), text(&fact.text)));
+    }
+    if claim.line.is_some() && claim.line != fact.line {
+        let line = |line: Option<u32>| number(line.map(Value::from));
+        return Some(format!(
+            "the file says it is on line {}, but it is on line {}",
+            line(claim.line),
+            line(fact.line)
+        ));
     }
     if claim.action != fact.action {
         return Some(format!("the file says it is a {:?}, but it is a {:?}", claim.action, fact.action).to_lowercase());

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::Limit;
 
-/// How much an analysis may use. `None` is no limit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// How much an analysis may use. `None` is no limit. By default there is a limit on memory alone, [`Budget::DEFAULT_MEMORY`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
     /// Wall-clock time.
     pub time: Option<Duration>,
@@ -16,6 +16,17 @@ pub struct Budget {
     pub memory: Option<u64>,
     /// Distinct states stored.
     pub states: Option<u64>,
+}
+
+impl Budget {
+    /// What an analysis may use if nothing else is said: four gibibytes.
+    pub const DEFAULT_MEMORY: u64 = 4 << 30;
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { time: None, memory: Some(Self::DEFAULT_MEMORY), states: None }
+    }
 }
 
 /// How far an analysis has come.
@@ -48,6 +59,14 @@ pub struct Control {
     pub memory_meter: Option<MemoryMeter>,
     /// Receives progress.
     pub progress: Option<ProgressSink>,
+}
+
+impl Control {
+    /// What is left of it once some time has passed.
+    pub(crate) fn after(&self, elapsed: Duration) -> Self {
+        let time = self.budget.time.map(|time| time.saturating_sub(elapsed));
+        Self { budget: Budget { time, ..self.budget }, ..self.clone() }
+    }
 }
 
 impl fmt::Debug for Control {

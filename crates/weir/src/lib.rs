@@ -4,9 +4,11 @@
 
 mod control;
 mod explore;
+pub mod fences;
 pub mod reach;
 pub mod robust;
 mod semantics;
+pub mod transform;
 mod verdict;
 
 pub use control::{Budget, Control, MemoryMeter, Progress, ProgressSink};

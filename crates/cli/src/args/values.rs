@@ -45,6 +45,13 @@ pub(crate) enum SearchName {
     Dfs,
 }
 
+/// Ways to visit fewer states with the same answer.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReductionName {
+    /// Every state is visited.
+    None,
+}
+
 /// Input languages.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {

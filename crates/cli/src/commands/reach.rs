@@ -7,7 +7,7 @@ use weir_witness::{Goal, Model};
 
 use super::Task;
 use super::analysis::{self, Conclusion};
-use crate::args::{Engine, ModelName, ReachOptions, RunFormat, SearchName};
+use crate::args::{Engine, ModelName, ReachOptions, ReductionName, RunFormat, SearchName};
 use crate::console::Console;
 use crate::exit::Status;
 use crate::json::CommandName;
@@ -76,7 +76,7 @@ fn model(options: &ReachOptions) -> Model {
 }
 
 fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &Control) -> Result<Report, Failure> {
-    let Engine::Explicit = options.search.engine;
+    let (Engine::Explicit, ReductionName::None) = (options.search.engine, options.search.reduction);
     let engine = Options {
         model: model(options),
         search: match options.search.order {

@@ -3,13 +3,14 @@
 use std::slice;
 
 use weir_ir::Program;
-use weir_witness::{CheckError, Checked};
+use weir_witness::{CheckError, Checked, Goal};
 
 use super::Task;
 use crate::args::{ProgramOptions, ReplayOptions, RunFormat};
 use crate::console::Console;
 use crate::evidence::Evidence;
 use crate::exit::Status;
+use crate::goals;
 use crate::input::display_name;
 use crate::json::{CommandName, ReplayAnswer, SavedGoal, SavedWitness, YesNo};
 use crate::load::load;
@@ -28,7 +29,7 @@ pub(super) fn run(options: &ReplayOptions, console: &mut Console) -> Status {
         let loaded = load(task.file, &ProgramOptions { from: options.from, defines })?;
         let result = check(&loaded.program, &saved);
         match options.format {
-            RunFormat::Json => console.json(&json(task, options, &saved, &result)),
+            RunFormat::Json => console.json(&json(task, options, &loaded.program, &saved, &result)),
             RunFormat::Dot => console.answer(&graph(&loaded.program, &result)),
             RunFormat::Text => show(&loaded.program, &saved, &result, console),
         }
@@ -55,11 +56,13 @@ fn misfit(error: &CheckError) -> Misfit {
     Misfit { step, reason: text.strip_prefix(&prefix).unwrap_or(&text).to_owned() }
 }
 
-fn goal_text(saved: &SavedWitness) -> String {
-    match &saved.goal {
-        SavedGoal::Property { text, .. } => clean(text),
-        SavedGoal::NotRobust => "a run that sequential consistency does not allow".to_owned(),
-        SavedGoal::Assertion { thread } => format!("a failed assertion of {}", clean(thread)),
+/// The goal as `reach` spells it; as the file does if the program has no such goal.
+fn goal_text(program: &Program, saved: &SavedWitness) -> String {
+    match (witness_file::to_goal(program, &saved.goal), &saved.goal) {
+        (Ok(goal), _) => goals::text(program, goal),
+        (Err(_), SavedGoal::Property { text, .. }) => clean(text),
+        (Err(_), SavedGoal::NotRobust) => goals::text(program, Goal::NotRobust),
+        (Err(_), SavedGoal::Assertion { thread }) => format!("assertions of {}", clean(thread)),
     }
 }
 
@@ -70,6 +73,7 @@ fn complaint(misfit: &Misfit) -> String {
 fn json(
     task: &Task<'_>,
     options: &ReplayOptions,
+    program: &Program,
     saved: &SavedWitness,
     result: &Result<Evidence, Misfit>,
 ) -> ReplayAnswer {
@@ -77,7 +81,7 @@ fn json(
     ReplayAnswer {
         head: task.head(if misfit.is_none() { YesNo::Ok } else { YesNo::No }),
         witness_file: options.witness.display().to_string(),
-        goal: goal_text(saved),
+        goal: goal_text(program, saved),
         steps: saved.steps.len() as u64,
         reason: misfit.map(|misfit| misfit.reason.clone()),
         step: misfit.and_then(|misfit| misfit.step),
@@ -99,7 +103,7 @@ fn show(program: &Program, saved: &SavedWitness, result: &Result<Evidence, Misfi
             let model = text::model_name(found.checked.run().model);
             let what = match saved.goal {
                 SavedGoal::NotRobust => format!("{steps} under {model} that sequential consistency does not allow"),
-                _ => format!("{steps} under {model} reach the goal: {}", goal_text(saved)),
+                _ => format!("{steps} under {model} reach the goal: {}", goal_text(program, saved)),
             };
             console.answer(&headline(Tone::Good, "ok", &what, file));
             if !console.is_quiet() {

@@ -45,7 +45,9 @@ fn help_offers_only_what_there_is() {
         command => weir(&[command, "--help"]).stdout,
     });
     let all = all.concat();
-    for absent in ["instrumented", "fences", "litmus", "sarif", "html", "promela", "--bound", "--reduction", "schema"] {
+    for absent in
+        ["instrumented", "fences", "litmus", "sarif", "html", "promela", "--bound", "persistent", "cartesian", "schema"]
+    {
         assert!(!all.contains(absent), "help speaks of {absent}");
     }
     for present in ["4GiB", "Examples:", "Exit status", "--keep-dead-registers", "-D <NAME=VALUE>"] {

@@ -42,6 +42,17 @@ fn a_saved_run_replays() {
 }
 
 #[test]
+fn replay_spells_the_goal_as_reach_does() {
+    for name in ["peterson", "assertion"] {
+        let (path, _) = saved(name, &format!("replay-goal-{name}"));
+        let found = weir(&["reach", "--format", "json", &sample(name)]).json();
+        let replayed = weir(&["replay", "--format", "json", &sample(name), &path]).json();
+        assert!(replayed["goal"].is_string(), "{replayed}");
+        assert!(found.to_string().contains(&replayed["goal"].to_string()), "{found} {replayed}");
+    }
+}
+
+#[test]
 fn the_constants_of_the_run_are_set_again() {
     let path = scratch("replay-defines").join("run.json");
     let path = path.to_str().expect("the path is UTF-8");
@@ -87,6 +98,10 @@ fn what_the_file_says_of_its_steps_must_be_so() {
     is_no(&ran, "the file says the value is 77, but it is ");
     let ran = replay_changed("peterson", "replay-wrong-text", |witness| witness["steps"][0]["text"] = json!("x = 1"));
     is_no(&ran, "step 1: the file says `x = 1`, but the program says ");
+    let ran = replay_changed("peterson", "replay-wrong-line", |witness| {
+        witness["steps"][2]["line"] = json!(1);
+    });
+    is_no(&ran, "step 3: the file says it is on line 1, but it is on line ");
     let ran = replay_changed("peterson", "replay-wrong-goal", |witness| {
         witness["goal"]["property"]["text"] = json!("forbid deadlock");
     });

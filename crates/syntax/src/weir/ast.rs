@@ -173,6 +173,7 @@ pub(crate) enum StatementKind<'s> {
     Spawn(Name<'s>),
     Return(Option<Expr<'s>>),
     Terminate,
+    End,
     Block(Block<'s>),
 }
 
@@ -197,6 +198,8 @@ pub(crate) struct Expr<'s> {
 #[derive(Debug)]
 pub(crate) enum ExprKind<'s> {
     Number(Value),
+    /// A number without a value; reported already.
+    Malformed,
     Name(Name<'s>),
     /// `flag[e]`
     Index(Name<'s>, Box<Expr<'s>>),

@@ -4,6 +4,7 @@
 //! error. It never panics, and takes time and memory in proportion to the source and the limits.
 
 mod ast;
+pub mod fences;
 mod format;
 mod lexer;
 pub mod limits;
@@ -42,13 +43,21 @@ pub struct Parsed {
 /// # Errors
 /// All that is wrong with the source, in its order; at most [`limits::MAX_ERRORS`] and a count of the rest.
 pub fn parse(source: &Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
-    // Once words are missing or misplaced, complaints about their meaning are noise: each stage needs the
-    // one before to be without errors.
-    let lexed = lexer::lex(source)?;
-    let file = parser::parse(source, &lexed)?;
+    read(source, options, false)
+}
+
+fn read(source: &Source, options: &Options, marks_fence_places: bool) -> Result<Parsed, Vec<Diagnostic>> {
+    let mut sink = Sink::default();
+    let Some(lexed) = lexer::lex(source, &mut sink) else {
+        return Err(sink.finish().err().unwrap_or_default());
+    };
+    let (file, is_whole) = parser::parse(source, &lexed, &mut sink);
+    if !is_whole {
+        // Where parts of the text are missing, complaints about the meaning of the rest are noise.
+        return Err(sink.finish().err().unwrap_or_default());
+    }
     let names = lexed.tokens.iter().filter(|token| token.kind == Kind::Name).map(|token| source.slice(token.span));
     let reserved: HashSet<&str> = names.filter(|name| name.starts_with("_t")).collect();
-    let mut sink = Sink::default();
-    let program = lower::lower(&file, source, options, &reserved, &mut sink);
+    let program = lower::lower(&file, source, options, marks_fence_places, &reserved, &mut sink);
     sink.finish().map(|warnings| Parsed { program, warnings })
 }

@@ -6,10 +6,10 @@
 //! are), spans, and locations that no path reaches.
 //!
 //! Some things read back differently, with the same meaning. Names that `.weir` does not allow are
-//! replaced. A replicated thread is printed once for each instance. A body with several places
-//! to be done gets one, so it may have other numbers of states. An edge other than an assertion
-//! that leads to the place of failed assertions takes one step more to get there. A procedure that does
-//! not call itself is inlined by whoever reads it.
+//! replaced. A replicated thread is printed once for each instance. `terminate` is a `skip` where it does not
+//! lead to the end of the text. An edge other than an assertion that leads to the place of failed assertions
+//! takes one step more to get there, and so does a failing assertion where a property looks at that place:
+//! then there may be more states. A procedure that does not call itself is inlined by whoever reads it.
 //!
 //! What no source can say cannot be read back: a program in which no thread runs from the start, a cell
 //! that starts outside its range.
@@ -55,11 +55,11 @@ pub fn print(program: &Program) -> String {
     blocks.join("\n")
 }
 
-/// The program without what no path reaches, with one end to each body and with valid names; and the
+/// The program without what no path reaches, with ends as the text has them and with valid names; and the
 /// labels that are taken.
 fn tidy(program: &Program) -> (Program, Names) {
-    let unified = ends::unified(&prune::reachable(program));
-    names::with_valid_names(&prune::reachable(&unified))
+    let spelled_out = ends::spelled_out(&prune::reachable(program));
+    names::with_valid_names(&prune::reachable(&spelled_out))
 }
 
 /// The program without what no path reaches and with valid names; and the labels that are taken.

@@ -50,6 +50,8 @@ type Map = BTreeMap<LocId, LocId>;
 /// Walks two automata side by side; gives the locations that correspond.
 fn bodies(left: &Body, right: &Body) -> Result<Map, String> {
     same("numbers of registers", left.registers.len(), right.registers.len())?;
+    // `terminate` to any but one of several ends is written `skip`.
+    let several_ends = left.location_ids().filter(|&loc| left.is_done(loc)).count() > 1;
     let mut map = Map::new();
     let mut back = Map::new();
     let mut open = vec![(left.entry, right.entry)];
@@ -60,7 +62,7 @@ fn bodies(left: &Body, right: &Body) -> Result<Map, String> {
             _ => return Err(format!("{one:?} and {two:?} both correspond to something else")),
         }
         same(&format!("ends at {one:?} and {two:?}"), left.is_done(one), right.is_done(two))?;
-        let (ones, twos) = (edges(left, one), edges(right, two));
+        let (ones, twos) = (edges(left, one, several_ends), edges(right, two, several_ends));
         let texts = |edges: &[(Instruction, &Edge)]| edges.iter().map(|edge| edge.0.clone()).collect::<Vec<_>>();
         same(&format!("edges at {one:?} and {two:?}"), texts(&ones), texts(&twos))?;
         open.extend(ones.iter().zip(&twos).map(|(one, two)| (one.1.to, two.1.to)));
@@ -69,8 +71,12 @@ fn bodies(left: &Body, right: &Body) -> Result<Map, String> {
 }
 
 /// The edges out of a location with constants folded, in an order of their own.
-fn edges(body: &Body, loc: LocId) -> Vec<(Instruction, &Edge)> {
-    let mut edges: Vec<_> = body.edges_from(loc).map(|(_, edge)| (folded(&edge.instruction), edge)).collect();
+fn edges(body: &Body, loc: LocId, several_ends: bool) -> Vec<(Instruction, &Edge)> {
+    let instruction = |edge: &Edge| match &edge.instruction {
+        Instruction::Terminate if several_ends => Instruction::Skip,
+        other => folded(other),
+    };
+    let mut edges: Vec<_> = body.edges_from(loc).map(|(_, edge)| (instruction(edge), edge)).collect();
     edges.sort_by_key(|(instruction, _)| format!("{instruction:?}"));
     edges
 }

@@ -178,8 +178,8 @@ fn any_automaton_reads_back_as_it_was() {
 }
 
 #[test]
-fn an_automaton_with_several_ends_keeps_its_verdicts() {
+fn an_automaton_with_several_ends_reads_back_as_it_was() {
     for seed in 0..2_000 {
-        check_verdicts(&format!("automaton {seed}"), &automata::random(seed, automata::Ends::Several));
+        check_random(&format!("automaton {seed}"), &automata::random(seed, automata::Ends::Several));
     }
 }

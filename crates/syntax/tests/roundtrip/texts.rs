@@ -116,6 +116,37 @@ out:
 }
 
 #[test]
+fn several_ends_stay_apart() {
+    stays(
+        "\
+shared x;
+
+thread P {
+    let r;
+    r = x;
+    if r == 0 {
+        end;
+    }
+    choose {
+        x = 1;
+    missed:
+        end;
+    } or {
+        r = x;
+        if r == 2 {
+            terminate;
+        }
+        x = 2;
+    }
+}
+
+forbid P at missed && x == 0;
+exists P at end && x == 1;
+",
+    );
+}
+
+#[test]
 fn a_recursive_procedure_stays_a_procedure() {
     stays(
         "\
@@ -204,7 +235,7 @@ cost f_a_3 = 4;
 fn a_thread_that_is_done_at_once_can_be_read() {
     let mut program = program(vec![], vec![straight("P", []), straight("Q", [Instruction::Skip])], Vec::new());
     program.threads[0].body.locations[0].labels.clear();
-    let start = "thread P {\n    jump l2;\n    skip;\nl2:\n}\n";
+    let start = "thread P {\n    end;\n}\n";
     assert!(print(&program).starts_with(start), "{}", print(&program));
     check("done at once", &program);
 }

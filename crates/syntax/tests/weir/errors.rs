@@ -1,6 +1,6 @@
 //! What is wrong is said where it is wrong, all of it in one go.
 
-use crate::dump::errors;
+use crate::dump::{errors, program};
 
 /// Checks the errors of a text: `line:column code: message`, one a line.
 fn check(text: &str, expected: &[&str]) {
@@ -219,6 +219,17 @@ fn control() {
 }
 
 #[test]
+fn ends() {
+    check(
+        "thread T { atomic { end; } skip; }",
+        &["1:21 leaves-atomic: `end` would leave the `atomic` block with the lock still held"],
+    );
+    check("proc f() { end; } thread T { f(); skip; }", &["1:12 end-in-procedure: `end` inside a procedure"]);
+    check("thread T { skip; end: skip; }", &["1:18 keyword-as-name: `end` cannot be a label"]);
+    check("thread T { fence: skip; }", &["1:12 keyword-as-name: `fence` cannot be a label"]);
+}
+
+#[test]
 fn atomic_blocks() {
     check(
         "thread T { atomic { atomic { skip; } lock; unlock; terminate; } }",
@@ -433,4 +444,62 @@ fn words() {
     );
     check("thread T { let größe = 1; }", &["1:18 stray-character: `öß` begins no word"]);
     check("/* foo /* bar */ thread T { skip; }", &["1:1 unterminated-comment: this comment is never closed"]);
+}
+
+#[test]
+fn what_is_no_word_does_not_hide_other_errors() {
+    check(
+        "shared x, $ y; thread T { let größe = 99999999999999999999; größe = z; x = #5; } thread U { let r = ; }",
+        &[
+            "1:11 stray-character: `$` begins no word",
+            "1:33 stray-character: `öß` begins no word",
+            "1:39 number-too-large: `99999999999999999999` does not fit 64 bits",
+            "1:63 stray-character: `öß` begins no word",
+            "1:76 stray-character: `#` begins no word",
+            "1:101 unexpected-word: expected an expression, found `;`",
+        ],
+    );
+    // With all of the text understood, so is its meaning.
+    check(
+        "const N = 0b2; shared a[N], x; thread T { let größe = 1; größe = z; x = #5; a[N] = 1; x = N == 1; }",
+        &[
+            "1:11 bad-number: `0b2` is no number",
+            "1:49 stray-character: `öß` begins no word",
+            "1:60 stray-character: `öß` begins no word",
+            "1:66 unknown-name: there is no register, shared cell or constant `z`",
+            "1:73 stray-character: `#` begins no word",
+        ],
+    );
+    // No complaint about what is only missing because of the first one.
+    check("thread T { let r = 1 ? 2 : 3; skip; }", &["1:22 stray-character: `?` begins no word"]);
+    check(
+        "thread T { skip; let r = ; /* a",
+        &[
+            "1:26 unexpected-word: expected an expression, found `;`",
+            "1:28 unterminated-comment: this comment is never closed",
+        ],
+    );
+    check(
+        "thread T { skip }; thread U { x = 1; }",
+        &["1:16 missing-semicolon: missing `;`", "1:18 unexpected-word: expected an item, found `;`"],
+    );
+    check(
+        "thread T { skip } thread U { x = 1; }",
+        &[
+            "1:16 missing-semicolon: missing `;`",
+            "1:30 unknown-name: there is no register, shared cell or constant `x`",
+        ],
+    );
+}
+
+#[test]
+fn a_long_chain_of_operators_says_how_to_split_it() {
+    let chain = |operands: usize| vec!["r"; operands].join(" + ");
+    program(&format!("thread T {{ let r; r = {}; }}", chain(200)));
+    check(
+        &format!("thread T {{ let r; r = {}; }}", chain(5_000)),
+        &["1:823 too-deep: this expression has more than 200 operands in a row"],
+    );
+    let grouped = vec![format!("({})", chain(150)); 40].join(" + ");
+    program(&format!("thread T {{ let r; r = {grouped}; }}"));
 }

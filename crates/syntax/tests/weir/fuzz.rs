@@ -200,6 +200,7 @@ fn statement(random: &mut Random, depth: usize, text: &mut String) {
         "lock;",
         "unlock;",
         "terminate;",
+        "end;",
         "r = -r % 3; // c\n",
         "/* b */",
         "\n\n",

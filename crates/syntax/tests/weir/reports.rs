@@ -190,3 +190,19 @@ fn other_warnings() {
     );
     assert_eq!(parsed("thread T { let r = 1 / 2; }").warnings, []);
 }
+
+#[test]
+fn what_is_too_large_with_calls_inlined_is_refused_before_it_is_built() {
+    // Nothing is lowered: the unknown name inside is not found.
+    let mut text = String::from("proc f0() { unknown = 1; }\n");
+    for at in 1..=41 {
+        text += &format!("proc f{at}() {{ f{0}(); f{0}(); }}\n", at - 1);
+    }
+    let text = text + "thread T { f41(); }";
+    assert_eq!(
+        errors(&text),
+        "21:1 program-too-large: the program is too large: more than 1000000 steps or 4000000 statements and operands"
+    );
+    let copies = "proc f() { skip; skip; skip; } thread T[1000] { ".to_string() + &"f(); ".repeat(400) + "}";
+    assert_eq!(error(&copies).code, "program-too-large");
+}

@@ -329,6 +329,16 @@ fn an_empty_branch_at_the_end_skips_to_the_end() {
 }
 
 #[test]
+fn end_is_no_step_and_each_is_a_place_of_its_own() {
+    check("", "fence; end;", &["0 -> 1: fence"]);
+    check("", "end;", &[]);
+    check("", "let r; if r { end; } else { end; } fence;", &["0 -> 1: assume r", "0 -> 2: assume !r", "3 -> 4: fence"]);
+    check("", "choose { end; } or { fence; }", &["0 -> 1: skip", "0 -> 2: fence"]);
+    check("", "loop { choose { fence; end; } or { skip; } }", &["0 -> 1: fence", "0 -> 0: skip"]);
+    check("", "loop { end; }", &[]);
+}
+
+#[test]
 fn atomic_locks_and_unlocks() {
     check("shared x;", "atomic { x = 1; }", &["0 -> 1: lock", "1 -> 2: mem[1] = 1", "2 -> 3: unlock"]);
     check("", "atomic { }", &["0 -> 1: lock", "1 -> 2: unlock"]);

@@ -64,11 +64,12 @@ pub(crate) fn breadth_first<T: TransitionSystem>(system: &T, control: &Control, 
             deepest = candidate.depth;
             break shown(system, &workers, candidate, &shared);
         }
-        if let Some(limit) = shared.stopped() {
+        let cut = workers.iter().any(|worker| worker.cut).then_some(Limit::States);
+        if let Some(limit) = shared.stopped().or(cut) {
+            // What was found of the level that was cut short counts.
+            let has_found = |worker: &Worker<'_, T>| worker.found.iter().any(|states| !states.is_empty());
+            deepest = if workers.iter().any(has_found) { depth } else { deepest };
             break Found::Stopped(limit);
-        }
-        if workers.iter().any(|worker| worker.cut) {
-            break Found::Stopped(Limit::States);
         }
         level.open(&mut workers, depth);
         if level.len() == 0 {

@@ -2,6 +2,8 @@
 //!
 //! One worker: the order of a depth-first search is what it is for, and sharing the work would lose it.
 
+use std::sync::atomic::Ordering;
+
 use super::store::Store;
 use super::{Found, Outcome, Shared, step_between};
 use crate::control::Progress;
@@ -70,6 +72,11 @@ impl<T: TransitionSystem> DepthFirst<'_, T> {
                 continue;
             }
             self.path.truncate(depth as usize);
+            if self.path.len() == self.path.capacity()
+                && !self.has_room_for(self.path.capacity() * size_of::<T::State>())
+            {
+                continue;
+            }
             self.path.push(state);
             self.deepest = self.deepest.max(u64::from(depth));
             if let Some(goal) = self.system.goal(&state).or_else(|| self.expand(&state, depth)) {
@@ -89,6 +96,10 @@ impl<T: TransitionSystem> DepthFirst<'_, T> {
         let first = self.pending.len();
         let mut emitted = 0_u64;
         self.system.successors(state, &mut |StepCode { number, .. }, next| {
+            let full = self.pending.len() == self.pending.capacity();
+            if full && !self.has_room_for(self.pending.capacity() * size_of::<(T::State, u32)>()) {
+                return false;
+            }
             self.taken[number as usize] = true;
             self.pending.push((next, depth + 1));
             emitted += 1;
@@ -119,6 +130,13 @@ impl<T: TransitionSystem> DepthFirst<'_, T> {
         room
     }
 
+    /// Whether the budget has room for a stack to grow by `bytes`: it doubles when it is full, and with large states that
+    /// is more than all else between two looks at memory.
+    fn has_room_for(&self, bytes: usize) -> bool {
+        self.shared.stored_bytes.store(self.bytes(), Ordering::Relaxed);
+        !self.shared.must_stop(bytes as u64)
+    }
+
     fn steps(&self) -> Option<Vec<StepCode>> {
         self.path.windows(2).map(|pair| step_between(self.system, &pair[0], &pair[1])).collect()
     }
@@ -130,7 +148,7 @@ impl<T: TransitionSystem> DepthFirst<'_, T> {
     }
 
     fn look_up(&mut self) {
-        self.shared.stored_bytes.store(self.bytes(), std::sync::atomic::Ordering::Relaxed);
+        self.shared.stored_bytes.store(self.bytes(), Ordering::Relaxed);
         self.shared.must_stop(0);
         let (states, open, depth) = (self.store.len(), self.pending.len(), self.path.len());
         let progress =

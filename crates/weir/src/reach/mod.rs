@@ -9,11 +9,12 @@ pub(crate) mod refuse;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use weir_ir::{EdgeId, Program, PropertyId, ThreadId};
 use weir_witness::{Checked, Goal, Model, Run};
 
+use crate::control::Watch;
 use crate::explore::{Found, Outcome, breadth_first, depth_first};
 use refuse::MOST_WORDS;
 
@@ -78,6 +79,18 @@ pub struct Statistics {
     pub elapsed: Duration,
 }
 
+impl Statistics {
+    /// Adds another search: sums of states, transitions and time, the most of depth and bytes.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.states += other.states;
+        self.transitions += other.transitions;
+        self.depth = self.depth.max(other.depth);
+        self.state_bytes = self.state_bytes.max(other.state_bytes);
+        self.stored_bytes = self.stored_bytes.max(other.stored_bytes);
+        self.elapsed += other.elapsed;
+    }
+}
+
 /// What a search saw of the program's instructions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Coverage {
@@ -105,6 +118,8 @@ pub struct Report {
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
 pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+    // Whatever comes before the search counts towards its time.
+    let started = Instant::now();
     refuse::unsupported(program)?;
     let goals = if options.goals.is_empty() { all_goals(program) } else { options.goals.clone() };
     let purpose = Purpose {
@@ -113,8 +128,14 @@ pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<
         monitored: false,
         goals: &goals,
     };
+    // Compiling a program near the limits of size takes seconds.
+    if let Some(limit) = Watch::start(control).exceeded(0, 0) {
+        let statistics = Statistics::default();
+        return Ok(Report { verdict: Verdict::Unknown(limit), statistics, coverage: Coverage::default() });
+    }
     let compiled = compile(program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
-    let outcome = run(&compiled.machine, options, control);
+    let outcome = run(&compiled.machine, options, &control.after(started.elapsed()));
+    let outcome = Outcome { elapsed: started.elapsed(), ..outcome };
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
     }

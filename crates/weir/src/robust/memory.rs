@@ -23,8 +23,9 @@ impl<'a> Memory<'a> {
     #[inline]
     pub(super) fn read(row: &'a [Value]) -> Self {
         match row {
-            [DELAYING, attacker, address, has_loaded, waiting @ ..] => Self::Delaying(Delaying {
+            [DELAYING, attacker, store, address, has_loaded, waiting @ ..] => Self::Delaying(Delaying {
                 attacker: *attacker as usize,
+                store: *store as u32,
                 address: *address,
                 has_loaded: *has_loaded != 0,
                 waiting,
@@ -57,6 +58,8 @@ fn extend_with(row: &mut Vec<Value>, pairs: &[Value], key: Value, value: Value) 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delaying<'a> {
     pub(super) attacker: usize,
+    /// The number of the edge of the first delayed store.
+    pub(super) store: u32,
     /// Of the first delayed store.
     address: Address,
     /// Whether the attacker has loaded from memory since.
@@ -67,8 +70,8 @@ pub(super) struct Delaying<'a> {
 
 impl Delaying<'_> {
     /// The attacker begins to delay with this store.
-    pub(super) fn begin(attacker: usize, address: Address, value: Value) -> [Value; 6] {
-        [DELAYING, attacker as Value, address, 0, address, value]
+    pub(super) fn begin(attacker: usize, store: u32, address: Address, value: Value) -> [Value; 7] {
+        [DELAYING, attacker as Value, Value::from(store), address, 0, address, value]
     }
 
     /// The newest waiting value of an address.
@@ -95,8 +98,14 @@ impl Delaying<'_> {
     }
 
     fn header(&self, has_loaded: bool) -> Vec<Value> {
-        let mut row = Vec::with_capacity(self.waiting.len() + 6);
-        row.extend_from_slice(&[DELAYING, self.attacker as Value, self.address, Value::from(has_loaded)]);
+        let mut row = Vec::with_capacity(self.waiting.len() + 7);
+        row.extend_from_slice(&[
+            DELAYING,
+            self.attacker as Value,
+            Value::from(self.store),
+            self.address,
+            Value::from(has_loaded),
+        ]);
         row
     }
 }
@@ -208,7 +217,7 @@ mod tests {
 
     #[test]
     fn newest_waiting_values_are_found() {
-        let row = Delaying::begin(1, 7, 3);
+        let row = Delaying::begin(1, 0, 7, 3);
         let Memory::Delaying(first) = Memory::read(&row) else { panic!("not delaying") };
         assert_eq!((first.attacker, first.waiting(7), first.waiting(8)), (1, Some(3), None));
         let row = first.with_store(5, 1);
@@ -220,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_section_counts_only_once_something_in_it_is_on_the_path() {
-        let begin = Delaying { attacker: 0, address: 7, has_loaded: false, waiting: &[7, 1] }.onto_path(5);
+        let begin = Delaying { attacker: 0, store: 0, address: 7, has_loaded: false, waiting: &[7, 1] }.onto_path(5);
         let first = path(&begin);
         assert!(!first.leads_to(5, false) && first.leads_to(5, true) && !first.is_closed());
         let inside = first.with_access_in_section(7, false);

@@ -2,7 +2,7 @@
 //!
 //! By attacks ("Checking and Enforcing Robustness against TSO"): a program is not robust exactly if some thread can
 //! delay one of its stores past one of its loads while the others build up happens-before from that load to that store. Whether this can
-//! be is a question about runs under SC, which [`monitor`] asks for all attacks in one search: they share the runs before the attack, those
+//! be is a question about runs under SC, which `monitor` asks for all attacks in one search: they share the runs before the attack, those
 //! of one store share what is delayed, and once the attacker has halted all that matters is two addresses.
 //!
 //! Direction of error: none. `Holds` means that all states of the monitored program were visited; a violation is a run that
@@ -13,21 +13,27 @@ mod local;
 mod memory;
 mod monitor;
 mod overlay;
+mod question;
 mod run;
 
 use std::num::NonZeroUsize;
+use std::time::Instant;
 
 use weir_ir::Program;
-use weir_witness::{Checked, Goal};
+use weir_witness::Checked;
 
 pub use attacks::{Attack, Attacks};
+pub(crate) use question::Question;
+pub use question::ThreadEdge;
+pub(crate) use run::Attempt;
 
 use crate::explore::{Found, Outcome, breadth_first};
 use crate::reach::{Statistics, refuse};
-use crate::semantics::compile::{Compiled, Purpose, compile, present};
-use crate::semantics::machine::Machine;
-use crate::{Control, Failure, Verdict};
-use monitor::{Monitor, Plans};
+use crate::semantics::StepCode;
+use crate::semantics::compile::{Compiled, Purpose, compile};
+use crate::{Control, Failure, Limit, Verdict};
+use monitor::Monitor;
+use question::Plans;
 
 /// How to check.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,60 +64,107 @@ pub struct Report {
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
 pub fn robust(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
-    refuse::unsupported(program)?;
-    // What properties observe need not be kept.
-    let bare = Program { properties: Vec::new(), ..program.clone() };
-    let threads: Vec<_> = present(&bare).collect();
-    let attacks = attacks::enumerate(&bare, &threads);
-    if attacks.open.is_empty() {
-        return Ok(Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default() });
-    }
-    let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[Goal::NotRobust] };
-    let compiled = compile(&bare, purpose, refuse::MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
-    let outcome = search(&bare, &compiled, options, control);
-    if let Some(fault) = compiled.machine.fault.get() {
-        return Err(Failure::Bug(fault.clone()));
-    }
-    let statistics = Statistics {
-        states: outcome.states,
-        transitions: outcome.transitions,
-        depth: outcome.depth,
-        state_bytes: (compiled.machine.layout.words * size_of::<u64>()) as u64,
-        stored_bytes: outcome.stored_bytes,
-        elapsed: outcome.elapsed,
+    let started = Instant::now();
+    let checker = Checker::new(program)?;
+    let attacks = checker.attacks();
+    let question = Question { attacks: attacks.open.iter().copied().collect(), ..Question::default() };
+    let (answer, mut statistics) = checker.ask(question, options, &control.after(started.elapsed()))?;
+    statistics.elapsed = started.elapsed();
+    let verdict = match answer {
+        Answer::Infeasible => Verdict::Holds,
+        Answer::Stopped(limit) => Verdict::Unknown(limit),
+        Answer::Feasible(attempt) => Verdict::Violated(Box::new(attempt.checked(program)?)),
     };
-    Ok(Report { verdict: verdict(program, &compiled, outcome)?, attacks, statistics })
+    Ok(Report { verdict, attacks, statistics })
 }
 
-fn search(program: &Program, compiled: &Compiled, options: &Options, control: &Control) -> Outcome {
-    let plans = Plans::new(program, compiled);
-    let (machine, jobs) = (&compiled.machine, options.jobs.get().min(crate::reach::MOST_WORKERS));
-    match machine.layout.words {
-        0..=1 => breadth_first(&Monitor::<1>::new(machine, &plans), control, jobs),
-        2 => breadth_first(&Monitor::<2>::new(machine, &plans), control, jobs),
-        3..=8 => breadth_first(&Monitor::<8>::new(machine, &plans), control, jobs),
-        _ => breadth_first(&Monitor::<{ refuse::MOST_WORDS }>::new(machine, &plans), control, jobs),
+/// A program made ready for questions about attacks.
+pub(crate) struct Checker {
+    program: Program,
+    compiled: Compiled,
+}
+
+/// What a question is answered with.
+pub(crate) enum Answer {
+    /// None of the attacks is feasible.
+    Infeasible,
+    /// One is, and this is how.
+    Feasible(Attempt),
+    /// Not known.
+    Stopped(Limit),
+}
+
+impl Checker {
+    /// Makes a program ready.
+    ///
+    /// # Errors
+    /// If it has something the engine cannot handle.
+    pub(crate) fn new(program: &Program) -> Result<Self, Failure> {
+        refuse::unsupported(program)?;
+        // What properties observe need not be kept.
+        let bare = Program { properties: Vec::new(), ..program.clone() };
+        let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[] };
+        let compiled =
+            compile(&bare, purpose, refuse::MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
+        Ok(Self { program: bare, compiled })
     }
-}
 
-fn verdict(program: &Program, compiled: &Compiled, outcome: Outcome) -> Result<Verdict<Box<Checked>>, Failure> {
-    match outcome.found {
-        Found::Nothing => Ok(Verdict::Holds),
-        Found::Stopped(limit) => Ok(Verdict::Unknown(limit)),
-        Found::Goal(_, steps) => {
-            let decode = |code| decode(&compiled.machine, compiled, code);
-            let steps: Vec<_> = steps.into_iter().map(decode).collect();
-            let checked = run::checked(program, run::under_tso(program, &steps))?;
-            Ok(Verdict::Violated(Box::new(checked)))
+    /// The attacks there are.
+    pub(crate) fn attacks(&self) -> Attacks {
+        attacks::enumerate(&self.program, &self.compiled.threads)
+    }
+
+    /// Whether one of some attacks is feasible.
+    ///
+    /// # Errors
+    /// If an invariant of Weir breaks.
+    pub(crate) fn ask(
+        &self,
+        mut question: Question,
+        options: &Options,
+        control: &Control,
+    ) -> Result<(Answer, Statistics), Failure> {
+        question.narrow(&self.program);
+        if question.attacks.is_empty() {
+            return Ok((Answer::Infeasible, Statistics::default()));
+        }
+        let machine = &self.compiled.machine;
+        let outcome = self.search(&question, options, control);
+        if let Some(fault) = machine.fault.get() {
+            return Err(Failure::Bug(fault.clone()));
+        }
+        let statistics = Statistics {
+            states: outcome.states,
+            transitions: outcome.transitions,
+            depth: outcome.depth,
+            state_bytes: (machine.layout.words * size_of::<u64>()) as u64,
+            stored_bytes: outcome.stored_bytes,
+            elapsed: outcome.elapsed,
+        };
+        let answer = match outcome.found {
+            Found::Nothing => Answer::Infeasible,
+            Found::Stopped(limit) => Answer::Stopped(limit),
+            Found::Goal(_, steps) => Answer::Feasible(self.attempt(&steps)),
+        };
+        Ok((answer, statistics))
+    }
+
+    fn search(&self, question: &Question, options: &Options, control: &Control) -> Outcome {
+        let plans = Plans::new(&self.program, &self.compiled, question);
+        let (machine, jobs) = (&self.compiled.machine, options.jobs.get().min(crate::reach::MOST_WORKERS));
+        match machine.layout.words {
+            0..=1 => breadth_first(&Monitor::<1>::new(machine, &plans), control, jobs),
+            2 => breadth_first(&Monitor::<2>::new(machine, &plans), control, jobs),
+            3..=8 => breadth_first(&Monitor::<8>::new(machine, &plans), control, jobs),
+            _ => breadth_first(&Monitor::<{ refuse::MOST_WORDS }>::new(machine, &plans), control, jobs),
         }
     }
-}
 
-fn decode(
-    machine: &Machine,
-    compiled: &Compiled,
-    code: crate::semantics::StepCode,
-) -> (weir_witness::Step, monitor::Kind) {
-    let (plain, kind) = Monitor::<1>::decode(machine, code);
-    (compiled.step(plain), kind)
+    fn attempt(&self, steps: &[StepCode]) -> Attempt {
+        let decode = |&code: &StepCode| {
+            let (plain, kind) = Monitor::<1>::decode(&self.compiled.machine, code);
+            (self.compiled.step(plain), kind)
+        };
+        Attempt { steps: steps.iter().map(decode).collect() }
+    }
 }

@@ -15,17 +15,15 @@
 //!   store. In particular the lock is free when an attack begins.
 //! - On the path the attacker's registers and overlay do not matter any more.
 
-use weir_ir::{Address, Program};
+use weir_ir::Address;
 use weir_witness::Goal;
 
-use super::attacks::Flow;
-use super::local::favoured;
 use super::memory::{Delaying, Memory, Path};
 use super::overlay::{Overlay, memory, remember};
-use crate::semantics::compile::Compiled;
+use super::question::{Plan, Plans};
 use crate::semantics::machine::{EdgeCode, Machine, Operation, System};
 use crate::semantics::sc::Sc;
-use crate::semantics::state::{Packed, Patch};
+use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
 
 /// What one step of the monitored program is, beside which edge it takes.
@@ -39,36 +37,12 @@ pub(super) enum Kind {
     Halt,
 }
 
-/// What is known of a thread before any search.
-struct Plan {
-    favoured: Vec<bool>,
-    flow: Flow,
-    /// Forgets location and registers.
-    forget: Patch,
-}
-
 /// The monitored program.
 pub(super) struct Monitor<'a, const N: usize> {
     machine: &'a Machine,
     sc: System<'a, Sc, N>,
     delaying: System<'a, Overlay, N>,
     plans: &'a Plans,
-}
-
-/// What is known of the threads before any search.
-pub(super) struct Plans(Vec<Plan>);
-
-impl Plans {
-    pub(super) fn new(program: &Program, compiled: &Compiled) -> Self {
-        let plan = |(position, &thread): (usize, &weir_ir::ThreadId)| {
-            let body = program.body(thread);
-            let (location, slots) = &compiled.machine.layout.threads[position];
-            let mut forget = Patch::default();
-            slots.iter().chain([location]).for_each(|&field| forget.clear(field));
-            Plan { favoured: favoured(body), flow: Flow::new(body, &|_| false), forget }
-        };
-        Self(compiled.threads.iter().enumerate().map(plan).collect())
-    }
 }
 
 impl<'a, const N: usize> Monitor<'a, N> {
@@ -119,7 +93,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
         mut may_move: impl FnMut(usize) -> bool,
         emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
     ) -> bool {
-        for (thread, plan) in self.plans.0.iter().enumerate() {
+        for (thread, plan) in self.plans.threads.iter().enumerate() {
             if !plan.favoured[self.location(from, thread)] || !may_move(thread) {
                 continue;
             }
@@ -141,7 +115,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
         if self.local_first(from, |_| true, emit) {
             return;
         }
-        for thread in 0..self.plans.0.len() {
+        for thread in 0..self.plans.threads.len() {
             for edge in self.edges(from, thread) {
                 self.sc.take(from, thread, edge, emit);
                 self.begin(from, thread, edge, emit);
@@ -164,16 +138,20 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let machine = self.machine;
         let (target, value) = (machine.target(from, place), value.eval(from));
         let mut next = edge.patch.apply(from);
-        if self.goes_on(&next, thread, edge) && machine.admits(target, value, edge.number) {
-            remember(machine, &mut next, &Delaying::begin(thread, machine.address(target), value));
+        if self.goes_on(&next, thread, edge.number, edge) && machine.admits(target, value, edge.number) {
+            remember(machine, &mut next, &Delaying::begin(thread, edge.number, machine.address(target), value));
             emit(self.encode(edge, Kind::Begin), next);
         }
     }
 
-    /// Whether the attacker, now in `next`, can still come to a load.
-    fn goes_on(&self, next: &Packed<N>, attacker: usize, edge: &EdgeCode) -> bool {
-        let number = edge.number - self.machine.threads[attacker].first_number;
-        self.plans.0[attacker].flow.goes_on(number as usize, self.location(next, attacker))
+    /// Whether the attacker, now in `next`, can still come to a load that is asked about.
+    fn goes_on(&self, next: &Packed<N>, attacker: usize, store: u32, edge: &EdgeCode) -> bool {
+        let first = self.machine.threads[attacker].first_number;
+        self.plan(attacker).goes_on(store - first, edge.number - first, self.location(next, attacker))
+    }
+
+    fn plan(&self, thread: usize) -> &'a Plan {
+        &self.plans.threads[thread]
     }
 
     fn delaying(&self, from: &Packed<N>, delaying: &Delaying<'_>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
@@ -191,7 +169,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
             if self.local_first(from, is_helper, emit) {
                 return;
             }
-            for helper in (0..self.plans.0.len()).filter(|&thread| is_helper(thread)) {
+            for helper in (0..self.plans.threads.len()).filter(|&thread| is_helper(thread)) {
                 for edge in self.edges(from, helper) {
                     self.sc.take(from, helper, edge, emit);
                 }
@@ -201,7 +179,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
             match loads_from_memory(edge) {
                 Some(address) => self.load_from_memory(from, delaying, edge, address, emit),
                 None => self.delaying.take(from, attacker, edge, &mut |step, next| {
-                    !self.goes_on(&next, attacker, edge) || emit(step, next)
+                    !self.goes_on(&next, attacker, delaying.store, edge) || emit(step, next)
                 }),
             }
         }
@@ -218,11 +196,16 @@ impl<'a, const N: usize> Monitor<'a, N> {
     ) {
         let (machine, attacker) = (self.machine, delaying.attacker);
         self.delaying.take(from, attacker, edge, &mut |step, mut next| {
-            let mut halted = self.plans.0[attacker].forget.apply(from);
-            remember(machine, &mut halted, &delaying.onto_path(address));
-            let wants_more = emit(self.encode(edge, Kind::Halt), halted);
-            if !wants_more || !self.goes_on(&next, attacker, edge) {
-                return wants_more;
+            let first = machine.threads[attacker].first_number;
+            if self.plan(attacker).asks_for(delaying.store - first, edge.number - first) {
+                let mut halted = self.plan(attacker).forget.apply(from);
+                remember(machine, &mut halted, &delaying.onto_path(address));
+                if !emit(self.encode(edge, Kind::Halt), halted) {
+                    return false;
+                }
+            }
+            if !self.goes_on(&next, attacker, delaying.store, edge) {
+                return true;
             }
             if !delaying.has_loaded {
                 remember(machine, &mut next, &delaying.with_load());
@@ -235,7 +218,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
         if self.local_first(from, |thread| path.holds(thread), emit) {
             return;
         }
-        for helper in (0..self.plans.0.len()).filter(|&thread| thread != path.attacker) {
+        for helper in (0..self.plans.threads.len()).filter(|&thread| thread != path.attacker) {
             for edge in self.edges(from, helper) {
                 self.help(from, path, helper, edge, emit);
             }

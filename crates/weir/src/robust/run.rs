@@ -1,14 +1,60 @@
 //! From a run of the monitored program to a run under TSO that sequential consistency does not allow.
 
+use std::collections::BTreeSet;
+
 use weir_ir::{Instruction, Program};
 use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 
+use super::attacks::Attack;
 use super::monitor::Kind;
+use super::question::ThreadEdge;
 use crate::Failure;
+
+/// A run of the monitored program in which an attack succeeds.
+pub(crate) struct Attempt {
+    pub(super) steps: Vec<(Step, Kind)>,
+}
+
+impl Attempt {
+    /// The attack that succeeds.
+    pub(crate) fn attack(&self) -> Option<Attack> {
+        let edge_of = |wanted| {
+            let (step, _) = self.steps.iter().find(|(_, kind)| *kind == wanted)?;
+            match step.action {
+                Action::Execute { edge, .. } => Some((step.thread, edge)),
+                Action::Flush => None,
+            }
+        };
+        let ((thread, store), (_, load)) = (edge_of(Kind::Begin)?, edge_of(Kind::Halt)?);
+        Some(Attack { thread, store, load })
+    }
+
+    /// The steps of the attacker from the delayed store on, up to the attack's load but without it. A fence after any of them
+    /// would have prevented this run.
+    pub(crate) fn overtaken(&self) -> BTreeSet<ThreadEdge> {
+        let from_store = self.steps.iter().skip_while(|(_, kind)| *kind != Kind::Begin);
+        let to_load = from_store.take_while(|(_, kind)| *kind != Kind::Halt);
+        let attacker = self.attack().map(|attack| attack.thread);
+        let own = to_load.filter(|(step, _)| Some(step.thread) == attacker);
+        own.filter_map(|(step, _)| match step.action {
+            Action::Execute { edge, .. } => Some((step.thread, edge)),
+            Action::Flush => None,
+        })
+        .collect()
+    }
+
+    /// The violation under TSO, replayed.
+    ///
+    /// # Errors
+    /// If it is none, which would be a bug.
+    pub(crate) fn checked(&self, program: &Program) -> Result<Checked, Failure> {
+        checked(program, under_tso(program, &self.steps))
+    }
+}
 
 /// The TSO run of the form of Figure 4 of the paper: only the attacker's stores wait, from the first delayed one on, until the
 /// path has come round to it. Every other store lands at once.
-pub(super) fn under_tso(program: &Program, steps: &[(Step, Kind)]) -> Run {
+fn under_tso(program: &Program, steps: &[(Step, Kind)]) -> Run {
     let attacker = steps.iter().find(|(_, kind)| *kind == Kind::Begin).map(|(step, _)| step.thread);
     let (mut run, mut waiting, mut begun) = (Vec::new(), 0, false);
     for &(step, kind) in steps {
@@ -32,7 +78,7 @@ pub(super) fn under_tso(program: &Program, steps: &[(Step, Kind)]) -> Run {
 ///
 /// # Errors
 /// If the run itself is no violation, which would be a bug.
-pub(super) fn checked(program: &Program, run: Run) -> Result<Checked, Failure> {
+fn checked(program: &Program, run: Run) -> Result<Checked, Failure> {
     let mut best = Checked::new(program, run, Goal::NotRobust)
         .map_err(|error| Failure::Bug(format!("a violation of robustness that was found does not replay: {error}")))?;
     // From the end: what comes later depends on what came earlier, hardly ever the other way round.

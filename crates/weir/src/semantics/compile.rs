@@ -15,7 +15,7 @@ use super::buffers::Buffers;
 use super::code::Code;
 use super::goals::Goals;
 use super::intern::Interner;
-use super::layout::{Layout, Storage, Wanted};
+use super::layout::{Layout, Storage, Undeclared, Wanted};
 use super::machine::{EdgeCode, Machine, Operation, Place, Rmw, ThreadCode};
 use super::slots::Slots;
 use super::state::{Field, Patch, ZeroTest};
@@ -65,7 +65,11 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, most_words: usize
     let ranges = Ranges::of(program);
     let threads: Vec<ThreadId> = present(program).collect();
     let plans: Vec<Plan> = threads.iter().map(|&thread| Plan::new(program, thread, &ranges, purpose)).collect();
-    let layout = Layout::new(program, &ranges, &wanted(program, &threads, &plans, &ranges, purpose));
+    let wanted = wanted(program, &threads, &plans, &ranges, purpose);
+    let mut layout = Layout::new(program, &ranges, &wanted, Undeclared::Fields);
+    if layout.words > most_words {
+        layout = Layout::new(program, &ranges, &wanted, Undeclared::Interned);
+    }
     if layout.words > most_words {
         return Err(layout.words);
     }

@@ -9,9 +9,25 @@ use weir_ir::{Address, Program, Range, Value};
 
 use super::state::{Field, width};
 
-/// An undeclared address that an instruction may compute gets a field of its own only if it comes from a
-/// range no wider than this; others share one interned map.
-const MOST_COMPUTED_ADDRESSES: u64 = 4096;
+/// Which undeclared addresses that instructions may compute get fields of their own; the others share one interned map,
+/// which takes longer to read and write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Undeclared {
+    /// Those from ranges that are not too wide.
+    Fields,
+    /// Only those that some instruction or property names by themselves: for when states would be too large.
+    Interned,
+}
+
+impl Undeclared {
+    /// How many addresses a range may have for them to get fields.
+    fn most_addresses(self) -> u64 {
+        match self {
+            Self::Fields => 4096,
+            Self::Interned => 1,
+        }
+    }
+}
 
 /// Number of bits for the number of an interned row.
 const ROW_BITS: u32 = 32;
@@ -118,8 +134,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn new(program: &Program, ranges: &Ranges, wanted: &Wanted) -> Self {
-        let (mut cells, needs_heap) = list_cells(program, ranges, &wanted.addresses);
+    pub(crate) fn new(program: &Program, ranges: &Ranges, wanted: &Wanted, undeclared: Undeclared) -> Self {
+        let (mut cells, needs_heap) = list_cells(program, ranges, &wanted.addresses, undeclared);
         let mut packer = Packer::default();
         let threads: Vec<_> = wanted
             .threads
@@ -160,7 +176,12 @@ impl Layout {
 
 /// The cells that get a place of their own, ascending, with the range of those that need bits; and whether
 /// there may be others.
-fn list_cells(program: &Program, ranges: &Ranges, touched: &[Range]) -> (Vec<(Cell, Option<Range>)>, bool) {
+fn list_cells(
+    program: &Program,
+    ranges: &Ranges,
+    touched: &[Range],
+    undeclared: Undeclared,
+) -> (Vec<(Cell, Option<Range>)>, bool) {
     let mut addresses: Vec<Address> = program.shared.iter().flat_map(|shared| shared.addresses()).collect();
     addresses.sort_unstable();
     let mut needs_heap = false;
@@ -169,7 +190,7 @@ fn list_cells(program: &Program, ranges: &Ranges, touched: &[Range]) -> (Vec<(Ce
         if covers(&addresses, *range) {
             continue;
         }
-        if range.extent() < MOST_COMPUTED_ADDRESSES {
+        if range.extent() < undeclared.most_addresses() {
             extra.extend(range.low..=range.high);
         } else {
             needs_heap = true;

@@ -9,7 +9,7 @@ use weir::reach::{Options, Report, Search, all_goals, reach};
 use weir::{Budget, Control, Failure, Limit, Verdict};
 use weir_ir::{EdgeId, Expr, Multiplicity, Program, Property, PropertyKind, Span, ThreadId};
 use weir_testkit::{Outcome, dump, explore, shrink};
-use weir_witness::{Goal, Model};
+use weir_witness::{Goal, Model, Step};
 
 /// How thoroughly to compare.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ fn with_impossible_goal(program: &Program) -> Program {
     program
 }
 
-/// The reference as engines see it.
+/// The model, as the reference calls it.
 pub(crate) fn to_testkit(model: Model) -> weir_testkit::Model {
     match model {
         Model::Sc => weir_testkit::Model::Sc,
@@ -149,7 +149,7 @@ impl Judge<'_> {
     fn holds(&self, options: &Options) -> Result<Report, String> {
         let report = self.search(options, None)?;
         if !matches!(report.verdict, Verdict::Holds) {
-            return Err(format!("no goal can be reached, but {:?} with {options:?}", report.verdict));
+            return Err(format!("no goal can be reached, but {:?} with {options:?}", answer(&report)));
         }
         let unexecuted: BTreeSet<_> = report.coverage.unexecuted.iter().copied().collect();
         same("edges not executed", unexecuted, self.unexecuted())?;
@@ -182,10 +182,10 @@ impl Judge<'_> {
         let enough = self.reference.states as u64;
         for options in self.searches(unreached) {
             let report = self.search(&options, Some(enough))?;
-            same("verdict when the budget is just enough", report.verdict, Verdict::Holds)?;
+            same("verdict when the budget is just enough", answer(&report), Verdict::Holds)?;
             if enough > 1 {
                 let report = self.search(&options, Some(enough - 1))?;
-                same("verdict when the budget is too small", report.verdict, Verdict::Unknown(Limit::States))?;
+                same("verdict when the budget is too small", answer(&report), Verdict::Unknown(Limit::States))?;
                 same("states when the budget is too small", report.statistics.states, enough - 1)?;
             }
         }
@@ -222,8 +222,8 @@ impl Judge<'_> {
 
     /// The goal that a search finds, and the number of steps to it.
     fn violated(&self, options: &Options, budget: Option<u64>) -> Result<(Goal, usize), String> {
-        match self.search(options, budget)?.verdict {
-            Verdict::Violated(witness) => Ok((witness.goal(), witness.run().steps.len())),
+        match answer(&self.search(options, budget)?) {
+            Verdict::Violated((goal, steps)) => Ok((goal, steps.len())),
             verdict => Err(format!("{:?} can be reached, but {verdict:?} with {options:?}", options.goals)),
         }
     }
@@ -235,7 +235,7 @@ impl Judge<'_> {
             for &jobs in self.effort.jobs {
                 let jobs = NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN);
                 let other = self.search_once(&Options { jobs, ..options.clone() }, states)?;
-                same(&format!("verdict with {jobs} workers"), &other.verdict, &report.verdict)?;
+                same(&format!("verdict with {jobs} workers"), answer(&other), answer(&report))?;
                 same(&format!("numbers with {jobs} workers"), numbers(&other), numbers(&report))?;
                 same(&format!("coverage with {jobs} workers"), &other.coverage, &report.coverage)?;
             }
@@ -263,6 +263,15 @@ impl Judge<'_> {
         let control = Control { budget, ..Control::default() };
         let result = catch_unwind(AssertUnwindSafe(|| reach(self.program, options, &control)));
         result.map_err(|_| format!("the engine panicked with {options:?}"))
+    }
+}
+
+/// The verdict, with no more of a witness than what decides everything else about it.
+fn answer(report: &Report) -> Verdict<(Goal, Vec<Step>)> {
+    match &report.verdict {
+        Verdict::Holds => Verdict::Holds,
+        Verdict::Violated(witness) => Verdict::Violated((witness.goal(), witness.run().steps.clone())),
+        Verdict::Unknown(limit) => Verdict::Unknown(*limit),
     }
 }
 

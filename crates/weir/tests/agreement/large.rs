@@ -113,3 +113,73 @@ fn buffers_that_grow_without_end_count_against_the_memory_budget() {
     // The budget is looked at now and then, and between two looks some long buffers come to be.
     assert!(report.statistics.stored_bytes <= 128 << 20, "{} bytes", report.statistics.stored_bytes);
 }
+
+/// Wide states, of which each leads to many: the stack of a depth-first search is what takes memory.
+#[test]
+fn large_states_on_the_stack_stay_within_the_memory_budget() {
+    let wide = |register| Instruction::Havoc { register: RegId(register), range: Range { low: 0, high: 900 } };
+    let threads = (0..100).map(|me| {
+        let full = Instruction::Assign { register: RegId(1), value: Expr::Const(Value::MIN) };
+        let spread = Expr::binary(BinaryOp::Multiply, register(0), Expr::Const(Value::MAX));
+        let keep = Instruction::Assign { register: RegId(1), value: spread };
+        let used = Instruction::Store { address: register(1), value: register(0) };
+        straight(&format!("P{me}"), [wide(0), full, keep, wide(0), used])
+    });
+    let program = program(vec![], threads.collect(), vec![PropertyKind::Forbid(Expr::Const(0))]);
+    let memory = 64 << 20;
+    let control = Control { budget: Budget { memory: Some(memory), ..Budget::default() }, ..Control::default() };
+    let options = Options { search: Search::DepthFirst, ..Options::default() };
+    let report = reach(&program, &options, &control).expect("states of at most 2048 bytes");
+    assert_eq!(report.verdict, Verdict::Unknown(Limit::Memory));
+    assert!(report.statistics.state_bytes > 500, "{} bytes a state", report.statistics.state_bytes);
+    assert!(report.statistics.stored_bytes <= memory + memory / 8, "{} bytes", report.statistics.stored_bytes);
+}
+
+/// `r = any 0..255; s = any full; mem[1000 + r] = s;` twice: 256 cells of 64 bits would be more than a state can hold.
+#[test]
+fn cells_at_computed_addresses_are_interned_when_states_would_be_too_large() {
+    let thread = |me: u32| {
+        let choose = Instruction::Havoc { register: RegId(0), range: Range { low: 0, high: 255 } };
+        let narrow = Instruction::Assume(Expr::binary(BinaryOp::Less, register(0), Expr::Const(2)));
+        let place = || Expr::binary(BinaryOp::Add, register(0), Expr::Const(1000));
+        let value = Expr::binary(BinaryOp::Multiply, register(1), Expr::Const(Value::MAX - Value::from(me)));
+        let publish = Instruction::Store { address: place(), value };
+        let read = Instruction::Load { register: RegId(1), address: place() };
+        let one = Instruction::Store { address: place(), value: Expr::Const(1) };
+        straight(&format!("P{me}"), [choose, narrow, one, read, publish])
+    };
+    let seen = cell_value(1001);
+    let properties = vec![
+        PropertyKind::Exists(equal(seen.clone(), Value::MAX)),
+        PropertyKind::Forbid(equal(seen, Value::MAX - 2)),
+        PropertyKind::ForbidDeadlock,
+    ];
+    let program = program(vec![], (0..2).map(thread).collect(), properties);
+    for model in [Model::Sc, Model::Tso] {
+        let seen = check("computed addresses", &program, model, Effort { limit: 200_000, ..EFFORT });
+        assert!(!seen.refused && seen.complete, "{seen:?}");
+        assert_eq!(seen.reached, 2);
+    }
+}
+
+/// The level that a budget cuts short counts: its states were found.
+#[test]
+fn depth_counts_the_level_that_the_budget_cuts_short() {
+    let choose = Instruction::Havoc { register: RegId(0), range: Range { low: 0, high: 1_000_000 } };
+    let used = Instruction::Store { address: Expr::Const(1), value: register(0) };
+    let program = program(vec![], vec![straight("P", [choose, used])], vec![]);
+    let control = Control { budget: Budget { states: Some(1000), ..Budget::default() }, ..Control::default() };
+    for search in [Search::BreadthFirst, Search::DepthFirst] {
+        let report = reach(&program, &Options { search, ..Options::default() }, &control).expect("a plain program");
+        assert_eq!(report.verdict, Verdict::Unknown(Limit::States));
+        assert!(report.statistics.depth >= 1, "{search:?}: {:?}", report.statistics);
+    }
+}
+
+#[test]
+fn time_that_is_up_before_the_search_ends_it() {
+    let budget = Budget { time: Some(std::time::Duration::ZERO), ..Budget::default() };
+    let control = Control { budget, ..Control::default() };
+    let report = reach(&ring(3), &Options::default(), &control).expect("a plain program");
+    assert_eq!(report.verdict, Verdict::Unknown(Limit::Time));
+}

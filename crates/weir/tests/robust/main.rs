@@ -2,8 +2,10 @@
 //! of a run under SC.
 
 mod definition;
+mod fences;
 mod litmus;
 mod random;
+mod shapes;
 mod tiny;
 
 use weir::robust::{Options, robust};

@@ -32,7 +32,7 @@ fn agree_on_random(name: &str, config: &Config, count: u64, decided: u64, not_ro
 }
 
 /// Two threads of mostly loads and stores, so that many are not robust.
-fn accesses() -> Config {
+pub(crate) fn accesses() -> Config {
     let config = Config { threads: (2, 2), statements: (3, 4), ranges: 0, extremes: 0, ..Config::acyclic() };
     let weights = vec![
         (Statement::Load, 40),

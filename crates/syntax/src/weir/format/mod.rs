@@ -12,6 +12,7 @@ use weir_ir::{Diagnostic, Source};
 
 use super::lexer::{Lexed, lex};
 use super::parser;
+use super::sink::Sink;
 use super::token::{Kind, Token};
 use lines::{Comment, Line, render};
 use spacing::joined;
@@ -24,8 +25,13 @@ const MAX_WIDTH: usize = 100;
 /// # Errors
 /// If it is not a program as far as syntax goes.
 pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
-    let lexed = lex(source)?;
-    parser::parse(source, &lexed)?;
+    let mut sink = Sink::default();
+    let lexed = lex(source, &mut sink);
+    if let Some(lexed) = &lexed {
+        parser::parse(source, lexed, &mut sink);
+    }
+    sink.finish()?;
+    let lexed = lexed.unwrap_or_default();
     let mut layout = Layout::new(pieces(source, &lexed));
     layout.run();
     Ok(render(&layout.lines))

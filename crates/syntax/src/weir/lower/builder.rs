@@ -23,6 +23,13 @@ pub(super) struct Budget {
     exhausted: bool,
 }
 
+impl Budget {
+    /// A budget of nothing, for a program that is known not to fit.
+    pub(super) fn exhausted() -> Self {
+        Self { exhausted: true, ..Self::default() }
+    }
+}
+
 /// What lowering a body needs to know, and where it reports.
 pub(super) struct Surroundings<'c, 'a> {
     pub(super) globals: &'c Globals<'a>,
@@ -267,7 +274,7 @@ impl<'c, 'a> Builder<'c, 'a> {
     }
 }
 
-fn too_large(span: Span) -> Diagnostic {
+pub(super) fn too_large(span: Span) -> Diagnostic {
     let message =
         format!("the program is too large: more than {MAX_EDGES} steps or {MAX_WORK} statements and operands");
     Diagnostic::error("program-too-large", message, span)

@@ -9,6 +9,7 @@ use super::builder::{Builder, Returns};
 use super::components::components;
 use super::constants::mark;
 use super::names::{Global, Globals, ProcInfo, report_unknown};
+use super::size;
 
 impl<'c, 'a> Builder<'c, 'a> {
     /// Runs a procedure; what it returns goes to `result`, if that is wanted.
@@ -109,6 +110,7 @@ pub(super) fn classify(globals: &mut Globals, sink: &mut Sink) {
             locking[member] = locking[member].or(found);
         }
     }
+    size::measure(globals, &groups);
     keep_recursive(globals, &callees);
     refuse_nested_locks(globals, &locking, sink);
 }

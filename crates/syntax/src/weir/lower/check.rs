@@ -8,6 +8,7 @@ use weir_ir::{Diagnostic, Span};
 use super::super::ast::{Block, Expr, ExprKind, Name, RangeExpr, Statement, StatementKind};
 use super::super::sink::Sink;
 use super::names::{duplicate, listed, near};
+use super::size::Size;
 
 /// What is known of a body.
 #[derive(Default, Debug)]
@@ -22,6 +23,10 @@ pub(super) struct Facts<'a> {
     /// The first `return e`.
     pub(super) returns_value: Option<Span>,
     returns_nothing: Option<Span>,
+    /// Whether there is an `end`: a body that takes no step is then meant to.
+    pub(super) has_end: bool,
+    /// At least so many statements and steps has the text itself, without what it calls.
+    pub(super) size: Size,
 }
 
 impl Facts<'_> {
@@ -79,6 +84,7 @@ impl<'a> Checker<'a, '_> {
 
     fn statement(&mut self, statement: &'a Statement<'a>) {
         let span = statement.span;
+        self.facts.size.count(&statement.kind);
         match &statement.kind {
             StatementKind::Let(declarators) => {
                 declarators.iter().filter_map(|one| one.value.as_ref()).for_each(|value| self.expression(value));
@@ -110,6 +116,7 @@ impl<'a> Checker<'a, '_> {
             StatementKind::Lock => self.locking("lock", span),
             StatementKind::Unlock => self.locking("unlock", span),
             StatementKind::Terminate => self.locking("terminate", span),
+            StatementKind::End => self.end(span),
             StatementKind::Atomic(body) => self.atomic(body, span),
             StatementKind::Return(value) => self.return_statement(value.as_ref(), span),
             StatementKind::Block(block) => self.block(block),
@@ -137,6 +144,7 @@ impl<'a> Checker<'a, '_> {
                 self.expression(right);
             }
             ExprKind::Number(_)
+            | ExprKind::Malformed
             | ExprKind::Name(_)
             | ExprKind::AddressOf(_, None)
             | ExprKind::At(_)
@@ -208,11 +216,20 @@ impl<'a> Checker<'a, '_> {
         self.facts.locking.get_or_insert(span);
     }
 
+    fn end(&mut self, span: Span) {
+        self.facts.has_end = true;
+        if self.is_procedure {
+            let error = Diagnostic::error("end-in-procedure", "`end` inside a procedure", span);
+            self.sink.error(error.help("`return` goes back to the caller, `terminate` ends the thread"));
+        }
+        self.leaves_atomic("`end`", span);
+    }
+
     fn return_statement(&mut self, value: Option<&'a Expr<'a>>, span: Span) {
         value.into_iter().for_each(|value| self.expression(value));
         if !self.is_procedure {
             let error = Diagnostic::error("return-outside-procedure", "`return` outside of a procedure", span);
-            self.sink.error(error.help("`terminate` ends a thread"));
+            self.sink.error(error.help("`terminate` ends a thread in one step, `end` without one"));
             return;
         }
         self.leaves_atomic("`return`", span);

@@ -26,6 +26,7 @@ impl Constants<'_, '_> {
     pub(super) fn value(&mut self, expression: &Expr) -> Option<Value> {
         match &expression.kind {
             ExprKind::Number(value) => Some(*value),
+            ExprKind::Malformed => None,
             ExprKind::Name(name) => self.name(*name),
             ExprKind::AddressOf(name, index) => self.address(*name, index.as_deref(), expression.span),
             ExprKind::Unary(op, operand) => Some(op.apply(self.value(operand)?)),

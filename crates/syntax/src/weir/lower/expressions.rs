@@ -19,6 +19,7 @@ impl<'a> Builder<'_, 'a> {
     fn lower_value(&mut self, expression: &'a Expr<'a>) -> RegExpr {
         match &expression.kind {
             ExprKind::Number(value) => RegExpr::Const(*value),
+            ExprKind::Malformed => nothing(),
             ExprKind::Name(name) => self.named_value(*name),
             ExprKind::Index(..) | ExprKind::Memory(_) => match self.cell(expression) {
                 Some(address) => self.load(address, expression.span),

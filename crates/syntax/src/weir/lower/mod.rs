@@ -19,6 +19,7 @@ mod places;
 mod properties;
 mod registers;
 mod silent;
+mod size;
 mod statements;
 mod threads;
 mod unused;
@@ -30,6 +31,7 @@ use weir_ir::{Program, Source};
 use super::Options;
 use super::ast::File;
 use super::sink::Sink;
+use builder::Budget;
 use names::{Globals, Used};
 use properties::Observer;
 
@@ -38,15 +40,18 @@ pub(super) fn lower<'a>(
     file: &'a File<'a>,
     source: &Source,
     options: &Options,
+    marks_fence_places: bool,
     reserved: &HashSet<&'a str>,
     sink: &mut Sink,
 ) -> Program {
     let mut used = Used::default();
     let mut globals = Globals::collect(file, sink);
+    globals.marks_fence_places = marks_fence_places;
     constants::evaluate(file, options, &mut globals, &mut used, sink);
     memory::lay_out(file, &mut globals, &mut used, sink);
     threads::prepare(file, &mut globals, &mut used, sink);
-    let bodies = threads::lower(&globals, reserved, &mut used, sink);
+    let budget = if size::fits(&globals, sink) { Budget::default() } else { Budget::exhausted() };
+    let bodies = threads::lower(&globals, reserved, budget, &mut used, sink);
     let thread_labels = costs::thread_labels(&globals);
     let mut observer =
         Observer { globals: &globals, views: &bodies.views, sink, used: &mut used, thread_labels, observations: 0 };

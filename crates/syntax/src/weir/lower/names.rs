@@ -7,6 +7,7 @@ use weir_ir::{Diagnostic, ProcId, Shared, Span, ThreadId, Value, nearest};
 use super::super::ast::{File, Name, ProcDecl, ThreadDecl};
 use super::super::sink::Sink;
 use super::check::Facts;
+use super::size::Size;
 
 /// What a name stands for, as a place in the list of its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,6 +65,8 @@ pub(super) struct ProcInfo<'a> {
     pub(super) kept: Option<ProcId>,
     /// Whether it can reach a call of itself.
     pub(super) recursive: bool,
+    /// At least so large it is, with what it inlines.
+    pub(super) size: Size,
 }
 
 /// Everything that has a name for the whole file. Filled in step by step.
@@ -78,6 +81,8 @@ pub(super) struct Globals<'a> {
     pub(super) families: Vec<Family<'a>>,
     /// What the checks found in the body of each family.
     pub(super) thread_facts: Vec<Facts<'a>>,
+    /// Whether each place where a fence could be written gets a step of its own.
+    pub(super) marks_fence_places: bool,
 }
 
 impl<'a> Globals<'a> {

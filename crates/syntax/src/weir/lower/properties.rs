@@ -47,6 +47,7 @@ impl<'a> Observer<'_, 'a> {
     fn condition(&mut self, expression: &Expr<'a>) -> StateExpr {
         match &expression.kind {
             ExprKind::Number(value) => Tree::Const(*value),
+            ExprKind::Malformed => Tree::Const(0),
             ExprKind::Name(name) => self.named(*name),
             ExprKind::Index(name, index) => self.element(*name, index),
             ExprKind::Memory(address) => match self.constants().value(address) {

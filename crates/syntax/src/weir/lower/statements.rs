@@ -22,17 +22,28 @@ impl<'a> Builder<'_, 'a> {
         for statement in &block.statements {
             self.statement(statement);
         }
+        self.mark_fence_place(block.close().start);
         self.close_scope(scope);
     }
 
     fn statement(&mut self, statement: &'a Statement<'a>) {
         let live = self.registers.live_temporaries;
         if self.enter(statement.span) {
+            if may_follow_a_fence(&statement.kind) {
+                self.mark_fence_place(statement.span.start);
+            }
             self.note_beginning(statement);
             self.lower_statement(statement);
         }
         self.leave();
         self.registers.live_temporaries = live;
+    }
+
+    /// A step that stands for a fence that could be written here, if such are wanted and control gets here.
+    fn mark_fence_place(&mut self, offset: u32) {
+        if self.around.globals.marks_fence_places && self.here.is_some() && self.ruled_out == 0 {
+            self.step(Instruction::Skip, Span { start: offset, end: offset });
+        }
     }
 
     /// Names the place where control is by the statement that begins there.
@@ -56,7 +67,8 @@ impl<'a> Builder<'_, 'a> {
             | StatementKind::Unlock
             | StatementKind::Spawn(_)
             | StatementKind::Return(_)
-            | StatementKind::Terminate => whole,
+            | StatementKind::Terminate
+            | StatementKind::End => whole,
             // These begin with another statement, or pass control on.
             _ => return,
         };
@@ -110,6 +122,11 @@ impl<'a> Builder<'_, 'a> {
             StatementKind::Spawn(name) => self.spawn(*name, span),
             StatementKind::Return(value) => self.return_statement(value.as_ref(), span),
             StatementKind::Terminate => self.step_to(Instruction::Terminate, self.end, span),
+            StatementKind::End => {
+                // Nothing leads on from here, so a thread that gets here is done.
+                self.here();
+                self.here = None;
+            }
             StatementKind::Block(block) => self.block(block),
         }
     }
@@ -368,4 +385,9 @@ fn mention(expression: &Expr, wanted: &str) -> Option<Span> {
         }
         _ => None,
     }
+}
+
+/// Whether it makes sense to write a fence right before the statement: not if it takes no step and passes no control on.
+fn may_follow_a_fence(statement: &StatementKind<'_>) -> bool {
+    !matches!(statement, StatementKind::Label(_) | StatementKind::Block(_) | StatementKind::End | StatementKind::Fence)
 }

@@ -13,6 +13,7 @@ use super::check;
 use super::constants::Constants;
 use super::names::{Copies, Family, Globals, ProcInfo, Used, duplicate};
 use super::properties::View;
+use super::size::Size;
 
 /// Checks headers and texts of all threads and procedures, and numbers the threads.
 pub(super) fn prepare<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &mut Used, sink: &mut Sink) {
@@ -25,7 +26,7 @@ pub(super) fn prepare<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &
     for declaration in &file.procedures {
         refuse_repeated_parameters(&declaration.parameters, sink);
         let facts = check::procedure_body(&declaration.body, sink);
-        globals.procedures.push(ProcInfo { declaration, facts, kept: None, recursive: false });
+        globals.procedures.push(ProcInfo { declaration, facts, kept: None, recursive: false, size: Size::default() });
     }
     classify(globals, sink);
     let mut count = 0;
@@ -130,12 +131,11 @@ pub(super) struct Bodies<'a> {
 pub(super) fn lower<'a>(
     globals: &Globals<'a>,
     reserved: &HashSet<&'a str>,
+    mut budget: Budget,
     used: &mut Used,
     sink: &mut Sink,
 ) -> Bodies<'a> {
     let mut bodies = Bodies::default();
-    let mut budget = Budget::default();
-    // A thread that seems to do nothing may only lack what was in error.
     let failed_before = sink.failed();
     for (family, facts) in globals.families.iter().zip(&globals.thread_facts) {
         for instance in 0..family.threads().count() {
@@ -146,7 +146,9 @@ pub(super) fn lower<'a>(
             let errors = sink.errors();
             let around = Surroundings { globals, reserved, used, budget: &mut budget, sink };
             let lowered = builder::lower(&task, around).filter(|_| sink.errors() == errors);
-            let (thread, view) = thread(family, instance, lowered, failed_before, sink).unzip();
+            // A thread that seems to do nothing may only lack what was in error, or be meant to.
+            let may_be_idle = failed_before || facts.has_end;
+            let (thread, view) = thread(family, instance, lowered, may_be_idle, sink).unzip();
             bodies.threads.extend(thread);
             bodies.views.push(view);
         }
@@ -181,12 +183,12 @@ fn thread<'a>(
     family: &Family<'a>,
     instance: usize,
     lowered: Option<Lowered<'a>>,
-    failed_before: bool,
+    may_be_idle: bool,
     sink: &mut Sink,
 ) -> Option<(Thread, View<'a>)> {
     let Lowered { body, registers, .. } = lowered?;
     let declaration = family.declaration;
-    if body.edges().is_empty() && !failed_before {
+    if body.edges().is_empty() && !may_be_idle {
         let message = format!("thread `{}` does nothing", declaration.name.text);
         let error = Diagnostic::error("empty-thread", message, declaration.span);
         sink.error(error.help("give it something to do (`skip;` is one step), or leave it out"));

@@ -6,7 +6,7 @@ use super::super::ast::{Expr, ExprKind, PlaceExpr, RmwForm, ThreadRef};
 use super::super::limits::MAX_NESTING;
 use super::super::token::{Kind, Token};
 use super::statements::is_place;
-use super::{Failed, Parse, Parser};
+use super::{Failed, Parse, Parser, too_deep};
 
 /// Binds tighter than comparisons, so that `any 0..N - 1 == 2` compares.
 const BOUND_PRECEDENCE: u8 = 4;
@@ -62,7 +62,8 @@ impl<'s> Parser<'s, '_> {
     fn joined(&mut self, op: BinaryOp, left: Expr<'s>, right: Expr<'s>) -> Parse<Expr<'s>> {
         let (span, depth) = (left.span.to(right.span), 1 + left.depth.max(right.depth));
         if depth as usize > MAX_NESTING {
-            return Err(self.too_deep(right.span));
+            let error = if left.depth > right.depth { too_long(right.span) } else { too_deep(right.span) };
+            return Err(self.give_up(error));
         }
         Ok(Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span, depth })
     }
@@ -106,8 +107,7 @@ impl<'s> Parser<'s, '_> {
         match token.kind {
             Kind::Number => {
                 self.bump();
-                let value = self.number(token, false);
-                Ok(leaf(ExprKind::Number(value), token.span))
+                Ok(leaf(self.number(token, false), token.span))
             }
             Kind::True | Kind::False => {
                 self.bump();
@@ -239,27 +239,26 @@ impl<'s> Parser<'s, '_> {
     fn negative_number(&mut self) -> Parse<Expr<'s>> {
         let first = self.bump().span;
         let token = self.bump();
-        let value = self.number(token, true);
-        Ok(leaf(ExprKind::Number(value), first.to(token.span)))
+        Ok(leaf(self.number(token, true), first.to(token.span)))
     }
 
-    /// The value of a number; 0, and an error, if it has none.
-    fn number(&mut self, token: Token, negative: bool) -> Value {
+    /// A number, or an error if it has no value.
+    fn number(&mut self, token: Token, negative: bool) -> ExprKind<'s> {
         let text = self.slice(token.span);
         let magnitude = magnitude(text);
         let limit = Value::MAX as u64 + u64::from(negative);
         match magnitude {
             Some(magnitude) if magnitude <= limit => {
                 let value = magnitude as Value;
-                if negative { value.wrapping_neg() } else { value }
+                ExprKind::Number(if negative { value.wrapping_neg() } else { value })
             }
             Some(_) => {
                 self.number_error("number-too-large", format!("`{text}` does not fit 64 bits"), token.span);
-                0
+                ExprKind::Malformed
             }
             None => {
                 self.number_error("bad-number", format!("`{text}` is no number"), token.span);
-                0
+                ExprKind::Malformed
             }
         }
     }
@@ -273,6 +272,14 @@ impl<'s> Parser<'s, '_> {
         // The parser went past the number and is in no trouble: report it whatever else is wrong here.
         self.sink.error(Diagnostic::error(code, message, span).help(help));
     }
+}
+
+/// All that works on an expression recurses as deep as it is, and each operand in a row is one level.
+fn too_long(span: Span) -> Diagnostic {
+    let message = format!("this expression has more than {MAX_NESTING} operands in a row");
+    Diagnostic::error("too-deep", message, span)
+        .label("the limit was reached here")
+        .help("split it: `let part = …;` for the first operands, then go on with `part`; or use parentheses to group")
 }
 
 /// The value of a number as written, at most `u64::MAX`; `None` if it is malformed.

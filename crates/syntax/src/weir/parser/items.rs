@@ -15,6 +15,7 @@ impl<'s> Parser<'s, '_> {
         while self.peek() != Kind::Eof {
             let start = self.at;
             if self.item(&mut file).is_err() {
+                self.is_whole = false;
                 self.skip_item(start);
             }
         }

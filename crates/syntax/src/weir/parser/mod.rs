@@ -21,20 +21,23 @@ pub(crate) struct Failed;
 
 type Parse<T> = Result<T, Failed>;
 
-/// Parses a whole file.
-pub(crate) fn parse<'s>(source: &'s Source, lexed: &Lexed) -> Result<File<'s>, Vec<Diagnostic>> {
-    let mut sink = Sink::default();
+/// Parses a whole file: what could be made of it, and whether that is all of it. Errors are reported either way.
+pub(crate) fn parse<'s>(source: &'s Source, lexed: &Lexed, sink: &mut Sink) -> (File<'s>, bool) {
     let text = source.text();
     let end = Token { kind: Kind::Eof, span: Span::new(text.len(), text.len()) };
-    let mut parser =
-        Parser { text, tokens: &lexed.tokens, end, at: 0, nesting: 0, size: 0, failed_at: None, sink: &mut sink };
+    let Lexed { tokens, gaps, .. } = lexed;
+    // Behind the last word, a comment without end may have swallowed anything.
+    let is_whole = gaps.last() != Some(&tokens.len());
+    let mut parser = Parser { text, tokens, gaps, end, at: 0, nesting: 0, size: 0, failed_at: None, is_whole, sink };
     let file = parser.file();
-    sink.finish().map(|_| file)
+    (file, parser.is_whole)
 }
 
 struct Parser<'s, 'p> {
     text: &'s str,
     tokens: &'p [Token],
+    /// Words before which something was left out, for which there is an error already.
+    gaps: &'p [usize],
     end: Token,
     /// The next word.
     at: usize,
@@ -43,6 +46,8 @@ struct Parser<'s, 'p> {
     size: usize,
     /// The word at which the last error was reported: one error a word is enough.
     failed_at: Option<usize>,
+    /// Whether no part of the text had to be skipped.
+    is_whole: bool,
     sink: &'p mut Sink,
 }
 
@@ -100,9 +105,17 @@ impl<'s> Parser<'s, '_> {
     fn error(&mut self, error: Diagnostic) -> Failed {
         if self.failed_at != Some(self.at) {
             self.failed_at = Some(self.at);
-            self.sink.error(error);
+            if !self.is_beside_gap() {
+                self.sink.error(error);
+            }
         }
         Failed
+    }
+
+    /// Whether something was left out right before the next word or the one before that.
+    fn is_beside_gap(&self) -> bool {
+        let first = self.gaps.partition_point(|&gap| gap + 1 < self.at);
+        self.gaps.get(first).is_some_and(|&gap| gap <= self.at)
     }
 
     /// `expected X, found Y` at the next word.
@@ -166,19 +179,12 @@ impl<'s> Parser<'s, '_> {
     /// Runs `parse` one level deeper, or ends parsing if that is too deep.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.nesting >= MAX_NESTING {
-            return Err(self.too_deep(self.token().span));
+            return Err(self.give_up(too_deep(self.token().span)));
         }
         self.nesting += 1;
         let parsed = parse(self);
         self.nesting -= 1;
         parsed
-    }
-
-    /// Reports nesting too deep and ends parsing: what follows could only repeat it.
-    fn too_deep(&mut self, span: Span) -> Failed {
-        let message = format!("nested more than {MAX_NESTING} deep");
-        let error = Diagnostic::error("too-deep", message, span);
-        self.give_up(error.help("split it: give parts a name with `let`, or move them into a `proc`"))
     }
 
     /// Counts a statement or operand; too many end parsing.
@@ -192,10 +198,12 @@ impl<'s> Parser<'s, '_> {
         Err(self.give_up(error.help("make it smaller")))
     }
 
+    /// Reports an error and ends parsing: what follows could only repeat it.
     fn give_up(&mut self, error: Diagnostic) -> Failed {
         self.error(error);
         self.at = self.tokens.len();
         self.failed_at = Some(self.at);
+        self.is_whole = false;
         Failed
     }
 
@@ -220,4 +228,10 @@ impl<'s> Parser<'s, '_> {
             }
         }
     }
+}
+
+fn too_deep(span: Span) -> Diagnostic {
+    let message = format!("nested more than {MAX_NESTING} deep");
+    Diagnostic::error("too-deep", message, span)
+        .help("split it: give parts a name with `let`, or move them into a `proc`")
 }

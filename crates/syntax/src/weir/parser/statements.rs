@@ -27,6 +27,7 @@ impl<'s> Parser<'s, '_> {
             match self.statement() {
                 Ok(statement) => statements.push(statement),
                 Err(_) => {
+                    self.is_whole = false;
                     self.skip_statement();
                     if self.at == start {
                         self.bump();
@@ -93,6 +94,9 @@ impl<'s> Parser<'s, '_> {
     /// A statement that ends in a semicolon.
     fn simple_statement(&mut self) -> Parse<StatementKind<'s>> {
         let word = self.peek();
+        if word.is_keyword() && self.ahead(1).kind == Kind::Colon {
+            return Err(self.keyword_as_label());
+        }
         let plain = match word {
             Kind::Break => Some(StatementKind::Break),
             Kind::Continue => Some(StatementKind::Continue),
@@ -101,6 +105,7 @@ impl<'s> Parser<'s, '_> {
             Kind::Lock => Some(StatementKind::Lock),
             Kind::Unlock => Some(StatementKind::Unlock),
             Kind::Terminate => Some(StatementKind::Terminate),
+            Kind::End => Some(StatementKind::End),
             _ => None,
         };
         if let Some(kind) = plain {
@@ -108,7 +113,6 @@ impl<'s> Parser<'s, '_> {
             return Ok(kind);
         }
         match word {
-            _ if word.is_keyword() && self.ahead(1).kind == Kind::Colon => Err(self.keyword_as_label()),
             Kind::Let => self.let_statement(),
             Kind::Goto | Kind::Jump => {
                 self.bump();
@@ -139,7 +143,11 @@ impl<'s> Parser<'s, '_> {
         let word = self.token();
         let message = format!("{} cannot be a label", word.kind.describe());
         let error = Diagnostic::error("keyword-as-name", message, word.span).label("a word of the language");
-        self.error(error.help("choose a name that is not a keyword"))
+        let failed = self.error(error.help("choose a name that is not a keyword"));
+        // What follows the colon is a statement of its own.
+        self.bump();
+        self.bump();
+        failed
     }
 
     fn stray_branch(&mut self) -> super::Failed {

@@ -1,152 +1,89 @@
-//! One place to be done for each body: `.weir` has no other, the end of the text.
+//! Where a body is done. One such place is the end of the text, the others are `end;`.
 //!
-//! Done places that no property tells apart become one, so there may be fewer states, with the same
-//! verdicts. For each one that a property does tell apart there is one step more, which sets a register;
-//! the property then asks for that register, too. It gives the same answer before that step and after it.
+//! `terminate` leads to the end of the text; an edge with that instruction to another place is a step like
+//! any other. In a procedure, whoever is done has left it, so there one place is enough.
 //!
-//! The place of failed assertions has no name in `.weir` either. Where a property looks at it, assertions
-//! become tests, and the side that fails sets a register before it fails for good.
-//!
-//! Registers of a `[*]` or `[0]` thread cannot be observed. There the step more is a `terminate`, after
-//! which the place is no longer counted. No front end makes such a program: `.weir` itself has one end.
+//! The place of failed assertions has no name in `.weir`. Where a property looks at it, assertions become
+//! tests, and the side that fails sets a register before it fails for good; the property then asks for that
+//! register, too. It gives the same answer before that step and after it. Registers of a `[*]` or `[0]`
+//! thread cannot be observed; there the step sets none.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 
 use weir_ir::{
     BinaryOp, Body, Edge, Expr, Instruction, LocId, Location, Multiplicity, Program, RegId, Register, Span, StateAtom,
-    StateExpr, Thread, ThreadId, UnaryOp,
+    Thread, ThreadId,
 };
 
 use super::prune::{conditions, map_conditions};
 
-/// The same program with at most one place to be done in each body.
-pub(super) fn unified(program: &Program) -> Program {
-    let mut unified = program.clone();
-    for procedure in &mut unified.procedures {
-        // Whoever is done in a procedure has left it.
-        Ends::new(&procedure.body, &BTreeMap::new()).redirect(&mut procedure.body);
+/// The same program with ends as the text has them.
+pub(super) fn spelled_out(program: &Program) -> Program {
+    let mut spelled_out = program.clone();
+    for procedure in &mut spelled_out.procedures {
+        unite(&mut procedure.body);
     }
     for id in program.thread_ids() {
-        let thread = &mut unified.threads[id.index()];
-        let observers = observers(program, id);
-        let ends = Ends::new(&thread.body, &observers);
-        ends.redirect(&mut thread.body);
-        let mut told_apart = ends.tell_apart(thread);
-        if let Some(failed) = thread.body.failed.filter(|failed| observers.contains_key(failed)) {
-            told_apart.extend(spell_out_assertions(thread, failed));
-        }
-        map_conditions(&mut unified.properties, &mut |atom| ends.observe(atom, id, &told_apart));
+        let thread = &mut spelled_out.threads[id.index()];
+        step_to_other_ends(&mut thread.body);
+        let observed = thread.body.failed.filter(|&failed| is_observed(program, id, failed));
+        let Some((failed, register)) = observed.and_then(|failed| spell_out_assertions(thread, failed)) else {
+            continue;
+        };
+        map_conditions(&mut spelled_out.properties, &mut |atom| match atom {
+            StateAtom::At { thread, locations } if *thread == id && locations.contains(&failed) => {
+                let has_failed = Expr::Leaf(StateAtom::Register { thread: id, register });
+                Expr::binary(BinaryOp::Or, Expr::Leaf(atom.clone()), has_failed)
+            }
+            _ => Expr::Leaf(atom.clone()),
+        });
     }
-    unified
+    spelled_out
 }
 
-/// For each place of a thread, which of the sets that properties observe have it.
-fn observers(program: &Program, id: ThreadId) -> BTreeMap<LocId, Vec<usize>> {
-    let mut observers: BTreeMap<LocId, Vec<usize>> = BTreeMap::new();
-    let mut count = 0;
+/// The place where a body is done that has the end of the text: where `terminate` leads, else the busiest
+/// one; of equals the first.
+pub(super) fn last(body: &Body) -> Option<LocId> {
+    let mut edges_to = vec![(0usize, 0usize); body.locations.len()];
+    for edge in body.edges() {
+        let (terminate, all) = &mut edges_to[edge.to.index()];
+        *terminate += usize::from(edge.instruction == Instruction::Terminate);
+        *all += 1;
+    }
+    let done = body.location_ids().filter(|&loc| body.is_done(loc));
+    done.max_by_key(|&loc| (edges_to[loc.index()], Reverse(loc)))
+}
+
+/// Leads every edge to a place where the body is done to the last of these.
+fn unite(body: &mut Body) {
+    let Some(last) = last(body) else { return };
+    let of = |loc: LocId| if body.is_done(loc) { last } else { loc };
+    let edges = body.edges().iter().map(|edge| Edge { to: of(edge.to), ..edge.clone() }).collect();
+    *body = Body::new(body.registers.clone(), body.locations.clone(), of(body.entry), body.failed, edges);
+}
+
+/// Replaces each `terminate` that does not lead to the end of the text.
+fn step_to_other_ends(body: &mut Body) {
+    let last = last(body);
+    let edges = body.edges().iter().map(|edge| {
+        let leads_elsewhere = edge.instruction == Instruction::Terminate && Some(edge.to) != last;
+        let instruction = if leads_elsewhere { Instruction::Skip } else { edge.instruction.clone() };
+        Edge { instruction, ..edge.clone() }
+    });
+    let edges = edges.collect();
+    *body = Body::new(body.registers.clone(), body.locations.clone(), body.entry, body.failed, edges);
+}
+
+/// Whether a property looks at a place.
+fn is_observed(program: &Program, id: ThreadId, loc: LocId) -> bool {
+    let mut observed = false;
     for condition in conditions(program) {
-        condition.for_each_leaf(&mut |atom| match atom {
-            StateAtom::At { thread, locations } if *thread == id => {
-                for &loc in locations {
-                    observers.entry(loc).or_default().push(count);
-                }
-                count += 1;
-            }
-            _ => {}
+        condition.for_each_leaf(&mut |atom| {
+            observed |=
+                matches!(atom, StateAtom::At { thread, locations } if *thread == id && locations.contains(&loc));
         });
     }
-    observers
-}
-
-/// The done places of a body in groups of those that nothing tells apart.
-struct Ends {
-    /// Each place to the one that stands for its group.
-    stands_for: BTreeMap<LocId, LocId>,
-    /// The one to stay done.
-    last: Option<LocId>,
-    /// The others that stand for a group.
-    others: Vec<LocId>,
-}
-
-impl Ends {
-    fn new(body: &Body, observers: &BTreeMap<LocId, Vec<usize>>) -> Self {
-        let mut groups: BTreeMap<&[usize], Vec<LocId>> = BTreeMap::new();
-        for loc in body.location_ids().filter(|&loc| body.is_done(loc)) {
-            groups.entry(observers.get(&loc).map_or(&[], Vec::as_slice)).or_default().push(loc);
-        }
-        let mut edges_to: BTreeMap<LocId, usize> = BTreeMap::new();
-        for edge in body.edges() {
-            *edges_to.entry(edge.to).or_default() += 1;
-        }
-        let edges_to = |loc: &LocId| edges_to.get(loc).copied().unwrap_or(0);
-        let groups: Vec<Vec<LocId>> = groups.into_values().collect();
-        let weight = |group: &Vec<LocId>| group.iter().map(edges_to).sum::<usize>();
-        // The busiest one has the end of the text; of equals the first.
-        let last = groups.iter().rev().max_by_key(|group| weight(group)).map(|group| group[0]);
-        let stands_for = groups.iter().flat_map(|group| group.iter().map(|&loc| (loc, group[0]))).collect();
-        let others = groups.iter().map(|group| group[0]).filter(|&loc| Some(loc) != last).collect();
-        Self { stands_for, last, others }
-    }
-
-    fn of(&self, loc: LocId) -> LocId {
-        self.stands_for.get(&loc).copied().unwrap_or(loc)
-    }
-
-    /// Leads every edge to the place that stands for its own.
-    fn redirect(&self, body: &mut Body) {
-        let edges = body.edges().iter().map(|edge| {
-            let to = self.of(edge.to);
-            // `terminate` leads to the end of the text; elsewhere it is a step like any other.
-            let leads_elsewhere = edge.instruction == Instruction::Terminate && Some(to) != self.last;
-            let instruction = if leads_elsewhere { Instruction::Skip } else { edge.instruction.clone() };
-            Edge { to, instruction, ..edge.clone() }
-        });
-        let edges = edges.collect();
-        *body = Body::new(body.registers.clone(), body.locations.clone(), self.of(body.entry), body.failed, edges);
-    }
-
-    /// Lets the other places lead on to the last one; gives the register that each one sets.
-    fn tell_apart(&self, thread: &mut Thread) -> Vec<(LocId, RegId)> {
-        let Some(last) = self.last else { return Vec::new() };
-        let body = &mut thread.body;
-        let mut registers = body.registers.clone();
-        let mut edges = body.edges().to_vec();
-        let mut set = Vec::new();
-        for &loc in &self.others {
-            let instruction = if thread.multiplicity == Multiplicity::One {
-                let register = flag("ended", &mut registers);
-                set.push((loc, register));
-                Instruction::Assign { register, value: Expr::Const(1) }
-            } else {
-                Instruction::Terminate
-            };
-            edges.push(Edge { from: loc, to: last, instruction, span: body.locations[loc.index()].span });
-        }
-        *body = Body::new(registers, body.locations.clone(), body.entry, body.failed, edges);
-        set
-    }
-
-    /// What an observation of the old program is in the new one.
-    fn observe(&self, atom: &StateAtom, id: ThreadId, told_apart: &[(LocId, RegId)]) -> StateExpr {
-        let StateAtom::At { thread, locations } = atom else { return Expr::Leaf(atom.clone()) };
-        if *thread != id {
-            return Expr::Leaf(atom.clone());
-        }
-        let mut places: Vec<LocId> = locations.iter().map(|&loc| self.of(loc)).collect();
-        places.sort_unstable();
-        places.dedup();
-        let has_last = self.last.is_some_and(|last| places.contains(&last));
-        let mut observed = Expr::Leaf(StateAtom::At { thread: id, locations: places.clone() });
-        for &(loc, register) in told_apart {
-            let ended = Expr::Leaf(StateAtom::Register { thread: id, register });
-            if places.contains(&loc) {
-                observed = Expr::binary(BinaryOp::Or, observed, ended);
-            } else if has_last && self.others.contains(&loc) {
-                observed = Expr::binary(BinaryOp::And, observed, Expr::unary(UnaryOp::Not, ended));
-            }
-        }
-        observed
-    }
+    observed
 }
 
 /// A new register that only ever is 0 or 1.

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use weir_ir::{Body, Edge, Instruction, LocId, RegExpr};
 
+use super::ends;
 use super::prune::goes_on;
 use super::shape::Shape;
 
@@ -36,11 +37,13 @@ pub(super) enum Item<'b> {
     Continue,
     /// `assert false;`: a step that fails by itself.
     Fail,
+    /// `end;`
+    End,
 }
 
-/// The statements of a tidy body; the place where it is done is at the end of the text.
+/// The statements of a tidy body; one place where it is done is at the end of the text.
 pub(super) fn statements(body: &Body) -> Vec<Item<'_>> {
-    let last = body.location_ids().find(|&loc| body.is_done(loc));
+    let last = ends::last(body);
     let mut layout = Layout { body, shape: Shape::new(body, last), postponed: VecDeque::new() };
     let mut items = Vec::new();
     let mut next = (Some(body.entry) != last).then_some(body.entry);
@@ -52,6 +55,10 @@ pub(super) fn statements(body: &Body) -> Vec<Item<'_>> {
         next = layout.postponed.pop_front();
     }
     items.extend(last.map(Item::Place));
+    if last == Some(body.entry) {
+        // A thread without any statement is taken for a mistake.
+        items.push(Item::End);
+    }
     items
 }
 
@@ -146,7 +153,7 @@ impl<'b> Layout<'b> {
         let body = self.body;
         let mut edges = body.edges_from(loc).map(|(_, edge)| edge);
         match (edges.next(), edges.len()) {
-            (None, _) => {}
+            (None, _) => items.push(Item::End),
             (Some(edge), 0) => {
                 items.push(Item::Step(&edge.instruction));
                 if let Some(to) = goes_on(edge) {
@@ -300,7 +307,7 @@ fn falls_through(items: &[Item]) -> bool {
         Some(Item::If(_, then, otherwise)) => falls_through(then) || falls_through(otherwise),
         Some(Item::Choose(branches)) => branches.iter().any(|branch| falls_through(branch)),
         Some(Item::Loop(body)) => has_break(body),
-        Some(Item::Jump(_) | Item::Break | Item::Continue | Item::Fail) => false,
+        Some(Item::Jump(_) | Item::Break | Item::Continue | Item::Fail | Item::End) => false,
         Some(Item::While(..) | Item::Place(_)) | None => true,
     }
 }

@@ -31,9 +31,6 @@ impl<'p> BodyText<'p> {
     ) -> Self {
         let mut named: BTreeSet<LocId> = wanted.iter().copied().collect();
         each_item(statements, &mut |item| named.extend(if let Item::Jump(to) = item { Some(*to) } else { None }));
-        if let [Item::Place(only)] = statements {
-            named.insert(*only);
-        }
         named.retain(|loc| body.locations[loc.index()].labels.is_empty());
         let mut made_up = BTreeMap::new();
         // Numbered as they appear.
@@ -69,17 +66,8 @@ impl<'p> BodyText<'p> {
         }
     }
 
-    /// A body's statements. Where there is no step at all, one is written that is never reached: a
-    /// thread without any is taken for a mistake.
+    /// Statements, one after the other.
     pub(super) fn statements(&mut self, items: &[Item]) {
-        let [Item::Place(only)] = items else { return self.items(items) };
-        let label = self.labels(*only).next().unwrap_or_default().to_string();
-        self.line(&format!("jump {label};"));
-        self.line("skip;");
-        self.items(items);
-    }
-
-    fn items(&mut self, items: &[Item]) {
         for item in items {
             self.item(item);
         }
@@ -106,6 +94,7 @@ impl<'p> BodyText<'p> {
             Item::Break => self.line("break;"),
             Item::Continue => self.line("continue;"),
             Item::Fail => self.line("assert false;"),
+            Item::End => self.line("end;"),
         }
     }
 
@@ -138,7 +127,7 @@ impl<'p> BodyText<'p> {
         let mut head = "choose {";
         for branch in branches {
             self.line(head);
-            self.items(branch);
+            self.statements(branch);
             head = "} or {";
         }
         self.line("}");
@@ -160,7 +149,7 @@ impl<'p> BodyText<'p> {
                 [] => return self.line(&close),
                 _ => {
                     self.line(&format!("{close} else {{"));
-                    self.items(otherwise);
+                    self.statements(otherwise);
                     return self.line("}");
                 }
             }
@@ -173,7 +162,7 @@ impl<'p> BodyText<'p> {
             return format!("{head} }}");
         }
         self.line(head);
-        self.items(items);
+        self.statements(items);
         "}".to_string()
     }
 }

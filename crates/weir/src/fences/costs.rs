@@ -1,0 +1,49 @@
+//! What a fence at a place costs.
+
+use std::collections::BTreeMap;
+
+use weir_ir::flow::{Cfg, Loops};
+use weir_ir::{Program, ThreadId};
+
+use crate::robust::ThreadEdge;
+
+/// How often a step in a loop is thought to be taken, for each loop around it.
+const TURNS: u64 = 10;
+
+/// Deeper loops count no more than this many.
+const MOST_LOOPS: u32 = 6;
+
+/// One for each thread that runs the text: what a fence there adds to the program.
+pub fn unit_cost(after: &[ThreadEdge]) -> u64 {
+    let mut threads: Vec<ThreadId> = after.iter().map(|&(thread, _)| thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    threads.len() as u64
+}
+
+/// Ten for each loop around it, multiplied, for each thread that runs the text: a guess at how often it is executed.
+pub struct LoopCosts<'a> {
+    program: &'a Program,
+    loops: BTreeMap<ThreadId, Loops>,
+}
+
+impl<'a> LoopCosts<'a> {
+    /// Finds the loops of the program.
+    pub fn new(program: &'a Program) -> Self {
+        let loops = program.thread_ids().map(|thread| (thread, Loops::of(&Cfg::of(program.body(thread)))));
+        Self { program, loops: loops.collect() }
+    }
+
+    /// The cost of a fence after these steps.
+    pub fn cost(&self, after: &[ThreadEdge]) -> u64 {
+        let mut threads: BTreeMap<ThreadId, u64> = BTreeMap::new();
+        for &(thread, edge) in after {
+            let to = self.program.body(thread).edge(edge).to;
+            let depth = self.loops.get(&thread).map_or(0, |loops| loops.depth(to));
+            let cost = TURNS.pow(depth.min(MOST_LOOPS));
+            let known = threads.entry(thread).or_default();
+            *known = (*known).max(cost);
+        }
+        threads.values().sum()
+    }
+}

@@ -1,0 +1,165 @@
+//! The cheapest choice of places that meets every demand: a 0/1 integer program, solved to a proved optimum.
+//!
+//! Minimize Σ cost(p)·x(p) such that each demand holds a chosen place. A SAT solver finds a choice, then a cheaper one, until it
+//! proves that there is none.
+
+use std::collections::BTreeSet;
+
+use rustsat::encodings::pb::{BoundUpper, GeneralizedTotalizer};
+use rustsat::instances::{BasicVarManager, ManageVars};
+use rustsat::solvers::{Solve, SolveIncremental, SolverResult};
+use rustsat::types::{Clause, Lit, TernaryVal, Var};
+use rustsat_batsat::BasicSolver;
+
+/// A set of places, by number.
+pub(super) type Choice = BTreeSet<usize>;
+
+/// Which choices are wanted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cover {
+    /// The cost of each place; at least 1.
+    pub(super) costs: Vec<u64>,
+    /// Of each of these sets, one place must be chosen.
+    pub(super) demands: Vec<Choice>,
+    /// None of these sets may be chosen as a whole.
+    pub(super) excluded: Vec<Choice>,
+}
+
+impl Cover {
+    pub(super) fn cost(&self, choice: &Choice) -> u64 {
+        choice.iter().map(|&place| self.costs[place]).fold(0, u64::saturating_add)
+    }
+
+    /// A choice of least cost, or none if there is no choice at all.
+    ///
+    /// # Errors
+    /// What the solver complains about.
+    pub(super) fn cheapest(&self) -> Result<Option<Choice>, String> {
+        // What is excluded may concern places that no demand joins.
+        if !self.excluded.is_empty() {
+            return self.solve();
+        }
+        let mut choice = Choice::new();
+        for demands in self.independent_parts() {
+            let part = Cover { costs: self.costs.clone(), demands, excluded: Vec::new() };
+            match part.solve()? {
+                Some(chosen) => choice.extend(chosen),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(choice))
+    }
+
+    /// The demands, grouped so that no two groups share a place: mostly one group a thread.
+    fn independent_parts(&self) -> Vec<Vec<Choice>> {
+        let mut parts: Vec<(Choice, Vec<Choice>)> = Vec::new();
+        for demand in &self.demands {
+            let (touching, mut rest): (Vec<_>, Vec<_>) =
+                parts.into_iter().partition(|(places, _)| !places.is_disjoint(demand));
+            let mut joined = (demand.clone(), vec![demand.clone()]);
+            for (places, demands) in touching {
+                joined.0.extend(places);
+                joined.1.extend(demands);
+            }
+            rest.push(joined);
+            parts = rest;
+        }
+        parts.into_iter().map(|(_, demands)| demands).collect()
+    }
+
+    fn solve(&self) -> Result<Option<Choice>, String> {
+        let mut solver = BasicSolver::default();
+        let mut variables = BasicVarManager::from_next_free(Var::new(self.costs.len() as u32));
+        self.state_demands(&mut solver)?;
+        let places: Choice = self.demands.iter().flatten().copied().collect();
+        let weights = places.into_iter().map(|place| (literal(place), self.costs[place] as usize));
+        let mut sum: GeneralizedTotalizer = weights.collect();
+        let mut best = match solver.solve().map_err(words)? {
+            SolverResult::Sat => self.solution(&solver)?,
+            SolverResult::Unsat => return Ok(None),
+            SolverResult::Interrupted => return Err("the solver stopped".into()),
+        };
+        while let Some(less) = (self.cost(&best) as usize).checked_sub(1) {
+            sum.encode_ub(..=less, &mut solver, &mut variables as &mut dyn ManageVars).map_err(words)?;
+            let assumptions: Vec<Lit> = sum.enforce_ub(less).map_err(words)?;
+            match solver.solve_assumps(&assumptions).map_err(words)? {
+                SolverResult::Sat => best = self.solution(&solver)?,
+                SolverResult::Unsat => break,
+                SolverResult::Interrupted => return Err("the solver stopped".into()),
+            }
+        }
+        Ok(Some(best))
+    }
+
+    fn state_demands(&self, solver: &mut BasicSolver) -> Result<(), String> {
+        for demand in &self.demands {
+            let clause: Clause = demand.iter().map(|&place| literal(place)).collect();
+            solver.add_clause(clause).map_err(words)?;
+        }
+        for excluded in &self.excluded {
+            let clause: Clause = excluded.iter().map(|&place| !literal(place)).collect();
+            solver.add_clause(clause).map_err(words)?;
+        }
+        Ok(())
+    }
+
+    /// The choice that the solver found, without what no demand needs.
+    fn solution(&self, solver: &BasicSolver) -> Result<Choice, String> {
+        let mut choice = Choice::new();
+        for place in self.demands.iter().flatten().copied().collect::<Choice>() {
+            if solver.lit_val(literal(place)).map_err(words)? == TernaryVal::True {
+                choice.insert(place);
+            }
+        }
+        Ok(choice)
+    }
+}
+
+fn literal(place: usize) -> Lit {
+    Lit::positive(place as u32)
+}
+
+fn words(error: impl std::fmt::Display) -> String {
+    format!("the solver failed: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cheapest(costs: &[u64], demands: &[&[usize]]) -> Option<(u64, Choice)> {
+        let demands = demands.iter().map(|demand| demand.iter().copied().collect()).collect();
+        let cover = Cover { costs: costs.to_vec(), demands, excluded: Vec::new() };
+        cover.cheapest().expect("the solver works").map(|choice| (cover.cost(&choice), choice))
+    }
+
+    #[test]
+    fn one_place_for_two_demands_is_cheaper_than_two() {
+        assert_eq!(cheapest(&[1, 1, 1], &[&[0, 1], &[1, 2]]), Some((1, Choice::from([1]))));
+        assert_eq!(cheapest(&[1, 3, 1], &[&[0, 1], &[1, 2]]), Some((2, Choice::from([0, 2]))));
+    }
+
+    #[test]
+    fn nothing_is_needed_without_demands_and_nothing_helps_against_an_empty_one() {
+        assert_eq!(cheapest(&[1, 1], &[]), Some((0, Choice::new())));
+        assert_eq!(cheapest(&[1, 1], &[&[]]), None);
+    }
+
+    /// Against trying all choices, on demands made from the bits of numbers.
+    #[test]
+    fn the_optimum_is_that_of_trying_all() {
+        let costs = [3, 1, 4, 1, 5, 9];
+        for seed in 1..200u64 {
+            let bits = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let demand =
+                |at: u64| (0..6).filter(|place| bits >> (at * 6 + place) & 1 == 1).map(|p| p as usize).collect();
+            let demands: Vec<Choice> = (0..8).map(demand).collect();
+            let cover = Cover { costs: costs.to_vec(), demands, excluded: Vec::new() };
+            let all = (0..64usize).map(|set| (0..6).filter(|place| set >> place & 1 == 1).collect::<Choice>());
+            let valid = all.filter(|choice| cover.demands.iter().all(|demand| !demand.is_disjoint(choice)));
+            let expected = valid.map(|choice| cover.cost(&choice)).min();
+            let found = cover.cheapest().expect("the solver works").map(|choice| cover.cost(&choice));
+            assert_eq!(found, expected, "{:?}", cover.demands);
+        }
+    }
+}

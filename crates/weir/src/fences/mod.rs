@@ -1,0 +1,243 @@
+//! The cheapest fences that make a program robust.
+//!
+//! A run that shows an attack also shows where fences help against it: after any of the attacker's steps from the delayed store
+//! on, before the load. Every set of fences that makes the program robust must hold one of these places, for every such run. So: take the
+//! cheapest set that meets all demands known so far; ask whether the program with these fences is robust; if not, the run that shows it
+//! is a demand that the set does not meet. When no such run is left the set is robust, and no cheaper one can be, since each meets fewer
+//! demands than are necessary.
+//!
+//! The paper ("Checking and Enforcing Robustness against TSO", §7) first computes all irreducible eliminating sets of every feasible attack,
+//! which takes a search for each of exponentially many sets. The demands of an attack are what these sets have to meet: they are their
+//! minimal transversals. The optimum is the same, with a search for each demand only.
+
+mod costs;
+mod cover;
+mod places;
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use weir_ir::Program;
+
+use crate::reach::Statistics;
+use crate::robust::{Answer, Attack, Attacks, Checker, Options as RobustOptions, Question, ThreadEdge, robust};
+use crate::{Control, Failure, Limit, Verdict};
+pub use costs::{LoopCosts, unit_cost};
+use cover::{Choice, Cover};
+pub use places::{AtLocation, at_locations};
+
+/// A place where a fence could stand.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The steps after which the fence would come: one for each thread that runs this text, and for each way there.
+    pub after: Vec<ThreadEdge>,
+    /// What a fence there costs; at least 1.
+    pub cost: u64,
+}
+
+/// How to look for fences.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// How to check robustness.
+    pub robust: RobustOptions,
+    /// Whether to find all cheapest sets, not just one.
+    pub all: bool,
+}
+
+/// What was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fences {
+    /// The cheapest sets of places, by number: one, or all there are. The first is empty if the program is robust as it is.
+    Cheapest(Vec<BTreeSet<usize>>),
+    /// No place lies between the store and the load of this attack.
+    Nowhere(Attack),
+    /// The search was stopped.
+    Stopped(Limit),
+}
+
+/// The answer, and how it came about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// What was found.
+    pub fences: Fences,
+    /// The cost of each cheapest set.
+    pub cost: u64,
+    /// The attacks that were considered.
+    pub attacks: Attacks,
+    /// Those that were seen to be feasible on the way. There may be more.
+    pub seen_feasible: BTreeSet<Attack>,
+    /// Searches made.
+    pub searches: u32,
+    /// What all of them took together; of depth and bytes the most.
+    pub statistics: Statistics,
+}
+
+/// Finds the cheapest fences at the given places that make `program` robust.
+///
+/// # Errors
+/// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
+pub fn fences(program: &Program, places: &[Place], options: &Options, control: &Control) -> Result<Report, Failure> {
+    let started = Instant::now();
+    let checker = Checker::new(program)?;
+    let attacks = checker.attacks();
+    let mut hunt = Hunt {
+        checker: &checker,
+        places,
+        options,
+        control,
+        started,
+        open: attacks.open.iter().copied().collect(),
+        cover: Cover { costs: places.iter().map(|place| place.cost.max(1)).collect(), ..Cover::default() },
+        report: Report {
+            fences: Fences::Cheapest(Vec::new()),
+            cost: 0,
+            attacks,
+            seen_feasible: BTreeSet::new(),
+            searches: 0,
+            statistics: Statistics::default(),
+        },
+    };
+    hunt.report.fences = hunt.run()?;
+    let elapsed = hunt.started.elapsed();
+    let mut report = hunt.report;
+    report.statistics.elapsed = elapsed;
+    Ok(report)
+}
+
+struct Hunt<'a> {
+    checker: &'a Checker,
+    places: &'a [Place],
+    options: &'a Options,
+    control: &'a Control,
+    started: Instant,
+    open: BTreeSet<Attack>,
+    cover: Cover,
+    report: Report,
+}
+
+/// Whether a choice of places is enough.
+enum Trial {
+    Robust,
+    /// It is not; the demand that it does not meet has been added.
+    Refuted,
+    /// It is not, and no place would help.
+    Nowhere(Attack),
+    Stopped(Limit),
+}
+
+impl Hunt<'_> {
+    fn run(&mut self) -> Result<Fences, Failure> {
+        let mut found: Vec<Choice> = Vec::new();
+        while let Some(choice) = self.cover.cheapest().map_err(Failure::Bug)? {
+            let cost = self.cover.cost(&choice);
+            if !found.is_empty() && cost > self.report.cost {
+                break;
+            }
+            match self.try_out(&choice)? {
+                Trial::Refuted => {}
+                Trial::Nowhere(attack) => return Ok(Fences::Nowhere(attack)),
+                Trial::Stopped(limit) => return Ok(Fences::Stopped(limit)),
+                Trial::Robust => {
+                    self.report.cost = cost;
+                    found.push(choice.clone());
+                    if !self.options.all || choice.is_empty() {
+                        break;
+                    }
+                    self.cover.excluded.push(choice);
+                }
+            }
+        }
+        Ok(Fences::Cheapest(found))
+    }
+
+    fn try_out(&mut self, choice: &Choice) -> Result<Trial, Failure> {
+        let fenced = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
+        let question = Question { attacks: self.open.clone(), fenced };
+        let control = self.control.after(self.started.elapsed());
+        let (answer, statistics) = self.checker.ask(question, &self.options.robust, &control)?;
+        self.report.searches += 1;
+        self.report.statistics.add(&statistics);
+        match answer {
+            Answer::Infeasible => Ok(Trial::Robust),
+            Answer::Stopped(limit) => Ok(Trial::Stopped(limit)),
+            Answer::Feasible(attempt) => {
+                let attack =
+                    attempt.attack().ok_or_else(|| Failure::Bug("an attack without store and load".to_owned()))?;
+                self.report.seen_feasible.insert(attack);
+                let overtaken = attempt.overtaken();
+                let helps = |place: &Place| place.after.iter().any(|edge| overtaken.contains(edge));
+                let demand: Choice = (0..self.places.len()).filter(|&place| helps(&self.places[place])).collect();
+                if demand.is_empty() {
+                    return Ok(Trial::Nowhere(attack));
+                }
+                self.cover.demands.push(demand);
+                Ok(Trial::Refuted)
+            }
+        }
+    }
+}
+
+/// Whether a set of fences that was found holds what is claimed of it, checked on the programs themselves, each read anew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recheck {
+    /// The program with the fences is robust, and without any one of them it is not.
+    Confirmed,
+    /// A limit came first.
+    Stopped(Limit),
+}
+
+/// Checks a set of fences: `fenced` has all of them, each of `reduced` lacks one.
+///
+/// # Errors
+/// If the fences are not enough, or one is not needed: that would be a bug.
+pub fn recheck(
+    fenced: &Program,
+    reduced: impl IntoIterator<Item = Program>,
+    options: &RobustOptions,
+    control: &Control,
+) -> Result<Recheck, Failure> {
+    let started = Instant::now();
+    let check = |program: &Program| robust(program, options, &control.after(started.elapsed()));
+    match check(fenced)?.verdict {
+        Verdict::Holds => {}
+        Verdict::Violated(_) => return Err(Failure::Bug("the fences that were found are not enough".into())),
+        Verdict::Unknown(limit) => return Ok(Recheck::Stopped(limit)),
+    }
+    for program in reduced {
+        match check(&program)?.verdict {
+            Verdict::Violated(_) => {}
+            Verdict::Holds => return Err(Failure::Bug("one of the fences that were found is not needed".into())),
+            Verdict::Unknown(limit) => return Ok(Recheck::Stopped(limit)),
+        }
+    }
+    Ok(Recheck::Confirmed)
+}
+
+/// The attacks of `program` that are feasible, each of them shown by a search; `None` for the rest if a limit came first.
+///
+/// # Errors
+/// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
+pub fn feasible_attacks(
+    program: &Program,
+    options: &RobustOptions,
+    control: &Control,
+) -> Result<(Attacks, BTreeSet<Attack>, Option<Limit>), Failure> {
+    let started = Instant::now();
+    let checker = Checker::new(program)?;
+    let attacks = checker.attacks();
+    let mut open: BTreeSet<Attack> = attacks.open.iter().copied().collect();
+    let mut feasible = BTreeSet::new();
+    loop {
+        let question = Question { attacks: open.clone(), ..Question::default() };
+        match checker.ask(question, options, &control.after(started.elapsed()))?.0 {
+            Answer::Infeasible => return Ok((attacks, feasible, None)),
+            Answer::Stopped(limit) => return Ok((attacks, feasible, Some(limit))),
+            Answer::Feasible(attempt) => {
+                let attack =
+                    attempt.attack().ok_or_else(|| Failure::Bug("an attack without store and load".to_owned()))?;
+                open.remove(&attack);
+                feasible.insert(attack);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Which attacks are asked about, and what control flow tells of them before any search.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_ir::{Body, EdgeId, Program, ThreadId};
+
+use super::attacks::{Attack, drains};
+use super::local::favoured;
+use crate::semantics::compile::Compiled;
+use crate::semantics::state::Patch;
+
+/// A step of a thread: an edge of its body.
+pub type ThreadEdge = (ThreadId, EdgeId);
+
+/// Is one of these attacks feasible, if there were fences after these steps?
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Question {
+    pub(crate) attacks: BTreeSet<Attack>,
+    pub(crate) fenced: BTreeSet<ThreadEdge>,
+}
+
+impl Question {
+    /// Leaves out the attacks that control flow rules out, given the fences.
+    pub(crate) fn narrow(&mut self, program: &Program) {
+        let mut flows: BTreeMap<(ThreadId, EdgeId), Flow> = BTreeMap::new();
+        let fenced = &self.fenced;
+        self.attacks.retain(|&Attack { thread, store, load }| {
+            let body = program.body(thread);
+            let flow = flows
+                .entry((thread, load))
+                .or_insert_with(|| Flow::new(body, &BTreeSet::from([load]), |edge| fenced.contains(&(thread, edge))));
+            flow.goes_on(store.index(), body.edge(store).to.index())
+        });
+    }
+
+    /// The loads that are asked about, for each store of a thread.
+    fn by_store(&self, thread: ThreadId) -> BTreeMap<EdgeId, BTreeSet<EdgeId>> {
+        let mut stores: BTreeMap<EdgeId, BTreeSet<EdgeId>> = BTreeMap::new();
+        for attack in self.attacks.iter().filter(|attack| attack.thread == thread) {
+            stores.entry(attack.store).or_default().insert(attack.load);
+        }
+        stores
+    }
+}
+
+/// Where control can pass with a store waiting that may yet be overtaken by one of some loads.
+struct Flow {
+    leads_to_load: Vec<bool>,
+    passable: Vec<bool>,
+}
+
+impl Flow {
+    fn new(body: &Body, loads: &BTreeSet<EdgeId>, fenced: impl Fn(EdgeId) -> bool) -> Self {
+        let edges = body.edges().iter().enumerate();
+        let passable: Vec<bool> =
+            edges.map(|(index, edge)| !drains(&edge.instruction) && !fenced(EdgeId::new(index))).collect();
+        let mut incoming = vec![Vec::new(); body.locations.len()];
+        for (edge, _) in body.edges().iter().zip(&passable).filter(|(_, passable)| **passable) {
+            incoming[edge.to.index()].push(edge.from);
+        }
+        let mut leads_to_load = vec![false; body.locations.len()];
+        let mut work: Vec<_> = loads.iter().map(|&load| body.edge(load).from).collect();
+        while let Some(loc) = work.pop() {
+            if !std::mem::replace(&mut leads_to_load[loc.index()], true) {
+                work.extend_from_slice(&incoming[loc.index()]);
+            }
+        }
+        Self { leads_to_load, passable }
+    }
+
+    #[inline]
+    fn goes_on(&self, edge: usize, to: usize) -> bool {
+        self.passable[edge] && self.leads_to_load[to]
+    }
+}
+
+/// What is known of a thread before any search.
+pub(super) struct Plan {
+    /// For each location, whether local steps may go first there.
+    pub(super) favoured: Vec<bool>,
+    /// Forgets location and registers.
+    pub(super) forget: Patch,
+    /// For each store that is asked about: its loads, and where control can pass while it waits.
+    stores: BTreeMap<u32, (BTreeSet<EdgeId>, Flow)>,
+}
+
+impl Plan {
+    /// Whether, when the thread takes `edge` to the location `to` while `store` waits, the store can still be overtaken.
+    #[inline]
+    pub(super) fn goes_on(&self, store: u32, edge: u32, to: usize) -> bool {
+        self.stores.get(&store).is_some_and(|(_, flow)| flow.goes_on(edge as usize, to))
+    }
+
+    /// Whether the attack of this store and this load is asked about.
+    #[inline]
+    pub(super) fn asks_for(&self, store: u32, load: u32) -> bool {
+        self.stores.get(&store).is_some_and(|(loads, _)| loads.contains(&EdgeId(load)))
+    }
+}
+
+/// What is known of the threads before any search.
+pub(super) struct Plans {
+    pub(super) threads: Vec<Plan>,
+}
+
+impl Plans {
+    pub(super) fn new(program: &Program, compiled: &Compiled, question: &Question) -> Self {
+        let plan = |(position, &thread): (usize, &ThreadId)| {
+            let body = program.body(thread);
+            let (location, slots) = &compiled.machine.layout.threads[position];
+            let mut forget = Patch::default();
+            slots.iter().chain([location]).for_each(|&field| forget.clear(field));
+            let stores = question.by_store(thread).into_iter().map(|(store, loads)| {
+                let flow = Flow::new(body, &loads, |edge| question.fenced.contains(&(thread, edge)));
+                (store.0, (loads, flow))
+            });
+            Plan { favoured: favoured(body), forget, stores: stores.collect() }
+        };
+        Self { threads: compiled.threads.iter().enumerate().map(plan).collect() }
+    }
+}
