@@ -12,7 +12,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use weir_ir::Value;
 
 pub(crate) use values::{
-    Color, Engine, Language, Method, ModelName, PlainFormat, ReductionName, RunFormat, SearchName, Target,
+    Color, Engine, Language, LitmusFormat, Method, ModelName, PlainFormat, ReductionName, RunFormat, SearchName, Target,
 };
 
 use crate::input::is_stdin;
@@ -64,6 +64,8 @@ Examples:
   weir reach peterson.weir               Can a forbidden state be reached with store buffers?
   weir reach --model sc peterson.weir    … and without them?
   weir robust peterson.weir              Do store buffers change anything at all?
+  weir litmus tests/                     In which ways can litmus tests of x86 end?
+  weir reach dekker.rmm                  … of a program of Memorax (.rmm) or Trencher (.trencher, .txt)
   weir translate peterson.weir --to dot | dot -Tsvg > peterson.svg
   weir fmt peterson.weir
 
@@ -120,6 +122,16 @@ pub(crate) enum Command {
     /// attack is possible, or `unknown` if a limit came first. A program can be not robust and still do what it should:
     /// whether a property breaks is what `weir reach` finds out.
     Robust(RobustOptions),
+    /// Run litmus tests: in which ways can they end?
+    ///
+    /// A litmus test is a tiny program in x86 assembly with a question about its final states, such as "can both
+    /// threads read 0?". Weir finds every final state and says how many of them meet the condition: in none (`Never`), in
+    /// some (`Sometimes`) or in all (`Always`). The verdict is `ok` if that is what the test asks for: `exists` wants one
+    /// that does, `~exists` none, `forall` all.
+    ///
+    /// Files are those of herd7, litmus7 and diy7 (headers `X86` and `X86_64`). A folder stands for all `.litmus` files
+    /// in it and in its folders, and a file whose name starts with `@` for the files it lists, one a line.
+    Litmus(LitmusOptions),
     /// Print the program in another form
     Translate(TranslateOptions),
     /// Check a saved run against the program
@@ -149,6 +161,7 @@ impl Command {
             Self::Reach(options) => &options.common.files,
             Self::Robust(options) => &options.common.files,
             Self::Fmt(options) => &options.files,
+            Self::Litmus(options) => &options.files,
             _ => &Vec::new(),
         };
         if files.iter().filter(|file| is_stdin(file)).count() > 1 {
@@ -282,6 +295,40 @@ Examples:
   weir robust --format json *.weir | jq -r '.file + \" \" + .verdict'
 
 Exit status: 0 robust, 1 not robust, 2 bad usage or bad input, 3 unknown.";
+
+/// Options of `weir litmus`.
+#[derive(Args, Debug)]
+#[command(after_help = LITMUS_EXAMPLES)]
+pub(crate) struct LitmusOptions {
+    /// Litmus tests, folders of them, and lists (`@all`); `-` is standard input
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Memory model: with store buffers (tso), or with every store visible at once (sc)
+    #[arg(long, value_enum, default_value_t = ModelName::Tso)]
+    pub(crate) model: ModelName,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitOptions,
+
+    /// Show the final states of each test, also when there are several
+    #[arg(short, long, conflicts_with = "quiet", help_heading = OUTPUT)]
+    pub(crate) verbose: bool,
+
+    /// Form of the answer: for people, for programs (one JSON object a test), or a log as herd7 prints it
+    #[arg(long, value_enum, default_value_t = LitmusFormat::Text, help_heading = OUTPUT)]
+    pub(crate) format: LitmusFormat,
+}
+
+const LITMUS_EXAMPLES: &str = "\
+Examples:
+  weir litmus SB.litmus                     One test, with all its final states
+  weir litmus --model sc tests/             All tests of a folder, without store buffers
+  weir litmus @all                          The tests that the file `@all` lists
+  weir litmus --format herd tests/ > log    A log for `mcompare7` and the like
+  weir reach SB.litmus                      A run that ends as the condition says
+
+Exit status: 0 every test is ok, 1 one is not, 2 bad usage or bad input, 3 unknown.";
 
 /// Where programs come from; the same for all commands that read them.
 #[derive(Args, Debug, Clone)]

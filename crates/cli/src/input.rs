@@ -35,10 +35,14 @@ pub(crate) fn language(path: &Path, given: Option<Language>) -> Result<Language,
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
         Some("weir") => Ok(Language::Weir),
+        Some("litmus") => Ok(Language::Litmus),
+        Some("rmm") => Ok(Language::Rmm),
+        Some("trencher" | "txt") => Ok(Language::Trencher),
         None if is_stdin(path) => Ok(Language::Weir),
         _ => Err(Trouble::input_with_help(
             "cannot tell the language by the file's extension",
-            "programs of Weir end in `.weir`; for any other name say `--from weir`",
+            "programs end in `.weir`, `.litmus`, `.rmm` (Memorax), `.trencher` or `.txt` (Trencher); for any other name say \
+             `--from weir` or another language",
         )),
     }
 }
@@ -114,8 +118,10 @@ mod tests {
         assert!(language(Path::new("a.weir"), None).is_ok());
         assert!(language(Path::new("a.WEIR"), None).is_ok());
         assert!(language(Path::new("-"), None).is_ok());
-        assert!(language(Path::new("a.txt"), Some(Language::Weir)).is_ok());
-        assert!(language(Path::new("a.txt"), None).is_err());
+        assert_eq!(language(Path::new("a.txt"), Some(Language::Weir)).ok(), Some(Language::Weir));
+        assert_eq!(language(Path::new("a.txt"), None).ok(), Some(Language::Trencher));
+        assert_eq!(language(Path::new("a.rmm"), None).ok(), Some(Language::Rmm));
+        assert!(language(Path::new("a.c"), None).is_err());
         assert!(language(Path::new("weir"), None).is_err());
     }
 }

@@ -2,6 +2,7 @@
 //! these types. Fields may be added; none is renamed or removed without saying so in the change log.
 
 mod diagnostic;
+mod litmus;
 mod witness;
 
 use std::path::Path;
@@ -12,6 +13,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use diagnostic::DiagnosticRecord;
+pub(crate) use litmus::{LitmusAnswer, LitmusVerdict, ObservationName, ValueRecord};
 pub(crate) use witness::{
     ActionName, CycleRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
 };
@@ -26,6 +28,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) enum Answer {
     Reach(Box<ReachAnswer>),
     Robust(Box<RobustAnswer>),
+    Litmus(Box<LitmusAnswer>),
     Translate(TranslateAnswer),
     Replay(ReplayAnswer),
     Format(FormatAnswer),
@@ -61,6 +64,7 @@ impl<V> Head<V> {
 pub(crate) enum CommandName {
     Reach,
     Robust,
+    Litmus,
     Translate,
     Replay,
     Fmt,

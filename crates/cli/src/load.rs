@@ -23,11 +23,28 @@ pub(crate) fn load(path: &Path, options: &ProgramOptions) -> Result<Loaded, Trou
     check(source, language, options.defines.clone())
 }
 
+/// A litmus test as a program; its question is a property. The reader checks what it makes, and what our lints would remark
+/// on, such tests do on purpose.
+fn litmus(source: Source) -> Result<Loaded, Trouble> {
+    match weir_syntax::litmus::parse(&source) {
+        Ok(test) => Ok(Loaded { program: test.program, warnings: Vec::new() }),
+        Err(diagnostics) => Err(Trouble::Source(source, diagnostics)),
+    }
+}
+
 /// Parses and checks a program.
 fn check(source: Source, language: Language, defines: Vec<(String, Value)>) -> Result<Loaded, Trouble> {
-    let Language::Weir = language;
-    let options = weir_syntax::weir::Options { defines };
-    let parsed = match weir_syntax::weir::parse(&source, &options) {
+    if let (Some((name, _)), true) = (defines.first(), language != Language::Weir) {
+        let reason = format!("`-D {name}`: only programs in `.weir` have constants that can be set");
+        return Err(Trouble::input(reason));
+    }
+    let parsed = match language {
+        Language::Weir => weir_syntax::weir::parse(&source, &weir_syntax::weir::Options { defines }),
+        Language::Litmus => return litmus(source),
+        Language::Rmm => weir_syntax::rmm::parse(&source),
+        Language::Trencher => weir_syntax::trencher::parse(&source),
+    };
+    let parsed = match parsed {
         Ok(parsed) => parsed,
         Err(diagnostics) => return Err(Trouble::Source(source, diagnostics)),
     };

@@ -6,6 +6,7 @@ mod console;
 mod coverage;
 mod evidence;
 mod exit;
+mod gather;
 mod goals;
 mod input;
 mod interrupt;

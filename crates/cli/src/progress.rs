@@ -27,6 +27,14 @@ impl ProgressLine {
         Self(bar)
     }
 
+    /// Says how many of several tasks are done.
+    pub(crate) fn count(&self, done: usize, total: usize, elapsed: Duration) {
+        if elapsed >= PATIENCE {
+            let (done, total) = (grouped(done as u64), grouped(total as u64));
+            self.0.set_message(format!("{done} of {total} tests · {}", time_text(elapsed)));
+        }
+    }
+
     /// Where a search sends its progress; none if nobody would see it.
     pub(crate) fn sink(&self) -> Option<ProgressSink> {
         if self.0.is_hidden() {

@@ -3,5 +3,21 @@
 //! Nothing here reads files or prints.
 
 pub mod dot;
+pub mod limits;
+pub mod litmus;
+mod raw_text;
+pub mod rmm;
+mod sink;
 pub mod trencher;
 pub mod weir;
+
+use weir_ir::{Diagnostic, Program};
+
+/// A program, and what there is to say about it.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The program.
+    pub program: Program,
+    /// Warnings, in order of the source.
+    pub warnings: Vec<Diagnostic>,
+}

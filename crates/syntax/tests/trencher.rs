@@ -1,107 +1,21 @@
-//! What is printed in Trencher's language can be read by a small reader of that language, and reads as a
-//! program with the same final states.
+//! What is printed in Trencher's language can be read, and reads as a program with the same final states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{
-    Address, BinaryOp, BinaryRmw, Body, Edge, Expr, Instruction, LocId, Location, Multiplicity, Program, PropertyKind,
-    Range, RegExpr, RegId, Register, Rmw, Shared, Span, Thread, ThreadId, Value,
+    Address, BinaryOp, BinaryRmw, Expr, Instruction, Multiplicity, Program, PropertyKind, Range, RegId, Rmw, Shared,
+    Source, ThreadId, Value,
 };
+use weir_syntax::trencher::parse;
 use weir_syntax::trencher::print::print;
 use weir_testkit::random::{self, Config, Statement};
 use weir_testkit::sketch::{ThreadSketch, cell, load, program, register, store, straight};
 use weir_testkit::{FinalState, Model, explore};
 
-/// Reads a program in Trencher's language, as far as programs are known to use it.
+/// Reads what was printed.
 fn read(text: &str) -> Program {
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    let mut words = lines.flat_map(str::split_whitespace);
-    let mut threads = Vec::new();
-    while let Some(word) = words.next() {
-        assert_eq!(word, "thread");
-        let name = words.next().unwrap();
-        threads.push(read_thread(name, &mut words));
-    }
-    program(Vec::new(), threads, Vec::new())
-}
-
-/// The names of one thread, numbered as they come.
-#[derive(Default)]
-struct Numbers(BTreeMap<String, u32>);
-
-impl Numbers {
-    fn of(&mut self, name: &str) -> u32 {
-        let next = self.0.len() as u32;
-        *self.0.entry(name.to_string()).or_insert(next)
-    }
-
-    fn in_order(self) -> Vec<String> {
-        let mut names: Vec<_> = self.0.into_iter().collect();
-        names.sort_by_key(|&(_, number)| number);
-        names.into_iter().map(|(name, _)| name).collect()
-    }
-}
-
-fn read_thread<'t>(name: &str, words: &mut impl Iterator<Item = &'t str>) -> Thread {
-    let (mut states, mut registers) = (Numbers::default(), Numbers::default());
-    assert_eq!(words.next(), Some("initial"));
-    let entry = LocId(states.of(words.next().unwrap()));
-    let mut edges = Vec::new();
-    loop {
-        match words.next().unwrap() {
-            "end" => break,
-            "transition" => {
-                let (from, to) = (states.of(words.next().unwrap()), states.of(words.next().unwrap()));
-                let instruction = read_instruction(words, &mut registers);
-                edges.push(Edge { from: LocId(from), to: LocId(to), instruction, span: Span::default() });
-            }
-            other => panic!("`{other}` is neither `transition` nor `end`"),
-        }
-    }
-    let locations = states.in_order().into_iter().map(|name| Location { labels: vec![name], span: Span::default() });
-    let register = |name| Register { name, is_temporary: false, span: Span::default() };
-    let registers = registers.in_order().into_iter().map(register).collect();
-    let body = Body::new(registers, locations.collect(), entry, None, edges);
-    let family = (name.to_string(), None);
-    Thread { name: name.to_string(), family, multiplicity: Multiplicity::One, weight: 1, body, span: Span::default() }
-}
-
-fn read_instruction<'t>(words: &mut impl Iterator<Item = &'t str>, registers: &mut Numbers) -> Instruction {
-    match words.next().unwrap() {
-        "noop" => Instruction::Skip,
-        "mfence" => Instruction::Fence,
-        "lock" => Instruction::Lock,
-        "unlock" => Instruction::Unlock,
-        "check" => Instruction::Assume(read_expr(words, registers)),
-        "read" => {
-            let register = RegId(registers.of(words.next().unwrap()));
-            Instruction::Load { register, address: read_expr(words, registers) }
-        }
-        "local" => {
-            let register = RegId(registers.of(words.next().unwrap()));
-            Instruction::Assign { register, value: read_expr(words, registers) }
-        }
-        "write" => {
-            let value = read_expr(words, registers);
-            Instruction::Store { address: read_expr(words, registers), value }
-        }
-        other => panic!("there is no instruction `{other}`"),
-    }
-}
-
-fn read_expr<'t>(words: &mut impl Iterator<Item = &'t str>, registers: &mut Numbers) -> RegExpr {
-    use BinaryOp::*;
-    let word = words.next().unwrap();
-    let known = [Add, Subtract, Multiply, BitAnd, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Or];
-    if let Some(&op) = known.iter().find(|op| op.symbol() == word) {
-        let left = read_expr(words, registers);
-        Expr::binary(op, left, read_expr(words, registers))
-    } else if word.starts_with(|first: char| first.is_ascii_digit()) {
-        Expr::Const(word.parse::<u32>().ok().and_then(|value| i32::try_from(value).ok()).unwrap().into())
-    } else {
-        assert!(word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'), "`{word}` is no register");
-        Expr::Leaf(RegId(registers.of(word)))
-    }
+    let source = Source::new("printed.trencher", text);
+    parse(&source).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}")).program
 }
 
 type Outcomes = BTreeSet<(BTreeMap<Address, Value>, BTreeMap<(usize, String), Value>)>;

@@ -5,6 +5,7 @@
 mod control;
 mod explore;
 pub mod fences;
+pub mod outcomes;
 pub mod reach;
 pub mod robust;
 mod semantics;

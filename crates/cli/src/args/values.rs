@@ -55,8 +55,14 @@ pub(crate) enum ReductionName {
 /// Input languages.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// Weir's own language.
+    /// Weir's own language (`.weir`).
     Weir,
+    /// Litmus tests of x86, as herd7, litmus7 and diy7 write them.
+    Litmus,
+    /// The language of Memorax (`.rmm`).
+    Rmm,
+    /// The language of Trencher (`.trencher`, `.txt`).
+    Trencher,
 }
 
 /// Forms a program can be printed in.
@@ -79,6 +85,17 @@ pub(crate) enum RunFormat {
     Json,
     /// The run's happens-before graph for Graphviz.
     Dot,
+}
+
+/// Forms of the answers about litmus tests.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LitmusFormat {
+    /// For people.
+    Text,
+    /// One JSON object a test.
+    Json,
+    /// A log as herd7 prints it, for tools that compare such logs.
+    Herd,
 }
 
 /// Forms of an answer without a run.

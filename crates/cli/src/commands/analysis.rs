@@ -5,6 +5,7 @@ use std::io;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use weir::{Budget, Control, Limit, Verdict};
 use weir_ir::{Diagnostic, Program};
@@ -85,7 +86,7 @@ pub(super) fn watched<T>(
 ) -> T {
     let progress = ProgressLine::new(!console.is_quiet());
     let control = Control {
-        budget: budget(task, limits),
+        budget: budget(task.started, limits),
         interrupt: interrupt::flag(),
         memory_meter: Some(Arc::new(memory::resident)),
         progress: progress.sink(),
@@ -99,9 +100,9 @@ pub(super) fn jobs(limits: &LimitOptions) -> NonZeroUsize {
 }
 
 /// Reading and checking the program count towards the time limit.
-fn budget(task: &Task<'_>, limits: &LimitOptions) -> Budget {
+pub(super) fn budget(started: Instant, limits: &LimitOptions) -> Budget {
     Budget {
-        time: limits.timeout.map(|time| time.saturating_sub(task.started.elapsed())),
+        time: limits.timeout.map(|time| time.saturating_sub(started.elapsed())),
         memory: Some(limits.memory),
         states: limits.states.map(NonZeroU64::get),
     }

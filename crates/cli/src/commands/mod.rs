@@ -2,6 +2,7 @@
 
 pub(crate) mod analysis;
 mod fmt;
+pub(crate) mod litmus;
 mod meta;
 pub(crate) mod reach;
 mod replay;
@@ -24,6 +25,7 @@ pub(crate) fn run(command: Command, console: &mut Console) -> Status {
     match command {
         Command::Reach(options) => reach::run(&options, console),
         Command::Robust(options) => robust::run(&options, console),
+        Command::Litmus(options) => litmus::run(&options, console),
         Command::Translate(options) => translate::run(&options, console),
         Command::Replay(options) => replay::run(&options, console),
         Command::Fmt(options) => fmt::run(&options, console),

@@ -57,7 +57,7 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
         console.diagnostics(&loaded.program.source, &late);
     }
     let (program, warnings) = (&loaded.program, loaded.warnings.as_slice());
-    let model = model(options);
+    let model = model(options.search.model);
     let finding = Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage };
     match options.common.format {
         RunFormat::Json => console.json(&render::json::reach(task, &finding)),
@@ -68,8 +68,8 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     Ok(finding.conclusion.status().and(saved))
 }
 
-fn model(options: &ReachOptions) -> Model {
-    match options.search.model {
+pub(super) fn model(name: ModelName) -> Model {
+    match name {
         ModelName::Sc => Model::Sc,
         ModelName::Tso => Model::Tso,
     }
@@ -78,7 +78,7 @@ fn model(options: &ReachOptions) -> Model {
 fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &Control) -> Result<Report, Failure> {
     let (Engine::Explicit, ReductionName::None) = (options.search.engine, options.search.reduction);
     let engine = Options {
-        model: model(options),
+        model: model(options.search.model),
         search: match options.search.order {
             SearchName::Bfs => Search::BreadthFirst,
             SearchName::Dfs => Search::DepthFirst,

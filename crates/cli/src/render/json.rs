@@ -100,12 +100,17 @@ fn limit(conclusion: &Conclusion) -> Option<LimitRecord> {
     match conclusion {
         Conclusion::Holds | Conclusion::Violated(_) => None,
         Conclusion::Refused(_) => Some(LimitRecord::Refused),
-        Conclusion::Stopped(limit) => Some(match limit {
-            Limit::Time => LimitRecord::Time,
-            Limit::Memory => LimitRecord::Memory,
-            Limit::States => LimitRecord::States,
-            Limit::Interrupted => LimitRecord::Interrupted,
-        }),
+        Conclusion::Stopped(limit) => Some(limit_record(*limit)),
+    }
+}
+
+/// A limit in JSON.
+pub(crate) fn limit_record(limit: Limit) -> LimitRecord {
+    match limit {
+        Limit::Time => LimitRecord::Time,
+        Limit::Memory => LimitRecord::Memory,
+        Limit::States => LimitRecord::States,
+        Limit::Interrupted => LimitRecord::Interrupted,
     }
 }
 

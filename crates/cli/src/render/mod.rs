@@ -5,6 +5,7 @@ pub(crate) mod diagnostic;
 pub(crate) mod dot;
 pub(crate) mod excerpt;
 pub(crate) mod json;
+pub(crate) mod litmus;
 pub(crate) mod reach;
 pub(crate) mod robust;
 pub(crate) mod text;

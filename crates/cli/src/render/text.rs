@@ -75,18 +75,23 @@ pub(crate) fn reason(conclusion: &Conclusion, limits: &LimitOptions) -> Option<S
     match conclusion {
         Conclusion::Holds | Conclusion::Violated(_) => None,
         Conclusion::Refused(diagnostic) => Some(diagnostic.message.clone()),
-        Conclusion::Stopped(limit) => Some(match limit {
-            Limit::Time => {
-                let time = limits.timeout.map(time_text).unwrap_or_default();
-                format!("the time limit of {time} was reached")
-            }
-            Limit::Memory => format!("the memory limit of {} was reached", size_text(limits.memory)),
-            Limit::States => {
-                let states = limits.states.map_or(0, std::num::NonZeroU64::get);
-                format!("the limit of {} was reached", counted(states, "state"))
-            }
-            Limit::Interrupted => "interrupted".to_owned(),
-        }),
+        Conclusion::Stopped(limit) => Some(limit_text(*limit, limits)),
+    }
+}
+
+/// Which limit ended a search.
+pub(crate) fn limit_text(limit: Limit, limits: &LimitOptions) -> String {
+    match limit {
+        Limit::Time => {
+            let time = limits.timeout.map(time_text).unwrap_or_default();
+            format!("the time limit of {time} was reached")
+        }
+        Limit::Memory => format!("the memory limit of {} was reached", size_text(limits.memory)),
+        Limit::States => {
+            let states = limits.states.map_or(0, std::num::NonZeroU64::get);
+            format!("the limit of {} was reached", counted(states, "state"))
+        }
+        Limit::Interrupted => "interrupted".to_owned(),
     }
 }
 

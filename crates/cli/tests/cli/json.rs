@@ -166,3 +166,22 @@ fn a_saved_witness_is_described_by_the_schema() {
         assert_valid(&schema, &saved);
     }
 }
+
+#[test]
+fn litmus_tests_come_with_observation_counts_and_states() {
+    let ran =
+        weir(&["litmus", "--format", "json", "tests/litmus/sb.litmus", "tests/litmus/pointers.litmus", "nowhere"]);
+    let answers = answers(&ran);
+    assert_eq!((ran.status, answers.len()), (Some(2), 3));
+    let first = &answers[0];
+    assert_eq!((&first["command"], &first["verdict"]), (&"litmus".into(), &"ok".into()));
+    assert_eq!((&first["name"], &first["observation"]), (&"SB".into(), &"Sometimes".into()));
+    assert_eq!((&first["positive"], &first["negative"]), (&1.into(), &3.into()));
+    assert_eq!(first["states"][0], serde_json::json!({"0:EAX": 0, "1:EAX": 0}));
+    assert_eq!(answers[1]["states"][0]["p"], "a", "an address has the name of its cell");
+    assert_eq!(answers[2]["verdict"], "error");
+    let unknown = weir(&["litmus", "--format", "json", "--states", "9", "tests/cli/programs/growing.litmus"]);
+    let unknown = &self::answers(&unknown)[0];
+    assert_eq!((&unknown["verdict"], &unknown["limit"]), (&"unknown".into(), &"states".into()));
+    assert!(unknown["reason"].is_string() && unknown.get("observation").is_none());
+}

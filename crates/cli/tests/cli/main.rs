@@ -7,6 +7,7 @@ mod files;
 mod interrupt;
 mod json;
 mod limits;
+mod litmus;
 mod meta;
 mod replay;
 mod robust;

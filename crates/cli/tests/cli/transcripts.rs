@@ -42,6 +42,7 @@ fn stage(file: &Path) -> PathBuf {
     };
     link("examples", "examples");
     link("tests/cli/programs", "programs");
+    link("tests/litmus", "litmus");
     directory
 }
 

@@ -3,12 +3,9 @@
 use logos::Logos;
 use weir_ir::{Diagnostic, Source, Span};
 
-use super::limits::MAX_SOURCE_BYTES;
 use super::sink::Sink;
 use super::token::{Kind, LexError, Token};
-
-/// More stretches of stray characters than this are summed up in one message.
-const MAX_STRAY: usize = 5;
+use crate::raw_text::{StrayCharacters, unreadable};
 
 /// The words and comments of a source, each in order.
 #[derive(Default)]
@@ -24,12 +21,12 @@ pub(crate) struct Lexed {
 /// Splits a source into words. What is no word is reported and left out; `None` if the text is no program at all.
 pub(crate) fn lex(source: &Source, sink: &mut Sink) -> Option<Lexed> {
     let text = source.text();
-    if let Some(problem) = unreadable(text) {
+    if let Some(problem) = unreadable(text, ".weir") {
         sink.error(problem);
         return None;
     }
     let mut lexed = Lexed::default();
-    let mut stray: Vec<Span> = Vec::new();
+    let mut stray = StrayCharacters::default();
     // Where a word with letters in it that no name can have ends: what touches it belongs to it.
     let mut odd_name = None;
     for (word, range) in Kind::lexer(text).spanned() {
@@ -52,15 +49,12 @@ pub(crate) fn lex(source: &Source, sink: &mut Sink) -> Option<Lexed> {
                 } else {
                     lexed.gap();
                 }
-                match stray.last_mut() {
-                    Some(last) if last.end == span.start => last.end = span.end,
-                    _ => stray.push(span),
-                }
+                stray.push(span);
             }
         }
     }
-    report_stray(source, &stray, sink);
-    (stray.len() <= MAX_STRAY).then_some(lexed)
+    stray.report(source, ".weir", sink);
+    (!stray.are_many()).then_some(lexed)
 }
 
 impl Lexed {
@@ -87,43 +81,9 @@ fn is_word(kind: Kind) -> bool {
     matches!(kind, Kind::Name | Kind::Number) || kind.is_keyword()
 }
 
-/// Why a text as a whole cannot be a program.
-fn unreadable(text: &str) -> Option<Diagnostic> {
-    if text.len() > MAX_SOURCE_BYTES {
-        let message = format!("the file is larger than {} MiB", MAX_SOURCE_BYTES >> 20);
-        return Some(Diagnostic::error("file-too-large", message, Span::default()).help("split the program up"));
-    }
-    let nul = text.find('\0')?;
-    let span = Span::new(nul, nul + 1);
-    Some(
-        Diagnostic::error("not-text", "this is not a text file: it holds NUL bytes", span)
-            .label("the first one")
-            .help("a `.weir` file is plain text (UTF-8); was a binary or UTF-16 file given by mistake?"),
-    )
-}
-
 fn open_comment(span: Span) -> Diagnostic {
     let start = Span::new(span.start as usize, span.start as usize + 2);
     Diagnostic::error("unterminated-comment", "this comment is never closed", start)
         .label("opened here")
         .help("close it with `*/`; block comments nest, so each `/*` needs its own")
-}
-
-fn report_stray(source: &Source, stray: &[Span], sink: &mut Sink) {
-    let Some(&first) = stray.first() else { return };
-    if stray.len() > MAX_STRAY {
-        let message = format!("{} stretches of characters that no program has", stray.len());
-        let problem = Diagnostic::error("stray-character", message, first).label("the first one");
-        sink.error(problem.help("is this a `.weir` file, in UTF-8?"));
-        return;
-    }
-    for &span in stray {
-        let shown: String = source.slice(span).chars().take(20).flat_map(char::escape_debug).collect();
-        let help = if source.slice(span).chars().any(char::is_alphanumeric) {
-            "names are made of the letters A to Z and a to z, digits and `_`"
-        } else {
-            "remove it"
-        };
-        sink.error(Diagnostic::error("stray-character", format!("`{shown}` begins no word"), span).help(help));
-    }
 }

@@ -7,19 +7,19 @@ mod ast;
 pub mod fences;
 mod format;
 mod lexer;
-pub mod limits;
 mod lower;
 mod parser;
 pub mod print;
-mod sink;
 mod token;
 
 use std::collections::HashSet;
 
-use weir_ir::{Diagnostic, Program, Source, Value};
+use weir_ir::{Diagnostic, Source, Value};
 
+pub use crate::{Parsed, limits};
 pub use format::format;
-use sink::Sink;
+
+use crate::sink::{self, Sink};
 use token::Kind;
 
 /// What the command line can say about how to read a program.
@@ -27,15 +27,6 @@ use token::Kind;
 pub struct Options {
     /// Values for constants (`-D NAME=VALUE`), in place of those in the source. The last one counts.
     pub defines: Vec<(String, Value)>,
-}
-
-/// A program, and what there is to say about it.
-#[derive(Clone, Debug)]
-pub struct Parsed {
-    /// The program.
-    pub program: Program,
-    /// Warnings, in order of the source.
-    pub warnings: Vec<Diagnostic>,
 }
 
 /// Reads a program.

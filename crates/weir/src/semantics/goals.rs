@@ -4,6 +4,7 @@
 //! Deadlock is judged where nothing can move, so that a thread that waits for ever inside the global
 //! lock while others cannot flush counts too.
 
+use weir_ir::Value;
 use weir_witness::Goal;
 
 use super::code::Code;
@@ -29,9 +30,7 @@ pub(crate) struct Goals {
 impl Goals {
     #[inline]
     pub(crate) fn judge<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
-        if !self.assertions.is_empty()
-            && let Some(goal) = first(&self.assertions, state)
-        {
+        if let Some(goal) = self.failed_assertion(state) {
             return Some(goal);
         }
         if !self.all_drained.holds(state) {
@@ -41,6 +40,18 @@ impl Goals {
             let judged = !self.finals.is_empty() && self.all_done(state);
             judged.then(|| first(&self.finals, state)).flatten()
         })
+    }
+
+    /// The assertion that has failed, if any.
+    #[inline]
+    pub(crate) fn failed_assertion<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
+        if self.assertions.is_empty() { None } else { first(&self.assertions, state) }
+    }
+
+    /// What the conditions on final states evaluate to, in order, if this is one.
+    pub(crate) fn values_at_end<const N: usize>(&self, state: &Packed<N>) -> Option<Vec<Value>> {
+        let is_final = self.all_drained.holds(state) && self.all_done(state);
+        is_final.then(|| self.finals.iter().map(|(_, value)| value.eval(state)).collect())
     }
 
     pub(crate) fn judge_stuck<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {

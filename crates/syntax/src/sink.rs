@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use weir_ir::{Diagnostic, Span};
 
-use super::limits::MAX_ERRORS;
+use crate::limits::MAX_ERRORS;
 
 /// Errors beyond this many are only counted, so that a hopeless file costs little.
 const MAX_KEPT: usize = 200;

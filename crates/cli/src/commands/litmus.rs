@@ -1,0 +1,252 @@
+//! `weir litmus`: in which ways can litmus tests end?
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use weir::outcomes::{End, Report, outcomes};
+use weir::{Control, Failure, Limit};
+use weir_ir::Diagnostic;
+use weir_syntax::litmus::{Litmus, Results};
+use weir_witness::Model;
+
+use super::analysis::{budget, jobs};
+use super::reach::model;
+use super::{Task, panic_text};
+use crate::args::{LitmusFormat, LitmusOptions};
+use crate::console::Console;
+use crate::exit::Status;
+use crate::json::CommandName;
+use crate::progress::ProgressLine;
+use crate::trouble::Trouble;
+use crate::{gather, input, interrupt, memory, render};
+
+/// A test that was run.
+pub(crate) struct Finding {
+    /// The file as it is named.
+    pub(crate) file: PathBuf,
+    /// The test.
+    pub(crate) test: Litmus,
+    /// Under which model.
+    pub(crate) model: Model,
+    /// Its final states, as far as they are known.
+    pub(crate) results: Results,
+    /// What ended the search early, if anything.
+    pub(crate) stopped: Option<Limit>,
+    /// How many states were visited.
+    pub(crate) visited: u64,
+    /// Wall-clock time, with reading.
+    pub(crate) elapsed: Duration,
+}
+
+impl Finding {
+    /// How the test came out.
+    pub(crate) fn status(&self) -> Status {
+        match self.stopped {
+            Some(_) => Status::Unknown,
+            None if self.test.is_met_by(&self.results) => Status::Holds,
+            None => Status::Violated,
+        }
+    }
+}
+
+/// What came of one file.
+enum Ended {
+    Ran(Box<Finding>),
+    Failed(PathBuf, Trouble),
+    /// A bug of ours, and what the panic said.
+    Panicked(PathBuf, String),
+    /// It was not run: the user interrupted.
+    Skipped,
+}
+
+/// Runs it.
+pub(super) fn run(options: &LitmusOptions, console: &mut Console) -> Status {
+    let tests = gather::litmus_tests(&options.files);
+    let mut answers = Answers::new(options, tests.len() == 1);
+    let progress = ProgressLine::new(!console.is_quiet());
+    let (started, total) = (Instant::now(), tests.len());
+    let workers = jobs(&options.limits).get().min(total.max(1));
+    let control = Control {
+        interrupt: interrupt::flag(),
+        memory_meter: Some(Arc::new(memory::resident)),
+        // Of several tests, it is their number that tells how far things are.
+        progress: if total == 1 { progress.sink() } else { None },
+        ..Control::default()
+    };
+    let queue = Queue { next: AtomicUsize::new(0), tests: tests.into_iter().map(std::sync::Mutex::new).collect() };
+    let (send, receive) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            let (send, queue, control) = (send.clone(), &queue, &control);
+            scope.spawn(move || queue.work(options, control, &send));
+        }
+        drop(send);
+        // Answers come in the order of the tests, whichever is ready first.
+        let mut waiting: Vec<Option<Ended>> = (0..total).map(|_| None).collect();
+        let (mut done, mut shown) = (0, 0);
+        for (number, ended) in receive {
+            waiting[number] = Some(ended);
+            done += 1;
+            progress.count(done, total, started.elapsed());
+            while let Some(ended) = waiting.get_mut(shown).and_then(Option::take) {
+                answers.take(ended, console);
+                shown += 1;
+            }
+        }
+    });
+    drop(progress);
+    answers.finish(console)
+}
+
+/// The tests that wait to be run.
+struct Queue {
+    next: AtomicUsize,
+    tests: Vec<std::sync::Mutex<gather::Found>>,
+}
+
+impl Queue {
+    /// Takes tests and runs them until there are none.
+    fn work(&self, options: &LitmusOptions, control: &Control, send: &mpsc::Sender<(usize, Ended)>) {
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(test) = self.tests.get(number) else { return };
+            let mut test = test.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let (path, state) = (test.0.clone(), std::mem::replace(&mut test.1, Ok(())));
+            let ended = match state {
+                Err(trouble) => Ended::Failed(path, trouble),
+                Ok(()) if control.interrupt.load(Ordering::Relaxed) => Ended::Skipped,
+                Ok(()) => one(path, options, control),
+            };
+            if send.send((number, ended)).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Runs one test. A bug that shows on it does not keep the others from their answer.
+fn one(path: PathBuf, options: &LitmusOptions, control: &Control) -> Ended {
+    let result = catch_unwind(AssertUnwindSafe(|| attempt(&path, options, control)));
+    match result {
+        Ok(Ok(finding)) => Ended::Ran(Box::new(finding)),
+        Ok(Err(trouble)) => Ended::Failed(path, trouble),
+        Err(panic) => Ended::Panicked(path, panic_text(&*panic)),
+    }
+}
+
+fn attempt(path: &Path, options: &LitmusOptions, control: &Control) -> Result<Finding, Trouble> {
+    let started = Instant::now();
+    let source = input::read_source(path)?;
+    let test = weir_syntax::litmus::parse(&source).map_err(|errors| Trouble::Source(source.clone(), errors))?;
+    let control = Control { budget: budget(started, &options.limits), ..control.clone() };
+    let model = model(options.model);
+    let report = match outcomes(&test.program, &test.expressions(), model, &control) {
+        Ok(report) => report,
+        Err(Failure::Refused(diagnostic)) => return Err(Trouble::Source(source, vec![*diagnostic])),
+        Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
+    };
+    let stopped = stopped(&test, &report).map_err(|error| Trouble::Source(source, vec![*error]))?;
+    let results = test.results(&report.outcomes);
+    let (file, elapsed) = (path.to_owned(), started.elapsed());
+    Ok(Finding { file, test, model, results, stopped, visited: report.states, elapsed })
+}
+
+fn stopped(test: &Litmus, report: &Report) -> Result<Option<Limit>, Box<Diagnostic>> {
+    match report.end {
+        End::Complete => Ok(None),
+        End::Stopped(limit) => Ok(Some(limit)),
+        End::AssertionFailed(thread, edge) => {
+            // The reader asserts that computed addresses are those of cells.
+            let span = test.program.body(thread).edge(edge).span;
+            let message = "this instruction can access an address where there is no cell of its size";
+            let error = Diagnostic::error("no-cell", message, span);
+            Err(Box::new(error.help(
+                "let pointers hold addresses of cells, as in `0:rax=x`; accesses that overlap cells in part are not modelled",
+            )))
+        }
+    }
+}
+
+/// The answers given so far.
+struct Answers<'a> {
+    options: &'a LitmusOptions,
+    is_single: bool,
+    status: Status,
+    /// For the table at the end.
+    rows: Vec<render::litmus::Row>,
+    failed: usize,
+    skipped: usize,
+}
+
+impl<'a> Answers<'a> {
+    fn new(options: &'a LitmusOptions, is_single: bool) -> Self {
+        Self { options, is_single, status: Status::Holds, rows: Vec::new(), failed: 0, skipped: 0 }
+    }
+
+    fn take(&mut self, ended: Ended, console: &mut Console) {
+        let status = match ended {
+            Ended::Ran(finding) => self.show(&finding, console),
+            Ended::Failed(file, trouble) => self.report(&file, &trouble, console),
+            // The panic hook has told people already.
+            Ended::Panicked(file, what) if self.options.format == LitmusFormat::Json => {
+                self.report(&file, &Trouble::Bug(what), console)
+            }
+            Ended::Panicked(..) => {
+                self.failed += 1;
+                Status::Bad
+            }
+            Ended::Skipped => {
+                self.skipped += 1;
+                Status::Unknown
+            }
+        };
+        self.status = self.status.and(status);
+    }
+
+    fn report(&mut self, file: &Path, trouble: &Trouble, console: &mut Console) -> Status {
+        let is_json = self.options.format == LitmusFormat::Json;
+        let task = Task { command: CommandName::Litmus, file, started: Instant::now(), is_json };
+        task.report(trouble, console);
+        self.failed += 1;
+        Status::Bad
+    }
+
+    fn show(&mut self, finding: &Finding, console: &mut Console) -> Status {
+        let limits = &self.options.limits;
+        match self.options.format {
+            LitmusFormat::Json => console.json(&render::litmus::json(finding, limits)),
+            LitmusFormat::Herd => console.answer(&render::litmus::herd(finding)),
+            LitmusFormat::Text if self.is_single || self.options.verbose => {
+                if !self.rows.is_empty() {
+                    console.answer("\n");
+                }
+                console.answer(&render::litmus::text(finding, limits, console.is_quiet()));
+            }
+            LitmusFormat::Text => {}
+        }
+        self.rows.push(render::litmus::Row::new(finding));
+        finding.status()
+    }
+
+    fn finish(self, console: &mut Console) -> Status {
+        if self.options.format == LitmusFormat::Text && !self.is_single {
+            let summary = render::litmus::Summary {
+                rows: &self.rows,
+                model: model(self.options.model),
+                failed: self.failed,
+                skipped: self.skipped,
+            };
+            if self.options.verbose && !self.rows.is_empty() {
+                console.answer("\n");
+            }
+            console.answer(&summary.text(console.is_quiet()));
+        } else if self.skipped > 0 {
+            console.complain(&format!("interrupted: {} tests were not run", self.skipped));
+        }
+        self.status
+    }
+}

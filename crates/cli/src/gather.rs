@@ -1,0 +1,95 @@
+//! Which tests are meant: files, folders with all that is in them, and lists of files.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::input::{PROGRAM_LIMIT, is_stdin, read_text};
+use crate::trouble::Trouble;
+
+/// A file to read, or why there is none.
+pub(crate) type Found = (PathBuf, Result<(), Trouble>);
+
+/// More folders within folders than anyone keeps tests in.
+const DEEPEST: usize = 64;
+
+/// The litmus tests that the command line names, in its order; within a folder by name.
+pub(crate) fn litmus_tests(named: &[PathBuf]) -> Vec<Found> {
+    let mut gathering = Gathering::default();
+    // The next one last.
+    let mut open: Vec<(PathBuf, usize)> = named.iter().rev().map(|path| (path.clone(), 0)).collect();
+    while let Some((path, depth)) = open.pop() {
+        let mut inner = gathering.visit(path, depth);
+        inner.reverse();
+        open.extend(inner.into_iter().map(|path| (path, depth + 1)));
+    }
+    gathering.found
+}
+
+#[derive(Default)]
+struct Gathering {
+    found: Vec<Found>,
+    /// Lists that were read: one that names itself is read once.
+    lists: HashSet<PathBuf>,
+}
+
+impl Gathering {
+    /// Notes a file; what a folder or a list holds is still to be visited.
+    fn visit(&mut self, path: PathBuf, depth: usize) -> Vec<PathBuf> {
+        let inner = if is_stdin(&path) {
+            Ok(None)
+        } else if path.is_dir() {
+            folder(&path, depth).map(Some)
+        } else if is_list(&path) {
+            self.list(&path).map(Some)
+        } else {
+            Ok(None)
+        };
+        match inner {
+            Ok(Some(inner)) => return inner,
+            Ok(None) => self.found.push((path, Ok(()))),
+            Err(trouble) => self.found.push((path, Err(trouble))),
+        }
+        Vec::new()
+    }
+
+    fn list(&mut self, path: &Path) -> Result<Vec<PathBuf>, Trouble> {
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if !self.lists.insert(real) {
+            return Ok(Vec::new());
+        }
+        let text = read_text(path, PROGRAM_LIMIT)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let names = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());
+        Ok(names.filter(|name| !name.is_empty()).map(|name| folder.join(name)).collect())
+    }
+}
+
+/// `@all` lists tests, as the tools that generate them write it.
+fn is_list(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('@'))
+}
+
+/// The tests and folders in a folder. Links to folders are not followed, so that this comes to an end.
+fn folder(path: &Path, depth: usize) -> Result<Vec<PathBuf>, Trouble> {
+    let unreadable = |error: std::io::Error| Trouble::input(format!("the folder cannot be read: {error}"));
+    if depth > DEEPEST {
+        return Err(Trouble::input(format!("more than {DEEPEST} folders deep")));
+    }
+    let mut inner = Vec::new();
+    for entry in fs::read_dir(path).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let is_folder = entry.file_type().map_err(unreadable)?.is_dir();
+        let name = entry.path();
+        let is_test = name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("litmus"));
+        if is_folder || is_test && name.is_file() {
+            inner.push(name);
+        }
+    }
+    if inner.is_empty() && depth == 0 {
+        let help = "tests are files that end in `.litmus`; a file of any other name can be given by itself";
+        return Err(Trouble::input_with_help("no litmus test in this folder", help));
+    }
+    inner.sort();
+    Ok(inner)
+}

@@ -1,0 +1,81 @@
+//! `weir litmus` on files, folders and lists, at any number of workers.
+
+use crate::support::{root, scratch, weir, write};
+
+const OK: &str = "X86 good\n{ }\n P0 ;\n MOV [x],$1 ;\nforall (x=1)\n";
+const NO: &str = "X86 wrong\n{ }\n P0 ;\n MOV [x],$1 ;\nforall (x=2)\n";
+
+#[test]
+fn folders_are_searched_and_lists_are_followed() {
+    let folder = scratch("litmus-gather");
+    std::fs::create_dir_all(folder.join("deep/er")).expect("writable");
+    write(&folder, "b.litmus", OK);
+    write(&folder, "deep/er/a.litmus", OK);
+    write(&folder, "notes.txt", "no test");
+    let list = write(&folder, "@all", "# tests\nb.litmus # again\ndeep/er\n\n@all\n@more\n");
+    write(&folder, "@more", "notes.litmus\n");
+    write(&folder, "notes.litmus", NO);
+    let whole = weir(&["litmus", "-q", folder.to_str().expect("UTF-8")]);
+    assert_eq!((whole.status, whole.stdout.as_str()), (Some(1), "3 tests under TSO: 2 ok, 1 no\n"));
+    let listed = weir(&["litmus", "--format", "json", &list]);
+    let files: Vec<String> = listed
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["file"].to_string())
+        .collect();
+    assert_eq!(files.len(), 3, "{files:?}");
+    assert!(
+        files[0].ends_with("b.litmus\"") && files[1].ends_with("a.litmus\"") && files[2].ends_with("notes.litmus\"")
+    );
+    let empty = scratch("litmus-empty");
+    let nothing = weir(&["litmus", empty.to_str().expect("UTF-8")]);
+    assert_eq!(nothing.status, Some(2));
+    assert!(nothing.stderr.contains("no litmus test in this folder"), "{}", nothing.stderr);
+}
+
+#[test]
+fn the_gravest_status_counts() {
+    let folder = scratch("litmus-status");
+    let good = write(&folder, "good.litmus", OK);
+    let wrong = write(&folder, "wrong.litmus", NO);
+    let bad = write(&folder, "bad.litmus", "X86 bad\n{");
+    let endless = write(&folder, "endless.litmus", "X86 e\n{ }\n P0 ;\n L: MOV [x],$1 ;\n JMP L ;\nexists (x=1)");
+    let status = |files: &[&str]| weir(&[&["litmus", "-q", "--states", "50"], files].concat()).status;
+    assert_eq!(status(&[&good]), Some(0));
+    assert_eq!(status(&[&good, &endless]), Some(3));
+    assert_eq!(status(&[&good, &endless, &wrong]), Some(1));
+    assert_eq!(status(&[&bad, &good, &endless, &wrong]), Some(2));
+}
+
+#[test]
+fn answers_are_the_same_at_any_number_of_workers() {
+    let folder = root().join("tests/litmus");
+    let run = |jobs: &str, format: &str| {
+        let ran = weir(&["litmus", "--jobs", jobs, "--format", format, "-v", folder.to_str().expect("UTF-8")]);
+        ran.assert_no_bug();
+        ran.stdout
+    };
+    let first = run("1", "text");
+    assert!(first.contains("SB+mfences"));
+    assert_eq!(first, run("2", "text"));
+    assert_eq!(first, run("7", "text"));
+}
+
+#[test]
+fn other_commands_take_litmus_tests() {
+    let test = root().join("tests/litmus/sb.litmus");
+    let test = test.to_str().expect("UTF-8");
+    assert_eq!(weir(&["reach", "-q", test]).status, Some(1));
+    assert_eq!(weir(&["reach", "-q", "--model", "sc", test]).status, Some(0));
+    for form in ["weir", "dot", "trencher"] {
+        assert_eq!(weir(&["translate", test, "--to", form]).status, Some(0), "{form}");
+    }
+    let defined = weir(&["reach", "-D", "N=1", test]);
+    assert_eq!(defined.status, Some(2));
+    assert!(defined.stderr.contains("litmus tests have none"), "{}", defined.stderr);
+    let folder = scratch("litmus-witness");
+    let saved = folder.join("run.json");
+    let saved = saved.to_str().expect("UTF-8");
+    assert_eq!(weir(&["reach", "-q", "--witness", saved, test]).status, Some(1));
+    assert_eq!(weir(&["replay", "-q", test, saved]).status, Some(0));
+}

@@ -1,0 +1,101 @@
+//! Litmus tests of x86 (`.litmus`), as herd7, litmus7 and diy7 write and read them.
+//!
+//! A test is a program with a question about its final states. [`parse`] gives both: the program as all analyses
+//! take it, with the question as a property, and the question in the form that the tools of litmus tests report on.
+//!
+//! The meaning of instructions is the processor's. In two places herd7 differs, and Weir does not follow: its flags after a
+//! comparison are approximate (there, `JL` jumps on equal values, and the carry is never set). Cells are whole: tests that
+//! access the same bytes with different sizes are refused.
+
+mod code;
+mod cursor;
+mod header;
+mod initial;
+mod instruction;
+mod lower;
+mod mnemonic;
+mod place;
+mod question;
+mod register;
+mod results;
+mod token;
+mod tree;
+mod types;
+
+use weir_ir::{Address, Diagnostic, Program, Source, Span, StateExpr, Value};
+
+use cursor::Cursor;
+pub use header::Architecture;
+pub use results::{Observation, Results};
+pub use tree::Quantifier;
+
+/// A litmus test.
+#[derive(Clone, Debug)]
+pub struct Litmus {
+    /// The name in its first line.
+    pub name: String,
+    /// Where the name stands.
+    pub name_span: Span,
+    /// The instruction set.
+    pub architecture: Architecture,
+    /// The lines `Key=Value` before the initial state.
+    pub info: Vec<(String, String)>,
+    /// What the threads do. Its property says what the question asks for.
+    pub program: Program,
+    /// How the condition is meant.
+    pub quantifier: Quantifier,
+    /// The condition on a final state.
+    pub condition: StateExpr,
+    /// The condition as the herd tools print it, without quantifier and parentheses around it.
+    pub condition_text: String,
+    /// Only final states that meet this count.
+    pub filter: Option<StateExpr>,
+    /// What tells final states apart: what the condition and `locations` speak of; registers first.
+    pub observed: Vec<Observable>,
+    /// Addresses that are values in this test, with the names of their cells, ascending. Empty if there are none.
+    pub addresses: Vec<(Address, String)>,
+}
+
+/// Something that a test observes in its final states.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Observable {
+    /// `0:EAX`, or `x`.
+    pub name: String,
+    /// Whether it is a cell.
+    pub is_cell: bool,
+    /// Its value.
+    pub value: StateExpr,
+}
+
+impl Litmus {
+    /// A value as results show it: the name of a cell where the value is its address.
+    pub fn value_text(&self, value: Value) -> String {
+        self.address_name(value).map_or_else(|| value.to_string(), str::to_owned)
+    }
+
+    /// The name of the cell at this address, if addresses are values in this test.
+    pub fn address_name(&self, value: Value) -> Option<&str> {
+        let found = self.addresses.binary_search_by_key(&value, |(address, _)| *address).ok()?;
+        self.addresses.get(found).map(|(_, name)| name.as_str())
+    }
+}
+
+/// Reads a litmus test.
+///
+/// # Errors
+/// What is wrong with the source: the first thing that is.
+pub fn parse(source: &Source) -> Result<Litmus, Vec<Diagnostic>> {
+    read(source).and_then(|test| lower::lower(source, test)).map_err(|error| vec![*error])
+}
+
+/// Why a test cannot be read; in a box, since it is rare and large.
+type Refused = Box<Diagnostic>;
+
+fn read(source: &Source) -> Result<tree::Test, Refused> {
+    let header = header::read(source)?;
+    let mut cursor = Cursor::new(source, token::lex(source, header.body)?);
+    let initial = initial::read(&mut cursor, header.architecture.word(), header.brace)?;
+    let threads = code::read(&mut cursor, header.architecture)?;
+    let question = question::read(&mut cursor)?;
+    Ok(tree::Test { header, initial, threads, question })
+}

@@ -1,0 +1,30 @@
+//! The language of Memorax (`.rmm`), a checker of reachability under relaxed memory models.
+//!
+//! [`parse`] returns a program whose threads reach the same combinations of labels as the processes do under the
+//! semantics of Memorax' manual; `SOUNDNESS.md` says how each construct is modelled. What means nothing
+//! under TSO is accepted with a warning.
+
+mod ast;
+mod lexer;
+mod lower;
+mod macros;
+mod parser;
+mod token;
+
+use weir_ir::{Diagnostic, Source};
+
+use crate::Parsed;
+use crate::sink::Sink;
+
+/// Reads a program.
+///
+/// # Errors
+/// All that is wrong with the source, in its order; each stage needs the one before to be without errors.
+pub fn parse(source: &Source) -> Result<Parsed, Vec<Diagnostic>> {
+    let words = lexer::lex(source)?;
+    let text = macros::expand(source, &words)?;
+    let file = parser::parse(&text)?;
+    let mut sink = Sink::default();
+    let program = lower::lower(&file, source, &mut sink);
+    sink.finish().map(|warnings| Parsed { program, warnings })
+}

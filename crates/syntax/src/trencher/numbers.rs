@@ -1,0 +1,27 @@
+//! Numbers: C's `int`, as Trencher reads them, except that it reads as far as it can and guesses the rest
+//! (`1x` is 1 there, and a number too large is whatever the library makes of it). Here those are errors.
+
+use weir_ir::{Diagnostic, Value};
+
+use super::words::Word;
+
+/// Whether a word is meant as a number: it begins like one.
+pub(super) fn is_meant(text: &str) -> bool {
+    text.strip_prefix(['-', '+']).unwrap_or(text).starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// The value of a word that is meant as a number.
+pub(super) fn value(word: Word<'_>) -> Result<Value, Box<Diagnostic>> {
+    let text = word.text;
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        let error = Diagnostic::error("bad-number", format!("`{text}` is no number"), word.span);
+        let help = "Trencher would read the digits and drop the rest; a name begins with something else";
+        return Err(Box::new(error.label("begins like one").help(help)));
+    }
+    text.parse::<i32>().map(Value::from).map_err(|_| {
+        let message = format!("`{text}` does not fit the 32 bits of Trencher's values");
+        let help = format!("numbers go from {} to {}", i32::MIN, i32::MAX);
+        Box::new(Diagnostic::error("number-too-large", message, word.span).help(help))
+    })
+}

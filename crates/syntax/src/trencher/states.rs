@@ -1,0 +1,41 @@
+//! States that look misspelt. Any word is a state, and Trencher takes each new one as it comes.
+
+use std::collections::HashSet;
+
+use weir_ir::{Body, Diagnostic, LocId, Span, nearest};
+
+use crate::sink::Sink;
+
+/// Complains of an initial state that leads nowhere (nothing of the thread would ever run), and warns of states
+/// with a way out but none in: probably a slip, but programs are known that have one and are still of use.
+pub(super) fn check(name: &str, body: &Body, initial: Span, sink: &mut Sink) {
+    let edges = body.edges();
+    let led_to: HashSet<LocId> = edges.iter().filter(|edge| edge.from != edge.to).map(|edge| edge.to).collect();
+    let sources: HashSet<LocId> = edges.iter().map(|edge| edge.from).collect();
+    let label = |loc: LocId| body.locations[loc.index()].labels[0].as_str();
+    if !edges.is_empty() && !sources.contains(&body.entry) {
+        let state = label(body.entry);
+        let message = format!("no transition leaves `{state}`, so thread `{name}` never does anything");
+        let error = Diagnostic::error("unknown-state", message, initial);
+        let mut starts: Vec<LocId> = sources.iter().copied().filter(|loc| !led_to.contains(loc)).collect();
+        starts.sort_unstable();
+        let guess = nearest(state, sources.iter().map(|&loc| label(loc))).or(starts.first().map(|&loc| label(loc)));
+        let help =
+            guess.map_or("name a state that transitions leave".to_string(), |guess| format!("did you mean `{guess}`?"));
+        sink.error(error.help(help));
+        return;
+    }
+    let dead_ends: Vec<&str> = led_to.iter().filter(|loc| !sources.contains(loc)).map(|&loc| label(loc)).collect();
+    for loc in body.location_ids() {
+        if sources.contains(&loc) && !led_to.contains(&loc) && loc != body.entry {
+            let state = label(loc);
+            let message = format!("no transition leads to `{state}`");
+            let warning = Diagnostic::warning("unreached-state", message, body.locations[loc.index()].span);
+            let help = match nearest(state, dead_ends.iter().copied()) {
+                Some(guess) => format!("is it misspelt? `{guess}` has no way out"),
+                None => "is it misspelt, here or where it should be led to?".to_string(),
+            };
+            sink.warning(warning.label("never reached").help(help));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Into which steps statements of Memorax are turned.
+
+use weir_ir::{Source, body_instruction_text};
+
+/// The steps of the first process, in the order of their places: `from: step -> to`.
+fn steps(text: &str) -> Vec<String> {
+    let source = Source::new("test", text);
+    let parsed = weir_syntax::rmm::parse(&source).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    let body = &parsed.program.threads[0].body;
+    let step = |edge: &weir_ir::Edge| {
+        let text = body_instruction_text(&parsed.program, body, &edge.instruction);
+        format!("{}: {text} -> {}", edge.from.0, edge.to.0)
+    };
+    body.edges().iter().map(step).collect()
+}
+
+fn of(statements: &str) -> Vec<String> {
+    steps(&format!("forbidden * data x = 0 : [0:1] y = 0 process registers $r = 0 $s = 0 : [0:1] text {statements}"))
+}
+
+#[test]
+fn plain_statements_are_one_step() {
+    assert_eq!(
+        of("write: x := 1; fence; nop; $r := $s + 1; read: $r := x; read: $s := x; assume: $r = 0"),
+        [
+            "0: x = 1 -> 2",
+            "2: fence -> 3",
+            "3: skip -> 4",
+            "4: $r = $s + 1 -> 5",
+            "5: $r = x -> 6",
+            "6: $s = x -> 7",
+            "7: assume $r == 0 -> 1",
+        ]
+    );
+}
+
+#[test]
+fn a_locked_write_is_an_exchange_and_cas_tries_again() {
+    assert_eq!(
+        of("locked write: x := 1; cas(x, 1, 0)"),
+        ["0: xchg(x, 1) -> 2", "2: $seen = cas(x, 1, 0) -> 3", "3: assume $seen -> 1", "3: assume !$seen -> 2",]
+    );
+    assert_eq!(of("locked{ read: x = 1; write: x := 0 }"), of("cas(x, 1, 0)"));
+}
+
+#[test]
+fn branches_that_wait_for_values_of_one_location_share_the_read() {
+    assert_eq!(
+        of("either{ read: y = 0 or read: y = 1 }"),
+        [
+            "0: $seen = y -> 2",
+            "2: assume $seen == 0 -> 1",
+            "2: assume $seen != 0 && $seen != 1 -> 0",
+            "2: assume $seen == 1 -> 1",
+        ]
+    );
+    // One of the two is there in any case.
+    assert_eq!(of("either{ read: x = 0 or read: x = 1 }").len(), 3);
+}
+
+#[test]
+fn a_value_that_may_not_fit_is_tested_first() {
+    assert_eq!(of("$s := $s + 1"), ["0: assume $s + 1 <= 1 -> 2", "2: $s = $s + 1 -> 1"]);
+    assert_eq!(
+        of("read: $s := y"),
+        [
+            "0: $seen = y -> 2",
+            "2: assume $seen >= 0 && $seen <= 1 -> 3",
+            "2: assume !($seen >= 0 && $seen <= 1) -> 0",
+            "3: $s = $seen -> 1",
+        ]
+    );
+}
+
+#[test]
+fn a_locked_block_tests_all_before_it_writes() {
+    assert_eq!(
+        of("locked{ read: x = 0; write: y := $r; read: $s := y; write: x := 1 }"),
+        [
+            "0: lock -> 2",
+            "2: $seen = x -> 4",
+            "3: unlock -> 0",
+            "4: assume $seen == 0 -> 5",
+            "4: assume $seen != 0 -> 3",
+            "5: $seen2 = $r -> 6",
+            "6: assume $seen2 >= 0 && $seen2 <= 1 -> 7",
+            "6: assume !($seen2 >= 0 && $seen2 <= 1) -> 3",
+            "7: y = $seen2 -> 8",
+            "8: x = 1 -> 9",
+            "9: $s = $seen2 -> 10",
+            "10: unlock -> 1",
+        ]
+    );
+}
+
+#[test]
+fn registers_get_a_first_value_only_if_it_is_read() {
+    let text = |statements: &str| {
+        steps(&format!("forbidden * process registers $r = * : [0:1] $s = 2 $t = * : Z text {statements}"))
+    };
+    assert_eq!(text("$r := 0; $s := $r"), ["0: $r = 0 -> 2", "2: $s = $r -> 1"]);
+    assert_eq!(
+        text("$r := $r + $s - $s"),
+        [
+            "0: assume $r + $s - $s >= 0 && $r + $s - $s <= 1 -> 2",
+            "2: $r = $r + $s - $s -> 1",
+            "3: $s = 2 -> 0",
+            "4: $r = any 0..1 -> 3",
+        ]
+    );
+}

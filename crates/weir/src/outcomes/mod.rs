@@ -1,0 +1,113 @@
+//! In which ways can a program end? Every state is visited, and of each final one (all threads done, all buffers empty) the
+//! values of given expressions are kept.
+//!
+//! Direction of error: none. A complete answer is the exact set; where a limit came first, what was found is really
+//! reachable, and there may be more. Depth-first on one worker: the programs are small and come by the hundred, so that it
+//! is tests that run beside each other.
+
+mod collect;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use weir_ir::{EdgeId, Program, Property, PropertyId, PropertyKind, Span, StateExpr, ThreadId, Value};
+use weir_witness::{Action, Goal, Model};
+
+use self::collect::Collecting;
+use crate::explore::{Found, Outcome, depth_first};
+use crate::reach::refuse::{self, MOST_WORDS};
+use crate::semantics::compile::{Compiled, Purpose, compile, present};
+use crate::semantics::machine::{MemoryModel, System};
+use crate::semantics::sc::Sc;
+use crate::semantics::tso::Tso;
+use crate::{Control, Failure, Limit};
+
+/// How the search ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// All states were visited: there are no other outcomes.
+    Complete,
+    /// There may be more.
+    Stopped(Limit),
+    /// An assertion failed at this edge, so the program has no meaningful end.
+    AssertionFailed(ThreadId, EdgeId),
+}
+
+/// The final states of a program.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The values of the observed expressions in each final state; distinct, ascending.
+    pub outcomes: BTreeSet<Vec<Value>>,
+    /// How the search ended.
+    pub end: End,
+    /// Distinct states visited.
+    pub states: u64,
+    /// Wall-clock time.
+    pub elapsed: Duration,
+}
+
+/// Collects what `observed` evaluates to in the final states of `program`. Its properties play no part.
+///
+/// # Errors
+/// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
+pub fn outcomes(program: &Program, observed: &[StateExpr], model: Model, control: &Control) -> Result<Report, Failure> {
+    let program = observing(program, observed);
+    refuse::unsupported(&program)?;
+    let goals = goals(&program);
+    let purpose =
+        Purpose { keep_dead_registers: false, buffered: model == Model::Tso, monitored: false, goals: &goals };
+    let compiled = compile(&program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(&program, words))?;
+    let (outcome, outcomes) = match model {
+        Model::Sc => run::<Sc>(&compiled, control),
+        Model::Tso => run::<Tso>(&compiled, control),
+    };
+    if let Some(fault) = compiled.machine.fault.get() {
+        return Err(Failure::Bug(fault.clone()));
+    }
+    let end = end(&compiled, &outcome)?;
+    Ok(Report { outcomes, end, states: outcome.states, elapsed: outcome.elapsed })
+}
+
+/// The program with a property for each expression: that is how registers and cells are known to matter.
+fn observing(program: &Program, observed: &[StateExpr]) -> Program {
+    let property = |value: &StateExpr| Property { kind: PropertyKind::Exists(value.clone()), span: Span::default() };
+    Program { properties: observed.iter().map(property).collect(), ..program.clone() }
+}
+
+fn goals(program: &Program) -> Vec<Goal> {
+    let properties = (0..program.properties.len()).map(|property| Goal::Property(PropertyId::new(property)));
+    let asserting = present(program).filter(|&thread| program.body(thread).failed.is_some());
+    properties.chain(asserting.map(Goal::Assertion)).collect()
+}
+
+/// Runs the search with the smallest fixed size of states that is large enough.
+fn run<M: MemoryModel>(compiled: &Compiled, control: &Control) -> (Outcome, BTreeSet<Vec<Value>>) {
+    match compiled.machine.layout.words {
+        0..=2 => run_sized::<M, 2>(compiled, control),
+        3..=8 => run_sized::<M, 8>(compiled, control),
+        _ => run_sized::<M, MOST_WORDS>(compiled, control),
+    }
+}
+
+fn run_sized<M: MemoryModel, const N: usize>(
+    compiled: &Compiled,
+    control: &Control,
+) -> (Outcome, BTreeSet<Vec<Value>>) {
+    let collecting = Collecting::new(System::<M, N>::new(&compiled.machine));
+    let outcome = depth_first(&collecting, control);
+    (outcome, collecting.into_outcomes())
+}
+
+fn end(compiled: &Compiled, outcome: &Outcome) -> Result<End, Failure> {
+    match &outcome.found {
+        Found::Nothing => Ok(End::Complete),
+        Found::Stopped(limit) => Ok(End::Stopped(*limit)),
+        Found::Goal(_, steps) => {
+            let last = steps.last().map(|&step| compiled.step(step));
+            match last.map(|step| (step.thread, step.action)) {
+                Some((thread, Action::Execute { edge, .. })) => Ok(End::AssertionFailed(thread, edge)),
+                _ => Err(Failure::Bug("an assertion failed without a step".to_owned())),
+            }
+        }
+    }
+}
