@@ -16,6 +16,7 @@ pub(crate) use values::{
 };
 
 use crate::input::is_stdin;
+use crate::passes::{Pass, parse_pass};
 use crate::units::{parse_define, parse_jobs, parse_size, parse_time};
 
 /// What the store buffers of x86 can do to a concurrent program.
@@ -194,7 +195,7 @@ pub(crate) struct ReachOptions {
 #[derive(Args, Debug)]
 #[command(after_help = ROBUST_EXAMPLES)]
 pub(crate) struct RobustOptions {
-    /// How to find out
+    /// How to find out; all methods give the same answer
     #[arg(long, value_enum, default_value_t = Method::Attacks, help_heading = SEARCH)]
     pub(crate) method: Method,
 
@@ -387,6 +388,12 @@ pub(crate) struct TranslateOptions {
     #[arg(long, value_enum, value_name = "FORM")]
     pub(crate) to: Target,
 
+    /// Print what a pass makes of the program. `instrument=THREAD:STORE:LOAD`: the program that sets `success` under SC exactly if
+    /// that thread can delay that store past that load to break robustness; STORE and LOAD are lines or labels. Also
+    /// `instrument=N` for the N-th such attack, and `instrument=all` for all in one
+    #[arg(long, value_name = "PASS", value_parser = parse_pass)]
+    pub(crate) pass: Option<Pass>,
+
     #[command(flatten)]
     pub(crate) program: ProgramOptions,
 
@@ -398,7 +405,8 @@ pub(crate) struct TranslateOptions {
 const TRANSLATE_EXAMPLES: &str = "\
 Examples:
   weir translate peterson.weir --to dot | dot -Tsvg > peterson.svg
-  weir translate -D N=3 lamport.weir --to weir    The program as Weir sees it, with N set to 3";
+  weir translate -D N=3 lamport.weir --to weir    The program as Weir sees it, with N set to 3
+  weir translate sb.weir --to weir --pass instrument=P0:6:7 | weir reach --model sc -";
 
 /// Options of `weir replay`.
 #[derive(Args, Debug)]

@@ -13,6 +13,7 @@ mod interrupt;
 mod json;
 mod load;
 mod memory;
+mod passes;
 mod progress;
 mod render;
 mod trouble;

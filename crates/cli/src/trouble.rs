@@ -1,6 +1,7 @@
 //! Why a file gave no answer at all.
 
-use weir_ir::{Diagnostic, Source};
+use weir::Failure;
+use weir_ir::{Diagnostic, Program, Source};
 
 /// What went wrong.
 #[derive(Debug)]
@@ -27,6 +28,14 @@ impl Trouble {
     /// Bad input without a place, and what to do about it.
     pub(crate) fn input_with_help(reason: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Input { reason: reason.into(), help: Some(help.into()) }
+    }
+
+    /// Why an analysis or a pass gave no answer.
+    pub(crate) fn of(program: &Program, failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(diagnostic) => Self::Source(program.source.clone(), vec![*diagnostic]),
+            Failure::Bug(what) => Self::Bug(what),
+        }
     }
 
     /// In one sentence.

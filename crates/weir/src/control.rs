@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::Limit;
+use crate::reach::Statistics;
 
 /// How much an analysis may use. `None` is no limit. By default there is a limit on memory alone, [`Budget::DEFAULT_MEMORY`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +67,13 @@ impl Control {
     pub(crate) fn after(&self, elapsed: Duration) -> Self {
         let time = self.budget.time.map(|time| time.saturating_sub(elapsed));
         Self { budget: Budget { time, ..self.budget }, ..self.clone() }
+    }
+
+    /// What is left of it for a further search, after those that took this much.
+    pub(crate) fn beyond(&self, used: &Statistics) -> Self {
+        let mut rest = self.after(used.elapsed);
+        rest.budget.states = self.budget.states.map(|states| states.saturating_sub(used.states));
+        rest
     }
 }
 

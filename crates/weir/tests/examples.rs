@@ -154,7 +154,7 @@ fn depth_first_agrees_on_examples_with_finitely_many_states() {
 }
 
 fn robustness(program: &Program) -> &'static str {
-    let options = robust::Options { jobs: NonZeroUsize::new(2).expect("2") };
+    let options = robust::Options { jobs: NonZeroUsize::new(2).expect("2"), ..robust::Options::default() };
     let budget = Budget { states: Some(STATES), ..Budget::default() };
     let report = robust::robust(program, &options, &Control { budget, ..Control::default() });
     match report.unwrap_or_else(|failure| panic!("{}: {failure}", program.source.name())).verdict {

@@ -34,6 +34,10 @@ pub(crate) enum Engine {
 pub(crate) enum Method {
     /// One search, without buffers, for all pairs of a store and a load that it could be delayed past.
     Attacks,
+    /// One search for each pair, in a program that simulates the delay. Slower; for comparison.
+    Instrumented,
+    /// One search in one program that simulates every delay. Slower; for comparison.
+    Single,
 }
 
 /// Orders of the search.

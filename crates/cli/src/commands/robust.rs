@@ -1,5 +1,6 @@
 //! `weir robust`: do store buffers change what the program does?
 
+use weir::reach::Statistics;
 use weir::robust::{Attacks, Options, Report, robust};
 use weir::{Control, Failure};
 use weir_ir::{Diagnostic, Program};
@@ -13,7 +14,6 @@ use crate::json::CommandName;
 use crate::load::load;
 use crate::render;
 use crate::trouble::Trouble;
-use weir::reach::Statistics;
 
 /// Everything known about one file, for the renderers.
 pub(crate) struct Finding<'a> {
@@ -60,7 +60,11 @@ fn one(task: &Task<'_>, options: &RobustOptions, console: &mut Console) -> Resul
 }
 
 fn search(options: &RobustOptions, program: &Program, control: &Control) -> Result<Report, Failure> {
-    let Method::Attacks = options.method;
-    let engine = Options { jobs: analysis::jobs(&options.common.limits) };
+    let method = match options.method {
+        Method::Attacks => weir::robust::Method::Attacks,
+        Method::Instrumented => weir::robust::Method::Instrumented,
+        Method::Single => weir::robust::Method::Single,
+    };
+    let engine = Options { method, jobs: analysis::jobs(&options.common.limits) };
     robust(program, &engine, control)
 }

@@ -14,7 +14,8 @@ pub(super) fn run(options: &TranslateOptions, console: &mut Console) -> Status {
     let is_json = options.format == PlainFormat::Json;
     super::each_file(CommandName::Translate, slice::from_ref(&options.file), is_json, console, |task, console| {
         let loaded = load(task.file, &options.program)?;
-        let program = &loaded.program;
+        let passed = options.pass.as_ref().map(|pass| pass.apply(&loaded.program)).transpose()?;
+        let program = passed.as_ref().unwrap_or(&loaded.program);
         let (to, text) = match options.to {
             Target::Weir => ("weir", weir_syntax::weir::print::print(program)),
             Target::Dot => ("dot", weir_syntax::dot::print(program)),

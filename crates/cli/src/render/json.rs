@@ -64,6 +64,8 @@ pub(crate) fn robust(task: &Task<'_>, finding: &robust::Finding<'_>) -> RobustAn
         head: task.head(verdict),
         method: match method {
             Method::Attacks => "attacks",
+            Method::Instrumented => "instrumented",
+            Method::Single => "single",
         },
         attacks: finding.attacks.as_ref().map(|attacks| {
             let open = attacks.open.len() as u64;

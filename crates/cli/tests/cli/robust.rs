@@ -54,6 +54,18 @@ fn the_answer_does_not_depend_on_the_number_of_workers() {
 }
 
 #[test]
+fn all_methods_give_the_same_answer() {
+    for method in ["attacks", "instrumented", "single"] {
+        let answer = |file: &str| weir(&["robust", "--format", "json", "--method", method, file]).json();
+        let (robust, not_robust) = (answer("examples/papers/triangular-race.weir"), answer(STORE_BUFFERING));
+        assert_eq!((&robust["verdict"], &robust["method"]), (&"robust".into(), &method.into()));
+        assert_eq!(robust["attacks"], json!({"total": 1, "by_control_flow": 0, "infeasible": 1, "feasible": 0}));
+        assert_eq!((&not_robust["verdict"], &not_robust["method"]), (&"not-robust".into(), &method.into()));
+        assert!(not_robust["delay"]["store"]["line"].is_u64(), "{not_robust:#}");
+    }
+}
+
+#[test]
 fn a_violation_names_the_store_and_the_load() {
     let answer = weir(&["robust", "--format", "json", STORE_BUFFERING]).json();
     assert_eq!((&answer["verdict"], &answer["method"]), (&"not-robust".into(), &"attacks".into()));

@@ -68,23 +68,24 @@ pub(crate) fn named(program: &Program) -> (Program, Names) {
 }
 
 fn shared_text(declarations: &[Shared]) -> String {
-    let mut free = 1;
+    let mut free = Some(1);
     let mut texts = Vec::new();
     // A declaration of no cells names nothing.
     for shared in declarations.iter().filter(|shared| !shared.initial.is_empty()) {
         texts.push(declaration(shared, free));
-        free = shared.address.wrapping_add(shared.initial.len() as i64);
+        // After the greatest address there is none.
+        free = shared.address.checked_add(shared.initial.len() as i64);
     }
     wrapped("shared ", &texts)
 }
 
 /// One declaration, where the next free address is `free`.
-fn declaration(shared: &Shared, free: i64) -> String {
+fn declaration(shared: &Shared, free: Option<i64>) -> String {
     let mut text = shared.name.clone();
     if shared.is_array {
         let _ = write!(text, "[{}]", shared.initial.len());
     }
-    if shared.address != free {
+    if Some(shared.address) != free {
         let _ = write!(text, " @ {}", shared.address);
     }
     if let Some(range) = shared.range {

@@ -137,6 +137,12 @@ impl Path<'_> {
         self.helpers.contains(&(helper as Value))
     }
 
+    /// Whether anybody is on the path.
+    #[inline]
+    pub(super) fn has_helpers(&self) -> bool {
+        !self.helpers.is_empty()
+    }
+
     #[inline]
     fn level(&self, address: Address) -> Level {
         look_up(self.levels, address).unwrap_or(0)

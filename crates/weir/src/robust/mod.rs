@@ -9,11 +9,14 @@
 //! `weir-witness` has replayed, with a cycle of happens-before.
 
 mod attacks;
+mod instrumented;
 mod local;
 mod memory;
 mod monitor;
 mod overlay;
 mod question;
+mod race;
+mod races;
 mod run;
 
 use std::num::NonZeroUsize;
@@ -22,29 +25,47 @@ use std::time::Instant;
 use weir_ir::Program;
 use weir_witness::Checked;
 
+pub(crate) use attacks::drains;
 pub use attacks::{Attack, Attacks};
+pub(crate) use monitor::Kind;
 pub(crate) use question::Question;
 pub use question::ThreadEdge;
+pub use race::Race;
+pub use races::{RaceReport, triangular_races};
 pub(crate) use run::Attempt;
 
 use crate::explore::{Found, Outcome, breadth_first};
 use crate::reach::{Statistics, refuse};
 use crate::semantics::StepCode;
-use crate::semantics::compile::{Compiled, Purpose, compile};
+use crate::semantics::compile::{Compiled, Purpose, compile, present};
 use crate::{Control, Failure, Limit, Verdict};
 use monitor::Monitor;
 use question::Plans;
 
+/// How to find out. All methods give the same answer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Method {
+    /// One search for all attacks, with a monitor beside the program.
+    #[default]
+    Attacks,
+    /// One search under SC for each attack, in the [instrumented](crate::transform::instrument) program of the paper.
+    Instrumented,
+    /// One search under SC in one instrumented program for all attacks.
+    Single,
+}
+
 /// How to check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
+    /// How to find out.
+    pub method: Method,
     /// Number of workers. The answer does not depend on it.
     pub jobs: NonZeroUsize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { jobs: NonZeroUsize::MIN }
+        Self { method: Method::default(), jobs: NonZeroUsize::MIN }
     }
 }
 
@@ -59,11 +80,24 @@ pub struct Report {
     pub statistics: Statistics,
 }
 
+/// The attacks of a program.
+pub fn attacks(program: &Program) -> Attacks {
+    attacks::enumerate(program, &present(program).collect::<Vec<_>>())
+}
+
 /// Checks whether `program` is robust.
 ///
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
 pub fn robust(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+    match options.method {
+        Method::Attacks => by_attacks(program, options, control),
+        Method::Instrumented => instrumented::one_by_one(program, options, control),
+        Method::Single => instrumented::all_at_once(program, options, control),
+    }
+}
+
+fn by_attacks(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
     let started = Instant::now();
     let checker = Checker::new(program)?;
     let attacks = checker.attacks();
@@ -133,14 +167,7 @@ impl Checker {
         if let Some(fault) = machine.fault.get() {
             return Err(Failure::Bug(fault.clone()));
         }
-        let statistics = Statistics {
-            states: outcome.states,
-            transitions: outcome.transitions,
-            depth: outcome.depth,
-            state_bytes: (machine.layout.words * size_of::<u64>()) as u64,
-            stored_bytes: outcome.stored_bytes,
-            elapsed: outcome.elapsed,
-        };
+        let statistics = self.statistics(&outcome);
         let answer = match outcome.found {
             Found::Nothing => Answer::Infeasible,
             Found::Stopped(limit) => Answer::Stopped(limit),
@@ -157,6 +184,17 @@ impl Checker {
             2 => breadth_first(&Monitor::<2>::new(machine, &plans), control, jobs),
             3..=8 => breadth_first(&Monitor::<8>::new(machine, &plans), control, jobs),
             _ => breadth_first(&Monitor::<{ refuse::MOST_WORDS }>::new(machine, &plans), control, jobs),
+        }
+    }
+
+    fn statistics(&self, outcome: &Outcome) -> Statistics {
+        Statistics {
+            states: outcome.states,
+            transitions: outcome.transitions,
+            depth: outcome.depth,
+            state_bytes: (self.compiled.machine.layout.words * size_of::<u64>()) as u64,
+            stored_bytes: outcome.stored_bytes,
+            elapsed: outcome.elapsed,
         }
     }
 

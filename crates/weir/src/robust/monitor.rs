@@ -28,7 +28,7 @@ use crate::semantics::{StepCode, TransitionSystem};
 
 /// What one step of the monitored program is, beside which edge it takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A step of the program.
     Plain,
     /// The attacker takes its first delayed store.
@@ -43,11 +43,28 @@ pub(super) struct Monitor<'a, const N: usize> {
     sc: System<'a, Sc, N>,
     delaying: System<'a, Overlay, N>,
     plans: &'a Plans,
+    /// Whether it is enough that a helper comes onto the path.
+    any_helper: bool,
+}
+
+/// A step of the program with what is special about it, as one number.
+pub(super) fn encode(machine: &Machine, step: StepCode, kind: Kind) -> StepCode {
+    let offset = match kind {
+        Kind::Plain => 0,
+        Kind::Begin => 1,
+        Kind::Halt => 2,
+    };
+    StepCode { number: step.number + offset * machine.edge_count, ..step }
 }
 
 impl<'a, const N: usize> Monitor<'a, N> {
     pub(super) fn new(machine: &'a Machine, plans: &'a Plans) -> Self {
-        Self { machine, sc: System::new(machine), delaying: System::new(machine), plans }
+        Self { machine, sc: System::new(machine), delaying: System::new(machine), plans, any_helper: false }
+    }
+
+    /// Looks for the beginnings of attacks: some helper comes onto the path, whether or not it comes round.
+    pub(super) fn for_races(machine: &'a Machine, plans: &'a Plans) -> Self {
+        Self { any_helper: true, ..Self::new(machine, plans) }
     }
 
     /// The step of the program, and what is special about it.
@@ -61,12 +78,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
     }
 
     fn encode(&self, edge: &EdgeCode, kind: Kind) -> StepCode {
-        let offset = match kind {
-            Kind::Plain => 0,
-            Kind::Begin => 1,
-            Kind::Halt => 2,
-        };
-        StepCode { number: edge.number + offset * self.machine.edge_count, choice: 0 }
+        encode(self.machine, StepCode { number: edge.number, choice: 0 }, kind)
     }
 
     #[inline]
@@ -276,6 +288,7 @@ impl<const N: usize> TransitionSystem for Monitor<'_, N> {
 
     fn goal(&self, state: &Packed<N>) -> Option<Goal> {
         match memory(self.machine, state) {
+            Memory::Path(path) if self.any_helper && path.has_helpers() => Some(Goal::NotRobust),
             Memory::Path(path) if path.is_closed() && self.lock_is_free(state) => Some(Goal::NotRobust),
             _ => None,
         }

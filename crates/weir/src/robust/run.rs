@@ -55,6 +55,13 @@ impl Attempt {
 /// The TSO run of the form of Figure 4 of the paper: only the attacker's stores wait, from the first delayed one on, until the
 /// path has come round to it. Every other store lands at once.
 fn under_tso(program: &Program, steps: &[(Step, Kind)]) -> Run {
+    let (mut run, waiting) = delaying(program, steps);
+    run.steps.extend(waiting);
+    run
+}
+
+/// The same with the attacker's stores still waiting; and the flushes that end it.
+pub(super) fn delaying(program: &Program, steps: &[(Step, Kind)]) -> (Run, impl Iterator<Item = Step> + use<>) {
     let attacker = steps.iter().find(|(_, kind)| *kind == Kind::Begin).map(|(step, _)| step.thread);
     let (mut run, mut waiting, mut begun) = (Vec::new(), 0, false);
     for &(step, kind) in steps {
@@ -69,9 +76,9 @@ fn under_tso(program: &Program, steps: &[(Step, Kind)]) -> Run {
             }
         }
     }
-    let flush = |thread| Step { thread, action: Action::Flush };
-    run.extend(attacker.into_iter().flat_map(|thread| std::iter::repeat_n(flush(thread), waiting)));
-    Run { model: Model::Tso, steps: run }
+    let flush = move |thread| Step { thread, action: Action::Flush };
+    let flushes = attacker.into_iter().flat_map(move |thread| std::iter::repeat_n(flush(thread), waiting));
+    (Run { model: Model::Tso, steps: run }, flushes)
 }
 
 /// Leaves out what the violation does not need, and checks what remains.

@@ -1,0 +1,127 @@
+//! `--pass`: what is done to a program before it is printed.
+
+use weir::robust::{Attack, attacks};
+use weir::transform::instrument::{instrument, instrument_all};
+use weir_ir::{EdgeId, Program};
+
+use crate::trouble::Trouble;
+
+/// A pass, as it is named on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Pass {
+    /// The program whose question under SC is that of robustness.
+    Instrument(Selection),
+}
+
+/// Which attacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Selection {
+    /// All at once.
+    All,
+    /// By its number in the list, from 1.
+    Number(usize),
+    /// By its thread, its store and its load.
+    Named {
+        /// The name of the thread.
+        thread: String,
+        /// Line or label.
+        store: String,
+        /// Line or label.
+        load: String,
+    },
+}
+
+/// The most attacks that a message lists.
+const MOST_LISTED: usize = 20;
+
+/// Reads a pass.
+pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
+    let known = "known is `instrument=THREAD:STORE:LOAD`, where STORE and LOAD are lines or labels; \
+                 also `instrument=N` for the N-th attack, and `instrument=all`";
+    let Some(("instrument", which)) = text.split_once('=') else { return Err(format!("no such pass; {known}")) };
+    if which == "all" {
+        return Ok(Pass::Instrument(Selection::All));
+    }
+    if let Ok(number) = which.parse() {
+        return Ok(Pass::Instrument(Selection::Number(number)));
+    }
+    match which.split(':').collect::<Vec<_>>()[..] {
+        [thread, store, load] => {
+            let [thread, store, load] = [thread, store, load].map(str::to_owned);
+            Ok(Pass::Instrument(Selection::Named { thread, store, load }))
+        }
+        _ => Err(format!("no attack is named so; {known}")),
+    }
+}
+
+impl Pass {
+    /// The program after the pass.
+    pub(crate) fn apply(&self, program: &Program) -> Result<Program, Trouble> {
+        let Self::Instrument(selection) = self;
+        let attacks = attacks(program).open;
+        let made = match selection {
+            Selection::All => instrument_all(program, &attacks),
+            Selection::Number(number) => match number.checked_sub(1).and_then(|at| attacks.get(at)) {
+                Some(&attack) => instrument(program, attack),
+                None => return Err(no_such(program, &format!("there is no attack {number}"), &attacks, &attacks)),
+            },
+            Selection::Named { thread, store, load } => {
+                instrument(program, find(program, &attacks, (thread, store, load))?)
+            }
+        };
+        made.map(|made| made.program).map_err(|failure| Trouble::of(program, failure))
+    }
+}
+
+/// The attack of these names.
+fn find(program: &Program, attacks: &[Attack], (thread, store, load): (&str, &str, &str)) -> Result<Attack, Trouble> {
+    let fits = |attack: &&Attack| {
+        program.thread(attack.thread).name == thread
+            && is_at(program, attack, attack.store, store)
+            && is_at(program, attack, attack.load, load)
+    };
+    let fitting: Vec<Attack> = attacks.iter().filter(fits).copied().collect();
+    let name = format!("`{thread}:{store}:{load}`");
+    match fitting[..] {
+        [attack] => Ok(attack),
+        [] => Err(no_such(program, &format!("{name} is no attack that control flow allows"), attacks, attacks)),
+        _ => Err(no_such(program, &format!("{name} names {} attacks", fitting.len()), &fitting, attacks)),
+    }
+}
+
+/// Whether an edge is on the line, or leaves the label.
+fn is_at(program: &Program, attack: &Attack, edge: EdgeId, place: &str) -> bool {
+    let body = program.body(attack.thread);
+    let edge = body.edge(edge);
+    match place.parse::<u32>() {
+        Ok(line) => program.source.line(edge.span) == line,
+        Err(_) => body.locations[edge.from.index()].labels.iter().any(|label| label == place),
+    }
+}
+
+/// Says what is wrong, and lists some of the attacks there are.
+fn no_such(program: &Program, what: &str, listed: &[Attack], all: &[Attack]) -> Trouble {
+    if all.is_empty() {
+        let reason = "no store of this program can be delayed past a load, so there is nothing to instrument";
+        return Trouble::input(format!("{what}: {reason}"));
+    }
+    let mut lines = vec!["choose one by its number (`instrument=N`) or by its lines:".to_owned()];
+    for attack in listed.iter().take(MOST_LISTED) {
+        let number = all.iter().position(|other| other == attack).map_or(0, |at| at + 1);
+        let thread = &program.thread(attack.thread).name;
+        let body = program.body(attack.thread);
+        let line = |edge: EdgeId| program.source.line(body.edge(edge).span);
+        let text = |edge: EdgeId| program.instruction_text(attack.thread, edge);
+        lines.push(format!(
+            "{number}  {thread}:{}:{}  `{}` delayed past `{}`",
+            line(attack.store),
+            line(attack.load),
+            text(attack.store),
+            text(attack.load),
+        ));
+    }
+    if listed.len() > MOST_LISTED {
+        lines.push(format!("and {} more", listed.len() - MOST_LISTED));
+    }
+    Trouble::input_with_help(what, lines.join("\n  "))
+}

@@ -1,0 +1,67 @@
+//! Robustness by searches under SC in instrumented programs, as the paper does it.
+
+use weir_ir::{Program, PropertyId};
+use weir_witness::{Action, Checked, Goal, Model, Run, Step};
+
+use super::{Attempt, Kind, Options, Report};
+use crate::reach::{self, Statistics, refuse};
+use crate::transform::instrument::{Instrumented, instrument, instrument_all};
+use crate::{Control, Failure, Verdict};
+
+/// One search for each attack.
+pub(super) fn one_by_one(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+    refuse::unsupported(program)?;
+    let attacks = super::attacks(program);
+    let mut sum = Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default() };
+    for index in 0..sum.attacks.open.len() {
+        let instrumented = instrument(program, sum.attacks.open[index])?;
+        let report = search(&instrumented, options, &control.beyond(&sum.statistics))?;
+        sum.statistics.add(&report.statistics);
+        match report.verdict {
+            Verdict::Holds => {}
+            Verdict::Violated(found) => {
+                sum.verdict = violated(program, &instrumented, found.run())?;
+                break;
+            }
+            Verdict::Unknown(limit) => {
+                sum.verdict = Verdict::Unknown(limit);
+                break;
+            }
+        }
+    }
+    Ok(sum)
+}
+
+/// One search for all attacks.
+pub(super) fn all_at_once(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+    refuse::unsupported(program)?;
+    let attacks = super::attacks(program);
+    if attacks.open.is_empty() {
+        return Ok(Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default() });
+    }
+    let instrumented = instrument_all(program, &attacks.open)?;
+    let report = search(&instrumented, options, control)?;
+    let verdict = match report.verdict {
+        Verdict::Holds => Verdict::Holds,
+        Verdict::Violated(found) => violated(program, &instrumented, found.run())?,
+        Verdict::Unknown(limit) => Verdict::Unknown(limit),
+    };
+    Ok(Report { verdict, attacks, statistics: report.statistics })
+}
+
+fn search(instrumented: &Instrumented, options: &Options, control: &Control) -> Result<reach::Report, Failure> {
+    let goals = vec![Goal::Property(PropertyId(0))];
+    let options = reach::Options { model: Model::Sc, jobs: options.jobs, goals, ..reach::Options::default() };
+    reach::reach(&instrumented.program, &options, control)
+}
+
+/// The run under TSO that a run of the instrumented program stands for.
+fn violated(program: &Program, instrumented: &Instrumented, found: &Run) -> Result<Verdict<Box<Checked>>, Failure> {
+    let original = |step: &Step| -> Option<(Step, Kind)> {
+        let Action::Execute { edge, choice } = step.action else { return None };
+        let origin = instrumented.origins[step.thread.index()][edge.index()]?;
+        Some((Step { thread: step.thread, action: Action::Execute { edge: origin.edge, choice } }, origin.kind))
+    };
+    let attempt = Attempt { steps: found.steps.iter().filter_map(original).collect() };
+    Ok(Verdict::Violated(Box::new(attempt.checked(program)?)))
+}

@@ -1,0 +1,320 @@
+//! Freedom from triangular races: see [`Race`]. A search under SC in which a thread may at any store begin to go on alone, until it
+//! loads from another cell than it last stored to; then another thread must write there.
+//!
+//! It is enough to remember where the last store went. If it went to the cell that is loaded, the load sees it, and a store before it
+//! cannot be delayed past the load without it. If it went elsewhere, it is a store that can.
+//!
+//! No race, hence robust: in an attack, take the first load from memory after which a helper writes to its cell. What helpers
+//! did since the first delayed store can as well come before that store, for nobody saw it, and no load of the attacker was disturbed. What
+//! remains is a race.
+//!
+//! Locked sections of several accesses go beyond the definition, which knows locked instructions only. Read as one write, a
+//! section can depend on the very store that waits: `x = 1; r = y;` beside `lock; if x == 0 { y = 1; } unlock;`. No run under SC has
+//! the load and that write next to each other, and yet the store can be delayed past both. So where a program locks, the search for
+//! attacks is asked as well, and any attack that gets as far as one helper counts: that includes all that succeed.
+
+use std::num::NonZeroUsize;
+
+use weir_ir::{Address, Instruction, Program, ThreadId, Value};
+use weir_witness::{Goal, Model, Run};
+
+use super::monitor::Monitor;
+use super::overlay::remember;
+use super::question::{Plans, Question};
+use super::race::Race;
+use super::{Attempt, Checker, Kind, run};
+use crate::explore::{Found, Outcome, breadth_first};
+use crate::reach::{Statistics, refuse};
+use crate::semantics::compile::present;
+use crate::semantics::machine::{EdgeCode, Machine, Operation, System};
+use crate::semantics::sc::Sc;
+use crate::semantics::state::Packed;
+use crate::semantics::{StepCode, TransitionSystem};
+use crate::{Control, Failure, Verdict};
+
+/// The answer, and how it came about.
+#[derive(Clone, Debug)]
+pub struct RaceReport {
+    /// `Holds`: there is no triangular race, so the program is robust. `Violated`: here is one; whether the program is robust is open.
+    pub verdict: Verdict<Box<Race>>,
+    /// What it took.
+    pub statistics: Statistics,
+}
+
+/// Looks for a triangular race, with this number of workers.
+///
+/// # Errors
+/// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
+pub fn triangular_races(program: &Program, jobs: NonZeroUsize, control: &Control) -> Result<RaceReport, Failure> {
+    let checker = Checker::new(program)?;
+    let jobs = jobs.get().min(crate::reach::MOST_WORKERS);
+    let question = Question { attacks: checker.attacks().open.into_iter().collect(), ..Question::default() };
+    if question.attacks.is_empty() {
+        return Ok(RaceReport { verdict: Verdict::Holds, statistics: Statistics::default() });
+    }
+    let mut report = checker.judged(search(&checker, control, jobs), race_under_sc)?;
+    if matches!(report.verdict, Verdict::Holds) && locks(&checker.program) {
+        let outcome = search_attacks(&checker, &question, &control.beyond(&report.statistics), jobs);
+        let more = checker.judged(outcome, race_under_tso)?;
+        report.verdict = more.verdict;
+        report.statistics.add(&more.statistics);
+    }
+    Ok(report)
+}
+
+fn locks(program: &Program) -> bool {
+    let locks = |thread: ThreadId| {
+        program.body(thread).edges().iter().any(|edge| matches!(edge.instruction, Instruction::Lock))
+    };
+    present(program).any(locks)
+}
+
+impl Checker {
+    /// What a search has found, as a race.
+    fn judged(
+        &self,
+        outcome: Outcome,
+        race: impl FnOnce(&Program, &Attempt) -> Result<Race, String>,
+    ) -> Result<RaceReport, Failure> {
+        if let Some(fault) = self.compiled.machine.fault.get() {
+            return Err(Failure::Bug(fault.clone()));
+        }
+        let statistics = self.statistics(&outcome);
+        let verdict = match outcome.found {
+            Found::Nothing => Verdict::Holds,
+            Found::Stopped(limit) => Verdict::Unknown(limit),
+            Found::Goal(_, steps) => {
+                let race = race(&self.program, &self.attempt(&steps))
+                    .map_err(|why| Failure::Bug(format!("a triangular race that was found does not replay: {why}")))?;
+                Verdict::Violated(Box::new(race))
+            }
+        };
+        Ok(RaceReport { verdict, statistics })
+    }
+}
+
+fn race_under_sc(program: &Program, found: &Attempt) -> Result<Race, String> {
+    let run = Run { model: Model::Sc, steps: found.steps.iter().map(|(step, _)| *step).collect() };
+    Race::new(program, run, loader(found)?)
+}
+
+fn race_under_tso(program: &Program, found: &Attempt) -> Result<Race, String> {
+    Race::new(program, run::delaying(program, &found.steps).0, loader(found)?)
+}
+
+/// The thread whose load is in the race.
+fn loader(found: &Attempt) -> Result<ThreadId, String> {
+    let halt = found.steps.iter().find(|(_, kind)| *kind == Kind::Halt);
+    halt.map(|(step, _)| step.thread).ok_or_else(|| "no load".into())
+}
+
+fn search(checker: &Checker, control: &Control, jobs: usize) -> Outcome {
+    let machine = &checker.compiled.machine;
+    match machine.layout.words {
+        0..=1 => breadth_first(&Races::<1>::new(machine), control, jobs),
+        2 => breadth_first(&Races::<2>::new(machine), control, jobs),
+        3..=8 => breadth_first(&Races::<8>::new(machine), control, jobs),
+        _ => breadth_first(&Races::<{ refuse::MOST_WORDS }>::new(machine), control, jobs),
+    }
+}
+
+fn search_attacks(checker: &Checker, question: &Question, control: &Control, jobs: usize) -> Outcome {
+    let machine = &checker.compiled.machine;
+    let plans = Plans::new(&checker.program, &checker.compiled, question);
+    match machine.layout.words {
+        0..=1 => breadth_first(&Monitor::<1>::for_races(machine, &plans), control, jobs),
+        2 => breadth_first(&Monitor::<2>::for_races(machine, &plans), control, jobs),
+        3..=8 => breadth_first(&Monitor::<8>::for_races(machine, &plans), control, jobs),
+        _ => breadth_first(&Monitor::<{ refuse::MOST_WORDS }>::for_races(machine, &plans), control, jobs),
+    }
+}
+
+/// What is remembered beside the state of the program, as a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Memory {
+    /// Nothing.
+    Before,
+    /// A thread goes on alone; its last store went to this address, and may be waiting.
+    Alone { thread: usize, stored: Address },
+    /// A thread has loaded from an address with a store waiting; and who has taken the lock since.
+    Loaded { thread: usize, address: Address, holder: Option<usize> },
+    /// Another thread has written there.
+    Raced,
+}
+
+const ALONE: Value = 1;
+const LOADED: Value = 2;
+const RACED: Value = 3;
+
+impl Memory {
+    fn read(row: &[Value]) -> Self {
+        match *row {
+            [ALONE, thread, stored] => Self::Alone { thread: thread as usize, stored },
+            [LOADED, thread, address, holder] => {
+                Self::Loaded { thread: thread as usize, address, holder: usize::try_from(holder).ok() }
+            }
+            [RACED] => Self::Raced,
+            _ => Self::Before,
+        }
+    }
+
+    fn row(self) -> Vec<Value> {
+        match self {
+            Self::Before => Vec::new(),
+            Self::Alone { thread, stored } => vec![ALONE, thread as Value, stored],
+            Self::Loaded { thread, address, holder } => {
+                vec![LOADED, thread as Value, address, holder.map_or(-1, |holder| holder as Value)]
+            }
+            Self::Raced => vec![RACED],
+        }
+    }
+}
+
+/// The program under SC, with what is remembered.
+struct Races<'a, const N: usize> {
+    machine: &'a Machine,
+    sc: System<'a, Sc, N>,
+}
+
+impl<'a, const N: usize> Races<'a, N> {
+    fn new(machine: &'a Machine) -> Self {
+        Self { machine, sc: System::new(machine) }
+    }
+
+    fn memory(&self, state: &Packed<N>) -> Memory {
+        let number = self.machine.layout.monitor.map_or(0, |field| state.raw(field));
+        let row = if number == 0 { &[] } else { self.machine.monitor_rows.row(number) };
+        Memory::read(row)
+    }
+
+    fn edges(&self, state: &Packed<N>, thread: usize) -> &'a [EdgeCode] {
+        let code = &self.machine.threads[thread];
+        let location = state.raw(code.location) as usize;
+        &code.edges[code.first[location] as usize..code.first[location + 1] as usize]
+    }
+
+    fn access(&self, state: &Packed<N>, edge: &EdgeCode) -> Option<(Address, bool)> {
+        let access = self.machine.access(state, &edge.operation);
+        access.map(|(target, writes)| (self.machine.address(target), writes))
+    }
+
+    /// Takes an edge under SC, and remembers something after it.
+    fn take(
+        &self,
+        from: &Packed<N>,
+        (thread, edge): (usize, &EdgeCode),
+        kind: Kind,
+        memory: Memory,
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
+        let row = memory.row();
+        self.sc.take(from, thread, edge, &mut |step, mut next| {
+            remember(self.machine, &mut next, &row);
+            emit(super::monitor::encode(self.machine, step, kind), next)
+        });
+    }
+
+    fn before(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
+        for thread in 0..self.machine.threads.len() {
+            for edge in self.edges(from, thread) {
+                self.take(from, (thread, edge), Kind::Plain, Memory::Before, emit);
+                if let (Operation::Store(..), Some((stored, _))) = (&edge.operation, self.access(from, edge)) {
+                    self.take(from, (thread, edge), Kind::Begin, Memory::Alone { thread, stored }, emit);
+                }
+            }
+        }
+    }
+
+    /// The thread goes on, as long as it waits for nothing.
+    fn alone(
+        &self,
+        from: &Packed<N>,
+        (thread, stored): (usize, Address),
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
+        for edge in self.edges(from, thread) {
+            let after = match (&edge.operation, self.access(from, edge)) {
+                (Operation::Store(..), Some((stored, _))) => Memory::Alone { thread, stored },
+                (Operation::Fence | Operation::Lock | Operation::Unlock | Operation::ReadModifyWrite(..), _) => {
+                    continue;
+                }
+                (Operation::Load(..), Some((address, _))) if address != stored => {
+                    let loaded = Memory::Loaded { thread, address, holder: None };
+                    self.take(from, (thread, edge), Kind::Halt, loaded, emit);
+                    Memory::Alone { thread, stored }
+                }
+                _ => Memory::Alone { thread, stored },
+            };
+            self.take(from, (thread, edge), Kind::Plain, after, emit);
+        }
+    }
+
+    /// Another thread writes next, or takes the lock and writes in that section.
+    fn loaded(
+        &self,
+        from: &Packed<N>,
+        (thread, address, holder): (usize, Address, Option<usize>),
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
+        let may_move = |other: usize| other != thread && holder.is_none_or(|holder| holder == other);
+        for other in (0..self.machine.threads.len()).filter(|&other| may_move(other)) {
+            for edge in self.edges(from, other) {
+                let in_section = Memory::Loaded { thread, address, holder: Some(other) };
+                let memory = match (&edge.operation, self.access(from, edge)) {
+                    (_, Some((written, true))) if written == address => Memory::Raced,
+                    (Operation::Unlock, _) => continue,
+                    (Operation::Lock, _) => in_section,
+                    _ if holder.is_some() => in_section,
+                    _ => continue,
+                };
+                self.take(from, (other, edge), Kind::Plain, memory, emit);
+            }
+        }
+    }
+}
+
+impl<const N: usize> TransitionSystem for Races<'_, N> {
+    type State = Packed<N>;
+
+    fn initial(&self) -> Packed<N> {
+        self.machine.initial_state()
+    }
+
+    fn successors(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
+        match self.memory(from) {
+            Memory::Before => self.before(from, emit),
+            Memory::Alone { thread, stored } => self.alone(from, (thread, stored), emit),
+            Memory::Loaded { thread, address, holder } => self.loaded(from, (thread, address, holder), emit),
+            Memory::Raced => {}
+        }
+    }
+
+    fn goal(&self, state: &Packed<N>) -> Option<Goal> {
+        // Searches know goals of runs only; what was found is judged as a race.
+        (self.memory(state) == Memory::Raced).then_some(Goal::NotRobust)
+    }
+
+    fn stuck(&self, _state: &Packed<N>) -> Option<Goal> {
+        None
+    }
+
+    fn words(&self) -> usize {
+        self.sc.words()
+    }
+
+    fn step_count(&self) -> usize {
+        self.machine.edge_count as usize * 3
+    }
+
+    fn agent(&self, step: StepCode) -> usize {
+        self.sc.agent(Monitor::<N>::decode(self.machine, step).0)
+    }
+
+    fn spelling(&self, state: &Packed<N>) -> Vec<Value> {
+        self.sc.spelling(state)
+    }
+
+    fn side_bytes(&self) -> u64 {
+        self.sc.side_bytes()
+    }
+}

@@ -1,0 +1,94 @@
+//! The attacker: Figure 5 of the paper.
+
+use weir_ir::{Edge, EdgeId, Expr, Instruction, LocId, RegExpr, Rmw, UnaryOp};
+
+use super::LOADED;
+use super::space::{DELAYED, LEVEL, WAITS};
+use super::writer::{Copy, Deed, Writer};
+use crate::robust::{Kind, drains};
+
+impl Writer<'_> {
+    /// From the original code into the attack, if the edge is the store of one: (1) of the figure.
+    pub(super) fn begin(&mut self, id: EdgeId, edge: &Edge, leads: &[bool]) {
+        let is_attack = self.context.attacks.iter().any(|attack| attack.thread == self.thread && attack.store == id);
+        let Instruction::Store { address, value } = &edge.instruction else { return };
+        if !is_attack || !leads[edge.to.index()] {
+            return;
+        }
+        let mut deeds = self.become_attacker();
+        deeds.extend(self.delay(id, address, value, Kind::Begin));
+        deeds.push((Instruction::Assign { register: self.target, value: address.clone() }, None));
+        self.chain((Copy::Original, edge.from), (Copy::Delaying, edge.to), edge.span, deeds);
+    }
+
+    /// Takes the flag, where several threads can be the attacker.
+    fn become_attacker(&self) -> Vec<Deed> {
+        let Some(flag) = self.context.flags.attacking else { return Vec::new() };
+        let operation = Rmw::CompareAndSwap { expected: Expr::Const(0), new: Expr::Const(1) };
+        let take = Instruction::ReadModifyWrite { register: Some(self.level), address: Expr::Const(flag), operation };
+        vec![(take, None), (Instruction::Assume(Expr::Leaf(self.level)), None)]
+    }
+
+    /// A store that nobody else sees: (3) of the figure. The value goes first: if it is out of range, that blocks.
+    fn delay(&self, id: EdgeId, address: &RegExpr, value: &RegExpr, kind: Kind) -> [Deed; 2] {
+        let beside = |which| self.context.space.beside_computed(address, which);
+        let store = Instruction::Store { address: beside(DELAYED), value: value.clone() };
+        let waits = Instruction::Store { address: beside(WAITS), value: Expr::Const(1) };
+        [(store, self.origin(id, kind)), (waits, None)]
+    }
+
+    /// An edge of the copy that delays: (2) to (6) of the figure.
+    pub(super) fn delayed(&mut self, id: EdgeId, edge: &Edge, leads: &[bool]) {
+        if let Instruction::Load { register: _, address } = &edge.instruction {
+            return self.delayed_load(id, edge, address, leads);
+        }
+        // What needs an empty buffer ends the attack; so does what leads nowhere.
+        if drains(&edge.instruction) || !leads[edge.to.index()] {
+            return;
+        }
+        let deeds = match &edge.instruction {
+            Instruction::Store { address, value } => self.delay(id, address, value, Kind::Plain).to_vec(),
+            _ => vec![self.plain(id, edge)],
+        };
+        self.chain((Copy::Delaying, edge.from), (Copy::Delaying, edge.to), edge.span, deeds);
+    }
+
+    /// A load takes what waits, else what memory has; and then it may be the attack's.
+    fn delayed_load(&mut self, id: EdgeId, edge: &Edge, address: &RegExpr, leads: &[bool]) {
+        let Instruction::Load { register, .. } = edge.instruction else { return };
+        let beside = |which| self.context.space.beside_computed(address, which);
+        let (delayed, waits, level) = (beside(DELAYED), beside(WAITS), beside(LEVEL));
+        let from = self.at(Copy::Delaying, edge.from);
+        let (looked, from_memory) = (self.fresh_location(edge.span), self.fresh_location(edge.span));
+        self.link(from, looked, edge.span, [(Instruction::Load { register: self.level, address: waits }, None)]);
+        let nothing_waits = Expr::unary(UnaryOp::Not, Expr::Leaf(self.level));
+        self.link(looked, from_memory, edge.span, [(Instruction::Assume(nothing_waits), None)]);
+        if leads[edge.to.index()] {
+            let to = self.at(Copy::Delaying, edge.to);
+            self.link(from_memory, to, edge.span, [self.plain(id, edge)]);
+            let own = Instruction::Load { register, address: delayed };
+            let deeds = [(Instruction::Assume(Expr::Leaf(self.level)), None), (own, self.origin(id, Kind::Plain))];
+            self.link(looked, to, edge.span, deeds);
+        }
+        if self.context.attacks.iter().any(|attack| attack.thread == self.thread && attack.load == id) {
+            let waiting = self.waiting_location(edge);
+            let halt = Instruction::Store { address: level, value: Expr::Const(LOADED) };
+            self.link(from_memory, waiting, edge.span, [(halt, self.origin(id, Kind::Halt))]);
+        }
+    }
+
+    /// Where the attacker waits until the helpers have come round: (13) of Figure 7.
+    fn waiting_location(&mut self, edge: &Edge) -> LocId {
+        if let Some(waiting) = self.waiting {
+            return waiting;
+        }
+        let (waiting, done) = (self.fresh_location(edge.span), self.fresh_location(edge.span));
+        let address = self.context.space.beside_computed(&Expr::Leaf(self.target), LEVEL);
+        let look = Instruction::Load { register: self.level, address };
+        let report = Instruction::Store { address: Expr::Const(self.context.flags.success), value: Expr::Const(1) };
+        let is_accessed = Instruction::Assume(Expr::Leaf(self.level));
+        self.link(waiting, done, edge.span, [(look, None), (is_accessed, None), (report, None)]);
+        self.waiting = Some(waiting);
+        waiting
+    }
+}

@@ -1,0 +1,182 @@
+//! The helpers: Figure 7 of the paper.
+
+use weir_ir::{BinaryOp, BinaryRmw, Edge, EdgeId, Expr, Instruction, RegExpr, RegId, Rmw, Value};
+
+use super::space::LEVEL;
+use super::writer::{Copy, Deed, Writer, occurs};
+use super::{LOADED, STORED};
+use crate::robust::Kind;
+
+/// An access to memory, as the path sees it.
+struct Access<'e> {
+    address: &'e RegExpr,
+    /// Receives what was read, or the result.
+    register: Option<RegId>,
+    writes: Writes<'e>,
+}
+
+/// Whether an access writes.
+enum Writes<'e> {
+    Never,
+    Always,
+    /// If the result is not 0.
+    IfResult,
+    /// If the result is this.
+    IfResultIs(&'e RegExpr),
+}
+
+impl<'e> Access<'e> {
+    fn of(instruction: &'e Instruction) -> Option<Self> {
+        match instruction {
+            Instruction::Load { register, address } => {
+                Some(Self { address, register: Some(*register), writes: Writes::Never })
+            }
+            Instruction::Store { address, .. } => Some(Self { address, register: None, writes: Writes::Always }),
+            Instruction::ReadModifyWrite { register, address, operation } => {
+                let writes = match operation {
+                    Rmw::CompareAndSwap { .. } => Writes::IfResult,
+                    Rmw::CompareExchange { expected, .. } => Writes::IfResultIs(expected),
+                    Rmw::Exchange(_) | Rmw::Fetch(..) => Writes::Always,
+                };
+                Some(Self { address, register: *register, writes })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether what the access changes is still needed for its record.
+    fn needs_result_apart(&self) -> bool {
+        let expected = match self.writes {
+            Writes::IfResultIs(expected) => Some(expected),
+            _ => None,
+        };
+        let is_needed =
+            |register| occurs(register, self.address) || expected.is_some_and(|expected| occurs(register, expected));
+        match self.register {
+            Some(register) => is_needed(register),
+            None => matches!(self.writes, Writes::IfResult | Writes::IfResultIs(_)),
+        }
+    }
+}
+
+/// The same instruction with its result elsewhere.
+fn redirected(instruction: &Instruction, to: RegId) -> Instruction {
+    match instruction.clone() {
+        Instruction::Load { address, .. } => Instruction::Load { register: to, address },
+        Instruction::ReadModifyWrite { address, operation, .. } => {
+            Instruction::ReadModifyWrite { register: Some(to), address, operation }
+        }
+        other => other,
+    }
+}
+
+/// `left op right`, where the right side is a constant.
+fn with(op: BinaryOp, left: RegExpr, right: Value) -> RegExpr {
+    Expr::binary(op, left, Expr::Const(right))
+}
+
+impl Writer<'_> {
+    /// An edge of the copy on the path: (10) to (12) of the figure.
+    pub(super) fn on_path(&mut self, id: EdgeId, edge: &Edge) {
+        let deeds = match Access::of(&edge.instruction) {
+            Some(access) => self.recorded(id, edge, &access, 0, None),
+            None => vec![self.plain(id, edge)],
+        };
+        self.chain((Copy::Path, edge.from), (Copy::Path, edge.to), edge.span, deeds);
+    }
+
+    /// An edge in a section that is to come onto the path: it is recorded in bits of its own, or it is what puts the section there.
+    pub(super) fn in_section(&mut self, id: EdgeId, edge: &Edge) {
+        if matches!(edge.instruction, Instruction::Lock | Instruction::Unlock) {
+            return;
+        }
+        let deeds = match Access::of(&edge.instruction) {
+            Some(access) => {
+                let shift = self.context.own_shift(self.thread).unwrap_or(0);
+                self.recorded(id, edge, &access, shift, None)
+            }
+            None => vec![self.plain(id, edge)],
+        };
+        self.chain((Copy::Section, edge.from), (Copy::Section, edge.to), edge.span, deeds);
+        self.join(id, edge, Copy::Section);
+    }
+
+    /// From the original code, or from a section, onto the path: (8) and (9) of the figure.
+    pub(super) fn join(&mut self, id: EdgeId, edge: &Edge, from: Copy) {
+        if matches!(edge.instruction, Instruction::Lock) {
+            let lock = self.plain(id, edge);
+            return self.chain((from, edge.from), (Copy::Section, edge.to), edge.span, [lock]);
+        }
+        let Some(access) = Access::of(&edge.instruction) else { return };
+        let own = match (from, self.context.own_shift(self.thread)) {
+            (Copy::Section, Some(shift)) => STORED << shift,
+            _ => 0,
+        };
+        let address = self.context.space.beside_computed(access.address, LEVEL);
+        let mut deeds = vec![(Instruction::Load { register: self.level, address }, None)];
+        deeds.extend(self.recorded(id, edge, &access, 0, Some(own)));
+        self.chain((from, edge.from), (Copy::Path, edge.to), edge.span, deeds);
+    }
+
+    /// The access and then its record, in the bits at `shift`. If it must happen after something on the path, apart from what the bits
+    /// `own` tell: with the test of the level that was read before.
+    fn recorded(&self, id: EdgeId, edge: &Edge, access: &Access<'_>, shift: u32, own: Option<Value>) -> Vec<Deed> {
+        let apart = access.needs_result_apart();
+        let result = if apart { Some(self.result) } else { access.register };
+        let instruction = if apart { redirected(&edge.instruction, self.result) } else { self.plain(id, edge).0 };
+        let test = own.map(|own| (Instruction::Assume(self.test(access, result, own)), None));
+        let is_known_before = matches!(access.writes, Writes::Never | Writes::Always);
+        let mut deeds = Vec::new();
+        deeds.extend(test.clone().filter(|_| is_known_before));
+        deeds.push((instruction, self.origin(id, Kind::Plain)));
+        deeds.extend(test.filter(|_| !is_known_before));
+        // A load that comes onto the path finds the level of a store there already.
+        if own.is_none() || !matches!(access.writes, Writes::Never) {
+            deeds.push((self.record(access, result, shift), None));
+        }
+        if let (true, Some(register)) = (apart, access.register) {
+            deeds.push((Instruction::Assign { register, value: Expr::Leaf(self.result) }, None));
+        }
+        deeds
+    }
+
+    /// Whether something on the path happens before the access: it was stored to, or it was loaded and the access writes.
+    fn test(&self, access: &Access<'_>, result: Option<RegId>, own: Value) -> RegExpr {
+        let level = || Expr::Leaf(self.level);
+        let accessed = with(BinaryOp::BitAnd, level(), self.context.all_bits() & !own);
+        let stored = with(BinaryOp::BitAnd, level(), self.context.store_bits() & !own);
+        match access.writes {
+            Writes::Never => stored,
+            Writes::Always => accessed,
+            Writes::IfResult | Writes::IfResultIs(_) => {
+                let written = Expr::binary(BinaryOp::And, written(access, result), accessed);
+                Expr::binary(BinaryOp::Or, stored, written)
+            }
+        }
+    }
+
+    /// Raises the level of the accessed cell.
+    fn record(&self, access: &Access<'_>, result: Option<RegId>, shift: u32) -> Instruction {
+        let bits = match access.writes {
+            Writes::Never => Expr::Const(LOADED << shift),
+            Writes::Always => Expr::Const(STORED << shift),
+            Writes::IfResult | Writes::IfResultIs(_) => {
+                let more = with(BinaryOp::Multiply, written(access, result), (STORED - LOADED) << shift);
+                with(BinaryOp::Add, more, LOADED << shift)
+            }
+        };
+        let address = self.context.space.beside_computed(access.address, LEVEL);
+        Instruction::ReadModifyWrite { register: None, address, operation: Rmw::Fetch(BinaryRmw::Or, bits) }
+    }
+}
+
+/// 1 if the access has written, else 0.
+fn written(access: &Access<'_>, result: Option<RegId>) -> RegExpr {
+    let result = result.map_or(Expr::Const(0), Expr::Leaf);
+    match access.writes {
+        Writes::Never => Expr::Const(0),
+        Writes::Always => Expr::Const(1),
+        Writes::IfResult => result,
+        Writes::IfResultIs(expected) => Expr::binary(BinaryOp::Equal, result, (*expected).clone()),
+    }
+}

@@ -1,0 +1,197 @@
+//! One thread of the instrumented program in the making.
+
+use std::collections::HashMap;
+
+use weir_ir::{Body, Edge, EdgeId, Instruction, LocId, Location, RegExpr, RegId, Register, Span, ThreadId};
+
+use super::{Context, Origin, fresh};
+use crate::robust::{Kind, drains};
+
+/// The copies of the code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Copy {
+    /// As it was.
+    Original,
+    /// The attacker delays its stores.
+    Delaying,
+    /// A helper is in a locked section that it guessed will come to be on the path.
+    Section,
+    /// A helper is on the path.
+    Path,
+}
+
+/// An instruction, and what it does in the original program.
+pub(super) type Deed = (Instruction, Option<Origin>);
+
+pub(super) struct Writer<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) thread: ThreadId,
+    pub(super) body: &'a Body,
+    registers: Vec<Register>,
+    locations: Vec<Location>,
+    edges: Vec<(Edge, Option<Origin>)>,
+    placed: HashMap<(Copy, LocId), LocId>,
+    /// Copies of locations whose edges are still to be written.
+    pending: Vec<(Copy, LocId)>,
+    /// Holds what was read of the books.
+    pub(super) level: RegId,
+    /// Holds what was loaded, where its register is still needed.
+    pub(super) result: RegId,
+    /// Holds the address of the first delayed store.
+    pub(super) target: RegId,
+    /// Where the attacker waits for success.
+    pub(super) waiting: Option<LocId>,
+}
+
+impl<'a> Writer<'a> {
+    /// The instrumented body of a thread, and what its edges do in the original.
+    pub(super) fn thread(context: &'a Context<'a>, thread: ThreadId) -> (Body, Vec<Option<Origin>>) {
+        let body = context.program.body(thread);
+        let (registers, [level, result, target]) = registers(context, body);
+        let mut writer = Self {
+            context,
+            thread,
+            body,
+            registers,
+            locations: Vec::new(),
+            edges: Vec::new(),
+            placed: HashMap::new(),
+            pending: Vec::new(),
+            level,
+            result,
+            target,
+            waiting: None,
+        };
+        let entry = writer.at(Copy::Original, body.entry);
+        let leads = writer.leads_to_attack();
+        while let Some((copy, loc)) = writer.pending.pop() {
+            for (id, edge) in body.edges_from(loc) {
+                match copy {
+                    Copy::Original => writer.original(id, edge, &leads),
+                    Copy::Delaying => writer.delayed(id, edge, &leads),
+                    Copy::Section => writer.in_section(id, edge),
+                    Copy::Path => writer.on_path(id, edge),
+                }
+            }
+        }
+        writer.finish(entry)
+    }
+
+    /// The edges of the original code, and the ways out of it.
+    fn original(&mut self, id: EdgeId, edge: &Edge, leads: &[bool]) {
+        self.chain((Copy::Original, edge.from), (Copy::Original, edge.to), edge.span, [self.plain(id, edge)]);
+        self.begin(id, edge, leads);
+        if self.context.can_help(self.thread) {
+            self.join(id, edge, Copy::Original);
+        }
+    }
+
+    /// The instruction as it was.
+    pub(super) fn plain(&self, id: EdgeId, edge: &Edge) -> Deed {
+        let instruction = match &edge.instruction {
+            Instruction::Assert(condition) => Instruction::Assume(condition.clone()),
+            other => other.clone(),
+        };
+        (instruction, self.origin(id, Kind::Plain))
+    }
+
+    pub(super) fn origin(&self, edge: EdgeId, kind: Kind) -> Option<Origin> {
+        Some(Origin { edge, kind })
+    }
+
+    /// A location of a copy, made when it is first asked for.
+    pub(super) fn at(&mut self, copy: Copy, loc: LocId) -> LocId {
+        if let Some(&placed) = self.placed.get(&(copy, loc)) {
+            return placed;
+        }
+        let original = &self.body.locations[loc.index()];
+        let labels = if copy == Copy::Original { original.labels.clone() } else { Vec::new() };
+        let placed = self.location(Location { labels, span: original.span });
+        self.placed.insert((copy, loc), placed);
+        self.pending.push((copy, loc));
+        placed
+    }
+
+    fn location(&mut self, location: Location) -> LocId {
+        self.locations.push(location);
+        LocId::new(self.locations.len() - 1)
+    }
+
+    pub(super) fn fresh_location(&mut self, span: Span) -> LocId {
+        self.location(Location { labels: Vec::new(), span })
+    }
+
+    /// Instructions one after the other, from one copy of a location to another.
+    pub(super) fn chain(
+        &mut self,
+        from: (Copy, LocId),
+        to: (Copy, LocId),
+        span: Span,
+        deeds: impl IntoIterator<Item = Deed>,
+    ) {
+        let (from, to) = (self.at(from.0, from.1), self.at(to.0, to.1));
+        self.link(from, to, span, deeds);
+    }
+
+    /// Instructions one after the other, from one location to another.
+    pub(super) fn link(&mut self, from: LocId, to: LocId, span: Span, deeds: impl IntoIterator<Item = Deed>) {
+        let mut deeds = deeds.into_iter().peekable();
+        let mut at = from;
+        while let Some((instruction, origin)) = deeds.next() {
+            let next = if deeds.peek().is_some() { self.fresh_location(span) } else { to };
+            self.edges.push((Edge { from: at, to: next, instruction, span }, origin));
+            at = next;
+        }
+    }
+
+    /// For each location, whether the load of an attack of this thread can be reached from it with stores waiting.
+    fn leads_to_attack(&self) -> Vec<bool> {
+        let is_attacked =
+            |id: EdgeId| self.context.attacks.iter().any(|attack| attack.thread == self.thread && attack.load == id);
+        let mut leads = vec![false; self.body.locations.len()];
+        let mut incoming = vec![Vec::new(); self.body.locations.len()];
+        let mut work = Vec::new();
+        for (id, edge) in (0..).map(EdgeId).zip(self.body.edges()) {
+            if !drains(&edge.instruction) {
+                incoming[edge.to.index()].push(edge.from);
+            }
+            if is_attacked(id) && !std::mem::replace(&mut leads[edge.from.index()], true) {
+                work.push(edge.from);
+            }
+        }
+        while let Some(loc) = work.pop() {
+            for &before in &incoming[loc.index()] {
+                if !std::mem::replace(&mut leads[before.index()], true) {
+                    work.push(before);
+                }
+            }
+        }
+        leads
+    }
+
+    fn finish(mut self, entry: LocId) -> (Body, Vec<Option<Origin>>) {
+        // The body sorts its edges in the same way.
+        self.edges.sort_by_key(|(edge, _)| edge.from);
+        let (edges, origins) = self.edges.into_iter().unzip();
+        (Body::new(self.registers, self.locations, entry, None, edges), origins)
+    }
+}
+
+/// The registers of a body, and three more.
+fn registers(context: &Context<'_>, body: &Body) -> (Vec<Register>, [RegId; 3]) {
+    let mut registers = body.registers.clone();
+    let mut names: Vec<String> = registers.iter().map(|register| register.name.clone()).collect();
+    names.extend(context.program.shared.iter().map(|shared| shared.name.clone()));
+    let made = ["level_", "result_", "target_"].map(|wanted| {
+        registers.push(Register { name: fresh(&mut names, wanted), is_temporary: true, span: Span::default() });
+        RegId::new(registers.len() - 1)
+    });
+    (registers, made)
+}
+
+/// Whether the register occurs in the expression.
+pub(super) fn occurs(register: RegId, expr: &RegExpr) -> bool {
+    let mut found = false;
+    expr.for_each_leaf(&mut |&leaf| found |= leaf == register);
+    found
+}

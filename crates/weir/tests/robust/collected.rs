@@ -1,0 +1,85 @@
+//! The methods on the examples of the repository, and on the corpus beside it, where it is there.
+
+use std::path::{Path, PathBuf};
+
+use weir::robust::Method;
+use weir_ir::{Program, Source};
+
+use crate::{race_free, verdict_by};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// All `.weir` files under `examples/`, in alphabetical order.
+fn examples() -> Vec<PathBuf> {
+    let mut open = vec![root().join("examples")];
+    let mut found = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).expect("readable") {
+            let path = entry.expect("readable").path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "weir") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn source(path: &Path) -> Source {
+    Source::new(path.display().to_string(), std::fs::read_to_string(path).expect("readable"))
+}
+
+/// Checks that the methods agree; returns how many knew, and what they said.
+fn compare(program: &Program) -> (usize, Option<bool>) {
+    let name = program.source.name();
+    let methods = [Method::Attacks, Method::Instrumented, Method::Single];
+    let answers: Vec<_> = methods.map(|method| verdict_by(program, method, 2)).into_iter().flatten().collect();
+    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{name}: {answers:?}");
+    let verdict = answers.first().copied();
+    assert!(!(verdict == Some(false) && race_free(program) == Some(true)), "{name}: not robust, and free of races");
+    (answers.len(), verdict)
+}
+
+#[test]
+fn methods_agree_on_the_examples() {
+    let (mut all, mut known, mut not_robust) = (0, 0, 0);
+    for path in examples() {
+        let parsed = weir_syntax::weir::parse(&source(&path), &weir_syntax::weir::Options::default());
+        let program = parsed.unwrap_or_else(|errors| panic!("{}: {errors:#?}", path.display())).program;
+        let (answers, verdict) = compare(&program);
+        all += 3;
+        known += answers;
+        not_robust += usize::from(verdict == Some(false));
+    }
+    assert!(known * 10 >= all * 8, "{known} answers of {all}");
+    assert!(not_robust > 15, "{not_robust} examples are not robust");
+}
+
+#[test]
+fn methods_agree_on_the_corpus_of_trencher() {
+    let folder = root().join("../shared/corpus/trencher");
+    let Ok(known) = std::fs::read_to_string(folder.join("expected.tsv")) else {
+        eprintln!("the corpus is not there ({}): nothing of it is tested", folder.display());
+        return;
+    };
+    let (mut robust, mut races) = (0, 0);
+    for line in known.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [file, verdict, _, free, ..] = fields[..] else { panic!("{line}") };
+        let parsed = weir_syntax::trencher::parse(&source(&folder.join(file)));
+        let program = parsed.unwrap_or_else(|errors| panic!("{file}: {errors:#?}")).program;
+        if let (_, Some(answer)) = compare(&program) {
+            assert_eq!(if answer { "robust" } else { "not-robust" }, verdict, "{file}");
+            robust += 1;
+        }
+        if let Some(answer) = race_free(&program) {
+            assert_eq!(if answer { "free" } else { "not-free" }, free, "{file}");
+            races += 1;
+        }
+    }
+    assert!(robust > 15 && races > 15, "{robust} and {races} answers");
+}
