@@ -5,6 +5,7 @@ mod collected;
 mod corpus;
 mod definition;
 mod fences;
+mod litmus;
 mod methods;
 mod random;
 mod shapes;
