@@ -1,6 +1,6 @@
 //! `weir robust`: do store buffers change what the program does?
 
-use weir::reach::Statistics;
+use weir::reach::{Coverage, Statistics};
 use weir::robust::{Attacks, Options, Report, robust};
 use weir::{Control, Failure};
 use weir_ir::{Diagnostic, Program};
@@ -29,6 +29,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) attacks: Option<Attacks>,
     /// What the search took.
     pub(crate) statistics: Statistics,
+    /// What runs execute, if the program is robust and that is known.
+    pub(crate) coverage: Option<Coverage>,
 }
 
 /// Runs it.
@@ -44,12 +46,14 @@ fn one(task: &Task<'_>, options: &RobustOptions, console: &mut Console) -> Resul
     }
     let limits = &options.common.limits;
     let found = analysis::watched(task, limits, console, |control| search(options, program, control));
-    let (conclusion, attacks, statistics) = match found {
-        Ok(Report { verdict, attacks, statistics, .. }) => (Conclusion::new(verdict), Some(attacks), statistics),
-        Err(Failure::Refused(diagnostic)) => (Conclusion::Refused(diagnostic), None, Statistics::default()),
+    let (conclusion, attacks, statistics, coverage) = match found {
+        Ok(Report { verdict, attacks, statistics, coverage }) => {
+            (Conclusion::new(verdict), Some(attacks), statistics, coverage)
+        }
+        Err(Failure::Refused(diagnostic)) => (Conclusion::Refused(diagnostic), None, Statistics::default(), None),
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
-    let finding = Finding { options, program, warnings, conclusion, attacks, statistics };
+    let finding = Finding { options, program, warnings, conclusion, attacks, statistics, coverage };
     match options.common.format {
         RunFormat::Json => console.json(&render::json::robust(task, &finding)),
         RunFormat::Text => render::robust::show(&finding, console),
