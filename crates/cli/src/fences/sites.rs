@@ -99,8 +99,25 @@ fn alone(program: &Program, AtLocation { thread, location, place }: AtLocation) 
     let mut leaving: Vec<Span> = program.body(thread).edges_from(location).map(|(_, edge)| edge.span).collect();
     leaving.sort_unstable();
     leaving.dedup();
-    let offset = leaving.first().map_or(0, |span| span.start);
-    Site { offset, place, locations: vec![(thread, location)], is_in_text: leaving.len() == 1 }
+    let first = leaving.first().map_or(0, |span| span.start);
+    let choice = before_choice(program.source.text(), first);
+    let is_in_text = leaving.len() == 1 || choice.is_some();
+    Site { offset: choice.unwrap_or(first), place, locations: vec![(thread, location)], is_in_text }
+}
+
+/// Where the `either{` of a `.rmm` program stands whose first branch begins here; the outermost one. All branches begin at the same
+/// location, so a fence there comes before the choice. What is written there is read and
+/// checked again, so a place that only looks like it does no harm.
+fn before_choice(text: &str, first: u32) -> Option<u32> {
+    let mut before = text.get(..first as usize)?;
+    let mut found = None;
+    while let Some(outside) =
+        before.trim_end().strip_suffix('{').and_then(|head| head.trim_end().strip_suffix("either"))
+    {
+        found = u32::try_from(outside.len()).ok();
+        before = outside;
+    }
+    found
 }
 
 /// Where a statement begins. Where one text is run by several threads, or from several calls, it is one place.

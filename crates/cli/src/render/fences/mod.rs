@@ -163,6 +163,9 @@ fn found(finding: &Finding<'_>, repairs: &[Repair], unchecked: Option<Limit>) ->
 
 /// One set of fences.
 fn shown(finding: &Finding<'_>, repair: &Repair) -> String {
+    if repair.chosen.is_empty() {
+        return String::new();
+    }
     if finding.sites.language == Language::Weir {
         return sites(finding, repair).map(|site| difference::text(finding, site)).collect();
     }
