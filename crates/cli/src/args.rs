@@ -12,7 +12,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use weir_ir::Value;
 
 pub(crate) use values::{
-    Color, Engine, Language, LitmusFormat, ModelName, PlainFormat, ReductionName, RunFormat, SearchName, Target,
+    Color, Engine, Language, LitmusFormat, Method, ModelName, PlainFormat, ReductionName, RunFormat, SearchName, Target,
 };
 
 use crate::input::is_stdin;
@@ -64,13 +64,14 @@ const TOP_EXAMPLES: &str = "\
 Examples:
   weir reach peterson.weir               Can a forbidden state be reached with store buffers?
   weir reach --model sc peterson.weir    … and without them?
+  weir robust peterson.weir              Do store buffers change anything at all?
   weir litmus tests/                     In which ways can litmus tests of x86 end?
   weir reach dekker.rmm                  … of a program of Memorax (.rmm) or Trencher (.trencher, .txt)
   weir translate peterson.weir --to dot | dot -Tsvg > peterson.svg
   weir fmt peterson.weir
 
 Exit status:
-  0  it holds: no forbidden state can be reached
+  0  it holds: no forbidden state can be reached, the program is robust
   1  it does not: a run was found and shown
   2  bad usage or bad input
   3  unknown: a limit was hit, or the method cannot tell
@@ -78,6 +79,9 @@ Exit status:
 
 /// Heading of the options about how answers are shown.
 const OUTPUT: &str = "Output";
+
+/// Heading of the options about how answers are found.
+const SEARCH: &str = "Search";
 
 /// How to talk to the user; the same for all commands.
 #[derive(Args, Debug, Clone, Copy)]
@@ -105,6 +109,20 @@ pub(crate) enum Command {
     /// matches, or `unknown` if a limit came first. With store buffers a program can have infinitely many states;
     /// then only a limit ends the search.
     Reach(ReachOptions),
+    /// Do store buffers change what the program does?
+    ///
+    /// A program is robust if everything it does with store buffers (TSO) it could also do with every store visible at
+    /// once (SC): the same instructions, each load reading from the same store. Then it can be understood and checked
+    /// as if there were no buffers. No property is needed.
+    ///
+    /// A program that is not robust has a thread that can delay a store past one of its later loads, while
+    /// the other threads notice. Weir tries all such pairs of a store and a load (attacks); those with a fence on every
+    /// way from the store to the load are ruled out at once, the rest by a search.
+    ///
+    /// The answer is `not robust` with a run and with the cycle that makes it impossible without buffers, `robust` if no
+    /// attack is possible, or `unknown` if a limit came first. A program can be not robust and still do what it should:
+    /// whether a property breaks is what `weir reach` finds out.
+    Robust(RobustOptions),
     /// Run litmus tests: in which ways can they end?
     ///
     /// A litmus test is a tiny program in x86 assembly with a question about its final states, such as "can both
@@ -141,7 +159,8 @@ impl Command {
     /// What the declarations cannot say: options that make no sense together.
     fn check(&self) -> Result<(), String> {
         let files = match self {
-            Self::Reach(options) => &options.files,
+            Self::Reach(options) => &options.common.files,
+            Self::Robust(options) => &options.common.files,
             Self::Fmt(options) => &options.files,
             Self::Litmus(options) => &options.files,
             _ => &Vec::new(),
@@ -150,7 +169,8 @@ impl Command {
             return Err("standard input (`-`) can be read only once".into());
         }
         match self {
-            Self::Reach(options) => options.check(),
+            Self::Reach(options) => options.common.check(),
+            Self::Robust(options) => options.common.check(),
             Self::Translate(options) => options.program.check(),
             Self::Replay(options) if is_stdin(&options.file) && is_stdin(&options.witness) => {
                 Err("the program and the witness cannot both come from standard input".into())
@@ -164,12 +184,31 @@ impl Command {
 #[derive(Args, Debug)]
 #[command(after_help = REACH_EXAMPLES)]
 pub(crate) struct ReachOptions {
+    #[command(flatten)]
+    pub(crate) search: SearchOptions,
+
+    #[command(flatten)]
+    pub(crate) common: AnalysisOptions,
+}
+
+/// Options of `weir robust`.
+#[derive(Args, Debug)]
+#[command(after_help = ROBUST_EXAMPLES)]
+pub(crate) struct RobustOptions {
+    /// How to find out; all methods give the same answer
+    #[arg(long, value_enum, default_value_t = Method::Attacks, help_heading = SEARCH)]
+    pub(crate) method: Method,
+
+    #[command(flatten)]
+    pub(crate) common: AnalysisOptions,
+}
+
+/// What every command takes that looks for runs.
+#[derive(Args, Debug)]
+pub(crate) struct AnalysisOptions {
     /// Programs to look at; `-` is standard input
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) search: SearchOptions,
 
     #[command(flatten)]
     pub(crate) program: ProgramOptions,
@@ -185,6 +224,10 @@ pub(crate) struct ReachOptions {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     pub(crate) witness: Option<PathBuf>,
 
+    /// Draw why no run without store buffers behaves like the one that was found (a picture, SVG)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
+    pub(crate) svg: Option<PathBuf>,
+
     /// Form of the answer: for people, for programs (one JSON object a file), or the run as a graph for Graphviz
     #[arg(long, value_enum, default_value_t = RunFormat::Text, help_heading = OUTPUT)]
     pub(crate) format: RunFormat,
@@ -192,7 +235,7 @@ pub(crate) struct ReachOptions {
 
 /// What to search for, and how.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Search")]
+#[command(next_help_heading = SEARCH)]
 pub(crate) struct SearchOptions {
     /// Memory model: with store buffers (tso), or with every store visible at once (sc)
     #[arg(long, value_enum, default_value_t = ModelName::Tso)]
@@ -220,13 +263,15 @@ pub(crate) struct SearchOptions {
     pub(crate) keep_dead_registers: bool,
 }
 
-impl ReachOptions {
+impl AnalysisOptions {
     fn check(&self) -> Result<(), String> {
-        if self.witness.is_some() && self.files.len() > 1 {
-            return Err("`--witness` saves one run: give it with one FILE".into());
-        }
-        if self.witness.as_deref().is_some_and(is_stdin) {
-            return Err("`--witness` needs the name of a file; `--format json` prints the run".into());
+        for (option, path) in [("--witness", &self.witness), ("--svg", &self.svg)] {
+            if path.is_some() && self.files.len() > 1 {
+                return Err(format!("`{option}` saves one run: give it with one FILE"));
+            }
+            if path.as_deref().is_some_and(is_stdin) {
+                return Err(format!("`{option}` needs the name of a file; `--format` prints the run in other forms"));
+            }
         }
         self.program.check()
     }
@@ -241,6 +286,16 @@ Examples:
   weir reach --format json *.weir | jq -r '.file + \" \" + .verdict'
 
 Exit status: 0 unreachable, 1 reachable, 2 bad usage or bad input, 3 unknown.";
+
+const ROBUST_EXAMPLES: &str = "\
+Examples:
+  weir robust peterson.weir                       Do store buffers change what it does?
+  weir robust -D N=4 --timeout 10m lamport.weir   Set a constant; stop after ten minutes
+  weir robust --svg cycle.svg sb.weir             Draw why the run is impossible without buffers
+  weir robust --witness run.json sb.weir          Save the run, for `weir replay`
+  weir robust --format json *.weir | jq -r '.file + \" \" + .verdict'
+
+Exit status: 0 robust, 1 not robust, 2 bad usage or bad input, 3 unknown.";
 
 /// Options of `weir litmus`.
 #[derive(Args, Debug)]
@@ -361,7 +416,7 @@ pub(crate) struct ReplayOptions {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// The run, as `weir reach --witness` saved it
+    /// The run, as `--witness` saved it
     #[arg(value_name = "WITNESS", value_hint = ValueHint::FilePath)]
     pub(crate) witness: PathBuf,
 

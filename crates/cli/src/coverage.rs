@@ -22,7 +22,8 @@ pub(crate) fn records(program: &Program, edges: &[(ThreadId, EdgeId)]) -> Vec<In
     edges.iter().map(|&(thread, edge)| record(program, thread, edge)).collect()
 }
 
-fn record(program: &Program, thread: ThreadId, edge: EdgeId) -> InstructionRecord {
+/// One instruction.
+pub(crate) fn record(program: &Program, thread: ThreadId, edge: EdgeId) -> InstructionRecord {
     let body = program.body(thread);
     let from = body.edge(edge).from;
     InstructionRecord {

@@ -1,7 +1,7 @@
 //! A run that was found and replayed, with what explains it.
 
 use weir_ir::{Label, Program};
-use weir_witness::{Checked, Cycle, Effect, Event, Node, NodeKind, ReadFrom, Relation};
+use weir_witness::{Checked, Cycle, Effect, Event, NodeId, ReadFrom};
 
 /// A replayed run, and a cycle of its happens-before relation if there is one.
 pub(crate) struct Evidence {
@@ -28,40 +28,40 @@ impl Evidence {
 
     /// Where the cycle leaves what SC allows: a store that let a later load of its thread pass.
     pub(crate) fn overtaking(&self) -> Option<Overtaking<'_>> {
-        let (store, load) = self.delays().find(|(store, load)| store.landed.is_none_or(|landed| landed > load.step))?;
-        let events = self.checked.replay().events();
-        Some(Overtaking { store: events.get(store.step.index())?, load: events.get(load.step.index())? })
+        let trace = self.checked.happens_before();
+        let (store, load) =
+            self.cycle.as_ref()?.delays(trace).find(|&(store, load)| trace.is_overtaken(store, load))?;
+        let event = |node| self.checked.replay().events().get(trace.node(node).step.index());
+        Some(Overtaking { store: event(store)?, load: event(load)? })
     }
 
     /// A repair to try. Only the order of a store and a later load can be lost under TSO, so a fence between the
     /// two, wherever the cycle has such a pair, makes this cycle impossible. Right before the load is the place that
     /// also keeps the stores in between from being overtaken by it.
     pub(crate) fn advice(&self, program: &Program) -> Option<String> {
-        let events = self.checked.replay().events();
-        let place = |(_, load): (&Node, &Node)| {
+        let (trace, events) = (self.checked.happens_before(), self.checked.replay().events());
+        let place = |(_, load): (NodeId, NodeId)| {
+            let load = trace.node(load);
             let line = events.get(load.step.index()).map_or(0, |event| event.line(program));
             format!("in {} before line {line}", program.thread(load.thread).name)
         };
-        let mut places: Vec<String> = self.delays().map(place).collect();
+        let mut places: Vec<String> = self.cycle.iter().flat_map(|cycle| cycle.delays(trace)).map(place).collect();
         places.dedup();
         // A litmus test is mended in its own language.
         let fence = if program.source.name().ends_with(".litmus") { "MFENCE" } else { "fence;" };
         (!places.is_empty())
             .then(|| format!("a `{fence}` between the store and the load rules this out: {}", places.join(", ")))
     }
-
-    /// The pairs of a store and a later load of the same thread that the cycle passes through.
-    fn delays(&self) -> impl Iterator<Item = (&Node, &Node)> {
-        let trace = self.checked.happens_before();
-        let edges = self.cycle.iter().flat_map(Cycle::edges);
-        edges
-            .filter(|&(_, relation, _)| relation == Relation::ProgramOrder)
-            .map(|(from, _, to)| (trace.node(from), trace.node(to)))
-            .filter(|(from, to)| from.kind == NodeKind::Store && to.kind == NodeKind::Load)
-    }
 }
 
 impl Overtaking<'_> {
+    /// In one line.
+    pub(crate) fn text(&self, program: &Program) -> String {
+        let thread = &program.thread(self.store.thread).name;
+        let cell = |event: &Event| event.effect.address().map_or_else(String::new, |cell| program.cell_name(cell));
+        format!("{thread} can delay its store to `{}` past its load of `{}`", cell(self.store), cell(self.load))
+    }
+
     /// What to write beside the two places in the source.
     pub(crate) fn labels(&self) -> [Label; 2] {
         let reads = match self.load.effect {

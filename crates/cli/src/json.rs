@@ -27,6 +27,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[allow(dead_code, reason = "names the shapes of an answer for the schema; each command serializes its own")]
 pub(crate) enum Answer {
     Reach(Box<ReachAnswer>),
+    Robust(Box<RobustAnswer>),
     Litmus(Box<LitmusAnswer>),
     Translate(TranslateAnswer),
     Replay(ReplayAnswer),
@@ -62,6 +63,7 @@ impl<V> Head<V> {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CommandName {
     Reach,
+    Robust,
     Litmus,
     Translate,
     Replay,
@@ -76,6 +78,18 @@ pub(crate) enum ReachVerdict {
     Reachable,
     /// No run does: the search was complete.
     Unreachable,
+    /// Not known; `reason` says why.
+    Unknown,
+}
+
+/// Verdicts of `weir robust`.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RobustVerdict {
+    /// Every run with store buffers behaves like some run without them.
+    Robust,
+    /// Not the run in `witness`.
+    NotRobust,
     /// Not known; `reason` says why.
     Unknown,
 }
@@ -145,6 +159,65 @@ pub(crate) struct ReachAnswer {
     pub(crate) out_of_range: Vec<InstructionRecord>,
     /// What the search took.
     pub(crate) statistics: StatisticsRecord,
+}
+
+/// The answer of `weir robust`.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RobustAnswer {
+    #[serde(flatten)]
+    pub(crate) head: Head<RobustVerdict>,
+    /// The method that gave the answer.
+    pub(crate) method: &'static str,
+    /// The attacks: pairs of a store and a load of one thread. Not there if the method cannot handle the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) attacks: Option<AttacksRecord>,
+    /// Distinct states found; 0 if control flow alone gave the answer.
+    pub(crate) states: u64,
+    /// Which store is delayed past which load in `witness`, if the verdict is `not-robust`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) delay: Option<DelayRecord>,
+    /// The run, if the verdict is `not-robust`, with the cycle. It was replayed by a separate interpreter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) witness: Option<Witness>,
+    /// Why the verdict is `unknown`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    /// What ended the search, if the verdict is `unknown`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) limit: Option<LimitRecord>,
+    /// Warnings and notes about the program.
+    pub(crate) warnings: Vec<DiagnosticRecord>,
+    /// Instructions that no run executes. Only if the verdict is `robust` and few states were enough to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unexecuted: Option<Vec<InstructionRecord>>,
+    /// Threads that no run moves, although they have instructions. Only where `unexecuted` is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) immobile: Option<Vec<String>>,
+    /// What the search took.
+    pub(crate) statistics: StatisticsRecord,
+}
+
+/// Numbers of attacks. The search ends with the first attack that is possible, so `by_control_flow`, `infeasible` and
+/// `feasible` count what is known for sure: what they leave of `total` was not decided.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct AttacksRecord {
+    /// All pairs of a store and a load of one thread.
+    pub(crate) total: u64,
+    /// Impossible, because a fence lies on every way from the store to the load, or there is no way.
+    pub(crate) by_control_flow: u64,
+    /// Shown to be impossible by the search: all that were left if the verdict is `robust`, else 0.
+    pub(crate) infeasible: u64,
+    /// Shown to be possible: 1 if the verdict is `not-robust` (there may be more), else 0.
+    pub(crate) feasible: u64,
+}
+
+/// A store that waits in its buffer while a later load of its thread goes ahead.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct DelayRecord {
+    /// The store.
+    pub(crate) store: InstructionRecord,
+    /// The load.
+    pub(crate) load: InstructionRecord,
 }
 
 /// Something a search looks for.

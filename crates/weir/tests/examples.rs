@@ -2,12 +2,13 @@
 //!
 //! Header lines: `// expect MODEL: reachable | unreachable | unknown`, and the same with other constants:
 //! `// expect-with -D N=3 MODEL: …`. `unknown` is for state spaces that are infinite, or too large to be
-//! visited here.
+//! visited here. With `robust` in place of the model, the answer is `yes`, `no` or `unknown`.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use weir::reach::{Options, Search, reach};
+use weir::robust;
 use weir::{Budget, Control, Verdict};
 use weir_ir::{Program, Source, Value};
 use weir_testkit::reference;
@@ -19,10 +20,27 @@ const STATES: u64 = 3_000_000;
 /// States that the slow reference interpreter may visit.
 const REFERENCE_STATES: usize = 15_000;
 
+/// What is asked about an example.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Question {
+    /// Can a goal be reached?
+    Reach(Model),
+    /// Is it robust?
+    Robust,
+}
+
+#[derive(Debug)]
 struct Expectation {
     defines: Vec<(String, Value)>,
-    model: Model,
+    question: Question,
     answer: String,
+}
+
+impl Expectation {
+    /// The memory model, if it is about what can be reached under one.
+    fn model(&self) -> Option<Model> {
+        if let Question::Reach(model) = self.question { Some(model) } else { None }
+    }
 }
 
 fn examples() -> Vec<PathBuf> {
@@ -44,21 +62,22 @@ fn expectations(text: &str) -> Vec<Expectation> {
     comments.filter(|line| line.starts_with([' ', '-'])).map(expectation).collect()
 }
 
-/// ` MODEL: ANSWER` or `-with -D NAME=VALUE … MODEL: ANSWER`.
+/// ` QUESTION: ANSWER` or `-with -D NAME=VALUE … QUESTION: ANSWER`.
 fn expectation(line: &str) -> Expectation {
     let (left, answer) = line.split_once(':').unwrap_or_else(|| panic!("no answer in `{line}`"));
     let mut words: Vec<&str> = left.trim_start_matches("-with").split_whitespace().collect();
-    let model = match words.pop() {
-        Some("sc") => Model::Sc,
-        Some("tso") => Model::Tso,
-        other => panic!("no such model: {other:?}"),
+    let question = match words.pop() {
+        Some("sc") => Question::Reach(Model::Sc),
+        Some("tso") => Question::Reach(Model::Tso),
+        Some("robust") => Question::Robust,
+        other => panic!("no such question: {other:?}"),
     };
     let define = |text: &&str| {
         let (name, value) = text.split_once('=')?;
         Some((name.to_owned(), value.parse().ok()?))
     };
     let defines = words.iter().filter(|word| **word != "-D").map(|word| define(word).expect("NAME=VALUE")).collect();
-    Expectation { defines, model, answer: answer.trim().to_owned() }
+    Expectation { defines, question, answer: answer.trim().to_owned() }
 }
 
 fn parse(path: &Path, text: &str, defines: &[(String, Value)]) -> Program {
@@ -95,8 +114,13 @@ fn examples_answer_as_their_headers_say() {
     for path in examples() {
         let text = std::fs::read_to_string(&path).expect("readable");
         let expectations = expectations(&text);
-        assert!(expectations.len() >= 2, "{}: expectations for both models", path.display());
-        for Expectation { defines, model, answer: expected } in expectations {
+        for question in [Question::Reach(Model::Sc), Question::Reach(Model::Tso), Question::Robust] {
+            let is_answered = expectations.iter().any(|found| found.question == question);
+            assert!(is_answered, "{}: nothing is expected of {question:?}", path.display());
+        }
+        for expectation in expectations {
+            let Some(model) = expectation.model() else { continue };
+            let Expectation { defines, answer: expected, .. } = expectation;
             let program = parse(&path, &text, &defines);
             let options = Options { model, jobs: NonZeroUsize::new(2).expect("2"), ..Options::default() };
             let got = answer(&program, &options);
@@ -118,14 +142,55 @@ fn examples_answer_as_their_headers_say() {
 fn depth_first_agrees_on_examples_with_finitely_many_states() {
     for path in examples() {
         let text = std::fs::read_to_string(&path).expect("readable");
-        for Expectation { defines, model, answer: expected } in expectations(&text) {
-            if expected == "unreachable" {
-                let program = parse(&path, &text, &defines);
+        for expectation in expectations(&text) {
+            let Some(model) = expectation.model() else { continue };
+            if expectation.answer == "unreachable" {
+                let program = parse(&path, &text, &expectation.defines);
                 let options = Options { model, search: Search::DepthFirst, ..Options::default() };
-                assert_eq!(answer(&program, &options), expected, "{}", path.display());
+                assert_eq!(answer(&program, &options), expectation.answer, "{}", path.display());
             }
         }
     }
+}
+
+fn robustness(program: &Program) -> &'static str {
+    let options = robust::Options { jobs: NonZeroUsize::new(2).expect("2"), ..robust::Options::default() };
+    let budget = Budget { states: Some(STATES), ..Budget::default() };
+    let report = robust::robust(program, &options, &Control { budget, ..Control::default() });
+    match report.unwrap_or_else(|failure| panic!("{}: {failure}", program.source.name())).verdict {
+        Verdict::Holds => "yes",
+        Verdict::Violated(_) => "no",
+        Verdict::Unknown(_) => "unknown",
+    }
+}
+
+#[test]
+fn examples_are_robust_or_not_as_their_headers_say() {
+    let (mut robust, mut not_robust) = (0, 0);
+    for path in examples() {
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let all = expectations(&text);
+        for expectation in all.iter().filter(|found| found.question == Question::Robust) {
+            let (name, defines) = (path.display(), &expectation.defines);
+            let got = robustness(&parse(&path, &text, defines));
+            assert_eq!(got, expectation.answer, "{name} {defines:?}");
+            // A robust program has the same drained states under both models, so it cannot break under one alone.
+            let reached = |model| {
+                let answers = all.iter().filter(|found| found.model() == Some(model) && found.defines == *defines);
+                answers.map(|found| found.answer.as_str()).find(|answer| *answer != "unknown")
+            };
+            let (sc, tso) = (reached(Model::Sc), reached(Model::Tso));
+            match got {
+                "yes" => {
+                    assert!(sc.is_none() || tso.is_none() || sc == tso, "{name} {defines:?}: {sc:?} {tso:?}");
+                    robust += 1;
+                }
+                "no" => not_robust += 1,
+                _ => assert!(sc.is_none() || tso.is_none(), "{name} {defines:?}: its states are finitely many"),
+            }
+        }
+    }
+    assert!(robust >= 40 && not_robust >= 25, "{robust} robust, {not_robust} not");
 }
 
 /// `tests/examples/states.tsv`: example, constants, model, number of states; counted once by two explorers that share no
@@ -142,8 +207,9 @@ fn examples_have_the_pinned_numbers_of_states() {
         let path = root.join("examples").join(example);
         let text = std::fs::read_to_string(&path).expect("the example is there");
         let left = if defines == "-" { format!(" {model}") } else { format!("-with {defines} {model}") };
-        let Expectation { defines, model, .. } = expectation(&format!("{left}: counted"));
-        let program = parse(&path, &text, &defines);
+        let counted = expectation(&format!("{left}: counted"));
+        let model = counted.model().expect("states are counted under a model");
+        let program = parse(&path, &text, &counted.defines);
         let report = reach(&program, &Options { model, ..Options::default() }, &Control::default());
         let counted = report.expect("examples are supported").statistics.states;
         assert_eq!(counted.to_string(), states, "{line}");

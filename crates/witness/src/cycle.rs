@@ -35,6 +35,19 @@ impl Cycle {
         let next = self.links.iter().cycle().skip(1);
         self.links.iter().zip(next).map(|(&(from, relation), &(to, _))| (from, relation, to))
     }
+
+    /// The pairs of a store and a later load of its thread that the cycle passes through, those within one locked section
+    /// left out: only their order can be lost under TSO. `trace` must be the one the cycle was found in.
+    pub fn delays(&self, trace: &HappensBefore) -> impl Iterator<Item = (NodeId, NodeId)> {
+        self.edges()
+            .filter(|&(_, relation, _)| relation == Relation::ProgramOrder)
+            .map(|(from, _, to)| (from, to))
+            .filter(|&(from, to)| {
+                let (from, to) = (trace.node(from), trace.node(to));
+                let is_one_step = from.section.is_some() && from.section == to.section;
+                from.kind == NodeKind::Store && to.kind == NodeKind::Load && !is_one_step
+            })
+    }
 }
 
 impl HappensBefore {
@@ -65,6 +78,11 @@ impl HappensBefore {
             }
         }
         best.map(|(_, cycle)| cycle)
+    }
+
+    /// Whether a store reached memory, if at all, only after a later load of its thread was executed.
+    pub fn is_overtaken(&self, store: NodeId, load: NodeId) -> bool {
+        self.node(store).landed.is_none_or(|landed| landed > self.node(load).step)
     }
 
     /// Stores outside of sections that landed, if at all, after a later instruction of their thread was executed.

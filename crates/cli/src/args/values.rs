@@ -29,6 +29,17 @@ pub(crate) enum Engine {
     Explicit,
 }
 
+/// Ways to find out whether a program is robust.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// One search, without buffers, for all pairs of a store and a load that it could be delayed past.
+    Attacks,
+    /// One search for each pair, in a program that simulates the delay. Slower; for comparison.
+    Instrumented,
+    /// One search in one program that simulates every delay. Slower; for comparison.
+    Single,
+}
+
 /// Orders of the search.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SearchName {

@@ -13,7 +13,8 @@ use weir_ir::Diagnostic;
 use weir_syntax::litmus::{Litmus, Results};
 use weir_witness::Model;
 
-use super::reach::{budget, jobs, model};
+use super::analysis::{budget, jobs};
+use super::reach::model;
 use super::{Task, panic_text};
 use crate::args::{LitmusFormat, LitmusOptions};
 use crate::console::Console;

@@ -1,10 +1,12 @@
 //! One file a command. A command reads, asks the library, and hands what it got to a renderer.
 
+pub(crate) mod analysis;
 mod fmt;
 pub(crate) mod litmus;
 mod meta;
 pub(crate) mod reach;
 mod replay;
+pub(crate) mod robust;
 mod translate;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,6 +24,7 @@ use crate::trouble::Trouble;
 pub(crate) fn run(command: Command, console: &mut Console) -> Status {
     match command {
         Command::Reach(options) => reach::run(&options, console),
+        Command::Robust(options) => robust::run(&options, console),
         Command::Litmus(options) => litmus::run(&options, console),
         Command::Translate(options) => translate::run(&options, console),
         Command::Replay(options) => replay::run(&options, console),

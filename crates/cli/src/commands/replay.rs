@@ -101,7 +101,10 @@ fn show(program: &Program, saved: &SavedWitness, result: &Result<Evidence, Misfi
         Ok(found) => {
             let steps = counted(saved.steps.len() as u64, "step");
             let model = text::model_name(found.checked.run().model);
-            let what = format!("{steps} under {model} reach the goal: {}", goal_text(program, saved));
+            let what = match saved.goal {
+                SavedGoal::NotRobust => format!("{steps} under {model} that sequential consistency does not allow"),
+                _ => format!("{steps} under {model} reach the goal: {}", goal_text(program, saved)),
+            };
             console.answer(&headline(Tone::Good, "ok", &what, file));
             if !console.is_quiet() {
                 let width = console.width();
@@ -112,8 +115,9 @@ fn show(program: &Program, saved: &SavedWitness, result: &Result<Evidence, Misfi
             console.answer(&headline(Tone::Bad, "no", &complaint(misfit), file));
             if !console.is_quiet() {
                 let saved_for = display_name(std::path::Path::new(&saved.file));
+                let finder = if saved.goal == SavedGoal::NotRobust { "robust" } else { "reach" };
                 let advice = format!(
-                    "the run was saved for {saved_for}; has the program changed since? `weir reach` finds a new one"
+                    "the run was saved for {saved_for}; has the program changed since? `weir {finder}` finds a new one"
                 );
                 console.answer(&format!("\n{}", help(&advice)));
             }

@@ -3,16 +3,23 @@
 use weir_ir::Program;
 use weir_witness::render::dot;
 
-use super::reach::{first_line, plain};
-use crate::commands::reach::{Conclusion, Finding};
+use super::text::plain;
+use crate::commands::analysis::Conclusion;
+use crate::commands::{reach, robust};
 use crate::evidence::Evidence;
 
 /// The answer of `weir reach`.
-pub(crate) fn reach(finding: &Finding<'_>) -> String {
-    match &finding.conclusion {
-        Conclusion::Reachable(evidence) => run(finding.program, evidence),
-        _ => remark(&plain(&first_line(finding))),
-    }
+pub(crate) fn reach(finding: &reach::Finding<'_>) -> String {
+    answer(finding.program, &finding.conclusion, || super::reach::first_line(finding))
+}
+
+/// The answer of `weir robust`.
+pub(crate) fn robust(finding: &robust::Finding<'_>) -> String {
+    answer(finding.program, &finding.conclusion, || super::robust::first_line(finding))
+}
+
+fn answer(program: &Program, conclusion: &Conclusion, first_line: impl FnOnce() -> String) -> String {
+    conclusion.evidence().map_or_else(|| remark(&plain(&first_line())), |evidence| run(program, evidence))
 }
 
 /// A run as its happens-before graph.

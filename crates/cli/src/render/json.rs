@@ -1,13 +1,20 @@
-//! The answer of `weir reach` in JSON.
+//! The answers of `weir reach` and `weir robust` in JSON.
 
 use weir::Limit;
 use weir::reach::Statistics;
-use weir_ir::{Diagnostic, Span};
+use weir_ir::{Diagnostic, Program, Span};
+use weir_witness::Event;
 
-use super::reach::reason;
-use crate::commands::Task;
-use crate::commands::reach::{Conclusion, Finding};
-use crate::json::{DiagnosticRecord, GoalRecord, LimitRecord, ReachAnswer, ReachVerdict, StatisticsRecord};
+use super::text::reason;
+use crate::args::Method;
+use crate::commands::analysis::Conclusion;
+use crate::commands::reach::Finding;
+use crate::commands::{Task, robust};
+use crate::evidence::Evidence;
+use crate::json::{
+    AttacksRecord, DelayRecord, DiagnosticRecord, GoalRecord, LimitRecord, ReachAnswer, ReachVerdict, RobustAnswer,
+    RobustVerdict, StatisticsRecord,
+};
 use crate::witness_file::{model_record, to_json};
 use crate::{coverage, goals, memory};
 
@@ -19,9 +26,13 @@ pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
         .iter()
         .map(|&goal| GoalRecord { text: goals::text(program, goal), line: goals::line(program, goal) })
         .collect();
-    let (verdict, limit) = verdict(&finding.conclusion);
+    let verdict = match finding.conclusion {
+        Conclusion::Holds => ReachVerdict::Unreachable,
+        Conclusion::Violated(_) => ReachVerdict::Reachable,
+        Conclusion::Stopped(_) | Conclusion::Refused(_) => ReachVerdict::Unknown,
+    };
     let main = main_goal(finding, &goals);
-    let is_complete = matches!(finding.conclusion, Conclusion::Unreachable);
+    let is_complete = matches!(finding.conclusion, Conclusion::Holds);
     ReachAnswer {
         head: task.head(verdict),
         engine: "explicit",
@@ -30,13 +41,10 @@ pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
         goal: main.as_ref().map(|goal| goal.text.clone()),
         goal_line: main.map(|goal| goal.line),
         goals,
-        witness: match &finding.conclusion {
-            Conclusion::Reachable(evidence) => Some(to_json(program, evidence)),
-            _ => None,
-        },
-        reason: reason(finding),
-        limit,
-        warnings: warnings(finding),
+        witness: finding.conclusion.evidence().map(|evidence| to_json(program, evidence)),
+        reason: reason(&finding.conclusion, &finding.options.common.limits),
+        limit: limit(&finding.conclusion),
+        warnings: reach_warnings(finding),
         unexecuted: is_complete.then(|| coverage::records(program, &finding.coverage.unexecuted)),
         immobile: is_complete.then(|| {
             let name = |&thread| program.thread(thread).name.clone();
@@ -47,12 +55,59 @@ pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
     }
 }
 
-fn verdict(conclusion: &Conclusion) -> (ReachVerdict, Option<LimitRecord>) {
+/// The answer of `weir robust`.
+pub(crate) fn robust(task: &Task<'_>, finding: &robust::Finding<'_>) -> RobustAnswer {
+    let program = finding.program;
+    let (verdict, method) = (robust_verdict(&finding.conclusion), finding.options.method);
+    let evidence = finding.conclusion.evidence();
+    RobustAnswer {
+        head: task.head(verdict),
+        method: match method {
+            Method::Attacks => "attacks",
+            Method::Instrumented => "instrumented",
+            Method::Single => "single",
+        },
+        attacks: finding.attacks.as_ref().map(|attacks| {
+            let open = attacks.open.len() as u64;
+            AttacksRecord {
+                total: attacks.total as u64,
+                by_control_flow: (attacks.total as u64).saturating_sub(open),
+                infeasible: if verdict == RobustVerdict::Robust { open } else { 0 },
+                feasible: u64::from(verdict == RobustVerdict::NotRobust),
+            }
+        }),
+        states: finding.statistics.states,
+        delay: evidence.and_then(Evidence::overtaking).and_then(|delay| {
+            let record = |event: &Event| Some(coverage::record(program, event.thread, event.edge?));
+            Some(DelayRecord { store: record(delay.store)?, load: record(delay.load)? })
+        }),
+        witness: evidence.map(|evidence| to_json(program, evidence)),
+        reason: reason(&finding.conclusion, &finding.options.common.limits),
+        limit: limit(&finding.conclusion),
+        warnings: warnings(program, finding.warnings, &finding.conclusion),
+        unexecuted: finding.coverage.as_ref().map(|seen| coverage::records(program, &seen.unexecuted)),
+        immobile: finding.coverage.as_ref().map(|seen| {
+            let name = |&thread| program.thread(thread).name.clone();
+            seen.immobile.iter().map(name).collect()
+        }),
+        statistics: statistics(&finding.statistics),
+    }
+}
+
+fn robust_verdict(conclusion: &Conclusion) -> RobustVerdict {
     match conclusion {
-        Conclusion::Unreachable => (ReachVerdict::Unreachable, None),
-        Conclusion::Reachable(_) => (ReachVerdict::Reachable, None),
-        Conclusion::Refused(_) => (ReachVerdict::Unknown, Some(LimitRecord::Refused)),
-        Conclusion::Stopped(limit) => (ReachVerdict::Unknown, Some(limit_record(*limit))),
+        Conclusion::Holds => RobustVerdict::Robust,
+        Conclusion::Violated(_) => RobustVerdict::NotRobust,
+        Conclusion::Stopped(_) | Conclusion::Refused(_) => RobustVerdict::Unknown,
+    }
+}
+
+/// What ended the search before it knew.
+fn limit(conclusion: &Conclusion) -> Option<LimitRecord> {
+    match conclusion {
+        Conclusion::Holds | Conclusion::Violated(_) => None,
+        Conclusion::Refused(_) => Some(LimitRecord::Refused),
+        Conclusion::Stopped(limit) => Some(limit_record(*limit)),
     }
 }
 
@@ -69,7 +124,7 @@ pub(crate) fn limit_record(limit: Limit) -> LimitRecord {
 /// The goal that was reached; else the only one that was looked for.
 fn main_goal(finding: &Finding<'_>, goals: &[GoalRecord]) -> Option<GoalRecord> {
     match (&finding.conclusion, goals) {
-        (Conclusion::Reachable(evidence), _) => {
+        (Conclusion::Violated(evidence), _) => {
             let (text, line) = super::reach::reached_goal(finding.program, evidence);
             Some(GoalRecord { text, line })
         }
@@ -78,17 +133,23 @@ fn main_goal(finding: &Finding<'_>, goals: &[GoalRecord]) -> Option<GoalRecord> 
     }
 }
 
-fn warnings(finding: &Finding<'_>) -> Vec<DiagnosticRecord> {
-    let source = &finding.program.source;
-    let mut warnings = DiagnosticRecord::all(source, finding.warnings);
-    if let Conclusion::Refused(diagnostic) = &finding.conclusion {
-        warnings.push(DiagnosticRecord::new(source, diagnostic));
-    }
+fn reach_warnings(finding: &Finding<'_>) -> Vec<DiagnosticRecord> {
+    let mut warnings = warnings(finding.program, finding.warnings, &finding.conclusion);
     if finding.goals.is_empty() {
         let message = "the program states no property, so there was nothing to look for";
-        warnings.push(DiagnosticRecord::new(source, &Diagnostic::warning("no-property", message, Span::default())));
+        let warning = Diagnostic::warning("no-property", message, Span::default());
+        warnings.push(DiagnosticRecord::new(&finding.program.source, &warning));
     }
     warnings
+}
+
+/// What was said about the program before the search, and why an engine refused it.
+fn warnings(program: &Program, warnings: &[Diagnostic], conclusion: &Conclusion) -> Vec<DiagnosticRecord> {
+    let mut records = DiagnosticRecord::all(&program.source, warnings);
+    if let Conclusion::Refused(diagnostic) = conclusion {
+        records.push(DiagnosticRecord::new(&program.source, diagnostic));
+    }
+    records
 }
 
 fn statistics(statistics: &Statistics) -> StatisticsRecord {

@@ -7,8 +7,7 @@ use weir_witness::Model;
 
 use super::clean::clean;
 use super::json::limit_record;
-use super::reach::limit_text;
-use super::text::{Tone, headline, help, model_name};
+use super::text::{Tone, headline, help, limit_text, model_name};
 use crate::args::LimitOptions;
 use crate::commands::litmus::Finding;
 use crate::exit::Status;

@@ -7,4 +7,5 @@ pub(crate) mod excerpt;
 pub(crate) mod json;
 pub(crate) mod litmus;
 pub(crate) mod reach;
+pub(crate) mod robust;
 pub(crate) mod text;

@@ -5,12 +5,13 @@ use weir_ir::Program;
 use weir_witness::{Goal, Model};
 
 use super::diagnostic::render_place;
-use super::text::{Tone, diagnostics, evidence, headline, help, model_name, statistics};
-use crate::args::{LimitOptions, SearchName};
-use crate::commands::reach::{Conclusion, Finding};
+use super::text::{Tone, diagnostics, evidence, headline, help, model_name, more, reason, statistics};
+use crate::args::SearchName;
+use crate::commands::analysis::Conclusion;
+use crate::commands::reach::Finding;
 use crate::console::Console;
 use crate::evidence::Evidence;
-use crate::units::{counted, grouped, size_text, time_text};
+use crate::units::{counted, grouped};
 use crate::{coverage, goals};
 
 /// Prints the answer; only its first line if the console is quiet.
@@ -18,13 +19,13 @@ pub(crate) fn show(finding: &Finding<'_>, console: &mut Console) {
     let mut text = first_line(finding);
     if !console.is_quiet() {
         text += &match &finding.conclusion {
-            Conclusion::Unreachable => unreachable(finding),
-            Conclusion::Reachable(found) => reachable(finding, found, console.width()),
+            Conclusion::Holds => unreachable(finding),
+            Conclusion::Violated(found) => reachable(finding, found, console.width()),
             Conclusion::Stopped(limit) => stopped(finding, *limit),
             Conclusion::Refused(diagnostic) => format!("\n{}\n", render_place(&finding.program.source, diagnostic)),
         };
     }
-    if finding.options.verbose {
+    if finding.options.common.verbose {
         text += &statistics(&finding.statistics);
     }
     console.answer(&text);
@@ -35,49 +36,18 @@ pub(crate) fn first_line(finding: &Finding<'_>) -> String {
     let (program, file) = (finding.program, finding.program.source.name());
     let model = model_name(finding.model);
     match &finding.conclusion {
-        Conclusion::Unreachable => {
+        Conclusion::Holds => {
             let (what, place) = goals_text(program, finding.goals);
             headline(Tone::Good, &format!("unreachable under {model}"), &what, &place)
         }
-        Conclusion::Reachable(found) => {
+        Conclusion::Violated(found) => {
             let (what, line) = reached_goal(program, found);
             headline(Tone::Bad, &format!("reachable under {model}"), &what, &format!("{file}:{line}"))
         }
         Conclusion::Stopped(_) | Conclusion::Refused(_) => {
-            let why = reason(finding).unwrap_or_default();
+            let why = reason(&finding.conclusion, &finding.options.common.limits).unwrap_or_default();
             headline(Tone::Open, &format!("unknown under {model}"), &why, file)
         }
-    }
-}
-
-/// Without colours.
-pub(crate) fn plain(text: &str) -> String {
-    anstream::adapter::strip_str(text).to_string()
-}
-
-/// Why the answer is not known, if it is not.
-pub(crate) fn reason(finding: &Finding<'_>) -> Option<String> {
-    let limits = &finding.options.limits;
-    match &finding.conclusion {
-        Conclusion::Unreachable | Conclusion::Reachable(_) => None,
-        Conclusion::Refused(diagnostic) => Some(diagnostic.message.clone()),
-        Conclusion::Stopped(limit) => Some(limit_text(*limit, limits)),
-    }
-}
-
-/// Which limit ended a search.
-pub(crate) fn limit_text(limit: Limit, limits: &LimitOptions) -> String {
-    match limit {
-        Limit::Time => {
-            let time = limits.timeout.map(time_text).unwrap_or_default();
-            format!("the time limit of {time} was reached")
-        }
-        Limit::Memory => format!("the memory limit of {} was reached", size_text(limits.memory)),
-        Limit::States => {
-            let states = limits.states.map_or(0, std::num::NonZeroU64::get);
-            format!("the limit of {} was reached", counted(states, "state"))
-        }
-        Limit::Interrupted => "interrupted".to_owned(),
     }
 }
 
@@ -143,17 +113,11 @@ fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
     let mut text = format!("covered: {states}, by runs of up to {depth}; no goal among them\n");
     let blocked = weir::reach::Coverage { unexecuted: Vec::new(), immobile: Vec::new(), ..finding.coverage.clone() };
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &blocked));
-    let more = match limit {
-        Limit::Time => "give it more time with `--timeout`",
-        Limit::Memory => "give it more memory with `--memory`",
-        Limit::States => "raise the limit with `--states`",
-        Limit::Interrupted => "let it run on; `--timeout` and `--memory` end a search by themselves",
-    };
     let other = match finding.options.search.order {
         SearchName::Bfs => "`--search dfs` goes deep early",
         SearchName::Dfs => "`--search bfs` finds short runs first",
     };
-    text += &format!("\n{}", help(&format!("{more}, or make the model smaller; {other}")));
+    text += &format!("\n{}", help(&format!("{}, or make the model smaller; {other}", more(limit))));
     if finding.model == Model::Tso {
         text += &help(
             "a thread that stores again and again without a fence fills its buffer without bound: then only a limit ends the search",

@@ -2,6 +2,7 @@
 //! the next thing to do last.
 
 use anstyle::{AnsiColor, Style};
+use weir::Limit;
 use weir::reach::Statistics;
 use weir_ir::{Diagnostic, Program};
 use weir_witness::Model;
@@ -9,6 +10,8 @@ use weir_witness::render::{LaneOptions, cycle_text, lanes};
 
 use super::clean::clip;
 use super::diagnostic::{illustrate, render_all};
+use crate::args::LimitOptions;
+use crate::commands::analysis::Conclusion;
 use crate::evidence::Evidence;
 use crate::memory;
 use crate::units::{counted, grouped, size_text, time_text};
@@ -65,6 +68,46 @@ pub(crate) fn evidence(program: &Program, evidence: &Evidence, width: usize) -> 
         text += "each of these happens before the next, so without store buffers none could come first\n";
     }
     text
+}
+
+/// Why the answer is not known, if it is not.
+pub(crate) fn reason(conclusion: &Conclusion, limits: &LimitOptions) -> Option<String> {
+    match conclusion {
+        Conclusion::Holds | Conclusion::Violated(_) => None,
+        Conclusion::Refused(diagnostic) => Some(diagnostic.message.clone()),
+        Conclusion::Stopped(limit) => Some(limit_text(*limit, limits)),
+    }
+}
+
+/// Which limit ended a search.
+pub(crate) fn limit_text(limit: Limit, limits: &LimitOptions) -> String {
+    match limit {
+        Limit::Time => {
+            let time = limits.timeout.map(time_text).unwrap_or_default();
+            format!("the time limit of {time} was reached")
+        }
+        Limit::Memory => format!("the memory limit of {} was reached", size_text(limits.memory)),
+        Limit::States => {
+            let states = limits.states.map_or(0, std::num::NonZeroU64::get);
+            format!("the limit of {} was reached", counted(states, "state"))
+        }
+        Limit::Interrupted => "interrupted".to_owned(),
+    }
+}
+
+/// How to get further than a limit let the search come.
+pub(crate) fn more(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Time => "give it more time with `--timeout`",
+        Limit::Memory => "give it more memory with `--memory`",
+        Limit::States => "raise the limit with `--states`",
+        Limit::Interrupted => "let it run on; `--timeout` and `--memory` end a search by themselves",
+    }
+}
+
+/// Without colours.
+pub(crate) fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
 }
 
 /// What to do next.

@@ -134,6 +134,17 @@ fn all_commands_answer_by_the_schema() {
     answers(&weir(&["reach", "--format", "json", "--witness", witness, &peterson]));
     answers(&weir(&["reach", "--format", "json", "--states", "5", &peterson]));
     answers(&weir(&["replay", "--format", "json", &peterson, witness]));
+    answers(&weir(&[
+        "robust",
+        "--format",
+        "json",
+        "--states",
+        "1000",
+        &peterson,
+        &sample("fenced"),
+        &sample("endless"),
+    ]));
+    answers(&weir_with_input(&["robust", "--format", "json", "-"], b"thread Many[*] { skip; }"));
     answers(&weir(&["replay", "--format", "json", &sample("rmw"), witness]));
     answers(&weir(&["replay", "--format", "json", &peterson, "no-such-file.json"]));
     answers(&weir(&["translate", "--to", "weir", "--format", "json", &peterson]));

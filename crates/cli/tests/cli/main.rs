@@ -10,5 +10,6 @@ mod limits;
 mod litmus;
 mod meta;
 mod replay;
+mod robust;
 mod support;
 mod transcripts;

@@ -35,9 +35,21 @@ pub struct Place {
     pub cost: u64,
 }
 
+/// What the fences are to bring about.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Aim {
+    /// Every run under TSO has the trace of a run under SC.
+    #[default]
+    Robust,
+    /// No triangular race is left: stricter, and easier to see in a program.
+    RaceFree,
+}
+
 /// How to look for fences.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
+    /// What for.
+    pub aim: Aim,
     /// How to check robustness.
     pub robust: RobustOptions,
     /// Whether to find all cheapest sets, not just one.
@@ -154,27 +166,55 @@ impl Hunt<'_> {
         let fenced = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
         let question = Question { attacks: self.open.clone(), fenced };
         let control = self.control.after(self.started.elapsed());
-        let (answer, statistics) = self.checker.ask(question, &self.options.robust, &control)?;
+        let (found, statistics) = match self.options.aim {
+            Aim::Robust => self.attack(question, &control)?,
+            Aim::RaceFree => self.race(question, &control)?,
+        };
         self.report.searches += 1;
         self.report.statistics.add(&statistics);
-        match answer {
-            Answer::Infeasible => Ok(Trial::Robust),
-            Answer::Stopped(limit) => Ok(Trial::Stopped(limit)),
-            Answer::Feasible(attempt) => {
-                let attack =
-                    attempt.attack().ok_or_else(|| Failure::Bug("an attack without store and load".to_owned()))?;
-                self.report.seen_feasible.insert(attack);
-                let overtaken = attempt.overtaken();
-                let helps = |place: &Place| place.after.iter().any(|edge| overtaken.contains(edge));
-                let demand: Choice = (0..self.places.len()).filter(|&place| helps(&self.places[place])).collect();
-                if demand.is_empty() {
-                    return Ok(Trial::Nowhere(attack));
-                }
-                self.cover.demands.push(demand);
-                Ok(Trial::Refuted)
-            }
+        let (attack, overtaken) = match found {
+            Verdict::Holds => return Ok(Trial::Robust),
+            Verdict::Unknown(limit) => return Ok(Trial::Stopped(limit)),
+            Verdict::Violated(found) => found,
+        };
+        self.report.seen_feasible.insert(attack);
+        let helps = |place: &Place| place.after.iter().any(|edge| overtaken.contains(edge));
+        let demand: Choice = (0..self.places.len()).filter(|&place| helps(&self.places[place])).collect();
+        if demand.is_empty() {
+            return Ok(Trial::Nowhere(attack));
         }
+        self.cover.demands.push(demand);
+        Ok(Trial::Refuted)
     }
+
+    fn attack(&self, question: Question, control: &Control) -> Result<(Found, Statistics), Failure> {
+        let (answer, statistics) = self.checker.ask(question, &self.options.robust, control)?;
+        let found = match answer {
+            Answer::Infeasible => Verdict::Holds,
+            Answer::Stopped(limit) => Verdict::Unknown(limit),
+            Answer::Feasible(attempt) => {
+                Verdict::Violated((attempt.attack().ok_or_else(no_attack)?, attempt.overtaken()))
+            }
+        };
+        Ok((found, statistics))
+    }
+
+    fn race(&self, question: Question, control: &Control) -> Result<(Found, Statistics), Failure> {
+        let report = self.checker.race(question, self.options.robust.jobs, control)?;
+        let found = match report.verdict {
+            Verdict::Holds => Verdict::Holds,
+            Verdict::Unknown(limit) => Verdict::Unknown(limit),
+            Verdict::Violated(race) => Verdict::Violated((race.attack().ok_or_else(no_attack)?, race.overtaken())),
+        };
+        Ok((found, report.statistics))
+    }
+}
+
+/// An attack that still is possible, and the steps after one of which a fence must come.
+type Found = Verdict<(Attack, BTreeSet<ThreadEdge>)>;
+
+fn no_attack() -> Failure {
+    Failure::Bug("an attack without store and load".to_owned())
 }
 
 /// Whether a set of fences that was found holds what is claimed of it, checked on the programs themselves, each read anew.
@@ -233,8 +273,7 @@ pub fn feasible_attacks(
             Answer::Infeasible => return Ok((attacks, feasible, None)),
             Answer::Stopped(limit) => return Ok((attacks, feasible, Some(limit))),
             Answer::Feasible(attempt) => {
-                let attack =
-                    attempt.attack().ok_or_else(|| Failure::Bug("an attack without store and load".to_owned()))?;
+                let attack = attempt.attack().ok_or_else(no_attack)?;
                 open.remove(&attack);
                 feasible.insert(attack);
             }

@@ -1,7 +1,12 @@
 //! Triangular races: evidence that a program is not free of them. This is no violation of robustness: see [`Race`].
 
+use std::collections::BTreeSet;
+
 use weir_ir::{Address, Program, ThreadId};
-use weir_witness::{Effect, Event, Model, ReadFrom, Replay, Run, StepId, replay};
+use weir_witness::{Action, Effect, Event, Model, ReadFrom, Replay, Run, StepId, replay};
+
+use super::attacks::Attack;
+use super::question::ThreadEdge;
 
 /// A triangular race (after S. Owens, "Reasoning about the Implementation of Concurrency Abstractions on x86-TSO", 2010): a thread stores, and goes
 /// on to load from another cell with nothing in between that waits for the store to land, nor a store to that cell; and the next step is
@@ -58,6 +63,29 @@ impl Race {
     /// What its steps did.
     pub fn replay(&self) -> &Replay {
         &self.replay
+    }
+
+    /// The steps of the loading thread from its waiting store on, up to its load but without it. A fence after any of them would have
+    /// prevented the race.
+    pub(crate) fn overtaken(&self) -> BTreeSet<ThreadEdge> {
+        let thread = self.replay.events()[self.load.index()].thread;
+        let between = &self.run.steps[self.store.index()..self.load.index()];
+        let own = between.iter().filter(|step| step.thread == thread);
+        own.filter_map(|step| match step.action {
+            Action::Execute { edge, .. } => Some((thread, edge)),
+            Action::Flush => None,
+        })
+        .collect()
+    }
+
+    /// The thread that loads, its store and its load, as edges.
+    pub(crate) fn attack(&self) -> Option<Attack> {
+        let edge = |step: StepId| match self.run.steps.get(step.index())?.action {
+            Action::Execute { edge, .. } => Some(edge),
+            Action::Flush => None,
+        };
+        let thread = self.replay.events()[self.load.index()].thread;
+        Some(Attack { thread, store: edge(self.store)?, load: edge(self.load)? })
     }
 
     /// The store that may still be waiting.

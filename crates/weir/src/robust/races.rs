@@ -47,19 +47,8 @@ pub struct RaceReport {
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
 pub fn triangular_races(program: &Program, jobs: NonZeroUsize, control: &Control) -> Result<RaceReport, Failure> {
     let checker = Checker::new(program)?;
-    let jobs = jobs.get().min(crate::reach::MOST_WORKERS);
     let question = Question { attacks: checker.attacks().open.into_iter().collect(), ..Question::default() };
-    if question.attacks.is_empty() {
-        return Ok(RaceReport { verdict: Verdict::Holds, statistics: Statistics::default() });
-    }
-    let mut report = checker.judged(search(&checker, control, jobs), race_under_sc)?;
-    if matches!(report.verdict, Verdict::Holds) && locks(&checker.program) {
-        let outcome = search_attacks(&checker, &question, &control.beyond(&report.statistics), jobs);
-        let more = checker.judged(outcome, race_under_tso)?;
-        report.verdict = more.verdict;
-        report.statistics.add(&more.statistics);
-    }
-    Ok(report)
+    checker.race(question, jobs, control)
 }
 
 fn locks(program: &Program) -> bool {
@@ -70,6 +59,31 @@ fn locks(program: &Program) -> bool {
 }
 
 impl Checker {
+    /// Whether there is a triangular race by one of these attackers, if there were these fences.
+    ///
+    /// # Errors
+    /// If an invariant of Weir breaks.
+    pub(crate) fn race(
+        &self,
+        mut question: Question,
+        jobs: NonZeroUsize,
+        control: &Control,
+    ) -> Result<RaceReport, Failure> {
+        question.narrow(&self.program);
+        if question.attacks.is_empty() {
+            return Ok(RaceReport { verdict: Verdict::Holds, statistics: Statistics::default() });
+        }
+        let jobs = jobs.get().min(crate::reach::MOST_WORKERS);
+        let mut report = self.judged(search(self, &question, control, jobs), race_under_sc)?;
+        if matches!(report.verdict, Verdict::Holds) && locks(&self.program) {
+            let outcome = search_attacks(self, &question, &control.beyond(&report.statistics), jobs);
+            let more = self.judged(outcome, race_under_tso)?;
+            report.verdict = more.verdict;
+            report.statistics.add(&more.statistics);
+        }
+        Ok(report)
+    }
+
     /// What a search has found, as a race.
     fn judged(
         &self,
@@ -108,13 +122,14 @@ fn loader(found: &Attempt) -> Result<ThreadId, String> {
     halt.map(|(step, _)| step.thread).ok_or_else(|| "no load".into())
 }
 
-fn search(checker: &Checker, control: &Control, jobs: usize) -> Outcome {
+fn search(checker: &Checker, question: &Question, control: &Control, jobs: usize) -> Outcome {
     let machine = &checker.compiled.machine;
+    let fenced = &checker.numbers(&question.fenced);
     match machine.layout.words {
-        0..=1 => breadth_first(&Races::<1>::new(machine), control, jobs),
-        2 => breadth_first(&Races::<2>::new(machine), control, jobs),
-        3..=8 => breadth_first(&Races::<8>::new(machine), control, jobs),
-        _ => breadth_first(&Races::<{ refuse::MOST_WORDS }>::new(machine), control, jobs),
+        0..=1 => breadth_first(&Races::<1>::new(machine, fenced), control, jobs),
+        2 => breadth_first(&Races::<2>::new(machine, fenced), control, jobs),
+        3..=8 => breadth_first(&Races::<8>::new(machine, fenced), control, jobs),
+        _ => breadth_first(&Races::<{ refuse::MOST_WORDS }>::new(machine, fenced), control, jobs),
     }
 }
 
@@ -174,11 +189,13 @@ impl Memory {
 struct Races<'a, const N: usize> {
     machine: &'a Machine,
     sc: System<'a, Sc, N>,
+    /// For each edge, whether a fence is thought of after it.
+    fenced: &'a [bool],
 }
 
 impl<'a, const N: usize> Races<'a, N> {
-    fn new(machine: &'a Machine) -> Self {
-        Self { machine, sc: System::new(machine) }
+    fn new(machine: &'a Machine, fenced: &'a [bool]) -> Self {
+        Self { machine, sc: System::new(machine), fenced }
     }
 
     fn memory(&self, state: &Packed<N>) -> Memory {
@@ -218,7 +235,9 @@ impl<'a, const N: usize> Races<'a, N> {
         for thread in 0..self.machine.threads.len() {
             for edge in self.edges(from, thread) {
                 self.take(from, (thread, edge), Kind::Plain, Memory::Before, emit);
-                if let (Operation::Store(..), Some((stored, _))) = (&edge.operation, self.access(from, edge)) {
+                if let (Operation::Store(..), Some((stored, _)), false) =
+                    (&edge.operation, self.access(from, edge), self.fenced[edge.number as usize])
+                {
                     self.take(from, (thread, edge), Kind::Begin, Memory::Alone { thread, stored }, emit);
                 }
             }
@@ -245,7 +264,9 @@ impl<'a, const N: usize> Races<'a, N> {
                 }
                 _ => Memory::Alone { thread, stored },
             };
-            self.take(from, (thread, edge), Kind::Plain, after, emit);
+            if !self.fenced[edge.number as usize] {
+                self.take(from, (thread, edge), Kind::Plain, after, emit);
+            }
         }
     }
 

@@ -2,8 +2,10 @@
 //! of a run under SC.
 
 mod collected;
+mod corpus;
 mod definition;
 mod fences;
+mod litmus;
 mod methods;
 mod random;
 mod shapes;

@@ -1,0 +1,93 @@
+use super::layout::{Arrow, Layout};
+use super::*;
+use crate::Model;
+use crate::testing::{Random, X, Y, accept, load, program, random_program, random_run, sequence, store};
+
+/// The contents of all `text` elements.
+fn words(picture: &str) -> Vec<&str> {
+    let texts = picture.split("<text ").skip(1);
+    texts.filter_map(|text| text.split_once('>')?.1.split_once("</text>").map(|(text, _)| text)).collect()
+}
+
+fn store_buffering() -> Program {
+    let thread = |mine, other| sequence(vec![store(mine, 1), load(0, other)]);
+    program(vec![thread(X, Y), thread(Y, X)])
+}
+
+fn picture(program: &Program) -> String {
+    let replay = accept(program, Model::Tso, "0 0 1 1f 1 0f");
+    let graph = HappensBefore::new(&replay);
+    svg(program, &replay, &graph, &graph.cycle().expect("a cycle"))
+}
+
+#[test]
+fn store_buffering_is_drawn_with_the_store_that_waits() {
+    let picture = picture(&store_buffering());
+    let words = words(&picture);
+    assert_eq!(words[..2], ["P0", "P1"]);
+    for part in ["1: x = 1", "line 1, waits in the buffer until step 6", "2: r = y  reads 0", "3: y = 1", "conflict"] {
+        assert!(words.contains(&part), "{part} in {words:?}");
+    }
+    assert_eq!(picture.matches("stroke-width=\"3\"").count(), 1, "one box is marked");
+    assert_eq!(picture.matches("url(#alarm)").count(), 1, "one arrow is marked");
+    assert_eq!(picture.matches("marker-end").count(), 4);
+}
+
+#[test]
+fn names_cannot_break_the_picture() {
+    let mut program = store_buffering();
+    program.threads[0].name = "</text><script>&\"\u{1}\u{ffff}\n".into();
+    program.threads[1].name = "é".repeat(1000);
+    let picture = picture(&program);
+    assert_eq!(words(&picture)[0], "&lt;/text&gt;&lt;script&gt;&amp;&quot;\u{fffd}\u{fffd}\u{fffd}");
+    assert!(!picture.contains("<script") && picture.len() < 10_000);
+    assert_eq!(picture.matches("<text ").count(), picture.matches("</text>").count());
+}
+
+/// Whether a stretch of an arrow runs through the inside of a box. Slanted ones stay between two columns, which is
+/// enough: nothing is drawn there.
+fn hits((from, to): ((i64, i64), (i64, i64)), (x, y, width): (i64, i64, i64)) -> bool {
+    let overlaps = |a: i64, b: i64, low: i64, high: i64| a.min(b) < high && a.max(b) > low;
+    overlaps(from.0, to.0, x, x + width) && overlaps(from.1, to.1, y, y + BOX_HEIGHT)
+}
+
+fn check(layout: &Layout) {
+    let boxes: Vec<(i64, i64, i64)> = layout.cards().map(|(x, y, width, _)| (x, y, width)).collect();
+    for (at, one) in boxes.iter().enumerate() {
+        assert!(one.0 >= 0 && one.1 >= 0 && one.0 + one.2 <= layout.width && one.1 + BOX_HEIGHT <= layout.height);
+        for other in &boxes[..at] {
+            let apart = one.0 + one.2 <= other.0 || other.0 + other.2 <= one.0 || (one.1 - other.1).abs() >= BOX_HEIGHT;
+            assert!(apart, "{one:?} {other:?}");
+        }
+    }
+    for Arrow { points, label, .. } in &layout.arrows {
+        assert!(points.len() >= 2);
+        for (x, y) in points.iter().chain([label]) {
+            assert!((0..=layout.width).contains(x) && (0..=layout.height).contains(y), "({x}, {y})");
+        }
+        for stretch in points.windows(2) {
+            let crossed = boxes.iter().find(|&&found| hits((stretch[0], stretch[1]), found));
+            assert!(crossed.is_none(), "{points:?} {crossed:?}");
+        }
+    }
+}
+
+#[test]
+fn boxes_lie_apart_and_arrows_go_around_them() {
+    let mut random = Random(7);
+    let mut cycles = 0;
+    for _ in 0..3_000 {
+        let program = random_program(&mut random);
+        let run = random_run(&program, Model::Tso, &mut random, 40);
+        let replay = crate::replay(&program, &run).expect("the steps are possible");
+        let graph = HappensBefore::new(&replay);
+        let Some(cycle) = graph.cycle() else { continue };
+        cycles += 1;
+        let card = |_| Card { title: "a title".into(), remark: "a remark".into(), is_marked: false };
+        let layout = Layout::new(&graph, &cycle, card);
+        assert_eq!(layout.arrows.len(), cycle.links().len());
+        assert!(layout.arrows.iter().any(|arrow| arrow.is_broken), "some order was lost");
+        check(&layout);
+    }
+    assert!(cycles > 100, "only {cycles} cycles");
+}
