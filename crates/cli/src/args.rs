@@ -1,6 +1,7 @@
 //! The command line as it is written: every option is declared once, here. Help, man pages and shell
 //! completions are generated from it.
 
+mod fences;
 mod values;
 
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -11,8 +12,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use weir_ir::Value;
 
+pub(crate) use fences::{CostChoice, FencesOptions};
 pub(crate) use values::{
-    Color, Engine, Language, LitmusFormat, Method, ModelName, PlainFormat, ReductionName, RunFormat, SearchName, Target,
+    AimName, Color, Engine, Language, LitmusFormat, Method, ModelName, PlainFormat, ReductionName, RunFormat,
+    SearchName, Target,
 };
 
 use crate::input::is_stdin;
@@ -65,13 +68,14 @@ Examples:
   weir reach peterson.weir               Can a forbidden state be reached with store buffers?
   weir reach --model sc peterson.weir    … and without them?
   weir robust peterson.weir              Do store buffers change anything at all?
+  weir fences peterson.weir              … and which fences keep them from it?
   weir litmus tests/                     In which ways can litmus tests of x86 end?
   weir reach dekker.rmm                  … of a program of Memorax (.rmm) or Trencher (.trencher, .txt)
   weir translate peterson.weir --to dot | dot -Tsvg > peterson.svg
   weir fmt peterson.weir
 
 Exit status:
-  0  it holds: no forbidden state can be reached, the program is robust
+  0  it holds: no forbidden state can be reached, the program is robust, fences were found
   1  it does not: a run was found and shown
   2  bad usage or bad input
   3  unknown: a limit was hit, or the method cannot tell
@@ -123,6 +127,15 @@ pub(crate) enum Command {
     /// attack is possible, or `unknown` if a limit came first. A program can be not robust and still do what it should:
     /// whether a property breaks is what `weir reach` finds out.
     Robust(RobustOptions),
+    /// The cheapest fences that make the program robust
+    ///
+    /// Finds places for fences so that store buffers no longer change what the program does (see `weir robust`), at the
+    /// least cost there is: no cheaper set of the places that the text offers is enough. In a `.weir` program these are all
+    /// places where a statement could stand. The result is checked again on the program with its fences written in: it is
+    /// robust, and without any one of them it is not.
+    ///
+    /// The answer is `fenced`, also if no fence is needed, or `unknown` if a limit came first.
+    Fences(FencesOptions),
     /// Run litmus tests: in which ways can they end?
     ///
     /// A litmus test is a tiny program in x86 assembly with a question about its final states, such as "can both
@@ -161,6 +174,7 @@ impl Command {
         let files = match self {
             Self::Reach(options) => &options.common.files,
             Self::Robust(options) => &options.common.files,
+            Self::Fences(options) => &options.files,
             Self::Fmt(options) => &options.files,
             Self::Litmus(options) => &options.files,
             _ => &Vec::new(),
@@ -171,6 +185,7 @@ impl Command {
         match self {
             Self::Reach(options) => options.common.check(),
             Self::Robust(options) => options.common.check(),
+            Self::Fences(options) => options.check(),
             Self::Translate(options) => options.program.check(),
             Self::Replay(options) if is_stdin(&options.file) && is_stdin(&options.witness) => {
                 Err("the program and the witness cannot both come from standard input".into())
@@ -195,7 +210,7 @@ pub(crate) struct ReachOptions {
 #[derive(Args, Debug)]
 #[command(after_help = ROBUST_EXAMPLES)]
 pub(crate) struct RobustOptions {
-    /// How to find out; all methods give the same answer
+    /// How to find out; all methods give the same answer, but `trf` may have none
     #[arg(long, value_enum, default_value_t = Method::Attacks, help_heading = SEARCH)]
     pub(crate) method: Method,
 
@@ -345,7 +360,7 @@ pub(crate) struct ProgramOptions {
 }
 
 impl ProgramOptions {
-    fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let mut names: Vec<&str> = self.defines.iter().map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {

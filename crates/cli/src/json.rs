@@ -2,6 +2,7 @@
 //! these types. Fields may be added; none is renamed or removed without saying so in the change log.
 
 mod diagnostic;
+mod fences;
 mod litmus;
 mod witness;
 
@@ -13,6 +14,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use diagnostic::DiagnosticRecord;
+pub(crate) use fences::{FenceRecord, FencesAnswer, FencesVerdict, TableRecord};
 pub(crate) use litmus::{LitmusAnswer, LitmusVerdict, ObservationName, ValueRecord};
 pub(crate) use witness::{
     ActionName, CycleRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
@@ -28,6 +30,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) enum Answer {
     Reach(Box<ReachAnswer>),
     Robust(Box<RobustAnswer>),
+    Fences(Box<FencesAnswer>),
     Litmus(Box<LitmusAnswer>),
     Translate(TranslateAnswer),
     Replay(ReplayAnswer),
@@ -64,6 +67,7 @@ impl<V> Head<V> {
 pub(crate) enum CommandName {
     Reach,
     Robust,
+    Fences,
     Litmus,
     Translate,
     Replay,
@@ -179,16 +183,41 @@ pub(crate) struct RobustAnswer {
     /// The run, if the verdict is `not-robust`, with the cycle. It was replayed by a separate interpreter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) witness: Option<Witness>,
+    /// The triangular race that keeps the method `trf` from an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) race: Option<RaceRecord>,
     /// Why the verdict is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    /// What ended the search, if the verdict is `unknown`.
+    /// What ended the search, if a limit did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<LimitRecord>,
     /// Warnings and notes about the program.
     pub(crate) warnings: Vec<DiagnosticRecord>,
+    /// Instructions that no run executes. Only if the verdict is `robust` and few states were enough to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unexecuted: Option<Vec<InstructionRecord>>,
+    /// Threads that no run moves, although they have instructions. Only where `unexecuted` is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) immobile: Option<Vec<String>>,
     /// What the search took.
     pub(crate) statistics: StatisticsRecord,
+}
+
+/// A triangular race: a thread stores and then loads from another cell, with nothing in between that waits for the store to
+/// land, and another thread writes to that cell next. The program may be robust or not.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RaceRecord {
+    /// The store that may still be waiting.
+    pub(crate) store: InstructionRecord,
+    /// The load after it.
+    pub(crate) load: InstructionRecord,
+    /// The write of another thread to the cell that is loaded.
+    pub(crate) write: InstructionRecord,
+    /// Under which memory model the run is: `sc`, except where the write depends on the store not being there yet.
+    pub(crate) model: ModelRecord,
+    /// A run up to the race; its last step is the write.
+    pub(crate) steps: Vec<StepRecord>,
 }
 
 /// Numbers of attacks. The search ends with the first attack that is possible, so `by_control_flow`, `infeasible` and
@@ -199,9 +228,10 @@ pub(crate) struct AttacksRecord {
     pub(crate) total: u64,
     /// Impossible, because a fence lies on every way from the store to the load, or there is no way.
     pub(crate) by_control_flow: u64,
-    /// Shown to be impossible by the search: all that were left if the verdict is `robust`, else 0.
+    /// Shown to be impossible by the search: all that were left if the program is robust, else 0; of `weir fences --stats`, all
+    /// there are.
     pub(crate) infeasible: u64,
-    /// Shown to be possible: 1 if the verdict is `not-robust` (there may be more), else 0.
+    /// Shown to be possible. There may be more: `weir robust` ends with the first one. Of `weir fences --stats`, all there are.
     pub(crate) feasible: u64,
 }
 

@@ -195,7 +195,7 @@ fn contradiction(claim: &StepRecord, fact: &StepRecord) -> Option<String> {
     None
 }
 
-fn step_records(program: &Program, replay: &Replay) -> Vec<StepRecord> {
+pub(crate) fn step_records(program: &Program, replay: &Replay) -> Vec<StepRecord> {
     let texts = step_texts(program, replay);
     replay.events().iter().zip(texts).map(|(event, text)| step_record(program, event, text.to_string())).collect()
 }

@@ -64,7 +64,8 @@ pub struct Control {
 
 impl Control {
     /// What is left of it once some time has passed.
-    pub(crate) fn after(&self, elapsed: Duration) -> Self {
+    #[must_use]
+    pub fn after(&self, elapsed: Duration) -> Self {
         let time = self.budget.time.map(|time| time.saturating_sub(elapsed));
         Self { budget: Budget { time, ..self.budget }, ..self.clone() }
     }

@@ -38,6 +38,17 @@ pub(crate) enum Method {
     Instrumented,
     /// One search in one program that simulates every delay. Slower; for comparison.
     Single,
+    /// Looks for triangular races: without one the program is robust, with one this method cannot tell.
+    Trf,
+}
+
+/// What fences are to bring about.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AimName {
+    /// Store buffers do not change what the program does.
+    Robust,
+    /// No triangular race is left: more than robust, and easier to see in a program.
+    Trf,
 }
 
 /// Orders of the search.

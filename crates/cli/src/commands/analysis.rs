@@ -3,10 +3,11 @@
 use std::fs;
 use std::io;
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use weir::robust::Race;
 use weir::{Budget, Control, Limit, Verdict};
 use weir_ir::{Diagnostic, Program};
 use weir_witness::Checked;
@@ -33,6 +34,8 @@ pub(crate) enum Conclusion {
     Stopped(Limit),
     /// The engine cannot handle something in the program.
     Refused(Box<Diagnostic>),
+    /// There is a triangular race: what was asked for may hold or not.
+    Raced(Box<Race>),
 }
 
 impl Conclusion {
@@ -45,13 +48,27 @@ impl Conclusion {
         }
     }
 
+    /// The answer of a search for triangular races.
+    pub(super) fn of_races(verdict: Verdict<Box<Race>>) -> Self {
+        match verdict {
+            Verdict::Holds => Self::Holds,
+            Verdict::Violated(race) => Self::Raced(race),
+            Verdict::Unknown(limit) => Self::Stopped(limit),
+        }
+    }
+
     /// What the process exits with.
     pub(super) fn status(&self) -> Status {
         match self {
             Self::Holds => Status::Holds,
             Self::Violated(_) => Status::Violated,
-            Self::Stopped(_) | Self::Refused(_) => Status::Unknown,
+            Self::Stopped(_) | Self::Refused(_) | Self::Raced(_) => Status::Unknown,
         }
+    }
+
+    /// Why the engine cannot handle the program, if it cannot.
+    pub(crate) fn refusal(&self) -> Option<&Diagnostic> {
+        if let Self::Refused(diagnostic) = self { Some(diagnostic) } else { None }
     }
 
     /// The run that was found, if there is one.
@@ -63,14 +80,13 @@ impl Conclusion {
 /// Works on each file in turn, with an empty line between answers for people.
 pub(super) fn each_file(
     command: CommandName,
-    options: &AnalysisOptions,
+    (files, format): (&[PathBuf], RunFormat),
     console: &mut Console,
     mut work: impl FnMut(&Task<'_>, &mut Console) -> Result<Status, Trouble>,
 ) -> Status {
-    let is_json = options.format == RunFormat::Json;
     let mut is_first = true;
-    super::each_file(command, &options.files, is_json, console, |task, console| {
-        if !std::mem::take(&mut is_first) && options.format == RunFormat::Text && !console.is_quiet() {
+    super::each_file(command, files, format == RunFormat::Json, console, |task, console| {
+        if !std::mem::take(&mut is_first) && format == RunFormat::Text && !console.is_quiet() {
             console.answer("\n");
         }
         work(task, console)

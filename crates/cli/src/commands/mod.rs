@@ -1,6 +1,7 @@
 //! One file a command. A command reads, asks the library, and hands what it got to a renderer.
 
 pub(crate) mod analysis;
+pub(crate) mod fences;
 mod fmt;
 pub(crate) mod litmus;
 mod meta;
@@ -25,6 +26,7 @@ pub(crate) fn run(command: Command, console: &mut Console) -> Status {
     match command {
         Command::Reach(options) => reach::run(&options, console),
         Command::Robust(options) => robust::run(&options, console),
+        Command::Fences(options) => fences::run(&options, console),
         Command::Litmus(options) => litmus::run(&options, console),
         Command::Translate(options) => translate::run(&options, console),
         Command::Replay(options) => replay::run(&options, console),

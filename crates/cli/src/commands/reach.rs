@@ -37,7 +37,9 @@ pub(crate) struct Finding<'a> {
 
 /// Runs it.
 pub(super) fn run(options: &ReachOptions, console: &mut Console) -> Status {
-    analysis::each_file(CommandName::Reach, &options.common, console, |task, console| one(task, options, console))
+    analysis::each_file(CommandName::Reach, (&options.common.files, options.common.format), console, |task, console| {
+        one(task, options, console)
+    })
 }
 
 fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result<Status, Trouble> {

@@ -1,7 +1,7 @@
 //! `weir robust`: do store buffers change what the program does?
 
-use weir::reach::Statistics;
-use weir::robust::{Attacks, Options, Report, robust};
+use weir::reach::{Coverage, Statistics};
+use weir::robust::{Attacks, Options, RaceReport, Report, attacks, robust, triangular_races};
 use weir::{Control, Failure};
 use weir_ir::{Diagnostic, Program};
 
@@ -29,11 +29,18 @@ pub(crate) struct Finding<'a> {
     pub(crate) attacks: Option<Attacks>,
     /// What the search took.
     pub(crate) statistics: Statistics,
+    /// What runs execute, if the program is robust and that is known.
+    pub(crate) coverage: Option<Coverage>,
 }
 
 /// Runs it.
 pub(super) fn run(options: &RobustOptions, console: &mut Console) -> Status {
-    analysis::each_file(CommandName::Robust, &options.common, console, |task, console| one(task, options, console))
+    analysis::each_file(
+        CommandName::Robust,
+        (&options.common.files, options.common.format),
+        console,
+        |task, console| one(task, options, console),
+    )
 }
 
 fn one(task: &Task<'_>, options: &RobustOptions, console: &mut Console) -> Result<Status, Trouble> {
@@ -44,12 +51,12 @@ fn one(task: &Task<'_>, options: &RobustOptions, console: &mut Console) -> Resul
     }
     let limits = &options.common.limits;
     let found = analysis::watched(task, limits, console, |control| search(options, program, control));
-    let (conclusion, attacks, statistics) = match found {
-        Ok(Report { verdict, attacks, statistics, .. }) => (Conclusion::new(verdict), Some(attacks), statistics),
-        Err(Failure::Refused(diagnostic)) => (Conclusion::Refused(diagnostic), None, Statistics::default()),
+    let (conclusion, attacks, statistics, coverage) = match found {
+        Ok((conclusion, attacks, statistics, coverage)) => (conclusion, Some(attacks), statistics, coverage),
+        Err(Failure::Refused(diagnostic)) => (Conclusion::Refused(diagnostic), None, Statistics::default(), None),
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
-    let finding = Finding { options, program, warnings, conclusion, attacks, statistics };
+    let finding = Finding { options, program, warnings, conclusion, attacks, statistics, coverage };
     match options.common.format {
         RunFormat::Json => console.json(&render::json::robust(task, &finding)),
         RunFormat::Text => render::robust::show(&finding, console),
@@ -59,12 +66,21 @@ fn one(task: &Task<'_>, options: &RobustOptions, console: &mut Console) -> Resul
     Ok(finding.conclusion.status().and(saved))
 }
 
-fn search(options: &RobustOptions, program: &Program, control: &Control) -> Result<Report, Failure> {
+fn search(
+    options: &RobustOptions,
+    program: &Program,
+    control: &Control,
+) -> Result<(Conclusion, Attacks, Statistics, Option<Coverage>), Failure> {
+    let jobs = analysis::jobs(&options.common.limits);
     let method = match options.method {
         Method::Attacks => weir::robust::Method::Attacks,
         Method::Instrumented => weir::robust::Method::Instrumented,
         Method::Single => weir::robust::Method::Single,
+        Method::Trf => {
+            let RaceReport { verdict, statistics } = triangular_races(program, jobs, control)?;
+            return Ok((Conclusion::of_races(verdict), attacks(program), statistics, None));
+        }
     };
-    let engine = Options { method, jobs: analysis::jobs(&options.common.limits) };
-    robust(program, &engine, control)
+    let Report { verdict, attacks, statistics, coverage } = robust(program, &Options { method, jobs }, control)?;
+    Ok((Conclusion::new(verdict), attacks, statistics, coverage))
 }

@@ -2,6 +2,7 @@
 
 use weir::Limit;
 use weir::reach::Statistics;
+use weir::robust::Race;
 use weir_ir::{Diagnostic, Program, Span};
 use weir_witness::Event;
 
@@ -12,10 +13,11 @@ use crate::commands::reach::Finding;
 use crate::commands::{Task, robust};
 use crate::evidence::Evidence;
 use crate::json::{
-    AttacksRecord, DelayRecord, DiagnosticRecord, GoalRecord, LimitRecord, ReachAnswer, ReachVerdict, RobustAnswer,
-    RobustVerdict, StatisticsRecord,
+    AttacksRecord, DelayRecord, DiagnosticRecord, GoalRecord, InstructionRecord, LimitRecord, RaceRecord, ReachAnswer,
+    ReachVerdict, RobustAnswer, RobustVerdict, StatisticsRecord,
 };
-use crate::witness_file::{model_record, to_json};
+use crate::race::Racing;
+use crate::witness_file::{model_record, step_records, to_json};
 use crate::{coverage, goals, memory};
 
 /// The answer.
@@ -29,7 +31,7 @@ pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
     let verdict = match finding.conclusion {
         Conclusion::Holds => ReachVerdict::Unreachable,
         Conclusion::Violated(_) => ReachVerdict::Reachable,
-        Conclusion::Stopped(_) | Conclusion::Refused(_) => ReachVerdict::Unknown,
+        Conclusion::Stopped(_) | Conclusion::Refused(_) | Conclusion::Raced(_) => ReachVerdict::Unknown,
     };
     let main = main_goal(finding, &goals);
     let is_complete = matches!(finding.conclusion, Conclusion::Holds);
@@ -66,6 +68,7 @@ pub(crate) fn robust(task: &Task<'_>, finding: &robust::Finding<'_>) -> RobustAn
             Method::Attacks => "attacks",
             Method::Instrumented => "instrumented",
             Method::Single => "single",
+            Method::Trf => "trf",
         },
         attacks: finding.attacks.as_ref().map(|attacks| {
             let open = attacks.open.len() as u64;
@@ -78,29 +81,49 @@ pub(crate) fn robust(task: &Task<'_>, finding: &robust::Finding<'_>) -> RobustAn
         }),
         states: finding.statistics.states,
         delay: evidence.and_then(Evidence::overtaking).and_then(|delay| {
-            let record = |event: &Event| Some(coverage::record(program, event.thread, event.edge?));
-            Some(DelayRecord { store: record(delay.store)?, load: record(delay.load)? })
+            Some(DelayRecord { store: instruction(program, delay.store)?, load: instruction(program, delay.load)? })
         }),
         witness: evidence.map(|evidence| to_json(program, evidence)),
+        race: if let Conclusion::Raced(race) = &finding.conclusion { race_record(program, race) } else { None },
         reason: reason(&finding.conclusion, &finding.options.common.limits),
         limit: limit(&finding.conclusion),
-        warnings: warnings(program, finding.warnings, &finding.conclusion),
+        warnings: warnings(program, finding.warnings, finding.conclusion.refusal()),
+        unexecuted: finding.coverage.as_ref().map(|seen| coverage::records(program, &seen.unexecuted)),
+        immobile: finding.coverage.as_ref().map(|seen| {
+            let name = |&thread| program.thread(thread).name.clone();
+            seen.immobile.iter().map(name).collect()
+        }),
         statistics: statistics(&finding.statistics),
     }
+}
+
+fn instruction(program: &Program, event: &Event) -> Option<InstructionRecord> {
+    Some(coverage::record(program, event.thread, event.edge?))
+}
+
+fn race_record(program: &Program, race: &Race) -> Option<RaceRecord> {
+    let Racing { store, load, write } = Racing::new(race)?;
+    Some(RaceRecord {
+        store: instruction(program, store)?,
+        load: instruction(program, load)?,
+        write: instruction(program, write)?,
+        model: model_record(race.run().model),
+        steps: step_records(program, race.replay()),
+    })
 }
 
 fn robust_verdict(conclusion: &Conclusion) -> RobustVerdict {
     match conclusion {
         Conclusion::Holds => RobustVerdict::Robust,
         Conclusion::Violated(_) => RobustVerdict::NotRobust,
-        Conclusion::Stopped(_) | Conclusion::Refused(_) => RobustVerdict::Unknown,
+        Conclusion::Stopped(_) | Conclusion::Refused(_) | Conclusion::Raced(_) => RobustVerdict::Unknown,
     }
 }
 
 /// What ended the search before it knew.
 fn limit(conclusion: &Conclusion) -> Option<LimitRecord> {
     match conclusion {
-        Conclusion::Holds | Conclusion::Violated(_) => None,
+        Conclusion::Holds | Conclusion::Violated(_) | Conclusion::Raced(_) => None,
         Conclusion::Refused(_) => Some(LimitRecord::Refused),
         Conclusion::Stopped(limit) => Some(limit_record(*limit)),
     }
@@ -129,7 +152,7 @@ fn main_goal(finding: &Finding<'_>, goals: &[GoalRecord]) -> Option<GoalRecord> 
 }
 
 fn reach_warnings(finding: &Finding<'_>) -> Vec<DiagnosticRecord> {
-    let mut warnings = warnings(finding.program, finding.warnings, &finding.conclusion);
+    let mut warnings = warnings(finding.program, finding.warnings, finding.conclusion.refusal());
     if finding.goals.is_empty() {
         let message = "the program states no property, so there was nothing to look for";
         let warning = Diagnostic::warning("no-property", message, Span::default());
@@ -139,15 +162,17 @@ fn reach_warnings(finding: &Finding<'_>) -> Vec<DiagnosticRecord> {
 }
 
 /// What was said about the program before the search, and why an engine refused it.
-fn warnings(program: &Program, warnings: &[Diagnostic], conclusion: &Conclusion) -> Vec<DiagnosticRecord> {
+pub(crate) fn warnings(
+    program: &Program,
+    warnings: &[Diagnostic],
+    refused: Option<&Diagnostic>,
+) -> Vec<DiagnosticRecord> {
     let mut records = DiagnosticRecord::all(&program.source, warnings);
-    if let Conclusion::Refused(diagnostic) = conclusion {
-        records.push(DiagnosticRecord::new(&program.source, diagnostic));
-    }
+    records.extend(refused.map(|diagnostic| DiagnosticRecord::new(&program.source, diagnostic)));
     records
 }
 
-fn statistics(statistics: &Statistics) -> StatisticsRecord {
+pub(crate) fn statistics(statistics: &Statistics) -> StatisticsRecord {
     StatisticsRecord {
         transitions: statistics.transitions,
         depth: statistics.depth,

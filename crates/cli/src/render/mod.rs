@@ -4,6 +4,7 @@ pub(crate) mod clean;
 pub(crate) mod diagnostic;
 pub(crate) mod dot;
 pub(crate) mod excerpt;
+pub(crate) mod fences;
 pub(crate) mod json;
 pub(crate) mod litmus;
 pub(crate) mod reach;

@@ -23,6 +23,7 @@ pub(crate) fn show(finding: &Finding<'_>, console: &mut Console) {
             Conclusion::Violated(found) => reachable(finding, found, console.width()),
             Conclusion::Stopped(limit) => stopped(finding, *limit),
             Conclusion::Refused(diagnostic) => format!("\n{}\n", render_place(&finding.program.source, diagnostic)),
+            Conclusion::Raced(_) => String::new(),
         };
     }
     if finding.options.common.verbose {
@@ -44,7 +45,7 @@ pub(crate) fn first_line(finding: &Finding<'_>) -> String {
             let (what, line) = reached_goal(program, found);
             headline(Tone::Bad, &format!("reachable under {model}"), &what, &format!("{file}:{line}"))
         }
-        Conclusion::Stopped(_) | Conclusion::Refused(_) => {
+        Conclusion::Stopped(_) | Conclusion::Refused(_) | Conclusion::Raced(_) => {
             let why = reason(&finding.conclusion, &finding.options.common.limits).unwrap_or_default();
             headline(Tone::Open, &format!("unknown under {model}"), &why, file)
         }

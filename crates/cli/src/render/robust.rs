@@ -1,16 +1,20 @@
 //! The answer of `weir robust` for people.
 
 use weir::Limit;
-use weir::robust::{Attack, Attacks};
-use weir_ir::{EdgeId, Program};
+use weir::robust::{Attack, Attacks, Race};
+use weir_ir::{EdgeId, Program, Span, ThreadId};
+use weir_witness::render::{LaneOptions, lanes};
 
 use super::clean::{clean, clip};
-use super::diagnostic::render_place;
-use super::text::{Tone, evidence, headline, help, more, reason, statistics};
+use super::diagnostic::{illustrate, render_place};
+use super::text::{Tone, diagnostics, evidence, headline, help, more, reason, statistics};
+use crate::args::Method;
 use crate::commands::analysis::Conclusion;
 use crate::commands::robust::Finding;
 use crate::console::Console;
+use crate::coverage;
 use crate::evidence::Evidence;
+use crate::race::Racing;
 use crate::units::{counted, grouped};
 
 /// At most this many attacks that are still open are listed.
@@ -23,10 +27,11 @@ pub(crate) fn show(finding: &Finding<'_>, console: &mut Console) {
     let mut text = first_line(finding);
     if !console.is_quiet() {
         text += &match &finding.conclusion {
-            Conclusion::Holds => how(finding),
+            Conclusion::Holds => how(finding) + &never_seen(finding),
             Conclusion::Violated(found) => violated(finding.program, found, console.width()),
             Conclusion::Stopped(limit) => stopped(finding, *limit),
             Conclusion::Refused(diagnostic) => format!("\n{}\n", render_place(&finding.program.source, diagnostic)),
+            Conclusion::Raced(race) => raced(finding.program, race, console.width()),
         };
     }
     if finding.options.common.verbose {
@@ -49,6 +54,10 @@ pub(crate) fn first_line(finding: &Finding<'_>) -> String {
             }
             None => headline(Tone::Bad, "not robust", "a run that sequential consistency does not allow", file),
         },
+        Conclusion::Raced(race) => {
+            let race = Racing::new(race).map_or_else(String::new, |racing| racing.text(program));
+            headline(Tone::Open, "unknown", &format!("a triangular race: {race}"), file)
+        }
         Conclusion::Stopped(_) | Conclusion::Refused(_) => {
             let why = reason(&finding.conclusion, &finding.options.common.limits).unwrap_or_default();
             headline(Tone::Open, "unknown", &why, file)
@@ -56,8 +65,25 @@ pub(crate) fn first_line(finding: &Finding<'_>) -> String {
     }
 }
 
+/// A triangular race, and what to do about it.
+fn raced(program: &Program, race: &Race, width: usize) -> String {
+    let labels = Racing::new(race).map(|racing| racing.labels());
+    let place = labels.map_or_else(String::new, |labels| format!("\n{}\n", illustrate(&program.source, &labels)));
+    let steps = counted(race.run().steps.len() as u64, "step");
+    let picture = lanes(program, race.replay(), &LaneOptions { line_width: width, ..LaneOptions::default() });
+    let next = help("`weir robust` without `--method trf` finds out whether the race makes a difference")
+        + &help("`weir fences --aim trf` finds the cheapest fences against all such races");
+    format!("{place}\na run up to the race (replayed, {steps}):\n\n{}\n\n{next}", picture.trim_end_matches('\n'))
+}
+
 /// How it is known that the program is robust.
 fn how(finding: &Finding<'_>) -> String {
+    if finding.options.method == Method::Trf {
+        let states = counted(finding.statistics.states, "state");
+        return format!(
+            "no store can wait while a later load races with a write: there is no triangular race ({states})\n"
+        );
+    }
     let Some(attacks) = &finding.attacks else { return String::new() };
     let (total, open) = (attacks.total as u64, attacks.open.len() as u64);
     let by_flow = "ruled out by control flow and fences";
@@ -76,6 +102,12 @@ fn how(finding: &Finding<'_>) -> String {
             format!("{UNNOTICED}of {total} pairs of a store and a load, {flow} are {by_flow}, {open} {by_search}\n")
         }
     }
+}
+
+/// What no run executes: the program may be robust by accident.
+fn never_seen(finding: &Finding<'_>) -> String {
+    let Some(seen) = &finding.coverage else { return String::new() };
+    diagnostics(finding.program, &coverage::warnings(finding.program, seen))
 }
 
 /// Some stores can be delayed past loads, but it does not show.
@@ -97,7 +129,7 @@ fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
 }
 
 /// What the search had not decided yet.
-fn open_attacks(program: &Program, attacks: &Attacks) -> String {
+pub(crate) fn open_attacks(program: &Program, attacks: &Attacks) -> String {
     let open = attacks.open.len();
     let mut text = format!(
         "\nstill open: {} of {} of a store and a load, where the store might be delayed past the load\n",
@@ -106,7 +138,7 @@ fn open_attacks(program: &Program, attacks: &Attacks) -> String {
     );
     for attack in attacks.open.iter().take(LISTED) {
         let Attack { thread, store, load } = *attack;
-        let place = |edge| place(program, *attack, edge);
+        let place = |edge| place(program, thread, edge);
         text += &format!("  {}: {} past {}\n", program.thread(thread).name, place(store), place(load));
     }
     if open > LISTED {
@@ -115,9 +147,13 @@ fn open_attacks(program: &Program, attacks: &Attacks) -> String {
     text
 }
 
-/// An instruction of an attacker, as it is written, with its line.
-fn place(program: &Program, attack: Attack, edge: EdgeId) -> String {
-    let span = program.body(attack.thread).edge(edge).span;
+/// An instruction as it is written, with its line.
+pub(crate) fn place(program: &Program, thread: ThreadId, edge: EdgeId) -> String {
+    place_at(program, program.body(thread).edge(edge).span)
+}
+
+/// A part of the source as it is written, with its line.
+pub(crate) fn place_at(program: &Program, span: Span) -> String {
     let written: Vec<&str> = program.source.slice(span).split_whitespace().collect();
     format!("`{}` (line {})", clean(&clip(&written.join(" "), LISTED_LIMIT)), program.source.line(span))
 }

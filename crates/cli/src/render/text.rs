@@ -34,12 +34,17 @@ pub(crate) enum Tone {
 
 /// The first line: `verdict: what (where)`.
 pub(crate) fn headline(tone: Tone, verdict: &str, what: &str, place: &str) -> String {
+    format!("{}: {} ({place})\n", emphasized(tone, verdict), clip(what, GOAL_LIMIT))
+}
+
+/// A text in the colour of a verdict.
+pub(crate) fn emphasized(tone: Tone, text: &str) -> String {
     let style = match tone {
         Tone::Good => GREEN,
         Tone::Bad => RED,
         Tone::Open => YELLOW,
     };
-    format!("{style}{verdict}{style:#}: {} ({place})\n", clip(what, GOAL_LIMIT))
+    format!("{style}{text}{style:#}")
 }
 
 /// The name of a model in running text.
@@ -76,6 +81,7 @@ pub(crate) fn reason(conclusion: &Conclusion, limits: &LimitOptions) -> Option<S
         Conclusion::Holds | Conclusion::Violated(_) => None,
         Conclusion::Refused(diagnostic) => Some(diagnostic.message.clone()),
         Conclusion::Stopped(limit) => Some(limit_text(*limit, limits)),
+        Conclusion::Raced(_) => Some("there is a triangular race, so this method cannot tell".to_owned()),
     }
 }
 

@@ -20,7 +20,9 @@ use std::time::Instant;
 use weir_ir::Program;
 
 use crate::reach::Statistics;
-use crate::robust::{Answer, Attack, Attacks, Checker, Options as RobustOptions, Question, ThreadEdge, robust};
+use crate::robust::{
+    Answer, Attack, Attacks, Checker, Options as RobustOptions, Question, ThreadEdge, robust, triangular_races,
+};
 use crate::{Control, Failure, Limit, Verdict};
 pub use costs::{LoopCosts, unit_cost};
 use cover::{Choice, Cover};
@@ -220,7 +222,7 @@ fn no_attack() -> Failure {
 /// Whether a set of fences that was found holds what is claimed of it, checked on the programs themselves, each read anew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recheck {
-    /// The program with the fences is robust, and without any one of them it is not.
+    /// The program with the fences meets the aim, and without any one of them it does not.
     Confirmed,
     /// A limit came first.
     Stopped(Limit),
@@ -233,24 +235,40 @@ pub enum Recheck {
 pub fn recheck(
     fenced: &Program,
     reduced: impl IntoIterator<Item = Program>,
-    options: &RobustOptions,
+    options: &Options,
     control: &Control,
 ) -> Result<Recheck, Failure> {
     let started = Instant::now();
-    let check = |program: &Program| robust(program, options, &control.after(started.elapsed()));
-    match check(fenced)?.verdict {
+    let check = |program: &Program| achieves(program, options, &control.after(started.elapsed()));
+    match check(fenced)? {
         Verdict::Holds => {}
-        Verdict::Violated(_) => return Err(Failure::Bug("the fences that were found are not enough".into())),
+        Verdict::Violated(()) => return Err(Failure::Bug("the fences that were found are not enough".into())),
         Verdict::Unknown(limit) => return Ok(Recheck::Stopped(limit)),
     }
     for program in reduced {
-        match check(&program)?.verdict {
-            Verdict::Violated(_) => {}
+        match check(&program)? {
+            Verdict::Violated(()) => {}
             Verdict::Holds => return Err(Failure::Bug("one of the fences that were found is not needed".into())),
             Verdict::Unknown(limit) => return Ok(Recheck::Stopped(limit)),
         }
     }
     Ok(Recheck::Confirmed)
+}
+
+/// Whether the aim is met by a program as it is.
+fn achieves(program: &Program, options: &Options, control: &Control) -> Result<Verdict<()>, Failure> {
+    Ok(match options.aim {
+        Aim::Robust => without_run(robust(program, &options.robust, control)?.verdict),
+        Aim::RaceFree => without_run(triangular_races(program, options.robust.jobs, control)?.verdict),
+    })
+}
+
+fn without_run<R>(verdict: Verdict<R>) -> Verdict<()> {
+    match verdict {
+        Verdict::Holds => Verdict::Holds,
+        Verdict::Violated(_) => Verdict::Violated(()),
+        Verdict::Unknown(limit) => Verdict::Unknown(limit),
+    }
 }
 
 /// The attacks of `program` that are feasible, each of them shown by a search; `None` for the rest if a limit came first.

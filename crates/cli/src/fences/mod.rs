@@ -1,0 +1,10 @@
+//! Places for fences in a source text, what they cost, and the text with fences in it.
+
+mod costs;
+mod litmus;
+mod sites;
+mod write;
+
+pub(crate) use costs::Costs;
+pub(crate) use sites::{Site, Sites};
+pub(crate) use write::{Chosen, Repair, in_own_language, inserted};
