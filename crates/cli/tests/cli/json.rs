@@ -185,3 +185,16 @@ fn litmus_tests_come_with_observation_counts_and_states() {
     assert_eq!((&unknown["verdict"], &unknown["limit"]), (&"unknown".into(), &"states".into()));
     assert!(unknown["reason"].is_string() && unknown.get("observation").is_none());
 }
+
+#[test]
+fn answers_about_fences_and_races_fit_the_schema() {
+    let both = ["examples/litmus/sb.weir", "examples/litmus/mp.weir"];
+    let found = answers(&weir(&[&["fences", "--format", "json", "--all", "--write"], &both[..]].concat()));
+    assert_eq!(found[1]["fences"], Value::Array(Vec::new()));
+    answers(&weir(&[&["fences", "--format", "json", "--stats"], &both[..]].concat()));
+    let unknown = answers(&weir(&["fences", "--format", "json", "--states", "5", &sample("peterson")]));
+    assert_eq!((&unknown[0]["verdict"], &unknown[0]["limit"]), (&"unknown".into(), &"states".into()));
+    let race = answers(&weir(&["robust", "--format", "json", "--method", "trf", "examples/litmus/sb.weir"]));
+    assert_eq!(race[0]["verdict"], "unknown");
+    assert!(race[0]["race"]["write"]["line"].is_u64() && race[0]["limit"].is_null(), "{:#}", race[0]);
+}

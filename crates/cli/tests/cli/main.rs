@@ -3,6 +3,7 @@
 //! One test program for all of it, since linking takes longer than most of the tests.
 
 mod bad_input;
+mod fences;
 mod files;
 mod interrupt;
 mod json;

@@ -1,0 +1,155 @@
+//! `weir fences`: what is found is enough, in every language, and says what it costs.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::support::{root, sample, scratch, weir, weir_with_input, write};
+
+const STORE_BUFFERING: &str = "examples/litmus/sb.weir";
+
+fn files(directory: &str, extensions: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders: Vec<PathBuf> = vec![root().join(directory)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the folder is there") {
+            let path = entry.expect("it can be read").path();
+            let is_wanted =
+                |path: &Path| path.extension().is_some_and(|end| extensions.iter().any(|wanted| end == *wanted));
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_wanted(&path) {
+                found.push(path.to_str().expect("the path is UTF-8").to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The answer with the program, which was found to be enough and is.
+#[track_caller]
+fn mended(file: &str) -> Value {
+    let ran = weir(&["fences", "--format", "json", "--write", "--timeout", "60s", file]);
+    ran.assert_no_bug();
+    let answer = ran.json();
+    assert_eq!((ran.status, &answer["verdict"]), (Some(0), &"fenced".into()), "{file}: {answer:#}");
+    assert_eq!((&answer["optimal"], &answer["checked"]), (&true.into(), &true.into()), "{file}");
+    let (text, language) = (answer["program"].as_str().expect("a text"), answer["program_language"].as_str());
+    let language = language.expect("a language");
+    let robust = weir_with_input(&["robust", "-q", "--from", language, "-"], text.as_bytes());
+    assert_eq!(robust.status, Some(0), "{file}: {robust:?}\n{text}");
+    answer
+}
+
+fn fences(answer: &Value) -> usize {
+    answer["fences"].as_array().map_or(usize::MAX, Vec::len)
+}
+
+#[test]
+fn every_example_is_mended() {
+    let files = files("examples", &["weir"]);
+    let needed = files.iter().filter(|file| fences(&mended(file)) > 0).count();
+    assert!(files.len() > 60 && needed > 20, "{needed} of {} needed fences", files.len());
+}
+
+#[test]
+fn programs_of_other_languages_are_mended_in_their_language() {
+    for (directory, extension, least) in
+        [("tests/litmus", "litmus", 3), ("tests/rmm", "rmm", 3), ("tests/trencher", "txt", 2)]
+    {
+        let answers: Vec<Value> = files(directory, &[extension]).iter().map(|file| mended(file)).collect();
+        let own = if extension == "txt" { "trencher" } else { extension };
+        let in_own = |answer: &&Value| fences(answer) > 0 && answer["program_language"] == own;
+        assert!(answers.iter().filter(in_own).count() >= least, "{directory}");
+    }
+}
+
+#[test]
+fn a_fence_has_thread_label_and_line() {
+    let answer = weir(&["fences", "--format", "json", STORE_BUFFERING]).json();
+    assert_eq!(
+        answer["fences"],
+        json!([{"thread": "P0", "line": 13, "column": 5}, {"thread": "P1", "line": 18, "column": 5}])
+    );
+    assert_eq!((&answer["cost"], &answer["aim"]), (&2.into(), &"robust".into()));
+    let labelled = weir_with_input(
+        &["fences", "--format", "json", "-"],
+        b"shared x, y; thread P[2] { x = 1; here: let r = y; y = 1; } thread Q { y = 2; let s = x; }",
+    );
+    let answer = labelled.json();
+    let fence = |thread: &str| json!({"thread": thread, "label": "here", "line": 1, "column": 41});
+    let all = answer["fences"].as_array().expect("fences");
+    assert!(all.contains(&fence("P[0]")) && all.contains(&fence("P[1]")), "{answer:#}");
+}
+
+#[test]
+fn all_sets_are_listed_and_cost_the_same() {
+    let answer = weir(&["fences", "--all", "--format", "json", &sample("two-places")]).json();
+    let sets = answer["sets"].as_array().expect("sets");
+    assert!(sets.len() > 1, "{answer:#}");
+    assert!(sets.contains(&answer["fences"]));
+    assert!(sets.iter().all(|set| set.as_array().map(Vec::len) == Some(1)), "{answer:#}");
+}
+
+#[test]
+fn costs_move_fences() {
+    let directory = scratch("fence-costs");
+    let line = |costs: &str| {
+        let costs = write(&directory, "costs", costs);
+        let answer = weir(&["fences", "--format", "json", "--cost", &costs, &sample("two-places")]).json();
+        (answer["fences"][0]["line"].as_u64(), answer["cost"].as_u64())
+    };
+    assert_eq!(line("6 5\n7 5\n8 5\n"), (Some(10), Some(1)));
+    assert_eq!(line("6 5\n7 3 # less\n8 5\n10 5\n"), (Some(7), Some(3)));
+}
+
+#[test]
+fn a_fence_outside_a_loop_is_cheaper() {
+    let program = b"shared x, y; thread P { x = 1; let i = 0; while i < 2 { let r = y; i = i + 1; } } thread Q { y = 1; fence; let s = x; }";
+    let answer = weir_with_input(&["fences", "--format", "json", "--cost", "loops", "-"], program).json();
+    assert_eq!(answer["cost"], 1, "{answer:#}");
+}
+
+#[test]
+fn against_races_it_can_take_more() {
+    let file = "examples/papers/triangular-race.weir";
+    assert_eq!(fences(&weir(&["fences", "--format", "json", file]).json()), 0);
+    let answer = weir(&["fences", "--format", "json", "--write", "--aim", "trf", file]).json();
+    assert_eq!((fences(&answer), &answer["checked"]), (1, &true.into()));
+    let text = answer["program"].as_str().expect("a text");
+    let free = weir_with_input(&["robust", "-q", "--method", "trf", "-"], text.as_bytes());
+    assert_eq!(free.status, Some(0), "{free:?}");
+}
+
+#[test]
+fn statistics_add_up() {
+    for file in [STORE_BUFFERING, "examples/mutex/dekker.weir", "tests/litmus/sb.litmus"] {
+        let answer = weir(&["fences", "--format", "json", "--stats", file]).json();
+        let table = &answer["table"];
+        let number = |field: &str| table[field].as_u64().unwrap_or_else(|| panic!("{field} in {table:#}"));
+        assert_eq!(number("questions"), number("by_control_flow") + number("by_search") + number("feasible"));
+        assert_eq!(number("fences"), fences(&answer) as u64);
+        assert_eq!(answer["attacks"]["feasible"], table["feasible"]);
+        assert!(number("feasible") > 0 && number("threads") == 2 && number("labels") > 4 && number("instructions") > 3);
+        assert!(table["wall_seconds"].is_f64());
+    }
+}
+
+#[test]
+fn a_limit_leaves_it_open() {
+    let ran = weir(&["fences", "--states", "1000", &sample("endless")]);
+    ran.assert_no_bug();
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+    let ran = weir(&["fences", "--write", "--states", "1000", &sample("endless")]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(3), ""), "nothing but programs is printed there");
+    assert!(ran.stderr.contains("unknown"), "{ran:?}");
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_number_of_workers() {
+    let cost = |jobs: &str| {
+        weir(&["fences", "--format", "json", "--jobs", jobs, "examples/mutex/dekker.weir"]).json()["cost"].clone()
+    };
+    assert_eq!(cost("1"), cost("3"));
+}
