@@ -194,6 +194,12 @@ pub(crate) struct RobustAnswer {
     pub(crate) limit: Option<LimitRecord>,
     /// Warnings and notes about the program.
     pub(crate) warnings: Vec<DiagnosticRecord>,
+    /// Instructions that no run executes. Only if the verdict is `robust` and few states were enough to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unexecuted: Option<Vec<InstructionRecord>>,
+    /// Threads that no run moves, although they have instructions. Only where `unexecuted` is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) immobile: Option<Vec<String>>,
     /// What the search took.
     pub(crate) statistics: StatisticsRecord,
 }

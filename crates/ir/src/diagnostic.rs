@@ -83,10 +83,17 @@ impl Diagnostic {
     }
 }
 
+/// Nobody misspells a longer name by hand, and comparing takes time in the product of the lengths.
+const LONGEST_COMPARED: usize = 255;
+
 /// The candidate nearest to `name`, if one is near enough to be what was meant.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > LONGEST_COMPARED {
+        return None;
+    }
     let limit = (name.chars().count() / 3).max(1);
-    let scored = candidates.into_iter().map(|candidate| (edit_distance(name, candidate), candidate));
+    let candidates = candidates.into_iter().filter(|candidate| candidate.len() <= LONGEST_COMPARED);
+    let scored = candidates.map(|candidate| (edit_distance(name, candidate), candidate));
     scored.filter(|&(distance, _)| distance > 0 && distance <= limit).min().map(|(_, candidate)| candidate)
 }
 
@@ -121,5 +128,14 @@ mod tests {
         assert_eq!(nearest("trun", ["turn", "flag"]), Some("turn"));
         assert_eq!(nearest("x", ["turn", "flag"]), None);
         assert_eq!(nearest("flag", ["flag"]), None);
+    }
+
+    /// Comparing these character by character would take a thousand million steps and as many words of memory.
+    #[test]
+    fn nearest_does_not_compare_what_nobody_wrote_by_hand() {
+        let endless = "a".repeat(10_000_000);
+        assert_eq!(nearest(&endless, ["thread", "end"]), None);
+        assert_eq!(nearest("thread", [endless.as_str()]), None);
+        assert_eq!(nearest(&endless, [format!("{endless}b").as_str()]), None);
     }
 }

@@ -1,6 +1,6 @@
 //! `weir robust`: do store buffers change what the program does?
 
-use weir::reach::Statistics;
+use weir::reach::{Coverage, Statistics};
 use weir::robust::{Attacks, Options, RaceReport, Report, attacks, robust, triangular_races};
 use weir::{Control, Failure};
 use weir_ir::{Diagnostic, Program};
@@ -29,6 +29,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) attacks: Option<Attacks>,
     /// What the search took.
     pub(crate) statistics: Statistics,
+    /// What runs execute, if the program is robust and that is known.
+    pub(crate) coverage: Option<Coverage>,
 }
 
 /// Runs it.
@@ -49,12 +51,12 @@ fn one(task: &Task<'_>, options: &RobustOptions, console: &mut Console) -> Resul
     }
     let limits = &options.common.limits;
     let found = analysis::watched(task, limits, console, |control| search(options, program, control));
-    let (conclusion, attacks, statistics) = match found {
-        Ok((conclusion, attacks, statistics)) => (conclusion, Some(attacks), statistics),
-        Err(Failure::Refused(diagnostic)) => (Conclusion::Refused(diagnostic), None, Statistics::default()),
+    let (conclusion, attacks, statistics, coverage) = match found {
+        Ok((conclusion, attacks, statistics, coverage)) => (conclusion, Some(attacks), statistics, coverage),
+        Err(Failure::Refused(diagnostic)) => (Conclusion::Refused(diagnostic), None, Statistics::default(), None),
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
-    let finding = Finding { options, program, warnings, conclusion, attacks, statistics };
+    let finding = Finding { options, program, warnings, conclusion, attacks, statistics, coverage };
     match options.common.format {
         RunFormat::Json => console.json(&render::json::robust(task, &finding)),
         RunFormat::Text => render::robust::show(&finding, console),
@@ -68,7 +70,7 @@ fn search(
     options: &RobustOptions,
     program: &Program,
     control: &Control,
-) -> Result<(Conclusion, Attacks, Statistics), Failure> {
+) -> Result<(Conclusion, Attacks, Statistics, Option<Coverage>), Failure> {
     let jobs = analysis::jobs(&options.common.limits);
     let method = match options.method {
         Method::Attacks => weir::robust::Method::Attacks,
@@ -76,9 +78,9 @@ fn search(
         Method::Single => weir::robust::Method::Single,
         Method::Trf => {
             let RaceReport { verdict, statistics } = triangular_races(program, jobs, control)?;
-            return Ok((Conclusion::of_races(verdict), attacks(program), statistics));
+            return Ok((Conclusion::of_races(verdict), attacks(program), statistics, None));
         }
     };
-    let Report { verdict, attacks, statistics } = robust(program, &Options { method, jobs }, control)?;
-    Ok((Conclusion::new(verdict), attacks, statistics))
+    let Report { verdict, attacks, statistics, coverage } = robust(program, &Options { method, jobs }, control)?;
+    Ok((Conclusion::new(verdict), attacks, statistics, coverage))
 }

@@ -88,6 +88,11 @@ pub(crate) fn robust(task: &Task<'_>, finding: &robust::Finding<'_>) -> RobustAn
         reason: reason(&finding.conclusion, &finding.options.common.limits),
         limit: limit(&finding.conclusion),
         warnings: warnings(program, finding.warnings, finding.conclusion.refusal()),
+        unexecuted: finding.coverage.as_ref().map(|seen| coverage::records(program, &seen.unexecuted)),
+        immobile: finding.coverage.as_ref().map(|seen| {
+            let name = |&thread| program.thread(thread).name.clone();
+            seen.immobile.iter().map(name).collect()
+        }),
         statistics: statistics(&finding.statistics),
     }
 }

@@ -7,11 +7,12 @@ use weir_witness::render::{LaneOptions, lanes};
 
 use super::clean::{clean, clip};
 use super::diagnostic::{illustrate, render_place};
-use super::text::{Tone, evidence, headline, help, more, reason, statistics};
+use super::text::{Tone, diagnostics, evidence, headline, help, more, reason, statistics};
 use crate::args::Method;
 use crate::commands::analysis::Conclusion;
 use crate::commands::robust::Finding;
 use crate::console::Console;
+use crate::coverage;
 use crate::evidence::Evidence;
 use crate::race::Racing;
 use crate::units::{counted, grouped};
@@ -26,7 +27,7 @@ pub(crate) fn show(finding: &Finding<'_>, console: &mut Console) {
     let mut text = first_line(finding);
     if !console.is_quiet() {
         text += &match &finding.conclusion {
-            Conclusion::Holds => how(finding),
+            Conclusion::Holds => how(finding) + &never_seen(finding),
             Conclusion::Violated(found) => violated(finding.program, found, console.width()),
             Conclusion::Stopped(limit) => stopped(finding, *limit),
             Conclusion::Refused(diagnostic) => format!("\n{}\n", render_place(&finding.program.source, diagnostic)),
@@ -101,6 +102,12 @@ fn how(finding: &Finding<'_>) -> String {
             format!("{UNNOTICED}of {total} pairs of a store and a load, {flow} are {by_flow}, {open} {by_search}\n")
         }
     }
+}
+
+/// What no run executes: the program may be robust by accident.
+fn never_seen(finding: &Finding<'_>) -> String {
+    let Some(seen) = &finding.coverage else { return String::new() };
+    diagnostics(finding.program, &coverage::warnings(finding.program, seen))
 }
 
 /// Some stores can be delayed past loads, but it does not show.

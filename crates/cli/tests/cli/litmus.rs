@@ -72,7 +72,7 @@ fn other_commands_take_litmus_tests() {
     }
     let defined = weir(&["reach", "-D", "N=1", test]);
     assert_eq!(defined.status, Some(2));
-    assert!(defined.stderr.contains("litmus tests have none"), "{}", defined.stderr);
+    assert!(defined.stderr.contains("only programs in `.weir` have constants"), "{}", defined.stderr);
     let folder = scratch("litmus-witness");
     let saved = folder.join("run.json");
     let saved = saved.to_str().expect("UTF-8");

@@ -38,8 +38,10 @@ impl<'s> Words<'s> {
     pub(super) fn new(source: &'s Source) -> Self {
         let text = source.text();
         let mut words = Vec::new();
-        let mut start = 0;
-        for line in text.split_inclusive(['\n', '\r']) {
+        // Some editors put a mark of the encoding before the text; it is no part of the first word.
+        let marked = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut start = text.len() - marked.len();
+        for line in marked.split_inclusive(['\n', '\r']) {
             let mut starts_line = true;
             for word in line.split([' ', '\t', '\n', '\r', '\x0b', '\x0c']).filter(|word| !word.is_empty()) {
                 let at = start + (word.as_ptr() as usize - line.as_ptr() as usize);

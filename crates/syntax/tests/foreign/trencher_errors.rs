@@ -80,3 +80,9 @@ fn memory_beyond_the_stated_size() {
         &["4:1 beyond-memory"],
     );
 }
+
+#[test]
+fn a_mark_of_the_encoding_is_no_part_of_the_first_word() {
+    warns(Language::Trencher, "\u{feff}thread t\ninitial q0\ntransition q0 q1 write 1 0\nend\n", &[]);
+    warns(Language::Trencher, "\u{feff}# comment\nthread t\ninitial q0\ntransition q0 q1 write 1 0\nend\n", &[]);
+}

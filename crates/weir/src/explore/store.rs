@@ -24,7 +24,10 @@ pub(crate) fn hash(words: &[u64]) -> u64 {
         let wide = u128::from(hash ^ word).wrapping_mul(u128::from(FACTOR));
         hash = (wide >> 64) as u64 ^ wide as u64;
     }
-    // One more round, so that the last word reaches all bits.
+    // The product of one word reaches all bits; what several words make of each other takes one more round.
+    if words.len() == 1 {
+        return hash;
+    }
     let wide = u128::from(hash ^ (hash >> 32)).wrapping_mul(u128::from(START));
     (wide >> 64) as u64 ^ wide as u64
 }

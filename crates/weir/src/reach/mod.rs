@@ -199,7 +199,7 @@ fn report(program: &Program, options: &Options, compiled: &Compiled, outcome: Ou
     Ok(Report { verdict, statistics, coverage })
 }
 
-fn coverage(program: &Program, compiled: &Compiled, taken: &[bool]) -> Coverage {
+pub(crate) fn coverage(program: &Program, compiled: &Compiled, taken: &[bool]) -> Coverage {
     let edge_count = compiled.machine.edge_count;
     let was_taken = |number: u32| taken.get(number as usize).copied().unwrap_or(false);
     let unexecuted: Vec<_> =

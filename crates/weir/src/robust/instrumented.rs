@@ -12,7 +12,7 @@ use crate::{Control, Failure, Verdict};
 pub(super) fn one_by_one(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
     refuse::unsupported(program)?;
     let attacks = super::attacks(program);
-    let mut sum = Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default() };
+    let mut sum = Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default(), coverage: None };
     for index in 0..sum.attacks.open.len() {
         let instrumented = instrument(program, sum.attacks.open[index])?;
         let report = search(&instrumented, options, &control.beyond(&sum.statistics))?;
@@ -37,7 +37,7 @@ pub(super) fn all_at_once(program: &Program, options: &Options, control: &Contro
     refuse::unsupported(program)?;
     let attacks = super::attacks(program);
     if attacks.open.is_empty() {
-        return Ok(Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default() });
+        return Ok(Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default(), coverage: None });
     }
     let instrumented = instrument_all(program, &attacks.open)?;
     let report = search(&instrumented, options, control)?;
@@ -46,7 +46,7 @@ pub(super) fn all_at_once(program: &Program, options: &Options, control: &Contro
         Verdict::Violated(found) => violated(program, &instrumented, found.run())?,
         Verdict::Unknown(limit) => Verdict::Unknown(limit),
     };
-    Ok(Report { verdict, attacks, statistics: report.statistics })
+    Ok(Report { verdict, attacks, statistics: report.statistics, coverage: None })
 }
 
 fn search(instrumented: &Instrumented, options: &Options, control: &Control) -> Result<reach::Report, Failure> {

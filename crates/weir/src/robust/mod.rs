@@ -36,7 +36,7 @@ pub use races::{RaceReport, triangular_races};
 pub(crate) use run::Attempt;
 
 use crate::explore::{Found, Outcome, breadth_first};
-use crate::reach::{Statistics, refuse};
+use crate::reach::{Coverage, Statistics, coverage, refuse};
 use crate::semantics::StepCode;
 use crate::semantics::compile::{Compiled, Purpose, compile, present};
 use crate::{Control, Failure, Limit, Verdict};
@@ -79,6 +79,9 @@ pub struct Report {
     pub attacks: Attacks,
     /// What it took.
     pub statistics: Statistics,
+    /// If the program is robust: what runs under SC execute of it, which are all runs that matter then. `None` if the walk through
+    /// them did not come to an end within a modest number of states.
+    pub coverage: Option<Coverage>,
 }
 
 /// The attacks of a program.
@@ -91,11 +94,16 @@ pub fn attacks(program: &Program) -> Attacks {
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
 pub fn robust(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
-    match options.method {
+    let started = Instant::now();
+    let mut report = match options.method {
         Method::Attacks => by_attacks(program, options, control),
         Method::Instrumented => instrumented::one_by_one(program, options, control),
         Method::Single => instrumented::all_at_once(program, options, control),
+    }?;
+    if matches!(report.verdict, Verdict::Holds) {
+        report.coverage = Checker::new(program)?.coverage(options, &control.after(started.elapsed()));
     }
+    Ok(report)
 }
 
 fn by_attacks(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
@@ -110,8 +118,11 @@ fn by_attacks(program: &Program, options: &Options, control: &Control) -> Result
         Answer::Stopped(limit) => Verdict::Unknown(limit),
         Answer::Feasible(attempt) => Verdict::Violated(Box::new(attempt.checked(program)?)),
     };
-    Ok(Report { verdict, attacks, statistics })
+    Ok(Report { verdict, attacks, statistics, coverage: None })
 }
+
+/// Walks for the sake of coverage alone end here: they take a fraction of a second.
+const MOST_STATES_FOR_COVERAGE: u64 = 300_000;
 
 /// A program made ready for questions about attacks.
 pub(crate) struct Checker {
@@ -191,6 +202,17 @@ impl Checker {
             3..=8 => breadth_first(&Monitor::<8>::new(machine, &plans), control, jobs),
             _ => breadth_first(&Monitor::<{ refuse::MOST_WORDS }>::new(machine, &plans), control, jobs),
         }
+    }
+
+    /// What runs under SC execute, if walking through them takes few states: a program that is stuck is robust for the wrong reason,
+    /// and whoever asks about robustness alone should hear of it.
+    fn coverage(&self, options: &Options, control: &Control) -> Option<Coverage> {
+        let states = control.budget.states.map_or(MOST_STATES_FOR_COVERAGE, |most| most.min(MOST_STATES_FOR_COVERAGE));
+        let mut control = control.clone();
+        control.budget.states = Some(states);
+        let outcome = self.search(&Question::default(), options, &control);
+        let is_complete = matches!(outcome.found, Found::Nothing) && self.compiled.machine.fault.get().is_none();
+        is_complete.then(|| coverage(&self.program, &self.compiled, &outcome.taken))
     }
 
     fn statistics(&self, outcome: &Outcome) -> Statistics {

@@ -29,7 +29,7 @@ mod space;
 mod writer;
 
 use weir_ir::{
-    BinaryOp, Diagnostic, EdgeId, Expr, Instruction, Program, Property, PropertyKind, Range, Shared, Span, StateAtom,
+    BinaryOp, Diagnostic, EdgeId, Expr, Instruction, Program, Property, PropertyKind, Shared, Span, StateAtom,
     ThreadId, Value, validate,
 };
 
@@ -177,8 +177,6 @@ fn declarations(context: &Context<'_>) -> Vec<Shared> {
     names.extend(program.threads.iter().map(|thread| thread.name.clone()));
     names.extend(program.constants.iter().map(|(name, _)| name.clone()));
     let mut made = program.shared.clone();
-    let levels = Range { low: 0, high: context.all_bits() };
-    let bit = Range { low: 0, high: 1 };
     for shared in &program.shared {
         let mut beside = |kind: &str, address, initial, range| {
             let name = fresh(&mut names, &format!("{}_{kind}", shared.name));
@@ -188,13 +186,13 @@ fn declarations(context: &Context<'_>) -> Vec<Shared> {
         let at = |address| context.space.beside(shared.address, address);
         // The same range, so that a store that is blocked there is blocked here.
         beside("delayed", at(space::DELAYED), shared.initial.clone(), shared.range);
-        beside("waits", at(space::WAITS), zeros.clone(), Some(bit));
-        beside("level", at(space::LEVEL), zeros, Some(levels));
+        beside("waits", at(space::WAITS), zeros.clone(), None);
+        beside("level", at(space::LEVEL), zeros, None);
     }
     let flags = [("success", Some(context.flags.success)), ("attacking", context.flags.attacking)];
     for (name, address) in flags {
         if let Some(address) = address {
-            let (name, range) = (fresh(&mut names, name), Some(bit));
+            let (name, range) = (fresh(&mut names, name), None);
             made.push(Shared { name, address, is_array: false, initial: vec![0], range, span: Span::default() });
         }
     }

@@ -60,6 +60,7 @@ fn methods_agree_on_the_examples() {
 }
 
 #[test]
+#[allow(clippy::print_stderr, reason = "a test that checks nothing must be seen")]
 fn methods_agree_on_the_corpus_of_trencher() {
     let folder = root().join("../shared/corpus/trencher");
     let Ok(known) = std::fs::read_to_string(folder.join("expected.tsv")) else {

@@ -7,6 +7,7 @@ use weir::fences::{Aim, Fences, Options, at_locations, fences};
 use weir_ir::Source;
 
 #[test]
+#[allow(clippy::print_stderr, reason = "a test that checks nothing must be seen")]
 fn trenchers_programs_have_the_verdicts_and_fences_that_are_known() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/trencher");
     let Ok(expected) = std::fs::read_to_string(folder.join("expected.tsv")) else {

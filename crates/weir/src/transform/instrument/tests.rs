@@ -37,7 +37,7 @@ fn only_the_attacker_of_one_attack_is_instrumented_as_one() {
 #[test]
 fn an_access_to_any_address_is_refused() {
     let wild = Instruction::Store { address: Expr::Leaf(weir_ir::RegId(0)), value: Expr::Const(1) };
-    let pick = Instruction::Havoc { register: weir_ir::RegId(0), range: Range::FULL };
+    let pick = Instruction::Havoc { register: weir_ir::RegId(0), range: weir_ir::Range::FULL };
     let left = straight("P", [pick, wild, load(1, 2)]);
     let program = program(vec![cell("x", 1), cell("y", 2)], vec![left], Vec::new());
     match instrument_all(&program, &attacks(&program).open) {
