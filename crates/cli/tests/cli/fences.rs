@@ -85,7 +85,7 @@ fn a_fence_has_thread_label_and_line() {
 
 #[test]
 fn all_sets_are_listed_and_cost_the_same() {
-    let answer = weir(&["fences", "--all", "--format", "json", &sample("two-places")]).json();
+    let answer = weir(&["fences", "--all", "--format", "json", &sample("four-places")]).json();
     let sets = answer["sets"].as_array().expect("sets");
     assert!(sets.len() > 1, "{answer:#}");
     assert!(sets.contains(&answer["fences"]));
@@ -97,7 +97,7 @@ fn costs_move_fences() {
     let directory = scratch("fence-costs");
     let line = |costs: &str| {
         let costs = write(&directory, "costs", costs);
-        let answer = weir(&["fences", "--format", "json", "--cost", &costs, &sample("two-places")]).json();
+        let answer = weir(&["fences", "--format", "json", "--cost", &costs, &sample("four-places")]).json();
         (answer["fences"][0]["line"].as_u64(), answer["cost"].as_u64())
     };
     assert_eq!(line("6 5\n7 5\n8 5\n"), (Some(10), Some(1)));

@@ -141,7 +141,7 @@ fn not_checked(finding: &Finding<'_>, limit: Limit) -> String {
 fn found(finding: &Finding<'_>, repairs: &[Repair], unchecked: Option<Limit>) -> String {
     let mut text = String::new();
     if let (Some(report), true) = (&finding.report, finding.options.cost != CostChoice::Unit) {
-        text += &format!("they cost {} together\n", grouped(report.cost));
+        text += &format!("cost: {}\n", grouped(report.cost));
     }
     if let Some(limit) = unchecked {
         text += &format!("{}\n", not_checked(finding, limit));
@@ -193,10 +193,8 @@ fn threads(finding: &Finding<'_>, site: &Site) -> String {
 fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
     let mut text = String::new();
     if let Some(report) = &finding.report {
-        let (searches, states) = (
-            counted(u64::from(report.searches), "search").replace("searchs", "searches"),
-            counted(report.statistics.states, "state"),
-        );
+        let states = counted(report.statistics.states, "state");
+        let searches = if report.searches == 1 { "one search".into() } else { format!("{} searches", report.searches) };
         text += &format!("covered: {states} in {searches}\n");
         text += &open_attacks(&finding.sites.program, &report.attacks);
     }
