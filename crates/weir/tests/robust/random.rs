@@ -13,6 +13,7 @@ fn disagrees(program: &weir_ir::Program) -> bool {
     is_robust(program, LIMIT).is_some_and(|expected| verdict(program, 1) != Some(expected))
 }
 
+/// At least `decided` of 100 programs must be small enough, and `not_robust` of 1000 not robust.
 fn agree_on_random(name: &str, config: &Config, count: u64, decided: u64, not_robust: u64) {
     let count = std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(count);
     let (mut seen_decided, mut seen_not_robust) = (0, 0);
@@ -28,7 +29,7 @@ fn agree_on_random(name: &str, config: &Config, count: u64, decided: u64, not_ro
         assert_eq!(verdict(&program, 2), Some(expected), "{name} program, seed {seed}, two workers");
     }
     assert!(seen_decided * 100 >= decided * count, "{seen_decided} of {count} programs were small enough");
-    assert!(seen_not_robust * 100 >= not_robust * count, "{seen_not_robust} of {count} programs were not robust");
+    assert!(seen_not_robust * 1000 >= not_robust * count, "{seen_not_robust} of {count} programs were not robust");
 }
 
 /// Two threads of mostly loads and stores, so that many are not robust.
@@ -48,22 +49,22 @@ pub(crate) fn accesses() -> Config {
 
 #[test]
 fn programs_of_accesses_agree_with_the_definition() {
-    agree_on_random("accesses", &accesses(), 400, 60, 4);
+    agree_on_random("accesses", &accesses(), 400, 60, 40);
 }
 
 #[test]
 fn programs_with_locks_agree_with_the_definition() {
     let config = accesses().weighing(Statement::Atomic, 25).weighing(Statement::StrayLock, 2);
-    agree_on_random("locking", &config, 500, 60, 2);
+    agree_on_random("locking", &config, 500, 60, 20);
 }
 
 #[test]
 fn programs_of_three_threads_agree_with_the_definition() {
     let config = Config { threads: (3, 3), statements: (1, 3), ..accesses() };
-    agree_on_random("three threads", &config.weighing(Statement::Atomic, 6), 300, 40, 1);
+    agree_on_random("three threads", &config.weighing(Statement::Atomic, 6), 300, 40, 10);
 }
 
 #[test]
 fn programs_of_all_kinds_agree_with_the_definition() {
-    agree_on_random("all kinds", &Config::acyclic(), 300, 30, 1);
+    agree_on_random("all kinds", &Config::acyclic(), 300, 30, 3);
 }
