@@ -93,6 +93,6 @@ mod tests {
 
     #[test]
     fn rows_can_share_a_line() {
-        assert_eq!(fenced("P0; MOV [x],$1; MOV EAX,[y];", &["MOV EAX"]), "P0; MOV [x],$1; MFENCE      ; MOV EAX,[y];");
+        assert_eq!(fenced("P0; MOV [x],$1; MOV EAX,[y];", &["MOV EAX"]), "P0; MOV [x],$1; MFENCE     ; MOV EAX,[y];");
     }
 }
