@@ -23,6 +23,11 @@ pub(crate) fn litmus_tests(named: &[PathBuf]) -> Vec<Found> {
         inner.reverse();
         open.extend(inner.into_iter().map(|path| (path, depth + 1)));
     }
+    if let (true, Some(first)) = (gathering.found.is_empty(), named.first()) {
+        // Lists that are empty, or name only each other.
+        let trouble = Trouble::input_with_help("no litmus test is named there", "a list has one file a line");
+        gathering.found.push((first.clone(), Err(trouble)));
+    }
     gathering.found
 }
 

@@ -40,11 +40,11 @@ fn help_and_version_exit_with_zero() {
 
 #[test]
 fn help_offers_only_what_there_is() {
-    let all =
-        ["--help", "reach", "robust", "fences", "litmus", "translate", "replay", "fmt"].map(|command| match command {
-            "--help" => weir(&["--help"]).stdout,
-            command => weir(&[command, "--help"]).stdout,
-        });
+    let commands = ["--help", "reach", "robust", "fences", "litmus", "translate", "replay", "fmt"];
+    let all = commands.map(|command| match command {
+        "--help" => weir(&["--help"]).stdout,
+        command => weir(&[command, "--help"]).stdout,
+    });
     let all = all.concat();
     for absent in ["frequency", "sarif", "html", "promela", "--bound", "persistent", "cartesian", "schema"] {
         assert!(!all.contains(absent), "help speaks of {absent}");
