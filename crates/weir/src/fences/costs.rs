@@ -38,8 +38,9 @@ impl<'a> LoopCosts<'a> {
     pub fn cost(&self, after: &[ThreadEdge]) -> u64 {
         let mut threads: BTreeMap<ThreadId, u64> = BTreeMap::new();
         for &(thread, edge) in after {
-            let to = self.program.body(thread).edge(edge).to;
-            let depth = self.loops.get(&thread).map_or(0, |loops| loops.depth(to));
+            // What leads into a loop is not in it.
+            let edge = self.program.body(thread).edge(edge);
+            let depth = self.loops.get(&thread).map_or(0, |loops| loops.depth(edge.from).min(loops.depth(edge.to)));
             let cost = TURNS.pow(depth.min(MOST_LOOPS));
             let known = threads.entry(thread).or_default();
             *known = (*known).max(cost);

@@ -1,6 +1,6 @@
 //! Programs that once were, or elsewhere are, judged wrongly; and programs that try the limits.
 
-use weir::fences::{Fences, Options, fences, unit_cost};
+use weir::fences::{Fences, LoopCosts, Options, fences, unit_cost};
 use weir::robust::robust;
 use weir::{Budget, Control, Limit, Verdict};
 use weir_ir::{Program, Source};
@@ -94,4 +94,18 @@ fn endless_data_ends_at_the_budget() {
     let report = robust(&parse(text), &weir::robust::Options::default(), &control).expect("an answer");
     assert!(matches!(report.verdict, Verdict::Unknown(Limit::States)));
     assert!(!report.attacks.open.is_empty());
+}
+
+#[test]
+fn a_fence_before_a_loop_is_cheaper_than_one_inside() {
+    let text = "shared x, y;\nthread A { x = 1; while y == 0 { x = 1; } }\n";
+    let marked =
+        fence_places(&Source::new("test.weir", text), &weir_syntax::weir::Options::default()).expect("correct");
+    let costs = LoopCosts::new(&marked.program);
+    let cost_before = |word: &str| {
+        let offset = text.rfind(word).expect("it is there") as u32;
+        let place = marked.places.iter().find(|place| place.offset == offset).expect("a place");
+        costs.cost(&place.steps)
+    };
+    assert_eq!((cost_before("while"), cost_before("x = 1"), cost_before("} }")), (1, 10, 10));
 }
