@@ -192,6 +192,9 @@ pub(crate) struct RobustAnswer {
     /// What ended the search, if a limit did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<LimitRecord>,
+    /// If the verdict is `unknown` because of a limit: the attacks that are still open.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) open: Vec<DelayRecord>,
     /// Warnings and notes about the program.
     pub(crate) warnings: Vec<DiagnosticRecord>,
     /// Instructions that no run executes. Only if the verdict is `robust` and few states were enough to tell.

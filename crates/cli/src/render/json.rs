@@ -87,6 +87,7 @@ pub(crate) fn robust(task: &Task<'_>, finding: &robust::Finding<'_>) -> RobustAn
         race: if let Conclusion::Raced(race) = &finding.conclusion { race_record(program, race) } else { None },
         reason: reason(&finding.conclusion, &finding.options.common.limits),
         limit: limit(&finding.conclusion),
+        open: open_attacks(finding),
         warnings: warnings(program, finding.warnings, finding.conclusion.refusal()),
         unexecuted: finding.coverage.as_ref().map(|seen| coverage::records(program, &seen.unexecuted)),
         immobile: finding.coverage.as_ref().map(|seen| {
@@ -110,6 +111,18 @@ fn race_record(program: &Program, race: &Race) -> Option<RaceRecord> {
         model: model_record(race.run().model),
         steps: step_records(program, race.replay()),
     })
+}
+
+/// What a limit left undecided.
+fn open_attacks(finding: &robust::Finding<'_>) -> Vec<DelayRecord> {
+    let is_open = matches!(finding.conclusion, Conclusion::Stopped(_));
+    let open = finding.attacks.iter().filter(|_| is_open).flat_map(|attacks| &attacks.open);
+    let record = |thread, edge| coverage::record(finding.program, thread, edge);
+    open.map(|attack| DelayRecord {
+        store: record(attack.thread, attack.store),
+        load: record(attack.thread, attack.load),
+    })
+    .collect()
 }
 
 fn robust_verdict(conclusion: &Conclusion) -> RobustVerdict {
