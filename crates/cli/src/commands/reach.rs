@@ -77,10 +77,18 @@ pub(super) fn model(name: ModelName) -> Model {
     }
 }
 
+/// The engine of this name.
+pub(crate) fn engine(name: Engine) -> weir::reach::Engine {
+    match name {
+        Engine::Explicit => weir::reach::Engine::Explicit,
+    }
+}
+
 fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &Control) -> Result<Report, Failure> {
-    let (Engine::Explicit, ReductionName::None) = (options.search.engine, options.search.reduction);
+    let ReductionName::None = options.search.reduction;
     let engine = Options {
         model: model(options.search.model),
+        engine: engine(options.search.engine),
         search: match options.search.order {
             SearchName::Bfs => Search::BreadthFirst,
             SearchName::Dfs => Search::DepthFirst,

@@ -10,7 +10,7 @@ use super::text::reason;
 use crate::args::Method;
 use crate::commands::analysis::Conclusion;
 use crate::commands::reach::Finding;
-use crate::commands::{Task, robust};
+use crate::commands::{Task, reach, robust};
 use crate::evidence::Evidence;
 use crate::json::{
     AttacksRecord, DelayRecord, DiagnosticRecord, GoalRecord, InstructionRecord, LimitRecord, RaceRecord, ReachAnswer,
@@ -37,7 +37,7 @@ pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
     let is_complete = matches!(finding.conclusion, Conclusion::Holds);
     ReachAnswer {
         head: task.head(verdict),
-        engine: "explicit",
+        engine: reach::engine(finding.options.search.engine).name(),
         model: model_record(finding.model),
         states: finding.statistics.states,
         goal: main.as_ref().map(|goal| goal.text.clone()),
