@@ -110,6 +110,7 @@ fn encode(limit: Limit) -> u64 {
         Limit::Memory => 2,
         Limit::States => 3,
         Limit::Interrupted => 4,
+        Limit::Extensions => 5,
     }
 }
 

@@ -166,7 +166,7 @@ impl Hunt<'_> {
 
     fn try_out(&mut self, choice: &Choice) -> Result<Trial, Failure> {
         let fenced = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
-        let question = Question { attacks: self.open.clone(), fenced };
+        let question = Question { attacks: self.open.clone(), fenced, ..Question::default() };
         let control = self.control.after(self.started.elapsed());
         let (found, statistics) = match self.options.aim {
             Aim::Robust => self.attack(question, &control)?,

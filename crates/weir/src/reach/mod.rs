@@ -3,6 +3,7 @@
 //! A violation is a run that `weir-witness` has replayed, whichever engine found it.
 
 mod explicit;
+mod lazy;
 pub(crate) mod refuse;
 
 use std::collections::BTreeSet;
@@ -13,6 +14,8 @@ use std::time::Duration;
 use weir_ir::{EdgeId, Program, PropertyId, ThreadId};
 use weir_witness::{Checked, Goal, Model};
 
+pub use lazy::{Form, LazyOptions, Round};
+
 use crate::semantics::compile::{Compiled, present};
 use crate::{Control, Failure, Verdict};
 
@@ -22,6 +25,8 @@ pub enum Engine {
     /// Visits every state one by one.
     #[default]
     Explicit,
+    /// Lets stores wait only where that can matter, found by checks for robustness.
+    Lazy,
 }
 
 impl Engine {
@@ -29,6 +34,7 @@ impl Engine {
     pub fn name(self) -> &'static str {
         match self {
             Self::Explicit => "explicit",
+            Self::Lazy => "lazy",
         }
     }
 }
@@ -58,6 +64,8 @@ pub struct Options {
     pub keep_dead_registers: bool,
     /// Which goals to look for: all of the program's if empty.
     pub goals: Vec<Goal>,
+    /// For the lazy engine.
+    pub lazy: LazyOptions,
 }
 
 impl Default for Options {
@@ -69,6 +77,7 @@ impl Default for Options {
             jobs: NonZeroUsize::MIN,
             keep_dead_registers: false,
             goals: Vec::new(),
+            lazy: LazyOptions::default(),
         }
     }
 }
@@ -122,6 +131,8 @@ pub struct Report {
     pub statistics: Statistics,
     /// What was executed. Complete only if the verdict is `Holds`.
     pub coverage: Coverage,
+    /// What the lazy engine added to the program, round by round; other engines have no rounds.
+    pub rounds: Vec<Round>,
 }
 
 /// Looks for a run of `program` that reaches a goal. Without any goal, just visits all states.
@@ -131,6 +142,7 @@ pub struct Report {
 pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
     match options.engine {
         Engine::Explicit => explicit::reach(program, options, control),
+        Engine::Lazy => lazy::reach(program, options, control),
     }
 }
 

@@ -1,10 +1,12 @@
 //! Which attacks are asked about, and what control flow tells of them before any search.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use weir_ir::{Body, EdgeId, Program, ThreadId};
 
 use super::attacks::{Attack, drains};
+use super::covered::{Covered, Mark, OFF};
 use super::local::favoured;
 use crate::semantics::compile::Compiled;
 use crate::semantics::state::Patch;
@@ -12,11 +14,12 @@ use crate::semantics::state::Patch;
 /// A step of a thread: an edge of its body.
 pub type ThreadEdge = (ThreadId, EdgeId);
 
-/// Is one of these attacks feasible, if there were fences after these steps?
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+/// Is one of these attacks feasible, if there were fences after these steps? Only ways from store to load count that are not covered.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Question {
     pub(crate) attacks: BTreeSet<Attack>,
     pub(crate) fenced: BTreeSet<ThreadEdge>,
+    pub(crate) covered: BTreeMap<ThreadId, Arc<Covered>>,
 }
 
 impl Question {
@@ -82,6 +85,7 @@ pub(super) struct Plan {
     pub(super) forget: Patch,
     /// For each store that is asked about: its loads, and where control can pass while it waits.
     stores: BTreeMap<u32, (BTreeSet<EdgeId>, Flow)>,
+    covered: Option<Arc<Covered>>,
 }
 
 impl Plan {
@@ -89,6 +93,12 @@ impl Plan {
     #[inline]
     pub(super) fn goes_on(&self, store: u32, edge: u32, to: usize) -> bool {
         self.stores.get(&store).is_some_and(|(_, flow)| flow.goes_on(edge as usize, to))
+    }
+
+    /// How much of the way of a delayed store is covered, once the thread has taken one more edge.
+    #[inline]
+    pub(super) fn mark_after(&self, mark: Mark, edge: u32) -> Mark {
+        self.covered.as_ref().map_or(OFF, |covered| covered.after(mark, edge))
     }
 
     /// Whether the attack of this store and this load is asked about.
@@ -114,7 +124,8 @@ impl Plans {
                 let flow = Flow::new(body, &loads, |edge| question.fenced.contains(&(thread, edge)));
                 (store.0, (loads, flow))
             });
-            Plan { favoured: favoured(body), forget, stores: stores.collect() }
+            let covered = question.covered.get(&thread).cloned();
+            Plan { favoured: favoured(body), forget, stores: stores.collect(), covered }
         };
         Self { threads: compiled.threads.iter().enumerate().map(plan).collect() }
     }

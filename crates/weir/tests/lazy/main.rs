@@ -1,0 +1,6 @@
+//! The lazy engine agrees with the reference interpreter, in both of its forms.
+
+mod compare;
+mod families;
+mod random;
+mod tiny;
