@@ -27,6 +27,17 @@ pub(crate) enum ModelName {
 pub(crate) enum Engine {
     /// Visits every state one by one.
     Explicit,
+    /// Lets stores wait only where that can matter, and finds out where by checking robustness.
+    Lazy,
+}
+
+/// How the lazy engine extends the program.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LazyForm {
+    /// Keeps the code and adds what store buffers can do along several paths in each round.
+    Keep,
+    /// One path in each round, and its first store is removed: the algorithm as published. For comparison.
+    First,
 }
 
 /// Ways to find out whether a program is robust.

@@ -1,13 +1,13 @@
 //! `weir reach`: can a forbidden state be reached?
 
-use weir::reach::{Coverage, Options, Report, Search, Statistics, reach};
+use weir::reach::{Coverage, Form, LazyOptions, Options, Report, Round, Search, Statistics, reach};
 use weir::{Control, Failure};
 use weir_ir::{Diagnostic, Program};
 use weir_witness::{Goal, Model};
 
 use super::Task;
 use super::analysis::{self, Conclusion};
-use crate::args::{Engine, ModelName, ReachOptions, ReductionName, RunFormat, SearchName};
+use crate::args::{Engine, LazyForm, ModelName, ReachOptions, ReductionName, RunFormat, SearchName};
 use crate::console::Console;
 use crate::exit::Status;
 use crate::json::CommandName;
@@ -33,6 +33,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) statistics: Statistics,
     /// What the search saw. Complete only if the conclusion is `Holds`.
     pub(crate) coverage: Coverage,
+    /// What the lazy engine added, round by round.
+    pub(crate) rounds: Vec<Round>,
 }
 
 /// Runs it.
@@ -53,14 +55,15 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     let found = analysis::watched(task, &options.common.limits, console, |control| {
         search(options, &loaded.program, &goals, control)
     });
-    let (conclusion, statistics, coverage) = conclude(found)?;
+    let (conclusion, statistics, coverage, rounds) = conclude(found)?;
     // A complete search knows better than the analysis what no run executes, and says so in its answer.
     if !task.is_json && !matches!(conclusion, Conclusion::Holds) {
         console.diagnostics(&loaded.program.source, &late);
     }
     let (program, warnings) = (&loaded.program, loaded.warnings.as_slice());
     let model = model(options.search.model);
-    let finding = Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage };
+    let finding =
+        Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage, rounds };
     match options.common.format {
         RunFormat::Json => console.json(&render::json::reach(task, &finding)),
         RunFormat::Text => render::reach::show(&finding, console),
@@ -81,6 +84,7 @@ pub(super) fn model(name: ModelName) -> Model {
 pub(crate) fn engine(name: Engine) -> weir::reach::Engine {
     match name {
         Engine::Explicit => weir::reach::Engine::Explicit,
+        Engine::Lazy => weir::reach::Engine::Lazy,
     }
 }
 
@@ -96,17 +100,27 @@ fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &C
         jobs: analysis::jobs(&options.common.limits),
         keep_dead_registers: options.search.keep_dead_registers,
         goals: goals.to_vec(),
+        lazy: LazyOptions {
+            form: match options.search.lazy_form {
+                LazyForm::Keep => Form::Keep,
+                LazyForm::First => Form::First,
+            },
+            rounds: options.search.lazy_rounds,
+        },
     };
     reach(program, &engine, control)
 }
 
-fn conclude(result: Result<Report, Failure>) -> Result<(Conclusion, Statistics, Coverage), Trouble> {
-    let Report { verdict, statistics, coverage } = match result {
+/// The answer, what it took, what was executed, and the rounds.
+type Concluded = (Conclusion, Statistics, Coverage, Vec<Round>);
+
+fn conclude(result: Result<Report, Failure>) -> Result<Concluded, Trouble> {
+    let Report { verdict, statistics, coverage, rounds } = match result {
         Ok(report) => report,
         Err(Failure::Refused(diagnostic)) => {
-            return Ok((Conclusion::Refused(diagnostic), Statistics::default(), Coverage::default()));
+            return Ok((Conclusion::Refused(diagnostic), Statistics::default(), Coverage::default(), Vec::new()));
         }
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
-    Ok((Conclusion::new(verdict), statistics, coverage))
+    Ok((Conclusion::new(verdict), statistics, coverage, rounds))
 }

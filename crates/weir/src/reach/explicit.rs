@@ -35,7 +35,12 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
     // Compiling a program near the limits of size takes seconds.
     if let Some(limit) = Watch::start(control).exceeded(0, 0) {
         let statistics = Statistics::default();
-        return Ok(Report { verdict: Verdict::Unknown(limit), statistics, coverage: Coverage::default(), rounds: Vec::new() });
+        return Ok(Report {
+            verdict: Verdict::Unknown(limit),
+            statistics,
+            coverage: Coverage::default(),
+            rounds: Vec::new(),
+        });
     }
     let compiled = compile(program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
     let outcome = run(&compiled.machine, options, &control.after(started.elapsed()));

@@ -25,6 +25,8 @@ mod remembered;
 mod unroll;
 mod weaver;
 
+use std::collections::VecDeque;
+
 use weir_ir::{
     BinaryOp, Body, Diagnostic, EdgeId, Expr, Instruction, LocId, Program, PropertyKind, StateAtom, ThreadId, validate,
 };
@@ -32,7 +34,7 @@ use weir_ir::{
 pub(crate) use self::unroll::{is_cyclic, unroll};
 use self::weaver::Weaver;
 use crate::Failure;
-use crate::robust::drains;
+use crate::robust::{Attack, drains};
 
 /// Steps of one thread one after the other: from a store that waits to a load that overtakes it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -184,6 +186,38 @@ pub(crate) fn delay_first(extended: &Extended, original: &Program, path: &DelayP
     made.checked()
 }
 
+/// A shortest path from the store of an attack to its load.
+pub fn shortest_path(program: &Program, attack: Attack) -> Option<DelayPath> {
+    let body = program.body(attack.thread);
+    let goal = body.edge(attack.load).from;
+    let mut came_by: Vec<Option<EdgeId>> = vec![None; body.locations.len()];
+    let start = body.edge(attack.store).to;
+    let mut work = VecDeque::from([start]);
+    came_by[start.index()] = Some(attack.store);
+    while let Some(loc) = work.pop_front().filter(|&loc| loc != goal) {
+        for (id, edge) in body.edges_from(loc) {
+            let passes = !drains(&edge.instruction) && !leaves(&edge.instruction);
+            if passes && came_by[edge.to.index()].is_none() {
+                came_by[edge.to.index()] = Some(id);
+                work.push_back(edge.to);
+            }
+        }
+    }
+    let mut edges = vec![attack.load];
+    let mut at = goal;
+    loop {
+        let edge = came_by[at.index()]?;
+        edges.push(edge);
+        // The start may be passed again on a cycle, but not on a shortest path.
+        if edge == attack.store && at == start {
+            break;
+        }
+        at = body.edge(edge).from;
+    }
+    edges.reverse();
+    Some(DelayPath { thread: attack.thread, edges })
+}
+
 /// Whether the path is one.
 fn check(program: &Program, path: &DelayPath) -> Result<(), Failure> {
     let body = program.body(path.thread);
@@ -195,9 +229,12 @@ fn check(program: &Program, path: &DelayPath) -> Result<(), Failure> {
     let (what, span) = match obstacle {
         Some(edge) => ("no store can wait past this", edge.span),
         None if is_joined && begins && ends => return Ok(()),
-        None => ("this is no way from a store to a load", path.edges.first().map_or_else(Default::default, |e| at(e).span)),
+        None => {
+            ("this is no way from a store to a load", path.edges.first().map_or_else(Default::default, |e| at(e).span))
+        }
     };
-    let help = "a path begins with a store, ends with a load, and has no fence, read-modify-write, lock or unlock in it";
+    let help =
+        "a path begins with a store, ends with a load, and has no fence, read-modify-write, lock or unlock in it";
     Err(Failure::Refused(Box::new(Diagnostic::error("no-path", what, span).help(help))))
 }
 

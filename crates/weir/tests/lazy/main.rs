@@ -2,5 +2,7 @@
 
 mod compare;
 mod families;
+mod files;
+mod pass;
 mod random;
 mod tiny;

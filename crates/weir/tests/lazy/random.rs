@@ -85,7 +85,12 @@ fn cyclic_programs_agree() {
 
 #[test]
 fn programs_with_locks_agree() {
-    agree_on_random("locking", &Config::locking().weighing(Statement::Store, 40).weighing(Statement::Load, 40), 150, [80, 80]);
+    agree_on_random(
+        "locking",
+        &Config::locking().weighing(Statement::Store, 40).weighing(Statement::Load, 40),
+        150,
+        [80, 80],
+    );
 }
 
 #[test]

@@ -158,7 +158,8 @@ impl<'a> Oracle<'a> {
     fn path(&self, attempt: &Attempt) -> Option<DelayPath> {
         let (thread, _) = attempt.way()?;
         let origins = &self.extended.origins[thread.index()];
-        let is_own = |edge: EdgeId| origins[edge.index()].execute.is_some_and(|_| is_plain(self.extended, thread, edge));
+        let is_own =
+            |edge: EdgeId| origins[edge.index()].execute.is_some_and(|_| is_plain(self.extended, thread, edge));
         let attempt = attempt.begun_early(&self.extended.program, is_own);
         let (_, way) = attempt.way()?;
         let mut edges = Vec::new();
@@ -182,8 +183,7 @@ fn is_plain(extended: &Extended, thread: ThreadId, edge: EdgeId) -> bool {
 /// The paths of a thread as words, and what its edges mean for them.
 fn covering(extended: &Extended, paths: &[DelayPath], thread: ThreadId) -> Covered {
     let own: Vec<usize> = (0..paths.len()).filter(|&path| paths[path].thread == thread).collect();
-    let words: Vec<Vec<u32>> =
-        own.iter().map(|&path| paths[path].edges.iter().map(|edge| edge.0).collect()).collect();
+    let words: Vec<Vec<u32>> = own.iter().map(|&path| paths[path].edges.iter().map(|edge| edge.0).collect()).collect();
     let effect = |origin: &crate::transform::delay::Origin| match (origin.execute, origin.note) {
         (Some(edge), _) => Effect::Read(edge.0),
         (None, Note::Leaves { path, position }) => {

@@ -17,7 +17,8 @@ pub(super) fn guards(path: &[Edge]) -> Vec<Option<RegExpr>> {
             }
             Instruction::Assign { register, value } => {
                 for condition in &mut wanted {
-                    *condition = condition.map(&mut |&leaf| if leaf == *register { value.clone() } else { Expr::Leaf(leaf) });
+                    *condition =
+                        condition.map(&mut |&leaf| if leaf == *register { value.clone() } else { Expr::Leaf(leaf) });
                 }
             }
             other => {
@@ -75,7 +76,11 @@ fn simplified(expr: &RegExpr) -> RegExpr {
         Expr::Binary(BinaryOp::Add, left, right) => match (simplified(left), simplified(right)) {
             (Expr::Binary(BinaryOp::Add, inner, first), Expr::Const(second)) => match *first {
                 Expr::Const(first) => Expr::binary(BinaryOp::Add, *inner, Expr::Const(first.wrapping_add(second))),
-                first => Expr::binary(BinaryOp::Add, Expr::Binary(BinaryOp::Add, inner, Box::new(first)), Expr::Const(second)),
+                first => Expr::binary(
+                    BinaryOp::Add,
+                    Expr::Binary(BinaryOp::Add, inner, Box::new(first)),
+                    Expr::Const(second),
+                ),
             },
             (left, right) => Expr::binary(BinaryOp::Add, left, right),
         },

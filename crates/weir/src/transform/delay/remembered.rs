@@ -135,18 +135,20 @@ impl Stores {
                 let search = self.search(weaver, span);
                 let deeds = [set(search.wanted, address.clone()), set(search.asking, Expr::Const(position as Value))];
                 weaver.link(from, search.at[newest], span, deeds);
-                let back = || test(Expr::binary(BinaryOp::Equal, Expr::Leaf(search.asking), Expr::Const(position as Value)));
+                let back =
+                    || test(Expr::binary(BinaryOp::Equal, Expr::Leaf(search.asking), Expr::Const(position as Value)));
                 weaver.link(search.found, own, span, [back(), assign(Expr::Leaf(search.value))]);
                 weaver.link(search.not_found, memory, span, [back(), plain]);
             }
         }
     }
 
-    /// Whether a store has not been flushed yet when control is at a step.
+    /// Whether a store waits when control is at a step: the path may have been entered behind it, and it may have been flushed.
     fn still_waits(&self, number: usize, position: usize) -> RegExpr {
         let flushable = |&load: &usize| self.all[number].position < load && load < position;
+        let is_newest = number + 1 == self.count(position);
         match self.head {
-            Some(head) if self.loads.iter().any(flushable) => {
+            Some(head) if !is_newest || self.loads.iter().any(flushable) => {
                 Expr::binary(BinaryOp::LessEqual, Expr::Leaf(head), Expr::Const(number as Value))
             }
             _ => Expr::Const(1),
@@ -185,7 +187,8 @@ fn admitted(program: &Program, address: &RegExpr, value: &RegExpr) -> impl Itera
     let both = |left, right| Expr::binary(BinaryOp::And, left, right);
     let within = move |shared: &Shared| {
         let range = shared.range?;
-        let fits = both(compare(BinaryOp::GreaterEqual, value, range.low), compare(BinaryOp::LessEqual, value, range.high));
+        let fits =
+            both(compare(BinaryOp::GreaterEqual, value, range.low), compare(BinaryOp::LessEqual, value, range.high));
         let last = shared.address.wrapping_add(shared.initial.len() as Value - 1);
         match address.constant() {
             Some(constant) => shared.offset_of(constant).map(|_| fits),

@@ -99,7 +99,8 @@ fn in_layers(property: &Property, layers: &[(usize, usize)]) -> Property {
             Expr::Leaf(match atom {
                 StateAtom::At { thread, locations } => {
                     let (size, count) = layers[thread.index()];
-                    let copies = (0..count).flat_map(|layer| locations.iter().map(move |loc| layer * size + loc.index()));
+                    let copies =
+                        (0..count).flat_map(|layer| locations.iter().map(move |loc| layer * size + loc.index()));
                     StateAtom::At { thread: *thread, locations: copies.map(LocId::new).collect() }
                 }
                 other => other.clone(),
