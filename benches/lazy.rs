@@ -20,7 +20,9 @@ const MOST_STATES: u64 = 2_000_000;
 fn main() {
     let quick = std::env::args().any(|argument| argument == "--quick");
     println!("{:<24}{:>6}{:>14}{:>12}{:>12}   explicit", "", "rounds", "", "states", "ms");
-    for name in ["structures/parker", "mutex/peterson", "mutex/dekker", "mutex/lamport", "mutex/mcs", "structures/treiber"] {
+    for name in
+        ["structures/parker", "mutex/peterson", "mutex/dekker", "mutex/lamport", "mutex/mcs", "structures/treiber"]
+    {
         show(name, &example(name, None));
     }
     for count in [10, 50, 100, 200] {

@@ -13,7 +13,9 @@ pub(crate) const FORMS: [Form; 2] = [Form::Keep, Form::First];
 
 /// What the engine says about one goal; `None` for "unknown".
 pub(crate) fn answer(program: &Program, goal: Goal, form: Form, states: u64) -> Result<Option<bool>, String> {
-    let lazy = LazyOptions { form, rounds: 60 };
+    // The published form grows fast.
+    let rounds = if form == Form::Keep { 60 } else { 20 };
+    let lazy = LazyOptions { form, rounds };
     let options = Options { engine: Engine::Lazy, lazy, goals: vec![goal], ..Options::default() };
     let control = Control { budget: Budget { states: Some(states), ..Budget::default() }, ..Control::default() };
     match reach(program, &options, &control) {

@@ -59,7 +59,7 @@ impl Lazy<'_> {
                     Some(path) => path,
                 },
             };
-            if !self.may_go_on() {
+            if !self.may_go_on(&extended) {
                 return Ok(None);
             }
             self.rounds.push(Round { added: vec![projected(&extended, &path)] });

@@ -26,7 +26,7 @@ impl Lazy<'_> {
             match witnesses {
                 Witnesses::Stopped(limit) => return Ok((Verdict::Unknown(limit), coverage)),
                 Witnesses::Found(found) if found.is_empty() => return Ok((Verdict::Holds, coverage)),
-                Witnesses::Found(_) if !self.may_go_on() => {
+                Witnesses::Found(_) if !self.may_go_on(&extended) => {
                     return Ok((Verdict::Unknown(Limit::Extensions), coverage));
                 }
                 Witnesses::Found(found) => {

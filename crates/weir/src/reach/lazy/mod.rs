@@ -159,11 +159,15 @@ impl Lazy<'_> {
         Ok((verdict, coverage))
     }
 
-    /// Whether one more round may begin.
-    fn may_go_on(&self) -> bool {
-        self.rounds.len() < self.options.lazy.rounds
+    /// Whether one more round may begin, given the program so far.
+    fn may_go_on(&self, extended: &Extended) -> bool {
+        let edges: usize = extended.origins.iter().map(Vec::len).sum();
+        self.rounds.len() < self.options.lazy.rounds && edges < MOST_EDGES
     }
 }
+
+/// Programs larger than this are not extended further: making them ready to run takes longer and longer.
+const MOST_EDGES: usize = 100_000;
 
 /// The code of the refusal of programs whose states are too large.
 const TOO_LARGE: &str = "state-too-large";
