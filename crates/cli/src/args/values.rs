@@ -27,6 +27,8 @@ pub(crate) enum ModelName {
 pub(crate) enum Engine {
     /// Visits every state one by one.
     Explicit,
+    /// Exact with unbounded buffers, for finitely many values.
+    Dual,
 }
 
 /// Ways to find out whether a program is robust.

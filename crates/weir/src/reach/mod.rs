@@ -2,6 +2,7 @@
 //!
 //! A violation is a run that `weir-witness` has replayed, whichever engine found it.
 
+mod dual;
 mod explicit;
 pub(crate) mod refuse;
 
@@ -22,6 +23,8 @@ pub enum Engine {
     /// Visits every state one by one.
     #[default]
     Explicit,
+    /// Exact with unbounded buffers, for finitely many values: backwards from the goals.
+    Dual,
 }
 
 impl Engine {
@@ -29,6 +32,7 @@ impl Engine {
     pub fn name(self) -> &'static str {
         match self {
             Self::Explicit => "explicit",
+            Self::Dual => "dual",
         }
     }
 }
@@ -131,6 +135,7 @@ pub struct Report {
 pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
     match options.engine {
         Engine::Explicit => explicit::reach(program, options, control),
+        Engine::Dual => dual::reach(program, options, control),
     }
 }
 
