@@ -33,6 +33,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) statistics: Statistics,
     /// What the search saw. Complete only if the conclusion is `Holds`.
     pub(crate) coverage: Coverage,
+    /// The bound of an approximation with which the answer was found.
+    pub(crate) bound: Option<u32>,
 }
 
 /// Runs it.
@@ -53,14 +55,14 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     let found = analysis::watched(task, &options.common.limits, console, |control| {
         search(options, &loaded.program, &goals, control)
     });
-    let (conclusion, statistics, coverage) = conclude(found)?;
+    let (conclusion, Facts { statistics, coverage, bound }) = conclude(found)?;
     // A complete search knows better than the analysis what no run executes, and says so in its answer.
     if !task.is_json && !matches!(conclusion, Conclusion::Holds) {
         console.diagnostics(&loaded.program.source, &late);
     }
     let (program, warnings) = (&loaded.program, loaded.warnings.as_slice());
     let model = model(options.search.model);
-    let finding = Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage };
+    let finding = Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage, bound };
     match options.common.format {
         RunFormat::Json => console.json(&render::json::reach(task, &finding)),
         RunFormat::Text => render::reach::show(&finding, console),
@@ -81,6 +83,9 @@ pub(super) fn model(name: ModelName) -> Model {
 pub(crate) fn engine(name: Engine) -> weir::reach::Engine {
     match name {
         Engine::Explicit => weir::reach::Engine::Explicit,
+        Engine::Set => weir::reach::Engine::Set,
+        Engine::Multiset => weir::reach::Engine::Multiset,
+        Engine::Coherence => weir::reach::Engine::Coherence,
     }
 }
 
@@ -89,6 +94,7 @@ fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &C
     let engine = Options {
         model: model(options.search.model),
         engine: engine(options.search.engine),
+        bound: options.search.bound,
         search: match options.search.order {
             SearchName::Bfs => Search::BreadthFirst,
             SearchName::Dfs => Search::DepthFirst,
@@ -100,13 +106,19 @@ fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &C
     reach(program, &engine, control)
 }
 
-fn conclude(result: Result<Report, Failure>) -> Result<(Conclusion, Statistics, Coverage), Trouble> {
-    let Report { verdict, statistics, coverage } = match result {
+/// What is known beside the answer.
+#[derive(Default)]
+struct Facts {
+    statistics: Statistics,
+    coverage: Coverage,
+    bound: Option<u32>,
+}
+
+fn conclude(result: Result<Report, Failure>) -> Result<(Conclusion, Facts), Trouble> {
+    let Report { verdict, statistics, coverage, bound } = match result {
         Ok(report) => report,
-        Err(Failure::Refused(diagnostic)) => {
-            return Ok((Conclusion::Refused(diagnostic), Statistics::default(), Coverage::default()));
-        }
+        Err(Failure::Refused(diagnostic)) => return Ok((Conclusion::Refused(diagnostic), Facts::default())),
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
-    Ok((Conclusion::new(verdict), statistics, coverage))
+    Ok((Conclusion::new(verdict), Facts { statistics, coverage, bound }))
 }

@@ -11,6 +11,8 @@ use weir_ir::{
 use weir_witness::{Action, Goal, Step};
 
 use super::StepCode;
+use super::abstraction::buffer::Kind;
+use super::abstraction::pool::Pool;
 use super::buffers::Buffers;
 use super::code::Code;
 use super::goals::Goals;
@@ -86,6 +88,7 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, most_words: usize
         initial: compiler.initial(),
         edge_count,
         buffers: Buffers::new(),
+        abstraction: Pool::new(Kind::Coherence(0)),
         heaps: Interner::new(),
         monitor_rows: Interner::new(),
         blocked_by_range: (0..edge_count).map(|_| AtomicBool::new(false)).collect(),
