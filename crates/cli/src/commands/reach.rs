@@ -3,7 +3,7 @@
 use weir::reach::{Coverage, Options, Report, Search, Statistics, reach};
 use weir::{Control, Failure};
 use weir_ir::{Diagnostic, Program};
-use weir_witness::{Goal, Model};
+use weir_witness::{Buffering, Goal, Model};
 
 use super::Task;
 use super::analysis::{self, Conclusion};
@@ -33,8 +33,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) statistics: Statistics,
     /// What the search saw. Complete only if the conclusion is `Holds`.
     pub(crate) coverage: Coverage,
-    /// The bound of an approximation with which the answer was found.
-    pub(crate) bound: Option<u32>,
+    /// How buffers were approximated when the answer was found, if they were.
+    pub(crate) buffering: Option<Buffering>,
 }
 
 /// Runs it.
@@ -55,14 +55,15 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     let found = analysis::watched(task, &options.common.limits, console, |control| {
         search(options, &loaded.program, &goals, control)
     });
-    let (conclusion, Facts { statistics, coverage, bound }) = conclude(found)?;
+    let (conclusion, Facts { statistics, coverage, buffering }) = conclude(found)?;
     // A complete search knows better than the analysis what no run executes, and says so in its answer.
     if !task.is_json && !matches!(conclusion, Conclusion::Holds) {
         console.diagnostics(&loaded.program.source, &late);
     }
     let (program, warnings) = (&loaded.program, loaded.warnings.as_slice());
     let model = model(options.search.model);
-    let finding = Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage, bound };
+    let finding =
+        Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage, buffering };
     match options.common.format {
         RunFormat::Json => console.json(&render::json::reach(task, &finding)),
         RunFormat::Text => render::reach::show(&finding, console),
@@ -111,14 +112,14 @@ fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &C
 struct Facts {
     statistics: Statistics,
     coverage: Coverage,
-    bound: Option<u32>,
+    buffering: Option<Buffering>,
 }
 
 fn conclude(result: Result<Report, Failure>) -> Result<(Conclusion, Facts), Trouble> {
-    let Report { verdict, statistics, coverage, bound } = match result {
+    let Report { verdict, statistics, coverage, buffering } = match result {
         Ok(report) => report,
         Err(Failure::Refused(diagnostic)) => return Ok((Conclusion::Refused(diagnostic), Facts::default())),
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
-    Ok((Conclusion::new(verdict), Facts { statistics, coverage, bound }))
+    Ok((Conclusion::new(verdict), Facts { statistics, coverage, buffering }))
 }

@@ -2,7 +2,7 @@
 
 use weir::Limit;
 use weir_ir::Program;
-use weir_witness::{Goal, Model};
+use weir_witness::{Buffering, Goal, Model};
 
 use super::diagnostic::render_place;
 use super::text::{Tone, diagnostics, evidence, headline, help, model_name, more, reason, statistics};
@@ -106,16 +106,14 @@ fn complete(finding: &Finding<'_>) -> String {
 
 /// How buffers were approximated, if they were.
 fn approximated(finding: &Finding<'_>) -> Option<String> {
-    let multiset = "buffers taken as multisets".to_owned();
-    match (finding.options.search.engine, finding.bound) {
-        (Engine::Explicit, _) => None,
-        (Engine::Set, _) => Some("buffers taken as sets".to_owned()),
-        (Engine::Multiset, _) | (Engine::Coherence, None) => Some(multiset),
-        (Engine::Coherence, Some(bound)) => {
-            let kept = counted(u64::from(bound), "store");
-            Some(format!("the oldest {kept} of each buffer in order and the others as a set"))
+    Some(match finding.buffering? {
+        Buffering::Multiset(_) => "buffers taken as multisets".to_owned(),
+        Buffering::Coherence(0) => "buffers taken as sets".to_owned(),
+        Buffering::Coherence(1) => "the oldest store of each buffer kept apart and the others as a set".to_owned(),
+        Buffering::Coherence(bound) => {
+            format!("the oldest {} of each buffer in order and the others as a set", counted(u64::from(bound), "store"))
         }
-    }
+    })
 }
 
 fn reachable(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {

@@ -89,5 +89,5 @@ fn report(program: &Program, options: &Options, compiled: &Compiled, outcome: Ou
             Verdict::Violated(Box::new(checked))
         }
     };
-    Ok(Report { verdict, statistics, coverage, bound: None })
+    Ok(Report { verdict, statistics, coverage, buffering: None })
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use weir_ir::{EdgeId, Program, PropertyId, ThreadId};
-use weir_witness::{Checked, Goal, Model};
+use weir_witness::{Buffering, Certificate, Checked, Goal, Model};
 
 use crate::semantics::compile::{Compiled, present};
 use crate::{Control, Failure, Limit, Verdict};
@@ -138,15 +138,15 @@ pub struct Report {
     pub statistics: Statistics,
     /// What was executed. Complete only if the verdict is `Holds`.
     pub coverage: Coverage,
-    /// The bound of an approximation with which the answer was found, if it has one.
-    pub bound: Option<u32>,
+    /// How buffers were approximated when the answer was found, if they were.
+    pub buffering: Option<Buffering>,
 }
 
 impl Report {
     /// Nothing was found out.
     pub(crate) fn unknown(limit: Limit) -> Self {
         let (statistics, coverage) = (Statistics::default(), Coverage::default());
-        Self { verdict: Verdict::Unknown(limit), statistics, coverage, bound: None }
+        Self { verdict: Verdict::Unknown(limit), statistics, coverage, buffering: None }
     }
 }
 
@@ -159,6 +159,20 @@ pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<
         Engine::Explicit => explicit::reach(program, options, control),
         Engine::Set | Engine::Multiset | Engine::Coherence => abstraction::reach(program, options, control),
     }
+}
+
+/// All states with buffers approximated like this. If the answer with them was `Holds`, this is a certificate of it; the outer
+/// result fails as [`reach`] does, the inner one tells which limit came first.
+///
+/// # Errors
+/// As [`reach`].
+pub fn certify(
+    program: &Program,
+    options: &Options,
+    buffering: Buffering,
+    control: &Control,
+) -> Result<Result<Certificate, Limit>, Failure> {
+    abstraction::certify(program, options, buffering, control)
 }
 
 /// What an engine looks for.

@@ -11,12 +11,13 @@
 mod concretize;
 mod exact;
 mod refuse;
+mod states;
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use weir_ir::Program;
-use weir_witness::{Checked, Goal, Run};
+use weir_witness::{Buffering, Certificate, Checked, Goal, Run};
 
 use self::exact::Event;
 use super::refuse::MOST_WORDS;
@@ -25,7 +26,7 @@ use crate::control::Watch;
 use crate::explore::{Found, Outcome};
 use crate::semantics::StepCode;
 use crate::semantics::abstraction::Abstract;
-use crate::semantics::abstraction::buffer::Kind;
+use crate::semantics::abstraction::buffer::EXACT_MULTISET;
 use crate::semantics::abstraction::pool::Pool;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::machine::{Machine, System};
@@ -47,12 +48,47 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
     if let Some(limit) = Watch::start(control).exceeded(0, 0) {
         return Ok(Report::unknown(limit));
     }
-    let keep_dead_registers = options.keep_dead_registers;
-    let purpose = Purpose { keep_dead_registers, buffered: true, monitored: false, goals: &goals };
-    let compiled = compile(program, purpose, MOST_WORDS).map_err(|words| super::refuse::too_large(program, words))?;
-    let session =
-        Session { program, options, control, compiled, started, used: Statistics::default(), taken: Vec::new() };
+    let compiled = compiled(program, options, &goals)?;
+    let session = Session {
+        program,
+        options,
+        control,
+        compiled,
+        started,
+        used: Statistics::default(),
+        buffering: Buffering::Coherence(0),
+        taken: Vec::new(),
+    };
     session.run()
+}
+
+/// The states that a proof with these buffers rests on.
+pub(super) fn certify(
+    program: &Program,
+    options: &Options,
+    buffering: Buffering,
+    control: &Control,
+) -> Result<Result<Certificate, Limit>, Failure> {
+    super::refuse::unsupported_by(program, options.engine.name())?;
+    let goals = super::goals(program, options);
+    let mut compiled = compiled(program, options, &goals)?;
+    compiled.machine.abstraction = Pool::new(buffering);
+    let states = match compiled.machine.layout.words {
+        0..=1 => states::all::<1>(program, &compiled, control),
+        2 => states::all::<2>(program, &compiled, control),
+        3..=8 => states::all::<8>(program, &compiled, control),
+        _ => states::all::<MOST_WORDS>(program, &compiled, control),
+    };
+    if let Some(fault) = compiled.machine.fault.get() {
+        return Err(Failure::Bug(fault.clone()));
+    }
+    Ok(states.map(|states| Certificate { buffering, goals, states }))
+}
+
+fn compiled(program: &Program, options: &Options, goals: &[Goal]) -> Result<Compiled, Failure> {
+    let keep_dead_registers = options.keep_dead_registers;
+    let purpose = Purpose { keep_dead_registers, buffered: true, monitored: false, goals };
+    compile(program, purpose, MOST_WORDS).map_err(|words| super::refuse::too_large(program, words))
 }
 
 /// One question, asked again and again with different buffers.
@@ -63,7 +99,9 @@ struct Session<'a> {
     compiled: Compiled,
     started: Instant,
     used: Statistics,
-    /// Which steps the last search took.
+    /// The buffers of the last search.
+    buffering: Buffering,
+    /// Which steps it took.
     taken: Vec<bool>,
 }
 
@@ -80,49 +118,43 @@ enum Answer {
 
 impl Session<'_> {
     fn run(mut self) -> Result<Report, Failure> {
-        let (answer, bound) = match (self.options.engine, self.options.bound) {
+        let answer = match (self.options.engine, self.options.bound) {
             (Engine::Multiset, most) => self.count(most),
             (Engine::Coherence, None) => self.refine(),
-            (Engine::Coherence, Some(bound)) => (self.attempt(Kind::Coherence(bound)), Some(bound)),
-            _ => (self.attempt(Kind::Coherence(0)), None),
+            (Engine::Coherence, Some(bound)) => self.attempt(Buffering::Coherence(bound)),
+            _ => self.attempt(Buffering::Coherence(0)),
         };
-        self.report(answer, bound)
+        self.report(answer)
     }
 
     /// Algorithm 3.2: the multiset first, then longer and longer queues.
-    fn refine(&mut self) -> (Answer, Option<u32>) {
-        let (answer, _) = self.count(Some(MOST_COUNTED));
-        if !matches!(answer, Answer::Alarm(_)) {
-            return (answer, None);
-        }
-        let mut bound = 1;
-        loop {
-            let answer = self.attempt(Kind::Coherence(bound));
-            if bound == MOST_BOUND || !matches!(answer, Answer::Alarm(_)) {
-                return (answer, Some(bound));
+    fn refine(&mut self) -> Answer {
+        let mut answer = self.count(Some(MOST_COUNTED));
+        for bound in 1..=MOST_BOUND {
+            if !matches!(answer, Answer::Alarm(_)) {
+                break;
             }
-            bound += 1;
+            answer = self.attempt(Buffering::Coherence(bound));
         }
+        answer
     }
 
     /// The multiset, with counters that go further and further, but not beyond `most`.
-    fn count(&mut self, most: Option<u32>) -> (Answer, Option<u32>) {
+    fn count(&mut self, most: Option<u32>) -> Answer {
         let mut counted = 0;
         loop {
-            let answer = self.attempt(Kind::Multiset(counted));
-            let Answer::Alarm(events) = &answer else { return (answer, Some(counted)) };
+            let answer = self.attempt(Buffering::Multiset(counted));
+            let Answer::Alarm(events) = &answer else { return answer };
             if most.is_some_and(|most| counted >= most) || self.is_exact(events) {
-                return (answer, Some(counted));
+                return answer;
             }
-            counted = (2 * counted).max(1);
-            if let Some(most) = most {
-                counted = counted.min(most);
-            }
+            counted = (2 * counted).max(1).min(most.unwrap_or(u32::MAX));
         }
     }
 
-    fn attempt(&mut self, kind: Kind) -> Answer {
-        self.compiled.machine.abstraction = Pool::new(kind);
+    fn attempt(&mut self, buffering: Buffering) -> Answer {
+        self.compiled.machine.abstraction = Pool::new(buffering);
+        self.buffering = buffering;
         for blocked in &self.compiled.machine.blocked_by_range {
             blocked.store(false, Ordering::Relaxed);
         }
@@ -140,7 +172,7 @@ impl Session<'_> {
     }
 
     fn is_exact(&mut self, events: &[Event]) -> bool {
-        self.compiled.machine.abstraction = Pool::new(Kind::EXACT_MULTISET);
+        self.compiled.machine.abstraction = Pool::new(EXACT_MULTISET);
         let machine = &self.compiled.machine;
         match machine.layout.words {
             0..=1 => exact::admits::<1>(machine, events),
@@ -163,7 +195,7 @@ impl Session<'_> {
         self.taken.clone_from(&outcome.taken);
     }
 
-    fn report(self, answer: Answer, bound: Option<u32>) -> Result<Report, Failure> {
+    fn report(self, answer: Answer) -> Result<Report, Failure> {
         if let Some(fault) = self.compiled.machine.fault.get() {
             return Err(Failure::Bug(fault.clone()));
         }
@@ -180,7 +212,12 @@ impl Session<'_> {
         };
         let coverage = super::coverage(self.program, &self.compiled, &self.taken);
         let statistics = Statistics { elapsed: self.started.elapsed(), ..self.used };
-        Ok(Report { verdict, statistics, coverage: Coverage { approximate: true, ..coverage }, bound })
+        Ok(Report {
+            verdict,
+            statistics,
+            coverage: Coverage { approximate: true, ..coverage },
+            buffering: Some(self.buffering),
+        })
     }
 }
 

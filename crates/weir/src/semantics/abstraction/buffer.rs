@@ -7,42 +7,32 @@
 //! of them never rules anything out.
 
 use weir_ir::{Address, Value};
+use weir_witness::Buffering;
 
 use super::super::buffers::Entry;
 
-/// How buffers are approximated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// The oldest stores in order, at most so many; those after them as a set. With 0: just a set.
-    Coherence(u32),
-    /// How many stores of each value wait for each cell, counted up to this; more are any number.
-    Multiset(u32),
-}
-
-impl Kind {
-    /// Counts as far as anybody can.
-    pub(crate) const EXACT_MULTISET: Self = Self::Multiset(ANY - 1);
-}
+/// Counts as far as anybody can.
+pub(crate) const EXACT_MULTISET: Buffering = Buffering::Multiset(ANY - 1);
 
 /// A number of stores that never runs out.
-const ANY: u32 = u32::MAX;
+pub(crate) const ANY: u32 = u32::MAX;
 
 /// An approximated buffer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Buffer {
     /// The oldest stores, the oldest first.
-    queue: Vec<Entry>,
+    pub(crate) queue: Vec<Entry>,
     /// All later ones, by ascending address.
-    waiting: Vec<Waiting>,
+    pub(crate) waiting: Vec<Waiting>,
 }
 
 /// Stores to one cell that wait out of order.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Waiting {
-    address: Address,
-    newest: Value,
+pub(crate) struct Waiting {
+    pub(crate) address: Address,
+    pub(crate) newest: Value,
     /// What may reach memory before the newest store lands, by ascending value, and how often.
-    older: Vec<(Value, u32)>,
+    pub(crate) older: Vec<(Value, u32)>,
 }
 
 /// A way in which a store can reach memory.
@@ -61,19 +51,19 @@ impl Buffer {
     }
 
     /// The buffer after one more store.
-    pub(crate) fn store(&self, kind: Kind, entry: Entry) -> Self {
+    pub(crate) fn store(&self, buffering: Buffering, entry: Entry) -> Self {
         let mut next = self.clone();
-        match kind {
-            Kind::Coherence(most) if self.waiting.is_empty() && self.queue.len() < most as usize => {
+        match buffering {
+            Buffering::Coherence(most) if self.waiting.is_empty() && self.queue.len() < most as usize => {
                 next.queue.push(entry);
             }
-            Kind::Coherence(_) => {
+            Buffering::Coherence(_) => {
                 let waiting = next.waiting_for(entry);
                 // In a set the newest store, too, may stand for several.
                 waiting.add(entry.1, 0);
                 waiting.newest = entry.1;
             }
-            Kind::Multiset(most) => {
+            Buffering::Multiset(most) => {
                 let replaced = next.newest(entry.0);
                 let waiting = next.waiting_for(entry);
                 if let Some(replaced) = replaced {
@@ -158,8 +148,8 @@ impl Waiting {
 mod tests {
     use super::*;
 
-    fn filled(kind: Kind, entries: &[Entry]) -> Buffer {
-        entries.iter().fold(Buffer::default(), |buffer, &entry| buffer.store(kind, entry))
+    fn filled(buffering: Buffering, entries: &[Entry]) -> Buffer {
+        entries.iter().fold(Buffer::default(), |buffer, &entry| buffer.store(buffering, entry))
     }
 
     /// What can reach memory next, and whether it lands.
@@ -169,37 +159,37 @@ mod tests {
 
     #[test]
     fn a_set_repeats_even_its_newest_store() {
-        let kind = Kind::Coherence(0);
-        let buffer = filled(kind, &[(1, 5), (1, 7)]);
+        let buffering = Buffering::Coherence(0);
+        let buffer = filled(buffering, &[(1, 5), (1, 7)]);
         assert_eq!(buffer.newest(1), Some(7));
         assert_eq!(next(&buffer), [((1, 7), true), ((1, 5), false), ((1, 7), false)]);
         assert_eq!(buffer.flushes()[0].1, Buffer::default());
         assert_eq!(buffer.flushes()[1].1, buffer);
-        assert_eq!(buffer.store(kind, (1, 7)), buffer);
+        assert_eq!(buffer.store(buffering, (1, 7)), buffer);
     }
 
     #[test]
     fn a_multiset_counts() {
-        let kind = Kind::Multiset(1);
-        let once = filled(kind, &[(1, 5)]);
+        let buffering = Buffering::Multiset(1);
+        let once = filled(buffering, &[(1, 5)]);
         assert_eq!(next(&once), [((1, 5), true)]);
-        let twice = once.store(kind, (1, 5));
+        let twice = once.store(buffering, (1, 5));
         assert_eq!(next(&twice), [((1, 5), true), ((1, 5), false)]);
         assert_eq!(twice.flushes()[1].1, once);
-        let often = twice.store(kind, (1, 5));
+        let often = twice.store(buffering, (1, 5));
         assert_eq!(often.flushes()[1].1, often, "beyond the bound there is always one more");
         assert_ne!(often, twice);
     }
 
     #[test]
     fn coherence_keeps_the_oldest_in_order() {
-        let kind = Kind::Coherence(2);
-        let buffer = filled(kind, &[(1, 5), (2, 6), (3, 7), (1, 8)]);
+        let buffering = Buffering::Coherence(2);
+        let buffer = filled(buffering, &[(1, 5), (2, 6), (3, 7), (1, 8)]);
         assert_eq!(next(&buffer), [((1, 5), false)]);
         let rest = &buffer.flushes()[0].1;
         assert_eq!(next(rest), [((2, 6), false)]);
         // There is room in the queue, but what comes now is younger than what the set holds.
-        let later = rest.store(kind, (2, 9));
+        let later = rest.store(buffering, (2, 9));
         assert_eq!((later.newest(2), later.newest(1)), (Some(9), Some(8)));
         assert_eq!(next(&later.flushes()[0].1).len(), 6);
     }

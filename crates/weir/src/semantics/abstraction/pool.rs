@@ -8,14 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 use weir_ir::{Address, Value};
+use weir_witness::Buffering;
 
 use super::super::buffers::Entry;
 use super::super::intern::{Index, hash};
-use super::buffer::{Buffer, Flush, Kind};
+use super::buffer::{Buffer, Flush};
 
 /// The set of all approximated buffers met so far.
 pub(crate) struct Pool {
-    kind: Kind,
+    buffering: Buffering,
     rows: boxcar::Vec<Row>,
     index: Index,
     bytes: AtomicU64,
@@ -31,8 +32,8 @@ struct Row {
 type Step<T> = (T, Option<u64>);
 
 impl Pool {
-    pub(crate) fn new(kind: Kind) -> Self {
-        let pool = Self { kind, rows: boxcar::Vec::new(), index: Index::new(), bytes: AtomicU64::new(0) };
+    pub(crate) fn new(buffering: Buffering) -> Self {
+        let pool = Self { buffering, rows: boxcar::Vec::new(), index: Index::new(), bytes: AtomicU64::new(0) };
         let empty = pool.number(Buffer::default());
         debug_assert_eq!(empty, Some(0));
         pool
@@ -70,7 +71,7 @@ impl Pool {
         if let Some(&(_, next)) = row.stores.read().iter().find(|(known, _)| *known == entry) {
             return next;
         }
-        let next = self.number(row.buffer.store(self.kind, entry));
+        let next = self.number(row.buffer.store(self.buffering, entry));
         self.bytes.fetch_add(size_of::<Step<Entry>>() as u64, Ordering::Relaxed);
         row.stores.write().push((entry, next));
         next
