@@ -4,7 +4,7 @@ use weir::Limit;
 use weir::reach::Statistics;
 use weir::robust::Race;
 use weir_ir::{Diagnostic, Program, Span};
-use weir_witness::Event;
+use weir_witness::{Buffering, Event};
 
 use super::text::reason;
 use crate::args::Method;
@@ -38,6 +38,7 @@ pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
     ReachAnswer {
         head: task.head(verdict),
         engine: reach::engine(finding.options.search.engine).name(),
+        bound: finding.buffering.map(|(Buffering::Coherence(bound) | Buffering::Multiset(bound))| bound),
         model: model_record(finding.model),
         states: finding.statistics.states,
         goal: main.as_ref().map(|goal| goal.text.clone()),
@@ -149,6 +150,7 @@ pub(crate) fn limit_record(limit: Limit) -> LimitRecord {
         Limit::Memory => LimitRecord::Memory,
         Limit::States => LimitRecord::States,
         Limit::Interrupted => LimitRecord::Interrupted,
+        Limit::Alarm => LimitRecord::Alarm,
     }
 }
 

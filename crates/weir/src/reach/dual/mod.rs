@@ -65,12 +65,12 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
         elapsed: started.elapsed(),
         ..Statistics::default()
     };
-    Ok(Report { verdict, statistics, coverage: coverage(program, &unfolded) })
+    Ok(Report { verdict, statistics, coverage: coverage(program, &unfolded), buffering: None })
 }
 
 fn stopped(limit: Limit, started: Instant) -> Report {
     let statistics = Statistics { elapsed: started.elapsed(), ..Statistics::default() };
-    Report { verdict: Verdict::Unknown(limit), statistics, coverage: Coverage::default() }
+    Report { statistics, ..Report::unknown(limit) }
 }
 
 /// The load-buffer view of the program. None if something has no number.
@@ -178,7 +178,7 @@ fn coverage(program: &Program, unfolded: &Unfolded) -> Coverage {
         }
         unexecuted.extend((0..count).filter(|&edge| !taken[edge]).map(|edge| (thread, EdgeId::new(edge))));
     }
-    Coverage { unexecuted, immobile, out_of_range: Vec::new() }
+    Coverage { unexecuted, immobile, out_of_range: Vec::new(), approximate: true }
 }
 
 fn refused(code: &'static str, what: String, span: weir_ir::Span, help: String) -> Failure {
