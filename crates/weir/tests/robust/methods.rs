@@ -151,7 +151,7 @@ fn instrumented_programs_read_back() {
 
 #[test]
 fn methods_agree_on_tiny_programs() {
-    for (name, program) in programs(Alphabet::Core) {
+    for (name, program) in programs(Alphabet::Core).chain(programs(Alphabet::Snapshots)) {
         let (left, right) = name.split_once(" | ").expect("two threads");
         if left <= right
             && let Some(how) = disagree(&program)
