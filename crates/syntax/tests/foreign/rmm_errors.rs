@@ -160,6 +160,18 @@ fn deep_nesting_ends_in_an_error() {
 }
 
 #[test]
+fn what_is_too_long_is_called_so_unless_it_nests_too_deep() {
+    let code = |text: &str| {
+        let source = weir_ir::Source::new("test", process(text));
+        let errors = weir_syntax::rmm::parse(&source).expect_err("too large");
+        (errors.len(), errors[0].code, errors[0].message.clone())
+    };
+    assert_eq!(code(&format!("$r := {}", "(".repeat(5_000_000))).1, "too-deep");
+    let expected = (1, "program-too-large", "the program has more than 4000000 words".to_string());
+    assert_eq!(code(&format!("nop{}", "; nop".repeat(2_500_000))), expected);
+}
+
+#[test]
 fn what_means_nothing_is_noted_once() {
     warns(
         Language::Rmm,

@@ -4,7 +4,7 @@ use weir_ir::{BinaryOp, Diagnostic, Span};
 
 use super::super::ast::{Block, Declarator, Expr, ExprKind, Statement, StatementKind};
 use super::super::token::Kind;
-use super::{Parse, Parser};
+use super::{Descent, Parse, Parser};
 
 impl<'s> Parser<'s, '_> {
     /// `{ statements }`
