@@ -24,6 +24,7 @@ use weir_witness::{Checked, Goal};
 
 use super::{Coverage, Options, Report, Statistics, refuse};
 use crate::control::Watch;
+use crate::semantics::compile::present;
 use crate::{Control, Failure, Limit, Verdict};
 use automaton::{Automaton, minimise};
 use config::{ANY, Config, FREE, Shape};
@@ -36,6 +37,7 @@ use unfold::{Trouble, Unfolded, unfold};
 pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
     let started = Instant::now();
     refuse::unsupported(program)?;
+    snapshots(program)?;
     let goals = super::goals(program, options);
     let watch = Watch::start(control);
     let unfolded = match unfold(program, &watch) {
@@ -211,6 +213,20 @@ fn too_large(program: &Program) -> Failure {
     let what = "the program is too large for the engine `dual`".to_string();
     let help = "use fewer threads, or declare smaller ranges; or take another engine".to_string();
     refused("program-too-large", what, span, help)
+}
+
+/// A message is about one cell, so several loads in one step have no counterpart.
+fn snapshots(program: &Program) -> Result<(), Failure> {
+    let edges = present(program).flat_map(|thread| program.body(thread).edges());
+    match edges.into_iter().find(|edge| matches!(edge.instruction, weir_ir::Instruction::Snapshot(_))) {
+        None => Ok(()),
+        Some(edge) => Err(refused(
+            "several-loads",
+            "the engine `dual` cannot load several cells in one step".to_string(),
+            edge.span,
+            "take another engine, such as `set` or `explicit`".to_string(),
+        )),
+    }
 }
 
 fn deadlock(program: &Program, goals: &[Goal]) -> Failure {

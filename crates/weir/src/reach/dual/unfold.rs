@@ -318,7 +318,9 @@ impl Work<'_> {
             }
             Instruction::Skip | Instruction::Terminate => self.go(at, Label::Silent, to, None, holds, 0),
             // Refused before.
-            Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => Ok(()),
+            Instruction::Snapshot(_) | Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => {
+                Ok(())
+            }
         }
     }
 
