@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use weir_ir::Value;
 
 pub(crate) use fences::{CostChoice, FencesOptions};
@@ -111,7 +111,8 @@ pub(crate) enum Command {
     ///
     /// The answer is `reachable` with a run that shows it, `unreachable` if all states were visited and none
     /// matches, or `unknown` if a limit came first. With store buffers a program can have infinitely many states;
-    /// then only a limit ends the search.
+    /// then only a limit ends the search. The engines `set`, `multiset` and `coherence` approximate buffers: they can
+    /// prove `unreachable` even then, and if they find more than they can show, the answer is `unknown`.
     Reach(ReachOptions),
     /// Do store buffers change what the program does?
     ///
@@ -183,7 +184,7 @@ impl Command {
             return Err("standard input (`-`) can be read only once".into());
         }
         match self {
-            Self::Reach(options) => options.common.check(),
+            Self::Reach(options) => options.search.check().and_then(|()| options.common.check()),
             Self::Robust(options) => options.common.check(),
             Self::Fences(options) => options.check(),
             Self::Translate(options) => options.program.check(),
@@ -265,6 +266,10 @@ pub(crate) struct SearchOptions {
     #[arg(long, value_enum, default_value_t = Engine::Explicit)]
     pub(crate) engine: Engine,
 
+    /// How far the engine goes. `coherence`: how many stores are kept in order; `multiset`: how far they are counted
+    #[arg(long, value_name = "K")]
+    pub(crate) bound: Option<u32>,
+
     /// Order of the search: `bfs` finds a shortest run and uses all jobs; `dfs` goes deep early and uses one
     #[arg(long = "search", value_enum, default_value_t = SearchName::Bfs, value_name = "ORDER")]
     pub(crate) order: SearchName,
@@ -276,6 +281,21 @@ pub(crate) struct SearchOptions {
     /// Tell states apart by registers that are never read again (more states, same answer)
     #[arg(long)]
     pub(crate) keep_dead_registers: bool,
+}
+
+impl SearchOptions {
+    fn check(&self) -> Result<(), String> {
+        let engine = self.engine.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        if self.bound.is_some() && matches!(self.engine, Engine::Explicit | Engine::Set) {
+            return Err(format!(
+                "`--bound` says nothing to the {engine} engine: `coherence` and `multiset` have a bound"
+            ));
+        }
+        if self.model == ModelName::Sc && self.engine != Engine::Explicit {
+            return Err(format!("`--engine {engine}` is about store buffers, and `--model sc` has none"));
+        }
+        Ok(())
+    }
 }
 
 impl AnalysisOptions {
@@ -298,6 +318,7 @@ Examples:
   weir reach --model sc peterson.weir             Search without them
   weir reach -D N=4 --timeout 10m lamport.weir    Set a constant; stop after ten minutes
   weir reach --witness run.json sb.weir           Save the run, for `weir replay`
+  weir reach --engine coherence mp.weir           Prove it by approximation: buffers need no bound
   weir reach --format json *.weir | jq -r '.file + \" \" + .verdict'
 
 Exit status: 0 unreachable, 1 reachable, 2 bad usage or bad input, 3 unknown.";

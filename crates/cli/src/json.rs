@@ -130,6 +130,9 @@ pub(crate) struct ReachAnswer {
     pub(crate) head: Head<ReachVerdict>,
     /// The engine that gave the answer.
     pub(crate) engine: &'static str,
+    /// The bound of an approximation with which the answer was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) bound: Option<u32>,
     /// The memory model.
     pub(crate) model: ModelRecord,
     /// Distinct states found.
@@ -264,6 +267,8 @@ pub(crate) enum LimitRecord {
     Memory,
     States,
     Interrupted,
+    /// An approximation found something, but no run that shows it.
+    Alarm,
     /// The engine cannot handle something in the program; see `warnings`.
     Refused,
 }

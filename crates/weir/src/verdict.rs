@@ -22,6 +22,8 @@ pub enum Limit {
     States,
     /// The user interrupted it.
     Interrupted,
+    /// An approximation found something, but no run that shows it: it may be possible or not.
+    Alarm,
 }
 
 impl std::fmt::Display for Limit {
@@ -31,6 +33,7 @@ impl std::fmt::Display for Limit {
             Self::Memory => "the memory limit was reached",
             Self::States => "the limit on states was reached",
             Self::Interrupted => "interrupted",
+            Self::Alarm => "an alarm of the abstraction that no run was found for",
         })
     }
 }

@@ -27,6 +27,14 @@ pub(crate) enum ModelName {
 pub(crate) enum Engine {
     /// Visits every state one by one.
     Explicit,
+    /// Exact with unbounded buffers, for finitely many values.
+    Dual,
+    /// Takes buffers as sets: proves quickly, also where buffers have no bound, or does not know.
+    Set,
+    /// Takes buffers as multisets: as `set`, but counts stores.
+    Multiset,
+    /// Keeps the oldest stores in order, the others as a set. Without --bound: more and more of them.
+    Coherence,
 }
 
 /// Ways to find out whether a program is robust.

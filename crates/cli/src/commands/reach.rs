@@ -3,7 +3,7 @@
 use weir::reach::{Coverage, Options, Report, Search, Statistics, reach};
 use weir::{Control, Failure};
 use weir_ir::{Diagnostic, Program};
-use weir_witness::{Goal, Model};
+use weir_witness::{Buffering, Goal, Model};
 
 use super::Task;
 use super::analysis::{self, Conclusion};
@@ -33,6 +33,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) statistics: Statistics,
     /// What the search saw. Complete only if the conclusion is `Holds`.
     pub(crate) coverage: Coverage,
+    /// How buffers were approximated when the answer was found, if they were.
+    pub(crate) buffering: Option<Buffering>,
 }
 
 /// Runs it.
@@ -53,14 +55,15 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     let found = analysis::watched(task, &options.common.limits, console, |control| {
         search(options, &loaded.program, &goals, control)
     });
-    let (conclusion, statistics, coverage) = conclude(found)?;
+    let (conclusion, Facts { statistics, coverage, buffering }) = conclude(found)?;
     // A complete search knows better than the analysis what no run executes, and says so in its answer.
     if !task.is_json && !matches!(conclusion, Conclusion::Holds) {
         console.diagnostics(&loaded.program.source, &late);
     }
     let (program, warnings) = (&loaded.program, loaded.warnings.as_slice());
     let model = model(options.search.model);
-    let finding = Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage };
+    let finding =
+        Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage, buffering };
     match options.common.format {
         RunFormat::Json => console.json(&render::json::reach(task, &finding)),
         RunFormat::Text => render::reach::show(&finding, console),
@@ -77,10 +80,23 @@ pub(super) fn model(name: ModelName) -> Model {
     }
 }
 
+/// The engine of this name.
+pub(crate) fn engine(name: Engine) -> weir::reach::Engine {
+    match name {
+        Engine::Explicit => weir::reach::Engine::Explicit,
+        Engine::Dual => weir::reach::Engine::Dual,
+        Engine::Set => weir::reach::Engine::Set,
+        Engine::Multiset => weir::reach::Engine::Multiset,
+        Engine::Coherence => weir::reach::Engine::Coherence,
+    }
+}
+
 fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &Control) -> Result<Report, Failure> {
-    let (Engine::Explicit, ReductionName::None) = (options.search.engine, options.search.reduction);
+    let ReductionName::None = options.search.reduction;
     let engine = Options {
         model: model(options.search.model),
+        engine: engine(options.search.engine),
+        bound: options.search.bound,
         search: match options.search.order {
             SearchName::Bfs => Search::BreadthFirst,
             SearchName::Dfs => Search::DepthFirst,
@@ -92,13 +108,19 @@ fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &C
     reach(program, &engine, control)
 }
 
-fn conclude(result: Result<Report, Failure>) -> Result<(Conclusion, Statistics, Coverage), Trouble> {
-    let Report { verdict, statistics, coverage } = match result {
+/// What is known beside the answer.
+#[derive(Default)]
+struct Facts {
+    statistics: Statistics,
+    coverage: Coverage,
+    buffering: Option<Buffering>,
+}
+
+fn conclude(result: Result<Report, Failure>) -> Result<(Conclusion, Facts), Trouble> {
+    let Report { verdict, statistics, coverage, buffering } = match result {
         Ok(report) => report,
-        Err(Failure::Refused(diagnostic)) => {
-            return Ok((Conclusion::Refused(diagnostic), Statistics::default(), Coverage::default()));
-        }
+        Err(Failure::Refused(diagnostic)) => return Ok((Conclusion::Refused(diagnostic), Facts::default())),
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
-    Ok((Conclusion::new(verdict), statistics, coverage))
+    Ok((Conclusion::new(verdict), Facts { statistics, coverage, buffering }))
 }

@@ -4,13 +4,13 @@ use weir::Limit;
 use weir::reach::Statistics;
 use weir::robust::Race;
 use weir_ir::{Diagnostic, Program, Span};
-use weir_witness::Event;
+use weir_witness::{Buffering, Event};
 
 use super::text::reason;
 use crate::args::Method;
 use crate::commands::analysis::Conclusion;
 use crate::commands::reach::Finding;
-use crate::commands::{Task, robust};
+use crate::commands::{Task, reach, robust};
 use crate::evidence::Evidence;
 use crate::json::{
     AttacksRecord, DelayRecord, DiagnosticRecord, GoalRecord, InstructionRecord, LimitRecord, RaceRecord, ReachAnswer,
@@ -37,7 +37,8 @@ pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
     let is_complete = matches!(finding.conclusion, Conclusion::Holds);
     ReachAnswer {
         head: task.head(verdict),
-        engine: "explicit",
+        engine: reach::engine(finding.options.search.engine).name(),
+        bound: finding.buffering.map(|(Buffering::Coherence(bound) | Buffering::Multiset(bound))| bound),
         model: model_record(finding.model),
         states: finding.statistics.states,
         goal: main.as_ref().map(|goal| goal.text.clone()),
@@ -149,6 +150,7 @@ pub(crate) fn limit_record(limit: Limit) -> LimitRecord {
         Limit::Memory => LimitRecord::Memory,
         Limit::States => LimitRecord::States,
         Limit::Interrupted => LimitRecord::Interrupted,
+        Limit::Alarm => LimitRecord::Alarm,
     }
 }
 

@@ -2,11 +2,11 @@
 
 use weir::Limit;
 use weir_ir::Program;
-use weir_witness::{Goal, Model};
+use weir_witness::{Buffering, Goal, Model};
 
 use super::diagnostic::render_place;
 use super::text::{Tone, diagnostics, evidence, headline, help, model_name, more, reason, statistics};
-use crate::args::SearchName;
+use crate::args::{Engine, SearchName};
 use crate::commands::analysis::Conclusion;
 use crate::commands::reach::Finding;
 use crate::console::Console;
@@ -75,13 +75,7 @@ fn goals_text(program: &Program, goals: &[Goal]) -> (String, String) {
 }
 
 fn unreachable(finding: &Finding<'_>) -> String {
-    let states = finding.statistics.states;
-    let all = if states == 1 {
-        "the only reachable state was visited".to_owned()
-    } else {
-        format!("all {} reachable states were visited", grouped(states))
-    };
-    let mut text = format!("the search was complete: {all}\n");
+    let mut text = complete(finding);
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &finding.coverage));
     text += &match finding.model {
         _ if finding.goals.is_empty() => {
@@ -91,6 +85,35 @@ fn unreachable(finding: &Finding<'_>) -> String {
         Model::Tso => String::new(),
     };
     text
+}
+
+/// On what the answer rests.
+fn complete(finding: &Finding<'_>) -> String {
+    let states = finding.statistics.states;
+    if let Some(buffers) = approximated(finding) {
+        let states = counted(states, "state");
+        return format!(
+            "proved with {buffers}, which allows more than TSO does: {states} in all, and no goal among them\n"
+        );
+    }
+    let all = if states == 1 {
+        "the only reachable state was visited".to_owned()
+    } else {
+        format!("all {} reachable states were visited", grouped(states))
+    };
+    format!("the search was complete: {all}\n")
+}
+
+/// How buffers were approximated, if they were.
+fn approximated(finding: &Finding<'_>) -> Option<String> {
+    Some(match finding.buffering? {
+        Buffering::Multiset(_) => "buffers taken as multisets".to_owned(),
+        Buffering::Coherence(0) => "buffers taken as sets".to_owned(),
+        Buffering::Coherence(1) => "the oldest store of each buffer kept apart and the others as a set".to_owned(),
+        Buffering::Coherence(bound) => {
+            format!("the oldest {} of each buffer in order and the others as a set", counted(u64::from(bound), "store"))
+        }
+    })
 }
 
 fn reachable(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {
@@ -108,7 +131,34 @@ fn reachable(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {
     text
 }
 
+/// What to try after an alarm.
+fn finer(engine: Engine, bound: Option<u32>) -> String {
+    match (engine, bound) {
+        (Engine::Coherence, Some(_)) => "a larger `--bound` keeps more in order, and without it more and more is tried",
+        (Engine::Coherence, None) | (Engine::Explicit | Engine::Dual, _) => {
+            "`--engine explicit` is exact, where buffers have a bound"
+        }
+        (Engine::Set | Engine::Multiset, _) => {
+            "`--engine coherence` keeps stores in order and refines as far as it takes"
+        }
+    }
+    .to_owned()
+}
+
+fn alarm(finding: &Finding<'_>) -> String {
+    let buffers = approximated(finding).unwrap_or_default();
+    let search = &finding.options.search;
+    let next = finer(search.engine, search.bound);
+    format!(
+        "with {buffers} a goal can be reached, but no run under TSO was found that does the same: there may be one or not\n\n{}",
+        help(&format!("{next}; `--engine explicit` looks for a run"))
+    )
+}
+
 fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
+    if limit == Limit::Alarm {
+        return alarm(finding);
+    }
     let statistics = &finding.statistics;
     let (states, depth) = (counted(statistics.states, "state"), counted(statistics.depth, "step"));
     let mut text = format!("covered: {states}, by runs of up to {depth}; no goal among them\n");

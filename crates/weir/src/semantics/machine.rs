@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use weir_ir::{Address, BinaryOp, Range, Value};
 use weir_witness::Goal;
 
+use super::abstraction::pool::Pool;
 use super::buffers::Buffers;
 use super::code::Code;
 use super::goals::Goals;
@@ -32,6 +33,11 @@ pub(crate) trait MemoryModel: Sync + Sized {
 
     /// The steps that memory takes by itself.
     fn flushes<const N: usize>(machine: &Machine, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool);
+
+    /// The content of a buffer, without numbers that depend on the order of interning.
+    fn spell_buffer(machine: &Machine, number: u64) -> Vec<Value> {
+        machine.buffers.entries(number).flat_map(|(address, value)| [address, value]).collect()
+    }
 }
 
 /// A program made ready to run.
@@ -43,6 +49,8 @@ pub(crate) struct Machine {
     pub(crate) edge_count: u32,
     pub(crate) initial: Vec<(Field, u64)>,
     pub(crate) buffers: Buffers,
+    /// Buffers where they are approximated.
+    pub(crate) abstraction: Pool,
     pub(crate) heaps: Interner,
     /// What a monitor remembers, by number.
     pub(crate) monitor_rows: Interner,
@@ -453,9 +461,9 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
         let mut rest = *state;
         let mut rows = Vec::new();
         for &field in layout.buffers.iter().flatten() {
-            let start = rows.len();
-            rows.extend(self.machine.buffers.entries(state.raw(field)).flat_map(|(address, value)| [address, value]));
-            rows.insert(start, (rows.len() - start) as Value);
+            let row = M::spell_buffer(self.machine, state.raw(field));
+            rows.push(row.len() as Value);
+            rows.extend(row);
             rest.set_raw(field, 0);
         }
         if let Some(field) = layout.heap {
@@ -470,6 +478,9 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
     }
 
     fn side_bytes(&self) -> u64 {
-        self.machine.buffers.bytes() + self.machine.heaps.bytes() + self.machine.monitor_rows.bytes()
+        self.machine.buffers.bytes()
+            + self.machine.abstraction.bytes()
+            + self.machine.heaps.bytes()
+            + self.machine.monitor_rows.bytes()
     }
 }
