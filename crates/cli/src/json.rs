@@ -1,6 +1,7 @@
 //! The JSON contract: what `--format json` prints and `--witness` saves. `docs/schema.json` is generated from
 //! these types. Fields may be added; none is renamed or removed without saying so in the change log.
 
+mod check;
 mod diagnostic;
 mod fences;
 mod litmus;
@@ -13,11 +14,12 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use check::{AttemptEnd, AttemptRecord, CheckAnswer, CheckVerdict};
 pub(crate) use diagnostic::DiagnosticRecord;
 pub(crate) use fences::{FenceRecord, FencesAnswer, FencesVerdict, TableRecord};
 pub(crate) use litmus::{LitmusAnswer, LitmusVerdict, ObservationName, ValueRecord};
 pub(crate) use witness::{
-    ActionName, CycleRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
+    ActionName, CycleRecord, LoadRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
 };
 
 /// The version of Weir, as it stands in every answer.
@@ -28,6 +30,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[serde(untagged)]
 #[allow(dead_code, reason = "names the shapes of an answer for the schema; each command serializes its own")]
 pub(crate) enum Answer {
+    Check(Box<CheckAnswer>),
     Reach(Box<ReachAnswer>),
     Robust(Box<RobustAnswer>),
     Fences(Box<FencesAnswer>),
@@ -65,6 +68,7 @@ impl<V> Head<V> {
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CommandName {
+    Check,
     Reach,
     Robust,
     Fences,
@@ -130,6 +134,9 @@ pub(crate) struct ReachAnswer {
     pub(crate) head: Head<ReachVerdict>,
     /// The engine that gave the answer.
     pub(crate) engine: &'static str,
+    /// The bound of an approximation with which the answer was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) bound: Option<u32>,
     /// The memory model.
     pub(crate) model: ModelRecord,
     /// Distinct states found.
@@ -276,6 +283,8 @@ pub(crate) enum LimitRecord {
     Interrupted,
     /// The lazy engine would have to extend the program further than it may or can.
     Extensions,
+    /// An approximation found something, but no run that shows it.
+    Alarm,
     /// The engine cannot handle something in the program; see `warnings`.
     Refused,
 }

@@ -29,6 +29,14 @@ pub(crate) enum Engine {
     Explicit,
     /// Lets stores wait only where that can matter, and finds out where by checking robustness.
     Lazy,
+    /// Exact with unbounded buffers, for finitely many values.
+    Dual,
+    /// Takes buffers as sets: proves quickly, also where buffers have no bound, or does not know.
+    Set,
+    /// Takes buffers as multisets: as `set`, but counts stores.
+    Multiset,
+    /// Keeps the oldest stores in order, the others as a set. Without --bound: more and more of them.
+    Coherence,
 }
 
 /// How the lazy engine extends the program.
@@ -58,6 +66,8 @@ pub(crate) enum Method {
 pub(crate) enum AimName {
     /// Store buffers do not change what the program does.
     Robust,
+    /// No property can be broken: often fewer than for robustness.
+    Safe,
     /// No triangular race is left: more than robust, and easier to see in a program.
     Trf,
 }

@@ -3,7 +3,7 @@
 use weir::reach::{Coverage, Form, LazyOptions, Options, Report, Round, Search, Statistics, reach};
 use weir::{Control, Failure};
 use weir_ir::{Diagnostic, Program};
-use weir_witness::{Goal, Model};
+use weir_witness::{Buffering, Goal, Model};
 
 use super::Task;
 use super::analysis::{self, Conclusion};
@@ -33,6 +33,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) statistics: Statistics,
     /// What the search saw. Complete only if the conclusion is `Holds`.
     pub(crate) coverage: Coverage,
+    /// How buffers were approximated when the answer was found, if they were.
+    pub(crate) buffering: Option<Buffering>,
     /// What the lazy engine added, round by round.
     pub(crate) rounds: Vec<Round>,
 }
@@ -55,15 +57,25 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     let found = analysis::watched(task, &options.common.limits, console, |control| {
         search(options, &loaded.program, &goals, control)
     });
-    let (conclusion, statistics, coverage, rounds) = conclude(found)?;
+    let (conclusion, Facts { statistics, coverage, buffering, rounds }) = conclude(found)?;
     // A complete search knows better than the analysis what no run executes, and says so in its answer.
     if !task.is_json && !matches!(conclusion, Conclusion::Holds) {
         console.diagnostics(&loaded.program.source, &late);
     }
     let (program, warnings) = (&loaded.program, loaded.warnings.as_slice());
     let model = model(options.search.model);
-    let finding =
-        Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage, rounds };
+    let finding = Finding {
+        options,
+        program,
+        model,
+        goals: &goals,
+        warnings,
+        conclusion,
+        statistics,
+        coverage,
+        buffering,
+        rounds,
+    };
     match options.common.format {
         RunFormat::Json => console.json(&render::json::reach(task, &finding)),
         RunFormat::Text => render::reach::show(&finding, console),
@@ -85,6 +97,10 @@ pub(crate) fn engine(name: Engine) -> weir::reach::Engine {
     match name {
         Engine::Explicit => weir::reach::Engine::Explicit,
         Engine::Lazy => weir::reach::Engine::Lazy,
+        Engine::Dual => weir::reach::Engine::Dual,
+        Engine::Set => weir::reach::Engine::Set,
+        Engine::Multiset => weir::reach::Engine::Multiset,
+        Engine::Coherence => weir::reach::Engine::Coherence,
     }
 }
 
@@ -93,6 +109,7 @@ fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &C
     let engine = Options {
         model: model(options.search.model),
         engine: engine(options.search.engine),
+        bound: options.search.bound,
         search: match options.search.order {
             SearchName::Bfs => Search::BreadthFirst,
             SearchName::Dfs => Search::DepthFirst,
@@ -111,16 +128,20 @@ fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &C
     reach(program, &engine, control)
 }
 
-/// The answer, what it took, what was executed, and the rounds.
-type Concluded = (Conclusion, Statistics, Coverage, Vec<Round>);
+/// What is known beside the answer.
+#[derive(Default)]
+struct Facts {
+    statistics: Statistics,
+    coverage: Coverage,
+    buffering: Option<Buffering>,
+    rounds: Vec<Round>,
+}
 
-fn conclude(result: Result<Report, Failure>) -> Result<Concluded, Trouble> {
-    let Report { verdict, statistics, coverage, rounds } = match result {
+fn conclude(result: Result<Report, Failure>) -> Result<(Conclusion, Facts), Trouble> {
+    let Report { verdict, statistics, coverage, buffering, rounds } = match result {
         Ok(report) => report,
-        Err(Failure::Refused(diagnostic)) => {
-            return Ok((Conclusion::Refused(diagnostic), Statistics::default(), Coverage::default(), Vec::new()));
-        }
+        Err(Failure::Refused(diagnostic)) => return Ok((Conclusion::Refused(diagnostic), Facts::default())),
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
-    Ok((Conclusion::new(verdict), statistics, coverage, rounds))
+    Ok((Conclusion::new(verdict), Facts { statistics, coverage, buffering, rounds }))
 }

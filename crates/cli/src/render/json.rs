@@ -5,7 +5,7 @@ use weir::reach::{Round, Statistics};
 use weir::robust::Race;
 use weir::transform::delay::DelayPath;
 use weir_ir::{Diagnostic, Program, Span};
-use weir_witness::Event;
+use weir_witness::{Buffering, Event};
 
 use super::text::reason;
 use crate::args::Method;
@@ -34,11 +34,12 @@ pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
         Conclusion::Violated(_) => ReachVerdict::Reachable,
         Conclusion::Stopped(_) | Conclusion::Refused(_) | Conclusion::Raced(_) => ReachVerdict::Unknown,
     };
-    let main = main_goal(finding, &goals);
+    let main = main_goal(program, &finding.conclusion, &goals);
     let is_complete = matches!(finding.conclusion, Conclusion::Holds);
     ReachAnswer {
         head: task.head(verdict),
         engine: reach::engine(finding.options.search.engine).name(),
+        bound: finding.buffering.map(|(Buffering::Coherence(bound) | Buffering::Multiset(bound))| bound),
         model: model_record(finding.model),
         states: finding.statistics.states,
         goal: main.as_ref().map(|goal| goal.text.clone()),
@@ -116,7 +117,7 @@ fn instruction(program: &Program, event: &Event) -> Option<InstructionRecord> {
 }
 
 fn race_record(program: &Program, race: &Race) -> Option<RaceRecord> {
-    let Racing { store, load, write } = Racing::new(race)?;
+    let Racing { store, load, write, .. } = Racing::new(race)?;
     Some(RaceRecord {
         store: instruction(program, store)?,
         load: instruction(program, load)?,
@@ -147,7 +148,7 @@ fn robust_verdict(conclusion: &Conclusion) -> RobustVerdict {
 }
 
 /// What ended the search before it knew.
-fn limit(conclusion: &Conclusion) -> Option<LimitRecord> {
+pub(crate) fn limit(conclusion: &Conclusion) -> Option<LimitRecord> {
     match conclusion {
         Conclusion::Holds | Conclusion::Violated(_) | Conclusion::Raced(_) => None,
         Conclusion::Refused(_) => Some(LimitRecord::Refused),
@@ -163,14 +164,15 @@ pub(crate) fn limit_record(limit: Limit) -> LimitRecord {
         Limit::States => LimitRecord::States,
         Limit::Interrupted => LimitRecord::Interrupted,
         Limit::Extensions => LimitRecord::Extensions,
+        Limit::Alarm => LimitRecord::Alarm,
     }
 }
 
 /// The goal that was reached; else the only one that was looked for.
-fn main_goal(finding: &Finding<'_>, goals: &[GoalRecord]) -> Option<GoalRecord> {
-    match (&finding.conclusion, goals) {
+pub(crate) fn main_goal(program: &Program, conclusion: &Conclusion, goals: &[GoalRecord]) -> Option<GoalRecord> {
+    match (conclusion, goals) {
         (Conclusion::Violated(evidence), _) => {
-            let (text, line) = super::reach::reached_goal(finding.program, evidence);
+            let (text, line) = super::reach::reached_goal(program, evidence);
             Some(GoalRecord { text, line })
         }
         (_, [only]) => Some(only.clone()),

@@ -99,6 +99,7 @@ pub(crate) fn limit_text(limit: Limit, limits: &LimitOptions) -> String {
         }
         Limit::Interrupted => "interrupted".to_owned(),
         Limit::Extensions => limit.to_string(),
+        Limit::Alarm => "an alarm of the abstraction, for which no run was found".to_owned(),
     }
 }
 
@@ -110,6 +111,7 @@ pub(crate) fn more(limit: Limit) -> &'static str {
         Limit::States => "raise the limit with `--states`",
         Limit::Extensions => "allow more rounds with `--lazy-rounds`, use another engine",
         Limit::Interrupted => "let it run on; `--timeout` and `--memory` end a search by themselves",
+        Limit::Alarm => "use a finer engine",
     }
 }
 

@@ -10,7 +10,7 @@ use weir_ir::Program;
 use weir_witness::{Checked, Model, Run};
 
 use super::refuse::{self, MOST_WORDS};
-use super::{Coverage, MOST_WORKERS, Options, Report, Search, Statistics, coverage, goals};
+use super::{MOST_WORKERS, Options, Report, Search, Statistics, coverage, goals};
 use crate::control::Watch;
 use crate::explore::{Found, Outcome, breadth_first, depth_first};
 use crate::semantics::TransitionSystem;
@@ -34,13 +34,7 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
     };
     // Compiling a program near the limits of size takes seconds.
     if let Some(limit) = Watch::start(control).exceeded(0, 0) {
-        let statistics = Statistics::default();
-        return Ok(Report {
-            verdict: Verdict::Unknown(limit),
-            statistics,
-            coverage: Coverage::default(),
-            rounds: Vec::new(),
-        });
+        return Ok(Report::unknown(limit));
     }
     let compiled = compile(program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
     let outcome = run(&compiled.machine, options, &control.after(started.elapsed()));
@@ -68,7 +62,7 @@ fn run_sized<const N: usize>(machine: &Machine, options: &Options, control: &Con
     }
 }
 
-fn run_model<T: TransitionSystem>(system: &T, options: &Options, control: &Control) -> Outcome {
+pub(super) fn run_model<T: TransitionSystem>(system: &T, options: &Options, control: &Control) -> Outcome {
     match options.search {
         Search::BreadthFirst => breadth_first(system, control, options.jobs.get().min(MOST_WORKERS)),
         Search::DepthFirst => depth_first(system, control),
@@ -95,5 +89,5 @@ fn report(program: &Program, options: &Options, compiled: &Compiled, outcome: Ou
             Verdict::Violated(Box::new(checked))
         }
     };
-    Ok(Report { verdict, statistics, coverage, rounds: Vec::new() })
+    Ok(Report { verdict, statistics, coverage, buffering: None, rounds: Vec::new() })
 }

@@ -2,6 +2,8 @@
 //!
 //! A violation is a run that `weir-witness` has replayed, whichever engine found it.
 
+mod abstraction;
+mod dual;
 mod explicit;
 mod lazy;
 pub(crate) mod refuse;
@@ -12,12 +14,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use weir_ir::{EdgeId, Program, PropertyId, ThreadId};
-use weir_witness::{Checked, Goal, Model};
+use weir_witness::{Buffering, Certificate, Checked, Goal, Model};
 
 pub use lazy::{Form, LazyOptions, Round};
 
 use crate::semantics::compile::{Compiled, present};
-use crate::{Control, Failure, Verdict};
+use crate::{Control, Failure, Limit, Verdict};
 
 /// How to find out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -27,6 +29,14 @@ pub enum Engine {
     Explicit,
     /// Lets stores wait only where that can matter, found by checks for robustness.
     Lazy,
+    /// Exact with unbounded buffers, for finitely many values: backwards from the goals.
+    Dual,
+    /// Takes buffers as sets: proves quickly, or may not know.
+    Set,
+    /// Takes buffers as multisets: as a set, but counts.
+    Multiset,
+    /// Keeps the order of the oldest stores and takes the rest as a set; refines as far as it takes.
+    Coherence,
 }
 
 impl Engine {
@@ -35,6 +45,10 @@ impl Engine {
         match self {
             Self::Explicit => "explicit",
             Self::Lazy => "lazy",
+            Self::Dual => "dual",
+            Self::Set => "set",
+            Self::Multiset => "multiset",
+            Self::Coherence => "coherence",
         }
     }
 }
@@ -56,6 +70,9 @@ pub struct Options {
     pub model: Model,
     /// The engine.
     pub engine: Engine,
+    /// For [`Engine::Coherence`]: how many stores are kept in order; refined step by step if not given. For
+    /// [`Engine::Multiset`]: how far counters may go at most.
+    pub bound: Option<u32>,
     /// The order of the search.
     pub search: Search,
     /// Number of workers, at most 256. The answer does not depend on it.
@@ -73,6 +90,7 @@ impl Default for Options {
         Self {
             model: Model::Tso,
             engine: Engine::default(),
+            bound: None,
             search: Search::default(),
             jobs: NonZeroUsize::MIN,
             keep_dead_registers: false,
@@ -120,6 +138,8 @@ pub struct Coverage {
     pub immobile: Vec<ThreadId>,
     /// Stores that were blocked at least once because the value lies outside the declared range of the cell.
     pub out_of_range: Vec<(ThreadId, EdgeId)>,
+    /// Whether more was explored than can happen: then a store that was blocked need not be in any run.
+    pub approximate: bool,
 }
 
 /// The answer, and how it came about.
@@ -133,6 +153,16 @@ pub struct Report {
     pub coverage: Coverage,
     /// What the lazy engine added to the program, round by round; other engines have no rounds.
     pub rounds: Vec<Round>,
+    /// How buffers were approximated when the answer was found, if they were.
+    pub buffering: Option<Buffering>,
+}
+
+impl Report {
+    /// Nothing was found out.
+    pub(crate) fn unknown(limit: Limit) -> Self {
+        let (statistics, coverage) = (Statistics::default(), Coverage::default());
+        Self { verdict: Verdict::Unknown(limit), statistics, coverage, buffering: None, rounds: Vec::new() }
+    }
 }
 
 /// Looks for a run of `program` that reaches a goal. Without any goal, just visits all states.
@@ -143,7 +173,23 @@ pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<
     match options.engine {
         Engine::Explicit => explicit::reach(program, options, control),
         Engine::Lazy => lazy::reach(program, options, control),
+        Engine::Dual => dual::reach(program, options, control),
+        Engine::Set | Engine::Multiset | Engine::Coherence => abstraction::reach(program, options, control),
     }
+}
+
+/// All states with buffers approximated like this. If the answer with them was `Holds`, this is a certificate of it; the outer
+/// result fails as [`reach`] does, the inner one tells which limit came first.
+///
+/// # Errors
+/// As [`reach`].
+pub fn certify(
+    program: &Program,
+    options: &Options,
+    buffering: Buffering,
+    control: &Control,
+) -> Result<Result<Certificate, Limit>, Failure> {
+    abstraction::certify(program, options, buffering, control)
 }
 
 /// What an engine looks for.
@@ -172,5 +218,5 @@ pub(crate) fn coverage(program: &Program, compiled: &Compiled, taken: &[bool]) -
     let immobile = compiled.threads.iter().copied().filter(has_edges).filter(|thread| !moved.contains(thread));
     let blocked = |number: &u32| compiled.machine.blocked_by_range[*number as usize].load(Ordering::Relaxed);
     let out_of_range = (0..edge_count).filter(blocked).map(|number| compiled.edge(number)).collect();
-    Coverage { unexecuted, immobile: immobile.collect(), out_of_range }
+    Coverage { unexecuted, immobile: immobile.collect(), out_of_range, approximate: false }
 }

@@ -226,6 +226,11 @@ fn check(program: &Program, path: &DelayPath) -> Result<(), Failure> {
     let begins = path.edges.first().is_some_and(|edge| matches!(at(edge).instruction, Instruction::Store { .. }));
     let ends = path.edges.last().is_some_and(|edge| matches!(at(edge).instruction, Instruction::Load { .. }));
     let obstacle = path.edges.iter().map(at).find(|edge| drains(&edge.instruction) || leaves(&edge.instruction));
+    if let Some(edge) = path.edges.iter().map(at).find(|edge| matches!(edge.instruction, Instruction::Snapshot(_))) {
+        let what = "stores cannot be made to wait along several loads in one step";
+        let help = "use another engine, or load one cell at a time";
+        return Err(Failure::Refused(Box::new(Diagnostic::error("several-loads", what, edge.span).help(help))));
+    }
     let (what, span) = match obstacle {
         Some(edge) => ("no store can wait past this", edge.span),
         None if is_joined && begins && ends => return Ok(()),

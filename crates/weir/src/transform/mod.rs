@@ -5,4 +5,4 @@ pub mod delay;
 mod insert_fences;
 pub mod instrument;
 
-pub use insert_fences::insert_fences;
+pub use insert_fences::{insert_fences, insert_fences_after};

@@ -77,7 +77,7 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
         Form::First => engine.first()?,
     };
     let statistics = Statistics { elapsed: started.elapsed(), ..engine.statistics };
-    Ok(Report { verdict, statistics, coverage, rounds: engine.rounds })
+    Ok(Report { verdict, statistics, coverage, buffering: None, rounds: engine.rounds })
 }
 
 /// A verdict, with what was executed.
@@ -207,5 +207,6 @@ fn mapped_coverage(program: &Program, extended: &Extended, seen: &Coverage) -> C
         unexecuted: all.filter(|edge| !executed.contains(edge)).collect(),
         immobile: present(program).filter(is_immobile).collect(),
         out_of_range: out_of_range.into_iter().collect(),
+        approximate: false,
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn guards(path: &[Edge]) -> Vec<Option<RegExpr>> {
                 }
             }
             other => {
-                if let Some(register) = other.defines() {
+                for register in other.defines() {
                     wanted.retain(|condition| !mentions(condition, register));
                 }
             }
