@@ -25,7 +25,9 @@ pub(crate) fn answer(program: &Program, goal: Goal, form: Form, states: u64) -> 
             Verdict::Violated(_) => Some(true),
             Verdict::Unknown(_) => None,
         }),
-        Err(Failure::Refused(refusal)) if ["deadlock-with-locks", "state-too-large"].contains(&refusal.code) => {
+        Err(Failure::Refused(refusal))
+            if ["deadlock-with-locks", "state-too-large", "several-loads"].contains(&refusal.code) =>
+        {
             Ok(None)
         }
         Err(failure) => Err(failure.to_string()),

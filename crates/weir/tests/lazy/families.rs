@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use weir::reach::{Engine, Form, LazyOptions, Options, Report, reach};
-use weir::{Budget, Control, Limit, Verdict};
-use weir_ir::{Program, Source, Value};
+use weir::{Budget, Control, Failure, Limit, Verdict};
+use weir_ir::{Expr, Instruction, Program, PropertyKind, RegId, Source, Value};
+use weir_testkit::sketch::{self, all_of, cell, equal, load, register_of, store, straight};
 
 use crate::compare::FORMS;
 
@@ -78,6 +79,31 @@ fn endless_rounds_end_at_a_limit() {
         let report = run(&program, form, 10_000_000, 2);
         assert!(matches!(report.verdict, Verdict::Unknown(Limit::Extensions)), "{form:?}: {:?}", report.verdict);
         assert_eq!(report.rounds.len(), 2);
+    }
+    // Buffers as sets are enough to prove it.
+    let options = Options { engine: Engine::Set, ..Options::default() };
+    let report = reach(&program, &options, &Control::default()).expect("an answer");
+    assert!(matches!(report.verdict, Verdict::Holds), "{:?}", report.verdict);
+}
+
+/// A path past several loads in one step is refused, not followed wrongly.
+#[test]
+fn several_loads_in_one_step_are_refused_where_stores_would_wait_past_them() {
+    let both = Instruction::Snapshot(vec![(RegId(0), Expr::Const(2)), (RegId(1), Expr::Const(3))]);
+    let left = straight("P", [store(1, 1), both]);
+    let right = straight("Q", [store(2, 1), load(0, 1)]);
+    let zero = all_of([equal(register_of(0, 0), 0), equal(register_of(1, 0), 0)]);
+    let cells = vec![cell("x", 1), cell("y", 2), cell("z", 3)];
+    let program = sketch::program(cells, vec![left, right], vec![PropertyKind::Exists(zero)]);
+    for form in FORMS {
+        let lazy = LazyOptions { form, ..LazyOptions::default() };
+        let options = Options { engine: Engine::Lazy, lazy, ..Options::default() };
+        match reach(&program, &options, &Control::default()) {
+            // The other thread's store may wait as well, and that is enough for the goal.
+            Ok(report) => assert!(is_reached(&report), "{form:?}: {:?}", report.verdict),
+            Err(Failure::Refused(refusal)) => assert_eq!(refusal.code, "several-loads"),
+            Err(failure) => panic!("{form:?}: {failure}"),
+        }
     }
 }
 
