@@ -1,6 +1,7 @@
 //! The JSON contract: what `--format json` prints and `--witness` saves. `docs/schema.json` is generated from
 //! these types. Fields may be added; none is renamed or removed without saying so in the change log.
 
+mod check;
 mod diagnostic;
 mod fences;
 mod litmus;
@@ -13,6 +14,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use check::{AttemptEnd, AttemptRecord, CheckAnswer, CheckVerdict};
 pub(crate) use diagnostic::DiagnosticRecord;
 pub(crate) use fences::{FenceRecord, FencesAnswer, FencesVerdict, TableRecord};
 pub(crate) use litmus::{LitmusAnswer, LitmusVerdict, ObservationName, ValueRecord};
@@ -28,6 +30,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[serde(untagged)]
 #[allow(dead_code, reason = "names the shapes of an answer for the schema; each command serializes its own")]
 pub(crate) enum Answer {
+    Check(Box<CheckAnswer>),
     Reach(Box<ReachAnswer>),
     Robust(Box<RobustAnswer>),
     Fences(Box<FencesAnswer>),
@@ -65,6 +68,7 @@ impl<V> Head<V> {
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CommandName {
+    Check,
     Reach,
     Robust,
     Fences,
