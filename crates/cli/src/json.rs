@@ -17,7 +17,7 @@ pub(crate) use diagnostic::DiagnosticRecord;
 pub(crate) use fences::{FenceRecord, FencesAnswer, FencesVerdict, TableRecord};
 pub(crate) use litmus::{LitmusAnswer, LitmusVerdict, ObservationName, ValueRecord};
 pub(crate) use witness::{
-    ActionName, CycleRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
+    ActionName, CycleRecord, LoadRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
 };
 
 /// The version of Weir, as it stands in every answer.

@@ -7,14 +7,15 @@ use std::path::Path;
 use weir_ir::{EdgeId, Program, PropertyId, ThreadId, Value};
 use weir_witness::render::step_texts;
 use weir_witness::{
-    Action, Checked, Cycle, Effect, Event, Goal, HappensBefore, Model, NodeId, NodeKind, Relation, Replay, Run, Step,
+    Action, Checked, Cycle, Effect, Event, Goal, HappensBefore, Loaded, Model, NodeId, NodeKind, Relation, Replay, Run,
+    Step,
 };
 
 use crate::evidence::Evidence;
 use crate::input::{WITNESS_LIMIT, display_name, read_text};
 use crate::json::{
-    ActionName, CycleRecord, ModelRecord, RelationName, SavedGoal, SavedWitness, StepRecord, VERSION, WITNESS_FORMAT,
-    Witness,
+    ActionName, CycleRecord, LoadRecord, ModelRecord, RelationName, SavedGoal, SavedWitness, StepRecord, VERSION,
+    WITNESS_FORMAT, Witness,
 };
 use crate::render::clean::clean;
 use crate::trouble::Trouble;
@@ -189,6 +190,13 @@ fn contradiction(claim: &StepRecord, fact: &StepRecord) -> Option<String> {
     if claim.value.is_some() && claim.value != fact.value {
         return Some(format!("the file says the value is {}, but it is {}", number(claim.value), number(fact.value)));
     }
+    if !claim.loads.is_empty() && claim.loads != fact.loads {
+        let loads = |loads: &[LoadRecord]| {
+            let each = loads.iter().map(|load| format!("{} = {}", clean(&load.cell), load.value));
+            each.collect::<Vec<_>>().join(", ")
+        };
+        return Some(format!("the file says it loads {}, but it loads {}", loads(&claim.loads), loads(&fact.loads)));
+    }
     if claim.read.is_some() && claim.read != fact.read {
         return Some(format!("the file says it reads {}, but it reads {}", number(claim.read), number(fact.read)));
     }
@@ -203,7 +211,9 @@ pub(crate) fn step_records(program: &Program, replay: &Replay) -> Vec<StepRecord
 fn step_record(program: &Program, event: &Event, text: String) -> StepRecord {
     let effect = &event.effect;
     let is_rmw = matches!(effect, Effect::ReadModifyWrite { .. });
-    let assigned = effect.register().map(|(_, value)| value).filter(|_| !is_rmw);
+    let is_snapshot = matches!(effect, Effect::Snapshot(_));
+    let assigned = effect.registers().map(|(_, value)| value).next().filter(|_| !is_rmw && !is_snapshot);
+    let load = |loaded: &Loaded| LoadRecord { cell: program.cell_name(loaded.address), value: loaded.value };
     StepRecord {
         thread: program.thread(event.thread).name.clone(),
         action: action_name(effect),
@@ -211,6 +221,7 @@ fn step_record(program: &Program, event: &Event, text: String) -> StepRecord {
         choice: if let Effect::Havoc { value, .. } = effect { Some(*value) } else { None },
         cell: effect.address().map(|address| program.cell_name(address)),
         value: effect.written().or(assigned),
+        loads: effect.loads().iter().filter(|_| is_snapshot).map(load).collect(),
         read: effect.read().filter(|_| is_rmw),
         label: event.label(program).map(str::to_owned),
         line: Some(event.line(program)),
@@ -220,7 +231,8 @@ fn step_record(program: &Program, event: &Event, text: String) -> StepRecord {
 
 fn action_name(effect: &Effect) -> ActionName {
     match effect {
-        Effect::Load { .. } => ActionName::Load,
+        Effect::Load(_) => ActionName::Load,
+        Effect::Snapshot(_) => ActionName::Snapshot,
         Effect::Store { .. } => ActionName::Store,
         Effect::Flush { .. } => ActionName::Flush,
         Effect::Fence => ActionName::Fence,

@@ -22,7 +22,7 @@ pub use certificate::{
 };
 pub use checked::{CheckError, Checked};
 pub use cycle::Cycle;
-pub use event::{Effect, Event, ReadFrom, StepId};
+pub use event::{Effect, Event, Loaded, ReadFrom, StepId};
 pub use goal::{GoalError, Shortcoming, check_goal};
 pub use happens_before::{HappensBefore, Node, NodeId, NodeKind, Relation};
 pub use interpret::{Feature, Refusal, Unsupported};

@@ -27,6 +27,8 @@ pub(crate) enum ModelName {
 pub(crate) enum Engine {
     /// Visits every state one by one.
     Explicit,
+    /// Exact with unbounded buffers, for finitely many values.
+    Dual,
     /// Takes buffers as sets: proves quickly, also where buffers have no bound, or does not know.
     Set,
     /// Takes buffers as multisets: as `set`, but counts stores.

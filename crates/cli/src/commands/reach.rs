@@ -84,6 +84,7 @@ pub(super) fn model(name: ModelName) -> Model {
 pub(crate) fn engine(name: Engine) -> weir::reach::Engine {
     match name {
         Engine::Explicit => weir::reach::Engine::Explicit,
+        Engine::Dual => weir::reach::Engine::Dual,
         Engine::Set => weir::reach::Engine::Set,
         Engine::Multiset => weir::reach::Engine::Multiset,
         Engine::Coherence => weir::reach::Engine::Coherence,

@@ -104,7 +104,7 @@ fn instruction(program: &Program, event: &Event) -> Option<InstructionRecord> {
 }
 
 fn race_record(program: &Program, race: &Race) -> Option<RaceRecord> {
-    let Racing { store, load, write } = Racing::new(race)?;
+    let Racing { store, load, write, .. } = Racing::new(race)?;
     Some(RaceRecord {
         store: instruction(program, store)?,
         load: instruction(program, load)?,

@@ -135,7 +135,9 @@ fn reachable(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {
 fn finer(engine: Engine, bound: Option<u32>) -> String {
     match (engine, bound) {
         (Engine::Coherence, Some(_)) => "a larger `--bound` keeps more in order, and without it more and more is tried",
-        (Engine::Coherence, None) | (Engine::Explicit, _) => "`--engine explicit` is exact, where buffers have a bound",
+        (Engine::Coherence, None) | (Engine::Explicit | Engine::Dual, _) => {
+            "`--engine explicit` is exact, where buffers have a bound"
+        }
         (Engine::Set | Engine::Multiset, _) => {
             "`--engine coherence` keeps stores in order and refines as far as it takes"
         }

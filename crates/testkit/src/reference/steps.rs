@@ -50,6 +50,7 @@ impl Rules<'_> {
         match &edge.instruction {
             Instruction::Skip | Instruction::Terminate => vec![self.go(to)],
             Instruction::Load { register, address } => self.load(to, *register, address).into_iter().collect(),
+            Instruction::Snapshot(loads) => self.snapshot(to, loads).into_iter().collect(),
             Instruction::Store { address, value } => self.store(to, address, value).into_iter().collect(),
             Instruction::Fence => only_if(self.own_buffer_is_empty(), self.go(to)),
             Instruction::Assign { register, value } => vec![self.go_with(to, *register, self.own.eval(value))],
@@ -96,10 +97,25 @@ impl Rules<'_> {
         if self.another_holds_the_lock() {
             return None;
         }
+        Some(self.go_with(to, register, self.seen(address)))
+    }
+
+    fn snapshot(&self, to: LocId, loads: &[(RegId, RegExpr)]) -> Option<State> {
+        if self.another_holds_the_lock() {
+            return None;
+        }
+        let mut next = self.go(to);
+        for (register, address) in loads {
+            self.own_in(&mut next).registers.insert(*register, self.seen(address));
+        }
+        Some(next)
+    }
+
+    /// What the thread sees in the cell.
+    fn seen(&self, address: &RegExpr) -> Value {
         let address = self.own.eval(address);
         let buffered = self.own.newest_buffered(address);
-        let value = buffered.unwrap_or_else(|| self.state.read_memory(self.program, address));
-        Some(self.go_with(to, register, value))
+        buffered.unwrap_or_else(|| self.state.read_memory(self.program, address))
     }
 
     fn store(&self, to: LocId, address: &RegExpr, value: &RegExpr) -> Option<State> {

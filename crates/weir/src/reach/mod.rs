@@ -3,6 +3,7 @@
 //! A violation is a run that `weir-witness` has replayed, whichever engine found it.
 
 mod abstraction;
+mod dual;
 mod explicit;
 pub(crate) mod refuse;
 
@@ -23,6 +24,8 @@ pub enum Engine {
     /// Visits every state one by one.
     #[default]
     Explicit,
+    /// Exact with unbounded buffers, for finitely many values: backwards from the goals.
+    Dual,
     /// Takes buffers as sets: proves quickly, or may not know.
     Set,
     /// Takes buffers as multisets: as a set, but counts.
@@ -36,6 +39,7 @@ impl Engine {
     pub fn name(self) -> &'static str {
         match self {
             Self::Explicit => "explicit",
+            Self::Dual => "dual",
             Self::Set => "set",
             Self::Multiset => "multiset",
             Self::Coherence => "coherence",
@@ -157,6 +161,7 @@ impl Report {
 pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
     match options.engine {
         Engine::Explicit => explicit::reach(program, options, control),
+        Engine::Dual => dual::reach(program, options, control),
         Engine::Set | Engine::Multiset | Engine::Coherence => abstraction::reach(program, options, control),
     }
 }

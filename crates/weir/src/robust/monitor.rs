@@ -168,14 +168,15 @@ impl<'a, const N: usize> Monitor<'a, N> {
 
     fn delaying(&self, from: &Packed<N>, delaying: &Delaying<'_>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
         let attacker = delaying.attacker;
-        let loads_from_memory = |edge: &EdgeCode| match &edge.operation {
-            Operation::Load(_, place) => {
-                let address = self.machine.address(self.machine.target(from, place));
-                delaying.waiting(address).is_none().then_some(address)
-            }
-            _ => None,
+        let loads_from_memory = |edge: &EdgeCode| -> Vec<Address> {
+            let mut loaded = match &edge.operation {
+                Operation::Load(_, place) => vec![self.machine.address(self.machine.target(from, place))],
+                other => self.machine.snapshot(from, other),
+            };
+            loaded.retain(|&address| delaying.waiting(address).is_none());
+            loaded
         };
-        let may_load = self.edges(from, attacker).iter().any(|edge| loads_from_memory(edge).is_some());
+        let may_load = self.edges(from, attacker).iter().any(|edge| !loads_from_memory(edge).is_empty());
         if may_load && delaying.has_loaded {
             let is_helper = |thread| thread != attacker;
             if self.local_first(from, is_helper, emit) {
@@ -188,22 +189,24 @@ impl<'a, const N: usize> Monitor<'a, N> {
             }
         }
         for edge in self.edges(from, attacker) {
-            match loads_from_memory(edge) {
-                Some(address) => self.load_from_memory(from, delaying, edge, address, emit),
-                None => self.delaying.take(from, attacker, edge, &mut |step, next| {
+            let loaded = loads_from_memory(edge);
+            if loaded.is_empty() {
+                self.delaying.take(from, attacker, edge, &mut |step, next| {
                     !self.goes_on(&next, attacker, delaying.store, edge) || emit(step, next)
-                }),
+                });
+            } else {
+                self.load_from_memory(from, delaying, edge, &loaded, emit);
             }
         }
     }
 
-    /// The attacker loads from memory: this may be the attack's load, or one on the way to it.
+    /// The attacker loads from memory, from these addresses: this may be the attack's load, or one on the way to it.
     fn load_from_memory(
         &self,
         from: &Packed<N>,
         delaying: &Delaying<'_>,
         edge: &EdgeCode,
-        address: Address,
+        loaded: &[Address],
         emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
     ) {
         let (machine, attacker) = (self.machine, delaying.attacker);
@@ -211,7 +214,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
             let first = machine.threads[attacker].first_number;
             if self.plan(attacker).asks_for(delaying.store - first, edge.number - first) {
                 let mut halted = self.plan(attacker).forget.apply(from);
-                remember(machine, &mut halted, &delaying.onto_path(address));
+                remember(machine, &mut halted, &delaying.onto_path(loaded));
                 if !emit(self.encode(edge, Kind::Halt), halted) {
                     return false;
                 }
@@ -251,6 +254,11 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let is_on_path = path.holds(helper);
         let in_section = || machine.layout.lock.is_some_and(|lock| from.raw(lock) == helper as u64 + 1);
         let row = match (is_on_path, access) {
+            _ if matches!(edge.operation, Operation::Snapshot(_)) => {
+                let addresses = machine.snapshot(from, &edge.operation);
+                let Some(row) = path.with_snapshot(helper, &addresses, in_section()) else { return };
+                Some(row)
+            }
             (true, None) => None,
             (true, Some((address, writes))) => path.with_access(address, writes),
             (false, Some((address, writes))) if path.leads_to(address, writes) => {

@@ -143,7 +143,7 @@ fn wanted(program: &Program, threads: &[ThreadId], plans: &[Plan], ranges: &Rang
         wanted.buffers.push(purpose.buffered && stores);
         wanted.lock |= body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Lock));
         let edges = (0..body.edges().len()).map(EdgeId::new);
-        wanted.addresses.extend(edges.filter_map(|edge| ranges.address_of(thread, edge)));
+        wanted.addresses.extend(edges.flat_map(|edge| ranges.addresses_of(thread, edge)));
     }
     for property in &program.properties {
         if let Some(condition) = condition(&property.kind) {
@@ -231,10 +231,14 @@ impl Compiler<'_> {
 
     fn operation(&self, position: usize, edge: &Edge) -> Operation {
         let code = |expr| self.code(position, expr);
-        let place = |address| self.place(position, address);
+        let place = |address: &RegExpr| self.place(position, address);
         let result = |register| self.result(position, edge.to, register);
         match &edge.instruction {
             Instruction::Load { register, address } => Operation::Load(result(*register), place(address)),
+            Instruction::Snapshot(loads) => {
+                let load = |(register, address): &(RegId, RegExpr)| (result(*register), place(address));
+                Operation::Snapshot(loads.iter().map(load).collect())
+            }
             Instruction::Store { address, value } => Operation::Store(place(address), code(value)),
             Instruction::Fence => Operation::Fence,
             Instruction::Assign { register, value } => Operation::Assign(result(*register), code(value)),

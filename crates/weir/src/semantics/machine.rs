@@ -82,6 +82,8 @@ pub(crate) struct EdgeCode {
 pub(crate) enum Operation {
     Skip,
     Load(Option<Field>, Place),
+    /// Several loads in one step.
+    Snapshot(Vec<(Option<Field>, Place)>),
     Store(Place, Code),
     Fence,
     Assign(Option<Field>, Code),
@@ -233,7 +235,8 @@ impl Machine {
         admitted
     }
 
-    /// The cell that the instruction would touch now, and whether it would write there.
+    /// The cell that the instruction would touch now, and whether it would write there. A snapshot, which touches several, is
+    /// none: see [`Machine::snapshot`].
     #[inline]
     pub(crate) fn access<const N: usize>(&self, state: &Packed<N>, operation: &Operation) -> Option<(Target, bool)> {
         match operation {
@@ -245,6 +248,12 @@ impl Machine {
             }
             _ => None,
         }
+    }
+
+    /// The addresses that a snapshot would load from now; none for any other instruction.
+    pub(crate) fn snapshot<const N: usize>(&self, state: &Packed<N>, operation: &Operation) -> Vec<Address> {
+        let Operation::Snapshot(loads) = operation else { return Vec::new() };
+        loads.iter().map(|(_, place)| self.address(self.target(state, place))).collect()
     }
 
     /// Whether another thread holds the global lock.
@@ -333,6 +342,15 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
         match operation {
             Operation::Fence if drained => {
                 emit(step, edge.patch.apply(from));
+            }
+            Operation::Snapshot(loads) if !machine.locked_out(from, thread) => {
+                let mut next = edge.patch.apply(from);
+                for (register, place) in loads {
+                    if let Some(field) = register {
+                        machine.put(&mut next, *field, M::load(machine, from, thread, machine.target(from, place)));
+                    }
+                }
+                emit(step, next);
             }
             Operation::Assert(condition, failed) => {
                 let patch = if condition.eval(from) != 0 { &edge.patch } else { failed };

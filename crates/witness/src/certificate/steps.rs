@@ -53,6 +53,8 @@ impl Mover<'_> {
                 let value = own.buffer.newest(address).unwrap_or_else(|| self.read(address));
                 only(self.go_with(to, *register, value))
             }
+            Instruction::Snapshot(_) if self.is_locked_out() => blocked,
+            Instruction::Snapshot(loads) => self.snapshot(to, loads).map(|next| vec![next]),
             Instruction::Store { address, value } => self.store(to, self.eval(address)?, self.eval(value)?),
             Instruction::Fence => Ok(if own.buffer.is_empty() { vec![self.go(to)] } else { Vec::new() }),
             Instruction::Assign { register, value } => only(self.go_with(to, *register, self.eval(value)?)),
@@ -75,6 +77,17 @@ impl Mover<'_> {
             }
             Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => Err(Fault::Unsupported),
         }
+    }
+
+    /// All addresses are known before anything is loaded.
+    fn snapshot(&self, to: LocId, loads: &[(RegId, RegExpr)]) -> Result<AbstractState, Fault> {
+        let mut next = self.go(to);
+        for (register, address) in loads {
+            let address = self.eval(address)?;
+            let value = self.own().buffer.newest(address).unwrap_or_else(|| self.read(address));
+            next.threads[self.place].registers.insert(*register, value);
+        }
+        Ok(next)
     }
 
     fn store(&self, to: LocId, address: Address, value: Value) -> Result<Vec<AbstractState>, Fault> {
