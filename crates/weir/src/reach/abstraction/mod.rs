@@ -51,7 +51,7 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
         return Ok(Report::unknown(limit));
     }
     let compiled = compiled(program, options, &goals)?;
-    let groups = interchangeable(program, &compiled.threads, &goals);
+    let groups = groups(program, &compiled, &goals);
     let session = Session {
         program,
         options,
@@ -64,6 +64,17 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
         taken: Vec::new(),
     };
     session.run()
+}
+
+/// Threads that can change places, by position: also the analysis of values found the same for them, so that what one holds
+/// fits the other.
+fn groups(program: &Program, compiled: &Compiled, goals: &[Goal]) -> Vec<Vec<usize>> {
+    let mut groups = interchangeable(program, &compiled.threads, goals);
+    for group in &mut groups {
+        let first = group[0];
+        group.retain(|&position| compiled.alike(first, position));
+    }
+    groups
 }
 
 /// The states that a proof with these buffers rests on.
@@ -154,7 +165,7 @@ impl Session<'_> {
             if most.is_some_and(|most| counted >= most) || self.is_exact(events) {
                 return answer;
             }
-            counted = (2 * counted).max(1).min(most.unwrap_or(u32::MAX));
+            counted = counted.saturating_mul(2).clamp(1, most.unwrap_or(u32::MAX).max(1));
         }
     }
 
