@@ -37,6 +37,13 @@ pub(crate) enum Engine {
     Coherence,
 }
 
+impl Engine {
+    /// Whether it takes buffers that forget.
+    pub(crate) fn approximates(self) -> bool {
+        matches!(self, Self::Set | Self::Multiset | Self::Coherence)
+    }
+}
+
 /// Ways to find out whether a program is robust.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
