@@ -14,7 +14,7 @@ use weir_ir::Value;
 
 pub(crate) use fences::{CostChoice, FencesOptions};
 pub(crate) use values::{
-    AimName, Color, Engine, Language, LitmusFormat, Method, ModelName, PlainFormat, ReductionName, RunFormat,
+    AimName, Color, Engine, Language, LazyForm, LitmusFormat, Method, ModelName, PlainFormat, ReductionName, RunFormat,
     SearchName, Target,
 };
 
@@ -301,7 +301,8 @@ pub(crate) struct SearchOptions {
     #[arg(long = "goal", value_name = "GOAL")]
     pub(crate) goals: Vec<String>,
 
-    /// How to find out: `explicit` visits every state one by one, and its answers are exact
+    /// How to find out: `explicit` visits every state one by one; `lazy` searches without buffers, and lets stores wait only
+    /// where that can matter. The answers of both are exact
     #[arg(long, value_enum, default_value_t = Engine::Explicit)]
     pub(crate) engine: Engine,
 
@@ -316,6 +317,18 @@ pub(crate) struct SearchOptions {
     /// Which runs to leave out because others stand for them: `none` leaves out nothing
     #[arg(long, value_enum, default_value_t = ReductionName::None)]
     pub(crate) reduction: ReductionName,
+
+    /// How `--engine lazy` extends the program
+    #[arg(long, value_enum, default_value_t = LazyForm::Keep, value_name = "FORM")]
+    pub(crate) lazy_form: LazyForm,
+
+    /// Let `--engine lazy` extend the program at most so many times
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) lazy_rounds: usize,
+
+    /// With `--engine lazy`: show for each round along which steps stores may wait from then on
+    #[arg(long)]
+    pub(crate) trace_rounds: bool,
 
     /// Tell states apart by registers that are never read again (more states, same answer)
     #[arg(long)]
@@ -483,7 +496,8 @@ pub(crate) struct TranslateOptions {
 
     /// Print what a pass makes of the program. `instrument=THREAD:STORE:LOAD`: the program that sets `success` under SC exactly if
     /// that thread can delay that store past that load to break robustness; STORE and LOAD are lines or labels. Also
-    /// `instrument=N` for the N-th such attack, and `instrument=all` for all in one
+    /// `instrument=N` for the N-th such attack, and `instrument=all` for all in one. `delay=` with the same: the program that can
+    /// also do, without buffers, what it could do with that store waiting up to that load
     #[arg(long, value_name = "PASS", value_parser = parse_pass)]
     pub(crate) pass: Option<Pass>,
 

@@ -173,8 +173,18 @@ pub(crate) struct ReachAnswer {
     pub(crate) immobile: Option<Vec<String>>,
     /// Stores that were blocked at least once: the value lies outside the declared range of the cell.
     pub(crate) out_of_range: Vec<InstructionRecord>,
+    /// What `--engine lazy` added to the program, round by round; with `--trace-rounds` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rounds: Option<Vec<RoundRecord>>,
     /// What the search took.
     pub(crate) statistics: StatisticsRecord,
+}
+
+/// One round of the lazy engine.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RoundRecord {
+    /// The sequences of steps that were added, each of one thread: from a store that may wait to a load that may overtake it.
+    pub(crate) added: Vec<Vec<InstructionRecord>>,
 }
 
 /// The answer of `weir robust`.
@@ -276,6 +286,8 @@ pub(crate) enum LimitRecord {
     Memory,
     States,
     Interrupted,
+    /// The lazy engine would have to extend the program further than it may or can.
+    Extensions,
     /// An approximation found something, but no run that shows it.
     Alarm,
     /// The engine cannot handle something in the program; see `warnings`.

@@ -27,6 +27,8 @@ pub(crate) enum ModelName {
 pub(crate) enum Engine {
     /// Visits every state one by one.
     Explicit,
+    /// Lets stores wait only where that can matter, and finds out where by checking robustness.
+    Lazy,
     /// Exact with unbounded buffers, for finitely many values.
     Dual,
     /// Takes buffers as sets: proves quickly, also where buffers have no bound, or does not know.
@@ -42,6 +44,15 @@ impl Engine {
     pub(crate) fn approximates(self) -> bool {
         matches!(self, Self::Set | Self::Multiset | Self::Coherence)
     }
+}
+
+/// How the lazy engine extends the program.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LazyForm {
+    /// Keeps the code and adds what store buffers can do along several paths in each round.
+    Keep,
+    /// One path in each round, and its first store is removed: the algorithm as published. For comparison.
+    First,
 }
 
 /// Ways to find out whether a program is robust.

@@ -1,6 +1,6 @@
 //! `weir reach`: can a forbidden state be reached?
 
-use weir::reach::{Coverage, Options, Report, Search, Statistics, reach};
+use weir::reach::{Coverage, Form, LazyOptions, Options, Report, Round, Search, Statistics, reach};
 use weir::{Control, Failure};
 use weir_ir::{Diagnostic, Program};
 use weir_witness::{Buffering, Goal, Model};
@@ -8,7 +8,7 @@ use weir_witness::{Buffering, Goal, Model};
 use super::Task;
 use super::analysis::{self, Conclusion};
 use super::certificate;
-use crate::args::{Engine, ModelName, ReachOptions, ReductionName, RunFormat, SearchName};
+use crate::args::{Engine, LazyForm, ModelName, ReachOptions, ReductionName, RunFormat, SearchName};
 use crate::console::Console;
 use crate::exit::Status;
 use crate::json::CommandName;
@@ -36,6 +36,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) coverage: Coverage,
     /// How buffers were approximated when the answer was found, if they were.
     pub(crate) buffering: Option<Buffering>,
+    /// What the lazy engine added, round by round.
+    pub(crate) rounds: Vec<Round>,
 }
 
 /// Runs it.
@@ -56,15 +58,25 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     let found = analysis::watched(task, &options.common.limits, console, |control| {
         search(options, &loaded.program, &goals, control)
     });
-    let (conclusion, Facts { statistics, coverage, buffering }) = conclude(found)?;
+    let (conclusion, Facts { statistics, coverage, buffering, rounds }) = conclude(found)?;
     // A complete search knows better than the analysis what no run executes, and says so in its answer.
     if !task.is_json && !matches!(conclusion, Conclusion::Holds) {
         console.diagnostics(&loaded.program.source, &late);
     }
     let (program, warnings) = (&loaded.program, loaded.warnings.as_slice());
     let model = model(options.search.model);
-    let finding =
-        Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage, buffering };
+    let finding = Finding {
+        options,
+        program,
+        model,
+        goals: &goals,
+        warnings,
+        conclusion,
+        statistics,
+        coverage,
+        buffering,
+        rounds,
+    };
     match options.common.format {
         RunFormat::Json => console.json(&render::json::reach(task, &finding)),
         RunFormat::Text => render::reach::show(&finding, console),
@@ -86,6 +98,7 @@ pub(super) fn model(name: ModelName) -> Model {
 pub(crate) fn engine(name: Engine) -> weir::reach::Engine {
     match name {
         Engine::Explicit => weir::reach::Engine::Explicit,
+        Engine::Lazy => weir::reach::Engine::Lazy,
         Engine::Dual => weir::reach::Engine::Dual,
         Engine::Set => weir::reach::Engine::Set,
         Engine::Multiset => weir::reach::Engine::Multiset,
@@ -126,6 +139,13 @@ fn question(options: &ReachOptions, goals: &[Goal]) -> Options {
         jobs: analysis::jobs(&options.common.limits),
         keep_dead_registers: options.search.keep_dead_registers,
         goals: goals.to_vec(),
+        lazy: LazyOptions {
+            form: match options.search.lazy_form {
+                LazyForm::Keep => Form::Keep,
+                LazyForm::First => Form::First,
+            },
+            rounds: options.search.lazy_rounds,
+        },
     }
 }
 
@@ -135,13 +155,14 @@ struct Facts {
     statistics: Statistics,
     coverage: Coverage,
     buffering: Option<Buffering>,
+    rounds: Vec<Round>,
 }
 
 fn conclude(result: Result<Report, Failure>) -> Result<(Conclusion, Facts), Trouble> {
-    let Report { verdict, statistics, coverage, buffering } = match result {
+    let Report { verdict, statistics, coverage, buffering, rounds } = match result {
         Ok(report) => report,
         Err(Failure::Refused(diagnostic)) => return Ok((Conclusion::Refused(diagnostic), Facts::default())),
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
-    Ok((Conclusion::new(verdict), Facts { statistics, coverage, buffering }))
+    Ok((Conclusion::new(verdict), Facts { statistics, coverage, buffering, rounds }))
 }

@@ -1,8 +1,9 @@
 //! The answers of `weir reach` and `weir robust` in JSON.
 
 use weir::Limit;
-use weir::reach::Statistics;
+use weir::reach::{Round, Statistics};
 use weir::robust::Race;
+use weir::transform::delay::DelayPath;
 use weir_ir::{Diagnostic, Program, Span};
 use weir_witness::{Buffering, Event};
 
@@ -14,7 +15,7 @@ use crate::commands::{Task, reach, robust};
 use crate::evidence::Evidence;
 use crate::json::{
     AttacksRecord, DelayRecord, DiagnosticRecord, GoalRecord, InstructionRecord, LimitRecord, RaceRecord, ReachAnswer,
-    ReachVerdict, RobustAnswer, RobustVerdict, StatisticsRecord,
+    ReachVerdict, RobustAnswer, RobustVerdict, RoundRecord, StatisticsRecord,
 };
 use crate::race::Racing;
 use crate::witness_file::{model_record, step_records, to_json};
@@ -54,8 +55,20 @@ pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
             finding.coverage.immobile.iter().map(name).collect()
         }),
         out_of_range: coverage::records(program, &finding.coverage.out_of_range),
+        rounds: finding
+            .options
+            .search
+            .trace_rounds
+            .then(|| finding.rounds.iter().map(|round| rounds(program, round)).collect()),
         statistics: statistics(&finding.statistics),
     }
+}
+
+fn rounds(program: &Program, round: &Round) -> RoundRecord {
+    let steps = |path: &DelayPath| {
+        path.edges.iter().map(|&edge| coverage::record(program, path.thread, edge)).collect::<Vec<_>>()
+    };
+    RoundRecord { added: round.added.iter().map(steps).collect() }
 }
 
 /// The answer of `weir robust`.
@@ -150,6 +163,7 @@ pub(crate) fn limit_record(limit: Limit) -> LimitRecord {
         Limit::Memory => LimitRecord::Memory,
         Limit::States => LimitRecord::States,
         Limit::Interrupted => LimitRecord::Interrupted,
+        Limit::Extensions => LimitRecord::Extensions,
         Limit::Alarm => LimitRecord::Alarm,
     }
 }

@@ -4,6 +4,7 @@ use weir::Limit;
 use weir_ir::Program;
 use weir_witness::{Buffering, Goal, Model};
 
+use super::clean::clip;
 use super::diagnostic::render_place;
 use super::text::{Tone, diagnostics, evidence, headline, help, model_name, more, reason, statistics};
 use crate::args::{Engine, SearchName};
@@ -25,6 +26,9 @@ pub(crate) fn show(finding: &Finding<'_>, console: &mut Console) {
             Conclusion::Refused(diagnostic) => format!("\n{}\n", render_place(&finding.program.source, diagnostic)),
             Conclusion::Raced(_) => String::new(),
         };
+    }
+    if finding.options.search.trace_rounds && !console.is_quiet() {
+        text += &rounds(finding);
     }
     if finding.options.common.verbose {
         text += &statistics(&finding.statistics);
@@ -74,9 +78,42 @@ pub(crate) fn goals_text(program: &Program, goals: &[Goal]) -> (String, String) 
     }
 }
 
+/// What the lazy engine added, round by round.
+fn rounds(finding: &Finding<'_>) -> String {
+    let program = finding.program;
+    let mut text = String::from("\nrounds: ");
+    if finding.rounds.is_empty() {
+        return text + "nothing had to be added\n";
+    }
+    text += &format!("the program was extended {}\n", counted(finding.rounds.len() as u64, "time"));
+    for (number, round) in finding.rounds.iter().enumerate() {
+        for path in &round.added {
+            let steps: Vec<String> =
+                path.edges.iter().map(|&edge| program.instruction_text(path.thread, edge)).collect();
+            let steps = clip(&steps.join("; "), 400);
+            text += &format!("{:>4}  {}: {steps}\n", number + 1, program.thread(path.thread).name);
+        }
+    }
+    text
+}
+
+/// Why a goal that the lazy engine did not find is not there.
+fn nothing_left(rounds: usize) -> String {
+    let (with, more) = match rounds {
+        0 => ("it is robust".to_owned(), ""),
+        _ => (format!("it was extended {}", counted(rounds as u64, "time")), " further"),
+    };
+    format!(
+        "the search was complete: the program without buffers cannot get there, and no store can wait in a way that changes what it does{more} ({with})\n"
+    )
+}
+
 fn unreachable(finding: &Finding<'_>) -> String {
     let engine = crate::commands::reach::engine(finding.options.search.engine);
-    let mut text = basis(engine, finding.buffering, finding.statistics.states);
+    let mut text = match finding.model {
+        Model::Tso if engine == weir::reach::Engine::Lazy => nothing_left(finding.rounds.len()),
+        _ => basis(engine, finding.buffering, finding.statistics.states),
+    };
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &finding.coverage));
     text += &match finding.model {
         _ if finding.goals.is_empty() => {

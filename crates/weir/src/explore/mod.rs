@@ -111,6 +111,7 @@ fn encode(limit: Limit) -> u64 {
         Limit::States => 3,
         Limit::Interrupted => 4,
         Limit::Alarm => 5,
+        Limit::Extensions => 6,
     }
 }
 

@@ -181,7 +181,7 @@ impl Hunt<'_> {
             return self.try_safe(choice);
         }
         let fenced = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
-        let question = Question { attacks: self.open.clone(), fenced };
+        let question = Question { attacks: self.open.clone(), fenced, ..Question::default() };
         let control = self.control.after(self.started.elapsed());
         let (found, statistics) = match self.options.aim {
             Aim::Robust => self.attack(question, &control)?,

@@ -89,5 +89,5 @@ fn report(program: &Program, options: &Options, compiled: &Compiled, outcome: Ou
             Verdict::Violated(Box::new(checked))
         }
     };
-    Ok(Report { verdict, statistics, coverage, buffering: None })
+    Ok(Report { verdict, statistics, coverage, buffering: None, rounds: Vec::new() })
 }

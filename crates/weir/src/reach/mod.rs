@@ -5,6 +5,7 @@
 mod abstraction;
 mod dual;
 mod explicit;
+mod lazy;
 pub(crate) mod refuse;
 
 use std::collections::BTreeSet;
@@ -15,6 +16,8 @@ use std::time::Duration;
 use weir_ir::{EdgeId, Program, PropertyId, ThreadId};
 use weir_witness::{Buffering, Certificate, Checked, Goal, Model};
 
+pub use lazy::{Form, LazyOptions, Round};
+
 use crate::semantics::compile::{Compiled, present};
 use crate::{Control, Failure, Limit, Verdict};
 
@@ -24,6 +27,8 @@ pub enum Engine {
     /// Visits every state one by one.
     #[default]
     Explicit,
+    /// Lets stores wait only where that can matter, found by checks for robustness.
+    Lazy,
     /// Exact with unbounded buffers, for finitely many values: backwards from the goals.
     Dual,
     /// Takes buffers as sets: proves quickly, or may not know.
@@ -39,6 +44,7 @@ impl Engine {
     pub fn name(self) -> &'static str {
         match self {
             Self::Explicit => "explicit",
+            Self::Lazy => "lazy",
             Self::Dual => "dual",
             Self::Set => "set",
             Self::Multiset => "multiset",
@@ -75,6 +81,8 @@ pub struct Options {
     pub keep_dead_registers: bool,
     /// Which goals to look for: all of the program's if empty.
     pub goals: Vec<Goal>,
+    /// For the lazy engine.
+    pub lazy: LazyOptions,
 }
 
 impl Default for Options {
@@ -87,6 +95,7 @@ impl Default for Options {
             jobs: NonZeroUsize::MIN,
             keep_dead_registers: false,
             goals: Vec::new(),
+            lazy: LazyOptions::default(),
         }
     }
 }
@@ -142,6 +151,8 @@ pub struct Report {
     pub statistics: Statistics,
     /// What was executed. Complete only if the verdict is `Holds`.
     pub coverage: Coverage,
+    /// What the lazy engine added to the program, round by round; other engines have no rounds.
+    pub rounds: Vec<Round>,
     /// How buffers were approximated when the answer was found, if they were.
     pub buffering: Option<Buffering>,
 }
@@ -150,7 +161,7 @@ impl Report {
     /// Nothing was found out.
     pub(crate) fn unknown(limit: Limit) -> Self {
         let (statistics, coverage) = (Statistics::default(), Coverage::default());
-        Self { verdict: Verdict::Unknown(limit), statistics, coverage, buffering: None }
+        Self { verdict: Verdict::Unknown(limit), statistics, coverage, buffering: None, rounds: Vec::new() }
     }
 }
 
@@ -161,6 +172,7 @@ impl Report {
 pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
     match options.engine {
         Engine::Explicit => explicit::reach(program, options, control),
+        Engine::Lazy => lazy::reach(program, options, control),
         Engine::Dual => dual::reach(program, options, control),
         Engine::Set | Engine::Multiset | Engine::Coherence => abstraction::reach(program, options, control),
     }

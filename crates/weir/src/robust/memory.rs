@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 
 use weir_ir::{Address, Value};
 
+use super::covered::Mark;
+
 /// The number of the empty row: nobody delays anything.
 pub(super) const BEFORE: u64 = 0;
 
@@ -25,11 +27,12 @@ impl<'a> Memory<'a> {
     #[inline]
     pub(super) fn read(row: &'a [Value]) -> Self {
         match row {
-            [DELAYING, attacker, store, address, has_loaded, waiting @ ..] => Self::Delaying(Delaying {
+            [DELAYING, attacker, store, address, has_loaded, mark, waiting @ ..] => Self::Delaying(Delaying {
                 attacker: *attacker as usize,
                 store: *store as u32,
                 address: *address,
                 has_loaded: *has_loaded != 0,
+                mark: *mark,
                 waiting,
             }),
             [PATH, attacker, address, count, rest @ ..] => {
@@ -66,14 +69,16 @@ pub(super) struct Delaying<'a> {
     address: Address,
     /// Whether the attacker has loaded from memory since.
     pub(super) has_loaded: bool,
+    /// How much of the way since is [covered](super::covered).
+    pub(super) mark: Mark,
     /// Pairs of address and newest waiting value.
     waiting: &'a [Value],
 }
 
 impl Delaying<'_> {
     /// The attacker begins to delay with this store.
-    pub(super) fn begin(attacker: usize, store: u32, address: Address, value: Value) -> [Value; 7] {
-        [DELAYING, attacker as Value, Value::from(store), address, 0, address, value]
+    pub(super) fn begin(attacker: usize, store: u32, mark: Mark, (address, value): (Address, Value)) -> [Value; 8] {
+        [DELAYING, attacker as Value, Value::from(store), address, 0, mark, address, value]
     }
 
     /// The newest waiting value of an address.
@@ -83,13 +88,13 @@ impl Delaying<'_> {
     }
 
     pub(super) fn with_store(&self, address: Address, value: Value) -> Vec<Value> {
-        let mut row = self.header(self.has_loaded);
+        let mut row = self.header();
         extend_with(&mut row, self.waiting, address, value);
         row
     }
 
-    pub(super) fn with_load(&self) -> Vec<Value> {
-        let mut row = self.header(true);
+    pub(super) fn with(&self, has_loaded: bool, mark: Mark) -> Vec<Value> {
+        let mut row = Delaying { has_loaded, mark, ..*self }.header();
         row.extend_from_slice(self.waiting);
         row
     }
@@ -102,14 +107,15 @@ impl Delaying<'_> {
         row
     }
 
-    fn header(&self, has_loaded: bool) -> Vec<Value> {
-        let mut row = Vec::with_capacity(self.waiting.len() + 7);
+    fn header(&self) -> Vec<Value> {
+        let mut row = Vec::with_capacity(self.waiting.len() + 8);
         row.extend_from_slice(&[
             DELAYING,
             self.attacker as Value,
             Value::from(self.store),
             self.address,
-            Value::from(has_loaded),
+            Value::from(self.has_loaded),
+            self.mark,
         ]);
         row
     }
@@ -257,7 +263,7 @@ mod tests {
 
     #[test]
     fn newest_waiting_values_are_found() {
-        let row = Delaying::begin(1, 0, 7, 3);
+        let row = Delaying::begin(1, 0, 0, (7, 3));
         let Memory::Delaying(first) = Memory::read(&row) else { panic!("not delaying") };
         assert_eq!((first.attacker, first.waiting(7), first.waiting(8)), (1, Some(3), None));
         let row = first.with_store(5, 1);
@@ -269,7 +275,8 @@ mod tests {
 
     #[test]
     fn a_section_counts_only_once_something_in_it_is_on_the_path() {
-        let begin = Delaying { attacker: 0, store: 0, address: 7, has_loaded: false, waiting: &[7, 1] }.onto_path(&[5]);
+        let begin = Delaying { attacker: 0, store: 0, address: 7, has_loaded: false, mark: 0, waiting: &[7, 1] };
+        let begin = begin.onto_path(&[5]);
         let first = path(&begin);
         assert!(!first.leads_to(5, false) && first.leads_to(5, true) && !first.is_closed());
         let inside = first.with_access_in_section(7, false);
@@ -281,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_is_one_access_to_all_its_cells() {
-        let begin = Delaying { attacker: 0, store: 0, address: 7, has_loaded: false, waiting: &[7, 1] };
+        let begin = Delaying { attacker: 0, store: 0, address: 7, has_loaded: false, mark: 0, waiting: &[7, 1] };
         let begin = begin.onto_path(&[6, 5]);
         assert!(path(&begin).leads_to(5, true) && path(&begin).leads_to(6, true));
         assert_eq!(path(&begin).with_snapshot(2, &[5, 7], false), None, "nothing was stored there");

@@ -18,6 +18,7 @@
 use weir_ir::Address;
 use weir_witness::Goal;
 
+use super::covered::{NOTHING_YET, OFF};
 use super::memory::{Delaying, Memory, Path};
 use super::overlay::{Overlay, memory, remember};
 use super::question::{Plan, Plans};
@@ -151,7 +152,9 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let (target, value) = (machine.target(from, place), value.eval(from));
         let mut next = edge.patch.apply(from);
         if self.goes_on(&next, thread, edge.number, edge) && machine.admits(target, value, edge.number) {
-            remember(machine, &mut next, &Delaying::begin(thread, edge.number, machine.address(target), value));
+            let mark = self.plan(thread).mark_after(NOTHING_YET, self.local(thread, edge));
+            let row = Delaying::begin(thread, edge.number, mark, (machine.address(target), value));
+            remember(machine, &mut next, &row);
             emit(self.encode(edge, Kind::Begin), next);
         }
     }
@@ -160,6 +163,21 @@ impl<'a, const N: usize> Monitor<'a, N> {
     fn goes_on(&self, next: &Packed<N>, attacker: usize, store: u32, edge: &EdgeCode) -> bool {
         let first = self.machine.threads[attacker].first_number;
         self.plan(attacker).goes_on(store - first, edge.number - first, self.location(next, attacker))
+    }
+
+    /// Takes note of how much of the attacker's way is covered once it has taken this edge.
+    fn mark(&self, next: &mut Packed<N>, before: &Delaying<'_>, edge: &EdgeCode) {
+        let mark = self.plan(before.attacker).mark_after(before.mark, self.local(before.attacker, edge));
+        if mark != before.mark
+            && let Memory::Delaying(delaying) = memory(self.machine, next)
+        {
+            remember(self.machine, next, &delaying.with(delaying.has_loaded, mark));
+        }
+    }
+
+    /// The number of an edge among those of its thread.
+    fn local(&self, thread: usize, edge: &EdgeCode) -> u32 {
+        edge.number - self.machine.threads[thread].first_number
     }
 
     fn plan(&self, thread: usize) -> &'a Plan {
@@ -191,8 +209,12 @@ impl<'a, const N: usize> Monitor<'a, N> {
         for edge in self.edges(from, attacker) {
             let loaded = loads_from_memory(edge);
             if loaded.is_empty() {
-                self.delaying.take(from, attacker, edge, &mut |step, next| {
-                    !self.goes_on(&next, attacker, delaying.store, edge) || emit(step, next)
+                self.delaying.take(from, attacker, edge, &mut |step, mut next| {
+                    if !self.goes_on(&next, attacker, delaying.store, edge) {
+                        return true;
+                    }
+                    self.mark(&mut next, delaying, edge);
+                    emit(step, next)
                 });
             } else {
                 self.load_from_memory(from, delaying, edge, &loaded, emit);
@@ -212,7 +234,9 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let (machine, attacker) = (self.machine, delaying.attacker);
         self.delaying.take(from, attacker, edge, &mut |step, mut next| {
             let first = machine.threads[attacker].first_number;
-            if self.plan(attacker).asks_for(delaying.store - first, edge.number - first) {
+            let plan = self.plan(attacker);
+            let mark = plan.mark_after(delaying.mark, edge.number - first);
+            if plan.asks_for(delaying.store - first, edge.number - first) && mark == OFF {
                 let mut halted = self.plan(attacker).forget.apply(from);
                 remember(machine, &mut halted, &delaying.onto_path(loaded));
                 if !emit(self.encode(edge, Kind::Halt), halted) {
@@ -222,8 +246,8 @@ impl<'a, const N: usize> Monitor<'a, N> {
             if !self.goes_on(&next, attacker, delaying.store, edge) {
                 return true;
             }
-            if !delaying.has_loaded {
-                remember(machine, &mut next, &delaying.with_load());
+            if !delaying.has_loaded || mark != delaying.mark {
+                remember(machine, &mut next, &delaying.with(true, mark));
             }
             emit(step, next)
         });

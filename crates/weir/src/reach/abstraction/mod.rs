@@ -237,6 +237,7 @@ impl Session<'_> {
             statistics,
             coverage: Coverage { approximate: true, ..coverage },
             buffering: Some(self.buffering),
+            rounds: Vec::new(),
         })
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
         elapsed: started.elapsed(),
         ..Statistics::default()
     };
-    Ok(Report { verdict, statistics, coverage: coverage(program, &unfolded), buffering: None })
+    Ok(Report { verdict, statistics, coverage: coverage(program, &unfolded), buffering: None, rounds: Vec::new() })
 }
 
 fn stopped(limit: Limit, started: Instant) -> Report {
