@@ -65,6 +65,7 @@ fn without_hidden_suggestions(mut error: clap::Error) -> clap::Error {
 
 const TOP_EXAMPLES: &str = "\
 Examples:
+  weir check peterson.weir               Is it safe with store buffers?
   weir reach peterson.weir               Can a forbidden state be reached with store buffers?
   weir reach --model sc peterson.weir    … and without them?
   weir robust peterson.weir              Do store buffers change anything at all?
@@ -103,6 +104,15 @@ pub(crate) struct ConsoleOptions {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
+    /// Is every property safe with store buffers?
+    ///
+    /// Runs several engines side by side: some look for a run that breaks a property, others prove that there is none,
+    /// also where buffers can grow without bound. The first sure answer wins, and Weir says who gave it. Looked for is the same as by
+    /// `weir reach`, which runs one engine of your choice.
+    ///
+    /// The answer is `safe`, `unsafe` with a run that shows it, or `unknown` with what each engine did. Which engine wins
+    /// does not depend on the speed of the machine.
+    Check(CheckOptions),
     /// Can a forbidden state be reached?
     ///
     /// Weir visits every state the program can be in, one by one, until it finds one that a property rules out or
@@ -174,6 +184,7 @@ impl Command {
     /// What the declarations cannot say: options that make no sense together.
     fn check(&self) -> Result<(), String> {
         let files = match self {
+            Self::Check(options) => &options.common.files,
             Self::Reach(options) => &options.common.files,
             Self::Robust(options) => &options.common.files,
             Self::Fences(options) => &options.files,
@@ -186,6 +197,7 @@ impl Command {
         }
         match self {
             Self::Reach(options) => options.check(),
+            Self::Check(options) => options.common.check(),
             Self::Robust(options) => options.common.check(),
             Self::Fences(options) => options.check(),
             Self::Translate(options) => options.program.check(),
@@ -196,6 +208,28 @@ impl Command {
         }
     }
 }
+
+/// Options of `weir check`.
+#[derive(Args, Debug)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub(crate) struct CheckOptions {
+    /// Look only for this: the number of a property in the file (from 1), `deadlock`, `assert`, or the name of a
+    /// thread (its assertions). Can be given several times [default: everything the program rules out]
+    #[arg(long = "goal", value_name = "GOAL", help_heading = SEARCH)]
+    pub(crate) goals: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) common: AnalysisOptions,
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  weir check peterson.weir                       Can store buffers break it?
+  weir check -D N=4 --timeout 10m lamport.weir   Set a constant; stop after ten minutes
+  weir check --witness run.json dekker.rmm       Save the run, for `weir replay`
+  weir check --format json *.weir | jq -r '.file + \" \" + .verdict'
+
+Exit status: 0 safe, 1 unsafe, 2 bad usage or bad input, 3 unknown.";
 
 /// Options of `weir reach`.
 #[derive(Args, Debug)]
@@ -547,8 +581,7 @@ mod tests {
             let error = super::Arguments::try_parse_from(["weir", word]).expect_err("no such command");
             super::without_hidden_suggestions(error).to_string()
         };
-        assert!(!suggestion("check").contains("schema"));
-        assert!(!suggestion("check").contains("similar"));
+        assert!(!suggestion("schem").contains("schema"));
         assert!(suggestion("rech").contains("'reach'"));
     }
 

@@ -2,6 +2,7 @@
 //! these types. Fields may be added; none is renamed or removed without saying so in the change log.
 
 mod certificate;
+mod check;
 mod diagnostic;
 mod fences;
 mod litmus;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use certificate::{
     BuffersRecord, CERTIFICATE_FORMAT, CertificateKind, SavedCertificate, StateRecord, ThreadRecord,
 };
+pub(crate) use check::{AttemptEnd, AttemptRecord, CheckAnswer, CheckVerdict};
 pub(crate) use diagnostic::DiagnosticRecord;
 pub(crate) use fences::{FenceRecord, FencesAnswer, FencesVerdict, TableRecord};
 pub(crate) use litmus::{LitmusAnswer, LitmusVerdict, ObservationName, ValueRecord};
@@ -32,6 +34,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[serde(untagged)]
 #[allow(dead_code, reason = "names the shapes of an answer for the schema; each command serializes its own")]
 pub(crate) enum Answer {
+    Check(Box<CheckAnswer>),
     Reach(Box<ReachAnswer>),
     Robust(Box<RobustAnswer>),
     Fences(Box<FencesAnswer>),
@@ -70,6 +73,7 @@ impl<V> Head<V> {
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CommandName {
+    Check,
     Reach,
     Robust,
     Fences,

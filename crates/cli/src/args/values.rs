@@ -62,6 +62,8 @@ pub(crate) enum Method {
 pub(crate) enum AimName {
     /// Store buffers do not change what the program does.
     Robust,
+    /// No property can be broken: often fewer than for robustness.
+    Safe,
     /// No triangular race is left: more than robust, and easier to see in a program.
     Trf,
 }

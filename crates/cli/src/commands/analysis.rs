@@ -106,6 +106,7 @@ pub(super) fn watched<T>(
         interrupt: interrupt::flag(),
         memory_meter: Some(Arc::new(memory::resident)),
         progress: progress.sink(),
+        ..Control::default()
     };
     analysis(&control)
 }

@@ -33,7 +33,7 @@ pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
         Conclusion::Violated(_) => ReachVerdict::Reachable,
         Conclusion::Stopped(_) | Conclusion::Refused(_) | Conclusion::Raced(_) => ReachVerdict::Unknown,
     };
-    let main = main_goal(finding, &goals);
+    let main = main_goal(program, &finding.conclusion, &goals);
     let is_complete = matches!(finding.conclusion, Conclusion::Holds);
     ReachAnswer {
         head: task.head(verdict),
@@ -135,7 +135,7 @@ fn robust_verdict(conclusion: &Conclusion) -> RobustVerdict {
 }
 
 /// What ended the search before it knew.
-fn limit(conclusion: &Conclusion) -> Option<LimitRecord> {
+pub(crate) fn limit(conclusion: &Conclusion) -> Option<LimitRecord> {
     match conclusion {
         Conclusion::Holds | Conclusion::Violated(_) | Conclusion::Raced(_) => None,
         Conclusion::Refused(_) => Some(LimitRecord::Refused),
@@ -155,10 +155,10 @@ pub(crate) fn limit_record(limit: Limit) -> LimitRecord {
 }
 
 /// The goal that was reached; else the only one that was looked for.
-fn main_goal(finding: &Finding<'_>, goals: &[GoalRecord]) -> Option<GoalRecord> {
-    match (&finding.conclusion, goals) {
+pub(crate) fn main_goal(program: &Program, conclusion: &Conclusion, goals: &[GoalRecord]) -> Option<GoalRecord> {
+    match (conclusion, goals) {
         (Conclusion::Violated(evidence), _) => {
-            let (text, line) = super::reach::reached_goal(finding.program, evidence);
+            let (text, line) = super::reach::reached_goal(program, evidence);
             Some(GoalRecord { text, line })
         }
         (_, [only]) => Some(only.clone()),

@@ -65,7 +65,7 @@ pub(crate) fn reached_goal(program: &Program, found: &Evidence) -> (String, u32)
 }
 
 /// What was looked for, and where it stands.
-fn goals_text(program: &Program, goals: &[Goal]) -> (String, String) {
+pub(crate) fn goals_text(program: &Program, goals: &[Goal]) -> (String, String) {
     let file = program.source.name();
     match goals {
         [] => ("the program states no property".to_owned(), file.to_owned()),
@@ -75,7 +75,8 @@ fn goals_text(program: &Program, goals: &[Goal]) -> (String, String) {
 }
 
 fn unreachable(finding: &Finding<'_>) -> String {
-    let mut text = complete(finding);
+    let engine = crate::commands::reach::engine(finding.options.search.engine);
+    let mut text = basis(engine, finding.buffering, finding.statistics.states);
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &finding.coverage));
     text += &match finding.model {
         _ if finding.goals.is_empty() => {
@@ -88,12 +89,17 @@ fn unreachable(finding: &Finding<'_>) -> String {
 }
 
 /// On what the answer rests.
-fn complete(finding: &Finding<'_>) -> String {
-    let states = finding.statistics.states;
-    if let Some(buffers) = approximated(finding) {
+pub(crate) fn basis(engine: weir::reach::Engine, buffering: Option<Buffering>, states: u64) -> String {
+    if let Some(buffers) = buffering.map(approximated) {
         let states = counted(states, "state");
         return format!(
             "proved with {buffers}, which allows more than TSO does: {states} in all, and no goal among them\n"
+        );
+    }
+    if engine == weir::reach::Engine::Dual {
+        let found = counted(states, "least configuration");
+        return format!(
+            "proved by going back from the goals: {found} lead there, and the program starts in none of them\n"
         );
     }
     let all = if states == 1 {
@@ -104,16 +110,16 @@ fn complete(finding: &Finding<'_>) -> String {
     format!("the search was complete: {all}\n")
 }
 
-/// How buffers were approximated, if they were.
-fn approximated(finding: &Finding<'_>) -> Option<String> {
-    Some(match finding.buffering? {
+/// How buffers were approximated.
+fn approximated(buffering: Buffering) -> String {
+    match buffering {
         Buffering::Multiset(_) => "buffers taken as multisets".to_owned(),
         Buffering::Coherence(0) => "buffers taken as sets".to_owned(),
         Buffering::Coherence(1) => "the oldest store of each buffer kept apart and the others as a set".to_owned(),
         Buffering::Coherence(bound) => {
             format!("the oldest {} of each buffer in order and the others as a set", counted(u64::from(bound), "store"))
         }
-    })
+    }
 }
 
 fn reachable(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {
@@ -145,7 +151,7 @@ fn finer(engine: Engine, bound: Option<u32>) -> &'static str {
 }
 
 fn alarm(finding: &Finding<'_>) -> String {
-    let buffers = approximated(finding).unwrap_or_default();
+    let buffers = finding.buffering.map(approximated).unwrap_or_default();
     let search = &finding.options.search;
     format!(
         "with {buffers} a goal can be reached, but no run under TSO was found that does the same: there may be one or not\n\n{}",
@@ -159,7 +165,11 @@ fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
     }
     let statistics = &finding.statistics;
     let (states, depth) = (counted(statistics.states, "state"), counted(statistics.depth, "step"));
-    let mut text = format!("covered: {states}, by runs of up to {depth}; no goal among them\n");
+    let mut text = if finding.options.search.engine == Engine::Dual {
+        format!("covered: {states} that lead to a goal, going back from it; the program starts in none of them\n")
+    } else {
+        format!("covered: {states}, by runs of up to {depth}; no goal among them\n")
+    };
     let blocked = weir::reach::Coverage { unexecuted: Vec::new(), immobile: Vec::new(), ..finding.coverage.clone() };
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &blocked));
     let other = match finding.options.search.order {

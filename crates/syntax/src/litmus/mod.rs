@@ -102,12 +102,8 @@ pub fn parse(source: &Source) -> Result<Litmus, Vec<Diagnostic>> {
 /// Why a test cannot be read; in a box, since it is rare and large.
 type Refused = Box<Diagnostic>;
 
-/// An error that ends reading.
-fn only(error: Refused) -> Vec<Diagnostic> {
-    vec![*error]
-}
-
 fn read(source: &Source) -> Result<tree::Test, Vec<Diagnostic>> {
+    let only = |error: Refused| vec![*error];
     let header = header::read(source).map_err(only)?;
     let mut cursor = Cursor::new(source, token::lex(source, header.body).map_err(only)?);
     let initial = initial::read(&mut cursor, header.architecture.word(), header.brace).map_err(only)?;

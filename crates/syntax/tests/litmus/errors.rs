@@ -193,7 +193,7 @@ fn all_errors_of_the_code_and_the_question_are_reported() {
     );
     // A row that is not ended takes the next one with it, and nothing is said of that.
     check_all(
-        "X86 t\n{ }\n P0 | P1 ;\n NOP | NOP\n NOP | MVO ;\n NOP | MVO ;\nexists (x=0)",
+        "X86 t\n{ }\n P0 | P1 ;\n NOP | MOV EAX,$1\n NOP | MVO ;\n NOP | MVO ;\nexists (x=0)",
         &["5:2 expected `|` or `;` after the instruction", "6:8 unknown instruction `MVO`"],
     );
     check_all("X86 t\n{ }\n P0 ;\n MVO EAX\nexists (x=0)", &["4:2 unknown instruction `MVO`"]);

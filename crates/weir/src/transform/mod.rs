@@ -4,4 +4,4 @@
 mod insert_fences;
 pub mod instrument;
 
-pub use insert_fences::insert_fences;
+pub use insert_fences::{insert_fences, insert_fences_after};

@@ -19,7 +19,7 @@ use weir_ir::flow::Ranges;
 use weir_ir::{Diagnostic, Program, Property, Range, Source, Span, validate};
 
 use super::tree::{Constant, OperandKind, Test};
-use super::{Litmus, Refused, only};
+use super::{Litmus, Refused};
 use crate::sink::Sink;
 use cells::{Cells, cell_text};
 use initial::InitialRegisters;
@@ -28,6 +28,7 @@ use thread::{Context, Lowered};
 
 /// Makes a program of a test.
 pub(super) fn lower(source: &Source, test: Test) -> Result<Litmus, Vec<Diagnostic>> {
+    let only = |error: Refused| vec![*error];
     let initial = InitialRegisters::new(&test).map_err(only)?;
     let written: Vec<_> = test.threads.iter().map(access::written).collect();
     let cells = Cells::new(&test, &initial, &written).map_err(only)?;
@@ -53,7 +54,7 @@ fn assemble(source: &Source, test: &Test, context: Context<'_>) -> Result<(Litmu
         }
     }
     sink.finish()?;
-    asked(source, test, context, threads).map_err(only)
+    asked(source, test, context, threads).map_err(|error| vec![*error])
 }
 
 /// The test with its threads made ready.

@@ -50,7 +50,7 @@ pub(super) fn concretize<const N: usize>(
             return Some((goal, steps));
         }
         let visited = search.seen.len();
-        if visited >= MOST_STATES || visited % PERIOD == 0 && watch.exceeded(0, 0).is_some() {
+        if visited >= MOST_STATES || visited.is_multiple_of(PERIOD) && watch.exceeded(0, 0).is_some() {
             return None;
         }
         stack.push(Frame { step: Some(step), todo: search.todo(&state, &progress), progress });
