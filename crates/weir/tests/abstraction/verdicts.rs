@@ -93,8 +93,9 @@ fn certified(
     buffering: weir_witness::Buffering,
     tally: &mut Tally,
 ) -> Result<(), String> {
+    // A certificate has each state for itself, also those that the search visits in one order only.
     let certificate = certify(program, question, buffering, &control(STATES)).map_err(|failure| failure.to_string())?;
-    let Ok(mut certificate) = certificate else { return Err("there are too many states for a certificate".to_owned()) };
+    let Ok(mut certificate) = certificate else { return Ok(()) };
     check_certificate(program, &certificate).map_err(|error| error.to_string())?;
     tally.certificates += 1;
     let without = tally.certificates as usize % certificate.states.len();
@@ -122,6 +123,7 @@ fn random(config: &Config, count: u64) -> Tally {
 fn verdicts_agree_on_programs_with_loops() {
     let tally = random(&Config::cyclic(), 1000);
     let enough = tally.proved > 500 && tally.found > 500 && tally.proved_beyond_the_reference > 20;
+    let enough = enough && tally.certificates * 100 >= tally.proved * 99;
     assert!(enough, "{tally:?}");
 }
 
@@ -189,7 +191,7 @@ fn verdicts_agree_on_programs_with_equal_threads() {
             assert!(word(&report) != "unreachable" || wrong.is_none(), "seed {seed}: {wrong:?} is executed");
         }
     }
-    assert!(tally.proved > 300 && tally.found > 300, "{tally:?}");
+    assert!(tally.proved > 300 && tally.found > 300 && tally.certificates > 300, "{tally:?}");
 }
 
 #[test]
