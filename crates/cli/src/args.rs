@@ -159,10 +159,11 @@ pub(crate) enum Command {
     Litmus(LitmusOptions),
     /// Print the program in another form
     Translate(TranslateOptions),
-    /// Check a saved run against the program
+    /// Check a saved run or proof against the program
     ///
     /// Every step of the run is executed again, one by one, by a small separate interpreter; then the last state is
-    /// checked for what the run claims to reach. Constants that were set with -D when the run was saved are set
+    /// checked for what the run claims to reach. A proof (`weir reach --certificate`) is a set of states: it must hold the
+    /// first one, no step may lead out of it, and none may show a goal. Constants that were set with -D when the run was saved are set
     /// again.
     Replay(ReplayOptions),
     /// Format `.weir` files
@@ -196,7 +197,7 @@ impl Command {
         }
         match self {
             Self::Check(options) => options.common.check(),
-            Self::Reach(options) => options.search.check().and_then(|()| options.common.check()),
+            Self::Reach(options) => options.check(),
             Self::Robust(options) => options.common.check(),
             Self::Fences(options) => options.check(),
             Self::Translate(options) => options.program.check(),
@@ -236,6 +237,10 @@ Exit status: 0 safe, 1 unsafe, 2 bad usage or bad input, 3 unknown.";
 pub(crate) struct ReachOptions {
     #[command(flatten)]
     pub(crate) search: SearchOptions,
+
+    /// Save the proof that nothing can be reached, for `weir replay` (engines `set`, `multiset`, `coherence`; JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
+    pub(crate) certificate: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) common: AnalysisOptions,
@@ -330,10 +335,28 @@ pub(crate) struct SearchOptions {
     pub(crate) keep_dead_registers: bool,
 }
 
+impl ReachOptions {
+    fn check(&self) -> Result<(), String> {
+        self.search.check()?;
+        self.common.check()?;
+        match &self.certificate {
+            Some(path) if is_stdin(path) => Err("`--certificate` needs the name of a file".into()),
+            Some(_) if self.common.files.len() > 1 => {
+                Err("`--certificate` saves one proof: give it with one FILE".into())
+            }
+            Some(_) if !self.search.engine.approximates() => {
+                Err("`--certificate` needs an engine that proves by approximation: `set`, `multiset` or `coherence`"
+                    .into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl SearchOptions {
     fn check(&self) -> Result<(), String> {
         let engine = self.engine.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-        if self.bound.is_some() && matches!(self.engine, Engine::Explicit | Engine::Set) {
+        if self.bound.is_some() && !matches!(self.engine, Engine::Coherence | Engine::Multiset) {
             return Err(format!(
                 "`--bound` says nothing to the {engine} engine: `coherence` and `multiset` have a bound"
             ));
@@ -500,7 +523,7 @@ pub(crate) struct ReplayOptions {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// The run, as `--witness` saved it
+    /// The run, as `--witness` saved it, or the proof, as `--certificate` did
     #[arg(value_name = "WITNESS", value_hint = ValueHint::FilePath)]
     pub(crate) witness: PathBuf,
 

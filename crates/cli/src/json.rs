@@ -1,6 +1,7 @@
 //! The JSON contract: what `--format json` prints and `--witness` saves. `docs/schema.json` is generated from
 //! these types. Fields may be added; none is renamed or removed without saying so in the change log.
 
+mod certificate;
 mod check;
 mod diagnostic;
 mod fences;
@@ -14,6 +15,9 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use certificate::{
+    BuffersRecord, CERTIFICATE_FORMAT, CertificateKind, SavedCertificate, StateRecord, ThreadRecord,
+};
 pub(crate) use check::{AttemptEnd, AttemptRecord, CheckAnswer, CheckVerdict};
 pub(crate) use diagnostic::DiagnosticRecord;
 pub(crate) use fences::{FenceRecord, FencesAnswer, FencesVerdict, TableRecord};
@@ -37,6 +41,7 @@ pub(crate) enum Answer {
     Litmus(Box<LitmusAnswer>),
     Translate(TranslateAnswer),
     Replay(ReplayAnswer),
+    Certificate(CertificateAnswer),
     Format(FormatAnswer),
     Error(ErrorAnswer),
 }
@@ -355,6 +360,25 @@ pub(crate) struct ReplayAnswer {
     pub(crate) step: Option<u64>,
 }
 
+/// The answer of `weir replay` about a certificate.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CertificateAnswer {
+    #[serde(flatten)]
+    pub(crate) head: Head<YesNo>,
+    /// The certificate as it was named on the command line.
+    pub(crate) certificate_file: String,
+    /// What cannot be reached.
+    pub(crate) goals: Vec<String>,
+    /// How many states it has.
+    pub(crate) states: u64,
+    /// Why the verdict is `no`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    /// The first state that is wrong, from 1, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) state: Option<u64>,
+}
+
 /// The answer of `weir fmt`.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct FormatAnswer {
@@ -383,5 +407,6 @@ pub(crate) struct ErrorAnswer {
 pub(crate) fn schema() -> Schema {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     generator.subschema_for::<SavedWitness>();
+    generator.subschema_for::<SavedCertificate>();
     generator.into_root_schema_for::<Answer>()
 }

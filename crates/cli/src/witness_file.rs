@@ -14,8 +14,8 @@ use weir_witness::{
 use crate::evidence::Evidence;
 use crate::input::{WITNESS_LIMIT, display_name, read_text};
 use crate::json::{
-    ActionName, CycleRecord, LoadRecord, ModelRecord, RelationName, SavedGoal, SavedWitness, StepRecord, VERSION,
-    WITNESS_FORMAT, Witness,
+    ActionName, CERTIFICATE_FORMAT, CycleRecord, LoadRecord, ModelRecord, RelationName, SavedCertificate, SavedGoal,
+    SavedWitness, StepRecord, VERSION, WITNESS_FORMAT, Witness,
 };
 use crate::render::clean::clean;
 use crate::trouble::Trouble;
@@ -56,7 +56,7 @@ pub(crate) fn to_saved(
     }
 }
 
-fn to_saved_goal(program: &Program, goal: Goal) -> SavedGoal {
+pub(crate) fn to_saved_goal(program: &Program, goal: Goal) -> SavedGoal {
     match goal {
         Goal::Property(id) => SavedGoal::Property { number: id.0.saturating_add(1), text: canonical_text(program, id) },
         Goal::Assertion(thread) => SavedGoal::Assertion { thread: program.thread(thread).name.clone() },
@@ -69,22 +69,44 @@ fn canonical_text(program: &Program, id: PropertyId) -> String {
     program.properties.get(id.index()).map_or_else(String::new, |property| program.property_text(property))
 }
 
-/// Reads a saved witness.
-pub(crate) fn read(path: &Path) -> Result<SavedWitness, Trouble> {
+/// What `weir replay` can check.
+pub(crate) enum Saved {
+    /// A run.
+    Run(SavedWitness),
+    /// A proof.
+    Proof(SavedCertificate),
+}
+
+/// Reads a saved witness or certificate.
+pub(crate) fn read(path: &Path) -> Result<Saved, Trouble> {
     let name = display_name(path);
     let bad = |reason: String| Trouble::input(format!("the witness {name}: {reason}"));
     let text = read_text(path, WITNESS_LIMIT).map_err(|trouble| bad(trouble.reason()))?;
     let other_format = |format: u32| {
         bad(format!("has format {format}; this version of Weir ({VERSION}) reads format {WITNESS_FORMAT}"))
     };
+    if serde_json::from_str::<KindOnly>(&text).is_ok() {
+        return match serde_json::from_str::<SavedCertificate>(&text) {
+            Ok(saved) if saved.format == CERTIFICATE_FORMAT => Ok(Saved::Proof(saved)),
+            Ok(saved) => Err(other_format(saved.format)),
+            Err(error) => Err(bad(format!("is a malformed certificate: {}", clean(&error.to_string())))),
+        };
+    }
     match serde_json::from_str::<SavedWitness>(&text) {
-        Ok(saved) if saved.format == WITNESS_FORMAT => Ok(saved),
+        Ok(saved) if saved.format == WITNESS_FORMAT => Ok(Saved::Run(saved)),
         Ok(saved) => Err(other_format(saved.format)),
         Err(error) => match serde_json::from_str::<FormatOnly>(&text) {
             Ok(found) if found.format != WITNESS_FORMAT => Err(other_format(found.format)),
             _ => Err(bad(format!("is malformed: {}", clean(&error.to_string())))),
         },
     }
+}
+
+/// Enough to tell a certificate from a run: only certificates say which kind they are.
+#[derive(serde::Deserialize)]
+struct KindOnly {
+    #[allow(dead_code, reason = "it only has to be there")]
+    kind: String,
 }
 
 /// Enough of a witness to tell which version of the format it has.

@@ -39,6 +39,13 @@ pub(crate) enum Engine {
     Coherence,
 }
 
+impl Engine {
+    /// Whether it takes buffers that forget.
+    pub(crate) fn approximates(self) -> bool {
+        matches!(self, Self::Set | Self::Multiset | Self::Coherence)
+    }
+}
+
 /// How the lazy engine extends the program.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LazyForm {

@@ -1,6 +1,7 @@
 //! One file a command. A command reads, asks the library, and hands what it got to a renderer.
 
 pub(crate) mod analysis;
+mod certificate;
 pub(crate) mod check;
 pub(crate) mod fences;
 mod fmt;

@@ -7,6 +7,7 @@ use weir_witness::{Buffering, Goal, Model};
 
 use super::Task;
 use super::analysis::{self, Conclusion};
+use super::certificate;
 use crate::args::{Engine, LazyForm, ModelName, ReachOptions, ReductionName, RunFormat, SearchName};
 use crate::console::Console;
 use crate::exit::Status;
@@ -82,7 +83,8 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
         RunFormat::Dot => console.answer(&render::dot::reach(&finding)),
     }
     let saved = analysis::save(task, &options.common, program, &finding.conclusion, console);
-    Ok(finding.conclusion.status().and(saved))
+    let certified = certify(task, &finding, console)?;
+    Ok(finding.conclusion.status().and(saved).and(certified))
 }
 
 pub(super) fn model(name: ModelName) -> Model {
@@ -104,9 +106,29 @@ pub(crate) fn engine(name: Engine) -> weir::reach::Engine {
     }
 }
 
+/// Saves the proof where the command line asks for it.
+fn certify(task: &Task<'_>, finding: &Finding<'_>, console: &mut Console) -> Result<Status, Trouble> {
+    let Some(path) = &finding.options.certificate else { return Ok(Status::Holds) };
+    let common = &finding.options.common;
+    let proof = finding.buffering.filter(|_| matches!(finding.conclusion, Conclusion::Holds));
+    let question = question(finding.options, finding.goals);
+    let result = analysis::watched(task, &common.limits, console, |control| {
+        certificate::written(task, (finding.program, &question), proof, (path, &common.program), control)
+    })?;
+    Ok(match result {
+        Ok(written) => analysis::written("certificate", path, Ok(written), console),
+        Err(reason) => analysis::written("certificate", path, Err(&reason), console),
+    })
+}
+
 fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &Control) -> Result<Report, Failure> {
+    reach(program, &question(options, goals), control)
+}
+
+/// What is asked of an engine.
+fn question(options: &ReachOptions, goals: &[Goal]) -> Options {
     let ReductionName::None = options.search.reduction;
-    let engine = Options {
+    Options {
         model: model(options.search.model),
         engine: engine(options.search.engine),
         bound: options.search.bound,
@@ -124,8 +146,7 @@ fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &C
             },
             rounds: options.search.lazy_rounds,
         },
-    };
-    reach(program, &engine, control)
+    }
 }
 
 /// What is known beside the answer.

@@ -175,26 +175,24 @@ fn reachable(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {
 }
 
 /// What to try after an alarm.
-fn finer(engine: Engine, bound: Option<u32>) -> String {
+fn finer(engine: Engine, bound: Option<u32>) -> &'static str {
     match (engine, bound) {
-        (Engine::Coherence, Some(_)) => "a larger `--bound` keeps more in order, and without it more and more is tried",
-        (Engine::Coherence, None) | (Engine::Explicit | Engine::Dual | Engine::Lazy, _) => {
-            "`--engine explicit` is exact, where buffers have a bound"
+        (Engine::Coherence, Some(_)) => {
+            "a larger `--bound` keeps more in order, and without it more and more is tried; `--engine dual` is exact"
         }
         (Engine::Set | Engine::Multiset, _) => {
-            "`--engine coherence` keeps stores in order and refines as far as it takes"
+            "`--engine coherence` keeps stores in order and refines as far as it takes; `--engine dual` is exact"
         }
+        _ => "`--engine dual` is exact, and `--engine explicit` where buffers have a bound",
     }
-    .to_owned()
 }
 
 fn alarm(finding: &Finding<'_>) -> String {
     let buffers = finding.buffering.map(approximated).unwrap_or_default();
     let search = &finding.options.search;
-    let next = finer(search.engine, search.bound);
     format!(
         "with {buffers} a goal can be reached, but no run under TSO was found that does the same: there may be one or not\n\n{}",
-        help(&format!("{next}; `--engine explicit` looks for a run"))
+        help(finer(search.engine, search.bound))
     )
 }
 

@@ -200,8 +200,8 @@ fn all_errors_of_the_code_and_the_question_are_reported() {
     check_all("X86 t\n{ }\n P0 ;\n MVO EAX", &["4:2 unknown instruction `MVO`"]);
     // One for each thread of what instructions cannot mean.
     check_all(
-        "X86 t\n{ }\n P0 | P1 ;\n MOV $1,EAX | JMP far ;\n MOV $2,EAX | JMP away ;\nexists (x=0)",
-        &["4:6 a number cannot be the destination", "4:19 P1 has no label `far`"],
+        "X86 t\n{ }\n P0 | P1 ;\n JMP far | JMP away ;\n JMP off | JMP out ;\nexists (x=0)",
+        &["4:6 P0 has no label `far`", "4:16 P1 has no label `away`"],
     );
 }
 

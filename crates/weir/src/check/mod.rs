@@ -39,8 +39,9 @@ impl Contender {
 const MOST_SC_STATES: u64 = 500_000;
 
 /// The teams: each runs one after the other of its members, until one is sure.
-const TEAMS: [&[Contender]; 3] = [
+const TEAMS: [&[Contender]; 4] = [
     &[Contender::Engine(Engine::Dual)],
+    &[Contender::Engine(Engine::Lazy)],
     &[Contender::Engine(Engine::Set), Contender::Engine(Engine::Multiset), Contender::Engine(Engine::Coherence)],
     &[Contender::Sc, Contender::Engine(Engine::Explicit)],
 ];

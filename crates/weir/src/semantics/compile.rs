@@ -41,6 +41,11 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
+    /// Whether the threads at these positions keep their registers in the same way.
+    pub(crate) fn alike(&self, one: usize, other: usize) -> bool {
+        self.plans[one].slots == self.plans[other].slots
+    }
+
     /// The registers that a state tells of the thread at this position while it is at `loc`, and where their values are.
     pub(crate) fn told(&self, position: usize, loc: LocId) -> impl Iterator<Item = (RegId, Field)> {
         let (plan, slots) = (&self.plans[position], &self.machine.layout.threads[position].1);

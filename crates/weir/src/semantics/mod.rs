@@ -17,6 +17,7 @@ pub(crate) mod machine;
 pub(crate) mod sc;
 pub(crate) mod slots;
 pub(crate) mod state;
+pub(crate) mod symmetry;
 pub(crate) mod tso;
 
 use weir_ir::Value;

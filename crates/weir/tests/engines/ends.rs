@@ -28,7 +28,7 @@ fn instruction(rng: &mut Rng, thread: usize, loads: &mut u32) -> Instruction {
 }
 
 /// Two or three straight threads over two cells; sometimes two are the same.
-fn program(seed: u64) -> Program {
+pub(crate) fn program(seed: u64) -> Program {
     let mut rng = Rng::new(seed);
     let count = 2 + rng.below(2);
     let mut bodies: Vec<Vec<Instruction>> = Vec::new();
@@ -51,7 +51,7 @@ fn program(seed: u64) -> Program {
 }
 
 /// The condition that the program ends with these values of its registers and cells.
-fn ends_with(program: &Program, values: &[Value]) -> StateExpr {
+pub(crate) fn ends_with(program: &Program, values: &[Value]) -> StateExpr {
     let mut values = values.iter().copied();
     let mut parts = Vec::new();
     for (thread, body) in (0..).zip(program.threads.iter().map(|thread| &thread.body)) {
@@ -63,7 +63,7 @@ fn ends_with(program: &Program, values: &[Value]) -> StateExpr {
     all_of(parts)
 }
 
-fn values_of(program: &Program, end: &FinalState) -> Vec<Value> {
+pub(crate) fn values_of(program: &Program, end: &FinalState) -> Vec<Value> {
     let mut values = Vec::new();
     for (thread, body) in (0..).zip(program.threads.iter().map(|thread| &thread.body)) {
         for register in 0..body.registers.len() {

@@ -3,7 +3,9 @@
 //! With `WEIR_SEEDS=5000`, each random test looks at so many programs.
 
 mod ends;
+mod portfolio;
 mod random;
+mod safe_fences;
 
 use weir::reach::{Engine, Options, all_goals, reach};
 use weir::{Budget, Control, Failure, Verdict};

@@ -7,6 +7,8 @@
 mod buffer;
 mod check;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

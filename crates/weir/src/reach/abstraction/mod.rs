@@ -12,6 +12,7 @@ mod concretize;
 mod exact;
 mod refuse;
 mod states;
+mod symmetric;
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -20,16 +21,17 @@ use weir_ir::Program;
 use weir_witness::{Buffering, Certificate, Checked, Goal, Run};
 
 use self::exact::Event;
+use self::symmetric::Symmetric;
 use super::refuse::MOST_WORDS;
 use super::{Coverage, Engine, Options, Report, Search, Statistics};
 use crate::control::Watch;
 use crate::explore::{Found, Outcome};
 use crate::semantics::StepCode;
-use crate::semantics::abstraction::Abstract;
 use crate::semantics::abstraction::buffer::EXACT_MULTISET;
 use crate::semantics::abstraction::pool::Pool;
 use crate::semantics::compile::{Compiled, Purpose, compile};
-use crate::semantics::machine::{Machine, System};
+use crate::semantics::machine::Machine;
+use crate::semantics::symmetry::interchangeable;
 use crate::{Control, Failure, Limit, Verdict};
 
 /// The refinement loop gives up beyond this bound: longer queues hardly ever prove what this one does not, and a loop
@@ -49,17 +51,30 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
         return Ok(Report::unknown(limit));
     }
     let compiled = compiled(program, options, &goals)?;
+    let groups = groups(program, &compiled, &goals);
     let session = Session {
         program,
         options,
         control,
         compiled,
+        groups,
         started,
         used: Statistics::default(),
         buffering: Buffering::Coherence(0),
         taken: Vec::new(),
     };
     session.run()
+}
+
+/// Threads that can change places, by position: also the analysis of values found the same for them, so that what one holds
+/// fits the other.
+fn groups(program: &Program, compiled: &Compiled, goals: &[Goal]) -> Vec<Vec<usize>> {
+    let mut groups = interchangeable(program, &compiled.threads, goals);
+    for group in &mut groups {
+        let first = group[0];
+        group.retain(|&position| compiled.alike(first, position));
+    }
+    groups
 }
 
 /// The states that a proof with these buffers rests on.
@@ -97,6 +112,8 @@ struct Session<'a> {
     options: &'a Options,
     control: &'a Control,
     compiled: Compiled,
+    /// Threads that can change places, by position.
+    groups: Vec<Vec<usize>>,
     started: Instant,
     used: Statistics,
     /// The buffers of the last search.
@@ -148,7 +165,7 @@ impl Session<'_> {
             if most.is_some_and(|most| counted >= most) || self.is_exact(events) {
                 return answer;
             }
-            counted = (2 * counted).max(1).min(most.unwrap_or(u32::MAX));
+            counted = counted.saturating_mul(2).clamp(1, most.unwrap_or(u32::MAX).max(1));
         }
     }
 
@@ -160,12 +177,12 @@ impl Session<'_> {
         }
         self.used.elapsed = self.started.elapsed();
         let control = self.control.beyond(&self.used);
-        let (machine, options) = (&self.compiled.machine, self.options);
+        let (machine, groups, options) = (&self.compiled.machine, self.groups.as_slice(), self.options);
         let (outcome, answer) = match machine.layout.words {
-            0..=1 => attempt_sized::<1>(machine, options, &control),
-            2 => attempt_sized::<2>(machine, options, &control),
-            3..=8 => attempt_sized::<8>(machine, options, &control),
-            _ => attempt_sized::<MOST_WORDS>(machine, options, &control),
+            0..=1 => attempt_sized::<1>(machine, groups, options, &control),
+            2 => attempt_sized::<2>(machine, groups, options, &control),
+            3..=8 => attempt_sized::<8>(machine, groups, options, &control),
+            _ => attempt_sized::<MOST_WORDS>(machine, groups, options, &control),
         };
         self.note(&outcome);
         answer
@@ -193,6 +210,9 @@ impl Session<'_> {
             elapsed: outcome.elapsed,
         });
         self.taken.clone_from(&outcome.taken);
+        for group in &self.groups {
+            share(&self.compiled.machine, &mut self.taken, group);
+        }
     }
 
     fn report(self, answer: Answer) -> Result<Report, Failure> {
@@ -222,25 +242,57 @@ impl Session<'_> {
     }
 }
 
+/// What one thread of a group did, each of them can do.
+fn share(machine: &Machine, taken: &mut [bool], group: &[usize]) {
+    let firsts: Vec<usize> = group.iter().map(|&at| machine.threads[at].first_number as usize).collect();
+    let edges = group.first().map_or(0, |&at| machine.threads[at].edges.len());
+    for edge in 0..edges {
+        let any_taken = firsts.iter().any(|first| taken.get(first + edge) == Some(&true));
+        let blocked = |first: &usize| &machine.blocked_by_range[first + edge];
+        let any_blocked = firsts.iter().any(|first| blocked(first).load(Ordering::Relaxed));
+        for first in &firsts {
+            if let Some(taken) = taken.get_mut(first + edge) {
+                *taken = any_taken;
+            }
+            blocked(first).store(any_blocked, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Explores with approximated buffers, and looks for a run under TSO that follows what is found.
-fn attempt_sized<const N: usize>(machine: &Machine, options: &Options, control: &Control) -> (Outcome, Answer) {
-    let system = System::<Abstract, N>::new(machine);
+fn attempt_sized<const N: usize>(
+    machine: &Machine,
+    groups: &[Vec<usize>],
+    options: &Options,
+    control: &Control,
+) -> (Outcome, Answer) {
+    let system = Symmetric::<N>::new(machine, groups);
     // Only a shortest run tells in the end that counters were not to blame.
     let search = if options.engine == Engine::Multiset { Search::BreadthFirst } else { options.search };
     let outcome = super::explicit::run_model(&system, &Options { search, ..options.clone() }, control);
     let answer = match &outcome.found {
         Found::Nothing => Answer::Safe,
         Found::Stopped(limit) => Answer::Stopped(*limit),
-        Found::Goal(_, run) => match concretize::concretize::<N>(machine, run, &control.after(outcome.elapsed)) {
-            Some((goal, steps)) => Answer::Real(goal, steps),
-            None => exact::events::<N>(machine, run).map_or_else(
-                || {
-                    machine.broken("a run with approximated buffers does not follow its own steps");
-                    Answer::Stopped(Limit::Alarm)
-                },
-                Answer::Alarm,
-            ),
-        },
+        Found::Goal(_, run) => {
+            judge::<N>(machine, &system, run, &control.after(outcome.elapsed)).unwrap_or_else(|| {
+                machine.broken("a run with approximated buffers does not follow its own steps");
+                Answer::Stopped(Limit::Alarm)
+            })
+        }
     };
     (outcome, answer)
+}
+
+/// What a run that was found is worth.
+fn judge<const N: usize>(
+    machine: &Machine,
+    system: &Symmetric<'_, N>,
+    run: &[StepCode],
+    control: &Control,
+) -> Option<Answer> {
+    let run = system.unfolded(run)?;
+    match concretize::concretize::<N>(machine, &run, control) {
+        Some((goal, steps)) => Some(Answer::Real(goal, steps)),
+        None => exact::events::<N>(machine, &run).map(Answer::Alarm),
+    }
 }

@@ -18,7 +18,7 @@ pub(crate) const EXACT_MULTISET: Buffering = Buffering::Multiset(ANY - 1);
 pub(crate) const ANY: u32 = u32::MAX;
 
 /// An approximated buffer.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) struct Buffer {
     /// The oldest stores, the oldest first.
     pub(crate) queue: Vec<Entry>,
@@ -27,7 +27,7 @@ pub(crate) struct Buffer {
 }
 
 /// Stores to one cell that wait out of order.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Waiting {
     pub(crate) address: Address,
     pub(crate) newest: Value,
