@@ -4,6 +4,7 @@
 mod diagnostic;
 mod fences;
 mod litmus;
+mod prob;
 mod witness;
 
 use std::path::Path;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use diagnostic::DiagnosticRecord;
 pub(crate) use fences::{FenceRecord, FencesAnswer, FencesVerdict, TableRecord};
 pub(crate) use litmus::{LitmusAnswer, LitmusVerdict, ObservationName, ValueRecord};
+pub(crate) use prob::{ComparedRecord, EstimateRecord, IntervalRecord, PlainRecord, ProbAnswer, ProbVerdict, VisitsRecord};
 pub(crate) use witness::{
     ActionName, CycleRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
 };
@@ -31,6 +33,7 @@ pub(crate) enum Answer {
     Reach(Box<ReachAnswer>),
     Robust(Box<RobustAnswer>),
     Fences(Box<FencesAnswer>),
+    Prob(Box<ProbAnswer>),
     Litmus(Box<LitmusAnswer>),
     Translate(TranslateAnswer),
     Replay(ReplayAnswer),
@@ -68,6 +71,7 @@ pub(crate) enum CommandName {
     Reach,
     Robust,
     Fences,
+    Prob,
     Litmus,
     Translate,
     Replay,

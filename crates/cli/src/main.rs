@@ -16,6 +16,7 @@ mod json;
 mod load;
 mod memory;
 mod passes;
+mod prob;
 mod progress;
 mod race;
 mod render;

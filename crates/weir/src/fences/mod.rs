@@ -24,7 +24,7 @@ use crate::robust::{
     Answer, Attack, Attacks, Checker, Options as RobustOptions, Question, ThreadEdge, robust, triangular_races,
 };
 use crate::{Control, Failure, Limit, Verdict};
-pub use costs::{LoopCosts, unit_cost};
+pub use costs::{FrequencyCosts, LoopCosts, unit_cost};
 use cover::{Choice, Cover};
 pub use places::{AtLocation, at_locations};
 

@@ -4,7 +4,7 @@
 //! likely, with one of its values, all equally likely (the paper's programs have no such choices); then one update step follows. If no thread is
 //! enabled, only the update step does. Probabilities are exact fractions of whole numbers.
 
-use crate::semantics::machine::{EdgeCode, MemoryModel, System};
+use crate::semantics::machine::{EdgeCode, System};
 use crate::semantics::state::Packed;
 use crate::semantics::tso::Tso;
 use crate::semantics::{StepCode, TransitionSystem};
@@ -159,10 +159,5 @@ impl<'a, const N: usize> Chain<'a, N> {
             moves.push(Move { to: Config { state, last }, edge, numerator, denominator });
         }
         (moves.len() <= 4 * MOST_CHOICES).then_some(())
-    }
-
-    /// Whether the thread's buffer is empty.
-    pub(super) fn is_drained(&self, state: &Packed<N>, thread: usize) -> bool {
-        Tso::is_drained(&self.model.compiled.machine, state, thread)
     }
 }

@@ -8,9 +8,13 @@
 //! made narrow enough within the limits, the answer says so.
 
 mod abstraction;
+mod almost;
 mod bounds;
 mod chain;
+mod confidence;
 mod cost;
+mod curve;
+mod draw;
 mod enclosure;
 mod exact;
 mod explore;
@@ -18,13 +22,18 @@ mod graph;
 mod judge;
 mod model;
 mod probability;
+mod rng;
 mod rounding;
 mod settings;
+mod simulate;
 mod updates;
 mod visits;
 
+pub use almost::{Almost, Certainty, Plain, Qualitative, almost};
 pub use cost::{Cost, cost};
+pub use curve::{Curve, curve};
 pub use dashu_ratio::RBig;
 pub use exact::{Exact, exact_cost, exact_probability};
 pub use probability::{Interval, Obstacle, Probability, Question, probability};
 pub use settings::{Fraction, Settings, UpdatePolicy};
+pub use simulate::{Estimate, Simulation, frequencies, simulate};
