@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) use diagnostic::DiagnosticRecord;
 pub(crate) use fences::{FenceRecord, FencesAnswer, FencesVerdict, TableRecord};
 pub(crate) use litmus::{LitmusAnswer, LitmusVerdict, ObservationName, ValueRecord};
-pub(crate) use prob::{ComparedRecord, EstimateRecord, IntervalRecord, PlainRecord, ProbAnswer, ProbVerdict, VisitsRecord};
+pub(crate) use prob::{
+    ComparedRecord, EstimateRecord, IntervalRecord, PlainRecord, ProbAnswer, ProbVerdict, VisitsRecord,
+};
 pub(crate) use witness::{
     ActionName, CycleRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
 };

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use weir_ir::{BinaryOp, CostRule, CostSubject, Expr, Multiplicity, Program, PropertyKind, Span, StateAtom, StateExpr, UnaryOp};
+use weir_ir::{
+    BinaryOp, CostRule, CostSubject, Expr, Multiplicity, Program, PropertyKind, Span, StateAtom, StateExpr, UnaryOp,
+};
 
 use crate::input::{display_name, read_text};
 use crate::trouble::Trouble;
@@ -52,7 +54,8 @@ pub(crate) fn add_costs(program: &mut Program, path: Option<&Path>) -> Result<()
             continue;
         }
         let rule = rule(program, &words).map_err(|what| {
-            let help = "write a kind of step (load, store, fence, rmw, lock, local) or a label, and its cost: `fence 20`";
+            let help =
+                "write a kind of step (load, store, fence, rmw, lock, local) or a label, and its cost: `fence 20`";
             Trouble::input_with_help(format!("the costs in {name}, line {number}: {what}"), help)
         })?;
         program.costs.push(rule);

@@ -133,7 +133,10 @@ fn parse_epsilon(text: &str) -> Result<f64, String> {
 fn parse_fraction(text: &str) -> Result<Fraction, String> {
     let read = Fraction::parse(text).ok_or("write a number as in 2, 1.5 or 3/2, with at most nine digits")?;
     if read.numerator == 0 {
-        return Err("a factor of 0 would keep a thread from ever going on: the scheduler must leave every thread a chance".into());
+        return Err(
+            "a factor of 0 would keep a thread from ever going on: the scheduler must leave every thread a chance"
+                .into(),
+        );
     }
     Ok(read)
 }
@@ -162,7 +165,10 @@ impl ProbOptions {
     pub(super) fn check(&self) -> Result<(), String> {
         let question = self.question;
         if self.repeated && matches!(question, QuestionName::Cost | QuestionName::Simulate) {
-            return Err(format!("`--repeated` makes no sense with `--question {}`: runs end at the target", question.name()));
+            return Err(format!(
+                "`--repeated` makes no sense with `--question {}`: runs end at the target",
+                question.name()
+            ));
         }
         if self.exact && !matches!(question, QuestionName::Probability | QuestionName::Cost) {
             return Err("`--exact` goes with `--question probability` and `--question cost`".into());

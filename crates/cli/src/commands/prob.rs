@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use weir::prob::{
-    Almost, Cost, Curve, Estimate, Exact, Obstacle, Probability, Qualitative, Question, Simulation, almost, cost, curve,
-    exact_cost, exact_probability, probability, simulate,
+    Almost, Cost, Curve, Estimate, Exact, Obstacle, Probability, Qualitative, Question, Simulation, almost, cost,
+    curve, exact_cost, exact_probability, probability, simulate,
 };
 use weir::{Control, Failure};
 use weir_ir::{Diagnostic, Program, Source, StateExpr};
@@ -137,20 +137,19 @@ fn target(program: &Program, text: Option<&str>, option: &str) -> Result<StateEx
     weir_syntax::weir::condition(program, &source).map_err(|errors| Trouble::Source(source, errors))
 }
 
-fn answer(
-    options: &ProbOptions,
-    program: &Program,
-    target: &StateExpr,
-    control: &Control,
-) -> Result<Outcome, Trouble> {
+fn answer(options: &ProbOptions, program: &Program, target: &StateExpr, control: &Control) -> Result<Outcome, Trouble> {
     let settings = options.settings();
     let question = Question { target: target.clone(), repeated: options.repeated, settings: settings.clone() };
     let found = match options.question {
         QuestionName::AlmostSure => almost(program, &question, Almost::Surely, control).map(Outcome::Almost),
         QuestionName::AlmostNever => almost(program, &question, Almost::Never, control).map(Outcome::Almost),
-        QuestionName::Probability if options.exact => exact_probability(program, &question, control).map(Outcome::Exact),
+        QuestionName::Probability if options.exact => {
+            exact_probability(program, &question, control).map(Outcome::Exact)
+        }
         QuestionName::Cost if options.exact => exact_cost(program, target, &settings, control).map(Outcome::Exact),
-        QuestionName::Probability => probability(program, &question, options.epsilon, control).map(Outcome::Probability),
+        QuestionName::Probability => {
+            probability(program, &question, options.epsilon, control).map(Outcome::Probability)
+        }
         QuestionName::Cost => cost(program, target, &settings, options.epsilon, control).map(Outcome::Cost),
         QuestionName::Simulate => simulated(options, program, target, control),
     };

@@ -172,11 +172,17 @@ impl Resolver<'_, '_> {
         if let Some(found) = body.register(register.text) {
             return Tree::Leaf(StateAtom::Register { thread, register: found });
         }
-        let known: Vec<&str> = body.registers.iter().filter(|known| !known.is_temporary).map(|known| known.name.as_str()).collect();
+        let known: Vec<&str> =
+            body.registers.iter().filter(|known| !known.is_temporary).map(|known| known.name.as_str()).collect();
         let listed: Vec<&str> = known.iter().copied().take(8).collect();
         let help = suggestion(register.text, known.iter().copied(), &format!("its registers: {}", listed.join(", ")));
         let name = &self.program.thread(thread).name;
-        self.wrong("unknown-register", format!("thread `{name}` has no register `{}`", register.text), register.span, help)
+        self.wrong(
+            "unknown-register",
+            format!("thread `{name}` has no register `{}`", register.text),
+            register.span,
+            help,
+        )
     }
 }
 

@@ -78,9 +78,9 @@ fn put<const N: usize>(
     machine: &Machine,
     state: &mut Packed<N>,
     field: Field,
-    entries: impl Iterator<Item = (Address, Value)>,
+    mut entries: impl Iterator<Item = (Address, Value)>,
 ) {
-    let number = entries.fold(Some(0), |number, entry| machine.buffers.push(number?, entry));
+    let number = entries.try_fold(0, |number, entry| machine.buffers.push(number, entry));
     machine.put_number(state, field, number);
 }
 

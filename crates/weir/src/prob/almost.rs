@@ -154,7 +154,9 @@ impl Approach<'_> {
         }
         let open = |&number: &u32| roles[number as usize] == Role::Open && !part.graph.is_expanded(number as usize);
         if roles[0] == good || !reach.order.iter().any(open) {
-            return Some(self.holds(&part.graph, reach.order.iter().map(|&number| part.graph.config(number as usize).state)));
+            return Some(
+                self.holds(&part.graph, reach.order.iter().map(|&number| part.graph.config(number as usize).state)),
+            );
         }
         // Reaching a no almost surely is not the same as never having met a target on the way.
         let is_enough = self.repeated || self.which == Almost::Surely;

@@ -58,10 +58,8 @@ pub(super) trait Visitor {
 /// Calls the visitor with the smallest size of states that is large enough.
 pub(super) fn with_chain<V: Visitor>(model: &Model, visitor: V) -> V::Output {
     match model.compiled.machine.layout.words {
-        0..=1 => visitor.visit(&Chain::<1>::new(model)),
-        2 => visitor.visit(&Chain::<2>::new(model)),
-        3..=4 => visitor.visit(&Chain::<4>::new(model)),
-        5..=16 => visitor.visit(&Chain::<16>::new(model)),
+        0..=2 => visitor.visit(&Chain::<2>::new(model)),
+        3..=8 => visitor.visit(&Chain::<8>::new(model)),
         _ => visitor.visit(&Chain::<{ crate::reach::refuse::MOST_WORDS }>::new(model)),
     }
 }

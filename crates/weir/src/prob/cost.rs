@@ -14,11 +14,12 @@ use crate::{Control, Failure, Limit};
 use super::chain::{Chain, Visitor, with_chain};
 use super::enclosure::{Enclosure, Tail};
 use super::graph::Graph;
+use super::judge::Role;
 use super::model::{Model, NO_EDGE};
 use super::probability::{Growth, Interval, Obstacle, Part, Solved};
 use super::rounding::{add_down, add_up, divide_down, divide_up, times_down, times_up, weighted_down, weighted_up};
 use super::settings::Settings;
-use super::visits::is_inner;
+use super::visits::{System, is_inner};
 
 /// The answer to how costly.
 #[derive(Clone, PartialEq, Debug)]
@@ -68,7 +69,7 @@ impl Visitor for Approach<'_> {
         let mut limit = part.begin(self.watch);
         let has_tail = !part.graph.is_complete(false);
         if has_tail && limit.is_none() {
-            limit = part.expand_plain(2, self.watch);
+            limit = part.expand_plain(2, self.watch).or_else(|| self.secure(&mut part));
         }
         loop {
             let solved = part.solve(&[(0, 1.0)], 1e-12, self.watch);
@@ -91,6 +92,32 @@ impl Visitor for Approach<'_> {
 }
 
 impl Approach<'_> {
+    /// Expands around drained configurations until large buffers are unlikely from each of them on. That can take several turns, so it is
+    /// found out roughly here; what comes out is certified later.
+    fn secure<const N: usize>(&self, part: &mut Part<'_, '_, N>) -> Option<Limit> {
+        let roots = part.plain_roots()?;
+        loop {
+            if let Some(limit) = self.watch.exceeded(part.graph.bytes(), 0) {
+                return Some(limit);
+            }
+            let roles = part.judge.roles(&part.graph);
+            let leaks = leaks(&part.graph, &roles, self.watch);
+            let is_loose = |&&root: &&usize| {
+                roles[root] == Role::Open && (!part.graph.is_expanded(root) || leaks[root] > MOST_LEAKING)
+            };
+            let start: Vec<(usize, f64)> = roots.iter().filter(is_loose).map(|&root| (root, 1.0)).collect();
+            if start.is_empty() {
+                return None;
+            }
+            let around = part.solve(&start, 1e-3, self.watch);
+            match part.grow(&around.certificate.surplus, MOST_LEAKING, self.watch) {
+                Growth::Grew(None) => {}
+                Growth::Grew(limit) => return limit,
+                Growth::Stuck(_) => return None,
+            }
+        }
+    }
+
     /// Expands where it helps most: around drained configurations as long as nothing bounds the tail, else where probability waits.
     fn grow<const N: usize>(&self, part: &mut Part<'_, '_, N>, solved: &Solved, tail: &Tail) -> Growth {
         let most_cost = part.graph.chain.model.costs.iter().copied().max().unwrap_or(0).max(1) as f64;
@@ -108,6 +135,23 @@ impl Approach<'_> {
             }
         }
     }
+}
+
+/// From a drained configuration, an unexpanded one may be met with this probability. Certainty needs one half.
+const MOST_LEAKING: f64 = 0.3;
+
+/// For each configuration roughly how likely an unexpanded one is met.
+fn leaks<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], watch: &Watch<'_>) -> Vec<f64> {
+    let is_open = |number: usize| roles[number] == Role::Open && !graph.is_expanded(number);
+    let inner: Vec<usize> = (0..graph.len()).filter(|&number| is_inner(graph, roles, number)).collect();
+    let mut at_once = vec![0.0; graph.len()];
+    for &number in &inner {
+        let outside = graph.row(number).iter().filter(|entry| is_open(entry.to as usize));
+        at_once[number] = outside.map(|entry| entry.p).sum();
+    }
+    let system = System::new(graph, roles);
+    let everywhere: Vec<(usize, f64)> = inner.into_iter().map(|number| (number, 1.0)).collect();
+    system.values(&at_once, &system.visits(&everywhere, 1e-2, watch), 1e-3, watch)
 }
 
 /// Expected numbers of times that edges are taken on runs that reach the target, other runs counted as 0.

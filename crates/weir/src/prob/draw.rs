@@ -68,8 +68,7 @@ impl<'c, 'a, const N: usize> Dice<'c, 'a, N> {
             }
             drawn -= weight;
         }
-        let edges: Vec<&[Choice<N>]> =
-            chosen.chunk_by(|left, right| left.step.number == right.step.number).collect();
+        let edges: Vec<&[Choice<N>]> = chosen.chunk_by(|left, right| left.step.number == right.step.number).collect();
         let edge = edges[self.rng.below(edges.len() as u128) as usize];
         edge[self.rng.below(edge.len() as u128) as usize]
     }

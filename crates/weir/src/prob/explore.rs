@@ -51,7 +51,7 @@ pub(super) struct Extent {
 /// only decides what to look at. A limit that was hit is returned.
 pub(super) fn follow<const N: usize>(
     graph: &mut Graph<'_, '_, N>,
-    judge: &Judge<N>,
+    judge: &mut Judge<N>,
     waiting: impl IntoIterator<Item = (usize, f64)>,
     extent: Extent,
     watch: &Watch<'_>,

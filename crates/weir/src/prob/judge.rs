@@ -40,13 +40,16 @@ impl<const N: usize> Judge<N> {
     }
 
     /// Whether it makes no sense to look further.
-    pub(super) fn is_settled(&self, graph: &Graph<'_, '_, N>, number: usize) -> bool {
-        (!self.repeated && graph.is_target(number)) || self.is_hopeless(graph, number)
+    pub(super) fn is_settled(&mut self, graph: &Graph<'_, '_, N>, number: usize) -> bool {
+        self.ask_up_to(graph, number + 1);
+        (!self.repeated && graph.is_target(number)) || self.hopeless[number]
     }
 
-    fn is_hopeless(&self, graph: &Graph<'_, '_, N>, number: usize) -> bool {
-        let known = self.hopeless.get(number).copied();
-        known.unwrap_or_else(|| self.ask(graph, number))
+    fn ask_up_to(&mut self, graph: &Graph<'_, '_, N>, end: usize) {
+        for number in self.hopeless.len()..end {
+            let hopeless = self.ask(graph, number);
+            self.hopeless.push(hopeless);
+        }
     }
 
     fn ask(&self, graph: &Graph<'_, '_, N>, number: usize) -> bool {
@@ -56,10 +59,7 @@ impl<const N: usize> Judge<N> {
 
     /// The role of each configuration of the graph.
     pub(super) fn roles(&mut self, graph: &Graph<'_, '_, N>) -> Vec<Role> {
-        for number in self.hopeless.len()..graph.len() {
-            let hopeless = self.ask(graph, number);
-            self.hopeless.push(hopeless);
-        }
+        self.ask_up_to(graph, graph.len());
         if self.repeated { self.repeated_roles(graph) } else { self.single_roles(graph) }
     }
 
@@ -83,8 +83,7 @@ impl<const N: usize> Judge<N> {
         });
         let no = |number: usize| !may[number] || self.hopeless[number];
         let sure = self.surely_again(graph, &graph.can_reach(&backward, |number| graph.is_target(number)));
-        let leaks =
-            graph.can_reach(&backward, |number| no(number) || (!graph.is_expanded(number) && !sure[number]));
+        let leaks = graph.can_reach(&backward, |number| no(number) || (!graph.is_expanded(number) && !sure[number]));
         let role = |number: usize| match (no(number), leaks[number] && !sure[number]) {
             (true, _) => Role::No,
             (false, false) => Role::Yes,

@@ -36,4 +36,4 @@ pub use dashu_ratio::RBig;
 pub use exact::{Exact, exact_cost, exact_probability};
 pub use probability::{Interval, Obstacle, Probability, Question, probability};
 pub use settings::{Fraction, Settings, UpdatePolicy};
-pub use simulate::{Estimate, Simulation, frequencies, simulate};
+pub use simulate::{Estimate, Frequency, Simulation, frequencies, simulate};

@@ -101,7 +101,7 @@ impl Visitor for Approach<'_> {
         let mut part = Part::new(chain, self.repeated);
         let mut limit = part.begin(self.watch);
         loop {
-            let solved = part.solve(&[(0, 1.0)], self.epsilon * 1e-3, self.watch);
+            let solved = part.solve(&[(0, 1.0)], (self.epsilon * 1e-3).min(1e-9), self.watch);
             let Certificate { lower, upper, surplus, .. } = &solved.certificate;
             let interval = Interval { lower: *lower, upper: *upper };
             let answer = |obstacle, part: &Part<'_, '_, N>| Probability {
@@ -212,7 +212,7 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
     /// Solves the system for a start and certifies what comes out.
     pub(super) fn solve(&mut self, start: &[(usize, f64)], precision: f64, watch: &Watch<'_>) -> Solved {
         let roles = self.judge.roles(&self.graph);
-        let visits = System::new(&self.graph, &roles).visits(start, precision.min(1e-9), watch);
+        let visits = System::new(&self.graph, &roles).visits(start, precision, watch);
         let certificate = certify(&self.graph, &roles, start, &visits);
         Solved { roles, visits, certificate }
     }
@@ -229,7 +229,7 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
             return Growth::Stuck(if waiting.is_empty() { Obstacle::Precision } else { Obstacle::Unwieldy });
         }
         let total: f64 = waiting.iter().map(|&(_, mass)| mass).sum();
-        let extent = Extent { rest: (total / 32.0).max(epsilon / 16.0), most: (self.graph.len() / 2).max(1_000) };
-        Growth::Grew(follow(&mut self.graph, &self.judge, waiting, extent, watch))
+        let extent = Extent { rest: (total / 256.0).max(epsilon / 16.0), most: self.graph.len().max(1_000) };
+        Growth::Grew(follow(&mut self.graph, &mut self.judge, waiting, extent, watch))
     }
 }

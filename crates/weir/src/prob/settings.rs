@@ -62,7 +62,8 @@ impl Settings {
     /// The reason.
     pub fn check(&self) -> Result<(), Failure> {
         if self.stickiness.is_some_and(|factor| factor.numerator == 0) {
-            let what = "a thread that stepped last would never step again: the scheduler must leave every thread a chance";
+            let what =
+                "a thread that stepped last would never step again: the scheduler must leave every thread a chance";
             return Err(refusal("unfaithful-scheduler", what, "give a stickiness above 0; 1 is none at all"));
         }
         let UpdatePolicy::Geometric(p) = self.updates else { return Ok(()) };
@@ -78,7 +79,11 @@ impl Settings {
                  grow, and shrinking in a step that stores takes two flushes",
                 p.to_f64()
             );
-            return Err(refusal("not-left-biased", what, "give a probability above 0.7072, whose square is above one half"));
+            return Err(refusal(
+                "not-left-biased",
+                what,
+                "give a probability above 0.7072, whose square is above one half",
+            ));
         }
         Ok(())
     }

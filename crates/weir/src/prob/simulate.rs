@@ -111,7 +111,9 @@ impl Visitor for Runs<'_> {
                 if run >= self.simulation.runs || tally.stop.load(Ordering::Relaxed) {
                     return;
                 }
-                if run % 64 == 0 && self.watch.exceeded(chain.model.compiled.machine.buffers.bytes(), 0).is_some() {
+                if run.is_multiple_of(64)
+                    && self.watch.exceeded(chain.model.compiled.machine.buffers.bytes(), 0).is_some()
+                {
                     tally.stop.store(true, Ordering::Relaxed);
                     return;
                 }
@@ -130,13 +132,7 @@ impl Visitor for Runs<'_> {
 }
 
 impl Runs<'_> {
-    fn one<const N: usize>(
-        &self,
-        chain: &Chain<'_, N>,
-        abstraction: Option<&Abstraction<N>>,
-        run: u64,
-        tally: &Tally,
-    ) {
+    fn one<const N: usize>(&self, chain: &Chain<'_, N>, abstraction: Option<&Abstraction<N>>, run: u64, tally: &Tally) {
         let mut steps = 0;
         let dice = Dice::new(chain, Rng::of_run(self.simulation.seed, run));
         let end = self.walk(dice, (chain, abstraction), &mut steps, &mut |_| {});
@@ -214,6 +210,9 @@ impl Runs<'_> {
     }
 }
 
+/// An edge of a thread, and how often it is taken.
+pub type Frequency = ((ThreadId, EdgeId), f64);
+
 /// How often each edge is taken in a run of `simulation.most_steps` steps, on the average over random runs; in order of threads and edges.
 ///
 /// # Errors
@@ -223,14 +222,13 @@ pub fn frequencies(
     settings: &Settings,
     simulation: &Simulation,
     control: &Control,
-) -> Result<Vec<((ThreadId, EdgeId), f64)>, Failure> {
+) -> Result<Vec<Frequency>, Failure> {
     let model = Model::new(program, &Expr::Const(0), settings)?;
     let watch = Watch::start(control);
     let (counts, runs) = with_chain(&model, Counts { simulation, watch: &watch });
     model.fault()?;
-    let average = |(number, count): (usize, u64)| {
-        (model.compiled.edge(number as u32), count as f64 / runs.max(1) as f64)
-    };
+    let average =
+        |(number, count): (usize, u64)| (model.compiled.edge(number as u32), count as f64 / runs.max(1) as f64);
     Ok(counts.into_iter().enumerate().map(average).collect())
 }
 

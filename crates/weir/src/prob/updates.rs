@@ -79,9 +79,7 @@ fn geometric<const N: usize>(machine: &Machine, p: Fraction, from: &Packed<N>) -
             let (state, share) = mass[position];
             let next = flushed(machine, &state);
             has_ended.push(next.is_empty());
-            let each = share
-                .checked_mul(u128::from(p.numerator))?
-                .checked_mul(common / (next.len() as u128).max(1))?;
+            let each = share.checked_mul(u128::from(p.numerator))?.checked_mul(common / (next.len() as u128).max(1))?;
             for state in next {
                 add(&mut mass, end, state, each)?;
             }

@@ -146,9 +146,11 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
             let (mut change, mut outflow) = (0.0, 0.0);
             for &member in members {
                 let at = member as usize;
-                let from_within = self.backward.of(at).iter().filter(|&&(from, _)| {
-                    from != member && self.loops.of[from as usize] == number
-                });
+                let from_within = self
+                    .backward
+                    .of(at)
+                    .iter()
+                    .filter(|&&(from, _)| from != member && self.loops.of[from as usize] == number);
                 let mass: f64 = from_within.map(|&(from, p)| visits[from as usize] * p).sum();
                 let stays = 1.0 - self.stays[at];
                 let value = if stays > 0.0 { (inflow[at] + mass) / stays } else { 0.0 };

@@ -69,7 +69,10 @@ fn random_programs_without_loops_agree_exactly() {
         }
         compared += 1;
     }
-    assert!(compared > seeds() / 2 && reached > seeds() / 4, "{compared} programs were compared, {reached} targets reached");
+    assert!(
+        compared > seeds() / 2 && reached > seeds() / 4,
+        "{compared} programs were compared, {reached} targets reached"
+    );
 }
 
 fn holds(value: &RBig, interval: weir::prob::Interval) -> bool {

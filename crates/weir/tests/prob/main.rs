@@ -3,4 +3,5 @@
 
 mod enumeration;
 mod known;
+mod simulation;
 mod targets;

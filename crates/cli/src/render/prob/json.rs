@@ -4,8 +4,8 @@ use weir::prob::{Certainty, Interval, Obstacle, Plain};
 
 use super::super::json::{limit_record, warnings};
 use super::{exact_reason, reason};
-use crate::commands::Task;
 use crate::args::QuestionName;
+use crate::commands::Task;
 use crate::commands::prob::{CONFIDENCE, Compared, Finding, Outcome};
 use crate::exit::Status;
 use crate::json::{
@@ -85,7 +85,11 @@ fn fill(answer: &mut ProbAnswer, finding: &Finding<'_>) {
             answer.complete = Some(found.is_complete);
         }
         Outcome::Exact(Ok(found)) => {
-            let asked = if finding.options.question == QuestionName::Cost { found.cost.as_ref() } else { Some(&found.probability) };
+            let asked = if finding.options.question == QuestionName::Cost {
+                found.cost.as_ref()
+            } else {
+                Some(&found.probability)
+            };
             answer.exact = asked.map(ToString::to_string);
             answer.configurations = Some(found.configurations as u64);
         }
@@ -97,7 +101,8 @@ fn fill(answer: &mut ProbAnswer, finding: &Finding<'_>) {
                 answer.reason = Some("no run reaches the target".to_owned());
             }
             answer.probability = Some(interval(found.probability));
-            let visits = |(label, visits): &(String, Interval)| VisitsRecord { label: label.clone(), visits: interval(*visits) };
+            let visits =
+                |(label, visits): &(String, Interval)| VisitsRecord { label: label.clone(), visits: interval(*visits) };
             answer.visits = found.visits.iter().map(visits).collect();
             answer.configurations = Some(found.configurations as u64);
             answer.complete = Some(found.is_complete);

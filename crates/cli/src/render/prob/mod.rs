@@ -173,7 +173,10 @@ fn estimated(estimate: &Estimate) -> String {
     let sure = percent(CONFIDENCE);
     let mut text = format!("\nthe probability is {}, with a confidence of {sure}\n", enclosed(estimate.probability));
     if let Some((mean, interval)) = estimate.cost {
-        text += &format!("the mean cost of runs that get there is {mean:.4}, {} with that confidence\n", enclosed(interval));
+        text += &format!(
+            "the mean cost of runs that get there is {mean:.4}, {} with that confidence\n",
+            enclosed(interval)
+        );
     }
     if estimate.undecided > 0 {
         let undecided = grouped(estimate.undecided);

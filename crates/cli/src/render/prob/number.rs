@@ -11,7 +11,8 @@ pub(super) fn enclosed(interval: Interval) -> String {
     if lower == upper {
         return shortest(lower);
     }
-    let digits = digits((upper - lower).max(upper.abs() * 1e-13));
+    // More digits are not worth reading; JSON has them all.
+    let digits = digits((upper - lower).max(upper.abs().max(1.0) * 1e-8));
     format!("between {} and {}", down(lower, digits), up(upper, digits))
 }
 

@@ -15,7 +15,8 @@ pub(super) fn text(finding: &Finding<'_>) -> String {
         [probability, enclosed(first.probability.interval), enclosed(second.probability.interval)],
         [cost, price(first), price(second)],
     ];
-    let widths: Vec<usize> = (0..3).map(|column| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0)).collect();
+    let widths: Vec<usize> =
+        (0..3).map(|column| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0)).collect();
     let line = |row: &[String; 3]| {
         let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}"));
         cells.collect::<Vec<String>>().join("   ").trim_end().to_owned() + "\n"
