@@ -55,7 +55,11 @@ fn immobile(program: &Program, coverage: &Coverage) -> Vec<Diagnostic> {
 fn out_of_range(program: &Program, coverage: &Coverage) -> Vec<Diagnostic> {
     let span = |&(thread, edge): &(ThreadId, EdgeId)| program.body(thread).edge(edge).span;
     let spans: BTreeSet<Span> = coverage.out_of_range.iter().map(span).collect();
-    let message = "this store was blocked: its value can lie outside the declared range of the cell";
+    let message = if coverage.approximate {
+        "this store may be blocked: with approximated buffers its value lies outside the declared range of the cell"
+    } else {
+        "this store was blocked: its value can lie outside the declared range of the cell"
+    };
     let warning = |span| {
         Diagnostic::warning("out-of-range-store", message, span)
             .label("runs end here")

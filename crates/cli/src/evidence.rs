@@ -1,7 +1,7 @@
 //! A run that was found and replayed, with what explains it.
 
 use weir_ir::{Label, Program};
-use weir_witness::{Checked, Cycle, Effect, Event, NodeId, ReadFrom};
+use weir_witness::{Checked, Cycle, Event, Loaded, NodeId, ReadFrom};
 
 /// A replayed run, and a cycle of its happens-before relation if there is one.
 pub(crate) struct Evidence {
@@ -17,6 +17,8 @@ pub(crate) struct Overtaking<'e> {
     pub(crate) store: &'e Event,
     /// The load.
     pub(crate) load: &'e Event,
+    /// What it found. A snapshot loads several cells; this is the one that matters.
+    loaded: Loaded,
 }
 
 impl Evidence {
@@ -32,7 +34,9 @@ impl Evidence {
         let (store, load) =
             self.cycle.as_ref()?.delays(trace).find(|&(store, load)| trace.is_overtaken(store, load))?;
         let event = |node| self.checked.replay().events().get(trace.node(node).step.index());
-        Some(Overtaking { store: event(store)?, load: event(load)? })
+        let (store, address, load) = (event(store)?, trace.node(load).address?, event(load)?);
+        let loaded = *load.effect.loads().iter().find(|loaded| loaded.address == address)?;
+        Some(Overtaking { store, load, loaded })
     }
 
     /// A repair to try. Only the order of a store and a later load can be lost under TSO, so a fence between the
@@ -58,17 +62,15 @@ impl Overtaking<'_> {
     /// In one line.
     pub(crate) fn text(&self, program: &Program) -> String {
         let thread = &program.thread(self.store.thread).name;
-        let cell = |event: &Event| event.effect.address().map_or_else(String::new, |cell| program.cell_name(cell));
-        format!("{thread} can delay its store to `{}` past its load of `{}`", cell(self.store), cell(self.load))
+        let stored = self.store.effect.address().map_or_else(String::new, |cell| program.cell_name(cell));
+        let loaded = program.cell_name(self.loaded.address);
+        format!("{thread} can delay its store to `{stored}` past its load of `{loaded}`")
     }
 
     /// What to write beside the two places in the source.
     pub(crate) fn labels(&self) -> [Label; 2] {
-        let reads = match self.load.effect {
-            Effect::Load { value, from: ReadFrom::Memory, .. } => format!("already reads {value} from memory"),
-            Effect::Load { value, .. } => format!("already reads {value} from the buffer"),
-            _ => "already reads".to_owned(),
-        };
+        let origin = if self.loaded.from == ReadFrom::Memory { "memory" } else { "the buffer" };
+        let reads = format!("already reads {} from {origin}", self.loaded.value);
         [
             Label { span: self.store.span, text: "this store waits in the buffer …".into() },
             Label { span: self.load.span, text: format!("… while this load {reads}") },

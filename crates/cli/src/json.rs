@@ -1,6 +1,8 @@
 //! The JSON contract: what `--format json` prints and `--witness` saves. `docs/schema.json` is generated from
 //! these types. Fields may be added; none is renamed or removed without saying so in the change log.
 
+mod certificate;
+mod check;
 mod diagnostic;
 mod fences;
 mod litmus;
@@ -14,6 +16,10 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use certificate::{
+    BuffersRecord, CERTIFICATE_FORMAT, CertificateKind, SavedCertificate, StateRecord, ThreadRecord,
+};
+pub(crate) use check::{AttemptEnd, AttemptRecord, CheckAnswer, CheckVerdict};
 pub(crate) use diagnostic::DiagnosticRecord;
 pub(crate) use fences::{FenceRecord, FencesAnswer, FencesVerdict, TableRecord};
 pub(crate) use litmus::{LitmusAnswer, LitmusVerdict, ObservationName, ValueRecord};
@@ -21,7 +27,7 @@ pub(crate) use prob::{
     ComparedRecord, EstimateRecord, IntervalRecord, PlainRecord, ProbAnswer, ProbVerdict, VisitsRecord,
 };
 pub(crate) use witness::{
-    ActionName, CycleRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
+    ActionName, CycleRecord, LoadRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
 };
 
 /// The version of Weir, as it stands in every answer.
@@ -32,6 +38,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[serde(untagged)]
 #[allow(dead_code, reason = "names the shapes of an answer for the schema; each command serializes its own")]
 pub(crate) enum Answer {
+    Check(Box<CheckAnswer>),
     Reach(Box<ReachAnswer>),
     Robust(Box<RobustAnswer>),
     Fences(Box<FencesAnswer>),
@@ -39,6 +46,7 @@ pub(crate) enum Answer {
     Litmus(Box<LitmusAnswer>),
     Translate(TranslateAnswer),
     Replay(ReplayAnswer),
+    Certificate(CertificateAnswer),
     Format(FormatAnswer),
     Error(ErrorAnswer),
 }
@@ -70,6 +78,7 @@ impl<V> Head<V> {
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CommandName {
+    Check,
     Reach,
     Robust,
     Fences,
@@ -136,6 +145,9 @@ pub(crate) struct ReachAnswer {
     pub(crate) head: Head<ReachVerdict>,
     /// The engine that gave the answer.
     pub(crate) engine: &'static str,
+    /// The bound of an approximation with which the answer was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) bound: Option<u32>,
     /// The memory model.
     pub(crate) model: ModelRecord,
     /// Distinct states found.
@@ -167,8 +179,18 @@ pub(crate) struct ReachAnswer {
     pub(crate) immobile: Option<Vec<String>>,
     /// Stores that were blocked at least once: the value lies outside the declared range of the cell.
     pub(crate) out_of_range: Vec<InstructionRecord>,
+    /// What `--engine lazy` added to the program, round by round; with `--trace-rounds` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rounds: Option<Vec<RoundRecord>>,
     /// What the search took.
     pub(crate) statistics: StatisticsRecord,
+}
+
+/// One round of the lazy engine.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RoundRecord {
+    /// The sequences of steps that were added, each of one thread: from a store that may wait to a load that may overtake it.
+    pub(crate) added: Vec<Vec<InstructionRecord>>,
 }
 
 /// The answer of `weir robust`.
@@ -270,6 +292,10 @@ pub(crate) enum LimitRecord {
     Memory,
     States,
     Interrupted,
+    /// The lazy engine would have to extend the program further than it may or can.
+    Extensions,
+    /// An approximation found something, but no run that shows it.
+    Alarm,
     /// The engine cannot handle something in the program; see `warnings`.
     Refused,
 }
@@ -340,6 +366,25 @@ pub(crate) struct ReplayAnswer {
     pub(crate) step: Option<u64>,
 }
 
+/// The answer of `weir replay` about a certificate.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CertificateAnswer {
+    #[serde(flatten)]
+    pub(crate) head: Head<YesNo>,
+    /// The certificate as it was named on the command line.
+    pub(crate) certificate_file: String,
+    /// What cannot be reached.
+    pub(crate) goals: Vec<String>,
+    /// How many states it has.
+    pub(crate) states: u64,
+    /// Why the verdict is `no`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    /// The first state that is wrong, from 1, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) state: Option<u64>,
+}
+
 /// The answer of `weir fmt`.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct FormatAnswer {
@@ -368,5 +413,6 @@ pub(crate) struct ErrorAnswer {
 pub(crate) fn schema() -> Schema {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     generator.subschema_for::<SavedWitness>();
+    generator.subschema_for::<SavedCertificate>();
     generator.into_root_schema_for::<Answer>()
 }

@@ -1,6 +1,7 @@
 //! The command line of Weir: the only part that reads files, prints, draws progress and exits.
 
 mod args;
+mod certificate_file;
 mod commands;
 mod console;
 mod coverage;

@@ -1,6 +1,7 @@
 //! `--pass`: what is done to a program before it is printed.
 
 use weir::robust::{Attack, attacks};
+use weir::transform::delay::{delay, shortest_path};
 use weir::transform::instrument::{instrument, instrument_all};
 use weir_ir::{EdgeId, Program};
 
@@ -11,6 +12,8 @@ use crate::trouble::Trouble;
 pub(crate) enum Pass {
     /// The program whose question under SC is that of robustness.
     Instrument(Selection),
+    /// The program that can also do under SC what it could do with stores waiting along shortest paths.
+    Delay(Selection),
 }
 
 /// Which attacks.
@@ -36,19 +39,23 @@ const MOST_LISTED: usize = 20;
 
 /// Reads a pass.
 pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
-    let known = "known is `instrument=THREAD:STORE:LOAD`, where STORE and LOAD are lines or labels; \
-                 also `instrument=N` for the N-th attack, and `instrument=all`";
-    let Some(("instrument", which)) = text.split_once('=') else { return Err(format!("no such pass; {known}")) };
+    let known = "known are `instrument=THREAD:STORE:LOAD`, where STORE and LOAD are lines or labels, and `delay=THREAD:STORE:LOAD`; \
+                 also with a number N for the N-th attack, and with `all`";
+    let (pass, which): (fn(Selection) -> Pass, _) = match text.split_once('=') {
+        Some(("instrument", which)) => (Pass::Instrument, which),
+        Some(("delay", which)) => (Pass::Delay, which),
+        _ => return Err(format!("no such pass; {known}")),
+    };
     if which == "all" {
-        return Ok(Pass::Instrument(Selection::All));
+        return Ok(pass(Selection::All));
     }
     if let Ok(number) = which.parse() {
-        return Ok(Pass::Instrument(Selection::Number(number)));
+        return Ok(pass(Selection::Number(number)));
     }
     match which.split(':').collect::<Vec<_>>()[..] {
         [thread, store, load] => {
             let [thread, store, load] = [thread, store, load].map(str::to_owned);
-            Ok(Pass::Instrument(Selection::Named { thread, store, load }))
+            Ok(pass(Selection::Named { thread, store, load }))
         }
         _ => Err(format!("no attack is named so; {known}")),
     }
@@ -57,19 +64,34 @@ pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
 impl Pass {
     /// The program after the pass.
     pub(crate) fn apply(&self, program: &Program) -> Result<Program, Trouble> {
-        let Self::Instrument(selection) = self;
         let attacks = attacks(program).open;
-        let made = match selection {
-            Selection::All => instrument_all(program, &attacks),
-            Selection::Number(number) => match number.checked_sub(1).and_then(|at| attacks.get(at)) {
-                Some(&attack) => instrument(program, attack),
-                None => return Err(no_such(program, &format!("there is no attack {number}"), &attacks, &attacks)),
-            },
-            Selection::Named { thread, store, load } => {
-                instrument(program, find(program, &attacks, (thread, store, load))?)
+        let made = match self {
+            Self::Instrument(selection) => match selection.attacks(program, &attacks)?[..] {
+                [attack] if *selection != Selection::All => instrument(program, attack),
+                _ => instrument_all(program, &attacks),
+            }
+            .map(|made| made.program),
+            Self::Delay(selection) => {
+                let chosen = selection.attacks(program, &attacks)?;
+                let paths: Vec<_> = chosen.into_iter().filter_map(|attack| shortest_path(program, attack)).collect();
+                delay(program, &paths).map(|made| made.program)
             }
         };
-        made.map(|made| made.program).map_err(|failure| Trouble::of(program, failure))
+        made.map_err(|failure| Trouble::of(program, failure))
+    }
+}
+
+impl Selection {
+    /// The attacks that are meant.
+    fn attacks(&self, program: &Program, attacks: &[Attack]) -> Result<Vec<Attack>, Trouble> {
+        match self {
+            Self::All => Ok(attacks.to_vec()),
+            Self::Number(number) => match number.checked_sub(1).and_then(|at| attacks.get(at)) {
+                Some(&attack) => Ok(vec![attack]),
+                None => Err(no_such(program, &format!("there is no attack {number}"), attacks, attacks)),
+            },
+            Self::Named { thread, store, load } => Ok(vec![find(program, attacks, (thread, store, load))?]),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A triangular race, in the words of its three instructions.
 
 use weir::robust::Race;
-use weir_ir::{Label, Program};
+use weir_ir::{Address, Label, Program};
 use weir_witness::{Effect, Event, StepId};
 
 /// The events of a triangular race.
@@ -10,6 +10,8 @@ pub(crate) struct Racing<'r> {
     pub(crate) store: &'r Event,
     /// The load after it.
     pub(crate) load: &'r Event,
+    /// The cell that is loaded and written.
+    address: Address,
     /// The write of another thread to the cell that is loaded: the store, if its flush is what the run ends with.
     pub(crate) write: &'r Event,
 }
@@ -20,7 +22,7 @@ impl<'r> Racing<'r> {
         let event = |step: StepId| race.replay().events().get(step.index());
         let write = event(race.write())?;
         let write = if let Effect::Flush { store, .. } = write.effect { event(store)? } else { write };
-        Some(Self { store: event(race.store())?, load: event(race.load())?, write })
+        Some(Self { store: event(race.store())?, load: event(race.load())?, address: race.address(), write })
     }
 
     /// In one line.
@@ -28,7 +30,7 @@ impl<'r> Racing<'r> {
         let name = |event: &Event| &program.thread(event.thread).name;
         let cell = |event: &Event| event.effect.address().map_or_else(String::new, |cell| program.cell_name(cell));
         let (attacker, other) = (name(self.store), name(self.write));
-        let (stored, loaded) = (cell(self.store), cell(self.load));
+        let (stored, loaded) = (cell(self.store), program.cell_name(self.address));
         format!("{attacker} stores to `{stored}` and loads `{loaded}`, just when {other} writes `{loaded}`")
     }
 

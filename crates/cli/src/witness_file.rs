@@ -7,14 +7,15 @@ use std::path::Path;
 use weir_ir::{EdgeId, Program, PropertyId, ThreadId, Value};
 use weir_witness::render::step_texts;
 use weir_witness::{
-    Action, Checked, Cycle, Effect, Event, Goal, HappensBefore, Model, NodeId, NodeKind, Relation, Replay, Run, Step,
+    Action, Checked, Cycle, Effect, Event, Goal, HappensBefore, Loaded, Model, NodeId, NodeKind, Relation, Replay, Run,
+    Step,
 };
 
 use crate::evidence::Evidence;
 use crate::input::{WITNESS_LIMIT, display_name, read_text};
 use crate::json::{
-    ActionName, CycleRecord, ModelRecord, RelationName, SavedGoal, SavedWitness, StepRecord, VERSION, WITNESS_FORMAT,
-    Witness,
+    ActionName, CERTIFICATE_FORMAT, CycleRecord, LoadRecord, ModelRecord, RelationName, SavedCertificate, SavedGoal,
+    SavedWitness, StepRecord, VERSION, WITNESS_FORMAT, Witness,
 };
 use crate::render::clean::clean;
 use crate::trouble::Trouble;
@@ -55,7 +56,7 @@ pub(crate) fn to_saved(
     }
 }
 
-fn to_saved_goal(program: &Program, goal: Goal) -> SavedGoal {
+pub(crate) fn to_saved_goal(program: &Program, goal: Goal) -> SavedGoal {
     match goal {
         Goal::Property(id) => SavedGoal::Property { number: id.0.saturating_add(1), text: canonical_text(program, id) },
         Goal::Assertion(thread) => SavedGoal::Assertion { thread: program.thread(thread).name.clone() },
@@ -68,22 +69,44 @@ fn canonical_text(program: &Program, id: PropertyId) -> String {
     program.properties.get(id.index()).map_or_else(String::new, |property| program.property_text(property))
 }
 
-/// Reads a saved witness.
-pub(crate) fn read(path: &Path) -> Result<SavedWitness, Trouble> {
+/// What `weir replay` can check.
+pub(crate) enum Saved {
+    /// A run.
+    Run(SavedWitness),
+    /// A proof.
+    Proof(SavedCertificate),
+}
+
+/// Reads a saved witness or certificate.
+pub(crate) fn read(path: &Path) -> Result<Saved, Trouble> {
     let name = display_name(path);
     let bad = |reason: String| Trouble::input(format!("the witness {name}: {reason}"));
     let text = read_text(path, WITNESS_LIMIT).map_err(|trouble| bad(trouble.reason()))?;
     let other_format = |format: u32| {
         bad(format!("has format {format}; this version of Weir ({VERSION}) reads format {WITNESS_FORMAT}"))
     };
+    if serde_json::from_str::<KindOnly>(&text).is_ok() {
+        return match serde_json::from_str::<SavedCertificate>(&text) {
+            Ok(saved) if saved.format == CERTIFICATE_FORMAT => Ok(Saved::Proof(saved)),
+            Ok(saved) => Err(other_format(saved.format)),
+            Err(error) => Err(bad(format!("is a malformed certificate: {}", clean(&error.to_string())))),
+        };
+    }
     match serde_json::from_str::<SavedWitness>(&text) {
-        Ok(saved) if saved.format == WITNESS_FORMAT => Ok(saved),
+        Ok(saved) if saved.format == WITNESS_FORMAT => Ok(Saved::Run(saved)),
         Ok(saved) => Err(other_format(saved.format)),
         Err(error) => match serde_json::from_str::<FormatOnly>(&text) {
             Ok(found) if found.format != WITNESS_FORMAT => Err(other_format(found.format)),
             _ => Err(bad(format!("is malformed: {}", clean(&error.to_string())))),
         },
     }
+}
+
+/// Enough to tell a certificate from a run: only certificates say which kind they are.
+#[derive(serde::Deserialize)]
+struct KindOnly {
+    #[allow(dead_code, reason = "it only has to be there")]
+    kind: String,
 }
 
 /// Enough of a witness to tell which version of the format it has.
@@ -189,6 +212,13 @@ fn contradiction(claim: &StepRecord, fact: &StepRecord) -> Option<String> {
     if claim.value.is_some() && claim.value != fact.value {
         return Some(format!("the file says the value is {}, but it is {}", number(claim.value), number(fact.value)));
     }
+    if !claim.loads.is_empty() && claim.loads != fact.loads {
+        let loads = |loads: &[LoadRecord]| {
+            let each = loads.iter().map(|load| format!("{} = {}", clean(&load.cell), load.value));
+            each.collect::<Vec<_>>().join(", ")
+        };
+        return Some(format!("the file says it loads {}, but it loads {}", loads(&claim.loads), loads(&fact.loads)));
+    }
     if claim.read.is_some() && claim.read != fact.read {
         return Some(format!("the file says it reads {}, but it reads {}", number(claim.read), number(fact.read)));
     }
@@ -203,7 +233,9 @@ pub(crate) fn step_records(program: &Program, replay: &Replay) -> Vec<StepRecord
 fn step_record(program: &Program, event: &Event, text: String) -> StepRecord {
     let effect = &event.effect;
     let is_rmw = matches!(effect, Effect::ReadModifyWrite { .. });
-    let assigned = effect.register().map(|(_, value)| value).filter(|_| !is_rmw);
+    let is_snapshot = matches!(effect, Effect::Snapshot(_));
+    let assigned = effect.registers().map(|(_, value)| value).next().filter(|_| !is_rmw && !is_snapshot);
+    let load = |loaded: &Loaded| LoadRecord { cell: program.cell_name(loaded.address), value: loaded.value };
     StepRecord {
         thread: program.thread(event.thread).name.clone(),
         action: action_name(effect),
@@ -211,6 +243,7 @@ fn step_record(program: &Program, event: &Event, text: String) -> StepRecord {
         choice: if let Effect::Havoc { value, .. } = effect { Some(*value) } else { None },
         cell: effect.address().map(|address| program.cell_name(address)),
         value: effect.written().or(assigned),
+        loads: effect.loads().iter().filter(|_| is_snapshot).map(load).collect(),
         read: effect.read().filter(|_| is_rmw),
         label: event.label(program).map(str::to_owned),
         line: Some(event.line(program)),
@@ -220,7 +253,8 @@ fn step_record(program: &Program, event: &Event, text: String) -> StepRecord {
 
 fn action_name(effect: &Effect) -> ActionName {
     match effect {
-        Effect::Load { .. } => ActionName::Load,
+        Effect::Load(_) => ActionName::Load,
+        Effect::Snapshot(_) => ActionName::Snapshot,
         Effect::Store { .. } => ActionName::Store,
         Effect::Flush { .. } => ActionName::Flush,
         Effect::Fence => ActionName::Fence,

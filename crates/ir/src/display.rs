@@ -103,6 +103,11 @@ pub fn body_instruction_text(program: &Program, body: &Body, instruction: &Instr
         Instruction::Load { register, address } => {
             format!("{} = {}", name(*register), address_text(program, body, address))
         }
+        Instruction::Snapshot(loads) => {
+            let registers: Vec<String> = loads.iter().map(|(register, _)| name(*register)).collect();
+            let cells: Vec<String> = loads.iter().map(|(_, address)| address_text(program, body, address)).collect();
+            format!("{} = {}", registers.join(", "), cells.join(", "))
+        }
         Instruction::Store { address, value } => {
             format!("{} = {}", address_text(program, body, address), expr(value))
         }

@@ -277,6 +277,10 @@ pub enum Instruction {
         /// Where from.
         address: RegExpr,
     },
+    /// Loads several cells in one step, each into the register beside it: nobody writes between the loads. As with
+    /// [`Load`](Instruction::Load), a store to the cell in the own buffer is preferred, and nothing is flushed.
+    /// At least two loads, into different registers.
+    Snapshot(Vec<(RegId, RegExpr)>),
     /// `mem[address] = value`.
     Store {
         /// Where to.

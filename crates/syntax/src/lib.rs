@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads files or prints.
 
+mod descent;
 pub mod dot;
 pub mod limits;
 pub mod litmus;

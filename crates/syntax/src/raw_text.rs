@@ -8,6 +8,16 @@ use crate::sink::Sink;
 /// More stretches of stray characters than this are summed up in one message.
 const MAX_STRAY: usize = 5;
 
+/// What a lexer can stumble over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum LexError {
+    /// A character that begins no word.
+    #[default]
+    Stray,
+    /// A comment that is never closed.
+    OpenComment,
+}
+
 /// Why a text as a whole cannot be a program.
 pub(crate) fn unreadable(text: &str, extension: &str) -> Option<Diagnostic> {
     if text.len() > MAX_SOURCE_BYTES {

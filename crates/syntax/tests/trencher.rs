@@ -9,7 +9,7 @@ use weir_ir::{
 use weir_syntax::trencher::parse;
 use weir_syntax::trencher::print::print;
 use weir_testkit::random::{self, Config, Statement};
-use weir_testkit::sketch::{ThreadSketch, cell, load, program, register, store, straight};
+use weir_testkit::sketch::{ThreadSketch, cell, load, program, register, snapshot, store, straight};
 use weir_testkit::{FinalState, Model, explore};
 
 /// Reads what was printed.
@@ -185,6 +185,7 @@ fn what_cannot_be_said_is_refused_all_in_one_go() {
         store(1, 1 << 40),
         Instruction::Havoc { register: RegId(0), range: Range::FULL },
         Instruction::Spawn(ThreadId(1)),
+        snapshot([(0, 1), (1, 2)]),
     ];
     let mut many = straight("Many", [Instruction::Fence]);
     many.multiplicity = Multiplicity::Arbitrary;
@@ -196,6 +197,7 @@ fn what_cannot_be_said_is_refused_all_in_one_go() {
         "1099511627776 does not fit the 32 bits of Trencher's values",
         "a choice among more than 256 values",
         "Trencher's language starts no threads",
+        "Trencher's language has no loads of several cells in one step",
     ];
     assert_eq!(messages(&program), expected);
     assert!(print(&program).unwrap_err().iter().all(|error| error.is_error() && error.help.is_some()));

@@ -18,6 +18,8 @@ use crate::sketch;
 #[allow(missing_docs)] // The names are the documentation.
 pub enum Statement {
     Load,
+    /// Two loads in one step.
+    Snapshot,
     Store,
     Fence,
     /// Any read-modify-write.
@@ -80,6 +82,7 @@ impl Config {
             mask: 1,
             weights: vec![
                 (Statement::Load, 20),
+                (Statement::Snapshot, 4),
                 (Statement::Store, 25),
                 (Statement::Fence, 4),
                 (Statement::ReadModifyWrite, 8),

@@ -6,13 +6,14 @@
 
 mod chance;
 mod goals;
+mod loose;
 mod state;
 mod steps;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
-use weir_ir::{Address, EdgeId, Instruction, Multiplicity, Program, PropertyId, RegId, Span, ThreadId, Value};
+use weir_ir::{Address, EdgeId, Instruction, LocId, Multiplicity, Program, PropertyId, RegId, Span, ThreadId, Value};
 
 pub use chance::{Chance, chance};
 use goals::{goals_of, is_deadlock};
@@ -26,10 +27,16 @@ pub enum Model {
     Sc,
     /// Total Store Order: a store waits in its thread's buffer.
     Tso,
+    /// TSO with buffers as sets.
+    Set,
+    /// TSO with buffers as multisets.
+    Multiset,
+    /// TSO with at most so many stores of a buffer in order and those after them as a set.
+    Coherence(usize),
 }
 
 impl Model {
-    /// Both.
+    /// Both real ones.
     pub const ALL: [Model; 2] = [Model::Sc, Model::Tso];
 }
 
@@ -50,6 +57,17 @@ pub struct FinalState {
     pub memory: BTreeMap<Address, Value>,
     /// All registers of each thread that exists.
     pub registers: BTreeMap<ThreadId, BTreeMap<RegId, Value>>,
+}
+
+/// A state with empty buffers.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Drained {
+    /// Where each thread that exists is.
+    pub locations: BTreeMap<ThreadId, LocId>,
+    /// Memory and registers.
+    pub values: FinalState,
+    /// Who holds the global lock.
+    pub holder: Option<ThreadId>,
 }
 
 /// Everything a search found out.
@@ -88,6 +106,18 @@ const MOST_BUFFERED: usize = 20_000_000;
 /// buffers get too long.
 pub fn explore(program: &Program, model: Model, limit: usize) -> Result<Outcome, Unsupported> {
     refuse_unsupported(program)?;
+    Ok(search(program, model, limit).outcome())
+}
+
+/// All reachable states with empty buffers; `None` if there are more than `limit` states in all.
+pub fn drained_states(program: &Program, model: Model, limit: usize) -> Result<Option<BTreeSet<Drained>>, Unsupported> {
+    refuse_unsupported(program)?;
+    let search = search(program, model, limit);
+    let drained = search.visited.iter().filter(|state| state.is_drained()).map(|state| state.to_drained());
+    Ok(search.found.complete.then(|| drained.collect()))
+}
+
+fn search(program: &Program, model: Model, limit: usize) -> Search<'_> {
     let initial = Rc::new(State::initial(program));
     let mut search = Search::new(program);
     search.enter(&initial, 0);
@@ -104,7 +134,8 @@ pub fn explore(program: &Program, model: Model, limit: usize) -> Result<Outcome,
                     continue;
                 }
                 if search.visited.len() >= limit || search.buffered > MOST_BUFFERED {
-                    return Ok(search.stopped());
+                    search.found.complete = false;
+                    return search;
                 }
                 search.enter(&next, depth + 1);
                 next_layer.push(next);
@@ -113,7 +144,7 @@ pub fn explore(program: &Program, model: Model, limit: usize) -> Result<Outcome,
         layer = next_layer;
         depth += 1;
     }
-    Ok(search.outcome())
+    search
 }
 
 struct Search<'a> {
@@ -168,10 +199,6 @@ impl<'a> Search<'a> {
 
     fn outcome(self) -> Outcome {
         Outcome { states: self.visited.len(), ..self.found }
-    }
-
-    fn stopped(self) -> Outcome {
-        Outcome { complete: false, ..self.outcome() }
     }
 }
 

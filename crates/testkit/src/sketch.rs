@@ -43,6 +43,11 @@ pub fn load(register: u32, address: Address) -> Instruction {
     Instruction::Load { register: RegId(register), address: Expr::Const(address) }
 }
 
+/// Two cells in one step, each into the register beside it.
+pub fn snapshot(loads: [(u32, Address); 2]) -> Instruction {
+    Instruction::Snapshot(loads.map(|(register, address)| (RegId(register), Expr::Const(address))).to_vec())
+}
+
 /// `mem[address] = value`.
 pub fn store(address: Address, value: Value) -> Instruction {
     Instruction::Store { address: Expr::Const(address), value: Expr::Const(value) }
@@ -158,6 +163,7 @@ pub(crate) fn for_each_register(instruction: &Instruction, visit: &mut impl FnMu
         | Instruction::Havoc { register, .. }
         | Instruction::ReadModifyWrite { register: Some(register), .. }
         | Instruction::Call { register: Some(register), .. } => visit(*register),
+        Instruction::Snapshot(loads) => loads.iter().for_each(|(register, _)| visit(*register)),
         _ => {}
     }
     for operand in operands(instruction) {
@@ -174,6 +180,7 @@ pub(crate) fn operands(instruction: &Instruction) -> Vec<RegExpr> {
 pub(crate) fn operands_mut(instruction: &mut Instruction) -> Vec<&mut RegExpr> {
     match instruction {
         Instruction::Load { address, .. } => vec![address],
+        Instruction::Snapshot(loads) => loads.iter_mut().map(|(_, address)| address).collect(),
         Instruction::Store { address, value } => vec![address, value],
         Instruction::Assign { value, .. } => vec![value],
         Instruction::Assume(condition) | Instruction::Assert(condition) | Instruction::Return(condition) => {

@@ -5,7 +5,9 @@
 
 use weir_ir::{Address, BinaryRmw, Expr, Instruction, Program, PropertyKind, Rmw, StateExpr, UnaryOp, Value};
 
-use crate::sketch::{all_of, cell, cell_value, equal, exchange, load, program, register_of, rmw, store, straight};
+use crate::sketch::{
+    all_of, cell, cell_value, equal, exchange, load, program, register_of, rmw, snapshot, store, straight,
+};
 
 const CELLS: [(&str, Address); 2] = [("x", 1), ("y", 2)];
 const VALUES: [Value; 2] = [1, 2];
@@ -17,6 +19,8 @@ pub enum Alphabet {
     Core,
     /// Also `fetch_add` and `cas`: 58,081 programs.
     Extended,
+    /// Stores, loads, fences, and loads of both cells in one step: 5,329 programs.
+    Snapshots,
 }
 
 /// One instruction, by name. What it reads goes to a register of its own.
@@ -24,6 +28,8 @@ pub enum Alphabet {
 enum Letter {
     Store(usize, Value),
     Load(usize),
+    /// Both cells.
+    Snapshot,
     Fence,
     Exchange(usize, Value),
     FetchAdd(usize),
@@ -44,6 +50,10 @@ fn letters(alphabet: Alphabet) -> Vec<Letter> {
     let mut letters: Vec<Letter> = with_values().map(|(cell, value)| Letter::Store(cell, value)).collect();
     letters.extend(cells().map(Letter::Load));
     letters.push(Letter::Fence);
+    if alphabet == Alphabet::Snapshots {
+        letters.push(Letter::Snapshot);
+        return letters;
+    }
     letters.extend(with_values().map(|(cell, value)| Letter::Exchange(cell, value)));
     if alphabet == Alphabet::Extended {
         letters.extend(cells().map(Letter::FetchAdd));
@@ -74,7 +84,7 @@ fn instructions(letters: &[Letter]) -> Vec<Instruction> {
 
 /// For each set of reads: some final state has just these at 0. And for each pair of values: memory ends so.
 fn properties(threads: &[&[Letter]; 2]) -> Vec<PropertyKind> {
-    let reads = |letters: &[Letter]| letters.iter().filter(|letter| letter.reads()).count() as u32;
+    let reads = |letters: &[Letter]| letters.iter().map(|letter| letter.reads()).sum::<u32>();
     let all_reads: Vec<StateExpr> = (0..2)
         .flat_map(|thread| (0..reads(threads[thread as usize])).map(move |register| register_of(thread, register)))
         .collect();
@@ -95,14 +105,20 @@ fn name(letters: &[Letter]) -> String {
 }
 
 impl Letter {
-    fn reads(self) -> bool {
-        !matches!(self, Letter::Store(..) | Letter::Fence)
+    /// How many cells it reads.
+    fn reads(self) -> u32 {
+        match self {
+            Letter::Store(..) | Letter::Fence => 0,
+            Letter::Snapshot => 2,
+            Letter::Load(_) | Letter::Exchange(..) | Letter::FetchAdd(_) | Letter::CompareAndSwap(_) => 1,
+        }
     }
 
     fn name(self) -> String {
         match self {
             Letter::Store(cell, value) => format!("{}={value}", CELLS[cell].0),
             Letter::Load(cell) => format!("r={}", CELLS[cell].0),
+            Letter::Snapshot => format!("r,s={},{}", CELLS[0].0, CELLS[1].0),
             Letter::Fence => "fence".to_owned(),
             Letter::Exchange(cell, value) => format!("r=xchg({},{value})", CELLS[cell].0),
             Letter::FetchAdd(cell) => format!("r=fetch_add({},1)", CELLS[cell].0),
@@ -115,6 +131,7 @@ impl Letter {
         match self {
             Letter::Store(cell, value) => store(CELLS[cell].1, value),
             Letter::Load(cell) => load(register(), CELLS[cell].1),
+            Letter::Snapshot => snapshot(CELLS.map(|(_, address)| (register(), address))),
             Letter::Fence => Instruction::Fence,
             Letter::Exchange(cell, value) => exchange(register(), CELLS[cell].1, value),
             Letter::FetchAdd(cell) => rmw(register(), CELLS[cell].1, Rmw::Fetch(BinaryRmw::Add, one())),
@@ -139,6 +156,7 @@ mod tests {
         let names: BTreeSet<String> = programs(Alphabet::Core).map(|(name, _)| name).collect();
         assert_eq!(names.len(), 133 * 133);
         assert_eq!(programs(Alphabet::Extended).count(), 241 * 241);
+        assert_eq!(programs(Alphabet::Snapshots).count(), 73 * 73);
     }
 
     #[test]

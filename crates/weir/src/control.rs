@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::Limit;
@@ -60,6 +60,39 @@ pub struct Control {
     pub memory_meter: Option<MemoryMeter>,
     /// Receives progress.
     pub progress: Option<ProgressSink>,
+    /// Counts the work done, for a race of several analyses.
+    pub clock: Option<Arc<WorkClock>>,
+}
+
+/// Counts work instead of time: the same analysis always takes the same amount. So who comes first in a race does not depend on how
+/// fast the machine runs whom.
+#[derive(Debug)]
+pub struct WorkClock {
+    done: AtomicU64,
+    /// Who has done more than this has lost.
+    deadline: AtomicU64,
+}
+
+impl Default for WorkClock {
+    fn default() -> Self {
+        Self { done: AtomicU64::new(0), deadline: AtomicU64::new(u64::MAX) }
+    }
+}
+
+impl WorkClock {
+    /// How much was done so far.
+    pub(crate) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// From now on, going beyond this ends the analysis.
+    pub(crate) fn set_deadline(&self, deadline: u64) {
+        self.deadline.fetch_min(deadline, Ordering::Relaxed);
+    }
+
+    fn tick(&self) -> bool {
+        self.done.fetch_add(1, Ordering::Relaxed) >= self.deadline.load(Ordering::Relaxed)
+    }
 }
 
 impl Control {
@@ -106,7 +139,8 @@ impl<'a> Watch<'a> {
 
     /// Whether to stop now, given the bytes that the stores hold and are about to ask for.
     pub(crate) fn exceeded(&self, stored_bytes: u64, wanted_bytes: u64) -> Option<Limit> {
-        if self.control.interrupt.load(Ordering::Relaxed) {
+        let has_lost = self.control.clock.as_ref().is_some_and(|clock| clock.tick());
+        if has_lost || self.control.interrupt.load(Ordering::Relaxed) {
             return Some(Limit::Interrupted);
         }
         if self.control.budget.time.is_some_and(|time| self.elapsed() >= time) {

@@ -2,6 +2,7 @@
 //!
 //! It reads no files, prints nothing and never exits.
 
+pub mod check;
 mod control;
 mod explore;
 pub mod fences;
@@ -13,5 +14,5 @@ mod semantics;
 pub mod transform;
 mod verdict;
 
-pub use control::{Budget, Control, MemoryMeter, Progress, ProgressSink};
+pub use control::{Budget, Control, MemoryMeter, Progress, ProgressSink, WorkClock};
 pub use verdict::{Failure, Limit, Verdict};

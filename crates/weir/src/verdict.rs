@@ -22,6 +22,10 @@ pub enum Limit {
     States,
     /// The user interrupted it.
     Interrupted,
+    /// The program would have to be extended further than is allowed or possible.
+    Extensions,
+    /// An approximation found something, but no run that shows it: it may be possible or not.
+    Alarm,
 }
 
 impl std::fmt::Display for Limit {
@@ -31,6 +35,8 @@ impl std::fmt::Display for Limit {
             Self::Memory => "the memory limit was reached",
             Self::States => "the limit on states was reached",
             Self::Interrupted => "interrupted",
+            Self::Extensions => "the limit on rounds of extending the program was reached",
+            Self::Alarm => "an alarm of the abstraction that no run was found for",
         })
     }
 }

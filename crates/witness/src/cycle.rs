@@ -1,6 +1,6 @@
 //! Cycles of happens-before: the proof that no SC run has the trace.
 //!
-//! Nodes between `lock` and `unlock` are one *block*, every other node is a block of its own; a cycle runs
+//! Nodes between `lock` and `unlock`, and those of one snapshot, are one *block*; every other node is a block of its own; a cycle runs
 //! through at least two blocks. Whether there is one is decided exactly, in time linear in the trace. The one
 //! returned is as short as can be, counted in blocks, with program order and store order taken as transitive.
 //! To find it, the search goes breadth-first from each store that waited while its thread went on. Every
@@ -261,9 +261,13 @@ impl<'a> Walk<'a> {
         let mut links = Vec::new();
         let mut entered = self.start;
         for link in back.into_iter().rev() {
-            if entered != link.from {
+            // The loads of a snapshot are reached alike by program order, so the one that leads on is taken.
+            let is_one_step = self.graph.node(entered).step == self.graph.node(link.from).step;
+            let came_by = links.last().map(|&(_, relation)| relation);
+            if entered != link.from && !(is_one_step && came_by == Some(Relation::ProgramOrder)) {
                 // Nodes are numbered as they are executed, so the order of numbers is program order here.
-                let inside = if entered < link.from { Relation::ProgramOrder } else { Relation::Section };
+                let is_later = entered < link.from && !is_one_step;
+                let inside = if is_later { Relation::ProgramOrder } else { Relation::Section };
                 links.push((entered, inside));
             }
             links.push((link.from, link.relation));

@@ -65,17 +65,27 @@ pub enum ReadFrom {
     Buffer(StepId),
 }
 
-/// What a step did, with the values it used.
+/// What a load of one cell found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Loaded {
+    /// Receives the value.
+    pub register: RegId,
+    /// Which cell.
+    pub address: Address,
+    /// What was read.
+    pub value: Value,
+    /// Where it was.
+    pub from: ReadFrom,
+}
+
+/// What a step did, with the values it used.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs)] // Addresses, values and registers say what they are; the rest is explained.
 pub enum Effect {
     Skip,
-    Load {
-        register: RegId,
-        address: Address,
-        value: Value,
-        from: ReadFrom,
-    },
+    Load(Loaded),
+    /// Several loads in one step.
+    Snapshot(Vec<Loaded>),
     /// `buffered`: it went to the thread's buffer (TSO), not to memory (SC).
     Store {
         address: Address,
@@ -118,7 +128,8 @@ impl Effect {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Skip => "skip",
-            Self::Load { .. } => "load",
+            Self::Load(_) => "load",
+            Self::Snapshot(_) => "snapshot",
             Self::Store { .. } => "store",
             Self::Flush { .. } => "flush",
             Self::Fence => "fence",
@@ -133,10 +144,25 @@ impl Effect {
         }
     }
 
-    /// The cell it is about.
+    /// The loads it made: one or none, but for a snapshot. A read-modify-write is none.
+    pub fn loads(&self) -> &[Loaded] {
+        match self {
+            Self::Load(loaded) => std::slice::from_ref(loaded),
+            Self::Snapshot(loads) => loads,
+            _ => &[],
+        }
+    }
+
+    /// The cells it accessed.
+    pub fn addresses(&self) -> impl Iterator<Item = Address> + '_ {
+        let of_snapshot = if let Self::Snapshot(loads) = self { loads.as_slice() } else { &[] };
+        self.address().into_iter().chain(of_snapshot.iter().map(|loaded| loaded.address))
+    }
+
+    /// The cell it is about; none if it is about several.
     pub fn address(&self) -> Option<Address> {
         match *self {
-            Self::Load { address, .. }
+            Self::Load(Loaded { address, .. })
             | Self::Store { address, .. }
             | Self::Flush { address, .. }
             | Self::ReadModifyWrite { address, .. } => Some(address),
@@ -144,10 +170,10 @@ impl Effect {
         }
     }
 
-    /// What it read from the cell.
+    /// What it read from the cell; none if it is about several.
     pub fn read(&self) -> Option<Value> {
         match *self {
-            Self::Load { value, .. } => Some(value),
+            Self::Load(Loaded { value, .. }) => Some(value),
             Self::ReadModifyWrite { read, .. } => Some(read),
             _ => None,
         }
@@ -170,14 +196,13 @@ impl Effect {
         }
     }
 
-    /// The register it set, and to what.
-    pub fn register(&self) -> Option<(RegId, Value)> {
-        match *self {
-            Self::Load { register, value, .. } | Self::Assign { register, value } | Self::Havoc { register, value } => {
-                Some((register, value))
-            }
+    /// The registers it set, and to what.
+    pub fn registers(&self) -> impl Iterator<Item = (RegId, Value)> + '_ {
+        let other = match *self {
+            Self::Assign { register, value } | Self::Havoc { register, value } => Some((register, value)),
             Self::ReadModifyWrite { register, .. } => register,
             _ => None,
-        }
+        };
+        other.into_iter().chain(self.loads().iter().map(|loaded| (loaded.register, loaded.value)))
     }
 }

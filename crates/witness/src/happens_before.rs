@@ -12,6 +12,7 @@
 //! - What a thread does while it holds the lock happens under SC with no access of another thread in
 //!   between. So a cycle may enter such a section at any of its nodes and leave it at any other, be it an
 //!   earlier one ([`Relation::Section`]). Sections are not ordered among each other unless their accesses are.
+//! - A snapshot is one node for each cell that it loads, and these are a section: under SC, too, they are one step.
 
 mod builder;
 
@@ -84,7 +85,7 @@ pub struct Node {
     pub read: Option<Value>,
     /// What it wrote.
     pub written: Option<Value>,
-    /// The stretch between `lock` and `unlock` it belongs to, counted over the run from 0.
+    /// The stretch between `lock` and `unlock` it belongs to, or else the snapshot; counted over the run from 0.
     pub section: Option<u32>,
 }
 
@@ -99,7 +100,8 @@ pub enum Relation {
     Source,
     /// A load reads what a store then overwrites.
     Conflict,
-    /// Both belong to one locked section, which is one step to all other threads. Holds in both directions.
+    /// Both belong to one locked section or to one snapshot, which is one step to all other threads. Holds in both
+    /// directions.
     Section,
 }
 
@@ -111,7 +113,7 @@ impl Relation {
             Self::StoreOrder => "store order",
             Self::Source => "source",
             Self::Conflict => "conflict",
-            Self::Section => "same locked section",
+            Self::Section => "one step",
         }
     }
 }
@@ -210,7 +212,9 @@ impl HappensBefore {
         let mut edges = Vec::new();
         for node in (0..self.nodes.len()).map(NodeId::new) {
             let mut add = |relation, to: Option<&NodeId>| edges.extend(to.map(|&to| (node, relation, to)));
-            add(Relation::ProgramOrder, self.later_in_thread(node).first());
+            let next = self.later_in_thread(node).first();
+            let is_one_step = next.is_some_and(|&next| self.node(next).step == self.node(node).step);
+            add(if is_one_step { Relation::Section } else { Relation::ProgramOrder }, next);
             add(Relation::StoreOrder, self.later_stores(node).first());
             self.readers(node).iter().for_each(|reader| add(Relation::Source, Some(reader)));
             add(Relation::Conflict, self.conflict(node).as_ref());

@@ -10,7 +10,7 @@ use weir_ir::{
     Address, Edge, EdgeId, Instruction, LocId, Multiplicity, Program, Range, RegExpr, RegId, Rmw, Span, ThreadId, Value,
 };
 
-use crate::event::{Effect, Event, ReadFrom};
+use crate::event::{Effect, Event, Loaded, ReadFrom};
 use crate::state::{State, ThreadState};
 use crate::{Action, Model, Step};
 
@@ -141,7 +141,8 @@ impl Mover<'_> {
         let unsupported = |feature| Err(Refusal::Unsupported(Unsupported { feature, span: edge.span }));
         match &edge.instruction {
             Instruction::Skip => Ok(Effect::Skip),
-            Instruction::Load { register, address } => self.load(*register, self.own.eval(address)),
+            Instruction::Load { register, address } => self.load(*register, address).map(Effect::Load),
+            Instruction::Snapshot(loads) => self.snapshot(loads),
             Instruction::Store { address, value } => self.store(self.own.eval(address), self.own.eval(value)),
             Instruction::Fence => self.needs_empty_buffer().map(|()| Effect::Fence),
             Instruction::Assign { register, value } => {
@@ -165,13 +166,20 @@ impl Mover<'_> {
         }
     }
 
-    fn load(&self, register: RegId, address: Address) -> Result<Effect, Refusal> {
+    fn load(&self, register: RegId, address: &RegExpr) -> Result<Loaded, Refusal> {
         self.needs_memory()?;
+        let address = self.own.eval(address);
         let (value, from) = match self.own.newest_buffered(address) {
             Some(store) => (store.value, ReadFrom::Buffer(store.step)),
             None => (self.state.cell(self.program, address), ReadFrom::Memory),
         };
-        Ok(Effect::Load { register, address, value, from })
+        Ok(Loaded { register, address, value, from })
+    }
+
+    /// Several loads from one and the same state.
+    fn snapshot(&self, loads: &[(RegId, RegExpr)]) -> Result<Effect, Refusal> {
+        let loads = loads.iter().map(|(register, address)| self.load(*register, address));
+        loads.collect::<Result<_, _>>().map(Effect::Snapshot)
     }
 
     fn store(&self, address: Address, value: Value) -> Result<Effect, Refusal> {

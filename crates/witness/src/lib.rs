@@ -1,6 +1,7 @@
 //! The small trusted part of Weir: replays a run step by step under SC or TSO, builds its
-//! happens-before graph, renders it. It shares no code with the engines, only `weir-ir`.
+//! happens-before graph, renders it; and checks certificates that nothing can be reached. It shares no code with the engines, only `weir-ir`.
 
+mod certificate;
 mod checked;
 mod cycle;
 mod event;
@@ -15,9 +16,13 @@ mod state;
 mod testing;
 mod words;
 
+pub use certificate::{
+    AbstractBuffer, AbstractState, AbstractThread, Buffering, Certificate, CertificateError, Fault, Waiting,
+    check_certificate,
+};
 pub use checked::{CheckError, Checked};
 pub use cycle::Cycle;
-pub use event::{Effect, Event, ReadFrom, StepId};
+pub use event::{Effect, Event, Loaded, ReadFrom, StepId};
 pub use goal::{GoalError, Shortcoming, check_goal};
 pub use happens_before::{HappensBefore, Node, NodeId, NodeKind, Relation};
 pub use interpret::{Feature, Refusal, Unsupported};

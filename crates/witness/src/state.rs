@@ -133,7 +133,7 @@ impl State {
     pub(crate) fn apply(&mut self, step: StepId, event: &Event) {
         let thread = &mut self.threads[event.thread.index()];
         thread.location = event.to;
-        if let Some((register, value)) = event.effect.register() {
+        for (register, value) in event.effect.registers() {
             thread.registers[register.index()] = value;
         }
         match event.effect {

@@ -40,6 +40,11 @@ pub(crate) fn load(register: u32, address: Address) -> Instruction {
     Instruction::Load { register: RegId(register), address: number(address) }
 }
 
+/// Both cells in one step, into the first two registers.
+pub(crate) fn snapshot(first: Address, second: Address) -> Instruction {
+    Instruction::Snapshot(vec![(RegId(0), number(first)), (RegId(1), number(second))])
+}
+
 pub(crate) fn assign(register: u32, value: RegExpr) -> Instruction {
     Instruction::Assign { register: RegId(register), value }
 }
@@ -226,12 +231,13 @@ fn random_edges(random: &mut Random) -> Vec<(u32, u32, Instruction)> {
 fn random_instruction(random: &mut Random) -> Instruction {
     let address = [X, X, Y, Y, Z][random.below(5)];
     let value = random.below(3) as Value;
-    match random.below(18) {
+    match random.below(19) {
         0 => Instruction::Fence,
         1 => exchange(0, address, value),
         2 => compare_and_swap(0, address, value, 1),
         3 => assign(1, number(value)),
         4..11 => store(address, value),
+        11 => snapshot(address, [X, Y, Z][random.below(3)]),
         _ => load(random.below(2) as u32, address),
     }
 }

@@ -21,9 +21,9 @@ pub(crate) struct FencesOptions {
     #[arg(long, value_name = "unit|loops|frequency|FILE", default_value = "unit", value_parser = parse_cost, help_heading = SEARCH)]
     pub(crate) cost: CostChoice,
 
-    /// What the fences are for: that store buffers change nothing (robust), or that no triangular race is left (trf), which
-    /// can take more
-    #[arg(long, value_enum, default_value_t = AimName::Robust, help_heading = SEARCH)]
+    /// What the fences are for: that store buffers change nothing (robust), that no property can be broken (safe), which
+    /// can take fewer, or that no triangular race is left (trf), which can take more
+    #[arg(long = "for", alias = "aim", value_enum, default_value_t = AimName::Robust, value_name = "AIM", help_heading = SEARCH)]
     pub(crate) aim: AimName,
 
     /// Find all cheapest sets of fences, not just one
@@ -89,6 +89,7 @@ impl FencesOptions {
 const EXAMPLES: &str = "\
 Examples:
   weir fences peterson.weir                       Where to put fences
+  weir fences --for safe dekker.weir              Only as many as the properties need
   weir fences --write sb.weir > sb-fenced.weir    The program with its fences
   weir fences --all sb.weir                       All sets that are as cheap
   weir fences --cost loops seqlock.weir           Rather outside of loops

@@ -27,6 +27,32 @@ pub(crate) enum ModelName {
 pub(crate) enum Engine {
     /// Visits every state one by one.
     Explicit,
+    /// Lets stores wait only where that can matter, and finds out where by checking robustness.
+    Lazy,
+    /// Exact with unbounded buffers, for finitely many values.
+    Dual,
+    /// Takes buffers as sets: proves quickly, also where buffers have no bound, or does not know.
+    Set,
+    /// Takes buffers as multisets: as `set`, but counts stores.
+    Multiset,
+    /// Keeps the oldest stores in order, the others as a set. Without --bound: more and more of them.
+    Coherence,
+}
+
+impl Engine {
+    /// Whether it takes buffers that forget.
+    pub(crate) fn approximates(self) -> bool {
+        matches!(self, Self::Set | Self::Multiset | Self::Coherence)
+    }
+}
+
+/// How the lazy engine extends the program.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LazyForm {
+    /// Keeps the code and adds what store buffers can do along several paths in each round.
+    Keep,
+    /// One path in each round, and its first store is removed: the algorithm as published. For comparison.
+    First,
 }
 
 /// Ways to find out whether a program is robust.
@@ -47,6 +73,8 @@ pub(crate) enum Method {
 pub(crate) enum AimName {
     /// Store buffers do not change what the program does.
     Robust,
+    /// No property can be broken: often fewer than for robustness.
+    Safe,
     /// No triangular race is left: more than robust, and easier to see in a program.
     Trf,
 }

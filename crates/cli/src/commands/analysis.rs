@@ -106,6 +106,7 @@ pub(super) fn watched<T>(
         interrupt: interrupt::flag(),
         memory_meter: Some(Arc::new(memory::resident)),
         progress: progress.sink(),
+        ..Control::default()
     };
     analysis(&control)
 }
@@ -151,7 +152,7 @@ pub(super) fn save(
 }
 
 /// Tells when a file was not written: because there is nothing to write, or because it cannot be.
-fn written(what: &str, path: &Path, result: Result<io::Result<()>, &str>, console: &mut Console) -> Status {
+pub(super) fn written(what: &str, path: &Path, result: Result<io::Result<()>, &str>, console: &mut Console) -> Status {
     let name = display_name(path);
     match result {
         Ok(Ok(())) => Status::Holds,

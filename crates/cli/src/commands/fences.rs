@@ -6,6 +6,7 @@ use weir::fences::{Aim, Fences, Options, Place, Recheck, Report, feasible_attack
 use weir::robust::{Attack, Attacks};
 use weir::{Control, Failure, Limit};
 use weir_ir::{Diagnostic, Program};
+use weir_witness::Goal;
 
 use super::Task;
 use super::analysis;
@@ -47,6 +48,8 @@ pub(crate) enum Outcome {
     },
     /// No place lies between the store and the load of this attack.
     Nowhere(Attack),
+    /// No fence helps: this goal can be reached without any store waiting.
+    Hopeless(Goal),
     /// The search stopped before it knew.
     Stopped(Limit),
     /// The engine cannot handle something in the program.
@@ -55,7 +58,11 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     fn status(&self) -> Status {
-        if matches!(self, Self::Found { .. }) { Status::Holds } else { Status::Unknown }
+        match self {
+            Self::Found { .. } => Status::Holds,
+            Self::Hopeless(_) => Status::Violated,
+            Self::Nowhere(_) | Self::Stopped(_) | Self::Refused(_) => Status::Unknown,
+        }
     }
 }
 
@@ -127,6 +134,7 @@ impl Hunt<'_> {
         let aim = match self.options.aim {
             AimName::Robust => Aim::Robust,
             AimName::Trf => Aim::RaceFree,
+            AimName::Safe => Aim::Safe,
         };
         let jobs = analysis::jobs(&self.options.limits);
         Options { aim, robust: weir::robust::Options { jobs, ..Default::default() }, all: self.options.all }
@@ -142,6 +150,7 @@ impl Hunt<'_> {
         };
         let outcome = match &report.fences {
             Fences::Nowhere(attack) => Outcome::Nowhere(*attack),
+            Fences::Hopeless(goal) => Outcome::Hopeless(*goal),
             Fences::Stopped(limit) => Outcome::Stopped(*limit),
             Fences::Cheapest(sets) => self.checked(sets, &control.after(started.elapsed()))?,
         };

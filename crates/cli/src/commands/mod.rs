@@ -1,6 +1,8 @@
 //! One file a command. A command reads, asks the library, and hands what it got to a renderer.
 
 pub(crate) mod analysis;
+mod certificate;
+pub(crate) mod check;
 pub(crate) mod fences;
 mod fmt;
 pub(crate) mod litmus;
@@ -25,6 +27,7 @@ use crate::trouble::Trouble;
 /// Does what the command line asks for.
 pub(crate) fn run(command: Command, console: &mut Console) -> Status {
     match command {
+        Command::Check(options) => check::run(&options, console),
         Command::Reach(options) => reach::run(&options, console),
         Command::Robust(options) => robust::run(&options, console),
         Command::Fences(options) => fences::run(&options, console),

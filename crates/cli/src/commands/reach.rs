@@ -1,13 +1,14 @@
 //! `weir reach`: can a forbidden state be reached?
 
-use weir::reach::{Coverage, Options, Report, Search, Statistics, reach};
+use weir::reach::{Coverage, Form, LazyOptions, Options, Report, Round, Search, Statistics, reach};
 use weir::{Control, Failure};
 use weir_ir::{Diagnostic, Program};
-use weir_witness::{Goal, Model};
+use weir_witness::{Buffering, Goal, Model};
 
 use super::Task;
 use super::analysis::{self, Conclusion};
-use crate::args::{Engine, ModelName, ReachOptions, ReductionName, RunFormat, SearchName};
+use super::certificate;
+use crate::args::{Engine, LazyForm, ModelName, ReachOptions, ReductionName, RunFormat, SearchName};
 use crate::console::Console;
 use crate::exit::Status;
 use crate::json::CommandName;
@@ -33,6 +34,10 @@ pub(crate) struct Finding<'a> {
     pub(crate) statistics: Statistics,
     /// What the search saw. Complete only if the conclusion is `Holds`.
     pub(crate) coverage: Coverage,
+    /// How buffers were approximated when the answer was found, if they were.
+    pub(crate) buffering: Option<Buffering>,
+    /// What the lazy engine added, round by round.
+    pub(crate) rounds: Vec<Round>,
 }
 
 /// Runs it.
@@ -53,21 +58,33 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     let found = analysis::watched(task, &options.common.limits, console, |control| {
         search(options, &loaded.program, &goals, control)
     });
-    let (conclusion, statistics, coverage) = conclude(found)?;
+    let (conclusion, Facts { statistics, coverage, buffering, rounds }) = conclude(found)?;
     // A complete search knows better than the analysis what no run executes, and says so in its answer.
     if !task.is_json && !matches!(conclusion, Conclusion::Holds) {
         console.diagnostics(&loaded.program.source, &late);
     }
     let (program, warnings) = (&loaded.program, loaded.warnings.as_slice());
     let model = model(options.search.model);
-    let finding = Finding { options, program, model, goals: &goals, warnings, conclusion, statistics, coverage };
+    let finding = Finding {
+        options,
+        program,
+        model,
+        goals: &goals,
+        warnings,
+        conclusion,
+        statistics,
+        coverage,
+        buffering,
+        rounds,
+    };
     match options.common.format {
         RunFormat::Json => console.json(&render::json::reach(task, &finding)),
         RunFormat::Text => render::reach::show(&finding, console),
         RunFormat::Dot => console.answer(&render::dot::reach(&finding)),
     }
     let saved = analysis::save(task, &options.common, program, &finding.conclusion, console);
-    Ok(finding.conclusion.status().and(saved))
+    let certified = certify(task, &finding, console)?;
+    Ok(finding.conclusion.status().and(saved).and(certified))
 }
 
 pub(super) fn model(name: ModelName) -> Model {
@@ -77,10 +94,44 @@ pub(super) fn model(name: ModelName) -> Model {
     }
 }
 
+/// The engine of this name.
+pub(crate) fn engine(name: Engine) -> weir::reach::Engine {
+    match name {
+        Engine::Explicit => weir::reach::Engine::Explicit,
+        Engine::Lazy => weir::reach::Engine::Lazy,
+        Engine::Dual => weir::reach::Engine::Dual,
+        Engine::Set => weir::reach::Engine::Set,
+        Engine::Multiset => weir::reach::Engine::Multiset,
+        Engine::Coherence => weir::reach::Engine::Coherence,
+    }
+}
+
+/// Saves the proof where the command line asks for it.
+fn certify(task: &Task<'_>, finding: &Finding<'_>, console: &mut Console) -> Result<Status, Trouble> {
+    let Some(path) = &finding.options.certificate else { return Ok(Status::Holds) };
+    let common = &finding.options.common;
+    let proof = finding.buffering.filter(|_| matches!(finding.conclusion, Conclusion::Holds));
+    let question = question(finding.options, finding.goals);
+    let result = analysis::watched(task, &common.limits, console, |control| {
+        certificate::written(task, (finding.program, &question), proof, (path, &common.program), control)
+    })?;
+    Ok(match result {
+        Ok(written) => analysis::written("certificate", path, Ok(written), console),
+        Err(reason) => analysis::written("certificate", path, Err(&reason), console),
+    })
+}
+
 fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &Control) -> Result<Report, Failure> {
-    let (Engine::Explicit, ReductionName::None) = (options.search.engine, options.search.reduction);
-    let engine = Options {
+    reach(program, &question(options, goals), control)
+}
+
+/// What is asked of an engine.
+fn question(options: &ReachOptions, goals: &[Goal]) -> Options {
+    let ReductionName::None = options.search.reduction;
+    Options {
         model: model(options.search.model),
+        engine: engine(options.search.engine),
+        bound: options.search.bound,
         search: match options.search.order {
             SearchName::Bfs => Search::BreadthFirst,
             SearchName::Dfs => Search::DepthFirst,
@@ -88,17 +139,30 @@ fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &C
         jobs: analysis::jobs(&options.common.limits),
         keep_dead_registers: options.search.keep_dead_registers,
         goals: goals.to_vec(),
-    };
-    reach(program, &engine, control)
+        lazy: LazyOptions {
+            form: match options.search.lazy_form {
+                LazyForm::Keep => Form::Keep,
+                LazyForm::First => Form::First,
+            },
+            rounds: options.search.lazy_rounds,
+        },
+    }
 }
 
-fn conclude(result: Result<Report, Failure>) -> Result<(Conclusion, Statistics, Coverage), Trouble> {
-    let Report { verdict, statistics, coverage } = match result {
+/// What is known beside the answer.
+#[derive(Default)]
+struct Facts {
+    statistics: Statistics,
+    coverage: Coverage,
+    buffering: Option<Buffering>,
+    rounds: Vec<Round>,
+}
+
+fn conclude(result: Result<Report, Failure>) -> Result<(Conclusion, Facts), Trouble> {
+    let Report { verdict, statistics, coverage, buffering, rounds } = match result {
         Ok(report) => report,
-        Err(Failure::Refused(diagnostic)) => {
-            return Ok((Conclusion::Refused(diagnostic), Statistics::default(), Coverage::default()));
-        }
+        Err(Failure::Refused(diagnostic)) => return Ok((Conclusion::Refused(diagnostic), Facts::default())),
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
-    Ok((Conclusion::new(verdict), statistics, coverage))
+    Ok((Conclusion::new(verdict), Facts { statistics, coverage, buffering, rounds }))
 }

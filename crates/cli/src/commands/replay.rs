@@ -1,11 +1,11 @@
-//! `weir replay`: is a saved run right?
+//! `weir replay`: is a saved run right? For certificates see `certificate`.
 
 use std::slice;
 
 use weir_ir::Program;
 use weir_witness::{CheckError, Checked, Goal};
 
-use super::Task;
+use super::{Task, certificate};
 use crate::args::{ProgramOptions, ReplayOptions, RunFormat};
 use crate::console::Console;
 use crate::evidence::Evidence;
@@ -18,13 +18,16 @@ use crate::render::clean::clean;
 use crate::render::text::{Tone, evidence, headline, help};
 use crate::render::{dot, text};
 use crate::units::counted;
-use crate::witness_file::{self, Misfit};
+use crate::witness_file::{self, Misfit, Saved};
 
 /// Runs it.
 pub(super) fn run(options: &ReplayOptions, console: &mut Console) -> Status {
     let is_json = options.format == RunFormat::Json;
     super::each_file(CommandName::Replay, slice::from_ref(&options.file), is_json, console, |task, console| {
-        let saved = witness_file::read(&options.witness)?;
+        let saved = match witness_file::read(&options.witness)? {
+            Saved::Run(saved) => saved,
+            Saved::Proof(saved) => return certificate::check(task, options, &saved, console),
+        };
         let defines = saved.defines.iter().map(|(name, &value)| (name.clone(), value)).collect();
         let loaded = load(task.file, &ProgramOptions { from: options.from, defines })?;
         let result = check(&loaded.program, &saved);

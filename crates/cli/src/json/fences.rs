@@ -11,6 +11,8 @@ use super::{AttacksRecord, DiagnosticRecord, Head, LimitRecord, StatisticsRecord
 pub(crate) enum FencesVerdict {
     /// The fences in `fences` are enough; none if there are none.
     Fenced,
+    /// With `--for safe`: a property can be broken without store buffers, so no fence helps.
+    Unsafe,
     /// Not known; `reason` says why.
     Unknown,
 }

@@ -32,6 +32,8 @@ pub(crate) enum ObservationName {
 #[serde(untagged)]
 pub(crate) enum ValueRecord {
     Number(i64),
+    /// Of an unsigned type of 64 bits.
+    Unsigned(u64),
     /// The address of this cell.
     Address(String),
 }

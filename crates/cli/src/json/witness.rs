@@ -42,6 +42,9 @@ pub(crate) struct StepRecord {
     /// The value loaded, stored, flushed, or assigned; for a read-modify-write what it wrote, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<Value>,
+    /// What a snapshot loaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) loads: Vec<LoadRecord>,
     /// What a read-modify-write read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) read: Option<Value>,
@@ -56,11 +59,22 @@ pub(crate) struct StepRecord {
     pub(crate) text: Option<String>,
 }
 
+/// One of the loads of a snapshot.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct LoadRecord {
+    /// The cell.
+    pub(crate) cell: String,
+    /// What was read.
+    pub(crate) value: Value,
+}
+
 /// Kinds of steps.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ActionName {
     Load,
+    /// Loads of several cells in one step.
+    Snapshot,
     Store,
     /// The oldest store of the thread's buffer reaches memory.
     Flush,
@@ -104,7 +118,7 @@ pub(crate) enum RelationName {
     Source,
     /// It reads what was there before the other one wrote.
     Conflict,
-    /// Both lie between one `lock` and its `unlock`, which is one step to all other threads.
+    /// Both lie between one `lock` and its `unlock`, or belong to one snapshot, which is one step to all other threads.
     Section,
 }
 

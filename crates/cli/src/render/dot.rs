@@ -18,7 +18,7 @@ pub(crate) fn robust(finding: &robust::Finding<'_>) -> String {
     answer(finding.program, &finding.conclusion, || super::robust::first_line(finding))
 }
 
-fn answer(program: &Program, conclusion: &Conclusion, first_line: impl FnOnce() -> String) -> String {
+pub(crate) fn answer(program: &Program, conclusion: &Conclusion, first_line: impl FnOnce() -> String) -> String {
     conclusion.evidence().map_or_else(|| remark(&plain(&first_line())), |evidence| run(program, evidence))
 }
 

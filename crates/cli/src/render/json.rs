@@ -1,20 +1,21 @@
 //! The answers of `weir reach` and `weir robust` in JSON.
 
 use weir::Limit;
-use weir::reach::Statistics;
+use weir::reach::{Round, Statistics};
 use weir::robust::Race;
+use weir::transform::delay::DelayPath;
 use weir_ir::{Diagnostic, Program, Span};
-use weir_witness::Event;
+use weir_witness::{Buffering, Event};
 
 use super::text::reason;
 use crate::args::Method;
 use crate::commands::analysis::Conclusion;
 use crate::commands::reach::Finding;
-use crate::commands::{Task, robust};
+use crate::commands::{Task, reach, robust};
 use crate::evidence::Evidence;
 use crate::json::{
     AttacksRecord, DelayRecord, DiagnosticRecord, GoalRecord, InstructionRecord, LimitRecord, RaceRecord, ReachAnswer,
-    ReachVerdict, RobustAnswer, RobustVerdict, StatisticsRecord,
+    ReachVerdict, RobustAnswer, RobustVerdict, RoundRecord, StatisticsRecord,
 };
 use crate::race::Racing;
 use crate::witness_file::{model_record, step_records, to_json};
@@ -33,11 +34,12 @@ pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
         Conclusion::Violated(_) => ReachVerdict::Reachable,
         Conclusion::Stopped(_) | Conclusion::Refused(_) | Conclusion::Raced(_) => ReachVerdict::Unknown,
     };
-    let main = main_goal(finding, &goals);
+    let main = main_goal(program, &finding.conclusion, &goals);
     let is_complete = matches!(finding.conclusion, Conclusion::Holds);
     ReachAnswer {
         head: task.head(verdict),
-        engine: "explicit",
+        engine: reach::engine(finding.options.search.engine).name(),
+        bound: finding.buffering.map(|(Buffering::Coherence(bound) | Buffering::Multiset(bound))| bound),
         model: model_record(finding.model),
         states: finding.statistics.states,
         goal: main.as_ref().map(|goal| goal.text.clone()),
@@ -53,8 +55,20 @@ pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
             finding.coverage.immobile.iter().map(name).collect()
         }),
         out_of_range: coverage::records(program, &finding.coverage.out_of_range),
+        rounds: finding
+            .options
+            .search
+            .trace_rounds
+            .then(|| finding.rounds.iter().map(|round| rounds(program, round)).collect()),
         statistics: statistics(&finding.statistics),
     }
+}
+
+fn rounds(program: &Program, round: &Round) -> RoundRecord {
+    let steps = |path: &DelayPath| {
+        path.edges.iter().map(|&edge| coverage::record(program, path.thread, edge)).collect::<Vec<_>>()
+    };
+    RoundRecord { added: round.added.iter().map(steps).collect() }
 }
 
 /// The answer of `weir robust`.
@@ -103,7 +117,7 @@ fn instruction(program: &Program, event: &Event) -> Option<InstructionRecord> {
 }
 
 fn race_record(program: &Program, race: &Race) -> Option<RaceRecord> {
-    let Racing { store, load, write } = Racing::new(race)?;
+    let Racing { store, load, write, .. } = Racing::new(race)?;
     Some(RaceRecord {
         store: instruction(program, store)?,
         load: instruction(program, load)?,
@@ -134,7 +148,7 @@ fn robust_verdict(conclusion: &Conclusion) -> RobustVerdict {
 }
 
 /// What ended the search before it knew.
-fn limit(conclusion: &Conclusion) -> Option<LimitRecord> {
+pub(crate) fn limit(conclusion: &Conclusion) -> Option<LimitRecord> {
     match conclusion {
         Conclusion::Holds | Conclusion::Violated(_) | Conclusion::Raced(_) => None,
         Conclusion::Refused(_) => Some(LimitRecord::Refused),
@@ -149,14 +163,16 @@ pub(crate) fn limit_record(limit: Limit) -> LimitRecord {
         Limit::Memory => LimitRecord::Memory,
         Limit::States => LimitRecord::States,
         Limit::Interrupted => LimitRecord::Interrupted,
+        Limit::Extensions => LimitRecord::Extensions,
+        Limit::Alarm => LimitRecord::Alarm,
     }
 }
 
 /// The goal that was reached; else the only one that was looked for.
-fn main_goal(finding: &Finding<'_>, goals: &[GoalRecord]) -> Option<GoalRecord> {
-    match (&finding.conclusion, goals) {
+pub(crate) fn main_goal(program: &Program, conclusion: &Conclusion, goals: &[GoalRecord]) -> Option<GoalRecord> {
+    match (conclusion, goals) {
         (Conclusion::Violated(evidence), _) => {
-            let (text, line) = super::reach::reached_goal(finding.program, evidence);
+            let (text, line) = super::reach::reached_goal(program, evidence);
             Some(GoalRecord { text, line })
         }
         (_, [only]) => Some(only.clone()),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use weir_syntax::litmus::{Litmus, Observation, Quantifier};
+use weir_syntax::litmus::{Litmus, Observable, Observation, Quantifier};
 use weir_witness::Model;
 
 use super::clean::clean;
@@ -44,13 +44,14 @@ pub(crate) fn json(finding: &Finding, limits: &LimitOptions) -> LitmusAnswer {
     let (test, results) = (&finding.test, &finding.results);
     let file = finding.file.display().to_string();
     let seconds = finding.elapsed.as_secs_f64();
-    let value = |value: i64| match test.address_name(value) {
+    let value = |observable: &Observable, value: i64| match test.address_name(value) {
         Some(name) => ValueRecord::Address(name.to_owned()),
+        None if observable.is_unsigned => ValueRecord::Unsigned(value as u64),
         None => ValueRecord::Number(value),
     };
     let state = |values: &[i64]| {
         let pairs = test.observed.iter().zip(values);
-        pairs.map(|(observable, &found)| (observable.name.clone(), value(found))).collect()
+        pairs.map(|(observable, &found)| (observable.name.clone(), value(observable, found))).collect()
     };
     LitmusAnswer {
         head: Head { weir: VERSION, command: CommandName::Litmus, file, verdict, seconds },
@@ -110,7 +111,7 @@ fn herd_state(test: &Litmus, values: &[i64]) -> String {
     for (observable, &value) in test.observed.iter().zip(values) {
         let is_plain_cell = observable.is_cell && !observable.name.contains('[');
         let name = if is_plain_cell { format!("[{}]", observable.name) } else { observable.name.clone() };
-        let _ = write!(text, "{name}={}; ", test.value_text(value));
+        let _ = write!(text, "{name}={}; ", test.value_text(observable, value));
     }
     text
 }
@@ -148,7 +149,8 @@ fn states_text(finding: &Finding) -> String {
     }
     let mut rows = vec![test.observed.iter().map(|observable| clean(&observable.name)).collect::<Vec<_>>()];
     for (values, _) in &finding.results.states {
-        rows.push(values.iter().map(|&value| clean(&test.value_text(value))).collect());
+        let pairs = test.observed.iter().zip(values);
+        rows.push(pairs.map(|(observable, &value)| clean(&test.value_text(observable, value))).collect());
     }
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..test.observed.len()).map(width).collect();

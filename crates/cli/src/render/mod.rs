@@ -1,5 +1,6 @@
 //! Answers and messages in all their forms.
 
+pub(crate) mod check;
 pub(crate) mod clean;
 pub(crate) mod diagnostic;
 pub(crate) mod dot;

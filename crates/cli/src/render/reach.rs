@@ -2,11 +2,12 @@
 
 use weir::Limit;
 use weir_ir::Program;
-use weir_witness::{Goal, Model};
+use weir_witness::{Buffering, Goal, Model};
 
+use super::clean::clip;
 use super::diagnostic::render_place;
 use super::text::{Tone, diagnostics, evidence, headline, help, model_name, more, reason, statistics};
-use crate::args::SearchName;
+use crate::args::{Engine, SearchName};
 use crate::commands::analysis::Conclusion;
 use crate::commands::reach::Finding;
 use crate::console::Console;
@@ -25,6 +26,9 @@ pub(crate) fn show(finding: &Finding<'_>, console: &mut Console) {
             Conclusion::Refused(diagnostic) => format!("\n{}\n", render_place(&finding.program.source, diagnostic)),
             Conclusion::Raced(_) => String::new(),
         };
+    }
+    if finding.options.search.trace_rounds && !console.is_quiet() {
+        text += &rounds(finding);
     }
     if finding.options.common.verbose {
         text += &statistics(&finding.statistics);
@@ -65,7 +69,7 @@ pub(crate) fn reached_goal(program: &Program, found: &Evidence) -> (String, u32)
 }
 
 /// What was looked for, and where it stands.
-fn goals_text(program: &Program, goals: &[Goal]) -> (String, String) {
+pub(crate) fn goals_text(program: &Program, goals: &[Goal]) -> (String, String) {
     let file = program.source.name();
     match goals {
         [] => ("the program states no property".to_owned(), file.to_owned()),
@@ -74,14 +78,42 @@ fn goals_text(program: &Program, goals: &[Goal]) -> (String, String) {
     }
 }
 
-fn unreachable(finding: &Finding<'_>) -> String {
-    let states = finding.statistics.states;
-    let all = if states == 1 {
-        "the only reachable state was visited".to_owned()
-    } else {
-        format!("all {} reachable states were visited", grouped(states))
+/// What the lazy engine added, round by round.
+fn rounds(finding: &Finding<'_>) -> String {
+    let program = finding.program;
+    let mut text = String::from("\nrounds: ");
+    if finding.rounds.is_empty() {
+        return text + "nothing had to be added\n";
+    }
+    text += &format!("the program was extended {}\n", counted(finding.rounds.len() as u64, "time"));
+    for (number, round) in finding.rounds.iter().enumerate() {
+        for path in &round.added {
+            let steps: Vec<String> =
+                path.edges.iter().map(|&edge| program.instruction_text(path.thread, edge)).collect();
+            let steps = clip(&steps.join("; "), 400);
+            text += &format!("{:>4}  {}: {steps}\n", number + 1, program.thread(path.thread).name);
+        }
+    }
+    text
+}
+
+/// Why a goal that the lazy engine did not find is not there.
+fn nothing_left(rounds: usize) -> String {
+    let (with, more) = match rounds {
+        0 => ("it is robust".to_owned(), ""),
+        _ => (format!("it was extended {}", counted(rounds as u64, "time")), " further"),
     };
-    let mut text = format!("the search was complete: {all}\n");
+    format!(
+        "the search was complete: the program without buffers cannot get there, and no store can wait in a way that changes what it does{more} ({with})\n"
+    )
+}
+
+fn unreachable(finding: &Finding<'_>) -> String {
+    let engine = crate::commands::reach::engine(finding.options.search.engine);
+    let mut text = match finding.model {
+        Model::Tso if engine == weir::reach::Engine::Lazy => nothing_left(finding.rounds.len()),
+        _ => basis(engine, finding.buffering, finding.statistics.states),
+    };
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &finding.coverage));
     text += &match finding.model {
         _ if finding.goals.is_empty() => {
@@ -91,6 +123,40 @@ fn unreachable(finding: &Finding<'_>) -> String {
         Model::Tso => String::new(),
     };
     text
+}
+
+/// On what the answer rests.
+pub(crate) fn basis(engine: weir::reach::Engine, buffering: Option<Buffering>, states: u64) -> String {
+    if let Some(buffers) = buffering.map(approximated) {
+        let states = counted(states, "state");
+        return format!(
+            "proved with {buffers}, which allows more than TSO does: {states} in all, and no goal among them\n"
+        );
+    }
+    if engine == weir::reach::Engine::Dual {
+        let found = counted(states, "least configuration");
+        return format!(
+            "proved by going back from the goals: {found} lead there, and the program starts in none of them\n"
+        );
+    }
+    let all = if states == 1 {
+        "the only reachable state was visited".to_owned()
+    } else {
+        format!("all {} reachable states were visited", grouped(states))
+    };
+    format!("the search was complete: {all}\n")
+}
+
+/// How buffers were approximated.
+fn approximated(buffering: Buffering) -> String {
+    match buffering {
+        Buffering::Multiset(_) => "buffers taken as multisets".to_owned(),
+        Buffering::Coherence(0) => "buffers taken as sets".to_owned(),
+        Buffering::Coherence(1) => "the oldest store of each buffer kept apart and the others as a set".to_owned(),
+        Buffering::Coherence(bound) => {
+            format!("the oldest {} of each buffer in order and the others as a set", counted(u64::from(bound), "store"))
+        }
+    }
 }
 
 fn reachable(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {
@@ -108,10 +174,39 @@ fn reachable(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {
     text
 }
 
+/// What to try after an alarm.
+fn finer(engine: Engine, bound: Option<u32>) -> &'static str {
+    match (engine, bound) {
+        (Engine::Coherence, Some(_)) => {
+            "a larger `--bound` keeps more in order, and without it more and more is tried; `--engine dual` is exact"
+        }
+        (Engine::Set | Engine::Multiset, _) => {
+            "`--engine coherence` keeps stores in order and refines as far as it takes; `--engine dual` is exact"
+        }
+        _ => "`--engine dual` is exact, and `--engine explicit` where buffers have a bound",
+    }
+}
+
+fn alarm(finding: &Finding<'_>) -> String {
+    let buffers = finding.buffering.map(approximated).unwrap_or_default();
+    let search = &finding.options.search;
+    format!(
+        "with {buffers} a goal can be reached, but no run under TSO was found that does the same: there may be one or not\n\n{}",
+        help(finer(search.engine, search.bound))
+    )
+}
+
 fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
+    if limit == Limit::Alarm {
+        return alarm(finding);
+    }
     let statistics = &finding.statistics;
     let (states, depth) = (counted(statistics.states, "state"), counted(statistics.depth, "step"));
-    let mut text = format!("covered: {states}, by runs of up to {depth}; no goal among them\n");
+    let mut text = if finding.options.search.engine == Engine::Dual {
+        format!("covered: {states} that lead to a goal, going back from it; the program starts in none of them\n")
+    } else {
+        format!("covered: {states}, by runs of up to {depth}; no goal among them\n")
+    };
     let blocked = weir::reach::Coverage { unexecuted: Vec::new(), immobile: Vec::new(), ..finding.coverage.clone() };
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &blocked));
     let other = match finding.options.search.order {

@@ -72,7 +72,7 @@ fn raced(program: &Program, race: &Race, width: usize) -> String {
     let steps = counted(race.run().steps.len() as u64, "step");
     let picture = lanes(program, race.replay(), &LaneOptions { line_width: width, ..LaneOptions::default() });
     let next = help("`weir robust` without `--method trf` finds out whether the race makes a difference")
-        + &help("`weir fences --aim trf` finds the cheapest fences against all such races");
+        + &help("`weir fences --for trf` finds the cheapest fences against all such races");
     format!("{place}\na run up to the race (replayed, {steps}):\n\n{}\n\n{next}", picture.trim_end_matches('\n'))
 }
 

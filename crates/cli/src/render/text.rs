@@ -98,6 +98,8 @@ pub(crate) fn limit_text(limit: Limit, limits: &LimitOptions) -> String {
             format!("the limit of {} was reached", counted(states, "state"))
         }
         Limit::Interrupted => "interrupted".to_owned(),
+        Limit::Extensions => limit.to_string(),
+        Limit::Alarm => "an alarm of the abstraction, for which no run was found".to_owned(),
     }
 }
 
@@ -107,7 +109,9 @@ pub(crate) fn more(limit: Limit) -> &'static str {
         Limit::Time => "give it more time with `--timeout`",
         Limit::Memory => "give it more memory with `--memory`",
         Limit::States => "raise the limit with `--states`",
+        Limit::Extensions => "allow more rounds with `--lazy-rounds`, use another engine",
         Limit::Interrupted => "let it run on; `--timeout` and `--memory` end a search by themselves",
+        Limit::Alarm => "use a finer engine",
     }
 }
 

@@ -14,3 +14,4 @@ mod replay;
 mod robust;
 mod support;
 mod transcripts;
+mod witness;

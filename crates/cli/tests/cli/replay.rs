@@ -3,31 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::support::{Ran, sample, scratch, weir, weir_with_input, write};
+use crate::witness::{self, is_no};
 
 /// A saved run of a sample, and where it is.
 fn saved(sample_name: &str, test: &str) -> (String, Value) {
-    let path = scratch(test).join("run.json");
-    let path = path.to_str().expect("the path is UTF-8").to_owned();
-    let ran = weir(&["reach", "-q", "--witness", &path, &sample(sample_name)]);
-    assert_eq!(ran.status, Some(1), "{ran:?}");
-    let text = std::fs::read_to_string(&path).expect("the witness was saved");
-    (path, serde_json::from_str(&text).expect("the witness is JSON"))
+    witness::saved("reach", &sample(sample_name), test)
 }
 
 /// Replays a run after something in it was changed.
 fn replay_changed(sample_name: &str, test: &str, change: impl FnOnce(&mut Value)) -> Ran {
-    let (path, mut witness) = saved(sample_name, test);
-    change(&mut witness);
-    std::fs::write(&path, witness.to_string()).expect("it can be written");
-    let ran = weir(&["replay", &sample(sample_name), &path]);
-    ran.assert_no_bug();
-    ran
-}
-
-#[track_caller]
-fn is_no(ran: &Ran, reason: &str) {
-    assert_eq!(ran.status, Some(1), "{ran:?}");
-    assert!(ran.stdout.starts_with("no: ") && ran.stdout.contains(reason), "expected {reason:?} in {}", ran.stdout);
+    witness::replay_changed("reach", &sample(sample_name), test, change)
 }
 
 #[test]

@@ -3,33 +3,23 @@
 use serde_json::{Value, json};
 
 use crate::support::{Ran, sample, scratch, weir, weir_with_input};
+use crate::witness;
 
 const STORE_BUFFERING: &str = "examples/litmus/sb.weir";
 
 /// A saved violation of robustness, and where it is.
 fn saved(test: &str) -> (String, Value) {
-    let path = scratch(test).join("run.json");
-    let path = path.to_str().expect("the path is UTF-8").to_owned();
-    let ran = weir(&["robust", "-q", "--witness", &path, STORE_BUFFERING]);
-    assert_eq!(ran.status, Some(1), "{ran:?}");
-    let text = std::fs::read_to_string(&path).expect("the witness was saved");
-    (path, serde_json::from_str(&text).expect("the witness is JSON"))
+    witness::saved("robust", STORE_BUFFERING, test)
 }
 
 /// Replays a saved violation after something in it was changed.
 fn replay_changed(test: &str, change: impl FnOnce(&mut Value)) -> Ran {
-    let (path, mut witness) = saved(test);
-    change(&mut witness);
-    std::fs::write(&path, witness.to_string()).expect("it can be written");
-    let ran = weir(&["replay", STORE_BUFFERING, &path]);
-    ran.assert_no_bug();
-    ran
+    witness::replay_changed("robust", STORE_BUFFERING, test, change)
 }
 
 #[track_caller]
 fn is_no(ran: &Ran, reason: &str) {
-    assert_eq!(ran.status, Some(1), "{ran:?}");
-    assert!(ran.stdout.starts_with("no: ") && ran.stdout.contains(reason), "expected {reason:?} in {}", ran.stdout);
+    witness::is_no(ran, reason);
     assert!(ran.stdout.contains("`weir robust` finds a new one"), "{}", ran.stdout);
 }
 

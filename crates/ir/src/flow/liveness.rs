@@ -60,7 +60,7 @@ fn live_before(body: &Body, edge: &Edge, live: &[RegisterSet]) -> RegisterSet {
     for target in targets(body, edge) {
         before.union_with(&live[target.index()]);
     }
-    if let Some(register) = edge.instruction.defines() {
+    for register in edge.instruction.defines() {
         before.remove(register);
     }
     edge.instruction.uses(&mut |register| {
@@ -162,7 +162,7 @@ mod tests {
                 if reads {
                     return true;
                 }
-                if edge.instruction.defines() != Some(register) {
+                if edge.instruction.defines().all(|set| set != register) {
                     stack.extend(targets(body, edge));
                 }
             }

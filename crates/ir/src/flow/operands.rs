@@ -7,6 +7,7 @@ impl Instruction {
     pub fn for_each_operand<'a>(&'a self, visit: &mut impl FnMut(&'a RegExpr)) {
         match self {
             Self::Load { address, .. } => visit(address),
+            Self::Snapshot(loads) => loads.iter().for_each(|(_, address)| visit(address)),
             Self::Store { address, value } => {
                 visit(address);
                 visit(value);
@@ -34,24 +35,34 @@ impl Instruction {
         self.for_each_operand(&mut |operand| operand.for_each_leaf(&mut |&register| visit(register)));
     }
 
-    /// The register the instruction sets.
-    pub fn defines(&self) -> Option<RegId> {
-        match self {
+    /// The registers the instruction sets: one or none, but for a snapshot.
+    pub fn defines(&self) -> impl Iterator<Item = RegId> + '_ {
+        let one = match self {
             Self::Load { register, .. } | Self::Assign { register, .. } | Self::Havoc { register, .. } => {
                 Some(*register)
             }
             Self::ReadModifyWrite { register, .. } | Self::Call { register, .. } => *register,
             _ => None,
-        }
+        };
+        one.into_iter().chain(self.snapshot().iter().map(|(register, _)| *register))
     }
 
-    /// The address of the cell the instruction accesses, if it accesses one.
-    pub fn accessed_address(&self) -> Option<&RegExpr> {
-        match self {
+    /// The addresses of the cells the instruction accesses: one or none, but for a snapshot.
+    pub fn accessed_addresses(&self) -> impl Iterator<Item = &RegExpr> {
+        let one = match self {
             Self::Load { address, .. } | Self::Store { address, .. } | Self::ReadModifyWrite { address, .. } => {
                 Some(address)
             }
             _ => None,
+        };
+        one.into_iter().chain(self.snapshot().iter().map(|(_, address)| address))
+    }
+
+    /// The loads of a snapshot; none for any other instruction.
+    fn snapshot(&self) -> &[(RegId, RegExpr)] {
+        match self {
+            Self::Snapshot(loads) => loads,
+            _ => &[],
         }
     }
 }
@@ -74,26 +85,29 @@ mod tests {
     use crate::flow::testing::{assign, load, reg, rmw, store};
     use crate::{Instruction, ProcId, RegId, Rmw};
 
-    fn check(instruction: &Instruction, uses: &[u32], defines: Option<u32>) {
+    fn check(instruction: &Instruction, uses: &[u32], defines: &[u32]) {
         let mut seen = Vec::new();
         instruction.uses(&mut |register| seen.push(register.0));
         assert_eq!(seen, uses, "{instruction:?}");
-        assert_eq!(instruction.defines(), defines.map(RegId), "{instruction:?}");
+        assert_eq!(instruction.defines().map(|register| register.0).collect::<Vec<_>>(), defines, "{instruction:?}");
     }
 
     #[test]
     fn every_instruction_names_what_it_reads_and_sets() {
-        check(&load(0, reg(1)), &[1], Some(0));
-        check(&store(reg(1), reg(2)), &[1, 2], None);
-        check(&assign(0, reg(0)), &[0], Some(0));
+        check(&load(0, reg(1)), &[1], &[0]);
+        check(&store(reg(1), reg(2)), &[1, 2], &[]);
+        check(&assign(0, reg(0)), &[0], &[0]);
         let swap = Rmw::CompareAndSwap { expected: reg(2), new: reg(3) };
-        check(&rmw(Some(0), reg(1), swap), &[1, 2, 3], Some(0));
-        check(&rmw(None, reg(1), Rmw::Exchange(reg(4))), &[1, 4], None);
+        check(&rmw(Some(0), reg(1), swap), &[1, 2, 3], &[0]);
+        check(&rmw(None, reg(1), Rmw::Exchange(reg(4))), &[1, 4], &[]);
         let call =
             Instruction::Call { procedure: ProcId(0), arguments: vec![reg(5), reg(6)], register: Some(RegId(7)) };
-        check(&call, &[5, 6], Some(7));
-        check(&Instruction::Return(reg(3)), &[3], None);
-        check(&Instruction::Assert(reg(3)), &[3], None);
-        check(&Instruction::Fence, &[], None);
+        check(&call, &[5, 6], &[7]);
+        let snapshot = Instruction::Snapshot(vec![(RegId(0), reg(1)), (RegId(2), reg(0))]);
+        check(&snapshot, &[1, 0], &[0, 2]);
+        assert_eq!(snapshot.accessed_addresses().count(), 2);
+        check(&Instruction::Return(reg(3)), &[3], &[]);
+        check(&Instruction::Assert(reg(3)), &[3], &[]);
+        check(&Instruction::Fence, &[], &[]);
     }
 }

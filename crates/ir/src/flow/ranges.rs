@@ -34,11 +34,8 @@ pub(crate) struct BodyRanges {
     /// For each register, over all reachable locations.
     hulls: Vec<Range>,
     /// For each edge that can be taken, what it accesses; nothing if it cannot be taken.
-    taken: Vec<Option<Access>>,
+    taken: Vec<Option<Vec<Range>>>,
 }
-
-/// The addresses that an edge accesses, if it accesses memory.
-type Access = Option<Range>;
 
 impl Ranges {
     /// Analyses a program.
@@ -86,9 +83,10 @@ impl Ranges {
         self.memory.elsewhere()
     }
 
-    /// The addresses that an edge may access; nothing if it accesses no cell, or if no run takes it.
-    pub fn address_of(&self, thread: ThreadId, edge: EdgeId) -> Option<Range> {
-        self.thread(thread).taken[edge.index()].flatten()
+    /// The addresses that an edge may access, for each cell it accesses: one or none, but for a snapshot. None if no
+    /// run takes it.
+    pub fn addresses_of(&self, thread: ThreadId, edge: EdgeId) -> &[Range] {
+        self.thread(thread).taken[edge.index()].as_deref().unwrap_or(&[])
     }
 
     /// Whether some run may take the edge.
@@ -137,7 +135,8 @@ impl BodyRanges {
             rows.load_into(&mut env, loc);
             for (id, edge) in body.edges_from(loc) {
                 if can_take(body, id, &mut env, memory) {
-                    taken[id.index()] = Some(edge.instruction.accessed_address().map(|address| env.eval(address)));
+                    taken[id.index()] =
+                        Some(edge.instruction.accessed_addresses().map(|address| env.eval(address)).collect());
                 }
             }
         }

@@ -86,7 +86,7 @@ pub(super) fn never_taken(units: &[Unit], statements: &Statements) -> Vec<Diagno
 fn never_taken_at(place: Place, units: &[Unit], span: Span) -> Option<Diagnostic> {
     let (unit, edge) = (place.unit(units), place.edge(units));
     let is_at_hand = unit.ranges.is_reachable(edge.from);
-    let blocks = is_at_hand && edge.instruction.accessed_address().is_some();
+    let blocks = is_at_hand && edge.instruction.accessed_addresses().next().is_some();
     let message = if is_at_hand { "this condition can never hold" } else { "no run gets here" };
     let note = Diagnostic::new(Severity::Note, "never-taken", message, span);
     (!blocks).then(|| note.label("ruled out by the values that registers and cells can hold"))

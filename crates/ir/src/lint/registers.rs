@@ -68,7 +68,7 @@ fn unset_at(body: &Body, bit_of: &[u64]) -> Vec<u64> {
     worklist.push(body.entry);
     while let Some(loc) = worklist.pop() {
         for (_, edge) in body.edges_from(loc) {
-            let set = edge.instruction.defines().map_or(0, |register| bit_of[register.index()]);
+            let set = edge.instruction.defines().fold(0, |set, register| set | bit_of[register.index()]);
             let after = unset[loc.index()] & !set;
             for to in targets(body, edge) {
                 if after & !unset[to.index()] != 0 {
@@ -94,7 +94,7 @@ fn unset_read(register: &Register, span: Span, is_set: bool) -> Diagnostic {
 
 /// The registers that some instruction sets, or that hold arguments.
 fn set_registers(unit: &Unit) -> RegisterSet {
-    let defined = unit.body.edges().iter().filter_map(|edge| edge.instruction.defines());
+    let defined = unit.body.edges().iter().flat_map(|edge| edge.instruction.defines());
     defined.chain(unit.parameters.iter()).collect()
 }
 
@@ -133,10 +133,10 @@ fn note_lives<'p>(unit: &Unit<'p>, lives: &mut HashMap<(Span, &'p str), Life>) {
         edge.instruction.uses(&mut |register| {
             read.insert(register);
         });
-        if let Some(register) = edge.instruction.defines()
-            && !matches!(edge.instruction, Instruction::Assign { .. })
-        {
-            accessed.insert(register);
+        if !matches!(edge.instruction, Instruction::Assign { .. }) {
+            for register in edge.instruction.defines() {
+                accessed.insert(register);
+            }
         }
     }
     let set = set_registers(unit);

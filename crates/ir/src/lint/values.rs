@@ -79,7 +79,7 @@ pub(super) fn array_bounds(program: &Program, units: &[Unit], statements: &State
     let mut found = Vec::new();
     for (span, places) in statements.iter() {
         let source = program.source.slice(span);
-        let accesses = places.iter().filter_map(|&place| indexed(place, units, &arrays));
+        let accesses = places.iter().flat_map(|&place| indexed(place, units, &arrays));
         // `mem[1 + r]` looks the same as an access to an array at 1, but does not mention it.
         let accesses = accesses.filter(|(shared, _)| source.is_empty() || source.contains(&shared.name));
         let accesses: Vec<(&Shared, Range)> = accesses.collect();
@@ -99,13 +99,16 @@ fn indices(shared: &Shared) -> Range {
     Range { low: 0, high: shared.initial.len() as Value - 1 }
 }
 
-/// The array that an edge accesses as `array[index]`, and what the index may be; nothing if no run gets there.
-fn indexed<'p>(place: Place, units: &[Unit], arrays: &BTreeMap<Address, &'p Shared>) -> Option<(&'p Shared, Range)> {
+/// The arrays that an edge accesses as `array[index]`, and what the index may be; nothing if no run gets there.
+fn indexed<'p>(place: Place, units: &[Unit], arrays: &BTreeMap<Address, &'p Shared>) -> Vec<(&'p Shared, Range)> {
     let (unit, edge) = (place.unit(units), place.edge(units));
-    let Some(Expr::Binary(BinaryOp::Add, base, index)) = edge.instruction.accessed_address() else { return None };
-    let Expr::Const(base) = **base else { return None };
-    let shared = arrays.get(&base)?;
-    Some((shared, eval(unit.ranges.row(edge.from)?, index)))
+    let Some(row) = unit.ranges.row(edge.from) else { return Vec::new() };
+    let element = |address: &RegExpr| {
+        let Expr::Binary(BinaryOp::Add, base, index) = address else { return None };
+        let Expr::Const(base) = **base else { return None };
+        Some((*arrays.get(&base)?, eval(row, index)))
+    };
+    edge.instruction.accessed_addresses().filter_map(element).collect()
 }
 
 /// Stores and read-modify-writes that always block, since what they write is outside the declared range.
@@ -140,7 +143,7 @@ fn blocked(
     span: crate::Span,
 ) -> Option<Diagnostic> {
     let row = unit.ranges.row(edge.from)?;
-    let addresses = eval(row, edge.instruction.accessed_address()?);
+    let addresses = eval(row, edge.instruction.accessed_addresses().next()?);
     let allowed = ranges.allowed(addresses);
     let (shared, _) = program.shared_at(addresses.low)?;
     let name = &shared.name;

@@ -1,6 +1,8 @@
 //! Bodies of threads and procedures: what their instructions name must exist, and what instructions
 //! promise about control flow must hold.
 
+use std::collections::BTreeSet;
+
 use super::{check_range, is_too_deep, too_deep, unique};
 use crate::{Body, Diagnostic, Edge, Instruction, LocId, Program, RegId, Span};
 
@@ -74,7 +76,7 @@ impl Owner<'_> {
             return errors.push(too_deep(edge.span));
         }
         let exists = |register: RegId| register.index() < body.registers.len();
-        let mut known = edge.instruction.defines().is_none_or(exists);
+        let mut known = edge.instruction.defines().all(exists);
         edge.instruction.uses(&mut |register| known &= exists(register));
         if !known {
             let message = format!("{} uses a register that it does not have", self.name);
@@ -88,6 +90,14 @@ impl Owner<'_> {
             Instruction::Assert(_) if body.failed.is_none() => {
                 let message = format!("{} asserts, but has no location for failed assertions", self.name);
                 errors.push(error("failed-location", message));
+            }
+            Instruction::Snapshot(loads) => {
+                let registers: BTreeSet<RegId> = loads.iter().map(|(register, _)| *register).collect();
+                if loads.len() < 2 || registers.len() < loads.len() {
+                    let message =
+                        format!("{} loads at once, but not several cells into different registers", self.name);
+                    errors.push(error("snapshot", message));
+                }
             }
             Instruction::Havoc { range, .. } => check_range(*range, edge.span, errors),
             Instruction::Call { procedure, arguments, .. } => {

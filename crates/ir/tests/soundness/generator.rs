@@ -110,6 +110,10 @@ impl Generator {
                 arguments: vec![self.expr(registers, 1)],
                 register: wanted,
             },
+            18 if registers > 1 && self.random.chance(50) => {
+                let other = RegId::new((register.index() + 1) % registers);
+                Instruction::Snapshot(vec![(register, self.address(registers)), (other, self.address(registers))])
+            }
             18 => Instruction::Spawn(ThreadId::new(self.random.below(threads))),
             _ => self.random.pick(&[Instruction::Fence, Instruction::Skip]),
         }

@@ -129,6 +129,14 @@ impl<'p> Machine<'p> {
                 let value = self.read(at, address);
                 self.set(at, Some(*register), value);
             }
+            Instruction::Snapshot(loads) => {
+                let addresses: Vec<Value> = loads.iter().map(|(_, address)| frame.eval(address)).collect();
+                for ((register, _), address) in loads.iter().zip(addresses) {
+                    self.check_address(at, id, address);
+                    let value = self.read(at, address);
+                    self.set(at, Some(*register), value);
+                }
+            }
             Instruction::Store { address, value } => {
                 let (address, value) = (frame.eval(address), frame.eval(value));
                 self.check_write(at, id, address, value)?;
@@ -217,8 +225,8 @@ impl<'p> Machine<'p> {
 
     fn check_address(&self, at: usize, edge: EdgeId, address: Value) {
         if self.threads[at].stack.len() == 1 {
-            let range = self.claims.ranges.address_of(self.threads[at].thread, edge);
-            assert!(range.is_some_and(|range| range.contains(address)), "seed {}: {address}, {range:?}", self.seed);
+            let ranges = self.claims.ranges.addresses_of(self.threads[at].thread, edge);
+            assert!(ranges.iter().any(|range| range.contains(address)), "seed {}: {address}, {ranges:?}", self.seed);
         }
     }
 

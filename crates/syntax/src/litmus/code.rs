@@ -9,6 +9,7 @@ use super::instruction;
 use super::place::thread_number;
 use super::token::Kind;
 use super::tree::Column;
+use crate::sink::Sink;
 
 /// More threads than any litmus test has.
 const MOST_THREADS: usize = 256;
@@ -16,14 +17,29 @@ const MOST_THREADS: usize = 256;
 /// Words that end the code.
 const QUESTION: [&str; 6] = ["exists", "forall", "final", "observed", "locations", "filter"];
 
-/// Reads the table, up to the question about final states.
-pub(super) fn read(cursor: &mut Cursor<'_>, architecture: Architecture) -> Result<Vec<Column>, Refused> {
+/// Reads the table, up to the question about final states. After an error it goes on with the next column or row.
+///
+/// # Errors
+/// If there is no table. What is wrong in the table goes to `sink`.
+pub(super) fn read(
+    cursor: &mut Cursor<'_>,
+    architecture: Architecture,
+    sink: &mut Sink,
+) -> Result<Vec<Column>, Refused> {
     cursor.eat(Kind::Semicolon);
     let mut columns = head(cursor)?;
     while !at_question(cursor) {
-        row(cursor, architecture, &mut columns)?;
+        row(cursor, architecture, &mut columns, sink);
     }
     Ok(columns)
+}
+
+/// Leaves out what follows an error, up to one of these kinds, the question or the end.
+fn skip_to(cursor: &mut Cursor<'_>, kinds: &[Kind]) {
+    let is_question = |cursor: &Cursor<'_>| QUESTION.iter().any(|word| cursor.is_word(word));
+    while cursor.peek().kind != Kind::End && !kinds.contains(&cursor.peek().kind) && !is_question(cursor) {
+        cursor.next();
+    }
 }
 
 fn at_question(cursor: &Cursor<'_>) -> bool {
@@ -68,19 +84,42 @@ fn head(cursor: &mut Cursor<'_>) -> Result<Vec<Column>, Refused> {
     }
 }
 
+/// One row, with its `;`.
+fn row(cursor: &mut Cursor<'_>, architecture: Architecture, columns: &mut [Column], sink: &mut Sink) {
+    if let Err(error) = cells(cursor, architecture, columns, sink) {
+        sink.error(*error);
+        skip_to(cursor, &[Kind::Semicolon]);
+    }
+    cursor.eat(Kind::Semicolon);
+}
+
 /// One instruction or nothing for each thread.
-fn row(cursor: &mut Cursor<'_>, architecture: Architecture, columns: &mut [Column]) -> Result<(), Refused> {
+fn cells(
+    cursor: &mut Cursor<'_>,
+    architecture: Architecture,
+    columns: &mut [Column],
+    sink: &mut Sink,
+) -> Result<(), Refused> {
     let start = cursor.peek();
-    let mut filled = 0;
+    let (mut filled, mut is_whole) = (0, true);
     loop {
         let Some(column) = columns.get_mut(filled) else {
             return Err(wrong_arity(filled + 1, columns, cursor.peek().span).into());
         };
-        cell(cursor, architecture, column)?;
+        if let Err(error) = cell(cursor, architecture, column) {
+            sink.error(*error);
+            is_whole = false;
+            skip_to(cursor, &[Kind::Bar, Kind::Semicolon]);
+        }
         filled += 1;
         match cursor.peek().kind {
-            Kind::Bar => cursor.next(),
+            Kind::Bar if is_whole || filled < columns.len() => cursor.next(),
             Kind::Semicolon => break,
+            // What is missing may be part of what was left out.
+            _ if !is_whole => {
+                skip_to(cursor, &[Kind::Semicolon]);
+                return Ok(());
+            }
             Kind::End => {
                 return Err(cursor
                     .expected("`;` at the end of the row")
@@ -90,11 +129,10 @@ fn row(cursor: &mut Cursor<'_>, architecture: Architecture, columns: &mut [Colum
             _ => return Err(cursor.expected("`|` or `;` after the instruction").into()),
         };
     }
-    if filled != columns.len() {
+    if filled != columns.len() && is_whole {
         let span = start.span.to(cursor.peek().span);
         return Err(wrong_arity(filled, columns, span).into());
     }
-    cursor.next();
     Ok(())
 }
 

@@ -120,6 +120,10 @@ fn no_operand(cursor: &Cursor<'_>, token: Token) -> Diagnostic {
     let error = cursor.expected("an operand: a register, a cell such as `[x]`, or a number such as `$1`");
     if token.kind == Kind::Name {
         let name = cursor.text(token);
+        if ["BYTE", "WORD", "DWORD", "QWORD", "PTR"].iter().any(|size| name.eq_ignore_ascii_case(size)) {
+            let help = "leave sizes out: they are those of registers, or of the instruction's last letter (`MOVL`)";
+            return error.help(help);
+        }
         return error.help(format!("for what the cell `{name}` holds write `[{name}]` or `({name})`"));
     }
     error

@@ -24,6 +24,7 @@ mod types;
 
 use weir_ir::{Address, Diagnostic, Program, Source, Span, StateExpr, Value};
 
+use crate::sink::Sink;
 use cursor::Cursor;
 pub use header::Architecture;
 pub use results::{Observation, Results};
@@ -65,12 +66,21 @@ pub struct Observable {
     pub is_cell: bool,
     /// Its value.
     pub value: StateExpr,
+    /// Whether it has 64 bits and no sign, so that a negative value stands for one beyond the greatest [`Value`].
+    pub is_unsigned: bool,
+}
+
+fn number_text(value: Value, is_unsigned: bool) -> String {
+    if is_unsigned { (value as u64).to_string() } else { value.to_string() }
 }
 
 impl Litmus {
     /// A value as results show it: the name of a cell where the value is its address.
-    pub fn value_text(&self, value: Value) -> String {
-        self.address_name(value).map_or_else(|| value.to_string(), str::to_owned)
+    pub fn value_text(&self, observable: &Observable, value: Value) -> String {
+        match self.address_name(value) {
+            Some(name) => name.to_owned(),
+            None => number_text(value, observable.is_unsigned),
+        }
     }
 
     /// The name of the cell at this address, if addresses are values in this test.
@@ -83,19 +93,28 @@ impl Litmus {
 /// Reads a litmus test.
 ///
 /// # Errors
-/// What is wrong with the source: the first thing that is.
+/// What is wrong with the source: the first thing in its frame, else all in its code and its question, else the first thing
+/// that an instruction of each thread cannot mean.
 pub fn parse(source: &Source) -> Result<Litmus, Vec<Diagnostic>> {
-    read(source).and_then(|test| lower::lower(source, test)).map_err(|error| vec![*error])
+    read(source).and_then(|test| lower::lower(source, test))
 }
 
 /// Why a test cannot be read; in a box, since it is rare and large.
 type Refused = Box<Diagnostic>;
 
-fn read(source: &Source) -> Result<tree::Test, Refused> {
-    let header = header::read(source)?;
-    let mut cursor = Cursor::new(source, token::lex(source, header.body)?);
-    let initial = initial::read(&mut cursor, header.architecture.word(), header.brace)?;
-    let threads = code::read(&mut cursor, header.architecture)?;
-    let question = question::read(&mut cursor)?;
-    Ok(tree::Test { header, initial, threads, question })
+fn read(source: &Source) -> Result<tree::Test, Vec<Diagnostic>> {
+    let only = |error: Refused| vec![*error];
+    let header = header::read(source).map_err(only)?;
+    let mut cursor = Cursor::new(source, token::lex(source, header.body).map_err(only)?);
+    let initial = initial::read(&mut cursor, header.architecture.word(), header.brace).map_err(only)?;
+    let mut sink = Sink::default();
+    let threads = code::read(&mut cursor, header.architecture, &mut sink).map_err(only)?;
+    let question = question::read(&mut cursor);
+    match question {
+        Ok(question) => sink.finish().map(|_| tree::Test { header, initial, threads, question }),
+        Err(error) => {
+            sink.error(*error);
+            Err(sink.finish().err().unwrap_or_default())
+        }
+    }
 }

@@ -12,6 +12,11 @@ impl Type {
     pub(super) fn signed(size: u32) -> Self {
         Self { size, is_signed: true }
     }
+
+    /// Whether values of it can be beyond the greatest of signed 64 bits.
+    pub(super) fn is_wide_unsigned(self) -> bool {
+        self.size == 8 && !self.is_signed
+    }
 }
 
 /// The type of this name; `word` is the size of an address.

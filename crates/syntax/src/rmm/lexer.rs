@@ -3,9 +3,9 @@
 use logos::Logos;
 use weir_ir::{Diagnostic, Source, Span};
 
-use super::token::{Kind, LexError, Token};
+use super::token::{Kind, Token};
 use crate::limits::MAX_NAME_BYTES;
-use crate::raw_text::{StrayCharacters, unreadable};
+use crate::raw_text::{LexError, StrayCharacters, unreadable};
 use crate::sink::Sink;
 
 /// Splits a source into words, without comments; or says what in it is no word.

@@ -22,6 +22,8 @@ pub(super) struct Expanded<'s> {
     pub(super) end: Token<'s>,
     /// For each call that was expanded: where it is written, and the call it stands in (0: none).
     calls: Vec<(Span, u32)>,
+    /// Why these are not all words.
+    pub(super) too_large: Option<Box<Diagnostic>>,
 }
 
 impl Expanded<'_> {
@@ -40,9 +42,9 @@ impl Expanded<'_> {
 pub(super) fn expand<'s>(source: &'s Source, words: &[Token<'s>]) -> Result<Expanded<'s>, Vec<Diagnostic>> {
     let text = source.text();
     let end = Token { kind: Kind::Eof, text: "", span: Span::new(text.len(), text.len()), frame: 0 };
-    let mut expander = Expander { macros: HashMap::new(), calls: Vec::new() };
+    let mut expander = Expander { macros: HashMap::new(), calls: Vec::new(), too_large: None };
     let words = expander.all(words, end).map_err(|error| vec![*error])?;
-    Ok(Expanded { words, end, calls: expander.calls })
+    Ok(Expanded { words, end, calls: expander.calls, too_large: expander.too_large })
 }
 
 type Expand<T> = Result<T, Box<Diagnostic>>;
@@ -64,6 +66,7 @@ struct Pending<'s> {
 struct Expander<'s> {
     macros: HashMap<&'s str, Rc<Macro<'s>>>,
     calls: Vec<(Span, u32)>,
+    too_large: Option<Box<Diagnostic>>,
 }
 
 impl<'s> Expander<'s> {
@@ -80,8 +83,8 @@ impl<'s> Expander<'s> {
                 _ => expanded.push(word),
             }
             if expanded.len() > MAX_WORK {
-                let message = format!("the macros of this program stand for more than {MAX_WORK} words");
-                return Err(error("program-too-large", message, word.span));
+                self.too_large = Some(too_large(word, !self.calls.is_empty()));
+                break;
             }
         }
         Ok(expanded)
@@ -238,6 +241,13 @@ fn unexpected(what: &str, word: Token<'_>) -> Box<Diagnostic> {
         error.help = Some(format!("`{}` is a word of the language: choose another name", word.text));
     }
     error
+}
+
+fn too_large(word: Token<'_>, has_calls: bool) -> Box<Diagnostic> {
+    let what = if has_calls { "with its macros written out, the program" } else { "the program" };
+    let message = format!("{what} has more than {MAX_WORK} words");
+    let error = Diagnostic::error("program-too-large", message, word.span);
+    Box::new(error.help("make it smaller"))
 }
 
 fn error(code: &'static str, message: impl Into<String>, span: Span) -> Box<Diagnostic> {

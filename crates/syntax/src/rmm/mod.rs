@@ -23,8 +23,16 @@ use crate::sink::Sink;
 pub fn parse(source: &Source) -> Result<Parsed, Vec<Diagnostic>> {
     let words = lexer::lex(source)?;
     let text = macros::expand(source, &words)?;
-    let file = parser::parse(&text)?;
+    let file = parser::parse(&text);
+    let file = if let Some(error) = text.too_large { return Err(cut_short(file.err(), *error)) } else { file? };
     let mut sink = Sink::default();
     let program = lower::lower(&file, source, &mut sink);
     sink.finish().map(|warnings| Parsed { program, warnings })
+}
+
+/// What to say of a program of which only the beginning was read: that, unless it nests too deep, which explains its size better.
+/// Other errors may come from the cut.
+fn cut_short(errors: Option<Vec<Diagnostic>>, too_large: Diagnostic) -> Vec<Diagnostic> {
+    let too_deep = errors.into_iter().flatten().find(|error| error.code == "too-deep");
+    vec![too_deep.unwrap_or(too_large)]
 }

@@ -3,15 +3,8 @@
 use logos::Logos;
 use weir_ir::Span;
 
-/// What the lexer can stumble over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum LexError {
-    /// A character that begins no word.
-    #[default]
-    Stray,
-    /// A comment that is never closed.
-    OpenComment,
-}
+use crate::descent::Word;
+use crate::raw_text::LexError;
 
 /// Declares the kinds of words: those with a fixed text once, with their text.
 macro_rules! kinds {
@@ -80,6 +73,22 @@ pub(super) struct Token<'s> {
     pub(super) span: Span,
     /// The text it stands in: 0 is the file, others are calls of macros.
     pub(super) frame: u32,
+}
+
+impl Word for Token<'_> {
+    type Kind = Kind;
+
+    fn kind(self) -> Kind {
+        self.kind
+    }
+
+    fn span(self) -> Span {
+        self.span
+    }
+
+    fn describe(kind: Kind) -> String {
+        kind.describe()
+    }
 }
 
 /// Moves past a comment whose `/*` was just read. Comments do not nest.

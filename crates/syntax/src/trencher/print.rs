@@ -151,6 +151,11 @@ impl<'p> ThreadPrinter<'p> {
             Instruction::Lock => "lock".to_string(),
             Instruction::Unlock => "unlock".to_string(),
             Instruction::Load { register, address } => format!("read {} {}", self.register(*register), expr(address)?),
+            Instruction::Snapshot(_) => {
+                let help =
+                    "load the cells one by one, or between `lock` and `unlock`, which flush: both change the program";
+                return Err(Refusal::new("Trencher's language has no loads of several cells in one step", help));
+            }
             Instruction::Assign { register, value } => format!("local {} {}", self.register(*register), expr(value)?),
             Instruction::Assume(condition) => format!("check {}", expr(condition)?),
             Instruction::Assert(condition) => {

@@ -25,17 +25,46 @@ pub(super) fn check(name: &str, body: &Body, initial: Span, sink: &mut Sink) {
         sink.error(error.help(help));
         return;
     }
+    let states = || body.location_ids().map(label);
     let dead_ends: Vec<&str> = led_to.iter().filter(|loc| !sources.contains(loc)).map(|&loc| label(loc)).collect();
     for loc in body.location_ids() {
         if sources.contains(&loc) && !led_to.contains(&loc) && loc != body.entry {
             let state = label(loc);
             let message = format!("no transition leads to `{state}`");
             let warning = Diagnostic::warning("unreached-state", message, body.locations[loc.index()].span);
-            let help = match nearest(state, dead_ends.iter().copied()) {
-                Some(guess) => format!("is it misspelt? `{guess}` has no way out"),
-                None => "is it misspelt, here or where it should be led to?".to_string(),
+            let help = match (nearest(state, dead_ends.iter().copied()), meant(state, states())) {
+                (Some(guess), _) => format!("did you mean `{guess}`? That has no way out"),
+                (None, Some(guess)) => format!("did you mean `{guess}`?"),
+                (None, None) => "is it misspelt, here or where it should be led to?".to_string(),
             };
             sink.warning(warning.label("never reached").help(help));
         }
     }
+    for loc in body.location_ids().filter(|&loc| loc != body.entry && !sources.contains(&loc)) {
+        let uses = edges.iter().filter(|edge| edge.to == loc).count();
+        let with_ways_out = states().filter(|other| sources.iter().any(|&source| label(source) == *other));
+        if uses == 1
+            && let Some(guess) = meant(label(loc), with_ways_out)
+        {
+            let message = format!("no transition leaves `{}`, and only this one leads there", label(loc));
+            let warning = Diagnostic::warning("misspelt-state", message, body.locations[loc.index()].span);
+            sink.warning(warning.help(format!("did you mean `{guess}`?")));
+        }
+    }
 }
+
+/// The state whose name this one looks like a slip of: other letters, not just another number or another case.
+fn meant<'s>(state: &str, others: impl Iterator<Item = &'s str>) -> Option<&'s str> {
+    let letters = |name: &str| -> String {
+        name.chars().filter(|letter| letter.is_alphabetic()).flat_map(char::to_lowercase).collect()
+    };
+    let own = letters(state);
+    // In a name of few letters, one that differs means another name.
+    if own.chars().count() < FEWEST_LETTERS {
+        return None;
+    }
+    nearest(state, others.filter(|other| letters(other) != own))
+}
+
+/// Fewer letters than this make no word that could be misspelt.
+const FEWEST_LETTERS: usize = 4;

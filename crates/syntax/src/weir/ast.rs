@@ -152,9 +152,21 @@ pub(crate) struct Statement<'s> {
 #[derive(Debug)]
 pub(crate) enum StatementKind<'s> {
     Let(Vec<Declarator<'s>>),
-    Assign { target: Expr<'s>, operator: Option<BinaryOp>, value: Expr<'s> },
+    Assign {
+        target: Expr<'s>,
+        operator: Option<BinaryOp>,
+        value: Expr<'s>,
+    },
+    /// `a, b = x, y`
+    Snapshot {
+        targets: Vec<Expr<'s>>,
+        cells: Vec<Expr<'s>>,
+    },
     Evaluate(Expr<'s>),
-    If { arms: Vec<(Expr<'s>, Block<'s>)>, otherwise: Option<Block<'s>> },
+    If {
+        arms: Vec<(Expr<'s>, Block<'s>)>,
+        otherwise: Option<Block<'s>>,
+    },
     While(Expr<'s>, Block<'s>),
     Loop(Block<'s>),
     Break,

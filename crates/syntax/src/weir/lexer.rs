@@ -4,8 +4,8 @@ use logos::Logos;
 use weir_ir::{Diagnostic, Source, Span};
 
 use super::sink::Sink;
-use super::token::{Kind, LexError, Token};
-use crate::raw_text::{StrayCharacters, unreadable};
+use super::token::{Kind, Token};
+use crate::raw_text::{LexError, StrayCharacters, unreadable};
 
 /// The words and comments of a source, each in order.
 #[derive(Default)]

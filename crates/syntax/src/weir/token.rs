@@ -3,15 +3,8 @@
 use logos::Logos;
 use weir_ir::Span;
 
-/// What the lexer can stumble over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum LexError {
-    /// A character that begins no word.
-    #[default]
-    Stray,
-    /// A block comment that is never closed.
-    OpenComment,
-}
+use crate::descent::Word;
+use crate::raw_text::LexError;
 
 /// Declares the kinds of words: those with a fixed text once, with their text.
 macro_rules! kinds {
@@ -126,6 +119,22 @@ impl Kind {
 pub(crate) struct Token {
     pub(crate) kind: Kind,
     pub(crate) span: Span,
+}
+
+impl Word for Token {
+    type Kind = Kind;
+
+    fn kind(self) -> Kind {
+        self.kind
+    }
+
+    fn span(self) -> Span {
+        self.span
+    }
+
+    fn describe(kind: Kind) -> String {
+        kind.describe()
+    }
 }
 
 /// Moves past a block comment whose `/*` was just read. Block comments nest.

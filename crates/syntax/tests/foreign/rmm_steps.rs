@@ -94,6 +94,23 @@ fn a_locked_block_tests_all_before_it_writes() {
 }
 
 #[test]
+fn a_locked_block_that_only_reads_reads_all_in_one_step_and_takes_no_lock() {
+    assert_eq!(
+        of("locked{ read: x = 0; read: $s := y; read: x = $s }"),
+        [
+            "0: $seen, $seen2 = x, y -> 2",
+            "2: assume $seen == 0 -> 3",
+            "2: assume $seen != 0 -> 0",
+            "3: assume $seen2 >= 0 && $seen2 <= 1 -> 4",
+            "3: assume !($seen2 >= 0 && $seen2 <= 1) -> 0",
+            "4: assume $seen == $seen2 -> 5",
+            "4: assume $seen != $seen2 -> 0",
+            "5: $s = $seen2 -> 1",
+        ]
+    );
+}
+
+#[test]
 fn registers_get_a_first_value_only_if_it_is_read() {
     let text = |statements: &str| {
         steps(&format!("forbidden * process registers $r = * : [0:1] $s = 2 $t = * : Z text {statements}"))

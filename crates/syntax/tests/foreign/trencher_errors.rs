@@ -59,6 +59,11 @@ fn a_misspelt_state() {
     wrong("thread t\ninitial start\ntransition strat q1 noop\nend", &["2:9 unknown-state"]);
     let slip = thread("transition q0 r3 noop\ntransition r4 r5 noop");
     warns(Language::Trencher, &slip, &["4:12 unreached-state"]);
+    let slips = thread("transition q0 waiting noop\ntransition waiting waitng noop\ntransition watiing q0 noop");
+    warns(Language::Trencher, &slips, &["4:20 misspelt-state", "5:12 unreached-state"]);
+    // Numbers tell states apart, and so do short names.
+    let numbered = thread("transition q0 wait1 noop\ntransition wait1 wait2 noop\ntransition q0 r noop");
+    warns(Language::Trencher, &numbered, &[]);
 }
 
 #[test]

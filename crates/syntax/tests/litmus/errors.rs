@@ -161,6 +161,56 @@ fn questions() {
     }
 }
 
+/// All errors as `line:column message`.
+fn refusals(text: &str) -> Vec<String> {
+    let source = Source::new("", text);
+    let shown = |error: &weir_ir::Diagnostic| {
+        let at = source.line_column(error.primary.span.start);
+        format!("{}:{} {}", at.line, at.column, error.message)
+    };
+    read(text).expect_err("this must be refused").iter().map(shown).collect()
+}
+
+#[track_caller]
+fn check_all(text: &str, expected: &[&str]) {
+    let found = refusals(text);
+    let agree =
+        found.len() == expected.len() && found.iter().zip(expected).all(|(found, wanted)| found.starts_with(wanted));
+    assert!(agree, "{text}\n{found:#?}");
+}
+
+#[test]
+fn all_errors_of_the_code_and_the_question_are_reported() {
+    check_all(
+        "X86 t\n{ }\n P0 | P1 ;\n MVO [x],$1 | MOV [y,$1 ;\n MOV EAX,$1 | JNO2 l | NOP ;\n NOP ;\n MOV EAX,EBX | NOP ;\nexists (0:EAX=)",
+        &[
+            "4:2 unknown instruction `MVO`",
+            "4:21 expected `]`",
+            "5:15 unknown instruction `JNO2`",
+            "6:2 this row has 1 column, but there are 2 threads",
+            "8:15 ",
+        ],
+    );
+    // A row that is not ended takes the next one with it, and nothing is said of that.
+    check_all(
+        "X86 t\n{ }\n P0 | P1 ;\n NOP | MOV EAX,$1\n NOP | MVO ;\n NOP | MVO ;\nexists (x=0)",
+        &["5:2 expected `|` or `;` after the instruction", "6:8 unknown instruction `MVO`"],
+    );
+    check_all("X86 t\n{ }\n P0 ;\n MVO EAX\nexists (x=0)", &["4:2 unknown instruction `MVO`"]);
+    check_all("X86 t\n{ }\n P0 ;\n MVO EAX", &["4:2 unknown instruction `MVO`"]);
+    // One for each thread of what instructions cannot mean.
+    check_all(
+        "X86 t\n{ }\n P0 | P1 ;\n JMP far | JMP away ;\n JMP off | JMP out ;\nexists (x=0)",
+        &["4:6 P0 has no label `far`", "4:16 P1 has no label `away`"],
+    );
+}
+
+#[test]
+fn sizes_in_words_are_told_to_be_left_out() {
+    let errors = read("X86 t\n{ }\n P0 ;\n MOV DWORD PTR [x],$1 ;\nexists (x=0)").expect_err("refused");
+    assert!(errors[0].help.as_ref().is_some_and(|help| help.starts_with("leave sizes out")), "{errors:?}");
+}
+
 #[test]
 fn every_refusal_shows_a_way_out_where_it_is_not_obvious() {
     for text in ["AArch64 MP\n{ }", "X86 t\n{ }\n P0 ;\n MVO [x],$1 ;", "X86 t\n{ }\n P0 | P1 ;\n NOP ;"] {

@@ -133,6 +133,10 @@ fn lead_on(rng: &mut Rng, from: LocId, done: usize, count: usize, edges: &mut Ve
 fn instruction(rng: &mut Rng, threads: usize) -> Instruction {
     let register = RegId::new(rng.below(2));
     match rng.below(12) {
+        1 if rng.chance(30) => {
+            let other = RegId(1 - register.0.min(1));
+            Instruction::Snapshot(vec![(register, address(rng)), (other, address(rng))])
+        }
         0 | 1 => Instruction::Load { register, address: address(rng) },
         2 | 3 => Instruction::Store { address: address(rng), value: expr(rng, 2) },
         4 => Instruction::Assign { register, value: expr(rng, 3) },

@@ -99,6 +99,7 @@ fn folded(instruction: &Instruction) -> Instruction {
                 Rmw::Exchange(value) | Rmw::Fetch(_, value) => *value = fold(value),
             }
         }
+        Instruction::Snapshot(loads) => loads.iter_mut().for_each(|(_, address)| *address = fold(address)),
         Instruction::Call { arguments, .. } => arguments.iter_mut().for_each(|argument| *argument = fold(argument)),
         _ => {}
     }

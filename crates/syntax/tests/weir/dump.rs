@@ -73,6 +73,11 @@ pub(crate) fn instruction(body: &Body, instruction: &Instruction) -> String {
     match instruction {
         Instruction::Skip => "skip".into(),
         Instruction::Load { register, address } => format!("{} = mem[{}]", name(register), text(address)),
+        Instruction::Snapshot(loads) => {
+            let registers: Vec<String> = loads.iter().map(|(register, _)| name(register)).collect();
+            let cells: Vec<String> = loads.iter().map(|(_, address)| format!("mem[{}]", text(address))).collect();
+            format!("{} = {}", registers.join(", "), cells.join(", "))
+        }
         Instruction::Store { address, value } => format!("mem[{}] = {}", text(address), text(value)),
         Instruction::Fence => "fence".into(),
         Instruction::Assign { register, value } => format!("{} = {}", name(register), text(value)),

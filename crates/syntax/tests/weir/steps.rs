@@ -33,6 +33,17 @@ fn each_shared_read_inside_an_expression_is_a_load_of_its_own_from_left_to_right
 }
 
 #[test]
+fn several_cells_loaded_at_once_are_one_step_and_their_indices_come_before() {
+    check("shared x, y;", "let a, b; a, b = x, y;", &["0 -> 1: a, b = mem[1], mem[2]"]);
+    check("shared x;", "let a, b, c; b, a, c = *b, x, mem[9];", &["0 -> 1: b, a, c = mem[b], mem[1], mem[9]"]);
+    check(
+        "shared x, f[2];",
+        "let a, b; a, b = f[x], f[a];",
+        &["0 -> 1: _t1 = mem[1]", "1 -> 2: a, b = mem[2 + _t1], mem[2 + a]"],
+    );
+}
+
+#[test]
 fn temporaries_are_free_again_when_the_statement_ends() {
     check(
         "shared x;",

@@ -1,6 +1,6 @@
 //! Random threads: structured statements, laid out as an automaton.
 
-use weir_ir::{BinaryOp, BinaryRmw, Expr, Instruction, LocId, Range, RegExpr, Rmw, Shared, Thread, Value};
+use weir_ir::{BinaryOp, BinaryRmw, Expr, Instruction, LocId, Range, RegExpr, RegId, Rmw, Shared, Thread, Value};
 
 use super::expressions::{address, condition, operand, register};
 use super::{Config, Statement};
@@ -89,6 +89,7 @@ impl Writer<'_> {
             Statement::Load => {
                 Instruction::Load { register: register(rng, config), address: address(rng, config, shared) }
             }
+            Statement::Snapshot => self.snapshot(),
             Statement::Store => {
                 Instruction::Store { address: address(rng, config, shared), value: operand(rng, config) }
             }
@@ -103,6 +104,14 @@ impl Writer<'_> {
             Statement::StrayLock => Instruction::Unlock,
             _ => Instruction::Skip,
         }
+    }
+
+    fn snapshot(&mut self) -> Instruction {
+        let (rng, config) = (&mut *self.rng, self.config);
+        let first = register(rng, config);
+        let second = RegId((first.0 + 1) % config.registers.max(2));
+        let loads = [first, second].map(|register| (register, address(rng, config, self.shared)));
+        Instruction::Snapshot(loads.to_vec())
     }
 
     fn havoc(&mut self) -> Instruction {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use weir_ir::{Address, LocId, Multiplicity, Program, RegExpr, RegId, ThreadId, Value};
 
-use super::FinalState;
+use super::loose::Loose;
+use super::{Drained, FinalState, Model};
 
 /// A state of the whole program. Equal states are equal values.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -23,8 +24,10 @@ pub(super) struct ThreadState {
     pub(super) location: LocId,
     /// All of them, also those that hold 0.
     pub(super) registers: BTreeMap<RegId, Value>,
-    /// Oldest first. Always empty under SC.
+    /// Oldest first. Always empty under SC. With approximated buffers, the part that is in order.
     pub(super) buffer: Vec<(Address, Value)>,
+    /// The part of an approximated buffer that is not in order; younger than the other.
+    pub(super) loose: Loose,
 }
 
 impl State {
@@ -48,7 +51,7 @@ impl State {
     }
 
     pub(super) fn is_drained(&self) -> bool {
-        self.threads.values().all(|thread| thread.buffer.is_empty())
+        self.threads.values().all(ThreadState::is_drained)
     }
 
     pub(super) fn all_done(&self, program: &Program) -> bool {
@@ -63,20 +66,43 @@ impl State {
         let registers = self.threads.iter().map(|(&id, thread)| (id, thread.registers.clone())).collect();
         FinalState { memory: self.memory.clone(), registers }
     }
+
+    pub(super) fn to_drained(&self) -> Drained {
+        let locations = self.threads.iter().map(|(&id, thread)| (id, thread.location)).collect();
+        Drained { locations, values: self.to_final(), holder: self.holder }
+    }
 }
 
 impl ThreadState {
     fn initial(program: &Program, thread: ThreadId) -> Self {
         let body = program.body(thread);
         let registers = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).collect();
-        Self { location: body.entry, registers, buffer: Vec::new() }
+        Self { location: body.entry, registers, buffer: Vec::new(), loose: Loose::default() }
     }
 
     pub(super) fn eval(&self, expr: &RegExpr) -> Value {
         expr.eval(&mut |register| self.registers[register])
     }
 
+    /// One more store.
+    pub(super) fn buffer(&mut self, model: Model, address: Address, value: Value) {
+        match model {
+            Model::Sc | Model::Tso => self.buffer.push((address, value)),
+            Model::Set => self.loose.add_to_set(address, value),
+            Model::Multiset => self.loose.add_to_multiset(address, value),
+            Model::Coherence(most) if self.loose.is_empty() && self.buffer.len() < most => {
+                self.buffer.push((address, value));
+            }
+            Model::Coherence(_) => self.loose.add_to_set(address, value),
+        }
+    }
+
     pub(super) fn newest_buffered(&self, address: Address) -> Option<Value> {
-        self.buffer.iter().rev().find(|store| store.0 == address).map(|store| store.1)
+        let in_order = || self.buffer.iter().rev().find(|store| store.0 == address).map(|store| store.1);
+        self.loose.last(address).or_else(in_order)
+    }
+
+    pub(super) fn is_drained(&self) -> bool {
+        self.buffer.is_empty() && self.loose.is_empty()
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn successors(
         for (id, edge) in program.body(thread).edges_from(own.location) {
             steps.extend(rules.execute(edge).into_iter().map(|next| (thread, Action::Execute(id), next)));
         }
-        steps.extend(rules.flush().map(|next| (thread, Action::Flush, next)));
+        steps.extend(rules.flush().into_iter().map(|next| (thread, Action::Flush, next)));
     }
     steps
 }
@@ -50,6 +50,7 @@ impl Rules<'_> {
         match &edge.instruction {
             Instruction::Skip | Instruction::Terminate => vec![self.go(to)],
             Instruction::Load { register, address } => self.load(to, *register, address).into_iter().collect(),
+            Instruction::Snapshot(loads) => self.snapshot(to, loads).into_iter().collect(),
             Instruction::Store { address, value } => self.store(to, address, value).into_iter().collect(),
             Instruction::Fence => only_if(self.own_buffer_is_empty(), self.go(to)),
             Instruction::Assign { register, value } => vec![self.go_with(to, *register, self.own.eval(value))],
@@ -69,25 +70,52 @@ impl Rules<'_> {
         }
     }
 
-    fn flush(&self) -> Option<State> {
-        let &(address, value) = self.own.buffer.first()?;
+    fn flush(&self) -> Vec<State> {
         if self.another_holds_the_lock() {
-            return None;
+            return Vec::new();
         }
-        let mut next = self.state.clone();
-        next.write_memory(self.program, address, value);
-        self.own_in(&mut next).buffer.remove(0);
-        Some(next)
+        let flushed = |(address, value), rest: &dyn Fn(&mut ThreadState)| {
+            let mut next = self.state.clone();
+            next.write_memory(self.program, address, value);
+            rest(self.own_in(&mut next));
+            next
+        };
+        if let Some(&oldest) = self.own.buffer.first() {
+            return vec![flushed(oldest, &|own| {
+                own.buffer.remove(0);
+            })];
+        }
+        let loose = match self.model {
+            Model::Sc | Model::Tso => Vec::new(),
+            Model::Set | Model::Coherence(_) => self.own.loose.flush_set(),
+            Model::Multiset => self.own.loose.flush_multiset(),
+        };
+        loose.iter().map(|(store, rest)| flushed(*store, &|own| own.loose = rest.clone())).collect()
     }
 
     fn load(&self, to: LocId, register: RegId, address: &RegExpr) -> Option<State> {
         if self.another_holds_the_lock() {
             return None;
         }
+        Some(self.go_with(to, register, self.seen(address)))
+    }
+
+    fn snapshot(&self, to: LocId, loads: &[(RegId, RegExpr)]) -> Option<State> {
+        if self.another_holds_the_lock() {
+            return None;
+        }
+        let mut next = self.go(to);
+        for (register, address) in loads {
+            self.own_in(&mut next).registers.insert(*register, self.seen(address));
+        }
+        Some(next)
+    }
+
+    /// What the thread sees in the cell.
+    fn seen(&self, address: &RegExpr) -> Value {
         let address = self.own.eval(address);
         let buffered = self.own.newest_buffered(address);
-        let value = buffered.unwrap_or_else(|| self.state.read_memory(self.program, address));
-        Some(self.go_with(to, register, value))
+        buffered.unwrap_or_else(|| self.state.read_memory(self.program, address))
     }
 
     fn store(&self, to: LocId, address: &RegExpr, value: &RegExpr) -> Option<State> {
@@ -98,9 +126,9 @@ impl Rules<'_> {
         match self.model {
             Model::Sc if self.another_holds_the_lock() => None,
             Model::Sc => Some(self.go_and_write(to, address, value)),
-            Model::Tso => {
+            _ => {
                 let mut next = self.go(to);
-                self.own_in(&mut next).buffer.push((address, value));
+                self.own_in(&mut next).buffer(self.model, address, value);
                 Some(next)
             }
         }
@@ -163,7 +191,7 @@ impl Rules<'_> {
     }
 
     fn own_buffer_is_empty(&self) -> bool {
-        self.own.buffer.is_empty()
+        self.own.is_drained()
     }
 
     fn another_holds_the_lock(&self) -> bool {

@@ -35,6 +35,17 @@ pub(super) fn smaller_instructions(instruction: &Instruction) -> Vec<Instruction
             results.extend(smaller(address).into_iter().map(load));
             results.push(Instruction::Assign { register: *register, value: Expr::Const(0) });
         }
+        Instruction::Snapshot(loads) => {
+            for (at, (register, address)) in loads.iter().enumerate() {
+                results.push(Instruction::Load { register: *register, address: address.clone() });
+                let replaced = |smaller| {
+                    let mut loads = loads.clone();
+                    loads[at].1 = smaller;
+                    Instruction::Snapshot(loads)
+                };
+                results.extend(smaller(address).into_iter().map(replaced));
+            }
+        }
         Instruction::Store { address, value } => {
             let store = |address: RegExpr, value: RegExpr| Instruction::Store { address, value };
             results.extend(smaller(address).into_iter().map(|address| store(address, value.clone())));

@@ -110,11 +110,14 @@ fn encode(limit: Limit) -> u64 {
         Limit::Memory => 2,
         Limit::States => 3,
         Limit::Interrupted => 4,
+        Limit::Alarm => 5,
+        Limit::Extensions => 6,
     }
 }
 
 fn decode(code: u64) -> Option<Limit> {
-    [Limit::Time, Limit::Memory, Limit::States, Limit::Interrupted].into_iter().find(|&limit| encode(limit) == code)
+    let all = [Limit::Time, Limit::Memory, Limit::States, Limit::Interrupted, Limit::Alarm];
+    all.into_iter().find(|&limit| encode(limit) == code)
 }
 
 /// The first step, in the order of the system, that leads from one state to the other.

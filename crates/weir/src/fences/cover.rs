@@ -5,11 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use rustsat::encodings::pb::{BoundUpper, GeneralizedTotalizer};
+use rustsat::encodings::pb::{BinaryAdder, BoundUpper, GeneralizedTotalizer};
 use rustsat::instances::{BasicVarManager, ManageVars};
 use rustsat::solvers::{Solve, SolveIncremental, SolverResult};
 use rustsat::types::{Clause, Lit, TernaryVal, Var};
 use rustsat_batsat::BasicSolver;
+
+/// With more different costs than this there may be too many different sums.
+const FEW_KINDS_OF_COSTS: usize = 3;
 
 /// A set of places, by number.
 pub(super) type Choice = BTreeSet<usize>;
@@ -68,19 +71,28 @@ impl Cover {
     }
 
     fn solve(&self) -> Result<Option<Choice>, String> {
+        let places: Choice = self.demands.iter().flatten().copied().collect();
+        let kinds: BTreeSet<u64> = places.iter().map(|&place| self.costs[place]).collect();
+        let weights = places.into_iter().map(|place| (literal(place), self.costs[place] as usize));
+        // A totalizer makes the solver's work easy, but has a variable for each sum that there can be.
+        if kinds.len() <= FEW_KINDS_OF_COSTS {
+            self.solve_with(weights.collect::<GeneralizedTotalizer>())
+        } else {
+            self.solve_with(weights.collect::<BinaryAdder>())
+        }
+    }
+
+    fn solve_with(&self, mut sum: impl BoundUpper) -> Result<Option<Choice>, String> {
         let mut solver = BasicSolver::default();
         let mut variables = BasicVarManager::from_next_free(Var::new(self.costs.len() as u32));
         self.state_demands(&mut solver)?;
-        let places: Choice = self.demands.iter().flatten().copied().collect();
-        let weights = places.into_iter().map(|place| (literal(place), self.costs[place] as usize));
-        let mut sum: GeneralizedTotalizer = weights.collect();
         let mut best = match solver.solve().map_err(words)? {
             SolverResult::Sat => self.solution(&solver)?,
             SolverResult::Unsat => return Ok(None),
             SolverResult::Interrupted => return Err("the solver stopped".into()),
         };
         while let Some(less) = (self.cost(&best) as usize).checked_sub(1) {
-            sum.encode_ub(..=less, &mut solver, &mut variables as &mut dyn ManageVars).map_err(words)?;
+            sum.encode_ub(less..=less, &mut solver, &mut variables as &mut dyn ManageVars).map_err(words)?;
             let assumptions: Vec<Lit> = sum.enforce_ub(less).map_err(words)?;
             match solver.solve_assumps(&assumptions).map_err(words)? {
                 SolverResult::Sat => best = self.solution(&solver)?,
@@ -161,5 +173,21 @@ mod tests {
             let found = cover.cheapest().expect("the solver works").map(|choice| cover.cost(&choice));
             assert_eq!(found, expected, "{:?}", cover.demands);
         }
+    }
+
+    /// Costs that are all different and large must not make the encoding large.
+    #[test]
+    fn many_different_costs_are_no_trouble() {
+        let number = |seed: u64| (seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as usize;
+        let costs = (1..=40).map(|place| 100_000 + number(place) as u64 % 900_000).collect();
+        let demand = |at: u64| (0..5).map(|member| number(1000 * at + member) % 40).collect();
+        let cover = Cover { costs, demands: (1..=40).map(demand).collect(), excluded: Vec::new() };
+        let choice = cover.cheapest().expect("the solver works").expect("there is a choice");
+        assert!(cover.demands.iter().all(|demand| !demand.is_disjoint(&choice)));
+        let dearer = |place: &usize| {
+            let fewer: Choice = choice.iter().copied().filter(|other| other != place).collect();
+            cover.demands.iter().any(|demand| demand.is_disjoint(&fewer))
+        };
+        assert!(choice.iter().all(dearer), "a place is not needed");
     }
 }

@@ -1,4 +1,4 @@
-//! The cheapest fences that make a program robust.
+//! The cheapest fences that make a program robust, free of triangular races, or safe.
 //!
 //! A run that shows an attack also shows where fences help against it: after any of the attacker's steps from the delayed store
 //! on, before the load. Every set of fences that makes the program robust must hold one of these places, for every such run. So: take the
@@ -13,16 +13,20 @@
 mod costs;
 mod cover;
 mod places;
+mod safe;
 
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 use weir_ir::Program;
+use weir_witness::Goal;
 
+use crate::check::{self, check};
 use crate::reach::Statistics;
 use crate::robust::{
     Answer, Attack, Attacks, Checker, Options as RobustOptions, Question, ThreadEdge, robust, triangular_races,
 };
+use crate::transform::insert_fences_after;
 use crate::{Control, Failure, Limit, Verdict};
 pub use costs::{FrequencyCosts, LoopCosts, unit_cost};
 use cover::{Choice, Cover};
@@ -45,6 +49,8 @@ pub enum Aim {
     Robust,
     /// No triangular race is left: stricter, and easier to see in a program.
     RaceFree,
+    /// No property can be broken under TSO. That can take fewer fences than robustness, and it can be impossible.
+    Safe,
 }
 
 /// How to look for fences.
@@ -65,6 +71,8 @@ pub enum Fences {
     Cheapest(Vec<BTreeSet<usize>>),
     /// No place lies between the store and the load of this attack.
     Nowhere(Attack),
+    /// This goal can be reached without any store waiting, so no fence helps.
+    Hopeless(Goal),
     /// The search was stopped.
     Stopped(Limit),
 }
@@ -95,6 +103,7 @@ pub fn fences(program: &Program, places: &[Place], options: &Options, control: &
     let checker = Checker::new(program)?;
     let attacks = checker.attacks();
     let mut hunt = Hunt {
+        program,
         checker: &checker,
         places,
         options,
@@ -119,6 +128,7 @@ pub fn fences(program: &Program, places: &[Place], options: &Options, control: &
 }
 
 struct Hunt<'a> {
+    program: &'a Program,
     checker: &'a Checker,
     places: &'a [Place],
     options: &'a Options,
@@ -136,6 +146,7 @@ enum Trial {
     Refuted,
     /// It is not, and no place would help.
     Nowhere(Attack),
+    Hopeless(Goal),
     Stopped(Limit),
 }
 
@@ -150,6 +161,7 @@ impl Hunt<'_> {
             match self.try_out(&choice)? {
                 Trial::Refuted => {}
                 Trial::Nowhere(attack) => return Ok(Fences::Nowhere(attack)),
+                Trial::Hopeless(goal) => return Ok(Fences::Hopeless(goal)),
                 Trial::Stopped(limit) => return Ok(Fences::Stopped(limit)),
                 Trial::Robust => {
                     self.report.cost = cost;
@@ -165,12 +177,15 @@ impl Hunt<'_> {
     }
 
     fn try_out(&mut self, choice: &Choice) -> Result<Trial, Failure> {
+        if self.options.aim == Aim::Safe {
+            return self.try_safe(choice);
+        }
         let fenced = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
-        let question = Question { attacks: self.open.clone(), fenced };
+        let question = Question { attacks: self.open.clone(), fenced, ..Question::default() };
         let control = self.control.after(self.started.elapsed());
         let (found, statistics) = match self.options.aim {
             Aim::Robust => self.attack(question, &control)?,
-            Aim::RaceFree => self.race(question, &control)?,
+            Aim::RaceFree | Aim::Safe => self.race(question, &control)?,
         };
         self.report.searches += 1;
         self.report.statistics.add(&statistics);
@@ -180,13 +195,36 @@ impl Hunt<'_> {
             Verdict::Violated(found) => found,
         };
         self.report.seen_feasible.insert(attack);
-        let helps = |place: &Place| place.after.iter().any(|edge| overtaken.contains(edge));
+        Ok(if self.demand(&overtaken) { Trial::Refuted } else { Trial::Nowhere(attack) })
+    }
+
+    /// Demands a fence after one of these steps; false if there is no place for it.
+    fn demand(&mut self, after: &BTreeSet<ThreadEdge>) -> bool {
+        let helps = |place: &Place| place.after.iter().any(|edge| after.contains(edge));
         let demand: Choice = (0..self.places.len()).filter(|&place| helps(&self.places[place])).collect();
-        if demand.is_empty() {
-            return Ok(Trial::Nowhere(attack));
+        let is_possible = !demand.is_empty();
+        if is_possible {
+            self.cover.demands.push(demand);
         }
-        self.cover.demands.push(demand);
-        Ok(Trial::Refuted)
+        is_possible
+    }
+
+    /// Whether the properties hold with these fences; if not, the run that breaks one demands others.
+    fn try_safe(&mut self, choice: &Choice) -> Result<Trial, Failure> {
+        let after = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
+        let fenced = insert_fences_after(self.program, &after);
+        let control = self.control.after(self.started.elapsed());
+        let answer = check(&fenced, &check::Options::default(), &control)?;
+        self.report.searches += 1;
+        self.report.statistics.add(&answer.statistics);
+        let found = match answer.verdict {
+            Verdict::Holds => return Ok(Trial::Robust),
+            Verdict::Unknown(limit) => return Ok(Trial::Stopped(limit)),
+            Verdict::Violated(found) => safe::hurried(&fenced, *found),
+        };
+        let counts: Vec<usize> = self.program.threads.iter().map(|thread| thread.body.edges().len()).collect();
+        let stopped = safe::stopped_after(&fenced, &found, &counts);
+        Ok(if self.demand(&stopped) { Trial::Refuted } else { Trial::Hopeless(found.goal()) })
     }
 
     fn attack(&self, question: Question, control: &Control) -> Result<(Found, Statistics), Failure> {
@@ -259,6 +297,7 @@ pub fn recheck(
 fn achieves(program: &Program, options: &Options, control: &Control) -> Result<Verdict<()>, Failure> {
     Ok(match options.aim {
         Aim::Robust => without_run(robust(program, &options.robust, control)?.verdict),
+        Aim::Safe => without_run(check(program, &check::Options::default(), control)?.verdict),
         Aim::RaceFree => without_run(triangular_races(program, options.robust.jobs, control)?.verdict),
     })
 }

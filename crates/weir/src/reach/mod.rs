@@ -1,29 +1,57 @@
-//! Can a goal be reached? The explicit engine: every state is visited one by one.
+//! Can a goal be reached? One file or folder an engine; what they have in common is here.
 //!
-//! Direction of error: none. `Holds` means that the reachable states were finitely many and all of them
-//! were visited; a violation is a run that `weir-witness` has replayed. Under TSO buffers are
-//! unbounded, so the search may not end by itself: then it ends at the budget, with `Unknown`.
+//! A violation is a run that `weir-witness` has replayed, whichever engine found it.
 
+mod abstraction;
+mod dual;
+mod explicit;
+mod lazy;
 pub(crate) mod refuse;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use weir_ir::{EdgeId, Program, PropertyId, ThreadId};
-use weir_witness::{Checked, Goal, Model, Run};
+use weir_witness::{Buffering, Certificate, Checked, Goal, Model};
 
-use crate::control::Watch;
-use crate::explore::{Found, Outcome, breadth_first, depth_first};
-use refuse::MOST_WORDS;
+pub use lazy::{Form, LazyOptions, Round};
 
-use crate::semantics::TransitionSystem;
-use crate::semantics::compile::{Compiled, Purpose, compile, present};
-use crate::semantics::machine::{Machine, System};
-use crate::semantics::sc::Sc;
-use crate::semantics::tso::Tso;
-use crate::{Control, Failure, Verdict};
+use crate::semantics::compile::{Compiled, present};
+use crate::{Control, Failure, Limit, Verdict};
+
+/// How to find out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Engine {
+    /// Visits every state one by one.
+    #[default]
+    Explicit,
+    /// Lets stores wait only where that can matter, found by checks for robustness.
+    Lazy,
+    /// Exact with unbounded buffers, for finitely many values: backwards from the goals.
+    Dual,
+    /// Takes buffers as sets: proves quickly, or may not know.
+    Set,
+    /// Takes buffers as multisets: as a set, but counts.
+    Multiset,
+    /// Keeps the order of the oldest stores and takes the rest as a set; refines as far as it takes.
+    Coherence,
+}
+
+impl Engine {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Explicit => "explicit",
+            Self::Lazy => "lazy",
+            Self::Dual => "dual",
+            Self::Set => "set",
+            Self::Multiset => "multiset",
+            Self::Coherence => "coherence",
+        }
+    }
+}
 
 /// In which order states are visited.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -40,6 +68,11 @@ pub enum Search {
 pub struct Options {
     /// The memory model.
     pub model: Model,
+    /// The engine.
+    pub engine: Engine,
+    /// For [`Engine::Coherence`]: how many stores are kept in order; refined step by step if not given. For
+    /// [`Engine::Multiset`]: how far counters may go at most.
+    pub bound: Option<u32>,
     /// The order of the search.
     pub search: Search,
     /// Number of workers, at most 256. The answer does not depend on it.
@@ -48,16 +81,21 @@ pub struct Options {
     pub keep_dead_registers: bool,
     /// Which goals to look for: all of the program's if empty.
     pub goals: Vec<Goal>,
+    /// For the lazy engine.
+    pub lazy: LazyOptions,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
             model: Model::Tso,
+            engine: Engine::default(),
+            bound: None,
             search: Search::default(),
             jobs: NonZeroUsize::MIN,
             keep_dead_registers: false,
             goals: Vec::new(),
+            lazy: LazyOptions::default(),
         }
     }
 }
@@ -100,6 +138,8 @@ pub struct Coverage {
     pub immobile: Vec<ThreadId>,
     /// Stores that were blocked at least once because the value lies outside the declared range of the cell.
     pub out_of_range: Vec<(ThreadId, EdgeId)>,
+    /// Whether more was explored than can happen: then a store that was blocked need not be in any run.
+    pub approximate: bool,
 }
 
 /// The answer, and how it came about.
@@ -111,6 +151,18 @@ pub struct Report {
     pub statistics: Statistics,
     /// What was executed. Complete only if the verdict is `Holds`.
     pub coverage: Coverage,
+    /// What the lazy engine added to the program, round by round; other engines have no rounds.
+    pub rounds: Vec<Round>,
+    /// How buffers were approximated when the answer was found, if they were.
+    pub buffering: Option<Buffering>,
+}
+
+impl Report {
+    /// Nothing was found out.
+    pub(crate) fn unknown(limit: Limit) -> Self {
+        let (statistics, coverage) = (Statistics::default(), Coverage::default());
+        Self { verdict: Verdict::Unknown(limit), statistics, coverage, buffering: None, rounds: Vec::new() }
+    }
 }
 
 /// Looks for a run of `program` that reaches a goal. Without any goal, just visits all states.
@@ -118,85 +170,41 @@ pub struct Report {
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
 pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
-    // Whatever comes before the search counts towards its time.
-    let started = Instant::now();
-    refuse::unsupported(program)?;
-    let goals = if options.goals.is_empty() { all_goals(program) } else { options.goals.clone() };
-    let purpose = Purpose {
-        keep_dead_registers: options.keep_dead_registers,
-        buffered: options.model == Model::Tso,
-        monitored: false,
-        goals: &goals,
-    };
-    // Compiling a program near the limits of size takes seconds.
-    if let Some(limit) = Watch::start(control).exceeded(0, 0) {
-        let statistics = Statistics::default();
-        return Ok(Report { verdict: Verdict::Unknown(limit), statistics, coverage: Coverage::default() });
+    match options.engine {
+        Engine::Explicit => explicit::reach(program, options, control),
+        Engine::Lazy => lazy::reach(program, options, control),
+        Engine::Dual => dual::reach(program, options, control),
+        Engine::Set | Engine::Multiset | Engine::Coherence => abstraction::reach(program, options, control),
     }
-    let compiled = compile(program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
-    let outcome = run(&compiled.machine, options, &control.after(started.elapsed()));
-    let outcome = Outcome { elapsed: started.elapsed(), ..outcome };
-    if let Some(fault) = compiled.machine.fault.get() {
-        return Err(Failure::Bug(fault.clone()));
-    }
-    report(program, options, &compiled, outcome)
 }
+
+/// All states with buffers approximated like this. If the answer with them was `Holds`, this is a certificate of it; the outer
+/// result fails as [`reach`] does, the inner one tells which limit came first.
+///
+/// # Errors
+/// As [`reach`].
+pub fn certify(
+    program: &Program,
+    options: &Options,
+    buffering: Buffering,
+    control: &Control,
+) -> Result<Result<Certificate, Limit>, Failure> {
+    abstraction::certify(program, options, buffering, control)
+}
+
+/// What an engine looks for.
+pub(crate) fn goals(program: &Program, options: &Options) -> Vec<Goal> {
+    if options.goals.is_empty() { all_goals(program) } else { options.goals.clone() }
+}
+
+/// The most workers: each keeps batches for every other one.
+pub(crate) const MOST_WORKERS: usize = 256;
 
 /// Everything that `reach` can look for in a program, in the order in which it is preferred.
 pub fn all_goals(program: &Program) -> Vec<Goal> {
     let properties = (0..program.properties.len()).map(|property| Goal::Property(PropertyId::new(property)));
     let asserting = present(program).filter(|&thread| program.body(thread).failed.is_some());
     properties.chain(asserting.map(Goal::Assertion)).collect()
-}
-
-/// Runs the search with the smallest fixed size of states that is large enough.
-fn run(machine: &Machine, options: &Options, control: &Control) -> Outcome {
-    match machine.layout.words {
-        0..=1 => run_sized::<1>(machine, options, control),
-        2 => run_sized::<2>(machine, options, control),
-        3..=8 => run_sized::<8>(machine, options, control),
-        _ => run_sized::<MOST_WORDS>(machine, options, control),
-    }
-}
-
-/// The most workers: each keeps batches for every other one.
-pub(crate) const MOST_WORKERS: usize = 256;
-
-fn run_sized<const N: usize>(machine: &Machine, options: &Options, control: &Control) -> Outcome {
-    match options.model {
-        Model::Sc => run_model(&System::<Sc, N>::new(machine), options, control),
-        Model::Tso => run_model(&System::<Tso, N>::new(machine), options, control),
-    }
-}
-
-fn run_model<T: TransitionSystem>(system: &T, options: &Options, control: &Control) -> Outcome {
-    match options.search {
-        Search::BreadthFirst => breadth_first(system, control, options.jobs.get().min(MOST_WORKERS)),
-        Search::DepthFirst => depth_first(system, control),
-    }
-}
-
-fn report(program: &Program, options: &Options, compiled: &Compiled, outcome: Outcome) -> Result<Report, Failure> {
-    let statistics = Statistics {
-        states: outcome.states,
-        transitions: outcome.transitions,
-        depth: outcome.depth,
-        state_bytes: (compiled.machine.layout.words * size_of::<u64>()) as u64,
-        stored_bytes: outcome.stored_bytes,
-        elapsed: outcome.elapsed,
-    };
-    let coverage = coverage(program, compiled, &outcome.taken);
-    let verdict = match outcome.found {
-        Found::Nothing => Verdict::Holds,
-        Found::Stopped(limit) => Verdict::Unknown(limit),
-        Found::Goal(goal, steps) => {
-            let run = Run { model: options.model, steps: steps.into_iter().map(|step| compiled.step(step)).collect() };
-            let checked = Checked::new(program, run, goal)
-                .map_err(|error| Failure::Bug(format!("a run that was found does not replay: {error}")))?;
-            Verdict::Violated(Box::new(checked))
-        }
-    };
-    Ok(Report { verdict, statistics, coverage })
 }
 
 pub(crate) fn coverage(program: &Program, compiled: &Compiled, taken: &[bool]) -> Coverage {
@@ -210,5 +218,5 @@ pub(crate) fn coverage(program: &Program, compiled: &Compiled, taken: &[bool]) -
     let immobile = compiled.threads.iter().copied().filter(has_edges).filter(|thread| !moved.contains(thread));
     let blocked = |number: &u32| compiled.machine.blocked_by_range[*number as usize].load(Ordering::Relaxed);
     let out_of_range = (0..edge_count).filter(blocked).map(|number| compiled.edge(number)).collect();
-    Coverage { unexecuted, immobile: immobile.collect(), out_of_range }
+    Coverage { unexecuted, immobile: immobile.collect(), out_of_range, approximate: false }
 }

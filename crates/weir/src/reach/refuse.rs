@@ -20,8 +20,13 @@ struct Obstacle {
     help: &'static str,
 }
 
-/// Refuses programs whose states have no fixed shape, and says all that stands in the way.
+/// Refuses what the explicit engine cannot handle.
 pub(crate) fn unsupported(program: &Program) -> Result<(), Failure> {
+    unsupported_by(program, "explicit")
+}
+
+/// Refuses programs whose states have no fixed shape, and says all that stands in the way of this engine.
+pub(crate) fn unsupported_by(program: &Program, engine: &str) -> Result<(), Failure> {
     let mut obstacles = Vec::new();
     for thread in &program.threads {
         match thread.multiplicity {
@@ -37,16 +42,17 @@ pub(crate) fn unsupported(program: &Program) -> Result<(), Failure> {
     obstacles.retain(|obstacle| seen.insert((obstacle.span, obstacle.code)));
     obstacles.sort_by_key(|obstacle| obstacle.span);
     let Some((first, rest)) = obstacles.split_first() else { return Ok(()) };
-    Err(Failure::Refused(Box::new(diagnostic(first, rest))))
+    Err(Failure::Refused(Box::new(diagnostic(engine, first, rest))))
 }
 
-fn diagnostic(first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
+fn diagnostic(engine: &str, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
     let (shown, hidden) = rest.split_at(rest.len().min(MOST_PLACES - 1));
     let more = match hidden.len() {
         0 => String::new(),
         more => format!(" (and {more} more places)"),
     };
-    let mut diagnostic = Diagnostic::error(first.code, format!("the explicit engine {}{more}", first.what), first.span);
+    let what = format!("the {engine} engine {}{more}", first.what);
+    let mut diagnostic = Diagnostic::error(first.code, what, first.span);
     let mut helps = vec![first.help];
     for obstacle in shown {
         diagnostic = diagnostic.also(obstacle.span, format!("it {}, either", obstacle.what));

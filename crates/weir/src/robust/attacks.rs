@@ -20,6 +20,7 @@ pub(crate) fn drains(instruction: &Instruction) -> bool {
         Instruction::Fence | Instruction::ReadModifyWrite { .. } | Instruction::Lock | Instruction::Unlock => true,
         Instruction::Skip
         | Instruction::Load { .. }
+        | Instruction::Snapshot(_)
         | Instruction::Store { .. }
         | Instruction::Assign { .. }
         | Instruction::Assume(_)
@@ -32,6 +33,11 @@ pub(crate) fn drains(instruction: &Instruction) -> bool {
     }
 }
 
+/// Whether the instruction loads without waiting. A snapshot is one load, of several cells.
+fn is_load(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::Load { .. } | Instruction::Snapshot(_))
+}
+
 /// The loads that can follow a store while it waits, as far as control flow tells.
 fn loads_after(body: &Body, store: EdgeId) -> Vec<EdgeId> {
     let mut seen = vec![false; body.locations.len()];
@@ -42,7 +48,7 @@ fn loads_after(body: &Body, store: EdgeId) -> Vec<EdgeId> {
             continue;
         }
         for (id, edge) in body.edges_from(loc) {
-            if matches!(edge.instruction, Instruction::Load { .. }) {
+            if is_load(&edge.instruction) {
                 loads.push(id);
             }
             if !drains(&edge.instruction) {
@@ -69,7 +75,7 @@ pub(crate) fn enumerate(program: &Program, threads: &[ThreadId]) -> Attacks {
     for &thread in threads {
         let body = program.body(thread);
         let is = |wanted: fn(&Instruction) -> bool| body.edges().iter().filter(move |edge| wanted(&edge.instruction));
-        let loads = is(|instruction| matches!(instruction, Instruction::Load { .. })).count();
+        let loads = is(is_load).count();
         let stores = is(|instruction| matches!(instruction, Instruction::Store { .. })).count();
         attacks.total += stores * loads;
         for store in (0..body.edges().len()).map(EdgeId::new) {

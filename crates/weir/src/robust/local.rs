@@ -20,6 +20,7 @@ fn is_local(instruction: &Instruction) -> bool {
         | Instruction::Terminate
         | Instruction::Fence => true,
         Instruction::Load { .. }
+        | Instruction::Snapshot(_)
         | Instruction::Store { .. }
         | Instruction::ReadModifyWrite { .. }
         | Instruction::Lock

@@ -3,7 +3,11 @@
 //! While the attacker delays: what waits in its buffer, as far as its loads can tell, that is the newest value of each
 //! address. On the path: which helpers are on it, and how each address was accessed.
 
+use std::collections::BTreeSet;
+
 use weir_ir::{Address, Value};
+
+use super::covered::Mark;
 
 /// The number of the empty row: nobody delays anything.
 pub(super) const BEFORE: u64 = 0;
@@ -23,11 +27,12 @@ impl<'a> Memory<'a> {
     #[inline]
     pub(super) fn read(row: &'a [Value]) -> Self {
         match row {
-            [DELAYING, attacker, store, address, has_loaded, waiting @ ..] => Self::Delaying(Delaying {
+            [DELAYING, attacker, store, address, has_loaded, mark, waiting @ ..] => Self::Delaying(Delaying {
                 attacker: *attacker as usize,
                 store: *store as u32,
                 address: *address,
                 has_loaded: *has_loaded != 0,
+                mark: *mark,
                 waiting,
             }),
             [PATH, attacker, address, count, rest @ ..] => {
@@ -64,14 +69,16 @@ pub(super) struct Delaying<'a> {
     address: Address,
     /// Whether the attacker has loaded from memory since.
     pub(super) has_loaded: bool,
+    /// How much of the way since is [covered](super::covered).
+    pub(super) mark: Mark,
     /// Pairs of address and newest waiting value.
     waiting: &'a [Value],
 }
 
 impl Delaying<'_> {
     /// The attacker begins to delay with this store.
-    pub(super) fn begin(attacker: usize, store: u32, address: Address, value: Value) -> [Value; 7] {
-        [DELAYING, attacker as Value, Value::from(store), address, 0, address, value]
+    pub(super) fn begin(attacker: usize, store: u32, mark: Mark, (address, value): (Address, Value)) -> [Value; 8] {
+        [DELAYING, attacker as Value, Value::from(store), address, 0, mark, address, value]
     }
 
     /// The newest waiting value of an address.
@@ -81,30 +88,34 @@ impl Delaying<'_> {
     }
 
     pub(super) fn with_store(&self, address: Address, value: Value) -> Vec<Value> {
-        let mut row = self.header(self.has_loaded);
+        let mut row = self.header();
         extend_with(&mut row, self.waiting, address, value);
         row
     }
 
-    pub(super) fn with_load(&self) -> Vec<Value> {
-        let mut row = self.header(true);
+    pub(super) fn with(&self, has_loaded: bool, mark: Mark) -> Vec<Value> {
+        let mut row = Delaying { has_loaded, mark, ..*self }.header();
         row.extend_from_slice(self.waiting);
         row
     }
 
-    /// The path begins: the attacker has loaded from this address.
-    pub(super) fn onto_path(&self, loaded: Address) -> [Value; 6] {
-        [PATH, self.attacker as Value, self.address, 0, loaded, LOADED]
+    /// The path begins: the attacker has loaded from these addresses, in one step.
+    pub(super) fn onto_path(&self, loaded: &[Address]) -> Vec<Value> {
+        let mut row = vec![PATH, self.attacker as Value, self.address, 0];
+        let ascending: BTreeSet<Address> = loaded.iter().copied().collect();
+        row.extend(ascending.into_iter().flat_map(|address| [address, LOADED]));
+        row
     }
 
-    fn header(&self, has_loaded: bool) -> Vec<Value> {
-        let mut row = Vec::with_capacity(self.waiting.len() + 7);
+    fn header(&self) -> Vec<Value> {
+        let mut row = Vec::with_capacity(self.waiting.len() + 8);
         row.extend_from_slice(&[
             DELAYING,
             self.attacker as Value,
             Value::from(self.store),
             self.address,
-            Value::from(has_loaded),
+            Value::from(self.has_loaded),
+            self.mark,
         ]);
         row
     }
@@ -199,6 +210,35 @@ impl Path<'_> {
         row
     }
 
+    /// After a snapshot of a helper, which is one access to several addresses; `None` if it may not happen now, because nothing on
+    /// the path happens before it.
+    pub(super) fn with_snapshot(&self, helper: usize, addresses: &[Address], in_section: bool) -> Option<Vec<Value>> {
+        let leading = addresses.iter().find(|&&address| self.leads_to(address, false));
+        let is_on_path = self.holds(helper) || leading.is_some();
+        let mut row = match leading {
+            Some(&address) if !self.holds(helper) => self.joined(helper, address, false),
+            None if !is_on_path && !in_section => return None,
+            _ => self.row(),
+        };
+        for &address in addresses {
+            let Memory::Path(path) = Memory::read(&row) else { return None };
+            let next = match is_on_path {
+                true => path.with_access(address, false),
+                // The section must come to be on the path before it ends.
+                false => Some(path.with_access_in_section(address, false)),
+            };
+            row = next.unwrap_or(row);
+        }
+        Some(row)
+    }
+
+    fn row(&self) -> Vec<Value> {
+        let mut row = self.header();
+        row.extend_from_slice(self.helpers);
+        row.extend_from_slice(self.levels);
+        row
+    }
+
     fn header(&self) -> Vec<Value> {
         let mut row = Vec::with_capacity(self.helpers.len() + self.levels.len() + 7);
         row.extend_from_slice(&[PATH, self.attacker as Value, self.address, self.helpers.len() as Value]);
@@ -223,7 +263,7 @@ mod tests {
 
     #[test]
     fn newest_waiting_values_are_found() {
-        let row = Delaying::begin(1, 0, 7, 3);
+        let row = Delaying::begin(1, 0, 0, (7, 3));
         let Memory::Delaying(first) = Memory::read(&row) else { panic!("not delaying") };
         assert_eq!((first.attacker, first.waiting(7), first.waiting(8)), (1, Some(3), None));
         let row = first.with_store(5, 1);
@@ -235,7 +275,8 @@ mod tests {
 
     #[test]
     fn a_section_counts_only_once_something_in_it_is_on_the_path() {
-        let begin = Delaying { attacker: 0, store: 0, address: 7, has_loaded: false, waiting: &[7, 1] }.onto_path(5);
+        let begin = Delaying { attacker: 0, store: 0, address: 7, has_loaded: false, mark: 0, waiting: &[7, 1] };
+        let begin = begin.onto_path(&[5]);
         let first = path(&begin);
         assert!(!first.leads_to(5, false) && first.leads_to(5, true) && !first.is_closed());
         let inside = first.with_access_in_section(7, false);
@@ -243,5 +284,18 @@ mod tests {
         let joined = path(&inside).joined(2, 5, true);
         assert!(path(&joined).is_closed() && path(&joined).holds(2) && path(&joined).leads_to(5, false));
         assert_eq!(path(&joined).with_access(5, false), None);
+    }
+
+    #[test]
+    fn a_snapshot_is_one_access_to_all_its_cells() {
+        let begin = Delaying { attacker: 0, store: 0, address: 7, has_loaded: false, mark: 0, waiting: &[7, 1] };
+        let begin = begin.onto_path(&[6, 5]);
+        assert!(path(&begin).leads_to(5, true) && path(&begin).leads_to(6, true));
+        assert_eq!(path(&begin).with_snapshot(2, &[5, 7], false), None, "nothing was stored there");
+        let stored = path(&begin).joined(1, 5, true);
+        let seen = path(&stored).with_snapshot(2, &[7, 5], false).expect("5 was stored to");
+        assert!(path(&seen).holds(2) && path(&seen).is_closed(), "and with it 7 is on the path");
+        let inside = path(&begin).with_snapshot(2, &[7, 8], true).expect("a section may come to be on the path");
+        assert!(!path(&inside).is_closed() && path(&path(&inside).joined(2, 5, true)).is_closed());
     }
 }

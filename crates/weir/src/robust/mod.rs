@@ -9,6 +9,7 @@
 //! `weir-witness` has replayed, with a cycle of happens-before.
 
 mod attacks;
+mod covered;
 mod instrumented;
 mod local;
 mod memory;
@@ -28,6 +29,7 @@ use weir_witness::Checked;
 
 pub(crate) use attacks::drains;
 pub use attacks::{Attack, Attacks};
+pub(crate) use covered::{Covered, Effect};
 pub(crate) use monitor::Kind;
 pub(crate) use question::Question;
 pub use question::ThreadEdge;

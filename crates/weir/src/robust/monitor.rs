@@ -18,6 +18,7 @@
 use weir_ir::Address;
 use weir_witness::Goal;
 
+use super::covered::{NOTHING_YET, OFF};
 use super::memory::{Delaying, Memory, Path};
 use super::overlay::{Overlay, memory, remember};
 use super::question::{Plan, Plans};
@@ -151,7 +152,9 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let (target, value) = (machine.target(from, place), value.eval(from));
         let mut next = edge.patch.apply(from);
         if self.goes_on(&next, thread, edge.number, edge) && machine.admits(target, value, edge.number) {
-            remember(machine, &mut next, &Delaying::begin(thread, edge.number, machine.address(target), value));
+            let mark = self.plan(thread).mark_after(NOTHING_YET, self.local(thread, edge));
+            let row = Delaying::begin(thread, edge.number, mark, (machine.address(target), value));
+            remember(machine, &mut next, &row);
             emit(self.encode(edge, Kind::Begin), next);
         }
     }
@@ -162,20 +165,36 @@ impl<'a, const N: usize> Monitor<'a, N> {
         self.plan(attacker).goes_on(store - first, edge.number - first, self.location(next, attacker))
     }
 
+    /// Takes note of how much of the attacker's way is covered once it has taken this edge.
+    fn mark(&self, next: &mut Packed<N>, before: &Delaying<'_>, edge: &EdgeCode) {
+        let mark = self.plan(before.attacker).mark_after(before.mark, self.local(before.attacker, edge));
+        if mark != before.mark
+            && let Memory::Delaying(delaying) = memory(self.machine, next)
+        {
+            remember(self.machine, next, &delaying.with(delaying.has_loaded, mark));
+        }
+    }
+
+    /// The number of an edge among those of its thread.
+    fn local(&self, thread: usize, edge: &EdgeCode) -> u32 {
+        edge.number - self.machine.threads[thread].first_number
+    }
+
     fn plan(&self, thread: usize) -> &'a Plan {
         &self.plans.threads[thread]
     }
 
     fn delaying(&self, from: &Packed<N>, delaying: &Delaying<'_>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
         let attacker = delaying.attacker;
-        let loads_from_memory = |edge: &EdgeCode| match &edge.operation {
-            Operation::Load(_, place) => {
-                let address = self.machine.address(self.machine.target(from, place));
-                delaying.waiting(address).is_none().then_some(address)
-            }
-            _ => None,
+        let loads_from_memory = |edge: &EdgeCode| -> Vec<Address> {
+            let mut loaded = match &edge.operation {
+                Operation::Load(_, place) => vec![self.machine.address(self.machine.target(from, place))],
+                other => self.machine.snapshot(from, other),
+            };
+            loaded.retain(|&address| delaying.waiting(address).is_none());
+            loaded
         };
-        let may_load = self.edges(from, attacker).iter().any(|edge| loads_from_memory(edge).is_some());
+        let may_load = self.edges(from, attacker).iter().any(|edge| !loads_from_memory(edge).is_empty());
         if may_load && delaying.has_loaded {
             let is_helper = |thread| thread != attacker;
             if self.local_first(from, is_helper, emit) {
@@ -188,30 +207,38 @@ impl<'a, const N: usize> Monitor<'a, N> {
             }
         }
         for edge in self.edges(from, attacker) {
-            match loads_from_memory(edge) {
-                Some(address) => self.load_from_memory(from, delaying, edge, address, emit),
-                None => self.delaying.take(from, attacker, edge, &mut |step, next| {
-                    !self.goes_on(&next, attacker, delaying.store, edge) || emit(step, next)
-                }),
+            let loaded = loads_from_memory(edge);
+            if loaded.is_empty() {
+                self.delaying.take(from, attacker, edge, &mut |step, mut next| {
+                    if !self.goes_on(&next, attacker, delaying.store, edge) {
+                        return true;
+                    }
+                    self.mark(&mut next, delaying, edge);
+                    emit(step, next)
+                });
+            } else {
+                self.load_from_memory(from, delaying, edge, &loaded, emit);
             }
         }
     }
 
-    /// The attacker loads from memory: this may be the attack's load, or one on the way to it.
+    /// The attacker loads from memory, from these addresses: this may be the attack's load, or one on the way to it.
     fn load_from_memory(
         &self,
         from: &Packed<N>,
         delaying: &Delaying<'_>,
         edge: &EdgeCode,
-        address: Address,
+        loaded: &[Address],
         emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
     ) {
         let (machine, attacker) = (self.machine, delaying.attacker);
         self.delaying.take(from, attacker, edge, &mut |step, mut next| {
             let first = machine.threads[attacker].first_number;
-            if self.plan(attacker).asks_for(delaying.store - first, edge.number - first) {
+            let plan = self.plan(attacker);
+            let mark = plan.mark_after(delaying.mark, edge.number - first);
+            if plan.asks_for(delaying.store - first, edge.number - first) && mark == OFF {
                 let mut halted = self.plan(attacker).forget.apply(from);
-                remember(machine, &mut halted, &delaying.onto_path(address));
+                remember(machine, &mut halted, &delaying.onto_path(loaded));
                 if !emit(self.encode(edge, Kind::Halt), halted) {
                     return false;
                 }
@@ -219,8 +246,8 @@ impl<'a, const N: usize> Monitor<'a, N> {
             if !self.goes_on(&next, attacker, delaying.store, edge) {
                 return true;
             }
-            if !delaying.has_loaded {
-                remember(machine, &mut next, &delaying.with_load());
+            if !delaying.has_loaded || mark != delaying.mark {
+                remember(machine, &mut next, &delaying.with(true, mark));
             }
             emit(step, next)
         });
@@ -251,6 +278,11 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let is_on_path = path.holds(helper);
         let in_section = || machine.layout.lock.is_some_and(|lock| from.raw(lock) == helper as u64 + 1);
         let row = match (is_on_path, access) {
+            _ if matches!(edge.operation, Operation::Snapshot(_)) => {
+                let addresses = machine.snapshot(from, &edge.operation);
+                let Some(row) = path.with_snapshot(helper, &addresses, in_section()) else { return };
+                Some(row)
+            }
             (true, None) => None,
             (true, Some((address, writes))) => path.with_access(address, writes),
             (false, Some((address, writes))) if path.leads_to(address, writes) => {

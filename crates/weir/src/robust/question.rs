@@ -1,10 +1,12 @@
 //! Which attacks are asked about, and what control flow tells of them before any search.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use weir_ir::{Body, EdgeId, Program, ThreadId};
 
 use super::attacks::{Attack, drains};
+use super::covered::{Covered, Mark, OFF};
 use super::local::favoured;
 use crate::semantics::compile::Compiled;
 use crate::semantics::state::Patch;
@@ -12,16 +14,21 @@ use crate::semantics::state::Patch;
 /// A step of a thread: an edge of its body.
 pub type ThreadEdge = (ThreadId, EdgeId);
 
-/// Is one of these attacks feasible, if there were fences after these steps?
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+/// Is one of these attacks feasible, if there were fences after these steps? Only ways from store to load count that are not covered.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Question {
     pub(crate) attacks: BTreeSet<Attack>,
     pub(crate) fenced: BTreeSet<ThreadEdge>,
+    pub(crate) covered: BTreeMap<ThreadId, Arc<Covered>>,
 }
 
 impl Question {
     /// Leaves out the attacks that control flow rules out, given the fences.
     pub(crate) fn narrow(&mut self, program: &Program) {
+        // Attacks were listed with regard to the fences of the program itself.
+        if self.fenced.is_empty() {
+            return;
+        }
         let mut flows: BTreeMap<(ThreadId, EdgeId), Flow> = BTreeMap::new();
         let fenced = &self.fenced;
         self.attacks.retain(|&Attack { thread, store, load }| {
@@ -81,20 +88,27 @@ pub(super) struct Plan {
     /// Forgets location and registers.
     pub(super) forget: Patch,
     /// For each store that is asked about: its loads, and where control can pass while it waits.
-    stores: BTreeMap<u32, (BTreeSet<EdgeId>, Flow)>,
+    stores: BTreeMap<u32, Arc<(BTreeSet<EdgeId>, Flow)>>,
+    covered: Option<Arc<Covered>>,
 }
 
 impl Plan {
     /// Whether, when the thread takes `edge` to the location `to` while `store` waits, the store can still be overtaken.
     #[inline]
     pub(super) fn goes_on(&self, store: u32, edge: u32, to: usize) -> bool {
-        self.stores.get(&store).is_some_and(|(_, flow)| flow.goes_on(edge as usize, to))
+        self.stores.get(&store).is_some_and(|asked| asked.1.goes_on(edge as usize, to))
+    }
+
+    /// How much of the way of a delayed store is covered, once the thread has taken one more edge.
+    #[inline]
+    pub(super) fn mark_after(&self, mark: Mark, edge: u32) -> Mark {
+        self.covered.as_ref().map_or(OFF, |covered| covered.after(mark, edge))
     }
 
     /// Whether the attack of this store and this load is asked about.
     #[inline]
     pub(super) fn asks_for(&self, store: u32, load: u32) -> bool {
-        self.stores.get(&store).is_some_and(|(loads, _)| loads.contains(&EdgeId(load)))
+        self.stores.get(&store).is_some_and(|asked| asked.0.contains(&EdgeId(load)))
     }
 }
 
@@ -110,11 +124,19 @@ impl Plans {
             let (location, slots) = &compiled.machine.layout.threads[position];
             let mut forget = Patch::default();
             slots.iter().chain([location]).for_each(|&field| forget.clear(field));
-            let stores = question.by_store(thread).into_iter().map(|(store, loads)| {
-                let flow = Flow::new(body, &loads, |edge| question.fenced.contains(&(thread, edge)));
-                (store.0, (loads, flow))
-            });
-            Plan { favoured: favoured(body), forget, stores: stores.collect() }
+            // Many stores have the same loads.
+            let mut flows: BTreeMap<BTreeSet<EdgeId>, Arc<(BTreeSet<EdgeId>, Flow)>> = BTreeMap::new();
+            let mut flow = |loads: BTreeSet<EdgeId>| {
+                let made = flows.entry(loads).or_insert_with_key(|loads| {
+                    let flow = Flow::new(body, loads, |edge| question.fenced.contains(&(thread, edge)));
+                    Arc::new((loads.clone(), flow))
+                });
+                Arc::clone(made)
+            };
+            let stores = question.by_store(thread).into_iter().map(|(store, loads)| (store.0, flow(loads)));
+            let stores = stores.collect();
+            let covered = question.covered.get(&thread).cloned();
+            Plan { favoured: favoured(body), forget, stores, covered }
         };
         Self { threads: compiled.threads.iter().enumerate().map(plan).collect() }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use weir_ir::{Address, Program, ThreadId};
-use weir_witness::{Action, Effect, Event, Model, ReadFrom, Replay, Run, StepId, replay};
+use weir_witness::{Action, Effect, Event, Loaded, Model, ReadFrom, Replay, Run, StepId, replay};
 
 use super::attacks::Attack;
 use super::question::ThreadEdge;
@@ -23,6 +23,7 @@ pub struct Race {
     replay: Replay,
     store: StepId,
     load: StepId,
+    address: Address,
     write: StepId,
 }
 
@@ -35,24 +36,25 @@ impl Race {
         let replay = replay(program, &run).map_err(|error| error.to_string())?;
         let events = replay.events();
         let last = events.len().checked_sub(1).ok_or("an empty run")?;
-        let is_own_load = |event: &Event| event.thread == thread && matches!(event.effect, Effect::Load { .. });
+        let is_own_load = |event: &Event| event.thread == thread && !event.effect.loads().is_empty();
         let load = events.iter().rposition(is_own_load).ok_or("no load")?;
-        let address = events[load].effect.address().ok_or("no address")?;
+        let is_written =
+            |loaded: &&Loaded| events[last].thread != thread && writes_memory(&events[last], loaded.address);
+        let loaded = events[load].effect.loads().iter().find(is_written);
+        let loaded = *loaded.ok_or("the last step is no write of another thread to the cell")?;
+        let address = loaded.address;
         let store = waiting_store(&events[..load], thread, address).ok_or("no store waits")?;
-        if events[last].thread == thread || !writes_memory(&events[last], address) {
-            return Err("the last step is no write of another thread to the cell".into());
-        }
         if !is_one_access(events, load + 1) {
             return Err("the write does not come next to the load".into());
         }
         if run.model == Model::Sc && !events[store..=load].iter().all(|event| event.thread == thread) {
             return Err("others act between the store and the load".into());
         }
-        if run.model == Model::Tso && !waits_to_the_end(events, store, load) {
+        if run.model == Model::Tso && (loaded.from != ReadFrom::Memory || !waits_to_the_end(events, store)) {
             return Err("the store has landed, or the load has seen it".into());
         }
         let (store, load, write) = (StepId::new(store), StepId::new(load), StepId::new(last));
-        Ok(Self { run, replay, store, load, write })
+        Ok(Self { run, replay, store, load, address, write })
     }
 
     /// The run up to the race.
@@ -96,6 +98,11 @@ impl Race {
     /// The load that comes after it.
     pub fn load(&self) -> StepId {
         self.load
+    }
+
+    /// The cell that is loaded and written.
+    pub fn address(&self) -> Address {
+        self.address
     }
 
     /// The write of the other thread to the cell that is loaded.
@@ -143,10 +150,9 @@ fn is_one_access(events: &[Event], start: usize) -> bool {
         && steps.iter().all(|event| event.thread == first.thread && !matches!(event.effect, Effect::Unlock))
 }
 
-/// Under TSO: whether the store stays in its buffer, and the load takes its value from memory.
-fn waits_to_the_end(events: &[Event], store: usize, load: usize) -> bool {
+/// Under TSO: whether the store stays in its buffer.
+fn waits_to_the_end(events: &[Event], store: usize) -> bool {
     let lands =
         |event: &Event| matches!(event.effect, Effect::Flush { store: flushed, .. } if flushed.index() == store);
-    let is_from_memory = matches!(events[load].effect, Effect::Load { from: ReadFrom::Memory, .. });
-    is_from_memory && !events.iter().any(lands)
+    !events.iter().any(lands)
 }

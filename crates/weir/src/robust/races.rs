@@ -262,6 +262,14 @@ impl<'a, const N: usize> Races<'a, N> {
                     self.take(from, (thread, edge), Kind::Halt, loaded, emit);
                     Memory::Alone { thread, stored }
                 }
+                (Operation::Snapshot(_), _) => {
+                    let loaded = self.machine.snapshot(from, &edge.operation);
+                    for address in loaded.into_iter().filter(|&address| address != stored) {
+                        let loaded = Memory::Loaded { thread, address, holder: None };
+                        self.take(from, (thread, edge), Kind::Halt, loaded, emit);
+                    }
+                    Memory::Alone { thread, stored }
+                }
                 _ => Memory::Alone { thread, stored },
             };
             if !self.fenced[edge.number as usize] {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Instruction, Program};
-use weir_witness::{Action, Checked, Goal, Model, Run, Step};
+use weir_ir::{EdgeId, Instruction, Program, ThreadId};
+use weir_witness::{Action, Checked, Goal, Model, Run, Step, replay};
 
-use super::attacks::Attack;
+use super::attacks::{Attack, drains};
 use super::monitor::Kind;
 use super::question::ThreadEdge;
 use crate::Failure;
@@ -27,6 +27,50 @@ impl Attempt {
         };
         let ((thread, store), (_, load)) = (edge_of(Kind::Begin)?, edge_of(Kind::Halt)?);
         Some(Attack { thread, store, load })
+    }
+
+    /// The attacker, and its steps from the delayed store to the attack's load, both included.
+    pub(crate) fn way(&self) -> Option<(ThreadId, Vec<EdgeId>)> {
+        let attacker = self.attack()?.thread;
+        let begin = self.position(Kind::Begin)?;
+        let halt = self.position(Kind::Halt)?;
+        let own = self.steps[begin..=halt].iter().filter(|(step, _)| step.thread == attacker);
+        let edges = own.filter_map(|(step, _)| match step.action {
+            Action::Execute { edge, .. } => Some(edge),
+            Action::Flush => None,
+        });
+        Some((attacker, edges.collect()))
+    }
+
+    fn position(&self, wanted: Kind) -> Option<usize> {
+        self.steps.iter().position(|(_, kind)| *kind == wanted)
+    }
+
+    /// The same run with more stores delayed: all from an earlier one on, as far as that can be and the attacker only does what `may_wait`.
+    pub(crate) fn begun_early(&self, program: &Program, may_wait: impl Fn(EdgeId) -> bool) -> Self {
+        let mut best = Self { steps: self.steps.clone() };
+        let (Some(attack), Some(begin)) = (self.attack(), self.position(Kind::Begin)) else { return best };
+        let body = program.body(attack.thread);
+        let mut now = begin;
+        for at in (0..begin).rev().filter(|_| self.steps.len() <= LONGEST_TO_SHORTEN) {
+            let (Step { thread, action: Action::Execute { edge, .. } }, _) = self.steps[at] else { break };
+            if thread != attack.thread {
+                continue;
+            }
+            if !may_wait(edge) || drains(&body.edge(edge).instruction) {
+                break;
+            }
+            if matches!(body.edge(edge).instruction, Instruction::Store { .. }) {
+                let mut steps = best.steps.clone();
+                steps[now].1 = Kind::Plain;
+                steps[at].1 = Kind::Begin;
+                if replay(program, &under_tso(program, &steps)).is_err() {
+                    break;
+                }
+                (best, now) = (Self { steps }, at);
+            }
+        }
+        best
     }
 
     /// The steps of the attacker from the delayed store on, up to the attack's load but without it. A fence after any of them

@@ -8,9 +8,10 @@ use weir_ir::{
     Body, Edge, EdgeId, Instruction, LocId, Multiplicity, Program, PropertyId, PropertyKind, Range, RegExpr, RegId,
     StateAtom, StateExpr, ThreadId, UnaryOp, Value,
 };
-use weir_witness::{Action, Goal, Step};
+use weir_witness::{Action, Buffering, Goal, Step};
 
 use super::StepCode;
+use super::abstraction::pool::Pool;
 use super::buffers::Buffers;
 use super::code::Code;
 use super::goals::Goals;
@@ -36,9 +37,23 @@ pub(crate) struct Compiled {
     pub(crate) machine: Machine,
     /// The threads that run, in order.
     pub(crate) threads: Vec<ThreadId>,
+    plans: Vec<Plan>,
 }
 
 impl Compiled {
+    /// Whether the threads at these positions keep their registers in the same way.
+    pub(crate) fn alike(&self, one: usize, other: usize) -> bool {
+        self.plans[one].slots == self.plans[other].slots
+    }
+
+    /// The registers that a state tells of the thread at this position while it is at `loc`, and where their values are.
+    pub(crate) fn told(&self, position: usize, loc: LocId) -> impl Iterator<Item = (RegId, Field)> {
+        let (plan, slots) = (&self.plans[position], &self.machine.layout.threads[position].1);
+        let fields = (0..).map(RegId).zip(&plan.slots.of_register);
+        let live = fields.filter(move |(register, _)| plan.is_live(loc, *register));
+        live.filter_map(|(register, slot)| slot.map(|(slot, range)| (register, slots[slot].based_at(range.low))))
+    }
+
     /// The step of a number.
     pub(crate) fn step(&self, code: StepCode) -> Step {
         if let Some(position) = code.number.checked_sub(self.machine.edge_count) {
@@ -86,13 +101,14 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, most_words: usize
         initial: compiler.initial(),
         edge_count,
         buffers: Buffers::new(),
+        abstraction: Pool::new(Buffering::Coherence(0)),
         heaps: Interner::new(),
         monitor_rows: Interner::new(),
         blocked_by_range: (0..edge_count).map(|_| AtomicBool::new(false)).collect(),
         fault: OnceLock::new(),
         layout,
     };
-    Ok(Compiled { machine, threads })
+    Ok(Compiled { machine, threads, plans })
 }
 
 /// The threads that run from the start.
@@ -132,7 +148,7 @@ fn wanted(program: &Program, threads: &[ThreadId], plans: &[Plan], ranges: &Rang
         wanted.buffers.push(purpose.buffered && stores);
         wanted.lock |= body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Lock));
         let edges = (0..body.edges().len()).map(EdgeId::new);
-        wanted.addresses.extend(edges.filter_map(|edge| ranges.address_of(thread, edge)));
+        wanted.addresses.extend(edges.flat_map(|edge| ranges.addresses_of(thread, edge)));
     }
     for property in &program.properties {
         if let Some(condition) = condition(&property.kind) {
@@ -220,10 +236,14 @@ impl Compiler<'_> {
 
     fn operation(&self, position: usize, edge: &Edge) -> Operation {
         let code = |expr| self.code(position, expr);
-        let place = |address| self.place(position, address);
+        let place = |address: &RegExpr| self.place(position, address);
         let result = |register| self.result(position, edge.to, register);
         match &edge.instruction {
             Instruction::Load { register, address } => Operation::Load(result(*register), place(address)),
+            Instruction::Snapshot(loads) => {
+                let load = |(register, address): &(RegId, RegExpr)| (result(*register), place(address));
+                Operation::Snapshot(loads.iter().map(load).collect())
+            }
             Instruction::Store { address, value } => Operation::Store(place(address), code(value)),
             Instruction::Fence => Operation::Fence,
             Instruction::Assign { register, value } => Operation::Assign(result(*register), code(value)),

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use weir_ir::{Address, BinaryOp, Range, Value};
 use weir_witness::Goal;
 
+use super::abstraction::pool::Pool;
 use super::buffers::Buffers;
 use super::code::Code;
 use super::goals::Goals;
@@ -32,6 +33,11 @@ pub(crate) trait MemoryModel: Sync + Sized {
 
     /// The steps that memory takes by itself.
     fn flushes<const N: usize>(machine: &Machine, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool);
+
+    /// The content of a buffer, without numbers that depend on the order of interning.
+    fn spell_buffer(machine: &Machine, number: u64) -> Vec<Value> {
+        machine.buffers.entries(number).flat_map(|(address, value)| [address, value]).collect()
+    }
 }
 
 /// A program made ready to run.
@@ -43,6 +49,8 @@ pub(crate) struct Machine {
     pub(crate) edge_count: u32,
     pub(crate) initial: Vec<(Field, u64)>,
     pub(crate) buffers: Buffers,
+    /// Buffers where they are approximated.
+    pub(crate) abstraction: Pool,
     pub(crate) heaps: Interner,
     /// What a monitor remembers, by number.
     pub(crate) monitor_rows: Interner,
@@ -74,6 +82,8 @@ pub(crate) struct EdgeCode {
 pub(crate) enum Operation {
     Skip,
     Load(Option<Field>, Place),
+    /// Several loads in one step.
+    Snapshot(Vec<(Option<Field>, Place)>),
     Store(Place, Code),
     Fence,
     Assign(Option<Field>, Code),
@@ -225,7 +235,8 @@ impl Machine {
         admitted
     }
 
-    /// The cell that the instruction would touch now, and whether it would write there.
+    /// The cell that the instruction would touch now, and whether it would write there. A snapshot, which touches several, is
+    /// none: see [`Machine::snapshot`].
     #[inline]
     pub(crate) fn access<const N: usize>(&self, state: &Packed<N>, operation: &Operation) -> Option<(Target, bool)> {
         match operation {
@@ -237,6 +248,12 @@ impl Machine {
             }
             _ => None,
         }
+    }
+
+    /// The addresses that a snapshot would load from now; none for any other instruction.
+    pub(crate) fn snapshot<const N: usize>(&self, state: &Packed<N>, operation: &Operation) -> Vec<Address> {
+        let Operation::Snapshot(loads) = operation else { return Vec::new() };
+        loads.iter().map(|(_, place)| self.address(self.target(state, place))).collect()
     }
 
     /// Whether another thread holds the global lock.
@@ -325,6 +342,15 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
         match operation {
             Operation::Fence if drained => {
                 emit(step, edge.patch.apply(from));
+            }
+            Operation::Snapshot(loads) if !machine.locked_out(from, thread) => {
+                let mut next = edge.patch.apply(from);
+                for (register, place) in loads {
+                    if let Some(field) = register {
+                        machine.put(&mut next, *field, M::load(machine, from, thread, machine.target(from, place)));
+                    }
+                }
+                emit(step, next);
             }
             Operation::Assert(condition, failed) => {
                 let patch = if condition.eval(from) != 0 { &edge.patch } else { failed };
@@ -435,9 +461,9 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
         let mut rest = *state;
         let mut rows = Vec::new();
         for &field in layout.buffers.iter().flatten() {
-            let start = rows.len();
-            rows.extend(self.machine.buffers.entries(state.raw(field)).flat_map(|(address, value)| [address, value]));
-            rows.insert(start, (rows.len() - start) as Value);
+            let row = M::spell_buffer(self.machine, state.raw(field));
+            rows.push(row.len() as Value);
+            rows.extend(row);
             rest.set_raw(field, 0);
         }
         if let Some(field) = layout.heap {
@@ -452,6 +478,9 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
     }
 
     fn side_bytes(&self) -> u64 {
-        self.machine.buffers.bytes() + self.machine.heaps.bytes() + self.machine.monitor_rows.bytes()
+        self.machine.buffers.bytes()
+            + self.machine.abstraction.bytes()
+            + self.machine.heaps.bytes()
+            + self.machine.monitor_rows.bytes()
     }
 }

@@ -1,11 +1,12 @@
 //! Memory models as transition systems over flat states.
 //!
 //! [`TransitionSystem`] is all that a search knows of a program. [`machine`] gives the instructions their
-//! meaning, once; [`sc`] and [`tso`] say what becomes of loads and stores. A state is a row of bits
+//! meaning, once; [`sc`], [`tso`] and [`abstraction`] say what becomes of loads and stores. A state is a row of bits
 //! ([`layout`]); what has no fixed size is interned and the state holds its number: store buffers
 //! ([`buffers`]), cells that no declaration names ([`intern`]). Call stacks, spawned threads and other kinds of
 //! buffers can join in the same way.
 
+pub(crate) mod abstraction;
 pub(crate) mod buffers;
 pub(crate) mod code;
 pub(crate) mod compile;
@@ -16,6 +17,7 @@ pub(crate) mod machine;
 pub(crate) mod sc;
 pub(crate) mod slots;
 pub(crate) mod state;
+pub(crate) mod symmetry;
 pub(crate) mod tso;
 
 use weir_ir::Value;

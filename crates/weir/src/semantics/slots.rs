@@ -12,7 +12,7 @@ use super::state::width;
 const MOST_SHARING: usize = 256;
 
 /// Which slot each register of a body has, and how wide the slots are.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Slots {
     /// For each register its slot and the least value it holds; `None` for one that is never live.
     pub(crate) of_register: Vec<Option<(usize, Range)>>,

@@ -11,7 +11,7 @@ const EFFORT: Effort = Effort { limit: 1000, clearing: true, depth_first: false,
 
 fn agree_on_all(model: Model) {
     let alphabet = if wanted_seeds().is_some() { Alphabet::Extended } else { Alphabet::Core };
-    for (name, program) in programs(alphabet) {
+    for (name, program) in programs(alphabet).chain(programs(Alphabet::Snapshots)) {
         assert!(check(&name, &program, model, EFFORT).complete, "{name}");
     }
 }

@@ -35,8 +35,9 @@ fn report(test: &Litmus) -> String {
         let _ = writeln!(text, "{model:?} {} {verdict}", summary(&results));
         for (values, holds) in &results.states {
             let pairs = test.observed.iter().zip(values);
-            let shown: Vec<String> =
-                pairs.map(|(observable, &value)| format!("{}={}", observable.name, test.value_text(value))).collect();
+            let shown: Vec<String> = pairs
+                .map(|(observable, &value)| format!("{}={}", observable.name, test.value_text(observable, value)))
+                .collect();
             let _ = writeln!(text, "  {} {}", if *holds { '*' } else { ' ' }, shown.join(" "));
         }
     }

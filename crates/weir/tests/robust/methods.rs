@@ -7,7 +7,7 @@ use weir::transform::instrument::instrument_all;
 use weir::{Budget, Control, Verdict, reach};
 use weir_ir::{Expr, Instruction, Program, Rmw, Source};
 use weir_testkit::random::{Config, Statement, program};
-use weir_testkit::sketch::{self, cell, exchange, load, rmw, store, straight};
+use weir_testkit::sketch::{self, cell, exchange, load, rmw, snapshot, store, straight};
 use weir_testkit::tiny::{Alphabet, programs};
 use weir_testkit::{dump, shrink};
 use weir_witness::Model;
@@ -78,6 +78,15 @@ fn methods_agree_on_programs_of_accesses() {
     agree_on_random("accesses", &config, 200, 3);
 }
 
+#[test]
+fn methods_agree_on_programs_with_snapshots() {
+    let config = accesses().weighing(Statement::Snapshot, 40).weighing(Statement::Atomic, 8);
+    agree_on_random("snapshots", &Config { threads: (2, 3), ..config.clone() }, 200, 3);
+    // Addresses that the loads themselves change.
+    let config = Config { computed_addresses: 50, ..config }.weighing(Statement::UnboundedLoop, 4);
+    agree_on_random("snapshots at computed addresses", &config, 200, 2);
+}
+
 /// All methods, and the definition, say this of two threads over `x` at 1 and `y` at 2.
 fn all_say(left: Vec<Instruction>, right: Vec<Instruction>, expected: bool) {
     let threads = vec![straight("P", left), straight("Q", right)];
@@ -105,6 +114,19 @@ fn what_came_earlier_in_a_section_is_on_the_path() {
     // What the section itself did before does not put it onto the path.
     let alone = vec![Instruction::Lock, load(0, 1), store(1, 2), Instruction::Unlock];
     all_say(left(), alone, true);
+}
+
+#[test]
+fn a_store_can_be_delayed_past_a_snapshot_and_a_snapshot_is_on_the_path_as_a_whole() {
+    let both = || snapshot([(0, 1), (1, 2)]);
+    all_say(vec![store(1, 1), both()], vec![store(2, 1), both()], false);
+    // One that only sees the own store, twice, is no attack; nor is one behind a fence.
+    all_say(vec![store(1, 1), snapshot([(0, 1), (1, 1)])], vec![store(2, 1), both()], true);
+    all_say(vec![store(1, 1), Instruction::Fence, both()], vec![store(2, 1), Instruction::Fence, both()], true);
+    // The other thread sees `y = 2` and, in the same step, `x` without the store that waits.
+    all_say(vec![store(1, 1), load(0, 2), store(2, 2)], vec![store(2, 1), both()], false);
+    // A second snapshot on the way to the attack's load lets the store wait on.
+    all_say(vec![store(1, 1), both(), load(0, 2)], vec![exchange(0, 2, 1), load(0, 1)], false);
 }
 
 #[test]
@@ -151,7 +173,7 @@ fn instrumented_programs_read_back() {
 
 #[test]
 fn methods_agree_on_tiny_programs() {
-    for (name, program) in programs(Alphabet::Core) {
+    for (name, program) in programs(Alphabet::Core).chain(programs(Alphabet::Snapshots)) {
         let (left, right) = name.split_once(" | ").expect("two threads");
         if left <= right
             && let Some(how) = disagree(&program)

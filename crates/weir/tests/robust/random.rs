@@ -65,6 +65,14 @@ fn programs_of_three_threads_agree_with_the_definition() {
 }
 
 #[test]
+fn programs_with_snapshots_agree_with_the_definition() {
+    let config = accesses().weighing(Statement::Snapshot, 40).weighing(Statement::Atomic, 6);
+    agree_on_random("snapshots", &config, 400, 40, 20);
+    let config = Config { threads: (3, 3), statements: (1, 3), ..config };
+    agree_on_random("snapshots in three threads", &config, 300, 30, 10);
+}
+
+#[test]
 fn programs_of_all_kinds_agree_with_the_definition() {
     agree_on_random("all kinds", &Config::acyclic(), 300, 30, 3);
 }

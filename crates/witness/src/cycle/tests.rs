@@ -7,7 +7,7 @@ use crate::interpret::interpret;
 use crate::render::cycle_text;
 use crate::state::State;
 use crate::testing::*;
-use crate::{Action, Model, Replay, Run, Step, replay};
+use crate::{Action, Event, Model, Replay, Run, Step, replay};
 
 /// The cycle of a run in shorthand, in words.
 fn cycle_of(program: &Program, model: Model, script: &str) -> Option<String> {
@@ -73,10 +73,26 @@ fn a_locked_section_may_be_left_before_it_was_entered() {
     // comes before z = 1 or after it; so r = 0 in both threads is impossible, with no access repeated.
     let section = sequence(vec![Instruction::Lock, load(0, Z), store(Y, 1), Instruction::Unlock]);
     let locked = program(vec![section, sequence(vec![store(Z, 1), load(0, Y)])]);
-    let expected = "P1 store z → P1 load y → P0 store y —in one locked section with→ P0 load z → P1 store z";
+    let expected = "P1 store z → P1 load y → P0 store y —in one step with→ P0 load z → P1 store z";
     assert_eq!(cycle_of(&locked, Model::Tso, "1 1 0 0 0 0f 0 1f").as_deref(), Some(expected));
     let unlocked = program(vec![sequence(vec![load(0, Z), store(Y, 1)]), sequence(vec![store(Z, 1), load(0, Y)])]);
     assert_eq!(cycle_of(&unlocked, Model::Tso, "1 1 0 0 0f 1f"), None, "without the lock SC can do the same");
+}
+
+#[test]
+fn the_loads_of_a_snapshot_are_one_step() {
+    // P0 sees y = 1 but not x = 1, P1 the other way round: under SC one store is first. Both see their own store early.
+    let both = program(vec![sequence(vec![store(X, 1), snapshot(X, Y)]), sequence(vec![store(Y, 1), snapshot(Y, X)])]);
+    let expected = "P0 store x → P0 load y → P1 store y → P1 load x → P0 store x";
+    assert_eq!(cycle_of(&both, Model::Tso, "0 0 1 1 0f 1f").as_deref(), Some(expected));
+    // The cycle names the cell by which it leaves the snapshot, and none if the store landed in time.
+    let seen = program(vec![
+        sequence(vec![store(Z, 1), snapshot(X, Y)]),
+        sequence(vec![store(X, 1), Instruction::Fence, load(0, Z)]),
+    ]);
+    let expected = "P0 store z → P0 load x → P1 store x → P1 load z → P0 store z";
+    assert_eq!(cycle_of(&seen, Model::Tso, "0 0 1 1f 1 1 0f").as_deref(), Some(expected));
+    assert_eq!(cycle_of(&seen, Model::Tso, "0 0 0f 1 1f 1 1"), None);
 }
 
 #[test]
@@ -120,15 +136,15 @@ fn trace(replay: &Replay) -> Trace {
 }
 
 /// What a thread does in a run: its steps, each with what it reads.
-type Script = Vec<(Step, Option<Value>)>;
+type Script = Vec<(Step, Vec<Value>)>;
 
 /// Whether some SC run does the same, thread by thread, and has this trace: tries every schedule in which
 /// each load reads what it should.
 fn has_sc_run(program: &Program, scripts: &[Script], wanted: &Trace) -> bool {
     let mut open = vec![(State::initial(program), vec![0; scripts.len()], Vec::new())];
     while let Some((state, taken, steps)) = open.pop() {
-        let next = |(thread, script): (usize, &Script)| Some((thread, *script.get(taken[thread])?));
-        let moves: Vec<_> = scripts.iter().enumerate().filter_map(next).collect();
+        let scripts = scripts.iter().enumerate();
+        let moves: Vec<_> = scripts.filter_map(|(thread, script)| Some((thread, script.get(taken[thread])?))).collect();
         if moves.is_empty() {
             let run = Run { model: Model::Sc, steps: steps.clone() };
             if trace(&replay(program, &run).unwrap()) == *wanted {
@@ -136,17 +152,23 @@ fn has_sc_run(program: &Program, scripts: &[Script], wanted: &Trace) -> bool {
             }
         }
         for (thread, (step, read)) in moves {
-            let Ok(event) = interpret(program, Model::Sc, &state, step) else { continue };
-            if event.effect.read() == read {
+            let Ok(event) = interpret(program, Model::Sc, &state, *step) else { continue };
+            if values_read(&event) == *read {
                 let (mut state, mut taken, mut steps) = (state.clone(), taken.clone(), steps.clone());
                 state.apply(crate::StepId::new(steps.len()), &event);
                 taken[thread] += 1;
-                steps.push(step);
+                steps.push(*step);
                 open.push((state, taken, steps));
             }
         }
     }
     false
+}
+
+fn values_read(event: &Event) -> Vec<Value> {
+    let of_loads = event.effect.loads().iter().map(|loaded| loaded.value);
+    let of_others = event.effect.read().filter(|_| event.effect.loads().is_empty());
+    of_loads.chain(of_others).collect()
 }
 
 /// A random drained run, and what each thread does in it.
@@ -162,9 +184,9 @@ fn drained_run(program: &Program, random: &mut Random) -> Option<(Replay, Vec<Sc
         }
     }
     let replayed = replay(program, &run).unwrap();
-    let reads = replayed.events().iter().map(|event| event.effect.read());
+    let reads = replayed.events().iter().map(values_read);
     let steps: Script = run.steps.iter().copied().zip(reads).filter(|(step, _)| step.action != Action::Flush).collect();
-    let script = |thread| steps.iter().filter(|(step, _)| step.thread == thread).copied().collect();
+    let script = |thread| steps.iter().filter(|(step, _)| step.thread == thread).cloned().collect();
     let scripts = program.thread_ids().map(script).collect();
     replayed.last().is_drained().then_some((replayed, scripts))
 }

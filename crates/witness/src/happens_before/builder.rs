@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weir_ir::{Address, ThreadId};
 
 use super::{HappensBefore, Node, NodeId, NodeKind};
-use crate::event::{Effect, Event, ReadFrom, StepId};
+use crate::event::{Effect, Event, Loaded, ReadFrom, StepId};
 use crate::replay::Replay;
 
 /// The trace of a replayed run.
@@ -30,13 +30,8 @@ struct Builder {
 impl Builder {
     fn event(&mut self, step: StepId, event: &Event) {
         match event.effect {
-            Effect::Load { address, from, .. } => {
-                let source = match from {
-                    ReadFrom::Buffer(store) => self.by_step.get(&store).copied(),
-                    ReadFrom::Memory => self.in_memory(address),
-                };
-                self.add(step, event, NodeKind::Load, source);
-            }
+            Effect::Load(ref loaded) => self.load(step, event, loaded),
+            Effect::Snapshot(ref loads) => self.snapshot(step, event, loads),
             Effect::Store { address, buffered, .. } => {
                 let node = self.add(step, event, NodeKind::Store, None);
                 if !buffered {
@@ -74,6 +69,27 @@ impl Builder {
             | Effect::Havoc { .. }
             | Effect::Terminate => {}
         }
+    }
+
+    /// Several loads in one step are a section of their own, unless they lie in one.
+    fn snapshot(&mut self, step: StepId, event: &Event, loads: &[Loaded]) {
+        let around = self.open_section;
+        if around.is_none_or(|(holder, _)| holder != event.thread) {
+            self.open_section = Some((event.thread, self.sections));
+            self.sections += 1;
+        }
+        loads.iter().for_each(|loaded| self.load(step, event, loaded));
+        self.open_section = around;
+    }
+
+    fn load(&mut self, step: StepId, event: &Event, loaded: &Loaded) {
+        let source = match loaded.from {
+            ReadFrom::Buffer(store) => self.by_step.get(&store).copied(),
+            ReadFrom::Memory => self.in_memory(loaded.address),
+        };
+        let node = self.add(step, event, NodeKind::Load, source);
+        let node = &mut self.nodes[node.index()];
+        (node.address, node.read) = (Some(loaded.address), Some(loaded.value));
     }
 
     fn add(&mut self, step: StepId, event: &Event, kind: NodeKind, source: Option<NodeId>) -> NodeId {

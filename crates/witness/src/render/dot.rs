@@ -37,7 +37,7 @@ pub fn cycle_text(program: &Program, graph: &HappensBefore, cycle: &Cycle) -> St
     let mut text = String::new();
     for (from, relation, _) in cycle.edges() {
         text.push_str(&node_text(program, graph, from));
-        text.push_str(if relation == Relation::Section { " —in one locked section with→ " } else { " → " });
+        text.push_str(if relation == Relation::Section { " —in one step with→ " } else { " → " });
     }
     if let Some((first, _)) = cycle.links().first() {
         text.push_str(&node_text(program, graph, *first));

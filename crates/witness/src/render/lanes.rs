@@ -136,7 +136,7 @@ impl<'a> Picture<'a> {
 
     /// Makes the rows, and the memory column once it is known how wide it would get.
     fn fill(&mut self, replay: &Replay) {
-        let accessed: BTreeSet<Address> = replay.events().iter().filter_map(|event| event.effect.address()).collect();
+        let accessed: BTreeSet<Address> = replay.events().iter().flat_map(|event| event.effect.addresses()).collect();
         let accessed: Vec<Address> = accessed.into_iter().collect();
         let mut teller = Teller::new(self.program);
         let mut memories = vec![accessed.iter().map(|&address| self.program.initial_value(address)).collect()];

@@ -3,11 +3,13 @@
 //! Addresses are shown as the cells they turned out to be. A register that a pass made up is
 //! shown as what it holds: after the load of `flag[1]`, a test of `_t1 == 1` reads `flag[1] == 1`.
 
+use std::collections::BTreeMap;
+
 use weir_ir::{
     Address, Body, Expr, Instruction, Program, RegExpr, RegId, Rmw, ThreadId, body_instruction_text, expr_text,
 };
 
-use crate::event::{Effect, Event, ReadFrom};
+use crate::event::{Effect, Event, Loaded, ReadFrom};
 use crate::replay::Replay;
 
 /// A step in words.
@@ -49,7 +51,7 @@ impl<'p> Teller<'p> {
 
     /// Takes note of the next step of the run without putting it into words.
     pub(super) fn pass(&mut self, event: &Event) {
-        if event.effect.register().is_some_and(|(register, _)| self.is_temporary(event.thread, register)) {
+        if event.effect.registers().any(|(register, _)| self.is_temporary(event.thread, register)) {
             self.tell(event);
         }
     }
@@ -65,16 +67,19 @@ impl<'p> Teller<'p> {
         let (thread, instruction) =
             (event.thread, event.edge.map(|edge| &self.body(event.thread).edge(edge).instruction));
         let cell = |address: Address| self.program.cell_name(address);
-        let (what, outcome) = match (event.effect, instruction) {
-            (Effect::Load { register, address, value, from }, _) => {
-                let origin = if from == ReadFrom::Memory { "" } else { " from its buffer" };
-                (self.into(thread, register, cell(address)), format!("reads {value}{origin}"))
+        let (what, outcome) = match (&event.effect, instruction) {
+            (Effect::Load(loaded), _) => {
+                (self.into(thread, loaded.register, cell(loaded.address)), format!("reads {}", found(loaded)))
             }
-            (Effect::Store { address, value, .. }, _) => (format!("{} = {value}", cell(address)), String::new()),
-            (Effect::Flush { address, value, .. }, _) => (format!("flush {}={value}", cell(address)), String::new()),
+            (Effect::Snapshot(loads), _) => {
+                let found: Vec<String> = loads.iter().map(found).collect();
+                (self.snapshot(thread, loads), format!("reads {}", found.join(", ")))
+            }
+            (Effect::Store { address, value, .. }, _) => (format!("{} = {value}", cell(*address)), String::new()),
+            (Effect::Flush { address, value, .. }, _) => (format!("flush {}={value}", cell(*address)), String::new()),
             (_, Some(Instruction::Assume(condition))) => (self.expr(thread, condition), "holds".to_string()),
             (Effect::Assert { holds }, Some(Instruction::Assert(condition))) => {
-                let outcome = if holds { "holds" } else { "fails" };
+                let outcome = if *holds { "holds" } else { "fails" };
                 (format!("assert {}", self.expr(thread, condition)), outcome.to_string())
             }
             (
@@ -82,15 +87,15 @@ impl<'p> Teller<'p> {
                 Some(Instruction::ReadModifyWrite { register, operation, .. }),
             ) => {
                 let end = written.map_or("fails".to_string(), |value| format!("writes {value}"));
-                (self.read_modify_write(thread, *register, address, operation), format!("reads {read}, {end}"))
+                (self.read_modify_write(thread, *register, *address, operation), format!("reads {read}, {end}"))
             }
             (Effect::Assign { register, value }, Some(Instruction::Assign { value: expr, .. })) => {
                 let outcome = if expr.constant().is_some() { String::new() } else { format!("is {value}") };
-                (self.into(thread, register, self.expr(thread, expr)), outcome)
+                (self.into(thread, *register, self.expr(thread, expr)), outcome)
             }
             (Effect::Havoc { register, value }, Some(Instruction::Havoc { range, .. })) => {
                 let what = format!("any {}..{}", range.low, range.high);
-                (self.into(thread, register, what), format!("takes {value}"))
+                (self.into(thread, *register, what), format!("takes {value}"))
             }
             (effect, _) => (effect.name().to_string(), String::new()),
         };
@@ -113,6 +118,18 @@ impl<'p> Teller<'p> {
         format!("{} = {what}", self.body(thread).registers[register.index()].name)
     }
 
+    /// `a, b = x, y`; what goes to registers that are made up stands alone.
+    fn snapshot(&self, thread: ThreadId, loads: &[Loaded]) -> String {
+        let cells: Vec<String> = loads.iter().map(|loaded| self.program.cell_name(loaded.address)).collect();
+        if loads.iter().any(|loaded| self.is_temporary(thread, loaded.register)) {
+            let each = loads.iter().zip(cells).map(|(loaded, cell)| self.into(thread, loaded.register, cell));
+            return each.collect::<Vec<_>>().join(", ");
+        }
+        let name = |loaded: &Loaded| self.body(thread).registers[loaded.register.index()].name.clone();
+        let registers: Vec<String> = loads.iter().map(name).collect();
+        format!("{} = {}", registers.join(", "), cells.join(", "))
+    }
+
     fn expr(&self, thread: ThreadId, expr: &RegExpr) -> String {
         expr_text(self.body(thread), expr)
     }
@@ -126,12 +143,26 @@ impl<'p> Teller<'p> {
 
     /// Names a made-up register after what it now holds.
     fn remember(&mut self, event: &Event, what: &str) {
-        let Some((register, value)) = event.effect.register() else { return };
-        let is_plain = matches!(event.effect, Effect::Load { .. } | Effect::ReadModifyWrite { .. });
-        let register = &mut self.bodies[event.thread.index()].registers[register.index()];
-        if register.is_temporary {
-            let is_short = what.chars().count() <= LONGEST_STAND_IN;
-            register.name = if is_plain && is_short { what.to_string() } else { value.to_string() };
+        let of_snapshot: BTreeMap<RegId, String> = match &event.effect {
+            Effect::Snapshot(loads) => {
+                loads.iter().map(|loaded| (loaded.register, self.program.cell_name(loaded.address))).collect()
+            }
+            _ => BTreeMap::new(),
+        };
+        let is_plain = matches!(event.effect, Effect::Load(_) | Effect::Snapshot(_) | Effect::ReadModifyWrite { .. });
+        for (id, value) in event.effect.registers() {
+            let register = &mut self.bodies[event.thread.index()].registers[id.index()];
+            let what = of_snapshot.get(&id).map_or(what, String::as_str);
+            if register.is_temporary {
+                let is_short = what.chars().count() <= LONGEST_STAND_IN;
+                register.name = if is_plain && is_short { what.to_string() } else { value.to_string() };
+            }
         }
     }
+}
+
+/// What a load has read, and where, if not in memory.
+fn found(loaded: &Loaded) -> String {
+    let origin = if loaded.from == ReadFrom::Memory { "" } else { " from its buffer" };
+    format!("{}{origin}", loaded.value)
 }

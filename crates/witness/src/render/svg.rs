@@ -134,7 +134,7 @@ fn legend(layout: &Layout) -> Vec<&'static str> {
         Relation::StoreOrder => "store order: both store to the same cell, and this one reaches memory earlier",
         Relation::Source => "source: the load reads what the store wrote",
         Relation::Conflict => "conflict: the load reads what the store then overwrites",
-        Relation::Section => "same locked section: one step to all other threads",
+        Relation::Section => "one step: a locked section, or a snapshot, to all other threads",
     }));
     lines
 }

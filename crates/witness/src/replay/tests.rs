@@ -1,7 +1,7 @@
 use weir_ir::{BinaryRmw, EdgeId, Instruction, LocId, Multiplicity, ProcId, Range, RegId, Rmw};
 
 use super::*;
-use crate::event::{Effect, ReadFrom};
+use crate::event::{Effect, Loaded, ReadFrom};
 use crate::testing::*;
 
 const BOTH: [Model; 2] = [Model::Sc, Model::Tso];
@@ -40,7 +40,7 @@ fn a_load_takes_the_newest_store_of_its_own_buffer() {
     let stores = [store(X, 1), store(Y, 5), store(X, 2)];
     let program = program(vec![sequence(stores.into_iter().chain([load(0, X), load(0, X), load(0, X)]).collect())]);
     let replay = accept(&program, Model::Tso, "0 0 0 0 0f 0 0f 0f 0");
-    let loads = |from| Effect::Load { register: RegId(0), address: X, value: 2, from };
+    let loads = |from| Effect::Load(Loaded { register: RegId(0), address: X, value: 2, from });
     assert_eq!(replay.events()[3].effect, loads(ReadFrom::Buffer(StepId(2))));
     assert_eq!(replay.events()[5].effect, loads(ReadFrom::Buffer(StepId(2))), "with the older one flushed");
     assert_eq!(replay.events()[8].effect, loads(ReadFrom::Memory), "with both flushed");
@@ -84,6 +84,24 @@ fn what_orders_memory_needs_the_own_buffer_empty() {
 }
 
 #[test]
+fn a_snapshot_takes_own_stores_from_the_buffer_and_flushes_nothing() {
+    let program = program(vec![sequence(vec![store(X, 1), store(X, 2), snapshot(X, Y)]), sequence(vec![store(Y, 5)])]);
+    let replay = accept(&program, Model::Tso, "0 0 1 1f 0");
+    assert_eq!(replay.last().thread(ThreadId(0)).registers[..2], [2, 5]);
+    assert_eq!(replay.last().thread(ThreadId(0)).buffer.len(), 2);
+    let origins: Vec<_> = replay.events()[4].effect.loads().iter().map(|loaded| loaded.from).collect();
+    assert_eq!(origins, [ReadFrom::Buffer(StepId(1)), ReadFrom::Memory]);
+}
+
+#[test]
+fn the_addresses_of_a_snapshot_are_those_before_it() {
+    let loads = vec![(RegId(0), number(X)), (RegId(1), reg(0))];
+    let program = program(vec![sequence(vec![assign(0, number(Y)), Instruction::Snapshot(loads)])]);
+    let replay = accept(&program, Model::Sc, "0 0");
+    assert_eq!(replay.events()[1].effect.addresses().collect::<Vec<_>>(), [X, Y]);
+}
+
+#[test]
 fn the_buffers_of_others_do_not_hinder_a_fence() {
     let program = program(vec![sequence(vec![store(X, 1)]), sequence(vec![Instruction::Fence, exchange(0, X, 2)])]);
     let replay = accept(&program, Model::Tso, "0 1 1 0f");
@@ -94,6 +112,7 @@ fn the_buffers_of_others_do_not_hinder_a_fence() {
 fn while_another_thread_holds_the_lock_memory_is_out_of_reach() {
     let others = [
         (load(0, X), "r = x"),
+        (snapshot(X, Y), "r, s = x, y"),
         (exchange(0, X, 1), "r = xchg(x, 1)"),
         (compare_and_swap(0, X, 5, 1), "r = cas(x, 5, 1)"),
         (Instruction::Lock, "lock"),

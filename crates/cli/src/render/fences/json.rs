@@ -20,9 +20,14 @@ pub(crate) fn answer(task: &Task<'_>, finding: &Finding<'_>) -> FencesAnswer {
     let options = finding.options;
     let searched = finding.report.as_ref().map_or_else(Statistics::default, |report| report.statistics);
     FencesAnswer {
-        head: task.head(if first.is_some() { FencesVerdict::Fenced } else { FencesVerdict::Unknown }),
+        head: task.head(match &finding.outcome {
+            Outcome::Found { .. } => FencesVerdict::Fenced,
+            Outcome::Hopeless(_) => FencesVerdict::Unsafe,
+            _ => FencesVerdict::Unknown,
+        }),
         aim: match options.aim {
             AimName::Robust => "robust",
+            AimName::Safe => "safe",
             AimName::Trf => "trf",
         },
         fences: first.map(|repair| records(finding, repair)),
@@ -40,7 +45,7 @@ pub(crate) fn answer(task: &Task<'_>, finding: &Finding<'_>) -> FencesAnswer {
             Outcome::Found { unchecked, .. } => unchecked.map(limit_record),
             Outcome::Stopped(limit) => Some(limit_record(*limit)),
             Outcome::Refused(_) => Some(LimitRecord::Refused),
-            Outcome::Nowhere(_) => None,
+            Outcome::Nowhere(_) | Outcome::Hopeless(_) => None,
         },
         warnings: warnings(
             finding.program,
@@ -90,8 +95,8 @@ fn attacks(finding: &Finding<'_>) -> Option<AttacksRecord> {
         }
         (None, _) if none_needed => (open, 0),
         (None, AimName::Robust) => (0, report.seen_feasible.len() as u64),
-        // A race is no attack that succeeds.
-        (None, AimName::Trf) => (0, 0),
+        // A race is no attack that succeeds, and a run that breaks a property may be of several.
+        (None, AimName::Trf | AimName::Safe) => (0, 0),
     };
     Some(AttacksRecord { total, by_control_flow: total.saturating_sub(open), infeasible, feasible })
 }

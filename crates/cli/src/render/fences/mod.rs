@@ -61,6 +61,7 @@ fn first_line(finding: &Finding<'_>) -> String {
                 0 => {
                     let is = match finding.options.aim {
                         AimName::Robust => "it is robust",
+                        AimName::Safe => "it is safe",
                         AimName::Trf => "it has no triangular race",
                     };
                     format!("{}: {is} as it is{checked}: {file}\n", emphasized(Tone::Good, "no fence is needed"))
@@ -74,6 +75,7 @@ fn first_line(finding: &Finding<'_>) -> String {
                 }
             }
         }
+        Outcome::Hopeless(_) => headline(Tone::Bad, "no fence helps", &reason(finding).unwrap_or_default(), file),
         _ => headline(Tone::Open, "unknown", &reason(finding).unwrap_or_default(), file),
     }
 }
@@ -81,6 +83,7 @@ fn first_line(finding: &Finding<'_>) -> String {
 fn aim(finding: &Finding<'_>) -> &'static str {
     match finding.options.aim {
         AimName::Robust => "robust",
+        AimName::Safe => "safe",
         AimName::Trf => "free of triangular races",
     }
 }
@@ -118,6 +121,10 @@ pub(super) fn reason(finding: &Finding<'_>) -> Option<String> {
             let (store, load) = (place(attack.store), place(attack.load));
             Some(format!("no fence fits between {store} and {load} of {thread}, which would need one"))
         }
+        Outcome::Hopeless(goal) => {
+            let goal = crate::goals::text(finding.program, *goal);
+            Some(format!("without any store waiting in a buffer this can be reached: {goal}"))
+        }
         Outcome::Stopped(limit) => Some(limit_text(*limit, &finding.options.limits)),
         Outcome::Refused(diagnostic) => Some(diagnostic.message.clone()),
     }
@@ -129,6 +136,7 @@ fn explanation(finding: &Finding<'_>) -> String {
         Outcome::Nowhere(_) => {
             format!("\n{}", help("split the statement into several, so that a fence can stand between them"))
         }
+        Outcome::Hopeless(_) => format!("\n{}", help("`weir reach --model sc` shows how")),
         Outcome::Stopped(limit) => stopped(finding, *limit),
         Outcome::Refused(diagnostic) => format!("\n{}\n", render_place(&finding.program.source, diagnostic)),
     }

@@ -145,7 +145,7 @@ impl<'p> Unit<'p> {
         let (count, width) = (body.locations.len(), body.registers.len());
         let edges = body.edges().iter();
         let mut is_set = vec![false; width];
-        for register in edges.clone().filter_map(|edge| edge.instruction.defines()).chain(unknown.iter().copied()) {
+        for register in edges.clone().flat_map(|edge| edge.instruction.defines()).chain(unknown.iter().copied()) {
             is_set[register.index()] = true;
         }
         let start = start_row(&is_set, unknown, is_followed);
@@ -292,7 +292,7 @@ fn follow(body: &Body, edge: &Edge, fails: bool, env: &mut Env, memory: &Memory)
 }
 
 fn reads_memory(instruction: &Instruction) -> bool {
-    matches!(instruction, Instruction::Load { .. } | Instruction::ReadModifyWrite { .. })
+    matches!(instruction, Instruction::Load { .. } | Instruction::Snapshot(_) | Instruction::ReadModifyWrite { .. })
 }
 
 /// Whether some run may take an edge, with the registers as in `env`; which is unchanged afterwards.

@@ -65,7 +65,7 @@ fn an_index_stays_within_its_array() {
     let body = counting(constant(4), store(plus(constant(10), reg(0)), constant(7))).body();
     let index = body.edges().iter().position(|edge| matches!(edge.instruction, Instruction::Store { .. }));
     let ranges = Ranges::of(&program(cells, vec![body]));
-    assert_eq!(ranges.address_of(P0, EdgeId::new(index.unwrap())), Some(range(10, 13)));
+    assert_eq!(ranges.addresses_of(P0, EdgeId::new(index.unwrap())), [range(10, 13)]);
     assert_eq!((ranges.cell(13), ranges.cell(14), ranges.undeclared()), (range(0, 7), range(0, 0), range(0, 0)));
     assert!(ranges.may_be_written(10) && !ranges.may_be_written(14) && !ranges.may_be_written(99));
 }
@@ -166,7 +166,7 @@ fn impossible_edges_and_what_follows_them_are_unreachable() {
     assert!(ranges.can_take(P0, EdgeId(0)), "an assertion can be taken by failing");
     assert!(!ranges.is_reachable(P0, LocId(1)) && ranges.is_reachable(P0, LocId(3)));
     assert_eq!(ranges.register_at(P0, LocId(1), RegId(0)), None);
-    assert_eq!(ranges.address_of(P0, EdgeId(1)), None);
+    assert_eq!(ranges.addresses_of(P0, EdgeId(1)), []);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_body_too_large_to_follow_still_gets_sound_answers() {
     let ranges = Ranges::of(&program(vec![], vec![automaton.body()]));
     assert_eq!((ranges.register(P0, RegId(3)), ranges.register(P0, RegId(4))), (Range::FULL, range(0, 0)));
     assert_eq!(ranges.undeclared(), Range::FULL);
-    assert_eq!(ranges.address_of(P0, EdgeId(7)), Some(range(2, 2)));
+    assert_eq!(ranges.addresses_of(P0, EdgeId(7)), [range(2, 2)]);
     assert!(ranges.is_reachable(P0, LocId::new(count)));
 }
 

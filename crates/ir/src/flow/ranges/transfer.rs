@@ -19,6 +19,10 @@ pub(super) fn step(instruction: &Instruction, env: &mut Env, memory: &Memory) ->
             let seen = memory.load(env.eval(address));
             env.set(*register, seen);
         }
+        Instruction::Snapshot(loads) => {
+            let seen: Vec<Range> = loads.iter().map(|(_, address)| memory.load(env.eval(address))).collect();
+            loads.iter().zip(seen).for_each(|((register, _), seen)| env.set(*register, seen));
+        }
         Instruction::Store { address, value } => return store(address, value, env, memory),
         Instruction::Assign { register, value } => {
             let value = env.eval(value);

@@ -18,20 +18,21 @@ mod usage;
 use weir_ir::flow::Ranges;
 use weir_ir::{Diagnostic, Program, Property, Range, Source, Span, validate};
 
-use super::Litmus;
-use super::Refused;
 use super::tree::{Constant, OperandKind, Test};
+use super::{Litmus, Refused};
+use crate::sink::Sink;
 use cells::{Cells, cell_text};
 use initial::InitialRegisters;
 use question::{View, observed_registers, property};
 use thread::{Context, Lowered};
 
 /// Makes a program of a test.
-pub(super) fn lower(source: &Source, test: Test) -> Result<Litmus, Refused> {
-    let initial = InitialRegisters::new(&test)?;
+pub(super) fn lower(source: &Source, test: Test) -> Result<Litmus, Vec<Diagnostic>> {
+    let only = |error: Refused| vec![*error];
+    let initial = InitialRegisters::new(&test).map_err(only)?;
     let written: Vec<_> = test.threads.iter().map(access::written).collect();
-    let cells = Cells::new(&test, &initial, &written)?;
-    check_addresses(&test, &cells)?;
+    let cells = Cells::new(&test, &initial, &written).map_err(only)?;
+    check_addresses(&test, &cells).map_err(only)?;
     let context =
         Context { architecture: test.header.architecture, cells: &cells, registers: &initial, locks_additions: false };
     let (litmus, may_leave_cells) = assemble(source, &test, context)?;
@@ -43,11 +44,21 @@ pub(super) fn lower(source: &Source, test: Test) -> Result<Litmus, Refused> {
 }
 
 /// The test, and whether an atomic addition may give a value that its cell cannot hold.
-fn assemble(source: &Source, test: &Test, context: Context<'_>) -> Result<(Litmus, bool), Refused> {
+fn assemble(source: &Source, test: &Test, context: Context<'_>) -> Result<(Litmus, bool), Vec<Diagnostic>> {
+    let mut sink = Sink::default();
     let mut threads = Vec::new();
     for column in &test.threads {
-        threads.push(thread::lower(context, column, observed_registers(&test.question, column.number))?);
+        match thread::lower(context, column, observed_registers(&test.question, column.number)) {
+            Ok(thread) => threads.push(thread),
+            Err(error) => sink.error(*error),
+        }
     }
+    sink.finish()?;
+    asked(source, test, context, threads).map_err(|error| vec![*error])
+}
+
+/// The test with its threads made ready.
+fn asked(source: &Source, test: &Test, context: Context<'_>, threads: Vec<Lowered>) -> Result<(Litmus, bool), Refused> {
     let view = View { test, cells: context.cells, initial: context.registers, threads: &threads };
     let condition = view.condition(&test.question.condition)?;
     let filter = test.question.filter.as_ref().map(|filter| view.condition(filter)).transpose()?;

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use weir_ir::{BinaryOp, Diagnostic, Expr, PropertyKind, Span, StateAtom, StateExpr, ThreadId, Value};
 
-use super::super::Observable;
-use super::super::Refused;
 use super::super::header::Architecture;
 use super::super::register::{Base, Part, RegisterName};
-use super::super::tree::{CellName, Comparand, Constant, Place, Proposition, Quantifier, Question, Test};
+use super::super::tree::{Atom, CellName, Comparand, Constant, Place, Proposition, Quantifier, Question, Test};
 use super::super::types::Type;
+use super::super::{Observable, Refused, number_text};
 use super::bits::{all, any, binary, not, signed, unsigned};
 use super::cells::{Cells, cell_text};
 use super::initial::{InitialRegisters, no_such_thread};
@@ -207,10 +206,11 @@ impl View<'_> {
     }
 
     fn observable(&self, place: &Place, span: Span) -> Result<Observable, Refused> {
-        let value = self.shown(place, span)?.value;
+        let Shown { value, kind } = self.shown(place, span)?;
+        let is_unsigned = kind.is_wide_unsigned();
         Ok(match place {
-            Place::Cell(name) => Observable { name: cell_text(name), is_cell: true, value },
-            Place::Register(..) => Observable { name: self.place_text(place), is_cell: false, value },
+            Place::Cell(name) => Observable { name: cell_text(name), is_cell: true, value, is_unsigned },
+            Place::Register(..) => Observable { name: self.place_text(place), is_cell: false, value, is_unsigned },
         })
     }
 
@@ -234,7 +234,7 @@ impl View<'_> {
             parts.join(operator)
         };
         let (text, needs_parentheses) = match proposition {
-            Proposition::Atom(atom) => (self.atom_text(&atom.left, &atom.right), false),
+            Proposition::Atom(atom) => (self.atom_text(atom), false),
             Proposition::Not(inner) => (format!("not ({})", self.text(inner)), false),
             Proposition::And(parts) if parts.is_empty() => ("true".to_owned(), false),
             Proposition::Or(parts) if parts.is_empty() => ("false".to_owned(), false),
@@ -248,9 +248,10 @@ impl View<'_> {
         if needs_parentheses { format!("({text})") } else { text }
     }
 
-    fn atom_text(&self, left: &Place, right: &Comparand) -> String {
+    fn atom_text(&self, Atom { left, right, span }: &Atom) -> String {
+        let is_unsigned = self.shown(left, *span).is_ok_and(|shown| shown.kind.is_wide_unsigned());
         let constant = |constant: &Constant| match constant {
-            Constant::Number(number) => number.to_string(),
+            Constant::Number(number) => number_text(*number, is_unsigned),
             Constant::Address(name) => cell_text(name),
         };
         let right = match right {

@@ -5,11 +5,10 @@
 //! to its end writes and sets registers. One that does not gives the lock back, and the process tries again. So no
 //! process ever waits with the lock held, as none does in Memorax, where such a block cannot begin.
 //!
-//! A block that only reads flushes nothing. If each alternative reads one location, it needs no lock: there is
-//! just one step that others can notice. If one reads several, it takes the lock, which is only right where the buffer
-//! is empty anyway; elsewhere it is refused.
+//! A block that only reads flushes nothing and needs no lock: an alternative reads all its locations in one step, which
+//! is all that others can notice of it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use weir_ir::{Address, BinaryOp, Diagnostic, Expr, Instruction, LocId, Range, RegExpr, RegId, Span};
 
@@ -41,22 +40,19 @@ impl<'s> Builder<'_, 's> {
             return;
         }
         let writes = alternatives.iter().flatten().any(|(op, _)| matches!(op, Op::Write(..)));
-        let reads_several = alternatives.iter().any(|alternative| self.reads_several(alternative));
-        if writes || reads_several {
-            if !writes {
-                self.snapshots.push((from, span));
-            }
+        if writes {
             let start = self.step(from, Instruction::Lock, span);
             let failed = self.node();
             self.edge(failed, Instruction::Unlock, from, span);
             for alternative in &alternatives {
-                let end = self.alternative(alternative, start, failed);
+                let end = self.alternative(alternative, Run::new(start, failed));
                 self.edge(end.here, Instruction::Unlock, to, span);
             }
             return;
         }
         for alternative in &alternatives {
-            let end = self.alternative(alternative, from, from);
+            let together = self.read_together(alternative);
+            let end = self.alternative(alternative, Run { together, ..Run::new(from, from) });
             match end.last {
                 Some(edge) => self.edge_mut(edge).to = to,
                 None => drop(self.edge(from, Instruction::Skip, to, span)),
@@ -80,14 +76,19 @@ impl<'s> Builder<'_, 's> {
         true
     }
 
-    /// Whether an alternative reads more than one memory location.
-    fn reads_several(&mut self, alternative: &Alternative<'_, 's>) -> bool {
-        let cells = alternative.iter().filter_map(|(op, _)| match op {
-            Op::ReadInto(_, cell) | Op::ReadEqual(cell, _) => Some(self.fixed(cell)),
-            _ => None,
-        });
-        let cells: HashSet<_> = cells.collect();
-        cells.len() > 1
+    /// The memory locations that an alternative reads, each once, with where that is written first.
+    fn read_together(&mut self, alternative: &Alternative<'_, 's>) -> Vec<(Address, Option<Range>, Span)> {
+        let mut locations: Vec<(Address, Option<Range>, Span)> = Vec::new();
+        for (op, span) in alternative {
+            let (Op::ReadInto(_, cell) | Op::ReadEqual(cell, _)) = op else { continue };
+            // What is in error is reported when it is read.
+            if let Some(Some((address, domain))) = self.fixed(cell)
+                && locations.iter().all(|(other, ..)| *other != address)
+            {
+                locations.push((address, domain, *span));
+            }
+        }
+        locations
     }
 
     /// The sequences of instructions that a block stands for.
@@ -153,9 +154,8 @@ impl<'s> Builder<'_, 's> {
         }
     }
 
-    /// Lowers one alternative from `start`; tests that fail lead to `failed`.
-    fn alternative(&mut self, ops: &Alternative<'_, 's>, start: LocId, failed: LocId) -> Run {
-        let mut run = Run { here: start, failed, ..Run::new() };
+    /// Lowers one alternative.
+    fn alternative(&mut self, ops: &Alternative<'_, 's>, mut run: Run) -> Run {
         for (op, span) in ops {
             self.atomic_op(*op, *span, &mut run);
         }
@@ -219,11 +219,22 @@ impl<'s> Builder<'_, 's> {
         if let Some(held) = run.cells.get(&address) {
             return Some(held.clone());
         }
-        let register = self.made_up(domain, run);
-        self.go(run, Instruction::Load { register, address: Expr::Const(address) }, span);
-        let held = (Expr::Leaf(register), domain);
-        run.cells.insert(address, held.clone());
-        Some(held)
+        let together = std::mem::take(&mut run.together);
+        let locations = if together.is_empty() { vec![(address, domain, span)] } else { together };
+        let mut loads = Vec::new();
+        let mut whole = span;
+        for (address, domain, span) in locations {
+            let register = self.made_up(domain, run);
+            run.cells.insert(address, (Expr::Leaf(register), domain));
+            loads.push((register, Expr::Const(address)));
+            whole = whole.to(span);
+        }
+        let instruction = match loads.as_slice() {
+            [(register, address)] => Instruction::Load { register: *register, address: address.clone() },
+            _ => Instruction::Snapshot(loads),
+        };
+        self.go(run, instruction, whole);
+        run.cells.get(&address).cloned()
     }
 
     fn atomic_cell(&mut self, cell: &Cell<'s>) -> Option<(Address, Option<Range>)> {
@@ -290,6 +301,8 @@ struct Run {
     last: Option<usize>,
     /// What registers are to hold in the end.
     registers: BTreeMap<RegId, (RegExpr, Span)>,
+    /// The locations to read in one step with the first of them; none if each is to be read in a step of its own.
+    together: Vec<(Address, Option<Range>, Span)>,
     /// What memory locations hold, as far as it is known.
     cells: BTreeMap<Address, (RegExpr, Option<Range>)>,
     /// The locations to write in the end.
@@ -299,23 +312,17 @@ struct Run {
 }
 
 impl Run {
-    fn new() -> Self {
+    /// From `start`; tests that fail lead to `failed`.
+    fn new(start: LocId, failed: LocId) -> Self {
         Self {
-            here: LocId(0),
-            failed: LocId(0),
+            here: start,
+            failed,
             last: None,
+            together: Vec::new(),
             registers: BTreeMap::new(),
             cells: BTreeMap::new(),
             written: Vec::new(),
             made_up: BTreeMap::new(),
         }
     }
-}
-
-/// Reports a block that only reads, but several locations, where that would take a flush.
-pub(super) fn needs_flush(span: Span) -> Diagnostic {
-    let message = "this locked block reads several memory locations at once, perhaps with stores in the buffer";
-    Diagnostic::error("locked-reads", message, span).label("flushes nothing, since it writes nothing").help(
-        "Weir can do this only with an empty buffer: put a `fence` before it, if that is meant, or read one by one",
-    )
 }

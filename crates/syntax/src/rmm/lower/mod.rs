@@ -4,7 +4,6 @@
 
 mod atomic;
 mod memory;
-mod pending;
 mod pointers;
 mod process;
 mod ranges;

@@ -8,7 +8,7 @@ use weir_ir::{
 
 use super::super::ast::{Declaration, Name, Process, RegisterExpr};
 use super::memory::Memory;
-use super::{atomic, pending, ranges, start};
+use super::{ranges, start};
 use crate::sink::Sink;
 
 /// A read of one cell that waits for one of several values.
@@ -49,8 +49,6 @@ pub(super) struct Builder<'c, 's> {
     /// Jumps to labels, by number of their edge.
     pub(super) gotos: Vec<(usize, Name<'s>)>,
     pub(super) awaits: HashMap<(LocId, RegExpr), Await>,
-    /// Blocks that need an empty buffer, although they do not flush: where they begin.
-    pub(super) snapshots: Vec<(LocId, Span)>,
     /// Words that were said to mean nothing.
     pub(super) noted: &'c mut HashSet<&'static str>,
     /// Whether it goes by a pointer or to a location that may start with any value.
@@ -79,7 +77,6 @@ impl<'c, 's> Builder<'c, 's> {
             labels: HashMap::new(),
             gotos: Vec::new(),
             awaits: HashMap::new(),
-            snapshots: Vec::new(),
             noted,
             needs_memory_set_up: false,
         };
@@ -96,22 +93,11 @@ impl<'c, 's> Builder<'c, 's> {
 
     fn finish(mut self, process: &Process<'s>, entry: LocId) -> (Body, HashMap<&'s str, LocId>) {
         let body = Body::new(self.registers.clone(), self.locations.clone(), entry, None, self.edges.clone());
-        self.check_snapshots(&body);
         let entry = start::prologue(&mut self, process, &body, entry);
         let new_places = self.drop_isolated(entry);
         let labels = self.labels.iter().map(|(&label, (loc, _))| (label, new_places[loc.index()])).collect();
         let entry = new_places[entry.index()];
         (Body::new(self.registers, self.locations, entry, None, self.edges), labels)
-    }
-
-    fn check_snapshots(&mut self, body: &Body) {
-        if self.snapshots.is_empty() {
-            return;
-        }
-        let pending = pending::places(body);
-        for (_, span) in self.snapshots.iter().filter(|(loc, _)| pending.contains(loc)) {
-            self.sink.error(atomic::needs_flush(*span));
-        }
     }
 
     /// Drops ways back from reads that never fail.

@@ -4,7 +4,7 @@ use weir_ir::{Diagnostic, Range, Value};
 
 use super::super::ast::{Declaration, File, Name, Process, Row};
 use super::super::token::Kind;
-use super::{Failed, Parse, Parser};
+use super::{Descent, Failed, Parse, Parser};
 
 impl<'s> Parser<'s, '_> {
     pub(super) fn file(&mut self) -> File<'s> {

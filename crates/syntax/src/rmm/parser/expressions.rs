@@ -4,7 +4,7 @@ use weir_ir::{BinaryOp, Expr, UnaryOp};
 
 use super::super::ast::{Name, RegisterExpr};
 use super::super::token::Kind;
-use super::{Failed, Parse, Parser};
+use super::{Descent, Failed, Parse, Parser};
 
 impl<'s> Parser<'s, '_> {
     /// A sum.

@@ -10,13 +10,9 @@ use weir_ir::{Diagnostic, Span, Value};
 use super::ast::{File, Name};
 use super::macros::Expanded;
 use super::token::{Kind, Token};
+pub(super) use crate::descent::{Descent, Failed, Parse};
 use crate::limits::MAX_NESTING;
 use crate::sink::Sink;
-
-/// The error was reported already.
-struct Failed;
-
-type Parse<T> = Result<T, Failed>;
 
 /// Operators of one statement: a tree is no deeper than that.
 const MAX_OPERATORS: usize = 400;
@@ -39,17 +35,11 @@ struct Parser<'s, 'p> {
     sink: Sink,
 }
 
-impl<'s> Parser<'s, '_> {
+impl<'s> Descent for Parser<'s, '_> {
+    type Word = Token<'s>;
+
     fn token(&self) -> Token<'s> {
         self.ahead(0)
-    }
-
-    fn ahead(&self, distance: usize) -> Token<'s> {
-        self.text.words.get(self.at + distance).copied().unwrap_or(self.text.end)
-    }
-
-    fn peek(&self) -> Kind {
-        self.token().kind
     }
 
     fn bump(&mut self) -> Token<'s> {
@@ -58,24 +48,6 @@ impl<'s> Parser<'s, '_> {
         token
     }
 
-    fn eat(&mut self, kind: Kind) -> bool {
-        let found = self.peek() == kind;
-        if found {
-            self.bump();
-        }
-        found
-    }
-
-    /// From the word at `start` to the last word taken, as far as they stand in the same text: what a macro put
-    /// in between stands elsewhere.
-    fn span_from(&self, start: usize) -> Span {
-        let Some(first) = self.text.words.get(start) else { return self.text.end.span };
-        let words = &self.text.words[start..self.at.max(start + 1)];
-        let same = words.iter().filter(|word| word.frame == first.frame && word.span.start >= first.span.start);
-        same.fold(first.span, |span, word| span.to(word.span))
-    }
-
-    /// How messages speak of the next word.
     fn found(&self) -> String {
         let token = self.token();
         match token.kind {
@@ -100,27 +72,32 @@ impl<'s> Parser<'s, '_> {
         Failed
     }
 
-    /// `expected X, found Y` at the next word.
-    fn unexpected(&mut self, expected: &str) -> Diagnostic {
-        let message = format!("expected {expected}, found {}", self.found());
-        Diagnostic::error("unexpected-word", message, self.token().span)
+    fn nesting(&mut self) -> &mut usize {
+        &mut self.nesting
     }
 
-    fn expect(&mut self, kind: Kind) -> Parse<Token<'s>> {
-        if self.peek() == kind {
-            return Ok(self.bump());
-        }
-        let error = self.unexpected(&kind.describe());
-        Err(self.error(error))
+    fn too_deep(&mut self) -> Failed {
+        let message = format!("nested more than {MAX_NESTING} deep");
+        let error = Diagnostic::error("too-deep", message, self.token().span);
+        self.error(error.help("split it up"));
+        self.at = self.text.words.len();
+        self.failed_at = Some(self.at);
+        Failed
+    }
+}
+
+impl<'s> Parser<'s, '_> {
+    fn ahead(&self, distance: usize) -> Token<'s> {
+        self.text.words.get(self.at + distance).copied().unwrap_or(self.text.end)
     }
 
-    /// Takes the closing bracket that belongs to `open`.
-    fn close(&mut self, kind: Kind, open: Token<'s>) -> Parse<()> {
-        if self.eat(kind) {
-            return Ok(());
-        }
-        let error = self.unexpected(&kind.describe()).also(open.span, "to close this");
-        Err(self.error(error))
+    /// From the word at `start` to the last word taken, as far as they stand in the same text: what a macro put
+    /// in between stands elsewhere.
+    fn span_from(&self, start: usize) -> Span {
+        let Some(first) = self.text.words.get(start) else { return self.text.end.span };
+        let words = &self.text.words[start..self.at.max(start + 1)];
+        let same = words.iter().filter(|word| word.frame == first.frame && word.span.start >= first.span.start);
+        same.fold(first.span, |span, word| span.to(word.span))
     }
 
     fn name(&mut self, kind: Kind, what: &str) -> Parse<Name<'s>> {
@@ -165,26 +142,5 @@ impl<'s> Parser<'s, '_> {
         let message = format!("more than {MAX_OPERATORS} operators in one statement");
         let error = Diagnostic::error("too-deep", message, self.token().span);
         Err(self.error(error.help("split it, with registers for its parts")))
-    }
-
-    /// Runs `parse` one level deeper, or ends parsing if that is too deep.
-    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        if self.nesting >= MAX_NESTING {
-            return Err(self.too_deep());
-        }
-        self.nesting += 1;
-        let parsed = parse(self);
-        self.nesting -= 1;
-        parsed
-    }
-
-    /// Reports nesting too deep and ends parsing: what follows could only repeat it.
-    fn too_deep(&mut self) -> Failed {
-        let message = format!("nested more than {MAX_NESTING} deep");
-        let error = Diagnostic::error("too-deep", message, self.token().span);
-        self.error(error.help("split it up"));
-        self.at = self.text.words.len();
-        self.failed_at = Some(self.at);
-        Failed
     }
 }

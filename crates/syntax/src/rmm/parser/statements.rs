@@ -2,7 +2,7 @@
 
 use super::super::ast::{Cell, Labelled, Name, Statement, StatementKind};
 use super::super::token::{Kind, Token};
-use super::{Failed, Parse, Parser};
+use super::{Descent, Failed, Parse, Parser};
 
 impl<'s> Parser<'s, '_> {
     /// Statements with `;` between them, at least one.

@@ -93,6 +93,9 @@ impl<'a> Checker<'a, '_> {
                 self.expression(target);
                 self.expression(value);
             }
+            StatementKind::Snapshot { targets, cells } => {
+                targets.iter().chain(cells).for_each(|expression| self.expression(expression));
+            }
             StatementKind::Evaluate(value) | StatementKind::Assume(value) | StatementKind::Assert(value) => {
                 self.expression(value);
             }

@@ -214,7 +214,7 @@ impl<'a> Builder<'_, 'a> {
     }
 
     /// What a name means as a value; anything else is reported.
-    fn meaning(&mut self, name: Name<'a>) -> Meaning {
+    pub(super) fn meaning(&mut self, name: Name<'a>) -> Meaning {
         if let Some(meaning) = self.look_up(name.text) {
             return meaning;
         }

@@ -20,6 +20,7 @@ mod properties;
 mod registers;
 mod silent;
 mod size;
+mod snapshot;
 mod statements;
 mod threads;
 mod unused;

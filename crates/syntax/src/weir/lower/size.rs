@@ -23,6 +23,7 @@ impl Size {
             StatementKind::Assign { value, .. } => usize::from(!matches!(value.kind, ExprKind::Call(..))),
             StatementKind::If { arms, .. } => arms.len(),
             StatementKind::While(..)
+            | StatementKind::Snapshot { .. }
             | StatementKind::Goto(_)
             | StatementKind::Assume(_)
             | StatementKind::Assert(_)

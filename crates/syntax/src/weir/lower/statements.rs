@@ -57,6 +57,7 @@ impl<'a> Builder<'_, 'a> {
             StatementKind::Atomic(_) => word(whole, "atomic"),
             StatementKind::Let(_)
             | StatementKind::Assign { .. }
+            | StatementKind::Snapshot { .. }
             | StatementKind::Evaluate(_)
             | StatementKind::Goto(_)
             | StatementKind::Assume(_)
@@ -82,6 +83,7 @@ impl<'a> Builder<'_, 'a> {
         match &statement.kind {
             StatementKind::Let(declarators) => self.let_statement(declarators, span),
             StatementKind::Assign { target, operator, value } => self.assign(target, *operator, value, span),
+            StatementKind::Snapshot { targets, cells } => self.snapshot(targets, cells, span),
             StatementKind::Evaluate(expression) => self.evaluate(expression),
             StatementKind::If { arms, otherwise } => self.if_statement(arms, otherwise.as_ref(), span),
             StatementKind::While(condition, body) => self.while_statement(condition, body, span),

@@ -6,7 +6,7 @@ use super::super::ast::{Expr, ExprKind, PlaceExpr, RmwForm, ThreadRef};
 use super::super::limits::MAX_NESTING;
 use super::super::token::{Kind, Token};
 use super::statements::is_place;
-use super::{Failed, Parse, Parser, too_deep};
+use super::{Descent, Failed, Parse, Parser, too_deep};
 
 /// Binds tighter than comparisons, so that `any 0..N - 1 == 2` compares.
 const BOUND_PRECEDENCE: u8 = 4;

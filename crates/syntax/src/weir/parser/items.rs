@@ -7,7 +7,7 @@ use super::super::ast::{
     Replication, SharedDecl, ThreadDecl,
 };
 use super::super::token::Kind;
-use super::{Parse, Parser};
+use super::{Descent, Parse, Parser};
 
 impl<'s> Parser<'s, '_> {
     pub(super) fn file(&mut self) -> File<'s> {

@@ -15,11 +15,7 @@ use super::lexer::Lexed;
 use super::limits::{MAX_NAME_BYTES, MAX_NESTING, MAX_WORK};
 use super::sink::Sink;
 use super::token::{Kind, Token};
-
-/// The error was reported already; the caller skips to where parsing can go on.
-pub(crate) struct Failed;
-
-type Parse<T> = Result<T, Failed>;
+pub(super) use crate::descent::{Descent, Failed, Parse};
 
 /// Parses a whole file: what could be made of it, and whether that is all of it. Errors are reported either way.
 pub(crate) fn parse<'s>(source: &'s Source, lexed: &Lexed, sink: &mut Sink) -> (File<'s>, bool) {
@@ -67,22 +63,11 @@ struct Parser<'s, 'p> {
     sink: &'p mut Sink,
 }
 
-impl<'s> Parser<'s, '_> {
+impl Descent for Parser<'_, '_> {
+    type Word = Token;
+
     fn token(&self) -> Token {
         self.ahead(0)
-    }
-
-    fn ahead(&self, distance: usize) -> Token {
-        self.tokens.get(self.at + distance).copied().unwrap_or(self.end)
-    }
-
-    fn peek(&self) -> Kind {
-        self.token().kind
-    }
-
-    fn previous(&self) -> Token {
-        let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
-        before.copied().unwrap_or(Token { kind: Kind::Eof, span: Span::default() })
     }
 
     fn bump(&mut self) -> Token {
@@ -91,25 +76,6 @@ impl<'s> Parser<'s, '_> {
         token
     }
 
-    /// Takes the next word if it is of this kind.
-    fn eat(&mut self, kind: Kind) -> bool {
-        let found = self.peek() == kind;
-        if found {
-            self.bump();
-        }
-        found
-    }
-
-    /// From the start of `first` to the end of the last word taken.
-    fn span_from(&self, first: Span) -> Span {
-        first.to(self.previous().span)
-    }
-
-    fn slice(&self, span: Span) -> &'s str {
-        self.text.get(span.range()).unwrap_or("")
-    }
-
-    /// How messages speak of the next word.
     fn found(&self) -> String {
         let token = self.token();
         match token.kind {
@@ -128,33 +94,39 @@ impl<'s> Parser<'s, '_> {
         Failed
     }
 
+    fn nesting(&mut self) -> &mut usize {
+        &mut self.nesting
+    }
+
+    fn too_deep(&mut self) -> Failed {
+        let error = too_deep(self.token().span);
+        self.give_up(error)
+    }
+}
+
+impl<'s> Parser<'s, '_> {
+    fn ahead(&self, distance: usize) -> Token {
+        self.tokens.get(self.at + distance).copied().unwrap_or(self.end)
+    }
+
+    fn previous(&self) -> Token {
+        let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        before.copied().unwrap_or(Token { kind: Kind::Eof, span: Span::default() })
+    }
+
+    /// From the start of `first` to the end of the last word taken.
+    fn span_from(&self, first: Span) -> Span {
+        first.to(self.previous().span)
+    }
+
+    fn slice(&self, span: Span) -> &'s str {
+        self.text.get(span.range()).unwrap_or("")
+    }
+
     /// Whether something was left out right before the next word or the one before that.
     fn is_beside_gap(&self) -> bool {
         let first = self.gaps.partition_point(|&gap| gap + 1 < self.at);
         self.gaps.get(first).is_some_and(|&gap| gap <= self.at)
-    }
-
-    /// `expected X, found Y` at the next word.
-    fn unexpected(&mut self, expected: &str) -> Diagnostic {
-        let message = format!("expected {expected}, found {}", self.found());
-        Diagnostic::error("unexpected-word", message, self.token().span)
-    }
-
-    fn expect(&mut self, kind: Kind) -> Parse<Token> {
-        if self.peek() == kind {
-            return Ok(self.bump());
-        }
-        let error = self.unexpected(&kind.describe());
-        Err(self.error(error))
-    }
-
-    /// Takes the closing bracket that belongs to `open`.
-    fn close(&mut self, kind: Kind, open: Token) -> Parse<Token> {
-        if self.peek() == kind {
-            return Ok(self.bump());
-        }
-        let error = self.unexpected(&kind.describe()).also(open.span, "to close this");
-        Err(self.error(error))
     }
 
     fn name(&mut self, what: &str) -> Parse<Name<'s>> {
@@ -190,17 +162,6 @@ impl<'s> Parser<'s, '_> {
         }
         let error = self.unexpected("`;`");
         Err(self.error(error))
-    }
-
-    /// Runs `parse` one level deeper, or ends parsing if that is too deep.
-    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        if self.nesting >= MAX_NESTING {
-            return Err(self.give_up(too_deep(self.token().span)));
-        }
-        self.nesting += 1;
-        let parsed = parse(self);
-        self.nesting -= 1;
-        parsed
     }
 
     /// Counts a statement or operand; too many end parsing.

@@ -4,7 +4,7 @@ use weir_ir::{BinaryOp, Diagnostic, Span};
 
 use super::super::ast::{Block, Declarator, Expr, ExprKind, Statement, StatementKind};
 use super::super::token::Kind;
-use super::{Parse, Parser};
+use super::{Descent, Parse, Parser};
 
 impl<'s> Parser<'s, '_> {
     /// `{ statements }`
@@ -198,6 +198,9 @@ impl<'s> Parser<'s, '_> {
 
     fn assignment_or_call(&mut self) -> Parse<StatementKind<'s>> {
         let target = self.expression()?;
+        if self.peek() == Kind::Comma {
+            return self.snapshot(target);
+        }
         let Some(operator) = assignment_operator(self.peek()) else {
             return self.evaluation(target);
         };
@@ -209,6 +212,33 @@ impl<'s> Parser<'s, '_> {
         self.bump();
         let value = self.expression()?;
         Ok(StatementKind::Assign { target, operator, value })
+    }
+
+    /// `a, b = x, y`, after the first name.
+    fn snapshot(&mut self, first: Expr<'s>) -> Parse<StatementKind<'s>> {
+        let targets = self.listed(first)?;
+        if self.peek() != Kind::Equal {
+            let error = self.unexpected("`=`").help("`a, b = x, y` loads several cells in one step");
+            return Err(self.error(error));
+        }
+        let equal = self.bump().span;
+        let first = self.expression()?;
+        let cells = self.listed(first)?;
+        if cells.len() == targets.len() {
+            return Ok(StatementKind::Snapshot { targets, cells });
+        }
+        let message = format!("{} on the left, but {} on the right", targets.len(), cells.len());
+        let error = Diagnostic::error("snapshot", message, equal);
+        Err(self.error(error.help("`a, b = x, y` loads `x` into `a` and `y` into `b`, in one step")))
+    }
+
+    /// The rest of a list, after its first expression.
+    fn listed(&mut self, first: Expr<'s>) -> Parse<Vec<Expr<'s>>> {
+        let mut all = vec![first];
+        while self.eat(Kind::Comma) {
+            all.push(self.expression()?);
+        }
+        Ok(all)
     }
 
     fn evaluation(&mut self, expression: Expr<'s>) -> Parse<StatementKind<'s>> {

@@ -53,10 +53,12 @@ impl Maker<'_> {
         let write = Statement::Write(Cell::Global(number), self.expr());
         let read = Statement::ReadInto(0, Cell::Global(1 - number));
         let between = (0..self.rng.below(2)).map(|_| self.statement(0)).collect::<Vec<_>>();
-        let locked = match self.rng.below(5) {
+        let own = Statement::ReadInto(1, Cell::Global(number));
+        let locked = match self.rng.below(6) {
             0 => Statement::Locked(vec![vec![read]]),
             1 => Statement::Locked(vec![vec![read, Statement::Assume(self.condition())]]),
             2 => Statement::Locked(vec![vec![self.instruction(false)], vec![read]]),
+            3 => Statement::Locked(vec![vec![read, own]]),
             _ => read,
         };
         [vec![write], between, vec![locked]].concat()

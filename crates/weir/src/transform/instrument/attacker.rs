@@ -1,6 +1,6 @@
 //! The attacker: Figure 5 of the paper.
 
-use weir_ir::{Edge, EdgeId, Expr, Instruction, LocId, RegExpr, Rmw, UnaryOp};
+use weir_ir::{Edge, EdgeId, Expr, Instruction, LocId, RegExpr, RegId, Rmw, UnaryOp};
 
 use super::LOADED;
 use super::space::{DELAYED, LEVEL, WAITS};
@@ -42,6 +42,9 @@ impl Writer<'_> {
         if let Instruction::Load { register: _, address } = &edge.instruction {
             return self.delayed_load(id, edge, address, leads);
         }
+        if let Instruction::Snapshot(loads) = &edge.instruction {
+            return self.delayed_snapshot(id, edge, loads, leads);
+        }
         // What needs an empty buffer ends the attack; so does what leads nowhere.
         if drains(&edge.instruction) || !leads[edge.to.index()] {
             return;
@@ -70,11 +73,46 @@ impl Writer<'_> {
             let deeds = [(Instruction::Assume(Expr::Leaf(self.level)), None), (own, self.origin(id, Kind::Plain))];
             self.link(looked, to, edge.span, deeds);
         }
-        if self.context.attacks.iter().any(|attack| attack.thread == self.thread && attack.load == id) {
+        if self.is_attacked(id) {
             let waiting = self.waiting_location(edge);
             let halt = Instruction::Store { address: level, value: Expr::Const(LOADED) };
             self.link(from_memory, waiting, edge.span, [(halt, self.origin(id, Kind::Halt))]);
         }
+    }
+
+    /// Several loads in one step, each from where the newest value is. Nobody else changes what waits, so that can be looked up
+    /// before. If it is the attack's, one of the cells that are taken from memory begins the path.
+    fn delayed_snapshot(&mut self, id: EdgeId, edge: &Edge, loads: &[(RegId, RegExpr)], leads: &[bool]) {
+        let space = &self.context.space;
+        let waits: Vec<RegId> = self.several[..loads.len()].to_vec();
+        let look = |(&register, (_, address)): (&RegId, &(RegId, RegExpr))| {
+            (Instruction::Load { register, address: space.beside_computed(address, WAITS) }, None)
+        };
+        let looks: Vec<Deed> = waits.iter().zip(loads).map(look).collect();
+        let where_newest = |(&waits, (register, address)): (&RegId, &(RegId, RegExpr))| {
+            (*register, space.beside_if(Expr::Leaf(waits), address, DELAYED))
+        };
+        let newest = Instruction::Snapshot(waits.iter().zip(loads).map(where_newest).collect());
+        let levels: Vec<RegExpr> = loads.iter().map(|(_, address)| space.beside_computed(address, LEVEL)).collect();
+        let (from, looked) = (self.at(Copy::Delaying, edge.from), self.fresh_location(edge.span));
+        self.link(from, looked, edge.span, looks);
+        if leads[edge.to.index()] {
+            let to = self.at(Copy::Delaying, edge.to);
+            self.link(looked, to, edge.span, [(newest, self.origin(id, Kind::Plain))]);
+        }
+        if self.is_attacked(id) {
+            let waiting = self.waiting_location(edge);
+            for (waits, level) in waits.into_iter().zip(levels) {
+                let nothing_waits = Instruction::Assume(Expr::unary(UnaryOp::Not, Expr::Leaf(waits)));
+                let halt = Instruction::Store { address: level, value: Expr::Const(LOADED) };
+                let deeds = [(nothing_waits, None), (halt, self.origin(id, Kind::Halt))];
+                self.link(looked, waiting, edge.span, deeds);
+            }
+        }
+    }
+
+    fn is_attacked(&self, load: EdgeId) -> bool {
+        self.context.attacks.iter().any(|attack| attack.thread == self.thread && attack.load == load)
     }
 
     /// Where the attacker waits until the helpers have come round: (13) of Figure 7.

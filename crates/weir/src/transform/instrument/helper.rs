@@ -78,10 +78,7 @@ fn with(op: BinaryOp, left: RegExpr, right: Value) -> RegExpr {
 impl Writer<'_> {
     /// An edge of the copy on the path: (10) to (12) of the figure.
     pub(super) fn on_path(&mut self, id: EdgeId, edge: &Edge) {
-        let deeds = match Access::of(&edge.instruction) {
-            Some(access) => self.recorded(id, edge, &access, 0, None),
-            None => vec![self.plain(id, edge)],
-        };
+        let deeds = self.deeds(id, edge, 0);
         self.chain((Copy::Path, edge.from), (Copy::Path, edge.to), edge.span, deeds);
     }
 
@@ -90,13 +87,7 @@ impl Writer<'_> {
         if matches!(edge.instruction, Instruction::Lock | Instruction::Unlock) {
             return;
         }
-        let deeds = match Access::of(&edge.instruction) {
-            Some(access) => {
-                let shift = self.context.own_shift(self.thread).unwrap_or(0);
-                self.recorded(id, edge, &access, shift, None)
-            }
-            None => vec![self.plain(id, edge)],
-        };
+        let deeds = self.deeds(id, edge, self.context.own_shift(self.thread).unwrap_or(0));
         self.chain((Copy::Section, edge.from), (Copy::Section, edge.to), edge.span, deeds);
         self.join(id, edge, Copy::Section);
     }
@@ -107,15 +98,59 @@ impl Writer<'_> {
             let lock = self.plain(id, edge);
             return self.chain((from, edge.from), (Copy::Section, edge.to), edge.span, [lock]);
         }
-        let Some(access) = Access::of(&edge.instruction) else { return };
         let own = match (from, self.context.own_shift(self.thread)) {
             (Copy::Section, Some(shift)) => STORED << shift,
             _ => 0,
         };
+        if let Instruction::Snapshot(loads) = &edge.instruction {
+            return self.join_snapshot(id, edge, from, loads, own);
+        }
+        let Some(access) = Access::of(&edge.instruction) else { return };
         let address = self.context.space.beside_computed(access.address, LEVEL);
         let mut deeds = vec![(Instruction::Load { register: self.level, address }, None)];
         deeds.extend(self.recorded(id, edge, &access, 0, Some(own)));
         self.chain((from, edge.from), (Copy::Path, edge.to), edge.span, deeds);
+    }
+
+    /// What the edge does, and then its record, in the bits at `shift`.
+    fn deeds(&self, id: EdgeId, edge: &Edge, shift: u32) -> Vec<Deed> {
+        if let Instruction::Snapshot(loads) = &edge.instruction {
+            return self.recorded_snapshot(id, edge, loads, shift);
+        }
+        match Access::of(&edge.instruction) {
+            Some(access) => self.recorded(id, edge, &access, shift, None),
+            None => vec![self.plain(id, edge)],
+        }
+    }
+
+    /// Several loads in one step come onto the path by any of their cells, and with it the others.
+    fn join_snapshot(&mut self, id: EdgeId, edge: &Edge, from: Copy, loads: &[(RegId, RegExpr)], own: Value) {
+        for (register, address) in loads {
+            let access = Access { address, register: Some(*register), writes: Writes::Never };
+            let level = self.context.space.beside_computed(address, LEVEL);
+            let look = Instruction::Load { register: self.level, address: level };
+            let mut deeds = vec![(look, None), (Instruction::Assume(self.test(&access, None, own)), None)];
+            deeds.extend(self.recorded_snapshot(id, edge, loads, 0));
+            self.chain((from, edge.from), (Copy::Path, edge.to), edge.span, deeds);
+        }
+    }
+
+    /// Several loads in one step and then their record. Addresses that the loads themselves change are kept.
+    fn recorded_snapshot(&self, id: EdgeId, edge: &Edge, loads: &[(RegId, RegExpr)], shift: u32) -> Vec<Deed> {
+        let changes = |address: &RegExpr| loads.iter().any(|(register, _)| occurs(*register, address));
+        let (mut deeds, mut records) = (Vec::new(), Vec::new());
+        for ((register, address), &kept) in loads.iter().zip(&self.several) {
+            let kept = changes(address).then(|| {
+                deeds.push((Instruction::Assign { register: kept, value: address.clone() }, None));
+                Expr::Leaf(kept)
+            });
+            let address = kept.as_ref().unwrap_or(address);
+            let access = Access { address, register: Some(*register), writes: Writes::Never };
+            records.push((self.record(&access, None, shift), None));
+        }
+        deeds.push(self.plain(id, edge));
+        deeds.extend(records);
+        deeds
     }
 
     /// The access and then its record, in the bits at `shift`. If it must happen after something on the path, apart from what the bits

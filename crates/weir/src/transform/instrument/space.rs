@@ -63,6 +63,12 @@ impl Space {
         }
     }
 
+    /// The address of a companion if the condition is 1, of the cell itself if it is 0.
+    pub(super) fn beside_if(&self, condition: RegExpr, address: &RegExpr, which: Beside) -> RegExpr {
+        let further = Expr::binary(BinaryOp::Multiply, condition, Expr::Const(self.beside(0, which)));
+        Expr::binary(BinaryOp::Add, address.clone(), further)
+    }
+
     /// Two addresses that nothing uses.
     pub(super) fn two_free_addresses(&self) -> (Address, Address) {
         let first = self.free_from(self.used.last().map_or(1, |range| range.high.wrapping_add(1)));
@@ -91,7 +97,7 @@ fn touched(program: &Program) -> Vec<Range> {
         .filter_map(|shared| Some(Range { low: shared.addresses().next()?, high: shared.addresses().last()? }));
     let computed = present(program).flat_map(|thread| {
         let edges = (0..program.body(thread).edges().len()).map(EdgeId::new);
-        edges.filter_map(|edge| ranges.address_of(thread, edge)).collect::<Vec<_>>()
+        edges.flat_map(|edge| ranges.addresses_of(thread, edge).to_vec()).collect::<Vec<_>>()
     });
     let mut all: Vec<Range> = declared.chain(computed).collect();
     all.sort_unstable();
@@ -129,7 +135,9 @@ fn no_room(program: &Program) -> Failure {
     let ranges = Ranges::of(program);
     let widest = present(program)
         .flat_map(|thread| (0..program.body(thread).edges().len()).map(move |edge| (thread, EdgeId::new(edge))))
-        .filter_map(|(thread, edge)| Some((ranges.address_of(thread, edge)?.extent(), thread, edge)))
+        .flat_map(|(thread, edge)| {
+            ranges.addresses_of(thread, edge).iter().map(move |range| (range.extent(), thread, edge))
+        })
         .max();
     let span = widest.map_or_else(Default::default, |(_, thread, edge)| program.body(thread).edge(edge).span);
     let what = "the instrumentation needs room beside each cell, and this access may touch nearly any address";

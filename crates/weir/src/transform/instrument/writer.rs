@@ -39,6 +39,8 @@ pub(super) struct Writer<'a> {
     pub(super) result: RegId,
     /// Holds the address of the first delayed store.
     pub(super) target: RegId,
+    /// As many as the longest snapshot has loads: for what is needed of each.
+    pub(super) several: Vec<RegId>,
     /// Where the attacker waits for success.
     pub(super) waiting: Option<LocId>,
 }
@@ -47,7 +49,7 @@ impl<'a> Writer<'a> {
     /// The instrumented body of a thread, and what its edges do in the original.
     pub(super) fn thread(context: &'a Context<'a>, thread: ThreadId) -> (Body, Vec<Option<Origin>>) {
         let body = context.program.body(thread);
-        let (registers, [level, result, target]) = registers(context, body);
+        let (registers, [level, result, target], several) = registers(context, body);
         let mut writer = Self {
             context,
             thread,
@@ -60,6 +62,7 @@ impl<'a> Writer<'a> {
             level,
             result,
             target,
+            several,
             waiting: None,
         };
         let entry = writer.at(Copy::Original, body.entry);
@@ -177,16 +180,20 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The registers of a body, and three more.
-fn registers(context: &Context<'_>, body: &Body) -> (Vec<Register>, [RegId; 3]) {
+/// The registers of a body, three more, and those for snapshots.
+fn registers(context: &Context<'_>, body: &Body) -> (Vec<Register>, [RegId; 3], Vec<RegId>) {
     let mut registers = body.registers.clone();
     let mut names: Vec<String> = registers.iter().map(|register| register.name.clone()).collect();
     names.extend(context.program.shared.iter().map(|shared| shared.name.clone()));
-    let made = ["level_", "result_", "target_"].map(|wanted| {
+    let mut make = |wanted: &str| {
         registers.push(Register { name: fresh(&mut names, wanted), is_temporary: true, span: Span::default() });
         RegId::new(registers.len() - 1)
-    });
-    (registers, made)
+    };
+    let made = ["level_", "result_", "target_"].map(&mut make);
+    let loads = |edge: &Edge| if let Instruction::Snapshot(loads) = &edge.instruction { loads.len() } else { 0 };
+    let longest = body.edges().iter().map(loads).max().unwrap_or(0);
+    let several = (0..longest).map(|_| make("several_")).collect();
+    (registers, made, several)
 }
 
 /// Whether the register occurs in the expression.

@@ -1,0 +1,202 @@
+//! Is every property safe under TSO? Several engines side by side; the first sure answer wins.
+//!
+//! Who finds bugs and who proves run at the same time, each on its own worker, in four teams; within a team the cheap ones come first. Which
+//! answer counts is decided by work done, not by time: the same program gets the same answer from the same engine, however busy the machine is.
+//!
+//! Direction of error: none; an answer is that of one engine, with its evidence.
+
+mod race;
+
+use std::time::{Duration, Instant};
+
+use weir_ir::{Diagnostic, EdgeId, Instruction, Program};
+use weir_witness::{Action, Checked, Goal, Model, Run, Step};
+
+use crate::reach::{self, Coverage, Engine, Report, Statistics, refuse};
+use crate::{Control, Failure, Limit, Verdict};
+use race::race;
+
+/// One of those who take part.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Contender {
+    /// A search without store buffers, for what goes wrong without them. It cannot prove anything about TSO.
+    Sc,
+    /// An engine of [`reach`](mod@crate::reach).
+    Engine(Engine),
+}
+
+impl Contender {
+    /// Its name in answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sc => "sc",
+            Self::Engine(engine) => engine.name(),
+        }
+    }
+}
+
+/// A SC search that has seen this many states leaves the field to others.
+const MOST_SC_STATES: u64 = 500_000;
+
+/// The teams: each runs one after the other of its members, until one is sure.
+const TEAMS: [&[Contender]; 4] = [
+    &[Contender::Engine(Engine::Dual)],
+    &[Contender::Engine(Engine::Lazy)],
+    &[Contender::Engine(Engine::Set), Contender::Engine(Engine::Multiset), Contender::Engine(Engine::Coherence)],
+    &[Contender::Sc, Contender::Engine(Engine::Explicit)],
+];
+
+/// What to look for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Which goals: all of the program's if empty.
+    pub goals: Vec<Goal>,
+}
+
+/// What one contender did.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// Who.
+    pub contender: Contender,
+    /// What came of it.
+    pub end: End,
+    /// What it took.
+    pub statistics: Statistics,
+}
+
+/// How an attempt ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum End {
+    /// It gave the answer.
+    Answered,
+    /// It found nothing wrong, but cannot prove that there is nothing.
+    Nothing,
+    /// A limit came first. [`Limit::Interrupted`]: another was faster, or the user had enough.
+    Stopped(Limit),
+    /// It cannot handle something in the program.
+    Refused(Box<Diagnostic>),
+}
+
+/// The answer, and how it came about.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// `Holds`: no goal can be reached under TSO. `Violated`: this run reaches one.
+    pub verdict: Verdict<Box<Checked>>,
+    /// Who gave it, if it is known.
+    pub winner: Option<Contender>,
+    /// What each of them did, in the order of teams.
+    pub attempts: Vec<Attempt>,
+    /// What the winner took, or all of them together.
+    pub statistics: Statistics,
+    /// What the winner saw of the program.
+    pub coverage: Coverage,
+    /// How the winner approximated buffers, if it did.
+    pub buffering: Option<weir_witness::Buffering>,
+}
+
+/// Decides whether a goal can be reached under TSO.
+///
+/// # Errors
+/// If no engine can handle the program, or if an invariant of Weir breaks.
+pub fn check(program: &Program, options: &Options, control: &Control) -> Result<Answer, Failure> {
+    let started = Instant::now();
+    refuse::unsupported(program)?;
+    let (finished, limit) =
+        race(&TEAMS, control, |contender, control| attempt(program, contender, &options.goals, control));
+    let mut attempts = Vec::new();
+    let mut won = None;
+    for team in finished {
+        for (contender, result) in team.results {
+            let end = match result {
+                Ok(report) => {
+                    let end = ended(contender, &report);
+                    let statistics = report.statistics;
+                    if team.has_won && end == End::Answered {
+                        won = Some((contender, report));
+                    }
+                    attempts.push(Attempt { contender, end, statistics });
+                    continue;
+                }
+                Err(Failure::Refused(diagnostic)) => End::Refused(diagnostic),
+                Err(bug) => return Err(bug),
+            };
+            attempts.push(Attempt { contender, end, statistics: Statistics::default() });
+        }
+    }
+    Ok(conclude(won, attempts, limit, started.elapsed()))
+}
+
+fn conclude(
+    won: Option<(Contender, Report)>,
+    attempts: Vec<Attempt>,
+    limit: Option<Limit>,
+    elapsed: Duration,
+) -> Answer {
+    let Some((contender, report)) = won else {
+        let mut statistics = Statistics::default();
+        attempts.iter().for_each(|attempt| statistics.add(&attempt.statistics));
+        let verdict = Verdict::Unknown(limit.unwrap_or_else(|| reason(&attempts)));
+        let statistics = Statistics { elapsed, ..statistics };
+        return Answer { verdict, winner: None, attempts, statistics, coverage: Coverage::default(), buffering: None };
+    };
+    let Report { verdict, statistics, coverage, buffering, .. } = report;
+    let statistics = Statistics { elapsed, ..statistics };
+    Answer { verdict, winner: Some(contender), attempts, statistics, coverage, buffering }
+}
+
+/// Why nobody knows, if no limit ended the race as a whole.
+fn reason(attempts: &[Attempt]) -> Limit {
+    let limits = |attempt: &Attempt| if let End::Stopped(limit) = attempt.end { Some(limit) } else { None };
+    // An alarm is the least of reasons: more of what a budget limits could have helped somebody.
+    let known = attempts.iter().filter_map(limits).min_by_key(|limit| (*limit == Limit::Alarm, *limit));
+    known.unwrap_or(Limit::Alarm)
+}
+
+/// Runs one contender.
+fn attempt(program: &Program, contender: Contender, goals: &[Goal], control: &Control) -> Result<Report, Failure> {
+    let (model, engine) = match contender {
+        Contender::Sc => (Model::Sc, Engine::Explicit),
+        Contender::Engine(engine) => (Model::Tso, engine),
+    };
+    let options = reach::Options { model, engine, goals: goals.to_vec(), ..reach::Options::default() };
+    let mut control = control.clone();
+    if contender == Contender::Sc {
+        let states = control.budget.states.unwrap_or(u64::MAX).min(MOST_SC_STATES);
+        control.budget.states = Some(states);
+    }
+    let mut report = reach::reach(program, &options, &control)?;
+    if contender == Contender::Sc
+        && let Verdict::Violated(checked) = &report.verdict
+    {
+        report.verdict = Verdict::Violated(Box::new(with_buffers(program, checked)?));
+    }
+    Ok(report)
+}
+
+/// The same run with store buffers, each store flushed at once.
+fn with_buffers(program: &Program, checked: &Checked) -> Result<Checked, Failure> {
+    let stores = |step: &Step, edge: EdgeId| {
+        matches!(program.body(step.thread).edge(edge).instruction, Instruction::Store { .. })
+    };
+    let mut steps = Vec::new();
+    for step in &checked.run().steps {
+        steps.push(*step);
+        if let Action::Execute { edge, .. } = step.action
+            && stores(step, edge)
+        {
+            steps.push(Step { thread: step.thread, action: Action::Flush });
+        }
+    }
+    Checked::new(program, Run { model: Model::Tso, steps }, checked.goal())
+        .map_err(|error| Failure::Bug(format!("a run without buffers is none with them: {error}")))
+}
+
+/// Whether this settles the question.
+fn ended(contender: Contender, report: &Report) -> End {
+    match (&report.verdict, contender) {
+        (Verdict::Violated(_), _) => End::Answered,
+        (Verdict::Holds, Contender::Sc) => End::Nothing,
+        (Verdict::Holds, Contender::Engine(_)) => End::Answered,
+        (Verdict::Unknown(limit), _) => End::Stopped(*limit),
+    }
+}

@@ -1,0 +1,298 @@
+//! The engines that approximate store buffers from above, and the refinement that combines them.
+//!
+//! After G. Calin, *Verification techniques for TSO-relaxed programs* (2016), section 3.2. Direction of error: more can
+//! be reached than under TSO. So `Holds` is a proof; a run that is found is only an alarm until a run under TSO is found
+//! that follows it, which `weir-witness` replays as always. Without one the answer is `Unknown`.
+//!
+//! The multiset is decided by expand, enlarge and check (G. Geeraerts, J.-F. Raskin, L. Van Begin, 2006): counters are exact up to
+//! a bound and beyond it any number, which is finite and errs towards more; the bound grows until nothing is found or
+//! what is found is possible with exact counters. SOUNDNESS.md says why that ends.
+
+mod concretize;
+mod exact;
+mod refuse;
+mod states;
+mod symmetric;
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use weir_ir::Program;
+use weir_witness::{Buffering, Certificate, Checked, Goal, Run};
+
+use self::exact::Event;
+use self::symmetric::Symmetric;
+use super::refuse::MOST_WORDS;
+use super::{Coverage, Engine, Options, Report, Search, Statistics};
+use crate::control::Watch;
+use crate::explore::{Found, Outcome};
+use crate::semantics::StepCode;
+use crate::semantics::abstraction::buffer::EXACT_MULTISET;
+use crate::semantics::abstraction::pool::Pool;
+use crate::semantics::compile::{Compiled, Purpose, compile};
+use crate::semantics::machine::Machine;
+use crate::semantics::symmetry::interchangeable;
+use crate::{Control, Failure, Limit, Verdict};
+
+/// The refinement loop gives up beyond this bound: longer queues hardly ever prove what this one does not, and a loop
+/// that stores one value again and again could go on for ever.
+const MOST_BOUND: u32 = 64;
+
+/// How far counters go within the refinement loop before queues are tried.
+const MOST_COUNTED: u32 = 1;
+
+/// Looks for a run of `program` that reaches a goal, with buffers approximated.
+pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+    let started = Instant::now();
+    super::refuse::unsupported_by(program, options.engine.name())?;
+    let goals = super::goals(program, options);
+    refuse::unanswerable(program, options, &goals)?;
+    if let Some(limit) = Watch::start(control).exceeded(0, 0) {
+        return Ok(Report::unknown(limit));
+    }
+    let compiled = compiled(program, options, &goals)?;
+    let groups = groups(program, &compiled, &goals);
+    let session = Session {
+        program,
+        options,
+        control,
+        compiled,
+        groups,
+        started,
+        used: Statistics::default(),
+        buffering: Buffering::Coherence(0),
+        taken: Vec::new(),
+    };
+    session.run()
+}
+
+/// Threads that can change places, by position: also the analysis of values found the same for them, so that what one holds
+/// fits the other.
+fn groups(program: &Program, compiled: &Compiled, goals: &[Goal]) -> Vec<Vec<usize>> {
+    let mut groups = interchangeable(program, &compiled.threads, goals);
+    for group in &mut groups {
+        let first = group[0];
+        group.retain(|&position| compiled.alike(first, position));
+    }
+    groups
+}
+
+/// The states that a proof with these buffers rests on.
+pub(super) fn certify(
+    program: &Program,
+    options: &Options,
+    buffering: Buffering,
+    control: &Control,
+) -> Result<Result<Certificate, Limit>, Failure> {
+    super::refuse::unsupported_by(program, options.engine.name())?;
+    let goals = super::goals(program, options);
+    let mut compiled = compiled(program, options, &goals)?;
+    compiled.machine.abstraction = Pool::new(buffering);
+    let states = match compiled.machine.layout.words {
+        0..=1 => states::all::<1>(program, &compiled, control),
+        2 => states::all::<2>(program, &compiled, control),
+        3..=8 => states::all::<8>(program, &compiled, control),
+        _ => states::all::<MOST_WORDS>(program, &compiled, control),
+    };
+    if let Some(fault) = compiled.machine.fault.get() {
+        return Err(Failure::Bug(fault.clone()));
+    }
+    Ok(states.map(|states| Certificate { buffering, goals, states }))
+}
+
+fn compiled(program: &Program, options: &Options, goals: &[Goal]) -> Result<Compiled, Failure> {
+    let keep_dead_registers = options.keep_dead_registers;
+    let purpose = Purpose { keep_dead_registers, buffered: true, monitored: false, goals };
+    compile(program, purpose, MOST_WORDS).map_err(|words| super::refuse::too_large(program, words))
+}
+
+/// One question, asked again and again with different buffers.
+struct Session<'a> {
+    program: &'a Program,
+    options: &'a Options,
+    control: &'a Control,
+    compiled: Compiled,
+    /// Threads that can change places, by position.
+    groups: Vec<Vec<usize>>,
+    started: Instant,
+    used: Statistics,
+    /// The buffers of the last search.
+    buffering: Buffering,
+    /// Which steps it took.
+    taken: Vec<bool>,
+}
+
+/// What one kind of buffers told.
+enum Answer {
+    /// Nothing is found, so there is nothing.
+    Safe,
+    /// This run under TSO reaches this goal.
+    Real(Goal, Vec<StepCode>),
+    /// Something is found, but no run under TSO that follows it.
+    Alarm(Vec<Event>),
+    Stopped(Limit),
+}
+
+impl Session<'_> {
+    fn run(mut self) -> Result<Report, Failure> {
+        let answer = match (self.options.engine, self.options.bound) {
+            (Engine::Multiset, most) => self.count(most),
+            (Engine::Coherence, None) => self.refine(),
+            (Engine::Coherence, Some(bound)) => self.attempt(Buffering::Coherence(bound)),
+            _ => self.attempt(Buffering::Coherence(0)),
+        };
+        self.report(answer)
+    }
+
+    /// Algorithm 3.2: the multiset first, then longer and longer queues.
+    fn refine(&mut self) -> Answer {
+        let mut answer = self.count(Some(MOST_COUNTED));
+        for bound in 1..=MOST_BOUND {
+            if !matches!(answer, Answer::Alarm(_)) {
+                break;
+            }
+            answer = self.attempt(Buffering::Coherence(bound));
+        }
+        answer
+    }
+
+    /// The multiset, with counters that go further and further, but not beyond `most`.
+    fn count(&mut self, most: Option<u32>) -> Answer {
+        let mut counted = 0;
+        loop {
+            let answer = self.attempt(Buffering::Multiset(counted));
+            let Answer::Alarm(events) = &answer else { return answer };
+            if most.is_some_and(|most| counted >= most) || self.is_exact(events) {
+                return answer;
+            }
+            counted = counted.saturating_mul(2).clamp(1, most.unwrap_or(u32::MAX).max(1));
+        }
+    }
+
+    fn attempt(&mut self, buffering: Buffering) -> Answer {
+        self.compiled.machine.abstraction = Pool::new(buffering);
+        self.buffering = buffering;
+        for blocked in &self.compiled.machine.blocked_by_range {
+            blocked.store(false, Ordering::Relaxed);
+        }
+        self.used.elapsed = self.started.elapsed();
+        let control = self.control.beyond(&self.used);
+        let (machine, groups, options) = (&self.compiled.machine, self.groups.as_slice(), self.options);
+        let (outcome, answer) = match machine.layout.words {
+            0..=1 => attempt_sized::<1>(machine, groups, options, &control),
+            2 => attempt_sized::<2>(machine, groups, options, &control),
+            3..=8 => attempt_sized::<8>(machine, groups, options, &control),
+            _ => attempt_sized::<MOST_WORDS>(machine, groups, options, &control),
+        };
+        self.note(&outcome);
+        answer
+    }
+
+    fn is_exact(&mut self, events: &[Event]) -> bool {
+        self.compiled.machine.abstraction = Pool::new(EXACT_MULTISET);
+        let machine = &self.compiled.machine;
+        match machine.layout.words {
+            0..=1 => exact::admits::<1>(machine, events),
+            2 => exact::admits::<2>(machine, events),
+            3..=8 => exact::admits::<8>(machine, events),
+            _ => exact::admits::<MOST_WORDS>(machine, events),
+        }
+    }
+
+    fn note(&mut self, outcome: &Outcome) {
+        let state_bytes = (self.compiled.machine.layout.words * size_of::<u64>()) as u64;
+        self.used.add(&Statistics {
+            states: outcome.states,
+            transitions: outcome.transitions,
+            depth: outcome.depth,
+            state_bytes,
+            stored_bytes: outcome.stored_bytes,
+            elapsed: outcome.elapsed,
+        });
+        self.taken.clone_from(&outcome.taken);
+        for group in &self.groups {
+            share(&self.compiled.machine, &mut self.taken, group);
+        }
+    }
+
+    fn report(self, answer: Answer) -> Result<Report, Failure> {
+        if let Some(fault) = self.compiled.machine.fault.get() {
+            return Err(Failure::Bug(fault.clone()));
+        }
+        let verdict = match answer {
+            Answer::Safe => Verdict::Holds,
+            Answer::Stopped(limit) => Verdict::Unknown(limit),
+            Answer::Alarm(_) => Verdict::Unknown(Limit::Alarm),
+            Answer::Real(goal, steps) => {
+                let steps = steps.into_iter().map(|step| self.compiled.step(step)).collect();
+                let checked = Checked::new(self.program, Run { model: self.options.model, steps }, goal)
+                    .map_err(|error| Failure::Bug(format!("a run that was found does not replay: {error}")))?;
+                Verdict::Violated(Box::new(checked))
+            }
+        };
+        let coverage = super::coverage(self.program, &self.compiled, &self.taken);
+        let statistics = Statistics { elapsed: self.started.elapsed(), ..self.used };
+        Ok(Report {
+            verdict,
+            statistics,
+            coverage: Coverage { approximate: true, ..coverage },
+            buffering: Some(self.buffering),
+            rounds: Vec::new(),
+        })
+    }
+}
+
+/// What one thread of a group did, each of them can do.
+fn share(machine: &Machine, taken: &mut [bool], group: &[usize]) {
+    let firsts: Vec<usize> = group.iter().map(|&at| machine.threads[at].first_number as usize).collect();
+    let edges = group.first().map_or(0, |&at| machine.threads[at].edges.len());
+    for edge in 0..edges {
+        let any_taken = firsts.iter().any(|first| taken.get(first + edge) == Some(&true));
+        let blocked = |first: &usize| &machine.blocked_by_range[first + edge];
+        let any_blocked = firsts.iter().any(|first| blocked(first).load(Ordering::Relaxed));
+        for first in &firsts {
+            if let Some(taken) = taken.get_mut(first + edge) {
+                *taken = any_taken;
+            }
+            blocked(first).store(any_blocked, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Explores with approximated buffers, and looks for a run under TSO that follows what is found.
+fn attempt_sized<const N: usize>(
+    machine: &Machine,
+    groups: &[Vec<usize>],
+    options: &Options,
+    control: &Control,
+) -> (Outcome, Answer) {
+    let system = Symmetric::<N>::new(machine, groups);
+    // Only a shortest run tells in the end that counters were not to blame.
+    let search = if options.engine == Engine::Multiset { Search::BreadthFirst } else { options.search };
+    let outcome = super::explicit::run_model(&system, &Options { search, ..options.clone() }, control);
+    let answer = match &outcome.found {
+        Found::Nothing => Answer::Safe,
+        Found::Stopped(limit) => Answer::Stopped(*limit),
+        Found::Goal(_, run) => {
+            judge::<N>(machine, &system, run, &control.after(outcome.elapsed)).unwrap_or_else(|| {
+                machine.broken("a run with approximated buffers does not follow its own steps");
+                Answer::Stopped(Limit::Alarm)
+            })
+        }
+    };
+    (outcome, answer)
+}
+
+/// What a run that was found is worth.
+fn judge<const N: usize>(
+    machine: &Machine,
+    system: &Symmetric<'_, N>,
+    run: &[StepCode],
+    control: &Control,
+) -> Option<Answer> {
+    let run = system.unfolded(run)?;
+    match concretize::concretize::<N>(machine, &run, control) {
+        Some((goal, steps)) => Some(Answer::Real(goal, steps)),
+        None => exact::events::<N>(machine, &run).map(Answer::Alarm),
+    }
+}

@@ -1,0 +1,170 @@
+//! The program with approximated buffers, up to the order of threads that can change places.
+//!
+//! Of all states that differ only in who is where, one is visited: the one in which equal threads stand in
+//! ascending order. Buffers are compared by what they hold, not by their numbers, so this one is the same in every search.
+
+use std::cmp::Ordering;
+
+use weir_ir::Value;
+use weir_witness::Goal;
+
+use crate::semantics::abstraction::Abstract;
+use crate::semantics::machine::{Machine, System};
+use crate::semantics::state::{Field, Packed};
+use crate::semantics::{StepCode, TransitionSystem};
+
+/// The system, and who can change places.
+pub(super) struct Symmetric<'a, const N: usize> {
+    inner: System<'a, Abstract, N>,
+    groups: Vec<Vec<Member>>,
+}
+
+/// Where the state of one thread is.
+struct Member {
+    position: usize,
+    /// Its location and registers; as many as the others of its group have.
+    fields: Vec<Field>,
+    buffer: Option<Field>,
+}
+
+impl<'a, const N: usize> Symmetric<'a, N> {
+    pub(super) fn new(machine: &'a Machine, groups: &[Vec<usize>]) -> Self {
+        let member = |&position: &usize| {
+            let (location, slots) = &machine.layout.threads[position];
+            let fields = [*location].into_iter().chain(slots.iter().copied()).collect();
+            Member { position, fields, buffer: machine.layout.buffers[position] }
+        };
+        let groups = groups.iter().map(|group| group.iter().map(member).collect()).collect();
+        Self { inner: System::new(machine), groups }
+    }
+
+    /// The state that stands for this one.
+    fn representative(&self, state: &Packed<N>) -> Packed<N> {
+        let mut state = *state;
+        for group in &self.groups {
+            for end in 1..group.len() {
+                let mut at = end;
+                while at > 0 && self.compare(&state, &group[at - 1], &group[at]) == Ordering::Greater {
+                    self.swap(&mut state, &group[at - 1], &group[at]);
+                    at -= 1;
+                }
+            }
+        }
+        state
+    }
+
+    fn compare(&self, state: &Packed<N>, left: &Member, right: &Member) -> Ordering {
+        let fields = left.fields.iter().zip(&right.fields);
+        let by_fields =
+            fields.map(|(left, right)| state.raw(*left).cmp(&state.raw(*right))).find(|order| order.is_ne());
+        by_fields
+            .unwrap_or_else(|| self.compare_buffers(state, left, right))
+            .then_with(|| self.holds_lock(state, left).cmp(&self.holds_lock(state, right)))
+    }
+
+    fn compare_buffers(&self, state: &Packed<N>, left: &Member, right: &Member) -> Ordering {
+        let number = |member: &Member| member.buffer.map_or(0, |field| state.raw(field));
+        let (left, right) = (number(left), number(right));
+        if left == right {
+            return Ordering::Equal;
+        }
+        let pool = &self.inner.machine.abstraction;
+        pool.buffer(left).cmp(pool.buffer(right))
+    }
+
+    fn holds_lock(&self, state: &Packed<N>, member: &Member) -> bool {
+        self.inner.machine.layout.lock.is_some_and(|lock| state.raw(lock) == member.position as u64 + 1)
+    }
+
+    fn swap(&self, state: &mut Packed<N>, left: &Member, right: &Member) {
+        let (left_holds, right_holds) = (self.holds_lock(state, left), self.holds_lock(state, right));
+        let buffers = left.buffer.iter().zip(&right.buffer);
+        for (&one, &other) in left.fields.iter().zip(&right.fields).chain(buffers) {
+            let (first, second) = (state.raw(one), state.raw(other));
+            state.set_raw(one, second);
+            state.set_raw(other, first);
+        }
+        if let Some(lock) = self.inner.machine.layout.lock
+            && left_holds != right_holds
+        {
+            let holder = if left_holds { right } else { left };
+            state.set_raw(lock, holder.position as u64 + 1);
+        }
+    }
+
+    /// A run of the program itself that does what this one does up to the order of threads.
+    pub(super) fn unfolded(&self, run: &[StepCode]) -> Option<Vec<StepCode>> {
+        let (mut folded, mut state) = (self.initial(), self.inner.initial());
+        let mut unfolded = Vec::new();
+        for &wanted in run {
+            folded = find(self, &folded, |step, next| (step == wanted).then_some(*next))?;
+            let same = |step, next: &Packed<N>| (self.representative(next) == folded).then_some((step, *next));
+            let (step, next) = find(&self.inner, &state, same)?;
+            unfolded.push(step);
+            state = next;
+        }
+        Some(unfolded)
+    }
+}
+
+/// The first successor that `pick` takes.
+fn find<T: TransitionSystem, R>(
+    system: &T,
+    from: &T::State,
+    mut pick: impl FnMut(StepCode, &T::State) -> Option<R>,
+) -> Option<R> {
+    let mut found = None;
+    system.successors(from, &mut |step, next| {
+        if found.is_none() {
+            found = pick(step, &next);
+        }
+        found.is_none()
+    });
+    found
+}
+
+impl<const N: usize> TransitionSystem for Symmetric<'_, N> {
+    type State = Packed<N>;
+
+    fn initial(&self) -> Packed<N> {
+        self.representative(&self.inner.initial())
+    }
+
+    #[inline]
+    fn successors(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
+        if self.groups.is_empty() {
+            self.inner.successors(from, emit);
+        } else {
+            self.inner.successors(from, &mut |step, next| emit(step, self.representative(&next)));
+        }
+    }
+
+    #[inline]
+    fn goal(&self, state: &Packed<N>) -> Option<Goal> {
+        self.inner.goal(state)
+    }
+
+    fn stuck(&self, state: &Packed<N>) -> Option<Goal> {
+        self.inner.stuck(state)
+    }
+
+    fn words(&self) -> usize {
+        self.inner.words()
+    }
+
+    fn step_count(&self) -> usize {
+        self.inner.step_count()
+    }
+
+    fn agent(&self, step: StepCode) -> usize {
+        self.inner.agent(step)
+    }
+
+    fn spelling(&self, state: &Packed<N>) -> Vec<Value> {
+        self.inner.spelling(state)
+    }
+
+    fn side_bytes(&self) -> u64 {
+        self.inner.side_bytes()
+    }
+}

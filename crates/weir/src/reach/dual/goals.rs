@@ -1,0 +1,211 @@
+//! The least configurations that show a goal: who must be where, and what cells must hold. Everything else may be anything.
+
+use weir_ir::{BinaryOp, Expr, LocId, Program, PropertyKind, StateAtom, StateExpr, ThreadId, UnaryOp, Value};
+use weir_witness::Goal;
+
+use super::unfold::{Local, Unfolded};
+
+/// What is looked for, as a condition on places, registers and cells.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) goal: Goal,
+    condition: StateExpr,
+}
+
+/// The conditions of goals. None for one that is no matter of single states.
+pub(super) fn wanted(program: &Program, unfolded: &Unfolded, goals: &[Goal]) -> Option<Vec<Wanted>> {
+    goals
+        .iter()
+        .map(|&goal| {
+            let condition = match goal {
+                Goal::Assertion(thread) => at(thread, program.body(thread).failed.into_iter().collect()),
+                Goal::Property(property) => match &program.properties[property.index()].kind {
+                    PropertyKind::Forbid(condition) => condition.clone(),
+                    PropertyKind::ForbidDeadlock => return None,
+                    PropertyKind::Exists(condition) => at_end(program, unfolded, condition.clone()),
+                    PropertyKind::Always(condition) => {
+                        at_end(program, unfolded, StateExpr::unary(UnaryOp::Not, condition.clone()))
+                    }
+                },
+                Goal::NotRobust => return None,
+            };
+            Some(Wanted { goal, condition: simplified(program, unfolded, &condition) })
+        })
+        .collect()
+}
+
+/// Puts in what no run changes.
+fn simplified(program: &Program, unfolded: &Unfolded, condition: &StateExpr) -> StateExpr {
+    condition.map(&mut |atom| match atom {
+        StateAtom::Cell(address) if unfolded.cells.number(*address).is_none() => {
+            Expr::Const(program.initial_value(*address))
+        }
+        _ if thread_of(atom).is_some_and(|thread| position(unfolded, thread).is_none()) => Expr::Const(0),
+        _ => Expr::Leaf(atom.clone()),
+    })
+}
+
+fn at(thread: ThreadId, locations: Vec<LocId>) -> StateExpr {
+    Expr::Leaf(StateAtom::At { thread, locations })
+}
+
+/// The condition, once all threads are done.
+fn at_end(program: &Program, unfolded: &Unfolded, condition: StateExpr) -> StateExpr {
+    let done = |&thread: &ThreadId| {
+        let body = program.body(thread);
+        at(thread, body.location_ids().filter(|&location| body.is_done(location)).collect())
+    };
+    unfolded.threads.iter().map(done).rfold(condition, |rest, done| StateExpr::binary(BinaryOp::And, done, rest))
+}
+
+/// What goals see of each state of each graph: states with the same number look the same.
+pub(super) fn observations(unfolded: &Unfolded, wanted: &[Wanted]) -> Vec<Vec<u32>> {
+    let mut atoms: Vec<Vec<StateAtom>> = vec![Vec::new(); unfolded.graphs.len()];
+    for goal in wanted {
+        goal.condition.for_each_leaf(&mut |atom| {
+            if let Some(position) = thread_of(atom).and_then(|thread| position(unfolded, thread)) {
+                let known = &mut atoms[unfolded.group_of[position]];
+                if !known.contains(atom) {
+                    known.push(atom.clone());
+                }
+            }
+        });
+    }
+    let number = |(graph, atoms): (&super::unfold::Graph, &Vec<StateAtom>)| {
+        let mut numbers = rustc_hash::FxHashMap::default();
+        let look = |local: &Local| -> Vec<Value> { atoms.iter().map(|atom| value_in(atom, local)).collect() };
+        let mut number = |local| {
+            let fresh = numbers.len() as u32;
+            *numbers.entry(look(local)).or_insert(fresh)
+        };
+        graph.states.iter().map(&mut number).collect()
+    };
+    unfolded.graphs.iter().zip(&atoms).map(number).collect()
+}
+
+fn thread_of(atom: &StateAtom) -> Option<ThreadId> {
+    match atom {
+        StateAtom::At { thread, .. } | StateAtom::Register { thread, .. } => Some(*thread),
+        StateAtom::Cell(_) => None,
+    }
+}
+
+fn position(unfolded: &Unfolded, thread: ThreadId) -> Option<usize> {
+    unfolded.threads.iter().position(|&present| present == thread)
+}
+
+/// What an atom about some thread of this body would be in this state.
+fn value_in(atom: &StateAtom, local: &Local) -> Value {
+    match atom {
+        StateAtom::At { locations, .. } => Value::from(locations.contains(&local.location)),
+        StateAtom::Register { register, .. } => local.registers[register.index()],
+        StateAtom::Cell(_) => 0,
+    }
+}
+
+/// A part of a configuration that a goal asks for: states of threads by number in their automata, and values of cells by number.
+/// `None` is anything.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Ask {
+    pub(super) locals: Vec<Option<u16>>,
+    pub(super) memory: Vec<Option<u16>>,
+}
+
+/// Something that a goal speaks of, and what it can be: alternatives as they look, each with what stands behind it.
+enum Variable<'a> {
+    /// The thread at this position: a state of its graph for each state of the automaton.
+    Thread(usize, &'a [u32]),
+    Cell(usize),
+}
+
+/// More partial configurations than this are not listed.
+const MOST_ASKS: usize = 200_000;
+
+/// All least parts of configurations that meet a goal's condition. None if there are too many.
+pub(super) fn asks(unfolded: &Unfolded, wanted: &Wanted, members: &[&[u32]]) -> Option<Vec<Ask>> {
+    let mut variables: Vec<Variable<'_>> = Vec::new();
+    let (mut threads, mut cells) = (Vec::new(), Vec::new());
+    wanted.condition.for_each_leaf(&mut |atom| match atom {
+        StateAtom::Cell(address) => cells.extend(unfolded.cells.number(*address).map(usize::from)),
+        _ => threads.extend(thread_of(atom).and_then(|thread| position(unfolded, thread))),
+    });
+    for list in [&mut threads, &mut cells] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    variables.extend(threads.into_iter().map(|thread| Variable::Thread(thread, members[unfolded.group_of[thread]])));
+    variables.extend(cells.into_iter().map(Variable::Cell));
+    let empty = Ask { locals: vec![None; unfolded.threads.len()], memory: vec![None; unfolded.cells.addresses.len()] };
+    let mut listing = Listing { unfolded, condition: &wanted.condition, variables, found: Vec::new(), steps: 0 };
+    listing.extend(empty, 0, members).then_some(listing.found)
+}
+
+struct Listing<'a> {
+    unfolded: &'a Unfolded,
+    condition: &'a StateExpr,
+    variables: Vec<Variable<'a>>,
+    found: Vec<Ask>,
+    steps: usize,
+}
+
+impl Listing<'_> {
+    /// Fixes one variable after the other until the condition is decided; false if that is too much work.
+    fn extend(&mut self, ask: Ask, next: usize, members: &[&[u32]]) -> bool {
+        self.steps += 1;
+        if self.steps > 50 * MOST_ASKS || self.found.len() > MOST_ASKS {
+            return false;
+        }
+        match partial(self.condition, &mut |atom| self.value(atom, &ask, members)) {
+            Some(0) => return true,
+            Some(_) => {
+                self.found.push(ask);
+                return true;
+            }
+            None => {}
+        }
+        match self.variables.get(next) {
+            // Everything it speaks of is fixed, so this cannot be.
+            None => true,
+            Some(&Variable::Thread(position, members_of)) => (0..members_of.len()).all(|class| {
+                let mut longer = ask.clone();
+                longer.locals[position] = Some(class as u16);
+                self.extend(longer, next + 1, members)
+            }),
+            Some(&Variable::Cell(cell)) => (0..self.unfolded.cells.values[cell].len()).all(|value| {
+                let mut longer = ask.clone();
+                longer.memory[cell] = Some(value as u16);
+                self.extend(longer, next + 1, members)
+            }),
+        }
+    }
+
+    fn value(&self, atom: &StateAtom, ask: &Ask, members: &[&[u32]]) -> Option<Value> {
+        if let StateAtom::Cell(address) = atom {
+            let cell = self.unfolded.cells.number(*address)?;
+            let value = ask.memory[usize::from(cell)]?;
+            return Some(self.unfolded.cells.values[usize::from(cell)][usize::from(value)]);
+        }
+        let position = thread_of(atom).and_then(|thread| position(self.unfolded, thread))?;
+        let group = self.unfolded.group_of[position];
+        let member = members[group][usize::from(ask.locals[position]?)];
+        Some(value_in(atom, &self.unfolded.graphs[group].states[member as usize]))
+    }
+}
+
+/// The value of an expression of which only some leaves are known, if that is enough.
+fn partial(expr: &StateExpr, leaf: &mut impl FnMut(&StateAtom) -> Option<Value>) -> Option<Value> {
+    match expr {
+        Expr::Const(value) => Some(*value),
+        Expr::Leaf(atom) => leaf(atom),
+        Expr::Unary(op, operand) => Some(op.apply(partial(operand, leaf)?)),
+        Expr::Binary(op, left, right) => {
+            let (left, right) = (partial(left, leaf), partial(right, leaf));
+            match (op, left, right) {
+                (_, Some(left), Some(right)) => Some(op.apply(left, right)),
+                (BinaryOp::And, Some(0), None) | (BinaryOp::And, None, Some(0)) => Some(0),
+                (BinaryOp::Or, Some(known), None) | (BinaryOp::Or, None, Some(known)) if known != 0 => Some(1),
+                _ => None,
+            }
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The least configurations from which a given one can be reached in one step of the load-buffer view.
+//!
+//! Forwards, a store writes memory at once and appends an own message; memory may at any time append what a cell holds to the buffer
+//! of a thread (while nobody else holds the lock); the oldest message may be dropped; a load takes the newest own message to its cell,
+//! else needs the oldest message to be about it; whatever waits for an empty store buffer waits for an empty load buffer.
+//!
+//! Messages are dropped as soon as nobody needs them. So, backwards, an own message comes back only together with a step of its
+//! thread that needs it: a load that takes it, a load that happens while it is there, or the store itself.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::automaton::Automaton;
+use super::config::{ANY, Config, FREE, Message, Shape, View, is_own};
+use super::unfold::{Cell, Label, Val};
+
+/// A step forwards, from the configuration that was found to the one that it was found from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Op {
+    /// A thread moves.
+    Move(Move),
+    /// Memory sends a thread this message.
+    Propagate(usize, Message),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Move {
+    pub(super) thread: usize,
+    pub(super) label: Label,
+    pub(super) from: u16,
+    pub(super) to: u16,
+    /// How many messages of the thread are left afterwards, once those that nobody needs are dropped.
+    pub(super) left: usize,
+}
+
+/// A program in the load-buffer view.
+#[derive(Debug)]
+pub(super) struct System {
+    pub(super) shape: Shape,
+    /// For each group of equal threads.
+    pub(super) automata: Vec<Automaton>,
+    /// For each thread.
+    pub(super) group_of: Vec<usize>,
+    /// For each group the stores it can make.
+    stores: Vec<Vec<(Cell, Val)>>,
+    /// Which own messages can be waiting where, as far as this was asked: group, state, messages.
+    plausible: RefCell<FxHashMap<Vec<u16>, bool>>,
+}
+
+impl System {
+    pub(super) fn new(shape: Shape, automata: Vec<Automaton>, group_of: Vec<usize>) -> Self {
+        let stores = automata.iter().map(stores_of).collect();
+        Self { shape, automata, group_of, stores, plausible: RefCell::default() }
+    }
+
+    pub(super) fn automaton(&self, thread: usize) -> &Automaton {
+        &self.automata[self.group_of[thread]]
+    }
+
+    /// Calls `emit` for each least predecessor.
+    pub(super) fn predecessors(&self, view: View<'_>, emit: &mut impl FnMut(Op, Config)) {
+        for thread in 0..self.shape.threads {
+            if self.is_repeated(view, thread) {
+                continue;
+            }
+            if view.local(thread) == ANY {
+                self.of_anyone(view, thread, emit);
+            } else {
+                self.of_thread(view, thread, emit);
+            }
+        }
+    }
+
+    /// Whether the thread before it is in the same state, with the same buffer, and interchangeable.
+    fn is_repeated(&self, view: View<'_>, thread: usize) -> bool {
+        let Some(before) = thread.checked_sub(1) else { return false };
+        let is_holder = |thread: usize| usize::from(view.lock()) == thread + 1;
+        self.group_of[before] == self.group_of[thread]
+            && view.local(before) == view.local(thread)
+            && view.buffer(before) == view.buffer(thread)
+            && !is_holder(before)
+            && !is_holder(thread)
+    }
+
+    /// Steps of a thread of which nothing is known but that it does not hold the lock: only those that change something else.
+    fn of_anyone(&self, view: View<'_>, thread: usize, emit: &mut impl FnMut(Op, Config)) {
+        let automaton = self.automaton(thread);
+        for (to, moves) in automaton.into.iter().enumerate().filter(|&(to, _)| !automaton.holds[to]) {
+            for &(label, from) in moves {
+                let step = |left| Op::Move(Move { thread, label, from, to: to as u16, left });
+                let Some(mut before) = self.memory_before(view, thread, label) else { continue };
+                if before.0 == view.row() {
+                    continue;
+                }
+                before.set_local(thread, from);
+                emit(step(0), before);
+            }
+        }
+    }
+
+    /// What lock and memory can have been before a step with an empty buffer afterwards.
+    fn memory_before(&self, view: View<'_>, thread: usize, label: Label) -> Option<Config> {
+        let mut before = Config(view.row().to_vec());
+        let leaves = |cell, value| [ANY, value].contains(&view.cell(cell)) && !view.locked_out(thread);
+        match label {
+            Label::Silent | Label::Fence | Label::Load(..) => {}
+            Label::Store(cell, value) if leaves(cell, value) => before.set_cell(&self.shape, cell, ANY),
+            Label::Rmw(cell, old, new) if leaves(cell, new) => before.set_cell(&self.shape, cell, old),
+            Label::Lock if usize::from(view.lock()) == thread + 1 => before.set_lock(FREE),
+            Label::Unlock if view.lock() == FREE => before.set_lock(thread as u16 + 1),
+            _ => return None,
+        }
+        Some(before)
+    }
+
+    fn of_thread(&self, view: View<'_>, thread: usize, emit: &mut impl FnMut(Op, Config)) {
+        let to = view.local(thread);
+        let buffer = view.buffer(thread);
+        for &(label, from) in &self.automaton(thread).into[usize::from(to)] {
+            let step = Move { thread, label, from, to, left: buffer.len() };
+            match label {
+                Label::Load(cell, value) => self.load(view, step, (cell, value), emit),
+                Label::Store(cell, value) => self.store(view, step, (cell, value), emit),
+                Label::Silent => self.emit(view, step, Config(view.row().to_vec()), emit),
+                Label::Fence | Label::Rmw(..) | Label::Lock | Label::Unlock => {
+                    if buffer.is_empty()
+                        && let Some(before) = self.memory_before(view, thread, label)
+                    {
+                        self.emit(view, step, before, emit);
+                    }
+                }
+            }
+        }
+        self.propagate(view, thread, emit);
+    }
+
+    /// Moves the thread back, if its own messages can wait there.
+    fn emit(&self, view: View<'_>, step: Move, mut before: Config, emit: &mut impl FnMut(Op, Config)) {
+        before.set_local(step.thread, step.from);
+        let group = self.group_of[step.thread];
+        if self.is_plausible(group, step.from, before.view(&self.shape).buffer(step.thread)) {
+            debug_assert_eq!(view.local(step.thread), step.to);
+            emit(Op::Move(step), before);
+        }
+    }
+
+    fn propagate(&self, view: View<'_>, thread: usize, emit: &mut impl FnMut(Op, Config)) {
+        let Some(&last) = view.buffer(thread).last() else { return };
+        let cell = self.shape.cell(last);
+        if is_own(last) || view.cell(cell) != ANY || view.locked_out(thread) {
+            return;
+        }
+        let mut before = Config(view.row().to_vec());
+        before.pop(&self.shape, thread);
+        before.set_cell(&self.shape, cell, self.shape.value(last));
+        emit(Op::Propagate(thread, last), before);
+    }
+
+    /// The own message must be the newest of all, or have been dropped from an otherwise empty buffer. An older own message to the
+    /// cell may be the newest such one before; if that comes first of all, it can as well come back later.
+    fn store(&self, view: View<'_>, step: Move, (cell, value): (Cell, Val), emit: &mut impl FnMut(Op, Config)) {
+        let (shape, thread) = (&self.shape, step.thread);
+        let buffer = view.buffer(thread);
+        if buffer.last().is_some_and(|&last| last != shape.message(cell, value, true)) {
+            return;
+        }
+        let Some(mut before) = self.memory_before(view, thread, step.label) else { return };
+        if !buffer.is_empty() {
+            before.pop(shape, thread);
+        }
+        let rest = buffer.len().saturating_sub(1);
+        for position in 1..=rest {
+            for &(_, older) in self.stores[self.group_of[thread]].iter().filter(|&&(other, _)| other == cell) {
+                let mut before = before.clone();
+                before.insert(shape, thread, position, shape.message(cell, older, true));
+                self.emit(view, step, before, emit);
+            }
+        }
+        self.emit(view, step, before, emit);
+    }
+
+    fn load(&self, view: View<'_>, step: Move, (cell, value): (Cell, Val), emit: &mut impl FnMut(Op, Config)) {
+        let (shape, thread) = (&self.shape, step.thread);
+        if let Some(own) = shape.own(view.buffer(thread), cell) {
+            if shape.value(own) == value {
+                self.emit(view, step, Config(view.row().to_vec()), emit);
+            }
+            return;
+        }
+        self.load_amid(view, step, Config(view.row().to_vec()), (cell, value), emit);
+    }
+
+    /// A load with these own messages waiting, and with more that are dropped afterwards.
+    fn load_amid(
+        &self,
+        view: View<'_>,
+        step: Move,
+        after: Config,
+        (cell, value): (Cell, Val),
+        emit: &mut impl FnMut(Op, Config),
+    ) {
+        let (shape, thread) = (&self.shape, step.thread);
+        let buffer = after.view(shape).buffer(thread);
+        let wanted = shape.message(cell, value, false);
+        let mut before = after.clone();
+        if buffer.first() != Some(&wanted) {
+            before.insert(shape, thread, 0, wanted);
+        }
+        self.emit(view, step, before, emit);
+        let group = self.group_of[thread];
+        for &(other, stored) in &self.stores[group] {
+            if shape.own(buffer, other).is_some() || (other == cell && stored != value) {
+                continue;
+            }
+            let mut longer = after.clone();
+            longer.insert(shape, thread, 0, shape.message(other, stored, true));
+            if !self.is_plausible(group, step.to, longer.view(shape).buffer(thread)) {
+                continue;
+            }
+            if other == cell {
+                self.emit(view, step, longer, emit);
+            } else {
+                self.load_amid(view, step, longer, (cell, value), emit);
+            }
+        }
+    }
+
+    /// Whether a thread can be in this state with exactly these own messages waiting: its moves up to there must have made them,
+    /// and nothing else that would still be there.
+    fn is_plausible(&self, group: usize, state: u16, buffer: &[Message]) -> bool {
+        if !buffer.iter().any(|&message| is_own(message)) {
+            return true;
+        }
+        let mut key = vec![group as u16, state];
+        key.extend(buffer.iter().copied().filter(|&message| is_own(message)));
+        if let Some(&known) = self.plausible.borrow().get(&key) {
+            return known;
+        }
+        let answer = self.explains(group, state, &key[2..]);
+        self.plausible.borrow_mut().insert(key, answer);
+        answer
+    }
+
+    fn explains(&self, group: usize, state: u16, own: &[Message]) -> bool {
+        let automaton = &self.automata[group];
+        let shape = &self.shape;
+        let mut seen: FxHashSet<(u16, usize)> = FxHashSet::default();
+        // A state, and how many of the messages, from the first on, are made before it.
+        let mut open = VecDeque::from([(state, own.len())]);
+        while let Some((state, waiting)) = open.pop_front() {
+            if waiting == 0 {
+                return true;
+            }
+            if !seen.insert((state, waiting)) {
+                continue;
+            }
+            let (before, after) = own.split_at(waiting);
+            let last = before[waiting - 1];
+            for &(label, from) in &automaton.into[usize::from(state)] {
+                match label {
+                    Label::Silent => open.push_back((from, waiting)),
+                    Label::Load(cell, value) => {
+                        let visible = before.iter().find(|&&message| shape.cell(message) == cell);
+                        if visible.is_none_or(|&message| shape.value(message) == value) {
+                            open.push_back((from, waiting));
+                        }
+                    }
+                    Label::Store(cell, value) if (shape.cell(last), shape.value(last)) == (cell, value) => {
+                        open.push_back((from, waiting - 1));
+                    }
+                    // An older store to a cell that a later one has overwritten.
+                    Label::Store(cell, _) if after.iter().any(|&message| shape.cell(message) == cell) => {
+                        open.push_back((from, waiting));
+                    }
+                    Label::Store(..) | Label::Fence | Label::Rmw(..) | Label::Lock | Label::Unlock => {}
+                }
+            }
+        }
+        false
+    }
+}
+
+fn stores_of(automaton: &Automaton) -> Vec<(Cell, Val)> {
+    let labels = automaton.into.iter().flatten().map(|&(label, _)| label);
+    let mut stores: Vec<(Cell, Val)> = labels
+        .filter_map(|label| if let Label::Store(cell, value) = label { Some((cell, value)) } else { None })
+        .collect();
+    stores.sort_unstable();
+    stores.dedup();
+    stores
+}

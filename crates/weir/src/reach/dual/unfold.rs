@@ -1,0 +1,380 @@
+//! Threads as finite graphs: every state a thread can be in by itself, with all values that its loads might give it.
+//!
+//! The values that a cell can hold are found on the way: its initial value, and whatever some thread stores there in one of the
+//! states found so far. This is more than can happen (it forgets which thread is where), never less, under any memory model.
+
+use std::collections::HashMap;
+
+use rustc_hash::FxHashMap;
+use weir_ir::flow::{Liveness, RegisterSet, live_registers, observed_registers};
+use weir_ir::{Address, Body, EdgeId, Instruction, LocId, Program, RegExpr, RegId, Rmw, ThreadId, Value};
+
+use crate::Limit;
+use crate::control::Watch;
+use crate::semantics::compile::present;
+
+/// More states of single threads than this are not tried.
+const MOST_STATES: usize = 400_000;
+
+/// More values of one cell than this are not tried: most likely it counts without end.
+const MOST_VALUES: usize = 2_000;
+
+/// More cells than this are not tried.
+const MOST_CELLS: usize = 4_096;
+
+/// A cell, by number.
+pub(super) type Cell = u16;
+
+/// A value of a cell, by number.
+pub(super) type Val = u16;
+
+/// What a step of a thread does to memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) enum Label {
+    /// Nothing.
+    Silent,
+    /// Finds this value in the cell.
+    Load(Cell, Val),
+    Store(Cell, Val),
+    Fence,
+    /// Finds the first value and leaves the second, in one step.
+    Rmw(Cell, Val, Val),
+    Lock,
+    Unlock,
+}
+
+/// A state of one thread by itself. Registers that are not read any more are 0.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Local {
+    pub(super) location: LocId,
+    pub(super) registers: Box<[Value]>,
+    /// Whether it holds the global lock.
+    pub(super) holds: bool,
+}
+
+/// A step from one state of a thread to another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Move {
+    pub(super) label: Label,
+    pub(super) to: u32,
+    pub(super) edge: EdgeId,
+    pub(super) choice: Value,
+}
+
+/// All states of threads with the same body; the first is where they start.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    pub(super) states: Vec<Local>,
+    pub(super) moves: Vec<Vec<Move>>,
+    numbers: HashMap<Local, u32, rustc_hash::FxBuildHasher>,
+}
+
+/// The cells that threads touch, and the values that they may hold.
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    pub(super) addresses: Vec<Address>,
+    /// For each cell the values, the initial one first.
+    pub(super) values: Vec<Vec<Value>>,
+    numbers: FxHashMap<Address, Cell>,
+}
+
+impl Cells {
+    /// The number of the cell at this address, if some thread touches it.
+    pub(super) fn number(&self, address: Address) -> Option<Cell> {
+        self.numbers.get(&address).copied()
+    }
+}
+
+/// A program, thread by thread.
+#[derive(Debug)]
+pub(super) struct Unfolded {
+    /// The threads that run.
+    pub(super) threads: Vec<ThreadId>,
+    /// For each thread, which graph is its own.
+    pub(super) group_of: Vec<usize>,
+    pub(super) graphs: Vec<Graph>,
+    pub(super) cells: Cells,
+}
+
+/// Why there is no finite graph.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    Limit(Limit),
+    /// The cell at this address takes too many values.
+    Cell(Address),
+    /// The thread has too many states.
+    Thread(ThreadId),
+}
+
+/// Unfolds all threads.
+pub(super) fn unfold(program: &Program, watch: &Watch<'_>) -> Result<Unfolded, Trouble> {
+    let threads: Vec<ThreadId> = present(program).collect();
+    let mut models: Vec<ThreadId> = Vec::new();
+    let mut group_of = Vec::new();
+    let mut observed: Vec<RegisterSet> = Vec::new();
+    for &thread in &threads {
+        let seen = observed_registers(program, thread);
+        let known = models.iter().position(|&model| is_same(program.body(model), program.body(thread)));
+        let group = known.unwrap_or_else(|| {
+            models.push(thread);
+            observed.push(RegisterSet::new());
+            models.len() - 1
+        });
+        observed[group].union_with(&seen);
+        group_of.push(group);
+    }
+    let bodies = models.iter().zip(&observed).map(|(&thread, observed)| {
+        let body = program.body(thread);
+        Model { body, live: live_registers(body, observed), thread }
+    });
+    let mut work = Work {
+        program,
+        models: bodies.collect(),
+        graphs: models.iter().map(|_| Graph::default()).collect(),
+        cells: Cells::default(),
+        readers: Vec::new(),
+        open: Vec::new(),
+        states: 0,
+    };
+    work.run(watch)?;
+    Ok(Unfolded { threads, group_of, graphs: work.graphs, cells: work.cells })
+}
+
+/// Whether two bodies do the same.
+fn is_same(left: &Body, right: &Body) -> bool {
+    let shape = |body: &Body| (body.entry, body.failed, body.registers.len(), body.locations.len(), body.edges().len());
+    let same = |(left, right): (&weir_ir::Edge, &weir_ir::Edge)| {
+        (left.from, left.to, &left.instruction) == (right.from, right.to, &right.instruction)
+    };
+    shape(left) == shape(right) && left.edges().iter().zip(right.edges()).all(same)
+}
+
+struct Model<'a> {
+    body: &'a Body,
+    live: Liveness,
+    thread: ThreadId,
+}
+
+/// Something that depends on the values of a cell.
+#[derive(Clone, Copy)]
+struct Reader {
+    group: usize,
+    state: u32,
+    edge: EdgeId,
+}
+
+struct Work<'a> {
+    program: &'a Program,
+    models: Vec<Model<'a>>,
+    graphs: Vec<Graph>,
+    cells: Cells,
+    /// For each cell, who loads it.
+    readers: Vec<Vec<Reader>>,
+    /// States whose moves are not known yet.
+    open: Vec<(usize, u32)>,
+    states: usize,
+}
+
+impl Work<'_> {
+    fn run(&mut self, watch: &Watch<'_>) -> Result<(), Trouble> {
+        for group in 0..self.models.len() {
+            let body = self.models[group].body;
+            let registers = vec![0; body.registers.len()];
+            self.state(group, body.entry, registers, false)?;
+        }
+        let mut steps = 0u32;
+        while let Some((group, state)) = self.open.pop() {
+            steps += 1;
+            if steps.is_multiple_of(1024)
+                && let Some(limit) = watch.exceeded(0, 0)
+            {
+                return Err(Trouble::Limit(limit));
+            }
+            let location = self.graphs[group].states[state as usize].location;
+            let body = self.models[group].body;
+            for (id, edge) in body.edges_from(location) {
+                self.follow(group, state, id, &edge.instruction)?;
+            }
+        }
+        for graph in &mut self.graphs {
+            graph.moves.iter_mut().for_each(|moves| moves.sort_unstable());
+        }
+        Ok(())
+    }
+
+    /// The number of a state, which may be new.
+    fn state(&mut self, group: usize, location: LocId, mut registers: Vec<Value>, holds: bool) -> Result<u32, Trouble> {
+        let live = self.models[group].live.at(location);
+        for (number, value) in registers.iter_mut().enumerate() {
+            if !live.contains(RegId::new(number)) {
+                *value = 0;
+            }
+        }
+        let local = Local { location, registers: registers.into(), holds };
+        let graph = &mut self.graphs[group];
+        if let Some(&known) = graph.numbers.get(&local) {
+            return Ok(known);
+        }
+        self.states += 1;
+        if self.states > MOST_STATES {
+            return Err(Trouble::Thread(self.models[group].thread));
+        }
+        let number = graph.states.len() as u32;
+        graph.numbers.insert(local.clone(), number);
+        graph.states.push(local);
+        graph.moves.push(Vec::new());
+        self.open.push((group, number));
+        Ok(number)
+    }
+
+    fn cell(&mut self, address: Address) -> Result<Cell, Trouble> {
+        let next = self.cells.addresses.len() as Cell;
+        if usize::from(next) >= MOST_CELLS {
+            return Err(Trouble::Cell(address));
+        }
+        let known = *self.cells.numbers.entry(address).or_insert(next);
+        if known == next {
+            self.cells.addresses.push(address);
+            self.cells.values.push(vec![self.program.initial_value(address)]);
+            self.readers.push(Vec::new());
+        }
+        Ok(known)
+    }
+
+    /// The number of a value that is stored to a cell. Whoever loads the cell learns of new ones.
+    fn value(&mut self, cell: Cell, value: Value) -> Result<Val, Trouble> {
+        let values = &mut self.cells.values[usize::from(cell)];
+        if let Some(known) = values.iter().position(|&known| known == value) {
+            return Ok(known as Val);
+        }
+        if values.len() >= MOST_VALUES {
+            return Err(Trouble::Cell(self.cells.addresses[usize::from(cell)]));
+        }
+        values.push(value);
+        let number = (values.len() - 1) as Val;
+        for reader in self.readers[usize::from(cell)].clone() {
+            self.read(reader, cell, number)?;
+        }
+        Ok(number)
+    }
+
+    fn eval(&self, group: usize, state: u32, expr: &RegExpr) -> Value {
+        let registers = &self.graphs[group].states[state as usize].registers;
+        expr.eval(&mut |register| registers[register.index()])
+    }
+
+    /// Adds the moves of a state along an edge.
+    fn follow(&mut self, group: usize, state: u32, edge: EdgeId, instruction: &Instruction) -> Result<(), Trouble> {
+        let body = self.models[group].body;
+        let holds = self.graphs[group].states[state as usize].holds;
+        let to = body.edge(edge).to;
+        let at = Reader { group, state, edge };
+        match instruction {
+            Instruction::Load { address, .. } | Instruction::ReadModifyWrite { address, .. } => {
+                let cell = self.cell(self.eval(group, state, address))?;
+                self.readers[usize::from(cell)].push(at);
+                for value in 0..self.cells.values[usize::from(cell)].len() {
+                    self.read(at, cell, value as Val)?;
+                }
+                Ok(())
+            }
+            Instruction::Store { address, value } => {
+                let (address, value) = (self.eval(group, state, address), self.eval(group, state, value));
+                if !self.program.admits(address, value) {
+                    return Ok(());
+                }
+                let cell = self.cell(address)?;
+                let value = self.value(cell, value)?;
+                self.go(at, Label::Store(cell, value), to, None, holds, 0)
+            }
+            Instruction::Fence => self.go(at, Label::Fence, to, None, holds, 0),
+            Instruction::Assign { register, value } => {
+                let value = self.eval(group, state, value);
+                self.go(at, Label::Silent, to, Some((*register, value)), holds, 0)
+            }
+            Instruction::Assume(condition) => {
+                if self.eval(group, state, condition) == 0 {
+                    return Ok(());
+                }
+                self.go(at, Label::Silent, to, None, holds, 0)
+            }
+            Instruction::Assert(condition) => {
+                let holds_true = self.eval(group, state, condition) != 0;
+                let to = if holds_true { to } else { body.failed.unwrap_or(to) };
+                self.go(at, Label::Silent, to, None, holds, 0)
+            }
+            Instruction::Lock if holds => Ok(()),
+            Instruction::Lock => self.go(at, Label::Lock, to, None, true, 0),
+            Instruction::Unlock if !holds => Ok(()),
+            Instruction::Unlock => self.go(at, Label::Unlock, to, None, false, 0),
+            Instruction::Havoc { register, range } => {
+                // All choices are the same if nobody looks at the value.
+                let is_seen = self.models[group].live.at(to).contains(*register);
+                let high = if is_seen { range.high } else { range.low };
+                for value in range.low..=high {
+                    self.go(at, Label::Silent, to, Some((*register, value)), holds, value)?;
+                }
+                Ok(())
+            }
+            Instruction::Skip | Instruction::Terminate => self.go(at, Label::Silent, to, None, holds, 0),
+            // Refused before.
+            Instruction::Snapshot(_) | Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => {
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds the move of a load or read-modify-write that finds this value.
+    fn read(&mut self, at: Reader, cell: Cell, found: Val) -> Result<(), Trouble> {
+        let Reader { group, state, edge } = at;
+        let body = self.models[group].body;
+        let holds = self.graphs[group].states[state as usize].holds;
+        let old = self.cells.values[usize::from(cell)][usize::from(found)];
+        let step = body.edge(edge);
+        let (register, label) = match &step.instruction {
+            Instruction::Load { register, .. } => (Some((*register, old)), Label::Load(cell, found)),
+            Instruction::ReadModifyWrite { register, operation, .. } => {
+                let (new, result) = self.modify(group, state, operation, old);
+                if !new.is_none_or(|new| self.program.admits(self.cells.addresses[usize::from(cell)], new)) {
+                    return Ok(());
+                }
+                let left = new.map_or(Ok(found), |new| self.value(cell, new))?;
+                (register.map(|register| (register, result)), Label::Rmw(cell, found, left))
+            }
+            _ => return Ok(()),
+        };
+        self.go(at, label, step.to, register, holds, 0)
+    }
+
+    fn modify(&self, group: usize, state: u32, operation: &Rmw, old: Value) -> (Option<Value>, Value) {
+        let eval = |expr| self.eval(group, state, expr);
+        match operation {
+            Rmw::CompareAndSwap { expected, new } => {
+                let equal = old == eval(expected);
+                (equal.then(|| eval(new)), Value::from(equal))
+            }
+            Rmw::CompareExchange { expected, new } => ((old == eval(expected)).then(|| eval(new)), old),
+            Rmw::Exchange(new) => (Some(eval(new)), old),
+            Rmw::Fetch(combine, value) => (Some(combine.operator().apply(old, eval(value))), old),
+        }
+    }
+
+    fn go(
+        &mut self,
+        from: Reader,
+        label: Label,
+        location: LocId,
+        register: Option<(RegId, Value)>,
+        holds: bool,
+        choice: Value,
+    ) -> Result<(), Trouble> {
+        let mut registers = self.graphs[from.group].states[from.state as usize].registers.to_vec();
+        if let Some((register, value)) = register {
+            registers[register.index()] = value;
+        }
+        let to = self.state(from.group, location, registers, holds)?;
+        let moves = &mut self.graphs[from.group].moves[from.state as usize];
+        moves.push(Move { label, to, edge: from.edge, choice });
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! The lazy engine ("Lazy TSO Reachability"): stores wait only where that can matter.
+//!
+//! It asks whether a goal is reachable under SC. If not, it asks whether the program is robust: then TSO reaches nothing else. If
+//! it is not, the run that shows it delays a store past a load along some path; the program is [extended](crate::transform::delay)
+//! so that it can do that under SC, too, and the same questions are asked again.
+//!
+//! Direction of error: none. A run that reaches a goal is mapped back to a run of the original program under TSO, and replayed.
+//! `Holds` means that no store can be delayed any more in a way that the extended program does not show under SC already. There are
+//! programs for which the rounds never end: then a limit does, with `Unknown`.
+
+mod first;
+mod keep;
+mod oracle;
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use weir_ir::{Diagnostic, Instruction, Program, PropertyKind, ThreadId};
+use weir_witness::{Action, Checked, Goal, Model, Run, Step};
+
+use super::{Coverage, Engine, Options, Report, Search, Statistics, explicit, goals, refuse};
+use crate::semantics::compile::present;
+use crate::transform::delay::{DelayPath, Extended};
+use crate::{Control, Failure, Limit, Verdict};
+
+/// How the program is extended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Form {
+    /// The code stays as it is, and all that TSO can do along the paths is added; several paths in each round.
+    #[default]
+    Keep,
+    /// Algorithm 1 of the paper: one path in each round, and its first store is removed from the code. Programs with cycles are unrolled, further
+    /// and further, so that it can find goals there, but not prove that there are none.
+    First,
+}
+
+/// What the lazy engine can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LazyOptions {
+    /// How the program is extended.
+    pub form: Form,
+    /// The most rounds in which it is extended.
+    pub rounds: usize,
+}
+
+impl Default for LazyOptions {
+    fn default() -> Self {
+        Self { form: Form::default(), rounds: 1000 }
+    }
+}
+
+/// One round: what was added to the program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Round {
+    /// The paths along which stores may wait from now on, as steps of the original program.
+    pub added: Vec<DelayPath>,
+}
+
+/// Looks for a run of `program` under TSO that reaches a goal.
+pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+    let started = Instant::now();
+    if options.model == Model::Sc {
+        return explicit::reach(program, options, control);
+    }
+    refuse::unsupported(program)?;
+    let mut engine = Lazy {
+        program,
+        goals: goals(program, options),
+        options,
+        control,
+        statistics: Statistics::default(),
+        rounds: Vec::new(),
+    };
+    engine.refuse_deadlocks()?;
+    let (verdict, coverage) = match options.lazy.form {
+        Form::Keep => engine.keep()?,
+        Form::First => engine.first()?,
+    };
+    let statistics = Statistics { elapsed: started.elapsed(), ..engine.statistics };
+    Ok(Report { verdict, statistics, coverage, buffering: None, rounds: engine.rounds })
+}
+
+/// A verdict, with what was executed.
+type Answer = (Verdict<Box<Checked>>, Coverage);
+
+/// The engine at work.
+struct Lazy<'a> {
+    program: &'a Program,
+    goals: Vec<Goal>,
+    options: &'a Options,
+    control: &'a Control,
+    statistics: Statistics,
+    rounds: Vec<Round>,
+}
+
+impl Lazy<'_> {
+    /// Where locks are used, deadlocks are not a matter of drained states: a store that waits for a lock which nobody gives
+    /// back can be one under SC and none under TSO, and the other way round.
+    fn refuse_deadlocks(&self) -> Result<(), Failure> {
+        let Some(span) = self.deadlock_goal() else { return Ok(()) };
+        let locks = |thread: ThreadId| {
+            self.program.body(thread).edges().iter().any(|edge| matches!(edge.instruction, Instruction::Lock))
+        };
+        if !present(self.program).any(locks) {
+            return Ok(());
+        }
+        let what = "the lazy engine cannot tell deadlocks in a program that locks";
+        let help = "use the explicit engine for this goal, or ask only for the others (`--goal`)";
+        Err(Failure::Refused(Box::new(Diagnostic::error("deadlock-with-locks", what, span).help(help))))
+    }
+
+    /// Where the property about deadlocks stands, if it is looked for.
+    fn deadlock_goal(&self) -> Option<weir_ir::Span> {
+        let asked = self.goals.iter().filter_map(|goal| match goal {
+            Goal::Property(property) => self.program.properties.get(property.index()),
+            _ => None,
+        });
+        asked.filter(|property| property.kind == PropertyKind::ForbidDeadlock).map(|property| property.span).next()
+    }
+
+    /// What is left of the budget.
+    fn rest(&self) -> Control {
+        self.control.beyond(&self.statistics)
+    }
+
+    /// Whether a goal is reachable in the extended program under SC; mapped back if so.
+    fn search(&mut self, extended: &Extended) -> Result<Answer, Failure> {
+        let idling = self.deadlock_goal().map(|_| {
+            let mut idling = extended.clone();
+            idling.idle();
+            idling
+        });
+        let extended = idling.as_ref().unwrap_or(extended);
+        let options = Options {
+            model: Model::Sc,
+            engine: Engine::Explicit,
+            search: Search::BreadthFirst,
+            goals: self.goals.clone(),
+            ..self.options.clone()
+        };
+        let report = match explicit::reach(&extended.program, &options, &self.rest()) {
+            Err(Failure::Refused(refusal)) if refusal.code == TOO_LARGE && !self.rounds.is_empty() => {
+                return Ok((Verdict::Unknown(Limit::Extensions), Coverage::default()));
+            }
+            result => result?,
+        };
+        self.statistics.add(&report.statistics);
+        let coverage = mapped_coverage(self.program, extended, &report.coverage);
+        let verdict = match report.verdict {
+            Verdict::Holds => Verdict::Holds,
+            Verdict::Unknown(limit) => Verdict::Unknown(limit),
+            Verdict::Violated(found) => {
+                let checked = Checked::new(self.program, under_tso(extended, found.run()), found.goal());
+                Verdict::Violated(Box::new(checked.map_err(|error| {
+                    Failure::Bug(format!("a run of an extended program stands for none of the original: {error}"))
+                })?))
+            }
+        };
+        Ok((verdict, coverage))
+    }
+
+    /// Whether one more round may begin, given the program so far.
+    fn may_go_on(&self, extended: &Extended) -> bool {
+        let edges: usize = extended.origins.iter().map(Vec::len).sum();
+        self.rounds.len() < self.options.lazy.rounds && edges < MOST_EDGES
+    }
+}
+
+/// Programs larger than this are not extended further: making them ready to run takes longer and longer.
+const MOST_EDGES: usize = 100_000;
+
+/// The code of the refusal of programs whose states are too large.
+const TOO_LARGE: &str = "state-too-large";
+
+/// The run under TSO that a run of the extended program under SC stands for.
+fn under_tso(extended: &Extended, run: &Run) -> Run {
+    let mut steps = Vec::new();
+    for step in &run.steps {
+        let Action::Execute { edge, choice } = step.action else { continue };
+        let (thread, origin) = (step.thread, extended.origins[step.thread.index()][edge.index()]);
+        steps.extend(origin.execute.map(|edge| Step { thread, action: Action::Execute { edge, choice } }));
+        steps.extend(origin.flush.then_some(Step { thread, action: Action::Flush }));
+    }
+    Run { model: Model::Tso, steps }
+}
+
+/// What was executed of the original program, given what was of the extended one.
+fn mapped_coverage(program: &Program, extended: &Extended, seen: &Coverage) -> Coverage {
+    let unexecuted: BTreeSet<_> = seen.unexecuted.iter().copied().collect();
+    let mut executed = BTreeSet::new();
+    for thread in present(program) {
+        for (index, origin) in extended.origins[thread.index()].iter().enumerate() {
+            if !unexecuted.contains(&(thread, weir_ir::EdgeId::new(index))) {
+                executed.extend(origin.execute.map(|edge| (thread, edge)));
+            }
+        }
+    }
+    let edges = |thread: ThreadId| (0..program.body(thread).edges().len()).map(weir_ir::EdgeId::new);
+    let all = present(program).flat_map(|thread| edges(thread).map(move |edge| (thread, edge)));
+    let is_immobile =
+        |thread: &ThreadId| edges(*thread).len() > 0 && !edges(*thread).any(|edge| executed.contains(&(*thread, edge)));
+    let original = |&(thread, edge): &(ThreadId, weir_ir::EdgeId)| {
+        Some((thread, extended.origins[thread.index()][edge.index()].execute?))
+    };
+    let out_of_range: BTreeSet<_> = seen.out_of_range.iter().filter_map(original).collect();
+    Coverage {
+        unexecuted: all.filter(|edge| !executed.contains(edge)).collect(),
+        immobile: present(program).filter(is_immobile).collect(),
+        out_of_range: out_of_range.into_iter().collect(),
+        approximate: false,
+    }
+}

@@ -1,0 +1,34 @@
+//! Every two-thread program with up to two instructions a thread over two cells: always answered, always rightly.
+
+use weir::reach::Form;
+use weir_ir::Program;
+use weir_testkit::tiny::{Alphabet, programs};
+
+use crate::compare::compare;
+
+fn every_tiny_program_is_decided(form: Form) {
+    let mut only_tso = 0;
+    for (name, program) in programs(Alphabet::Core) {
+        // Each program comes with its mirror image.
+        let (left, right) = name.split_once(" | ").expect("two threads");
+        if left > right {
+            continue;
+        }
+        // What the final states are says all there is to say.
+        let program = Program { properties: Vec::new(), ..program };
+        let tally = compare(&program, form, (10_000, 100_000)).unwrap_or_else(|what| panic!("{name}: {what}"));
+        assert_eq!(tally.asked, tally.answered, "{name}: {form:?} does not know");
+        only_tso += tally.only_tso;
+    }
+    assert!(only_tso > 10, "final states that only TSO reaches: {only_tso}");
+}
+
+#[test]
+fn every_tiny_program_is_decided_by_the_practical_form() {
+    every_tiny_program_is_decided(Form::Keep);
+}
+
+#[test]
+fn every_tiny_program_is_decided_by_the_first_form() {
+    every_tiny_program_is_decided(Form::First);
+}

@@ -1,0 +1,269 @@
+//! Whether a certificate is one.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
+
+use weir_ir::{
+    EdgeId, LocId, Multiplicity, Program, PropertyId, PropertyKind, Range, RegId, StateAtom, StateExpr, ThreadId, Value,
+};
+
+use super::steps::Mover;
+use super::{AbstractBuffer, AbstractState, AbstractThread, Certificate};
+use crate::Goal;
+
+/// Why something is no certificate.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CertificateError {
+    /// The state where it fails, by its place in the certificate, if it is about one.
+    pub state: Option<usize>,
+    /// What is wrong with it.
+    pub fault: Fault,
+    message: String,
+}
+
+impl fmt::Display for CertificateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(state) = self.state {
+            write!(f, "state {}: ", state + 1)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for CertificateError {}
+
+/// What can be wrong with a certificate.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// A state has not as many threads as run, or a location or register that the program has not.
+    Malformed,
+    /// Two states disagree about which registers matter at a location of a thread.
+    Registers(ThreadId, LocId),
+    /// The first state of the program is not among the states.
+    NoStart,
+    /// The step leads to a state that is not among them: this edge of the thread, or a flush.
+    Leaves(ThreadId, Option<EdgeId>),
+    /// A register is read whose value the state does not tell.
+    UnknownRegister(ThreadId, RegId),
+    /// The state shows a goal.
+    ShowsGoal(Goal),
+    /// No such set of states can show that there is no deadlock.
+    Deadlock,
+    /// The program has no goal of this number.
+    UnknownGoal,
+    /// The program asserts, but has no place for failed assertions.
+    NoFailedLocation,
+    /// Recursion, `spawn` or arbitrarily many threads.
+    Unsupported,
+}
+
+/// Checks that the goals of the certificate cannot be reached under TSO.
+///
+/// # Errors
+/// If it does not show that; the error says where it fails.
+pub fn check_certificate(program: &Program, certificate: &Certificate) -> Result<(), CertificateError> {
+    let checker = Checker::new(program, certificate)?;
+    checker.goals_can_be_judged()?;
+    checker.holds_the_start()?;
+    for (number, state) in certificate.states.iter().enumerate() {
+        let here = |fault| checker.error(Some(number), fault);
+        checker.shows_no_goal(state).map_err(here)?;
+        checker.is_left_by_no_step(state).map_err(here)?;
+    }
+    Ok(())
+}
+
+struct Checker<'a> {
+    program: &'a Program,
+    certificate: &'a Certificate,
+    /// The threads that run.
+    threads: Vec<ThreadId>,
+    states: HashSet<&'a AbstractState>,
+    /// Which registers the states tell, for each place of a thread.
+    told: BTreeMap<(usize, LocId), BTreeSet<RegId>>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(program: &'a Program, certificate: &'a Certificate) -> Result<Self, CertificateError> {
+        let runs = |thread: &ThreadId| program.thread(*thread).multiplicity != Multiplicity::Spawned;
+        let threads: Vec<ThreadId> = program.thread_ids().filter(runs).collect();
+        let states = certificate.states.iter().collect();
+        let mut checker = Self { program, certificate, threads, states, told: BTreeMap::new() };
+        let unsupported = |thread: &ThreadId| program.thread(*thread).multiplicity == Multiplicity::Arbitrary;
+        if checker.threads.iter().any(unsupported) {
+            return Err(checker.error(None, Fault::Unsupported));
+        }
+        for (number, state) in certificate.states.iter().enumerate() {
+            checker.note(state).map_err(|fault| checker.error(Some(number), fault))?;
+        }
+        Ok(checker)
+    }
+
+    /// Notes which registers the state tells.
+    fn note(&mut self, state: &AbstractState) -> Result<(), Fault> {
+        if state.threads.len() != self.threads.len() {
+            return Err(Fault::Malformed);
+        }
+        for (place, own) in state.threads.iter().enumerate() {
+            let body = self.program.body(self.threads[place]);
+            let fits = |register: &RegId| register.index() < body.registers.len();
+            if own.location.index() >= body.locations.len() || !own.registers.keys().all(fits) {
+                return Err(Fault::Malformed);
+            }
+            let told: BTreeSet<RegId> = own.registers.keys().copied().collect();
+            if *self.told.entry((place, own.location)).or_insert_with(|| told.clone()) != told {
+                return Err(Fault::Registers(self.threads[place], own.location));
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&self, state: Option<usize>, fault: Fault) -> CertificateError {
+        CertificateError { state, message: self.explain(&fault), fault }
+    }
+
+    fn goals_can_be_judged(&self) -> Result<(), CertificateError> {
+        let fault = self.certificate.goals.iter().find_map(|goal| match goal {
+            Goal::Property(property) => match self.program.properties.get(property.index()).map(|found| &found.kind) {
+                Some(PropertyKind::ForbidDeadlock) => Some(Fault::Deadlock),
+                Some(_) => None,
+                None => Some(Fault::UnknownGoal),
+            },
+            Goal::Assertion(thread) if thread.index() < self.program.threads.len() => None,
+            Goal::Assertion(_) | Goal::NotRobust => Some(Fault::UnknownGoal),
+        });
+        fault.map_or(Ok(()), |fault| Err(self.error(None, fault)))
+    }
+
+    fn holds_the_start(&self) -> Result<(), CertificateError> {
+        let start = |thread: &ThreadId| {
+            let body = self.program.body(*thread);
+            let registers = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).collect();
+            AbstractThread { location: body.entry, registers, buffer: AbstractBuffer::default() }
+        };
+        let threads = self.threads.iter().map(start).collect();
+        let first = AbstractState { threads, memory: BTreeMap::new(), lock_holder: None };
+        if self.covers(first) { Ok(()) } else { Err(self.error(None, Fault::NoStart)) }
+    }
+
+    /// Whether a state of the certificate stands for this one: it agrees in all that it tells.
+    fn covers(&self, mut state: AbstractState) -> bool {
+        for (place, own) in state.threads.iter_mut().enumerate() {
+            let Some(told) = self.told.get(&(place, own.location)) else { return false };
+            own.registers.retain(|register, _| told.contains(register));
+        }
+        self.states.contains(&state)
+    }
+
+    fn is_left_by_no_step(&self, state: &AbstractState) -> Result<(), Fault> {
+        for (place, &thread) in self.threads.iter().enumerate() {
+            let mover = Mover { program: self.program, buffering: self.certificate.buffering, state, thread, place };
+            if !mover.flushes().into_iter().all(|next| self.covers(next)) {
+                return Err(Fault::Leaves(thread, None));
+            }
+            for (id, edge) in self.program.body(thread).edges_from(state.threads[place].location) {
+                let choices = |register, range| self.choices((place, edge.to), register, range);
+                let next = mover.execute(edge, choices).map_err(|fault| match fault {
+                    // More values than there are states: not all can be covered.
+                    Fault::Malformed => Fault::Leaves(thread, Some(id)),
+                    fault => fault,
+                })?;
+                if !next.into_iter().all(|next| self.covers(next)) {
+                    return Err(Fault::Leaves(thread, Some(id)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The values to try: one is enough if nobody is told which it was.
+    fn choices(&self, to: (usize, LocId), register: RegId, range: Range) -> Result<Vec<Value>, Fault> {
+        if self.told.get(&to).is_some_and(|told| !told.contains(&register)) {
+            return Ok(vec![range.low]);
+        }
+        if range.extent() >= self.states.len() as u64 {
+            return Err(Fault::Malformed);
+        }
+        Ok((range.low..=range.high).collect())
+    }
+
+    fn shows_no_goal(&self, state: &AbstractState) -> Result<(), Fault> {
+        for &goal in &self.certificate.goals {
+            let shown = match goal {
+                Goal::Assertion(thread) => {
+                    let failed = self.program.body(thread).failed;
+                    self.place(thread).is_some_and(|place| failed == Some(state.threads[place].location))
+                }
+                Goal::Property(property) => self.shows(state, property)?,
+                Goal::NotRobust => false,
+            };
+            if shown {
+                return Err(Fault::ShowsGoal(goal));
+            }
+        }
+        Ok(())
+    }
+
+    fn shows(&self, state: &AbstractState, property: PropertyId) -> Result<bool, Fault> {
+        if !state.threads.iter().all(|own| own.buffer.is_empty()) {
+            return Ok(false);
+        }
+        let is_done = |(own, thread): (&AbstractThread, &ThreadId)| self.program.body(*thread).is_done(own.location);
+        let all_done = || state.threads.iter().zip(&self.threads).all(is_done);
+        Ok(match &self.program.properties[property.index()].kind {
+            PropertyKind::Forbid(condition) => self.holds(state, condition)?,
+            PropertyKind::Exists(condition) => all_done() && self.holds(state, condition)?,
+            PropertyKind::Always(condition) => all_done() && !self.holds(state, condition)?,
+            PropertyKind::ForbidDeadlock => false,
+        })
+    }
+
+    fn holds(&self, state: &AbstractState, condition: &StateExpr) -> Result<bool, Fault> {
+        let mut unknown = None;
+        let value = condition.eval(&mut |atom| match atom {
+            StateAtom::At { thread, locations } => {
+                Value::from(self.place(*thread).is_some_and(|place| locations.contains(&state.threads[place].location)))
+            }
+            StateAtom::Register { thread, register } => match self.place(*thread) {
+                None => 0,
+                Some(place) => state.threads[place].registers.get(register).copied().unwrap_or_else(|| {
+                    unknown = Some(Fault::UnknownRegister(*thread, *register));
+                    0
+                }),
+            },
+            StateAtom::Cell(address) => {
+                state.memory.get(address).copied().unwrap_or_else(|| self.program.initial_value(*address))
+            }
+        });
+        unknown.map_or(Ok(value != 0), Err)
+    }
+
+    fn place(&self, thread: ThreadId) -> Option<usize> {
+        self.threads.iter().position(|&running| running == thread)
+    }
+
+    fn explain(&self, fault: &Fault) -> String {
+        let name = |thread: &ThreadId| &self.program.thread(*thread).name;
+        match fault {
+            Fault::Malformed => "its threads, places or registers are not those of the program".to_owned(),
+            Fault::Registers(thread, _) => {
+                format!("at one place of {} different registers are told in different states", name(thread))
+            }
+            Fault::NoStart => "the state in which the program starts is not among the states".to_owned(),
+            Fault::Leaves(thread, None) => format!("a flush of {} leads to a state that is not there", name(thread)),
+            Fault::Leaves(thread, Some(edge)) => {
+                let text = self.program.instruction_text(*thread, *edge);
+                format!("`{text}` of {} leads to a state that is not there", name(thread))
+            }
+            Fault::UnknownRegister(thread, register) => {
+                let register = &self.program.body(*thread).registers[register.index()].name;
+                format!("the value of `{register}` of {} is needed, but not told", name(thread))
+            }
+            Fault::ShowsGoal(_) => "it shows what the certificate says cannot be reached".to_owned(),
+            Fault::Deadlock => "no set of states with more than can happen shows that there is no deadlock".to_owned(),
+            Fault::UnknownGoal => "the program has no such goal".to_owned(),
+            Fault::NoFailedLocation => "a thread asserts, but has no place for failed assertions".to_owned(),
+            Fault::Unsupported => "recursion, `spawn` and `[*]` cannot be checked".to_owned(),
+        }
+    }
+}
