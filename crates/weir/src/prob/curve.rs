@@ -82,7 +82,10 @@ impl Visitor for Approach<'_> {
 
 /// At least 1 less what is known to be elsewhere, and at least the lower bound.
 fn add_up_to_one(elsewhere: f64, there: f64) -> f64 {
-    (1.0 - elsewhere).next_up().clamp(there.max(0.0), 1.0)
+    // Nothing is lost in a difference of 0.
+    let rest = 1.0 - elsewhere;
+    let rest = if rest == 0.0 { rest } else { rest.next_up() };
+    rest.clamp(there.max(0.0), 1.0)
 }
 
 impl Approach<'_> {
