@@ -2,6 +2,7 @@
 //! completions are generated from it.
 
 mod fences;
+mod prob;
 mod values;
 
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -13,6 +14,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use weir_ir::Value;
 
 pub(crate) use fences::{CostChoice, FencesOptions};
+pub(crate) use prob::{ProbOptions, QuestionName};
 pub(crate) use values::{
     AimName, Color, Engine, Language, LazyForm, LitmusFormat, Method, ModelName, PlainFormat, ReductionName, RunFormat,
     SearchName, Target,
@@ -70,6 +72,7 @@ Examples:
   weir reach --model sc peterson.weir    … and without them?
   weir robust peterson.weir              Do store buffers change anything at all?
   weir fences peterson.weir              … and which fences keep them from it?
+  weir prob peterson.weir                How likely is a forbidden state?
   weir litmus tests/                     In which ways can litmus tests of x86 end?
   weir reach dekker.rmm                  … of a program of Memorax (.rmm) or Trencher (.trencher, .txt)
   weir translate peterson.weir --to dot | dot -Tsvg > peterson.svg
@@ -147,6 +150,15 @@ pub(crate) enum Command {
     ///
     /// The answer is `fenced`, also if no fence is needed, or `unknown` if a limit came first.
     Fences(FencesOptions),
+    /// How likely, how soon and how costly is it to reach a target?
+    ///
+    /// Threads are scheduled by chance, by their weights (`thread P weight 2`), and after each step stores leave the buffers by
+    /// chance, every sequence of flushes equally likely (Probabilistic Total Store Order). Weir then tells whether a target is reached almost surely or almost
+    /// never, with which probability, and at what expected cost. Numbers are intervals that certainly hold the true value.
+    ///
+    /// What counts as one step: each load, store, assignment, fence, read-modify-write, `skip`, `goto` and each test of an `if` or `while`. A
+    /// thread that waits is not scheduled. Among several enabled choices of a thread all are equally likely.
+    Prob(Box<ProbOptions>),
     /// Run litmus tests: in which ways can they end?
     ///
     /// A litmus test is a tiny program in x86 assembly with a question about its final states, such as "can both
@@ -188,6 +200,7 @@ impl Command {
             Self::Reach(options) => &options.common.files,
             Self::Robust(options) => &options.common.files,
             Self::Fences(options) => &options.files,
+            Self::Prob(options) => &options.files,
             Self::Fmt(options) => &options.files,
             Self::Litmus(options) => &options.files,
             _ => &Vec::new(),
@@ -200,6 +213,7 @@ impl Command {
             Self::Reach(options) => options.check(),
             Self::Robust(options) => options.common.check(),
             Self::Fences(options) => options.check(),
+            Self::Prob(options) => options.check(),
             Self::Translate(options) => options.program.check(),
             Self::Replay(options) if is_stdin(&options.file) && is_stdin(&options.witness) => {
                 Err("the program and the witness cannot both come from standard input".into())

@@ -6,6 +6,7 @@ mod check;
 mod diagnostic;
 mod fences;
 mod litmus;
+mod prob;
 mod witness;
 
 use std::path::Path;
@@ -23,6 +24,9 @@ pub(crate) use check::{AttemptEnd, AttemptRecord, CheckAnswer, CheckVerdict};
 pub(crate) use diagnostic::DiagnosticRecord;
 pub(crate) use fences::{FenceRecord, FencesAnswer, FencesVerdict, TableRecord};
 pub(crate) use litmus::{LitmusAnswer, LitmusVerdict, ObservationName, ValueRecord};
+pub(crate) use prob::{
+    ComparedRecord, EstimateRecord, IntervalRecord, PlainRecord, ProbAnswer, ProbVerdict, VisitsRecord,
+};
 pub(crate) use witness::{
     ActionName, CycleRecord, LoadRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
 };
@@ -39,6 +43,7 @@ pub(crate) enum Answer {
     Reach(Box<ReachAnswer>),
     Robust(Box<RobustAnswer>),
     Fences(Box<FencesAnswer>),
+    Prob(Box<ProbAnswer>),
     Litmus(Box<LitmusAnswer>),
     Translate(TranslateAnswer),
     Replay(ReplayAnswer),
@@ -78,6 +83,7 @@ pub(crate) enum CommandName {
     Reach,
     Robust,
     Fences,
+    Prob,
     Litmus,
     Translate,
     Replay,

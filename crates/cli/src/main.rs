@@ -17,6 +17,7 @@ mod json;
 mod load;
 mod memory;
 mod passes;
+mod prob;
 mod progress;
 mod race;
 mod render;

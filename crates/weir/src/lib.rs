@@ -7,6 +7,7 @@ mod control;
 mod explore;
 pub mod fences;
 pub mod outcomes;
+pub mod prob;
 pub mod reach;
 pub mod robust;
 mod semantics;

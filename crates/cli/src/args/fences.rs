@@ -15,9 +15,10 @@ pub(crate) struct FencesOptions {
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// What a fence costs: 1 (unit), 10 for each loop around it, multiplied (loops), or what a file says: lines `LINE COST`
+    /// What a fence costs: 1 (unit), 10 for each loop around it, multiplied (loops), how often it would be executed in random runs of
+    /// 1000 steps (frequency, see `weir prob`), or what a file says: lines `LINE COST`
     /// or `LABEL COST`, and 1 elsewhere. In a thread that runs several times a fence is paid for once a copy
-    #[arg(long, value_name = "unit|loops|FILE", default_value = "unit", value_parser = parse_cost, help_heading = SEARCH)]
+    #[arg(long, value_name = "unit|loops|frequency|FILE", default_value = "unit", value_parser = parse_cost, help_heading = SEARCH)]
     pub(crate) cost: CostChoice,
 
     /// What the fences are for: that store buffers change nothing (robust), that no property can be broken (safe), which
@@ -59,6 +60,8 @@ pub(crate) enum CostChoice {
     Unit,
     /// Ten for each loop around it, multiplied.
     Loops,
+    /// As often as it would be executed in random runs.
+    Frequency,
     /// What the file says.
     File(PathBuf),
 }
@@ -67,7 +70,8 @@ fn parse_cost(text: &str) -> Result<CostChoice, String> {
     match text {
         "unit" => Ok(CostChoice::Unit),
         "loops" => Ok(CostChoice::Loops),
-        "" => Err("say `unit`, `loops`, or the name of a file".into()),
+        "frequency" => Ok(CostChoice::Frequency),
+        "" => Err("say `unit`, `loops`, `frequency`, or the name of a file".into()),
         "-" => Err("costs cannot be read from standard input: name a file".into()),
         file => Ok(CostChoice::File(file.into())),
     }
@@ -89,6 +93,7 @@ Examples:
   weir fences --write sb.weir > sb-fenced.weir    The program with its fences
   weir fences --all sb.weir                       All sets that are as cheap
   weir fences --cost loops seqlock.weir           Rather outside of loops
+  weir fences --cost frequency seqlock.weir       Rather where runs seldom come by
   weir fences --stats --format json *.weir        A table of programs
 
 Exit status: 0 fences were found or none is needed, 2 bad usage or bad input, 3 unknown.";

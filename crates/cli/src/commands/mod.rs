@@ -7,6 +7,7 @@ pub(crate) mod fences;
 mod fmt;
 pub(crate) mod litmus;
 mod meta;
+pub(crate) mod prob;
 pub(crate) mod reach;
 mod replay;
 pub(crate) mod robust;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: Command, console: &mut Console) -> Status {
         Command::Reach(options) => reach::run(&options, console),
         Command::Robust(options) => robust::run(&options, console),
         Command::Fences(options) => fences::run(&options, console),
+        Command::Prob(options) => prob::run(&options, console),
         Command::Litmus(options) => litmus::run(&options, console),
         Command::Translate(options) => translate::run(&options, console),
         Command::Replay(options) => replay::run(&options, console),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use weir::fences::{LoopCosts, unit_cost};
+use weir::fences::{FrequencyCosts, LoopCosts, unit_cost};
 
 use super::{Site, Sites};
 use crate::args::CostChoice;
@@ -22,6 +22,8 @@ pub(crate) enum Costs {
     Unit,
     /// By the loops around them.
     Loops,
+    /// By how often random runs come by.
+    Frequency,
     /// As a file has it: its name, and for each line or label the cost and the line of the file.
     Listed(String, BTreeMap<String, (u64, usize)>),
 }
@@ -32,6 +34,7 @@ impl Costs {
         match choice {
             CostChoice::Unit => Ok(Self::Unit),
             CostChoice::Loops => Ok(Self::Loops),
+            CostChoice::Frequency => Ok(Self::Frequency),
             CostChoice::File(path) => Self::from_file(path),
         }
     }
@@ -51,6 +54,11 @@ impl Costs {
             Self::Loops => {
                 let loops = LoopCosts::new(&sites.program);
                 each(&|site| loops.cost(&site.place.after))
+            }
+            Self::Frequency => {
+                let program = &sites.program;
+                let costs = FrequencyCosts::new(program).map_err(|failure| Trouble::of(program, failure))?;
+                each(&|site| costs.cost(&site.place.after))
             }
             Self::Listed(name, costs) => {
                 every_entry_is_a_place(name, costs, sites)?;

@@ -8,6 +8,7 @@ pub(crate) mod excerpt;
 pub(crate) mod fences;
 pub(crate) mod json;
 pub(crate) mod litmus;
+pub(crate) mod prob;
 pub(crate) mod reach;
 pub(crate) mod robust;
 pub(crate) mod text;

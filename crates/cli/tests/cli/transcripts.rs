@@ -12,7 +12,7 @@ use crate::support::{root, scratch};
 
 #[test]
 fn the_sessions_in_the_documents_are_real() {
-    let mut files = vec![root().join("docs/guide.md")];
+    let mut files = vec![root().join("docs/guide.md"), root().join("docs/probability.md")];
     let cases = std::fs::read_dir(root().join("tests/cli")).expect("tests/cli is there");
     files.extend(
         cases.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.extension() == Some("md".as_ref())),

@@ -10,6 +10,7 @@ mod lexer;
 mod lower;
 mod parser;
 pub mod print;
+mod target;
 mod token;
 
 use std::collections::HashSet;
@@ -18,6 +19,7 @@ use weir_ir::{Diagnostic, Source, Value};
 
 pub use crate::{Parsed, limits};
 pub use format::format;
+pub use target::condition;
 
 use crate::sink::{self, Sink};
 use token::Kind;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use weir_ir::flow::{Cfg, Loops};
 use weir_ir::{Program, ThreadId};
 
+use crate::prob::{Settings, Simulation, frequencies};
 use crate::robust::ThreadEdge;
+use crate::{Control, Failure};
 
 /// How often a step in a loop is thought to be taken, for each loop around it.
 const TURNS: u64 = 10;
@@ -46,5 +48,31 @@ impl<'a> LoopCosts<'a> {
             *known = (*known).max(cost);
         }
         threads.values().sum()
+    }
+}
+
+/// How many random runs are made, and of how many steps.
+const RUNS: u64 = 200;
+const STEPS: u64 = 1_000;
+
+/// As often as a fence there would be executed in a random run of a thousand steps, on the average, in hundredths and rounded up.
+pub struct FrequencyCosts(BTreeMap<ThreadEdge, f64>);
+
+impl FrequencyCosts {
+    /// Makes random runs; always the same ones.
+    ///
+    /// # Errors
+    /// If the program has something that cannot be handled, or if an invariant of Weir breaks.
+    pub fn new(program: &Program) -> Result<Self, Failure> {
+        let jobs = std::num::NonZeroUsize::MIN;
+        let simulation = Simulation { runs: RUNS, seed: 1, most_steps: STEPS, doubt: 0.001, jobs };
+        let found = frequencies(program, &Settings::default(), &simulation, &Control::default())?;
+        Ok(Self(found.into_iter().collect()))
+    }
+
+    /// The cost of a fence after these steps.
+    pub fn cost(&self, after: &[ThreadEdge]) -> u64 {
+        let times: f64 = after.iter().filter_map(|edge| self.0.get(edge)).sum();
+        1 + (times * 100.0).ceil() as u64
     }
 }

@@ -28,7 +28,7 @@ use crate::robust::{
 };
 use crate::transform::insert_fences_after;
 use crate::{Control, Failure, Limit, Verdict};
-pub use costs::{LoopCosts, unit_cost};
+pub use costs::{FrequencyCosts, LoopCosts, unit_cost};
 use cover::{Choice, Cover};
 pub use places::{AtLocation, at_locations};
 

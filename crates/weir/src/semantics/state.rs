@@ -9,7 +9,7 @@ pub(crate) trait FlatState: Copy + Eq + Send + Sync {
 }
 
 /// A state of at most `N` words. Words beyond those in use are zero.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Packed<const N: usize>(pub(crate) [u64; N]);
 
 impl<const N: usize> FlatState for Packed<N> {

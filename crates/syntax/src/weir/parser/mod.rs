@@ -10,7 +10,7 @@ mod statements;
 
 use weir_ir::{Diagnostic, Source, Span};
 
-use super::ast::{File, Name};
+use super::ast::{Expr, File, Name};
 use super::lexer::Lexed;
 use super::limits::{MAX_NAME_BYTES, MAX_NESTING, MAX_WORK};
 use super::sink::Sink;
@@ -27,6 +27,22 @@ pub(crate) fn parse<'s>(source: &'s Source, lexed: &Lexed, sink: &mut Sink) -> (
     let mut parser = Parser { text, tokens, gaps, end, at: 0, nesting: 0, size: 0, failed_at: None, is_whole, sink };
     let file = parser.file();
     (file, parser.is_whole)
+}
+
+/// Parses a text that is one condition and nothing else; `None` if it is not. Errors are reported.
+pub(crate) fn parse_condition<'s>(source: &'s Source, lexed: &Lexed, sink: &mut Sink) -> Option<Expr<'s>> {
+    let text = source.text();
+    let end = Token { kind: Kind::Eof, span: Span::new(text.len(), text.len()) };
+    let Lexed { tokens, gaps, .. } = lexed;
+    let mut parser =
+        Parser { text, tokens, gaps, end, at: 0, nesting: 0, size: 0, failed_at: None, is_whole: true, sink };
+    let condition = parser.condition().ok()?;
+    if parser.peek() != Kind::Eof {
+        let error = parser.unexpected("the end of the condition");
+        parser.error(error);
+        return None;
+    }
+    Some(condition)
 }
 
 struct Parser<'s, 'p> {

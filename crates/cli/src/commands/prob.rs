@@ -1,0 +1,226 @@
+//! `weir prob`: how likely, how soon and how costly is it to reach a target?
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use weir::prob::{
+    Almost, Cost, Curve, Estimate, Exact, Obstacle, Probability, Qualitative, Question, Simulation, almost, cost,
+    curve, exact_cost, exact_probability, probability, simulate,
+};
+use weir::{Control, Failure};
+use weir_ir::{Diagnostic, Program, Source, StateExpr};
+use weir_witness::{Replay, replay};
+
+use super::Task;
+use super::analysis;
+use crate::args::{PlainFormat, ProbOptions, QuestionName, RunFormat};
+use crate::console::Console;
+use crate::exit::Status;
+use crate::input::display_name;
+use crate::json::CommandName;
+use crate::load::load;
+use crate::prob::{add_costs, default_target};
+use crate::render;
+use crate::trouble::Trouble;
+
+/// How sure the intervals of simulations are.
+pub(crate) const CONFIDENCE: f64 = 0.999;
+
+/// Everything known about one file, for the renderers.
+pub(crate) struct Finding<'a> {
+    /// What was asked.
+    pub(crate) options: &'a ProbOptions,
+    /// The program.
+    pub(crate) program: &'a Program,
+    /// What was looked for.
+    pub(crate) target: &'a StateExpr,
+    /// Warnings and notes about the program.
+    pub(crate) warnings: &'a [Diagnostic],
+    /// The answer.
+    pub(crate) outcome: Outcome,
+    /// This program and another, side by side.
+    pub(crate) compared: Vec<Compared>,
+}
+
+/// An answer.
+pub(crate) enum Outcome {
+    Almost(Qualitative),
+    Probability(Probability),
+    Exact(Result<Exact, Obstacle>),
+    Cost(Cost),
+    Simulated(Estimate, Box<Replay>),
+    /// The analysis cannot handle something in the program.
+    Refused(Box<Diagnostic>),
+}
+
+/// One program of a comparison.
+pub(crate) struct Compared {
+    pub(crate) file: String,
+    pub(crate) probability: Probability,
+    /// Up to where costs are counted.
+    pub(crate) until: String,
+    pub(crate) cost: Cost,
+}
+
+impl Outcome {
+    /// What kept the answer from being (precisely) known, if anything did.
+    pub(crate) fn obstacle(&self) -> Option<Obstacle> {
+        match self {
+            Self::Almost(answer) => match &answer.certainty {
+                weir::prob::Certainty::Unknown(obstacle) => Some(*obstacle),
+                _ => None,
+            },
+            Self::Probability(answer) => answer.obstacle,
+            Self::Exact(answer) => answer.as_ref().err().copied(),
+            Self::Cost(answer) => answer.obstacle,
+            Self::Simulated(estimate, _) => estimate.limit.map(Obstacle::Limit),
+            Self::Refused(_) => None,
+        }
+    }
+
+    /// What the process exits with.
+    pub(crate) fn status(&self) -> Status {
+        match self {
+            Self::Refused(_) => Status::Unknown,
+            _ if self.obstacle().is_some() => Status::Unknown,
+            Self::Almost(answer) if matches!(answer.certainty, weir::prob::Certainty::Fails(_)) => Status::Violated,
+            Self::Cost(answer) if answer.cost.is_none() => Status::Violated,
+            _ => Status::Holds,
+        }
+    }
+}
+
+/// Runs it.
+pub(super) fn run(options: &ProbOptions, console: &mut Console) -> Status {
+    let format = match options.format {
+        PlainFormat::Text => RunFormat::Text,
+        PlainFormat::Json => RunFormat::Json,
+    };
+    analysis::each_file(CommandName::Prob, (&options.files, format), console, |task, console| {
+        one(task, options, console)
+    })
+}
+
+fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<Status, Trouble> {
+    let mut loaded = load(task.file, &options.program)?;
+    add_costs(&mut loaded.program, options.costs.as_deref())?;
+    let (program, warnings) = (&loaded.program, loaded.warnings.as_slice());
+    if !task.is_json {
+        console.diagnostics(&program.source, warnings);
+    }
+    let target = target(program, options.target.as_deref(), "--target")?;
+    let (outcome, compared, points) = analysis::watched(task, &options.limits, console, |control| {
+        let started = Instant::now();
+        let outcome = answer(options, program, &target, control)?;
+        let compared = compare(task.file, options, (program, &target), &control.after(started.elapsed()))?;
+        let points = options.curve.as_deref().map(|_| {
+            let steps = options.steps.unwrap_or(200) as usize;
+            curve(program, &target, &options.settings(), steps, &control.after(started.elapsed()))
+                .map_err(|failure| Trouble::of(program, failure))
+        });
+        Ok::<_, Trouble>((outcome, compared, points.transpose()?))
+    })?;
+    let finding = Finding { options, program, target: &target, warnings, outcome, compared };
+    match options.format {
+        PlainFormat::Json => console.json(&render::prob::json::answer(task, &finding)),
+        PlainFormat::Text => render::prob::show(&finding, console),
+    }
+    let saved = save_curve(options.curve.as_deref(), points.as_ref(), &finding, console);
+    Ok(finding.outcome.status().and(saved))
+}
+
+/// The condition that is looked for.
+fn target(program: &Program, text: Option<&str>, option: &str) -> Result<StateExpr, Trouble> {
+    let Some(text) = text else { return default_target(program) };
+    let source = Source::new(option, text);
+    weir_syntax::weir::condition(program, &source).map_err(|errors| Trouble::Source(source, errors))
+}
+
+fn answer(options: &ProbOptions, program: &Program, target: &StateExpr, control: &Control) -> Result<Outcome, Trouble> {
+    let settings = options.settings();
+    let question = Question { target: target.clone(), repeated: options.repeated, settings: settings.clone() };
+    let found = match options.question {
+        QuestionName::AlmostSure => almost(program, &question, Almost::Surely, control).map(Outcome::Almost),
+        QuestionName::AlmostNever => almost(program, &question, Almost::Never, control).map(Outcome::Almost),
+        QuestionName::Probability if options.exact => {
+            exact_probability(program, &question, control).map(Outcome::Exact)
+        }
+        QuestionName::Cost if options.exact => exact_cost(program, target, &settings, control).map(Outcome::Exact),
+        QuestionName::Probability => {
+            probability(program, &question, options.epsilon, control).map(Outcome::Probability)
+        }
+        QuestionName::Cost => cost(program, target, &settings, options.epsilon, control).map(Outcome::Cost),
+        QuestionName::Simulate => simulated(options, program, target, control),
+    };
+    match found {
+        Ok(outcome) => Ok(outcome),
+        Err(Failure::Refused(diagnostic)) => Ok(Outcome::Refused(diagnostic)),
+        Err(Failure::Bug(what)) => Err(Trouble::Bug(what)),
+    }
+}
+
+fn simulated(
+    options: &ProbOptions,
+    program: &Program,
+    target: &StateExpr,
+    control: &Control,
+) -> Result<Outcome, Failure> {
+    let simulation = Simulation {
+        runs: options.runs,
+        seed: options.seed,
+        most_steps: options.steps.unwrap_or(10_000),
+        doubt: 1.0 - CONFIDENCE,
+        jobs: analysis::jobs(&options.limits),
+    };
+    let estimate = simulate(program, target, &options.settings(), &simulation, control)?;
+    let sample = replay(program, &estimate.sample)
+        .map_err(|error| Failure::Bug(format!("a random run does not replay: {error}")))?;
+    Ok(Outcome::Simulated(estimate, Box::new(sample)))
+}
+
+/// This program and its variant, side by side.
+fn compare(
+    file: &Path,
+    options: &ProbOptions,
+    (program, bad): (&Program, &StateExpr),
+    control: &Control,
+) -> Result<Vec<Compared>, Trouble> {
+    let Some(other) = options.compare.as_deref() else { return Ok(Vec::new()) };
+    let started = Instant::now();
+    let mut variant = load(other, &options.program)?.program;
+    add_costs(&mut variant, options.costs.as_deref())?;
+    let its_bad = target(&variant, options.target.as_deref(), "--target")?;
+    let mut all = Vec::new();
+    for (file, program, bad) in [(file, program, bad), (other, &variant, &its_bad)] {
+        let until = match &options.until {
+            Some(text) => target(program, Some(text), "--until")?,
+            None => bad.clone(),
+        };
+        let question = Question { target: bad.clone(), repeated: false, settings: options.settings() };
+        let refused = |failure| Trouble::of(program, failure);
+        let rest = control.after(started.elapsed());
+        let probability = probability(program, &question, options.epsilon, &rest).map_err(refused)?;
+        let rest = control.after(started.elapsed());
+        let cost = cost(program, &until, &question.settings, options.epsilon.max(1e-3), &rest).map_err(refused)?;
+        all.push(Compared { file: display_name(file), probability, until: program.condition_text(&until), cost });
+    }
+    Ok(all)
+}
+
+fn save_curve(path: Option<&Path>, points: Option<&Curve>, finding: &Finding<'_>, console: &mut Console) -> Status {
+    let (Some(path), Some(curve)) = (path, points) else { return Status::Holds };
+    let is_picture = path.extension().is_some_and(|extension| extension == "svg");
+    let text = if is_picture { render::prob::curve::svg(finding, curve) } else { render::prob::curve::csv(curve) };
+    if let Some(obstacle) = curve.obstacle {
+        let reason = render::prob::reason(obstacle, &finding.options.limits);
+        console.remark(&format!("note: the curve ends after {} steps: {reason}", curve.points.len() - 1));
+    }
+    match fs::write(path, text) {
+        Ok(()) => Status::Holds,
+        Err(error) => {
+            console.complain(&format!("error: the curve {} cannot be written: {error}", display_name(path)));
+            Status::Bad
+        }
+    }
+}

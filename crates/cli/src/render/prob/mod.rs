@@ -1,0 +1,216 @@
+//! The answer of `weir prob` for people.
+
+pub(crate) mod curve;
+pub(crate) mod json;
+mod number;
+mod table;
+
+use weir::prob::{Certainty, Cost, Estimate, Interval, Obstacle, Plain, Probability, Qualitative};
+use weir_witness::Replay;
+use weir_witness::render::{LaneOptions, lanes};
+
+use super::clean::clip;
+use super::text::{Tone, diagnostics, emphasized, help, limit_text, more};
+use crate::args::{LimitOptions, QuestionName};
+use crate::commands::prob::{CONFIDENCE, Finding, Outcome};
+use crate::console::Console;
+use crate::units::{counted, grouped};
+use number::{enclosed, fraction, percent};
+
+/// Prints the answer.
+pub(crate) fn show(finding: &Finding<'_>, console: &mut Console) {
+    let mut text = first_line(finding);
+    if !console.is_quiet() {
+        text += &details(finding, console.width());
+        text += &table::text(finding);
+        text += &advice(finding);
+    }
+    console.answer(&text);
+}
+
+/// What is looked for, as a person would say it.
+fn target(finding: &Finding<'_>) -> String {
+    clip(&finding.program.condition_text(finding.target), 200)
+}
+
+fn first_line(finding: &Finding<'_>) -> String {
+    let (target, again) = (target(finding), if finding.options.repeated { " again and again" } else { "" });
+    let unknown = |reason: String| format!("{}: {reason}\n", emphasized(Tone::Open, "unknown"));
+    let limits = &finding.options.limits;
+    match &finding.outcome {
+        Outcome::Refused(diagnostic) => unknown(diagnostic.message.clone()),
+        Outcome::Almost(answer) => {
+            let surely = finding.options.question == QuestionName::AlmostSure;
+            let word = if surely { "almost surely" } else { "almost never" };
+            match &answer.certainty {
+                Certainty::Holds { .. } => {
+                    format!("{}: `{target}` is reached{again}\n", emphasized(Tone::Good, word))
+                }
+                Certainty::Fails(_) => {
+                    format!("{}: `{target}` is reached{again}\n", emphasized(Tone::Bad, &format!("not {word}")))
+                }
+                Certainty::Unknown(obstacle) => unknown(reason(*obstacle, limits)),
+            }
+        }
+        Outcome::Probability(Probability { interval, obstacle, .. }) => {
+            let what = format!("the probability of reaching `{target}`{again}");
+            line(&what, *interval, obstacle.map(|obstacle| reason(obstacle, limits)))
+        }
+        Outcome::Exact(Err(obstacle)) => unknown(exact_reason(*obstacle, limits)),
+        Outcome::Exact(Ok(exact)) => exact_line(finding, exact, &target, again),
+        Outcome::Cost(Cost { cost: None, .. }) => {
+            format!("{}: no run reaches `{target}`, so there is no cost\n", emphasized(Tone::Bad, "never"))
+        }
+        Outcome::Cost(Cost { cost: Some(cost), obstacle, .. }) => {
+            let what = format!("the expected cost of reaching `{target}`");
+            line(&what, *cost, obstacle.map(|obstacle| reason(obstacle, limits)))
+        }
+        Outcome::Simulated(estimate, _) => simulated(finding, estimate, &target),
+    }
+}
+
+fn line(what: &str, interval: Interval, obstacle: Option<String>) -> String {
+    match obstacle {
+        Some(reason) => format!("{}: {what} is {}: {reason}\n", emphasized(Tone::Open, "unknown"), enclosed(interval)),
+        None => format!("{} is {what}\n", emphasized(Tone::Good, &enclosed(interval))),
+    }
+}
+
+fn exact_line(finding: &Finding<'_>, exact: &weir::prob::Exact, target: &str, again: &str) -> String {
+    if finding.options.question != QuestionName::Cost {
+        let value = fraction(&exact.probability);
+        return format!("{} is the probability of reaching `{target}`{again}\n", emphasized(Tone::Good, &value));
+    }
+    match &exact.cost {
+        Some(cost) => {
+            format!("{} is the expected cost of reaching `{target}`\n", emphasized(Tone::Good, &fraction(cost)))
+        }
+        None => format!("{}: no run reaches `{target}`, so there is no cost\n", emphasized(Tone::Bad, "never")),
+    }
+}
+
+fn simulated(finding: &Finding<'_>, estimate: &Estimate, target: &str) -> String {
+    let share = percent(estimate.hits as f64 / estimate.runs.max(1) as f64);
+    let word = emphasized(Tone::Good, &share);
+    let runs = counted(estimate.runs, "random run");
+    let stopped = match estimate.limit {
+        Some(limit) => format!(" ({})", limit_text(limit, &finding.options.limits)),
+        None => String::new(),
+    };
+    format!("{word} of {runs} reach `{target}`{stopped}\n")
+}
+
+fn details(finding: &Finding<'_>, width: usize) -> String {
+    match &finding.outcome {
+        Outcome::Refused(diagnostic) => diagnostics(finding.program, std::slice::from_ref(diagnostic.as_ref())),
+        Outcome::Almost(answer) => certainty(finding, answer, width),
+        Outcome::Probability(answer) => met(finding, answer.configurations, answer.is_complete),
+        Outcome::Exact(Ok(exact)) => met(finding, exact.configurations, true),
+        Outcome::Exact(Err(_)) => String::new(),
+        Outcome::Cost(answer) => costs(answer) + &met(finding, answer.configurations, answer.is_complete),
+        Outcome::Simulated(estimate, sample) => estimated(estimate) + &run("one of these runs", finding, sample, width),
+    }
+}
+
+fn met(finding: &Finding<'_>, configurations: usize, is_complete: bool) -> String {
+    if !finding.options.verbose {
+        return String::new();
+    }
+    let all = if is_complete { "all that there are" } else { "the others are accounted for in the interval" };
+    format!("\n{} met, {all}\n", counted(configurations as u64, "configuration"))
+}
+
+fn certainty(finding: &Finding<'_>, answer: &Qualitative, width: usize) -> String {
+    let again = finding.options.repeated;
+    match &answer.certainty {
+        Certainty::Unknown(_) => String::new(),
+        Certainty::Holds { plain, shown } => {
+            let surely = finding.options.question == QuestionName::AlmostSure;
+            let why = match (surely, again) {
+                (true, _) => "from each of them the target can be reached, and runs visit them for ever",
+                (false, false) => "the target cannot be reached from any of them",
+                (false, true) => "runs end up where the target is out of reach",
+            };
+            let plain = counted(*plain as u64, "drained configuration");
+            format!("\n{plain}: {why}, such as\n{}", shown.iter().take(3).map(configuration).collect::<String>())
+        }
+        Certainty::Fails(sample) => {
+            let what = match (finding.options.question, again) {
+                (QuestionName::AlmostSure, _) => "a run after which the target is out of reach",
+                (_, false) => "a run that reaches the target",
+                (_, true) => "a run after which the target is reached again and again, almost surely",
+            };
+            run(what, finding, sample, width)
+        }
+    }
+}
+
+fn configuration(plain: &Plain) -> String {
+    let places: Vec<String> = plain.places.iter().map(|(thread, place)| format!("{thread} at {place}")).collect();
+    let cells: Vec<String> = plain.cells.iter().map(|(cell, value)| format!("{cell} = {value}")).collect();
+    format!("   {}; {}\n", places.join(", "), cells.join(", "))
+}
+
+fn run(what: &str, finding: &Finding<'_>, sample: &Replay, width: usize) -> String {
+    let picture = lanes(finding.program, sample, &LaneOptions { line_width: width, ..LaneOptions::default() });
+    let steps = counted(sample.events().len() as u64, "step");
+    format!("\n{what} (replayed, {steps}):\n\n{}\n", picture.trim_end_matches('\n'))
+}
+
+fn costs(answer: &Cost) -> String {
+    let mut text = format!("\nthe probability of reaching it is {}\n", enclosed(answer.probability));
+    if !answer.visits.is_empty() {
+        text += "\nvisits on the way, on the average over the runs that get there:\n";
+        let widest = answer.visits.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+        for (label, visits) in &answer.visits {
+            text += &format!("   {label:<widest$}   {}\n", enclosed(*visits));
+        }
+    }
+    text
+}
+
+fn estimated(estimate: &Estimate) -> String {
+    let sure = percent(CONFIDENCE);
+    let mut text = format!("\nthe probability is {}, with a confidence of {sure}\n", enclosed(estimate.probability));
+    if let Some((mean, interval)) = estimate.cost {
+        text += &format!(
+            "the mean cost of runs that get there is {mean:.4}, {} with that confidence\n",
+            enclosed(interval)
+        );
+    }
+    if estimate.undecided > 0 {
+        let undecided = grouped(estimate.undecided);
+        text += &format!("{undecided} of the runs were too long to tell and count either way: see `--steps`\n");
+    }
+    text
+}
+
+/// Why a number is not known as precisely as was asked for.
+pub(crate) fn reason(obstacle: Obstacle, limits: &LimitOptions) -> String {
+    match obstacle {
+        Obstacle::Limit(limit) => limit_text(limit, limits),
+        Obstacle::Unwieldy => "some configuration has too many ways on to follow them all".to_owned(),
+        Obstacle::Precision => "floating-point numbers are not precise enough".to_owned(),
+        Obstacle::Unbounded => "nothing could be proved about what happens while buffers are large".to_owned(),
+    }
+}
+
+/// Why there is no exact value.
+pub(crate) fn exact_reason(obstacle: Obstacle, limits: &LimitOptions) -> String {
+    match obstacle {
+        Obstacle::Limit(limit) => limit_text(limit, limits),
+        _ => "the program has too many configurations, or loops that are too large, for exact fractions".to_owned(),
+    }
+}
+
+fn advice(finding: &Finding<'_>) -> String {
+    let next = match finding.outcome.obstacle() {
+        Some(Obstacle::Limit(limit)) => more(limit).to_owned(),
+        _ if matches!(finding.outcome, Outcome::Exact(Err(_))) => "ask for an interval, without `--exact`".to_owned(),
+        Some(Obstacle::Unwieldy) => "let `any` choose among fewer values".to_owned(),
+        Some(Obstacle::Precision) => "ask for less with `--epsilon`, or for a fraction with `--exact`".to_owned(),
+        Some(Obstacle::Unbounded) => "`--question simulate` needs no proof".to_owned(),
+        None => return String::new(),
+    };
+    format!("\n{}", help(&next))
+}

@@ -1,0 +1,33 @@
+//! A program and its variant side by side: what a fence buys, and what it costs.
+
+use weir::prob::Interval;
+
+use super::number::enclosed;
+use crate::commands::prob::{Compared, Finding};
+
+/// The table; nothing if nothing is compared.
+pub(super) fn text(finding: &Finding<'_>) -> String {
+    let [first, second] = finding.compared.as_slice() else { return String::new() };
+    let probability = format!("probability of `{}`", super::target(finding));
+    let cost = format!("expected cost up to `{}`", first.until);
+    let rows = [
+        [String::new(), first.file.clone(), second.file.clone()],
+        [probability, enclosed(first.probability.interval), enclosed(second.probability.interval)],
+        [cost, price(first), price(second)],
+    ];
+    let widths: Vec<usize> =
+        (0..3).map(|column| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0)).collect();
+    let line = |row: &[String; 3]| {
+        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<String>>().join("   ").trim_end().to_owned() + "\n"
+    };
+    format!("\n{}", rows.iter().map(line).collect::<String>())
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn price(compared: &Compared) -> String {
+    compared.cost.cost.map_or_else(|| "never reached".to_owned(), |cost: Interval| enclosed(cost))
+}

@@ -1,0 +1,200 @@
+//! What can happen at most: store buffers as sets.
+//!
+//! A buffer is known by which stores are in it and which is the newest to each address; how often a store is there and in which
+//! order is forgotten, so there are finitely many such buffers if values are. Every run of the program is a run here; what this
+//! cannot reach, the program cannot. That is all it is used for: it proves that something is out of reach, never that it is not. (The
+//! set abstraction of G. Calin's thesis, §3.2, with the newest value for each address.)
+//!
+//! A set is kept as a buffer in a normal form: the stores that are not the newest to their address, in order, then the newest, in
+//! order. So loads, fences and states work as they do for real buffers.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use weir_ir::{Address, Value};
+
+use crate::control::Watch;
+use crate::semantics::layout::Target;
+use crate::semantics::machine::{Machine, MemoryModel, System};
+use crate::semantics::state::{Field, Packed};
+use crate::semantics::tso::Tso;
+use crate::semantics::{StepCode, TransitionSystem};
+
+use super::chain::Chain;
+
+/// Total Store Order with sets for buffers.
+enum Sets {}
+
+impl MemoryModel for Sets {
+    const STORES_PASS_THE_LOCK: bool = true;
+
+    fn load<const N: usize>(machine: &Machine, state: &Packed<N>, thread: usize, target: Target) -> Value {
+        Tso::load(machine, state, thread, target)
+    }
+
+    fn store<const N: usize>(machine: &Machine, next: &mut Packed<N>, thread: usize, target: Target, value: Value) {
+        Tso::store(machine, next, thread, target, value);
+        if let Some(field) = machine.layout.buffers[thread] {
+            normalize(machine, next, field);
+        }
+    }
+
+    fn is_drained<const N: usize>(machine: &Machine, state: &Packed<N>, thread: usize) -> bool {
+        Tso::is_drained(machine, state, thread)
+    }
+
+    fn flushes<const N: usize>(
+        machine: &Machine,
+        from: &Packed<N>,
+        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+    ) {
+        for (thread, &field) in machine.layout.buffers.iter().enumerate() {
+            let Some(field) = field else { continue };
+            if machine.locked_out(from, thread) {
+                continue;
+            }
+            let entries: Vec<(Address, Value)> = machine.buffers.entries(from.raw(field)).collect();
+            let step = StepCode { number: machine.edge_count + thread as u32, choice: 0 };
+            for (position, &(address, value)) in entries.iter().enumerate() {
+                let mut next = *from;
+                machine.write(&mut next, machine.layout.cells.target(address), value);
+                // The same store may be in the buffer once more.
+                emit(step, next);
+                // The newest store to an address leaves after all others to it. Newer entries come first here.
+                let is_newest = entries[..position].iter().all(|&(other, _)| other != address);
+                let is_alone = entries[position + 1..].iter().all(|&(other, _)| other != address);
+                if !is_newest || is_alone {
+                    let rest = entries.iter().rev().filter(|&&entry| entry != (address, value));
+                    put(machine, &mut next, field, rest.copied());
+                    emit(step, next);
+                }
+            }
+        }
+    }
+}
+
+/// Gives a buffer these stores, the oldest first.
+fn put<const N: usize>(
+    machine: &Machine,
+    state: &mut Packed<N>,
+    field: Field,
+    mut entries: impl Iterator<Item = (Address, Value)>,
+) {
+    let number = entries.try_fold(0, |number, entry| machine.buffers.push(number, entry));
+    machine.put_number(state, field, number);
+}
+
+/// Turns a buffer into the set it stands for.
+fn normalize<const N: usize>(machine: &Machine, state: &mut Packed<N>, field: Field) {
+    let mut newest: BTreeMap<Address, Value> = BTreeMap::new();
+    let mut older: Vec<(Address, Value)> = Vec::new();
+    for (address, value) in machine.buffers.entries(state.raw(field)) {
+        match newest.get(&address) {
+            None => {
+                newest.insert(address, value);
+            }
+            Some(&known) if known == value => {}
+            Some(_) => older.push((address, value)),
+        }
+    }
+    older.sort_unstable();
+    older.dedup();
+    put(machine, state, field, older.into_iter().chain(newest));
+}
+
+/// All that can happen at most, from the start of the program.
+pub(super) struct Abstraction<const N: usize> {
+    states: Vec<Packed<N>>,
+    index: FxHashMap<Packed<N>, u32>,
+    /// For each state, who leads to it.
+    backward: Vec<Vec<u32>>,
+    /// For each state, whether a target may follow or is there.
+    may_reach: Vec<bool>,
+}
+
+/// More states than this are not worth the time: what they could prove is found out some other way, or not at all.
+const MOST_STATES: usize = 400_000;
+
+impl<const N: usize> Abstraction<N> {
+    /// Walks all abstract states; past a target only if `past_targets`. `None` if there are too many or a limit is hit.
+    pub(super) fn new(chain: &Chain<'_, N>, past_targets: bool, watch: &Watch<'_>) -> Option<Self> {
+        let system = System::<Sets, N>::new(&chain.model.compiled.machine);
+        let initial = system.initial();
+        let mut all = Self {
+            states: vec![initial],
+            index: FxHashMap::from_iter([(initial, 0)]),
+            backward: vec![Vec::new()],
+            may_reach: Vec::new(),
+        };
+        let mut at = 0;
+        while at < all.states.len() {
+            let bytes = all.states.len() as u64 * 200;
+            if all.states.len() > MOST_STATES || (at % 1024 == 0 && watch.exceeded(bytes, 0).is_some()) {
+                return None;
+            }
+            let from = all.states[at];
+            if past_targets || !chain.model.is_target(&from) {
+                let mut next = Vec::new();
+                system.successors(&from, &mut |_, state| {
+                    next.push(state);
+                    next.len() <= MOST_STATES
+                });
+                for state in next {
+                    all.lead(at as u32, state);
+                }
+            }
+            at += 1;
+        }
+        let targets: Vec<bool> = all.states.iter().map(|state| chain.model.is_target(state)).collect();
+        all.may_reach = all.closure(|state| targets[state]);
+        Some(all)
+    }
+
+    fn lead(&mut self, from: u32, state: Packed<N>) {
+        let number = self.states.len() as u32;
+        let found = *self.index.entry(state).or_insert(number);
+        if found == number {
+            self.states.push(state);
+            self.backward.push(Vec::new());
+        }
+        let leading = &mut self.backward[found as usize];
+        if leading.last() != Some(&from) {
+            leading.push(from);
+        }
+    }
+
+    /// Which states may reach one of the sources.
+    pub(super) fn closure(&self, sources: impl Fn(usize) -> bool) -> Vec<bool> {
+        let mut can: Vec<bool> = (0..self.states.len()).map(sources).collect();
+        let mut open: Vec<usize> = (0..can.len()).filter(|&state| can[state]).collect();
+        while let Some(state) = open.pop() {
+            for &from in &self.backward[state] {
+                if !std::mem::replace(&mut can[from as usize], true) {
+                    open.push(from as usize);
+                }
+            }
+        }
+        can
+    }
+
+    /// The abstract state that stands for a state of the program; `None` if it is not reachable, even here.
+    pub(super) fn number_of(&self, chain: &Chain<'_, N>, state: &Packed<N>) -> Option<usize> {
+        let machine = &chain.model.compiled.machine;
+        let mut normal = *state;
+        for &field in machine.layout.buffers.iter().flatten() {
+            normalize(machine, &mut normal, field);
+        }
+        self.index.get(&normal).map(|&number| number as usize)
+    }
+
+    /// Whether a target is certainly out of reach from a state of the program that the program can reach.
+    pub(super) fn is_hopeless(&self, chain: &Chain<'_, N>, state: &Packed<N>) -> bool {
+        self.number_of(chain, state).is_some_and(|number| !self.may_reach[number])
+    }
+
+    /// The drained states, which stand for themselves, by number: every drained state that the program can reach is among them.
+    pub(super) fn plain<'s>(&'s self, chain: &'s Chain<'_, N>) -> impl Iterator<Item = (usize, Packed<N>)> + 's {
+        let all = self.states.iter().copied().enumerate();
+        all.filter(|(_, state)| chain.model.is_plain(state))
+    }
+}

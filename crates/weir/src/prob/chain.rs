@@ -1,0 +1,161 @@
+//! The Markov chain of a program: "Probabilistic Total Store Ordering", §4.
+//!
+//! From a configuration, the scheduler picks an enabled thread by its weight; the thread takes one of its enabled edges, all equally
+//! likely, with one of its values, all equally likely (the paper's programs have no such choices); then one update step follows. If no thread is
+//! enabled, only the update step does. Probabilities are exact fractions of whole numbers.
+
+use crate::semantics::machine::{EdgeCode, System};
+use crate::semantics::state::Packed;
+use crate::semantics::tso::Tso;
+use crate::semantics::{StepCode, TransitionSystem};
+
+use super::model::{Model, NO_EDGE};
+use super::updates::{Outcomes, outcomes};
+
+/// Nobody stepped last, or the scheduler does not remember.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+/// A configuration: a state, and who stepped last if that matters.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Config<const N: usize> {
+    pub(super) state: Packed<N>,
+    pub(super) last: u32,
+}
+
+/// One way on from a configuration, taken with probability `numerator / denominator`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Move<const N: usize> {
+    pub(super) to: Config<N>,
+    /// The edge that was taken, or [`NO_EDGE`].
+    pub(super) edge: u32,
+    pub(super) numerator: u128,
+    pub(super) denominator: u128,
+}
+
+/// What a thread can do: a step, and the state right after it, before any update.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice<const N: usize> {
+    pub(super) thread: usize,
+    pub(super) step: StepCode,
+    pub(super) state: Packed<N>,
+}
+
+/// More ways on than this from one configuration are not followed.
+const MOST_CHOICES: usize = 1 << 16;
+
+/// The chain of a model with states of at most `N` words.
+pub(super) struct Chain<'a, const N: usize> {
+    pub(super) model: &'a Model,
+    pub(super) system: System<'a, Tso, N>,
+}
+
+/// What can be done with the chain of a model, whatever the size of its states.
+pub(super) trait Visitor {
+    type Output;
+    fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output;
+}
+
+/// Calls the visitor with the smallest size of states that is large enough.
+pub(super) fn with_chain<V: Visitor>(model: &Model, visitor: V) -> V::Output {
+    match model.compiled.machine.layout.words {
+        0..=2 => visitor.visit(&Chain::<2>::new(model)),
+        3..=8 => visitor.visit(&Chain::<8>::new(model)),
+        _ => visitor.visit(&Chain::<{ crate::reach::refuse::MOST_WORDS }>::new(model)),
+    }
+}
+
+impl<'a, const N: usize> Chain<'a, N> {
+    fn new(model: &'a Model) -> Self {
+        Self { model, system: System::new(&model.compiled.machine) }
+    }
+
+    pub(super) fn initial(&self) -> Config<N> {
+        Config { state: self.system.initial(), last: NOBODY }
+    }
+
+    /// What each thread can do, in order of threads and edges; `None` if there is too much of it.
+    pub(super) fn choices(&self, from: &Packed<N>) -> Option<Vec<Choice<N>>> {
+        let mut choices = Vec::new();
+        for thread in 0..self.model.compiled.machine.threads.len() {
+            for edge in self.edges(from, thread) {
+                self.system.take(from, thread, edge, &mut |step, state| {
+                    choices.push(Choice { thread, step, state });
+                    choices.len() <= MOST_CHOICES
+                });
+            }
+        }
+        (choices.len() <= MOST_CHOICES).then_some(choices)
+    }
+
+    pub(super) fn edges(&self, from: &Packed<N>, thread: usize) -> &[EdgeCode] {
+        let code = &self.model.compiled.machine.threads[thread];
+        let location = from.raw(code.location) as usize;
+        &code.edges[code.first[location] as usize..code.first[location + 1] as usize]
+    }
+
+    /// The weight of a thread.
+    pub(super) fn weight(&self, thread: usize, last: u32) -> u128 {
+        let weights = if thread as u32 == last { &self.model.sticky_weights } else { &self.model.weights };
+        weights[thread]
+    }
+
+    /// Who is remembered as having stepped last.
+    pub(super) fn remembered(&self, thread: usize) -> u32 {
+        if self.model.settings.stickiness.is_some() { thread as u32 } else { NOBODY }
+    }
+
+    /// Who may have stepped last.
+    pub(super) fn lasts(&self) -> impl Iterator<Item = u32> + use<N> {
+        let threads = if self.model.settings.stickiness.is_some() { self.model.weights.len() as u32 } else { 0 };
+        (0..threads).chain([NOBODY])
+    }
+
+    /// All ways on. `None` if numbers or their number become too large; then nothing is known of what follows.
+    pub(super) fn moves(&self, from: &Config<N>) -> Option<Vec<Move<N>>> {
+        let choices = self.choices(&from.state)?;
+        let mut moves = Vec::new();
+        if choices.is_empty() {
+            self.updated(&from.state, (NO_EDGE, from.last, 1, 1), &mut moves)?;
+            return Some(moves);
+        }
+        let mut weights = 0_u128;
+        let mut previous = usize::MAX;
+        for choice in &choices {
+            if choice.thread != previous {
+                weights = weights.checked_add(self.weight(choice.thread, from.last))?;
+                previous = choice.thread;
+            }
+        }
+        for of_thread in choices.chunk_by(|left, right| left.thread == right.thread) {
+            let thread = of_thread[0].thread;
+            let edges = of_thread.chunk_by(|left, right| left.step.number == right.step.number);
+            let edge_count = edges.clone().count() as u128;
+            for of_edge in edges {
+                let denominator = weights.checked_mul(edge_count)?.checked_mul(of_edge.len() as u128)?;
+                for choice in of_edge {
+                    let weight = self.weight(thread, from.last);
+                    let how = (choice.step.number, self.remembered(thread), weight, denominator);
+                    self.updated(&choice.state, how, &mut moves)?;
+                }
+            }
+        }
+        Some(moves)
+    }
+
+    /// The update step after a step of a thread.
+    fn updated(
+        &self,
+        state: &Packed<N>,
+        (edge, last, numerator, denominator): (u32, u32, u128, u128),
+        moves: &mut Vec<Move<N>>,
+    ) -> Option<()> {
+        let machine = &self.model.compiled.machine;
+        let Outcomes { list, total } = outcomes(machine, self.model.settings.updates, state)?;
+        let denominator = denominator.checked_mul(total)?;
+        for (state, share) in list {
+            let numerator = numerator.checked_mul(share)?;
+            moves.push(Move { to: Config { state, last }, edge, numerator, denominator });
+        }
+        (moves.len() <= 4 * MOST_CHOICES).then_some(())
+    }
+}

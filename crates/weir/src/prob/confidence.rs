@@ -1,0 +1,140 @@
+//! Confidence intervals.
+
+use super::probability::Interval;
+
+/// The interval of Clopper and Pearson for a probability, after `hits` in `runs`: it misses the true one in at most `doubt` of all
+/// cases, whatever that is. Runs that were not decided may go either way.
+pub(super) fn for_probability(hits: u64, undecided: u64, runs: u64, doubt: f64) -> Interval {
+    if runs == 0 {
+        return Interval { lower: 0.0, upper: 1.0 };
+    }
+    let (most, runs) = ((hits + undecided) as f64, runs as f64);
+    let (hits, tail) = (hits as f64, doubt / 2.0);
+    let lower = if hits == 0.0 { 0.0 } else { quantile(tail, hits, runs - hits + 1.0) };
+    let upper = if most >= runs { 1.0 } else { quantile(1.0 - tail, most + 1.0, runs - most) };
+    Interval { lower, upper }
+}
+
+/// The interval of the central limit theorem for a mean: right for large numbers of samples.
+pub(super) fn for_mean(count: u64, sum: f64, sum_of_squares: f64, doubt: f64) -> Option<(f64, Interval)> {
+    if count == 0 {
+        return None;
+    }
+    let n = count as f64;
+    let mean = sum / n;
+    let variance = if count > 1 { ((sum_of_squares - sum * mean) / (n - 1.0)).max(0.0) } else { f64::INFINITY };
+    let margin = normal_quantile(1.0 - doubt / 2.0) * (variance / n).sqrt();
+    Some((mean, Interval { lower: (mean - margin).max(0.0), upper: mean + margin }))
+}
+
+/// The x at which the regularized incomplete beta function is `p`.
+fn quantile(p: f64, a: f64, b: f64) -> f64 {
+    bisect(|x| beta(x, a, b) < p, 0.0, 1.0)
+}
+
+/// The x below which a normally distributed value lies with probability `p`.
+fn normal_quantile(p: f64) -> f64 {
+    // 1 - erfc(x / sqrt 2) / 2, with the incomplete gamma function's special case taken from the beta function's limit is not worth
+    // it: the error function by its series and its continued fraction.
+    bisect(|x| 1.0 - upper_normal(x) < p, -40.0, 40.0)
+}
+
+fn upper_normal(x: f64) -> f64 {
+    let z = x.abs() / std::f64::consts::SQRT_2;
+    let half = if z < 2.0 {
+        let (mut term, mut sum) = (z, z);
+        for n in 1..100 {
+            term *= -z * z / f64::from(n);
+            sum += term / f64::from(2 * n + 1);
+        }
+        0.5 - sum / std::f64::consts::PI.sqrt()
+    } else {
+        let tail = (1..100).rev().fold(z, |tail, n| z + f64::from(n) / 2.0 / tail);
+        0.5 * (-z * z).exp() / (tail * std::f64::consts::PI.sqrt())
+    };
+    if x >= 0.0 { half } else { 1.0 - half }
+}
+
+fn bisect(is_below: impl Fn(f64) -> bool, mut low: f64, mut high: f64) -> f64 {
+    for _ in 0..200 {
+        let middle = f64::midpoint(low, high);
+        if is_below(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    f64::midpoint(low, high)
+}
+
+/// The regularized incomplete beta function, by its continued fraction (Lentz's method).
+fn beta(x: f64, a: f64, b: f64) -> f64 {
+    if x <= 0.0 || x >= 1.0 {
+        return x.clamp(0.0, 1.0);
+    }
+    // The fraction converges quickly on one side; the other is its mirror image.
+    if x > (a + 1.0) / (a + b + 2.0) {
+        return 1.0 - beta_fraction(1.0 - x, b, a);
+    }
+    beta_fraction(x, a, b)
+}
+
+fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
+    const TINY: f64 = 1e-300;
+    let front = (log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp() / a;
+    let kept = |value: f64| if value.abs() < TINY { TINY } else { value };
+    let (mut c, mut d) = (1.0, 1.0 / kept(1.0 - (a + b) * x / (a + 1.0)));
+    let mut fraction = d;
+    for step in 1..2_000 {
+        let m = f64::from(step);
+        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        let mut change = 1.0;
+        for numerator in [even, odd] {
+            d = 1.0 / kept(1.0 + numerator * d);
+            c = kept(1.0 + numerator / c);
+            change = d * c;
+            fraction *= change;
+        }
+        if (change - 1.0).abs() < 1e-15 {
+            break;
+        }
+    }
+    front * fraction
+}
+
+/// The logarithm of the gamma function, by Stirling's series after moving up.
+fn log_gamma(mut x: f64) -> f64 {
+    let mut shift = 0.0;
+    while x < 15.0 {
+        shift += x.ln();
+        x += 1.0;
+    }
+    let inverse = 1.0 / (x * x);
+    let series = (1.0 / 12.0 - inverse * (1.0 / 360.0 - inverse * (1.0 / 1260.0 - inverse / 1680.0))) / x;
+    (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - shift
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_those_of_the_tables() {
+        let near = |left: f64, right: f64| (left - right).abs() < 1e-4;
+        let five_of_ten = for_probability(5, 0, 10, 0.05);
+        assert!(near(five_of_ten.lower, 0.1871) && near(five_of_ten.upper, 0.8129), "{five_of_ten:?}");
+        let none = for_probability(0, 0, 100, 0.05);
+        assert!(none.lower == 0.0 && near(none.upper, 0.0362), "{none:?}");
+        let many = for_probability(50_000, 0, 100_000, 0.001);
+        assert!(near(many.lower, 0.494_8) && near(many.upper, 0.505_2), "{many:?}");
+        assert!(near(normal_quantile(0.975), 1.959_96) && near(normal_quantile(0.9995), 3.290_53));
+    }
+
+    #[test]
+    fn undecided_runs_widen_the_interval() {
+        let open = for_probability(2, 3, 10, 0.05);
+        assert!(open.lower == for_probability(2, 0, 10, 0.05).lower);
+        assert!(open.upper == for_probability(5, 0, 10, 0.05).upper);
+    }
+}

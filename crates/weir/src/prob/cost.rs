@@ -1,0 +1,234 @@
+//! What it costs to reach a target, on the average over the runs that do: a certified interval.
+//!
+//! Every step of a thread has a cost; c(s) is the expected cost from s up to the target, with runs that never get there counted as 0. As for
+//! probabilities ([`bounds`](super::bounds)), c(start) = v·g + r·c for any numbers of visits v with residual r, where g(s) is the expected cost of
+//! the next step on runs that reach the target. So three things must be enclosed: the probability to reach the target from every
+//! expanded configuration, which gives g ([`Enclosure`]); the cost from configurations that were not expanded ([`Tail`]); and, dividing, the probability
+//! from the start. Costs of single edges are kept apart, which gives numbers of visits as well.
+
+use weir_ir::{Program, StateExpr};
+
+use crate::control::Watch;
+use crate::{Control, Failure, Limit};
+
+use super::chain::{Chain, Visitor, with_chain};
+use super::enclosure::{Enclosure, Tail};
+use super::graph::Graph;
+use super::judge::Role;
+use super::model::{Model, NO_EDGE};
+use super::probability::{Growth, Interval, Obstacle, Part, Solved};
+use super::rounding::{add_down, add_up, divide_down, divide_up, times_down, times_up, weighted_down, weighted_up};
+use super::settings::Settings;
+use super::visits::{System, is_inner};
+
+/// The answer to how costly.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cost {
+    /// The probability to reach the target at all.
+    pub probability: Interval,
+    /// The expected cost up to the target, over the runs that reach it. `None` if no run does.
+    pub cost: Option<Interval>,
+    /// For each label, how often it is left on the way to the target, on the average over the runs that reach it.
+    pub visits: Vec<(String, Interval)>,
+    /// Why the interval is wider than was asked for, if it is.
+    pub obstacle: Option<Obstacle>,
+    /// Configurations met.
+    pub configurations: usize,
+    /// Whether these are all there are.
+    pub is_complete: bool,
+}
+
+/// Finds the expected cost to within `epsilon`.
+///
+/// # Errors
+/// If the program has something that cannot be handled, the settings make no sense, or an invariant of Weir breaks.
+pub fn cost(
+    program: &Program,
+    target: &StateExpr,
+    settings: &Settings,
+    epsilon: f64,
+    control: &Control,
+) -> Result<Cost, Failure> {
+    let model = Model::new(program, target, settings)?;
+    let watch = Watch::start(control);
+    let answer = with_chain(&model, Approach { epsilon, watch: &watch });
+    model.fault()?;
+    Ok(answer)
+}
+
+struct Approach<'w> {
+    epsilon: f64,
+    watch: &'w Watch<'w>,
+}
+
+impl Visitor for Approach<'_> {
+    type Output = Cost;
+
+    fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Cost {
+        let mut part = Part::new(chain, false);
+        let mut limit = part.begin(self.watch);
+        let has_tail = !part.graph.is_complete(false);
+        if has_tail && limit.is_none() {
+            limit = part.expand_plain(2, self.watch).or_else(|| self.secure(&mut part));
+        }
+        loop {
+            let solved = part.solve(&[(0, 1.0)], 1e-12, self.watch);
+            let enclosure = Enclosure::new(&part.graph, &solved.roles, self.watch);
+            let tail = enclosure.tail(&part, &solved.roles);
+            let found = sums(&part.graph, &solved, &enclosure, &tail);
+            let answer = found.answer(&part.graph, &solved);
+            if answer.cost.is_none_or(|cost| cost.width() <= self.epsilon) && answer.probability.width() < 1.0 {
+                return answer;
+            }
+            if let Some(limit) = limit.or_else(|| self.watch.exceeded(part.graph.bytes(), 0)) {
+                return Cost { obstacle: Some(Obstacle::Limit(limit)), ..answer };
+            }
+            match self.grow(&mut part, &solved, &tail) {
+                Growth::Grew(hit) => limit = hit,
+                Growth::Stuck(obstacle) => return Cost { obstacle: Some(obstacle), ..answer },
+            }
+        }
+    }
+}
+
+impl Approach<'_> {
+    /// Expands around drained configurations until large buffers are unlikely from each of them on. That can take several turns, so it is
+    /// found out roughly here; what comes out is certified later.
+    fn secure<const N: usize>(&self, part: &mut Part<'_, '_, N>) -> Option<Limit> {
+        let roots = part.plain_roots()?;
+        loop {
+            if let Some(limit) = self.watch.exceeded(part.graph.bytes(), 0) {
+                return Some(limit);
+            }
+            let roles = part.judge.roles(&part.graph);
+            let leaks = leaks(&part.graph, &roles, self.watch);
+            let is_loose = |&&root: &&usize| {
+                roles[root] == Role::Open && (!part.graph.is_expanded(root) || leaks[root] > MOST_LEAKING)
+            };
+            let start: Vec<(usize, f64)> = roots.iter().filter(is_loose).map(|&root| (root, 1.0)).collect();
+            if start.is_empty() {
+                return None;
+            }
+            let around = part.solve(&start, 1e-3, self.watch);
+            match part.grow(&around.certificate.surplus, MOST_LEAKING, self.watch) {
+                Growth::Grew(None) => {}
+                Growth::Grew(limit) => return limit,
+                Growth::Stuck(_) => return None,
+            }
+        }
+    }
+
+    /// Expands where it helps most: around drained configurations as long as nothing bounds the tail, else where probability waits.
+    fn grow<const N: usize>(&self, part: &mut Part<'_, '_, N>, solved: &Solved, tail: &Tail) -> Growth {
+        let most_cost = part.graph.chain.model.costs.iter().copied().max().unwrap_or(0).max(1) as f64;
+        match tail {
+            Tail::Unknown(obstacle) => Growth::Stuck(*obstacle),
+            Tail::Loose(roots) => {
+                let start: Vec<(usize, f64)> = roots.iter().map(|&root| (root, 1.0)).collect();
+                let around = part.solve(&start, 1e-6, self.watch);
+                part.grow(&around.certificate.surplus, 0.25, self.watch)
+            }
+            Tail::Bounded { steps } => {
+                let chance = solved.certificate.lower.max(1e-12);
+                let wanted = self.epsilon * chance / (8.0 * most_cost * (steps + 8.0));
+                part.grow(&solved.certificate.surplus, wanted, self.watch)
+            }
+        }
+    }
+}
+
+/// From a drained configuration, an unexpanded one may be met with this probability. Certainty needs one half.
+const MOST_LEAKING: f64 = 0.3;
+
+/// For each configuration roughly how likely an unexpanded one is met.
+fn leaks<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], watch: &Watch<'_>) -> Vec<f64> {
+    let is_open = |number: usize| roles[number] == Role::Open && !graph.is_expanded(number);
+    let inner: Vec<usize> = (0..graph.len()).filter(|&number| is_inner(graph, roles, number)).collect();
+    let mut at_once = vec![0.0; graph.len()];
+    for &number in &inner {
+        let outside = graph.row(number).iter().filter(|entry| is_open(entry.to as usize));
+        at_once[number] = outside.map(|entry| entry.p).sum();
+    }
+    let system = System::new(graph, roles);
+    let everywhere: Vec<(usize, f64)> = inner.into_iter().map(|number| (number, 1.0)).collect();
+    system.values(&at_once, &system.visits(&everywhere, 1e-2, watch), 1e-3, watch)
+}
+
+/// Expected numbers of times that edges are taken on runs that reach the target, other runs counted as 0.
+struct Sums {
+    low: Vec<f64>,
+    high: Vec<f64>,
+    /// To be taken off the lower ends and added to the upper ends, for each unit of cost.
+    missing: f64,
+    left: f64,
+}
+
+fn sums<const N: usize>(graph: &Graph<'_, '_, N>, solved: &Solved, enclosure: &Enclosure, tail: &Tail) -> Sums {
+    let edges = graph.chain.model.costs.len();
+    let (mut low, mut high) = (vec![0.0; edges], vec![0.0; edges]);
+    let Solved { roles, visits, certificate } = solved;
+    for number in (0..graph.len()).filter(|&number| is_inner(graph, roles, number) && visits[number] > 0.0) {
+        for entry in graph.row(number).iter().filter(|entry| entry.edge != NO_EDGE) {
+            let (edge, to) = (entry.edge as usize, entry.to as usize);
+            let (least, most) = (enclosure.lower[to], enclosure.upper[to]);
+            low[edge] = add_down(low[edge], times_down(weighted_down(visits[number], entry.p), least)).max(0.0);
+            high[edge] = add_up(high[edge], times_up(weighted_up(visits[number], entry.p), most));
+        }
+    }
+    let steps = tail.steps();
+    let (mut missing, mut left) = (0.0, 0.0);
+    for number in 0..graph.len() {
+        let (more, less) = (certificate.surplus[number], certificate.deficit[number]);
+        if more > 0.0 || less > 0.0 {
+            let further = add_up(enclosure.steps[number], if enclosure.is_closed { 0.0 } else { steps });
+            left = add_up(left, times_up(more, further));
+            missing = add_up(missing, times_up(less, further));
+        }
+    }
+    Sums { low, high, missing, left }
+}
+
+impl Sums {
+    /// The expected cost over runs that reach the target, when edges cost this much.
+    fn average(&self, cost: impl Fn(usize) -> u64, chance: Interval) -> Interval {
+        let (mut low, mut high, mut most) = (0.0, 0.0, 0);
+        for edge in 0..self.low.len() {
+            let cost = cost(edge);
+            most = most.max(cost);
+            low = add_down(low, times_down(self.low[edge], cost as f64));
+            high = add_up(high, times_up(self.high[edge], cost as f64));
+        }
+        if most == 0 {
+            return Interval { lower: 0.0, upper: 0.0 };
+        }
+        let low = add_down(low, -times_up(self.missing, most as f64)).max(0.0);
+        let high = add_up(high, times_up(self.left, most as f64));
+        Interval { lower: divide_down(low, chance.upper), upper: divide_up(high, chance.lower) }
+    }
+
+    fn answer<const N: usize>(&self, graph: &Graph<'_, '_, N>, solved: &Solved) -> Cost {
+        let model = graph.chain.model;
+        let probability = Interval { lower: solved.certificate.lower, upper: solved.certificate.upper };
+        let cost = (probability.upper > 0.0).then(|| self.average(|edge| model.costs[edge], probability));
+        let of_label = |label: usize| {
+            let counts = |edge: usize| u64::from(model.labels[edge] == Some(label as u32));
+            (model.label_names[label].clone(), self.average(counts, probability))
+        };
+        let labels = if cost.is_some() { 0..model.label_names.len() } else { 0..0 };
+        Cost {
+            probability,
+            cost,
+            visits: labels.map(of_label).collect(),
+            obstacle: None,
+            configurations: graph.len(),
+            is_complete: graph.is_complete(false),
+        }
+    }
+}
+
+/// A limit as an obstacle.
+impl From<Limit> for Obstacle {
+    fn from(limit: Limit) -> Self {
+        Self::Limit(limit)
+    }
+}

@@ -1,0 +1,162 @@
+//! Bounds for every expanded configuration at once, and for what comes after the last of them.
+//!
+//! Let A be the chain restricted to open, expanded configurations. Numbers h with h − Ah ≥ η > 0 everywhere bound the expected number of steps
+//! inside by h/η, and any approximate solution x of x = d + Ax is off by at most the greatest residual times h/η. So one vector
+//! h, found approximately and checked with safe rounding, certifies everything else.
+
+use crate::control::Watch;
+
+use super::graph::Graph;
+use super::judge::Role;
+use super::probability::{Obstacle, Part};
+use super::rounding::{add_down, add_up, divide_up, times_up, weighted_down, weighted_up};
+use super::visits::{System, is_inner};
+
+/// What is certain of each configuration.
+pub(super) struct Enclosure {
+    /// The probability to reach the target is at least this,
+    pub(super) lower: Vec<f64>,
+    /// and at most this.
+    pub(super) upper: Vec<f64>,
+    /// The expected number of steps until the question is settled or an unexpanded configuration is met is at most this.
+    pub(super) steps: Vec<f64>,
+    /// Whether no open configuration is unexpanded.
+    pub(super) is_closed: bool,
+}
+
+/// How many steps an unexpanded configuration may still be away from where the question is settled.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Tail {
+    /// On the average at most this many.
+    Bounded { steps: f64 },
+    /// Not known yet: large buffers are too likely from these drained configurations on.
+    Loose(Vec<usize>),
+    /// Nothing bounds it.
+    Unknown(Obstacle),
+}
+
+impl Tail {
+    pub(super) fn steps(&self) -> f64 {
+        if let Self::Bounded { steps } = self { *steps } else { f64::INFINITY }
+    }
+}
+
+impl Enclosure {
+    pub(super) fn new<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], watch: &Watch<'_>) -> Self {
+        let count = graph.len();
+        let inner: Vec<usize> = (0..count).filter(|&number| is_inner(graph, roles, number)).collect();
+        let is_closed = (0..count).all(|number| roles[number] != Role::Open || graph.is_expanded(number));
+        let system = System::new(graph, roles);
+        let everywhere: Vec<(usize, f64)> = inner.iter().map(|&number| (number, 1.0)).collect();
+        let visits = system.visits(&everywhere, 1e-3, watch);
+        // Rounding can leave a value a little below 0, where it makes no sense.
+        let solve = |d: &[f64]| -> Vec<f64> {
+            system.values(d, &visits, 1e-13, watch).into_iter().map(|value| value.max(0.0)).collect()
+        };
+        let ones: Vec<f64> = (0..count).map(|number| if is_inner(graph, roles, number) { 1.0 } else { 0.0 }).collect();
+        let h = solve(&ones);
+        let weight = |unexpanded: f64| {
+            move |number: usize| match roles[number] {
+                Role::Yes => 1.0,
+                Role::No => 0.0,
+                Role::Open => unexpanded,
+            }
+        };
+        let pessimist = solve(&outward(graph, &inner, weight(0.0), roles));
+        let optimist = if is_closed { pessimist.clone() } else { solve(&outward(graph, &inner, weight(1.0), roles)) };
+        let slack = inner.iter().map(|&at| slack(graph, roles, at, &h)).fold(f64::INFINITY, f64::min);
+        let usable = slack > 0.0;
+        let error = |x: &[f64], unexpanded: f64| {
+            let residuals = inner.iter().map(|&at| residual(graph, roles, at, x, &weight(unexpanded)));
+            divide_up(residuals.fold(0.0, f64::max), slack)
+        };
+        let (below, above) = (error(&pessimist, 0.0), error(&optimist, 1.0));
+        let mut all = Self {
+            lower: (0..count).map(weight(0.0)).collect(),
+            upper: (0..count).map(weight(1.0)).collect(),
+            steps: vec![0.0; count],
+            is_closed,
+        };
+        for &at in &inner {
+            all.steps[at] = if usable { divide_up(h[at], slack) } else { f64::INFINITY };
+            if usable {
+                all.lower[at] = add_down(pessimist[at], -times_up(below, h[at])).clamp(0.0, 1.0);
+                all.upper[at] = add_up(optimist[at], times_up(above, h[at])).clamp(0.0, 1.0);
+            }
+        }
+        all
+    }
+
+    /// How far away the end is behind the last expanded configurations.
+    ///
+    /// From anywhere, buffers are empty after R steps on the average, and every drained configuration that can turn up was
+    /// expanded. From the worst of these, let it take h steps to settle the question or to meet an unexpanded configuration, the latter with
+    /// probability q. Then settling it takes at most D = (h + qR) / (1 − q) steps from there, and R + D from anywhere.
+    pub(super) fn tail<const N: usize>(&self, part: &Part<'_, '_, N>, roles: &[Role]) -> Tail {
+        if self.is_closed {
+            return Tail::Bounded { steps: 0.0 };
+        }
+        let graph = &part.graph;
+        let Some(drained) = part.plain_roots() else { return Tail::Unknown(Obstacle::Unbounded) };
+        let open = (0..graph.len()).filter(|&at| roles[at] == Role::Open && !graph.is_expanded(at));
+        let largest = open.map(|at| graph.chain.model.size(&graph.config(at).state)).max().unwrap_or(0);
+        let Some(drains) = graph.chain.model.steps_to_drain(largest) else { return Tail::Unknown(Obstacle::Unbounded) };
+        let roots: Vec<usize> = drained.into_iter().filter(|&root| roles[root] == Role::Open).collect();
+        let (mut longest, mut worst) = (0.0_f64, 0.0_f64);
+        for &root in &roots {
+            if !graph.is_expanded(root) {
+                return Tail::Loose(roots);
+            }
+            longest = longest.max(self.steps[root]);
+            worst = worst.max(add_up(self.upper[root], -self.lower[root]));
+        }
+        if worst > 0.5 || !longest.is_finite() {
+            return Tail::Loose(roots);
+        }
+        let from_drained = divide_up(add_up(longest, times_up(worst, drains)), add_down(1.0, -worst));
+        Tail::Bounded { steps: add_up(drains, from_drained) }
+    }
+}
+
+/// For each expanded open configuration, what the next step yields outside of them.
+fn outward<const N: usize>(
+    graph: &Graph<'_, '_, N>,
+    inner: &[usize],
+    weight: impl Fn(usize) -> f64,
+    roles: &[Role],
+) -> Vec<f64> {
+    let mut d = vec![0.0; graph.len()];
+    for &at in inner {
+        let outside = graph.row(at).iter().filter(|entry| !is_inner(graph, roles, entry.to as usize));
+        d[at] = outside.map(|entry| entry.p * weight(entry.to as usize)).sum();
+    }
+    d
+}
+
+/// At most h − Ah at one configuration.
+fn slack<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], at: usize, h: &[f64]) -> f64 {
+    if h[at] < 0.0 || !h[at].is_finite() {
+        return f64::NEG_INFINITY;
+    }
+    let inside = graph.row(at).iter().filter(|entry| is_inner(graph, roles, entry.to as usize));
+    let ahead = inside.fold(0.0, |sum, entry| add_up(sum, weighted_up(h[entry.to as usize].max(0.0), entry.p)));
+    add_down(h[at], -ahead)
+}
+
+/// At least |x − d − Ax| at one configuration.
+fn residual<const N: usize>(
+    graph: &Graph<'_, '_, N>,
+    roles: &[Role],
+    at: usize,
+    x: &[f64],
+    weight: &impl Fn(usize) -> f64,
+) -> f64 {
+    let (mut low, mut high) = (0.0, 0.0);
+    for entry in graph.row(at) {
+        let to = entry.to as usize;
+        let value = if is_inner(graph, roles, to) { x[to] } else { weight(to) };
+        low = add_down(low, weighted_down(value, entry.p));
+        high = add_up(high, weighted_up(value, entry.p));
+    }
+    add_up(high, -x[at]).max(add_up(x[at], -low)).max(0.0)
+}

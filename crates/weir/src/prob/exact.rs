@@ -1,0 +1,193 @@
+//! Probabilities and costs as exact fractions, for chains that are finite and whose loops are not large.
+
+use dashu_ratio::RBig;
+use weir_ir::{Program, StateExpr};
+
+use crate::control::Watch;
+use crate::{Control, Failure};
+
+use super::chain::{Chain, Visitor, with_chain};
+use super::graph::Graph;
+use super::judge::Role;
+use super::model::{Model, NO_EDGE};
+use super::probability::{Obstacle, Part, Question};
+use super::settings::Settings;
+use super::visits::Loops;
+
+/// An exact answer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Exact {
+    /// The probability.
+    pub probability: RBig,
+    /// The expected cost over the runs that reach the target; `None` if none do, or if it was not asked for.
+    pub cost: Option<RBig>,
+    /// Configurations met.
+    pub configurations: usize,
+}
+
+/// Loops with more configurations than this are not solved exactly: fractions grow with every step of the elimination.
+const MOST_IN_A_LOOP: usize = 200;
+
+/// The exact probability; or why there is none.
+///
+/// # Errors
+/// If the program has something that cannot be handled, the settings make no sense, or an invariant of Weir breaks.
+pub fn exact_probability(
+    program: &Program,
+    question: &Question,
+    control: &Control,
+) -> Result<Result<Exact, Obstacle>, Failure> {
+    solve(program, &question.target, &question.settings, (question.repeated, false), control)
+}
+
+/// The exact expected cost; or why there is none.
+///
+/// # Errors
+/// If the program has something that cannot be handled, the settings make no sense, or an invariant of Weir breaks.
+pub fn exact_cost(
+    program: &Program,
+    target: &StateExpr,
+    settings: &Settings,
+    control: &Control,
+) -> Result<Result<Exact, Obstacle>, Failure> {
+    solve(program, target, settings, (false, true), control)
+}
+
+fn solve(
+    program: &Program,
+    target: &StateExpr,
+    settings: &Settings,
+    (repeated, costly): (bool, bool),
+    control: &Control,
+) -> Result<Result<Exact, Obstacle>, Failure> {
+    let model = Model::new(program, target, settings)?;
+    let watch = Watch::start(control);
+    let answer = with_chain(&model, Approach { repeated, costly, watch: &watch });
+    model.fault()?;
+    Ok(answer)
+}
+
+struct Approach<'w> {
+    repeated: bool,
+    costly: bool,
+    watch: &'w Watch<'w>,
+}
+
+impl Visitor for Approach<'_> {
+    type Output = Result<Exact, Obstacle>;
+
+    fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
+        let mut part = Part::new(chain, self.repeated);
+        if let Some(limit) = part.begin(self.watch) {
+            return Err(Obstacle::Limit(limit));
+        }
+        let roles = part.judge.roles(&part.graph);
+        let system = Equations::new(&part.graph, &roles)?;
+        let chances = system.solve(|_, p, to| p * system.known(to), self.watch)?;
+        let value = |to: usize| chances[to].clone().unwrap_or_else(|| system.known(to));
+        let probability = value(0);
+        let costs = &chain.model.costs;
+        let price = |edge: u32| if edge == NO_EDGE { 0 } else { costs[edge as usize] };
+        let cost = if self.costly && probability != RBig::ZERO {
+            let costs = system.solve(|edge, p, to| p * RBig::from(price(edge)) * value(to), self.watch)?;
+            Some(costs[0].clone().unwrap_or(RBig::ZERO) / &probability)
+        } else {
+            None
+        };
+        Ok(Exact { probability, cost, configurations: part.graph.len() })
+    }
+}
+
+/// An exact way on: the edge, the probability, where to.
+type Way = (u32, RBig, usize);
+
+/// The equations of the open configurations, all of which must be expanded.
+struct Equations<'r> {
+    roles: &'r [Role],
+    loops: Loops,
+    rows: Vec<Vec<Way>>,
+}
+
+impl<'r> Equations<'r> {
+    fn new<const N: usize>(graph: &Graph<'_, '_, N>, roles: &'r [Role]) -> Result<Self, Obstacle> {
+        let is_open = |number: usize| roles[number] == Role::Open;
+        if (0..graph.len()).any(|number| is_open(number) && !graph.is_expanded(number)) {
+            return Err(Obstacle::Unwieldy);
+        }
+        let loops = Loops::new(graph, roles);
+        if loops.members.iter().any(|members| members.len() > MOST_IN_A_LOOP) {
+            return Err(Obstacle::Unwieldy);
+        }
+        let row = |number: usize| -> Option<Vec<Way>> {
+            if !is_open(number) {
+                return Some(Vec::new());
+            }
+            let moves = graph.chain.moves(graph.config(number))?;
+            let way = |p: RBig, edge, to| Some((edge, p, graph.number_of(&to)?));
+            let p = |numerator: u128, denominator: u128| RBig::from_parts(numerator.into(), denominator.into());
+            moves.into_iter().map(|one| way(p(one.numerator, one.denominator), one.edge, one.to)).collect()
+        };
+        let rows: Option<Vec<Vec<Way>>> = (0..graph.len()).map(row).collect();
+        Ok(Self { roles, loops, rows: rows.ok_or(Obstacle::Unwieldy)? })
+    }
+
+    /// The value of a settled configuration.
+    fn known(&self, number: usize) -> RBig {
+        if self.roles[number] == Role::Yes { RBig::ONE } else { RBig::ZERO }
+    }
+
+    /// Solves x = d + Px over open configurations, where `d` is what each way yields at once.
+    fn solve(
+        &self,
+        yields: impl Fn(u32, RBig, usize) -> RBig,
+        watch: &Watch<'_>,
+    ) -> Result<Vec<Option<RBig>>, Obstacle> {
+        let mut values: Vec<Option<RBig>> = vec![None; self.rows.len()];
+        for members in self.loops.members.iter().rev() {
+            if let Some(limit) = watch.exceeded(0, 0) {
+                return Err(Obstacle::Limit(limit));
+            }
+            let place = |number: usize| members.iter().position(|&member| member as usize == number);
+            let mut matrix = vec![vec![RBig::ZERO; members.len() + 1]; members.len()];
+            for (row, &member) in matrix.iter_mut().zip(members) {
+                for (edge, p, to) in &self.rows[member as usize] {
+                    row[members.len()] += yields(*edge, p.clone(), *to);
+                    match (&values[*to], place(*to)) {
+                        (Some(value), _) => row[members.len()] += p * value,
+                        (None, Some(at)) => row[at] -= p,
+                        (None, None) => {}
+                    }
+                }
+            }
+            matrix.iter_mut().enumerate().for_each(|(at, row)| row[at] += RBig::ONE);
+            for (value, &member) in eliminate(matrix, watch)?.into_iter().zip(members) {
+                values[member as usize] = Some(value);
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// Gaussian elimination. The matrix is that of a system which almost surely ends, so no pivot is 0.
+fn eliminate(mut matrix: Vec<Vec<RBig>>, watch: &Watch<'_>) -> Result<Vec<RBig>, Obstacle> {
+    let count = matrix.len();
+    for at in 0..count {
+        if let Some(limit) = watch.exceeded(0, 0) {
+            return Err(Obstacle::Limit(limit));
+        }
+        let mut pivot = std::mem::take(&mut matrix[at]);
+        let scale = pivot[at].clone();
+        if scale == RBig::ZERO {
+            return Err(Obstacle::Unwieldy);
+        }
+        pivot[at..].iter_mut().filter(|value| **value != RBig::ZERO).for_each(|value| *value /= &scale);
+        for row in matrix.iter_mut().filter(|row| !row.is_empty() && row[at] != RBig::ZERO) {
+            let factor = row[at].clone();
+            for column in (at..=count).filter(|&column| pivot[column] != RBig::ZERO) {
+                row[column] -= &factor * &pivot[column];
+            }
+        }
+        matrix[at] = pivot;
+    }
+    Ok(matrix.into_iter().map(|mut row| row.pop().unwrap_or(RBig::ZERO)).collect())
+}

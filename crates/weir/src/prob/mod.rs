@@ -1,0 +1,39 @@
+//! How likely, how soon, how costly: programs under Total Store Order with a scheduler and buffers that follow chance.
+//!
+//! After P. A. Abdulla, M. F. Atig, R. A. Agarwal, A. Godbole, S. Krishna, "Probabilistic Total Store Ordering", 2022. [`chain`] is the
+//! Markov chain; [`judge`] says where a question is settled; [`probability`] encloses numbers. `docs/probability.md`
+//! tells what is computed and why the intervals are certain.
+//!
+//! Direction of error: none. An interval contains the true value whatever was left out and however numbers were rounded; if it cannot be
+//! made narrow enough within the limits, the answer says so.
+
+mod abstraction;
+mod almost;
+mod bounds;
+mod chain;
+mod confidence;
+mod cost;
+mod curve;
+mod draw;
+mod enclosure;
+mod exact;
+mod explore;
+mod graph;
+mod judge;
+mod model;
+mod probability;
+mod rng;
+mod rounding;
+mod settings;
+mod simulate;
+mod updates;
+mod visits;
+
+pub use almost::{Almost, Certainty, Plain, Qualitative, almost};
+pub use cost::{Cost, cost};
+pub use curve::{Curve, curve};
+pub use dashu_ratio::RBig;
+pub use exact::{Exact, exact_cost, exact_probability};
+pub use probability::{Interval, Obstacle, Probability, Question, probability};
+pub use settings::{Fraction, Settings, UpdatePolicy};
+pub use simulate::{Estimate, Frequency, Simulation, frequencies, simulate};

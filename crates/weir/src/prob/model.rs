@@ -1,0 +1,156 @@
+//! A program made ready to be run by chance: who is scheduled how often, how stores leave buffers, what is looked for, what
+//! steps cost.
+
+use weir_ir::{CostSubject, Instruction, Program, Property, PropertyId, PropertyKind, Span, StateAtom, StateExpr};
+use weir_witness::Goal;
+
+use crate::Failure;
+use crate::reach::refuse::{self, MOST_WORDS};
+use crate::semantics::compile::{Compiled, Purpose, compile};
+use crate::semantics::state::Packed;
+
+use super::settings::{Settings, UpdatePolicy};
+
+/// The step of a configuration in which no thread can step: it stays as it is, and buffers may drain.
+pub(super) const NO_EDGE: u32 = u32::MAX;
+
+/// A program, a target and the odds.
+pub(super) struct Model {
+    pub(super) compiled: Compiled,
+    pub(super) settings: Settings,
+    /// The scheduling weight of each present thread, for when it was not the last to step.
+    pub(super) weights: Vec<u128>,
+    /// The same for when it was.
+    pub(super) sticky_weights: Vec<u128>,
+    /// Whether the target speaks of cells: then it is judged at drained configurations, as properties are.
+    judged_when_drained: bool,
+    /// Whether some thread takes the global lock, which keeps others from draining.
+    pub(super) uses_lock: bool,
+    /// What each edge costs.
+    pub(super) costs: Vec<u64>,
+    /// For each edge, the group of edges that it is counted with when visits of labels are.
+    pub(super) labels: Vec<Option<u32>>,
+    pub(super) label_names: Vec<String>,
+}
+
+impl Model {
+    /// # Errors
+    /// If the program has something that cannot be handled, or if the settings do not fit it.
+    pub(super) fn new(program: &Program, target: &StateExpr, settings: &Settings) -> Result<Self, Failure> {
+        refuse::unsupported(program)?;
+        settings.check()?;
+        let mut judged = program.clone();
+        judged.properties = vec![Property { kind: PropertyKind::Forbid(target.clone()), span: Span::default() }];
+        let goals = [Goal::Property(PropertyId::new(0))];
+        let purpose = Purpose { keep_dead_registers: false, buffered: true, monitored: false, goals: &goals };
+        let compiled = compile(&judged, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
+        let mut speaks_of_cells = false;
+        target.for_each_leaf(&mut |atom| speaks_of_cells |= matches!(atom, StateAtom::Cell(_)));
+        let (plain, sticky) = settings.stickiness.map_or((1, 1), |factor| (factor.denominator, factor.numerator));
+        let weight = |factor: u64| {
+            let each = compiled.threads.iter().map(|&thread| u128::from(program.thread(thread).weight));
+            each.map(|weight| weight * u128::from(factor)).collect::<Vec<u128>>()
+        };
+        let (weights, sticky_weights) = (weight(plain), weight(sticky));
+        let edges: Vec<u32> = (0..compiled.machine.edge_count).collect();
+        let costs = edges.iter().map(|&number| cost(program, &compiled, number)).collect();
+        let (labels, label_names) = label_groups(program, &compiled);
+        let uses_lock = compiled.machine.layout.lock.is_some();
+        let settings = settings.clone();
+        let judged_when_drained = speaks_of_cells;
+        Ok(Self {
+            compiled,
+            settings,
+            weights,
+            sticky_weights,
+            judged_when_drained,
+            uses_lock,
+            costs,
+            labels,
+            label_names,
+        })
+    }
+
+    /// Whether the state is one that is looked for.
+    pub(super) fn is_target<const N: usize>(&self, state: &Packed<N>) -> bool {
+        let goals = &self.compiled.machine.goals;
+        (!self.judged_when_drained || goals.all_drained.holds(state))
+            && goals.drained.iter().any(|(_, condition)| condition.eval(state) != 0)
+    }
+
+    /// Whether all buffers are empty.
+    pub(super) fn is_plain<const N: usize>(&self, state: &Packed<N>) -> bool {
+        self.compiled.machine.goals.all_drained.holds(state)
+    }
+
+    /// How many stores wait in all buffers together.
+    pub(super) fn size<const N: usize>(&self, state: &Packed<N>) -> usize {
+        let machine = &self.compiled.machine;
+        let numbers = machine.layout.buffers.iter().flatten().map(|&field| state.raw(field));
+        numbers.map(|number| machine.buffers.entries(number).count()).sum()
+    }
+
+    /// The expected number of steps until all buffers are empty is at most this, whatever the program and the scheduler do;
+    /// `None` if no bound is known. See `docs/probability.md` for the proofs.
+    pub(super) fn steps_to_drain(&self, size: usize) -> Option<f64> {
+        if self.uses_lock {
+            return None;
+        }
+        match self.settings.updates {
+            UpdatePolicy::Uniform => Some(if size == 0 { 0.0 } else { size as f64 + 3.0 }),
+            UpdatePolicy::Geometric(p) => {
+                let p = p.to_f64();
+                // A hair less, so that rounding errs to the safe side.
+                Some(size as f64 / ((p + p * p - 1.0) * (1.0 - 1e-9)))
+            }
+            UpdatePolicy::Single => None,
+        }
+    }
+
+    /// Why the program gave no answer, if an invariant broke on the way.
+    pub(super) fn fault(&self) -> Result<(), Failure> {
+        self.compiled.machine.fault.get().map_or(Ok(()), |fault| Err(Failure::Bug(fault.clone())))
+    }
+}
+
+/// What a step costs: the last rule that applies, else 1.
+fn cost(program: &Program, compiled: &Compiled, number: u32) -> u64 {
+    let (thread, edge) = compiled.edge(number);
+    let body = program.body(thread);
+    let edge = body.edge(edge);
+    let labels = &body.locations[edge.from.index()].labels;
+    let applies = |subject: &CostSubject| match subject {
+        CostSubject::Label(label) => labels.contains(label),
+        kind => *kind == kind_of(&edge.instruction),
+    };
+    let rule = program.costs.iter().rev().find(|rule| applies(&rule.subject));
+    rule.map_or(1, |rule| u64::try_from(rule.cost).unwrap_or(0))
+}
+
+fn kind_of(instruction: &Instruction) -> CostSubject {
+    match instruction {
+        Instruction::Load { .. } | Instruction::Snapshot(_) => CostSubject::Load,
+        Instruction::Store { .. } => CostSubject::Store,
+        Instruction::Fence => CostSubject::Fence,
+        Instruction::ReadModifyWrite { .. } => CostSubject::ReadModifyWrite,
+        Instruction::Lock | Instruction::Unlock => CostSubject::Lock,
+        _ => CostSubject::Local,
+    }
+}
+
+/// Edges by the label of the location that they leave: `P0 at critical`.
+fn label_groups(program: &Program, compiled: &Compiled) -> (Vec<Option<u32>>, Vec<String>) {
+    let mut names: Vec<String> = Vec::new();
+    let groups = (0..compiled.machine.edge_count).map(|number| {
+        let (thread, edge) = compiled.edge(number);
+        let body = program.body(thread);
+        let label = body.locations[body.edge(edge).from.index()].labels.first()?;
+        let name = format!("{} at {label}", program.thread(thread).name);
+        let known = names.iter().position(|known| *known == name);
+        Some(known.unwrap_or_else(|| {
+            names.push(name);
+            names.len() - 1
+        }) as u32)
+    });
+    (groups.collect(), names)
+}

@@ -1,0 +1,261 @@
+//! Random runs: the cross-check of everything else, and the only way for programs that are too large for it.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use weir_ir::{EdgeId, Expr, Program, StateExpr, ThreadId};
+use weir_witness::{Model as MemoryModel, Run};
+
+use crate::control::Watch;
+use crate::{Control, Failure, Limit};
+
+use super::abstraction::Abstraction;
+use super::chain::{Chain, Visitor, with_chain};
+use super::confidence::{for_mean, for_probability};
+use super::draw::{Dice, Drawn};
+use super::model::{Model, NO_EDGE};
+use super::probability::Interval;
+use super::rng::Rng;
+use super::settings::Settings;
+
+/// How to simulate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Simulation {
+    /// How many runs.
+    pub runs: u64,
+    /// What decides them: the same seed gives the same runs.
+    pub seed: u64,
+    /// A run that has not reached the target by then stays undecided.
+    pub most_steps: u64,
+    /// In how many of all cases the true value may lie outside of an interval.
+    pub doubt: f64,
+    /// Number of workers. The result does not depend on it.
+    pub jobs: NonZeroUsize,
+}
+
+/// What random runs showed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Estimate {
+    /// Runs made: fewer than asked for if a limit came first.
+    pub runs: u64,
+    /// Runs that reached the target.
+    pub hits: u64,
+    /// Runs that did neither that nor end: they count as either in `probability`.
+    pub undecided: u64,
+    /// Steps taken in all runs together.
+    pub steps: u64,
+    /// The probability to reach the target, with confidence.
+    pub probability: Interval,
+    /// The mean cost of runs that reached the target and its interval, with confidence for many runs.
+    pub cost: Option<(f64, Interval)>,
+    /// The first run that reached the target; if none did, the first run.
+    pub sample: Run,
+    /// What came before all runs were made, if anything did.
+    pub limit: Option<Limit>,
+}
+
+/// Makes random runs until they reach the target, can never reach it, or are too long.
+///
+/// # Errors
+/// If the program has something that cannot be handled, the settings make no sense, or an invariant of Weir breaks.
+pub fn simulate(
+    program: &Program,
+    target: &StateExpr,
+    settings: &Settings,
+    simulation: &Simulation,
+    control: &Control,
+) -> Result<Estimate, Failure> {
+    let model = Model::new(program, target, settings)?;
+    let watch = Watch::start(control);
+    let estimate = with_chain(&model, Runs { simulation, watch: &watch });
+    model.fault()?;
+    Ok(estimate)
+}
+
+struct Runs<'w> {
+    simulation: &'w Simulation,
+    watch: &'w Watch<'w>,
+}
+
+/// Sums over runs. All of them are whole numbers, so that their order does not matter.
+#[derive(Default)]
+struct Tally {
+    runs: AtomicU64,
+    hits: AtomicU64,
+    undecided: AtomicU64,
+    steps: AtomicU64,
+    cost: AtomicU64,
+    /// Squares of costs, in two halves: what does not fit the first is carried over.
+    squares: parking_lot::Mutex<u128>,
+    first_hit: AtomicU64,
+    stop: AtomicBool,
+}
+
+/// How a run ended.
+enum End {
+    Hit { cost: u64 },
+    Miss,
+    Undecided,
+}
+
+impl Visitor for Runs<'_> {
+    type Output = Estimate;
+
+    fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Estimate {
+        let abstraction = Abstraction::new(chain, false, self.watch);
+        let tally = Tally { first_hit: AtomicU64::new(u64::MAX), ..Tally::default() };
+        let next = AtomicU64::new(0);
+        let work = || {
+            loop {
+                let run = next.fetch_add(1, Ordering::Relaxed);
+                if run >= self.simulation.runs || tally.stop.load(Ordering::Relaxed) {
+                    return;
+                }
+                if run.is_multiple_of(64)
+                    && self.watch.exceeded(chain.model.compiled.machine.buffers.bytes(), 0).is_some()
+                {
+                    tally.stop.store(true, Ordering::Relaxed);
+                    return;
+                }
+                self.one(chain, abstraction.as_ref(), run, &tally);
+            }
+        };
+        std::thread::scope(|scope| {
+            let workers = self.simulation.jobs.get().min(crate::reach::MOST_WORKERS) - 1;
+            for _ in 0..workers {
+                scope.spawn(work);
+            }
+            work();
+        });
+        self.estimate(chain, abstraction.as_ref(), &tally)
+    }
+}
+
+impl Runs<'_> {
+    fn one<const N: usize>(&self, chain: &Chain<'_, N>, abstraction: Option<&Abstraction<N>>, run: u64, tally: &Tally) {
+        let mut steps = 0;
+        let dice = Dice::new(chain, Rng::of_run(self.simulation.seed, run));
+        let end = self.walk(dice, (chain, abstraction), &mut steps, &mut |_| {});
+        tally.runs.fetch_add(1, Ordering::Relaxed);
+        tally.steps.fetch_add(steps, Ordering::Relaxed);
+        match end {
+            End::Hit { cost } => {
+                tally.hits.fetch_add(1, Ordering::Relaxed);
+                tally.cost.fetch_add(cost, Ordering::Relaxed);
+                *tally.squares.lock() += u128::from(cost) * u128::from(cost);
+                tally.first_hit.fetch_min(run, Ordering::Relaxed);
+            }
+            End::Miss => {}
+            End::Undecided => {
+                tally.undecided.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn walk<const N: usize>(
+        &self,
+        mut dice: Dice<'_, '_, N>,
+        (chain, abstraction): (&Chain<'_, N>, Option<&Abstraction<N>>),
+        steps: &mut u64,
+        record: &mut impl FnMut(crate::semantics::StepCode),
+    ) -> End {
+        let (mut at, mut cost) = (chain.initial(), 0_u64);
+        loop {
+            if chain.model.is_target(&at.state) {
+                return End::Hit { cost };
+            }
+            let is_hopeless = || abstraction.is_some_and(|abstraction| abstraction.is_hopeless(chain, &at.state));
+            if chain.model.is_plain(&at.state) && is_hopeless() {
+                return End::Miss;
+            }
+            if *steps >= self.simulation.most_steps {
+                return End::Undecided;
+            }
+            match dice.step(&at, record) {
+                Drawn::Step(edge, next) => {
+                    cost = cost.saturating_add(if edge == NO_EDGE { 0 } else { chain.model.costs[edge as usize] });
+                    at = next;
+                    *steps += 1;
+                }
+                Drawn::DeadEnd => return End::Miss,
+                Drawn::Unwieldy => return End::Undecided,
+            }
+        }
+    }
+
+    fn estimate<const N: usize>(
+        &self,
+        chain: &Chain<'_, N>,
+        abstraction: Option<&Abstraction<N>>,
+        tally: &Tally,
+    ) -> Estimate {
+        let get = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        let (runs, hits, undecided) = (get(&tally.runs), get(&tally.hits), get(&tally.undecided));
+        let shown = if hits > 0 { get(&tally.first_hit) } else { 0 };
+        let mut codes = Vec::new();
+        let dice = Dice::new(chain, Rng::of_run(self.simulation.seed, shown));
+        self.walk(dice, (chain, abstraction), &mut 0, &mut |step| codes.push(step));
+        let steps = codes.into_iter().map(|code| chain.model.compiled.step(code)).collect();
+        let squares = *tally.squares.lock() as f64;
+        Estimate {
+            runs,
+            hits,
+            undecided,
+            steps: get(&tally.steps),
+            probability: for_probability(hits, undecided, runs, self.simulation.doubt),
+            cost: for_mean(hits, get(&tally.cost) as f64, squares, self.simulation.doubt),
+            sample: Run { model: MemoryModel::Tso, steps },
+            limit: tally.stop.load(Ordering::Relaxed).then(|| self.watch.exceeded(0, 0).unwrap_or(Limit::Memory)),
+        }
+    }
+}
+
+/// An edge of a thread, and how often it is taken.
+pub type Frequency = ((ThreadId, EdgeId), f64);
+
+/// How often each edge is taken in a run of `simulation.most_steps` steps, on the average over random runs; in order of threads and edges.
+///
+/// # Errors
+/// If the program has something that cannot be handled, or if an invariant of Weir breaks.
+pub fn frequencies(
+    program: &Program,
+    settings: &Settings,
+    simulation: &Simulation,
+    control: &Control,
+) -> Result<Vec<Frequency>, Failure> {
+    let model = Model::new(program, &Expr::Const(0), settings)?;
+    let watch = Watch::start(control);
+    let (counts, runs) = with_chain(&model, Counts { simulation, watch: &watch });
+    model.fault()?;
+    let average =
+        |(number, count): (usize, u64)| (model.compiled.edge(number as u32), count as f64 / runs.max(1) as f64);
+    Ok(counts.into_iter().enumerate().map(average).collect())
+}
+
+struct Counts<'w> {
+    simulation: &'w Simulation,
+    watch: &'w Watch<'w>,
+}
+
+impl Visitor for Counts<'_> {
+    type Output = (Vec<u64>, u64);
+
+    fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
+        let mut counts = vec![0; chain.model.costs.len()];
+        for run in 0..self.simulation.runs {
+            if run > 0 && self.watch.exceeded(0, 0).is_some() {
+                return (counts, run);
+            }
+            let mut dice = Dice::new(chain, Rng::of_run(self.simulation.seed, run));
+            let mut at = chain.initial();
+            for _ in 0..self.simulation.most_steps {
+                let Drawn::Step(edge, next) = dice.step(&at, &mut |_| {}) else { break };
+                if let Some(count) = counts.get_mut(edge as usize) {
+                    *count += 1;
+                }
+                at = next;
+            }
+        }
+        (counts, self.simulation.runs)
+    }
+}

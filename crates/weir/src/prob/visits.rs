@@ -1,0 +1,221 @@
+//! How often each configuration is visited before the question is settled, approximately.
+//!
+//! The numbers solve v = s + vP over the open, expanded configurations, with s the start. They are found loop by loop (strongly
+//! connected component by component) in the direction of time, inside a loop by Gauss-Seidel sweeps. After each sweep all numbers of the
+//! loop are scaled so that what flows out is what flows in: that is what takes longest to come about by itself when a loop is
+//! seldom left. Nothing rests on the result being exact: see [`bounds`](super::bounds).
+
+use crate::control::Watch;
+
+use super::graph::{Backward, Graph};
+use super::judge::Role;
+
+/// The loops of the open part of a graph, in the direction of time.
+pub(super) struct Loops {
+    /// The members of each loop, in an order in which most edges lead on.
+    pub(super) members: Vec<Vec<u32>>,
+    /// The loop of each configuration; `u32::MAX` for those that are not open or not expanded.
+    pub(super) of: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Whether the numbers of visits of a configuration are asked for.
+pub(super) fn is_inner<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], number: usize) -> bool {
+    roles[number] == Role::Open && graph.is_expanded(number)
+}
+
+impl Loops {
+    /// Tarjan's algorithm, without recursion.
+    pub(super) fn new<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role]) -> Self {
+        let count = graph.len();
+        let (mut index, mut low) = (vec![NONE; count], vec![NONE; count]);
+        let (mut of, mut finish) = (vec![NONE; count], vec![0_u32; count]);
+        let (mut stack, mut path): (Vec<u32>, Vec<(u32, usize)>) = (Vec::new(), Vec::new());
+        let mut members: Vec<Vec<u32>> = Vec::new();
+        let (mut next, mut finished) = (0, 0);
+        for root in 0..count {
+            if index[root] != NONE || !is_inner(graph, roles, root) {
+                continue;
+            }
+            path.push((root as u32, 0));
+            while let Some((at, position)) = path.last_mut() {
+                let node = *at as usize;
+                if *position == 0 {
+                    (index[node], low[node]) = (next, next);
+                    next += 1;
+                    stack.push(*at);
+                }
+                let row = graph.row(node);
+                if let Some(entry) = row.get(*position) {
+                    *position += 1;
+                    let to = entry.to as usize;
+                    if index[to] == NONE && is_inner(graph, roles, to) {
+                        path.push((entry.to, 0));
+                    } else if index[to] != NONE && of[to] == NONE {
+                        low[node] = low[node].min(index[to]);
+                    }
+                    continue;
+                }
+                path.pop();
+                finish[node] = finished;
+                finished += 1;
+                if let Some(&(parent, _)) = path.last() {
+                    low[parent as usize] = low[parent as usize].min(low[node]);
+                }
+                if low[node] == index[node] {
+                    let at = stack.iter().rposition(|&other| other as usize == node).unwrap_or(0);
+                    let mut found = stack.split_off(at);
+                    found.iter().for_each(|&member| of[member as usize] = members.len() as u32);
+                    found.sort_by_key(|&member| std::cmp::Reverse(finish[member as usize]));
+                    members.push(found);
+                }
+            }
+        }
+        // Tarjan finds the last loops first.
+        members.reverse();
+        let last = members.len().wrapping_sub(1) as u32;
+        of.iter_mut().filter(|of| **of != NONE).for_each(|of| *of = last - *of);
+        Self { members, of }
+    }
+}
+
+/// A linear system over the open part of a graph.
+pub(super) struct System<'g, 'c, 'a, const N: usize> {
+    pub(super) graph: &'g Graph<'c, 'a, N>,
+    pub(super) loops: Loops,
+    backward: Backward,
+    /// For each configuration, the probability to stay where it is.
+    stays: Vec<f64>,
+    /// For each configuration, the probability to leave its loop.
+    leaves: Vec<f64>,
+}
+
+/// More sweeps than this over one loop are not made.
+const MOST_SWEEPS: usize = 20_000;
+
+impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
+    pub(super) fn new(graph: &'g Graph<'c, 'a, N>, roles: &[Role]) -> Self {
+        let loops = Loops::new(graph, roles);
+        let backward = graph.backward(|number| loops.of[number] != NONE);
+        let (mut stays, mut leaves) = (vec![0.0; graph.len()], vec![0.0; graph.len()]);
+        for number in (0..graph.len()).filter(|&number| loops.of[number] != NONE) {
+            for entry in graph.row(number) {
+                if entry.to as usize == number {
+                    stays[number] += entry.p;
+                } else if loops.of[entry.to as usize] != loops.of[number] {
+                    leaves[number] += entry.p;
+                }
+            }
+        }
+        Self { graph, loops, backward, stays, leaves }
+    }
+
+    /// The expected numbers of visits from the start given, to about this precision where time allows. Never negative.
+    pub(super) fn visits(&self, start: &[(usize, f64)], precision: f64, watch: &Watch<'_>) -> Vec<f64> {
+        let mut inflow = vec![0.0; self.graph.len()];
+        start.iter().for_each(|&(number, mass)| inflow[number] += mass);
+        let mut visits = vec![0.0; self.graph.len()];
+        for (number, members) in self.loops.members.iter().enumerate() {
+            let total: f64 = members.iter().map(|&member| inflow[member as usize]).sum();
+            if total <= 0.0 {
+                continue;
+            }
+            self.balance(number as u32, members, (&inflow, total), &mut visits, (precision, watch));
+            for &member in members {
+                let mass = visits[member as usize];
+                for entry in self.graph.row(member as usize) {
+                    if self.loops.of[entry.to as usize] != number as u32 {
+                        inflow[entry.to as usize] += mass * entry.p;
+                    }
+                }
+            }
+        }
+        visits
+    }
+
+    fn balance(
+        &self,
+        number: u32,
+        members: &[u32],
+        (inflow, total): (&[f64], f64),
+        visits: &mut [f64],
+        (precision, watch): (f64, &Watch<'_>),
+    ) {
+        for sweep in 0..MOST_SWEEPS {
+            let (mut change, mut outflow) = (0.0, 0.0);
+            for &member in members {
+                let at = member as usize;
+                let from_within = self
+                    .backward
+                    .of(at)
+                    .iter()
+                    .filter(|&&(from, _)| from != member && self.loops.of[from as usize] == number);
+                let mass: f64 = from_within.map(|&(from, p)| visits[from as usize] * p).sum();
+                let stays = 1.0 - self.stays[at];
+                let value = if stays > 0.0 { (inflow[at] + mass) / stays } else { 0.0 };
+                change += (value - visits[at]).abs() * stays;
+                visits[at] = value;
+                outflow += value * self.leaves[at];
+            }
+            if members.len() == 1 || change <= precision * total {
+                return;
+            }
+            let scale = total / outflow;
+            if scale.is_finite() && scale > 0.0 {
+                members.iter().for_each(|&member| visits[member as usize] *= scale);
+            }
+            if sweep % 16 == 15 && watch.exceeded(0, 0).is_some() {
+                return;
+            }
+        }
+    }
+
+    /// Solves x = d + Px, where x is 0 outside of the open, expanded configurations, to about this precision where time allows.
+    ///
+    /// Inside a loop all values are moved by what makes the equations hold on the average, weighed by how often configurations are
+    /// visited: a loop that is seldom left has nearly the same value everywhere, and finding that takes longest otherwise.
+    pub(super) fn values(&self, d: &[f64], visits: &[f64], precision: f64, watch: &Watch<'_>) -> Vec<f64> {
+        let mut values = vec![0.0; self.graph.len()];
+        for members in self.loops.members.iter().rev() {
+            let outflow: f64 = members.iter().map(|&at| visits[at as usize] * self.leaves[at as usize]).sum();
+            for sweep in 0..MOST_SWEEPS {
+                let (mut change, mut greatest) = (0.0_f64, 0.0_f64);
+                for &member in members.iter().rev() {
+                    let at = member as usize;
+                    let value = self.value(at, d, &values);
+                    change = change.max((value - values[at]).abs());
+                    greatest = greatest.max(value.abs());
+                    values[at] = value;
+                }
+                if members.len() == 1 || change <= precision * greatest {
+                    break;
+                }
+                if sweep % 16 == 15 && watch.exceeded(0, 0).is_some() {
+                    return values;
+                }
+                self.shift(members, (d, visits, outflow), &mut values);
+            }
+        }
+        values
+    }
+
+    fn value(&self, at: usize, d: &[f64], values: &[f64]) -> f64 {
+        let inner = |to: usize| self.loops.of[to] != NONE && to != at;
+        let entries = self.graph.row(at).iter().filter(|entry| inner(entry.to as usize));
+        let sum: f64 = entries.map(|entry| entry.p * values[entry.to as usize]).sum();
+        let stays = 1.0 - self.stays[at];
+        if stays > 0.0 { (d[at] + sum) / stays } else { 0.0 }
+    }
+
+    fn shift(&self, members: &[u32], (d, visits, outflow): (&[f64], &[f64], f64), values: &mut [f64]) {
+        let residual = |&at: &u32| {
+            let at = at as usize;
+            (self.value(at, d, values) - values[at]) * (1.0 - self.stays[at]) * visits[at]
+        };
+        let shift = members.iter().map(residual).sum::<f64>() / outflow;
+        if shift.is_finite() {
+            members.iter().for_each(|&at| values[at as usize] += shift);
+        }
+    }
+}

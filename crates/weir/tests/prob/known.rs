@@ -1,0 +1,199 @@
+//! Figures worked out by hand, and the paper's example.
+
+use weir::Control;
+use weir::prob::{
+    Almost, Certainty, Fraction, Question, RBig, Settings, UpdatePolicy, almost, cost, curve, exact_cost,
+    exact_probability, frequencies, probability,
+};
+use weir::prob::{Simulation, simulate};
+
+use crate::targets::{read, register};
+
+fn exact(text: &str) -> RBig {
+    let (program, target) = read(text);
+    let question = Question { target, repeated: false, settings: Settings::default() };
+    let answer = exact_probability(&program, &question, &Control::default()).expect("it can be handled");
+    answer.expect("it is small").probability
+}
+
+fn fraction(numerator: i64, denominator: u64) -> RBig {
+    RBig::from_parts(numerator.into(), denominator.into())
+}
+
+#[test]
+fn a_store_is_flushed_in_one_half_of_all_cases() {
+    // After the store of P there are two sequences of flushes: none, and one. Q reads first in one half of all cases; if it
+    // comes second, it sees the store in one half, and the store that it does not see stays unseen.
+    let text = "shared x; thread P { x = 1; } thread Q { let r = x; } forbid Q at end && Q.r == 1;";
+    assert_eq!(exact(text), fraction(1, 4));
+}
+
+#[test]
+fn weights_count() {
+    let text = "shared x; thread P weight 2 { x = 1; } thread Q { let r = x; } forbid Q at end && Q.r == 1;";
+    assert_eq!(exact(text), fraction(1, 3));
+}
+
+#[test]
+fn sequences_are_counted_not_outcomes() {
+    // Two stores wait, one in each buffer: five sequences (none, x, y, xy, yx), of which two empty both.
+    let text = "shared x, y;
+        thread P { x = 1; wait: skip; }
+        thread Q { y = 1; let r = 0; }
+        forbid P at end && Q at end;";
+    assert_eq!(exact(text), RBig::ONE);
+}
+
+#[test]
+fn waiting_costs_nothing_and_ends() {
+    let text = "cost fence = 20; cost store = 3; shared x; thread P { x = 1; fence; } forbid P at end;";
+    let (program, target) = read(text);
+    let answer = exact_cost(&program, &target, &Settings::default(), &Control::default());
+    assert_eq!(answer.expect("it can be handled").expect("it is small").cost, Some(fraction(23, 1)));
+}
+
+#[test]
+fn the_paper_reads_a_one_almost_surely() {
+    let (program, _) =
+        read("shared x; thread L { loop { x = 1; } } thread R { let a; loop { x = 2; a = x; } } forbid R.a == 1;");
+    let target = weir_testkit::sketch::equal(register(&program, 1, "a"), 1);
+    for repeated in [false, true] {
+        let question = Question { target: target.clone(), repeated, settings: Settings::default() };
+        let answer = probability(&program, &question, 1e-9, &Control::default()).expect("it can be handled");
+        assert!(answer.interval.lower > 1.0 - 1e-9 && answer.interval.upper == 1.0, "{answer:?}");
+    }
+}
+
+fn certainty(text: &str, which: Almost, repeated: bool) -> Option<bool> {
+    let (program, target) = read(text);
+    let question = Question { target, repeated, settings: Settings::default() };
+    match almost(&program, &question, which, &Control::default()).expect("it can be handled").certainty {
+        Certainty::Holds { .. } => Some(true),
+        Certainty::Fails(_) => Some(false),
+        Certainty::Unknown(_) => None,
+    }
+}
+
+const PAPER: &str =
+    "shared x; thread L { loop { x = 1; } } thread R { let a; loop { x = 2; a = x; } } forbid R.a == 1;";
+
+#[test]
+fn the_paper_is_almost_sure_once_and_for_ever() {
+    for repeated in [false, true] {
+        assert_eq!(certainty(PAPER, Almost::Surely, repeated), Some(true), "repeated: {repeated}");
+        assert_eq!(certainty(PAPER, Almost::Never, repeated), Some(false), "repeated: {repeated}");
+    }
+}
+
+#[test]
+fn what_can_go_wrong_once_is_not_almost_sure() {
+    // Whoever comes first decides: P may end up where it never reads a 1.
+    let text = "shared x; thread P { let r = x; if r == 1 { hit: skip; } } thread Q { x = 1; } forbid P at hit;";
+    assert_eq!(certainty(text, Almost::Surely, false), Some(false));
+    assert_eq!(certainty(text, Almost::Never, false), Some(false));
+    assert_eq!(certainty(text, Almost::Never, true), Some(true));
+    assert_eq!(certainty(text, Almost::Surely, true), Some(false));
+}
+
+#[test]
+fn what_is_out_of_reach_is_almost_never_met_even_with_endless_buffers() {
+    let text = "shared x; thread L { loop { x = 1; } } thread R { let a; loop { a = x; } } forbid R.a == 2;";
+    assert_eq!(certainty(text, Almost::Never, false), Some(true));
+    let (program, target) = read(text);
+    let question = Question { target, repeated: false, settings: Settings::default() };
+    let answer = probability(&program, &question, 1e-9, &Control::default()).expect("it can be handled");
+    assert_eq!((answer.interval.lower, answer.interval.upper), (0.0, 0.0));
+}
+
+#[test]
+fn costs_with_endless_buffers_are_enclosed() {
+    let (program, target) = read(PAPER);
+    let answer = cost(&program, &target, &Settings::default(), 1e-4, &Control::default()).expect("it can be handled");
+    let interval = answer.cost.expect("it is reached");
+    assert!(answer.obstacle.is_none() && interval.width() <= 1e-4, "{answer:?}");
+    let jobs = std::num::NonZeroUsize::MIN;
+    let simulation = Simulation { runs: 20_000, seed: 3, most_steps: 100_000, doubt: 0.001, jobs };
+    let runs = simulate(&program, &target, &Settings::default(), &simulation, &Control::default()).expect("as before");
+    let (_, estimate) = runs.cost.expect("it is reached");
+    assert!(estimate.lower <= interval.upper && interval.lower <= estimate.upper, "{interval:?} {estimate:?}");
+}
+
+#[test]
+fn labels_are_counted() {
+    let text = "shared x; thread P { let i = 0; while i < 3 { again: skip; i = i + 1; } } forbid P at end;";
+    let (program, target) = read(text);
+    let answer = cost(&program, &target, &Settings::default(), 1e-9, &Control::default()).expect("it can be handled");
+    let (label, visits) = &answer.visits[0];
+    assert_eq!(label, "P at again");
+    assert!(visits.lower <= 3.0 && 3.0 <= visits.upper && visits.width() < 1e-9, "{visits:?}");
+}
+
+#[test]
+fn the_curve_ends_at_the_probability() {
+    let text = "shared x; thread P { x = 1; } thread Q { let r = x; } forbid Q at end && Q.r == 1;";
+    let (program, target) = read(text);
+    let found = curve(&program, &target, &Settings::default(), 3, &Control::default()).expect("it can be handled");
+    let bounds: Vec<(f64, f64)> = found.points.iter().map(|point| (point.lower, point.upper)).collect();
+    let values = [0.0, 0.0, 0.25, 0.25];
+    assert_eq!(bounds.len(), values.len());
+    for ((lower, upper), value) in bounds.into_iter().zip(values) {
+        assert!(lower <= value && value <= upper && upper - lower < 1e-12, "{lower} {value} {upper}");
+    }
+}
+
+#[test]
+fn odds_can_be_chosen() {
+    let text = "shared x; thread P { x = 1; } thread Q { let r = x; } forbid Q at end && Q.r == 1;";
+    let (program, target) = read(text);
+    let with = |settings| {
+        let question = Question { target: target.clone(), repeated: false, settings };
+        exact_probability(&program, &question, &Control::default())
+            .expect("it can be handled")
+            .expect("small")
+            .probability
+    };
+    let geometric = UpdatePolicy::Geometric(Fraction::parse("0.9").expect("a number"));
+    assert_eq!(with(Settings { updates: geometric, ..Settings::default() }), fraction(9, 20));
+    assert_eq!(with(Settings { updates: UpdatePolicy::Single, ..Settings::default() }), fraction(1, 4));
+    // Nobody stepped before the first step, and the second has only one candidate: memory changes nothing here.
+    assert_eq!(with(Settings { stickiness: Fraction::parse("5"), ..Settings::default() }), fraction(1, 4));
+}
+
+#[test]
+fn a_scheduler_with_memory_stays_with_a_thread() {
+    let text = "thread P { skip; skip; } thread Q { skip; } forbid P at end && !(Q at end);";
+    let (program, target) = read(text);
+    let settings = Settings { stickiness: Fraction::parse("3"), ..Settings::default() };
+    let question = Question { target, repeated: false, settings };
+    let answer =
+        exact_probability(&program, &question, &Control::default()).expect("it can be handled").expect("small");
+    // P first: one half; P again: three quarters.
+    assert_eq!(answer.probability, fraction(3, 8));
+}
+
+#[test]
+fn loops_are_taken_more_often_than_what_surrounds_them() {
+    let (program, _) = read("shared x; thread P { x = 1; loop { let r = x; } } forbid x == 7;");
+    let jobs = std::num::NonZeroUsize::MIN;
+    let simulation = Simulation { runs: 10, seed: 1, most_steps: 100, doubt: 0.001, jobs };
+    let found =
+        frequencies(&program, &Settings::default(), &simulation, &Control::default()).expect("it can be handled");
+    assert_eq!(found[0].1, 1.0);
+    assert_eq!(found.iter().map(|(_, times)| times).sum::<f64>(), 100.0);
+}
+
+#[test]
+fn simulations_do_not_depend_on_the_number_of_workers() {
+    let (program, target) = read(PAPER);
+    let with = |jobs| {
+        let simulation = Simulation {
+            runs: 300,
+            seed: 5,
+            most_steps: 1_000,
+            doubt: 0.001,
+            jobs: std::num::NonZeroUsize::new(jobs).expect("not zero"),
+        };
+        simulate(&program, &target, &Settings::default(), &simulation, &Control::default()).expect("it can be handled")
+    };
+    assert_eq!(with(1), with(3));
+}

@@ -1,0 +1,162 @@
+//! Certified intervals and simulation, two ways to the same numbers: on random programs with loops, and on every example.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use weir::prob::{
+    Almost, Certainty, Fraction, Question, Settings, Simulation, UpdatePolicy, almost, cost, probability, simulate,
+};
+use weir::{Budget, Control};
+use weir_ir::{BinaryOp, Expr, Program, PropertyKind, StateExpr};
+use weir_testkit::random::{Config, program};
+use weir_testkit::{Rng, dump};
+
+use crate::targets;
+
+fn control() -> Control {
+    let budget = Budget { states: Some(60_000), time: Some(Duration::from_secs(20)), ..Budget::default() };
+    Control { budget, ..Control::default() }
+}
+
+fn simulation(runs: u64) -> Simulation {
+    Simulation { runs, seed: 7, most_steps: 2_000, doubt: 0.001, jobs: NonZeroUsize::MIN }
+}
+
+/// What is not certain misses its interval once in a thousand times: so often, and no oftener, the true value may lie outside.
+struct Score {
+    compared: u64,
+    missed: Vec<String>,
+}
+
+impl Score {
+    fn check(&self, least: u64) {
+        assert!(self.compared >= least, "only {} comparisons were made", self.compared);
+        // With probability 0.999 each, more misses than this come about once in a million times.
+        let most = 2 + self.compared / 150;
+        let missed = self.missed.len() as u64;
+        assert!(missed <= most, "{missed} of {} intervals do not meet: {}", self.compared, self.missed.join("\n"));
+    }
+}
+
+/// Compares all that there is to compare, and whether anything was.
+fn compare(
+    program: &Program,
+    target: &StateExpr,
+    settings: &Settings,
+    score: &mut Score,
+    context: &dyn Fn() -> String,
+) {
+    let question = Question { target: target.clone(), repeated: false, settings: settings.clone() };
+    let found = probability(program, &question, 1e-4, &control()).expect("it can be handled");
+    assert!(found.interval.lower <= found.interval.upper, "{found:?} {}", context());
+    let runs = simulate(program, target, settings, &simulation(1_000), &control()).expect("it can be handled");
+    let estimate = runs.probability;
+    score.compared += 1;
+    if found.interval.upper < estimate.lower || found.interval.lower > estimate.upper {
+        score.missed.push(format!("{found:?} {runs:?} {}", context()));
+    }
+    agrees_with_certainty(program, &question, found.interval, context);
+    let found = cost(program, target, settings, 1e-2, &control()).expect("it can be handled");
+    if let (Some(certain), Some((_, estimate)), true) = (found.cost, runs.cost, runs.undecided == 0 && runs.hits >= 200)
+    {
+        score.compared += 1;
+        // The interval of a mean is only right for many samples: it gets a little more room.
+        let room = 0.3 * (estimate.upper - estimate.lower) + 1e-9;
+        if certain.upper < estimate.lower - room || certain.lower > estimate.upper + room {
+            score.missed.push(format!("{certain:?} {:?} {}", runs.cost, context()));
+        }
+    }
+}
+
+/// Qualitative answers do not contradict the interval.
+fn agrees_with_certainty(
+    program: &Program,
+    question: &Question,
+    interval: weir::prob::Interval,
+    context: &dyn Fn() -> String,
+) {
+    let ask = |which| almost(program, question, which, &control()).expect("it can be handled").certainty;
+    match ask(Almost::Surely) {
+        Certainty::Holds { .. } => assert!(interval.upper == 1.0, "{interval:?} {}", context()),
+        Certainty::Fails(_) => assert!(interval.lower < 1.0, "{interval:?} {}", context()),
+        Certainty::Unknown(_) => {}
+    }
+    match ask(Almost::Never) {
+        Certainty::Holds { .. } => assert!(interval.lower == 0.0, "{interval:?} {}", context()),
+        Certainty::Fails(_) => assert!(interval.upper > 0.0, "{interval:?} {}", context()),
+        Certainty::Unknown(_) => {}
+    }
+}
+
+fn odds(rng: &mut Rng) -> Settings {
+    let stickiness = if rng.chance(20) { Fraction::parse("3") } else { None };
+    let updates = match rng.below(10) {
+        0 => UpdatePolicy::Single,
+        1 => Fraction::parse("0.9").map_or(UpdatePolicy::Uniform, UpdatePolicy::Geometric),
+        _ => UpdatePolicy::Uniform,
+    };
+    Settings { stickiness, updates }
+}
+
+#[test]
+fn random_programs_with_loops_agree_with_simulation() {
+    let config = Config { statements: (2, 4), absent_threads: 0, extremes: 0, ..Config::cyclic() };
+    let seeds = std::env::var("WEIR_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(200);
+    let mut score = Score { compared: 0, missed: Vec::new() };
+    for seed in 0..seeds {
+        let mut rng = Rng::new(seed);
+        let program = program(seed, &config);
+        let (target, settings) = (targets::random(&program, &mut rng), odds(&mut rng));
+        let context =
+            || format!("seed {seed}\n{}\ntarget {}\n{settings:?}", dump(&program), program.condition_text(&target));
+        compare(&program, &target, &settings, &mut score, &context);
+    }
+    score.check(seeds);
+}
+
+#[test]
+fn every_example_agrees_with_simulation() {
+    let mut score = Score { compared: 0, missed: Vec::new() };
+    for path in examples() {
+        let (program, target) = example(&path);
+        if weir::reach::all_goals(&program).is_empty() {
+            continue;
+        }
+        let question = Question { target: target.clone(), repeated: false, settings: Settings::default() };
+        let budget = Budget { states: Some(4_000), time: Some(Duration::from_secs(5)), ..Budget::default() };
+        let control = Control { budget, ..Control::default() };
+        let Ok(found) = probability(&program, &question, 1e-3, &control) else { continue };
+        let simulation = Simulation { most_steps: 200, ..simulation(200) };
+        let runs = simulate(&program, &target, &Settings::default(), &simulation, &control).expect("as before");
+        score.compared += 1;
+        if found.interval.upper < runs.probability.lower || found.interval.lower > runs.probability.upper {
+            score.missed.push(format!("{found:?} {runs:?} {}", path.display()));
+        }
+    }
+    score.check(60);
+}
+
+fn examples() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let folders = std::fs::read_dir(root).expect("the examples are there").map(|entry| entry.expect("readable").path());
+    let files = folders.filter(|path| path.is_dir()).flat_map(|folder| std::fs::read_dir(folder).expect("readable"));
+    let mut all: Vec<PathBuf> = files.map(|entry| entry.expect("readable").path()).collect();
+    all.retain(|path| path.extension().is_some_and(|extension| extension == "weir"));
+    all.sort();
+    all
+}
+
+/// An example, with any of its properties as the target.
+fn example(path: &Path) -> (Program, StateExpr) {
+    let text = std::fs::read_to_string(path).expect("readable");
+    let source = weir_ir::Source::new(path.display().to_string(), text);
+    let parsed = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default());
+    let program = parsed.unwrap_or_else(|errors| panic!("{errors:?}")).program;
+    let conditions = program.properties.iter().filter_map(|property| match &property.kind {
+        PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) => Some(condition.clone()),
+        _ => None,
+    });
+    let target = conditions.reduce(|left, right| Expr::binary(BinaryOp::Or, left, right)).unwrap_or(Expr::Const(0));
+    (program, target)
+}
