@@ -195,7 +195,8 @@ fn with_buffers(program: &Program, checked: &Checked) -> Result<Checked, Failure
 fn ended(contender: Contender, report: &Report) -> End {
     match (&report.verdict, contender) {
         (Verdict::Violated(_), _) => End::Answered,
-        (Verdict::Holds, Contender::Sc) => End::Nothing,
+        // It has limits of its own.
+        (Verdict::Holds | Verdict::Unknown(Limit::States), Contender::Sc) => End::Nothing,
         (Verdict::Holds, Contender::Engine(_)) => End::Answered,
         (Verdict::Unknown(limit), _) => End::Stopped(*limit),
     }
