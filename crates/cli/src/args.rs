@@ -358,8 +358,8 @@ impl ReachOptions {
             Some(_) if self.common.files.len() > 1 => {
                 Err("`--certificate` saves one proof: give it with one FILE".into())
             }
-            Some(_) if !self.search.engine.approximates() => {
-                Err("`--certificate` needs an engine that proves by approximation: `set`, `multiset` or `coherence`"
+            Some(_) if !self.search.engine.certifies() => {
+                Err("`--certificate` needs an engine that can write its proof down: `dual`, `set`, `multiset` or `coherence`"
                     .into())
             }
             _ => Ok(()),

@@ -2,35 +2,85 @@
 
 use std::path::Path;
 
-use weir_ir::{LocId, Multiplicity, Program, RegId, ThreadId, Value};
-use weir_witness::{AbstractBuffer, AbstractState, AbstractThread, Buffering, Certificate, Waiting};
+use weir_ir::{Address, LocId, Multiplicity, Program, RegId, ThreadId, Value};
+use weir_witness::{
+    AbstractBuffer, AbstractState, AbstractThread, BackwardProof, Buffering, Certificate, Configuration, LocalState,
+    Message, ThreadView, Waiting,
+};
 
 use crate::json::{
-    BuffersRecord, CERTIFICATE_FORMAT, CertificateKind, SavedCertificate, StateRecord, ThreadRecord, VERSION,
+    BuffersRecord, CERTIFICATE_FORMAT, CertificateKind, ConfigurationRecord, LocalRecord, SavedCertificate,
+    StateRecord, ThreadRecord, VERSION, ViewRecord,
 };
 use crate::render::clean::clean;
 use crate::witness_file::{Misfit, to_goal, to_saved_goal};
 
+/// A proof of either kind.
+pub(crate) enum Proof {
+    /// States that no step leaves.
+    Forward(Certificate),
+    /// Configurations that no step enters.
+    Backward(BackwardProof),
+}
+
 /// A certificate with all that is needed to check it again.
-pub(crate) fn to_saved(
-    program: &Program,
-    certificate: &Certificate,
-    file: &Path,
-    defines: &[(String, Value)],
-) -> SavedCertificate {
-    SavedCertificate {
+pub(crate) fn to_saved(program: &Program, proof: &Proof, file: &Path, defines: &[(String, Value)]) -> SavedCertificate {
+    let goals = match proof {
+        Proof::Forward(certificate) => &certificate.goals,
+        Proof::Backward(proof) => &proof.goals,
+    };
+    let empty = SavedCertificate {
         format: CERTIFICATE_FORMAT,
-        kind: CertificateKind::Buffers,
+        kind: CertificateKind::Configurations,
         weir: VERSION.to_owned(),
         file: file.display().to_string(),
         defines: defines.iter().cloned().collect(),
-        goals: certificate.goals.iter().map(|&goal| to_saved_goal(program, goal)).collect(),
-        buffers: match certificate.buffering {
-            Buffering::Coherence(bound) => BuffersRecord::Coherence(bound),
-            Buffering::Multiset(bound) => BuffersRecord::Multiset(bound),
-        },
+        goals: goals.iter().map(|&goal| to_saved_goal(program, goal)).collect(),
         threads: running(program).map(|thread| program.thread(thread).name.clone()).collect(),
-        states: certificate.states.iter().map(|state| to_record(program, state)).collect(),
+        buffers: None,
+        states: Vec::new(),
+        classes: Vec::new(),
+        configurations: Vec::new(),
+    };
+    match proof {
+        Proof::Forward(certificate) => SavedCertificate {
+            kind: CertificateKind::Buffers,
+            buffers: Some(match certificate.buffering {
+                Buffering::Coherence(bound) => BuffersRecord::Coherence(bound),
+                Buffering::Multiset(bound) => BuffersRecord::Multiset(bound),
+            }),
+            states: certificate.states.iter().map(|state| to_record(program, state)).collect(),
+            ..empty
+        },
+        Proof::Backward(proof) => SavedCertificate {
+            classes: proof
+                .classes
+                .iter()
+                .map(|classes| classes.iter().map(|class| to_locals(class)).collect())
+                .collect(),
+            configurations: proof.configurations.iter().map(to_configuration_record).collect(),
+            ..empty
+        },
+    }
+}
+
+fn to_locals(class: &[LocalState]) -> Vec<LocalRecord> {
+    let record = |state: &LocalState| LocalRecord {
+        at: state.location.0,
+        registers: state.registers.iter().map(|(register, &value)| (register.0, value)).collect(),
+        holds: state.holds_lock,
+    };
+    class.iter().map(record).collect()
+}
+
+fn to_configuration_record(configuration: &Configuration) -> ConfigurationRecord {
+    let view = |thread: &ThreadView| ViewRecord {
+        class: thread.class,
+        messages: thread.messages.iter().map(|message| (message.address, message.value, message.own)).collect(),
+    };
+    ConfigurationRecord {
+        threads: configuration.threads.iter().map(view).collect(),
+        memory: configuration.memory.clone().into_iter().collect(),
     }
 }
 
@@ -59,7 +109,7 @@ fn to_record(program: &Program, state: &AbstractState) -> StateRecord {
 }
 
 /// The certificate that a file claims, in terms of the program.
-pub(crate) fn to_certificate(program: &Program, saved: &SavedCertificate) -> Result<Certificate, Misfit> {
+pub(crate) fn to_proof(program: &Program, saved: &SavedCertificate) -> Result<Proof, Misfit> {
     let names: Vec<&str> = running(program).map(|thread| program.thread(thread).name.as_str()).collect();
     if names != saved.threads.iter().map(String::as_str).collect::<Vec<_>>() {
         return Err(Misfit {
@@ -68,12 +118,38 @@ pub(crate) fn to_certificate(program: &Program, saved: &SavedCertificate) -> Res
         });
     }
     let goals = saved.goals.iter().map(|goal| to_goal(program, goal)).collect::<Result<_, _>>()?;
-    let buffering = match saved.buffers {
+    let missing = || Misfit { step: None, reason: "the file does not say how buffers are approximated".to_owned() };
+    if saved.kind == CertificateKind::Configurations {
+        let classes =
+            saved.classes.iter().map(|classes| classes.iter().map(|class| to_class(class)).collect()).collect();
+        let configurations = saved.configurations.iter().map(to_configuration).collect();
+        return Ok(Proof::Backward(BackwardProof { goals, classes, configurations }));
+    }
+    let buffering = match saved.buffers.ok_or_else(missing)? {
         BuffersRecord::Coherence(bound) => Buffering::Coherence(bound),
         BuffersRecord::Multiset(bound) => Buffering::Multiset(bound),
     };
     let states = saved.states.iter().map(|state| to_state(program, state)).collect::<Result<_, _>>()?;
-    Ok(Certificate { buffering, goals, states })
+    Ok(Proof::Forward(Certificate { buffering, goals, states }))
+}
+
+fn to_class(class: &[LocalRecord]) -> Vec<LocalState> {
+    let state = |record: &LocalRecord| LocalState {
+        location: LocId(record.at),
+        registers: record.registers.iter().map(|&(register, value)| (RegId(register), value)).collect(),
+        holds_lock: record.holds,
+    };
+    class.iter().map(state).collect()
+}
+
+fn to_configuration(record: &ConfigurationRecord) -> Configuration {
+    let message = |&(address, value, own): &(Address, Value, bool)| Message { address, value, own };
+    let view =
+        |view: &ViewRecord| ThreadView { class: view.class, messages: view.messages.iter().map(message).collect() };
+    Configuration {
+        threads: record.threads.iter().map(view).collect(),
+        memory: record.memory.iter().copied().collect(),
+    }
 }
 
 fn to_state(program: &Program, record: &StateRecord) -> Result<AbstractState, Misfit> {

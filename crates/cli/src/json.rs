@@ -17,7 +17,8 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use certificate::{
-    BuffersRecord, CERTIFICATE_FORMAT, CertificateKind, SavedCertificate, StateRecord, ThreadRecord,
+    BuffersRecord, CERTIFICATE_FORMAT, CertificateKind, ConfigurationRecord, LocalRecord, SavedCertificate,
+    StateRecord, ThreadRecord, ViewRecord,
 };
 pub(crate) use check::{AttemptEnd, AttemptRecord, CheckAnswer, CheckVerdict};
 pub(crate) use diagnostic::DiagnosticRecord;
@@ -375,7 +376,7 @@ pub(crate) struct CertificateAnswer {
     pub(crate) certificate_file: String,
     /// What cannot be reached.
     pub(crate) goals: Vec<String>,
-    /// How many states it has.
+    /// How many states or configurations it has.
     pub(crate) states: u64,
     /// Why the verdict is `no`.
     #[serde(skip_serializing_if = "Option::is_none")]

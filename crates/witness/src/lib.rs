@@ -1,6 +1,7 @@
 //! The small trusted part of Weir: replays a run step by step under SC or TSO, builds its
 //! happens-before graph, renders it; and checks certificates that nothing can be reached. It shares no code with the engines, only `weir-ir`.
 
+mod backward;
 mod certificate;
 mod checked;
 mod cycle;
@@ -16,6 +17,9 @@ mod state;
 mod testing;
 mod words;
 
+pub use backward::{
+    BackwardError, BackwardFault, BackwardProof, Configuration, LocalState, Message, ThreadView, check_backward_proof,
+};
 pub use certificate::{
     AbstractBuffer, AbstractState, AbstractThread, Buffering, Certificate, CertificateError, Fault, Waiting,
     check_certificate,

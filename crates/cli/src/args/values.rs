@@ -44,6 +44,11 @@ impl Engine {
     pub(crate) fn approximates(self) -> bool {
         matches!(self, Self::Set | Self::Multiset | Self::Coherence)
     }
+
+    /// Whether its proofs can be saved.
+    pub(crate) fn certifies(self) -> bool {
+        self.approximates() || self == Self::Dual
+    }
 }
 
 /// How the lazy engine extends the program.

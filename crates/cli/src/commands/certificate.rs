@@ -2,18 +2,18 @@
 
 use std::{fs, io, path::Path};
 
-use weir::reach::{Options, certify};
+use weir::reach::{Options, certify, certify_backward};
 use weir::{Control, Failure};
 use weir_ir::Program;
-use weir_witness::{Buffering, check_certificate};
+use weir_witness::{Buffering, check_backward_proof, check_certificate};
 
 use super::Task;
 use crate::args::{ProgramOptions, ReplayOptions, RunFormat};
-use crate::certificate_file::{to_certificate, to_saved};
+use crate::certificate_file::{Proof, to_proof, to_saved};
 use crate::console::Console;
 use crate::exit::Status;
 use crate::goals;
-use crate::json::{CertificateAnswer, SavedCertificate, YesNo};
+use crate::json::{CertificateAnswer, CertificateKind, SavedCertificate, YesNo};
 use crate::load::load;
 use crate::render::dot;
 use crate::render::text::{Tone, headline, help};
@@ -21,27 +21,61 @@ use crate::trouble::Trouble;
 use crate::units::counted;
 use crate::witness_file::{Misfit, to_goal};
 
+/// What there is to write down.
+#[derive(Clone, Copy)]
+pub(super) enum Wanted {
+    /// There is no proof.
+    Nothing,
+    /// All states with buffers approximated like this.
+    States(Buffering),
+    /// What the exact engine found.
+    Configurations,
+}
+
 /// What a proof rests on, checked and written down; or why there is none.
 pub(super) fn written(
     task: &Task<'_>,
     (program, options): (&Program, &Options),
-    proof: Option<Buffering>,
+    wanted: Wanted,
     (path, given): (&Path, &ProgramOptions),
     control: &Control,
 ) -> Result<Result<io::Result<()>, String>, Trouble> {
-    let Some(buffering) = proof else { return Ok(Err("there is no proof".to_owned())) };
-    let certificate = match certify(program, options, buffering, control) {
-        Ok(Ok(certificate)) => certificate,
-        Ok(Err(limit)) => return Ok(Err(format!("writing all states down takes too long: {limit}"))),
+    let found = match wanted {
+        Wanted::Nothing => return Ok(Err("there is no proof".to_owned())),
+        Wanted::States(buffering) => {
+            certify(program, options, buffering, control).map(|found| found.map(Proof::Forward).map_err(Some))
+        }
+        Wanted::Configurations => certify_backward(program, options, control).map(|found| found.map(Proof::Backward)),
+    };
+    let proof = match found {
+        Ok(Ok(proof)) => proof,
+        Ok(Err(Some(limit))) => return Ok(Err(format!("writing the proof down takes too long: {limit}"))),
+        Ok(Err(None)) => return Ok(Err("there is no proof".to_owned())),
         Err(Failure::Refused(diagnostic)) => return Ok(Err(diagnostic.message)),
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
-    if let Err(error) = check_certificate(program, &certificate) {
-        return Err(Trouble::Bug(format!("a certificate is not accepted: {error}")));
+    if let Err(misfit) = accepted(program, &proof) {
+        return Err(Trouble::Bug(format!("a certificate is not accepted: {}", misfit.reason)));
     }
-    let saved = to_saved(program, &certificate, task.file, &given.defines);
+    let saved = to_saved(program, &proof, task.file, &given.defines);
     let text = serde_json::to_string(&saved).map(|text| text + "\n").map_err(io::Error::from);
     Ok(Ok(text.and_then(|text| fs::write(path, text))))
+}
+
+/// Whether the independent checker accepts it.
+fn accepted(program: &Program, proof: &Proof) -> Result<(), Misfit> {
+    match proof {
+        Proof::Forward(certificate) => check_certificate(program, certificate).map_err(|error| {
+            let text = error.to_string();
+            let step = error.state.map(|state| state as u64 + 1);
+            let prefix = step.map_or_else(String::new, |step| format!("state {step}: "));
+            Misfit { step, reason: text.strip_prefix(&prefix).unwrap_or(&text).to_owned() }
+        }),
+        Proof::Backward(proof) => check_backward_proof(program, proof).map_err(|error| Misfit {
+            step: error.configuration.map(|number| number as u64 + 1),
+            reason: error.to_string(),
+        }),
+    }
 }
 
 /// Checks a saved certificate and tells.
@@ -56,7 +90,7 @@ pub(super) fn check(
     let program = &loaded.program;
     let result = judged(program, saved);
     let complaint = result.as_ref().err().map(|misfit| match misfit.step {
-        Some(state) => format!("state {state}: {}", misfit.reason),
+        Some(number) => format!("{} {number}: {}", size(saved).0, misfit.reason),
         None => misfit.reason.clone(),
     });
     match options.format {
@@ -64,7 +98,7 @@ pub(super) fn check(
             head: task.head(if result.is_ok() { YesNo::Ok } else { YesNo::No }),
             certificate_file: options.witness.display().to_string(),
             goals: goal_texts(program, saved),
-            states: saved.states.len() as u64,
+            states: size(saved).1,
             reason: result.as_ref().err().map(|misfit| misfit.reason.clone()),
             state: result.as_ref().err().and_then(|misfit| misfit.step),
         }),
@@ -78,13 +112,15 @@ pub(super) fn check(
 }
 
 fn judged(program: &Program, saved: &SavedCertificate) -> Result<(), Misfit> {
-    let certificate = to_certificate(program, saved)?;
-    check_certificate(program, &certificate).map_err(|error| {
-        let text = error.to_string();
-        let step = error.state.map(|state| state as u64 + 1);
-        let prefix = step.map_or_else(String::new, |step| format!("state {step}: "));
-        Misfit { step, reason: text.strip_prefix(&prefix).unwrap_or(&text).to_owned() }
-    })
+    accepted(program, &to_proof(program, saved)?)
+}
+
+/// What it is made of, and how much of that there is.
+fn size(saved: &SavedCertificate) -> (&'static str, u64) {
+    match saved.kind {
+        CertificateKind::Buffers => ("state", saved.states.len() as u64),
+        CertificateKind::Configurations => ("configuration", saved.configurations.len() as u64),
+    }
 }
 
 fn goal_texts(program: &Program, saved: &SavedCertificate) -> Vec<String> {
@@ -94,15 +130,16 @@ fn goal_texts(program: &Program, saved: &SavedCertificate) -> Vec<String> {
 fn show(program: &Program, saved: &SavedCertificate, complaint: Option<&str>, console: &mut Console) {
     let file = program.source.name();
     let Some(complaint) = complaint else {
-        let states = counted(saved.states.len() as u64, "state");
-        let what = match goal_texts(program, saved).as_slice() {
+        let (what, count) = size(saved);
+        let states = counted(count, what);
+        let goals = match goal_texts(program, saved).as_slice() {
             [only] => only.clone(),
-            goals => format!("none of the {} goals", goals.len()),
+            several => format!("none of the {} goals", several.len()),
         };
         console.answer(&headline(
             Tone::Good,
             "ok",
-            &format!("{states} show that under TSO this is unreachable: {what}"),
+            &format!("{states} show that under TSO this is unreachable: {goals}"),
             file,
         ));
         return;

@@ -7,7 +7,7 @@ use weir_witness::{Buffering, Goal, Model};
 
 use super::Task;
 use super::analysis::{self, Conclusion};
-use super::certificate;
+use super::certificate::{self, Wanted};
 use crate::args::{Engine, LazyForm, ModelName, ReachOptions, ReductionName, RunFormat, SearchName};
 use crate::console::Console;
 use crate::exit::Status;
@@ -110,10 +110,14 @@ pub(crate) fn engine(name: Engine) -> weir::reach::Engine {
 fn certify(task: &Task<'_>, finding: &Finding<'_>, console: &mut Console) -> Result<Status, Trouble> {
     let Some(path) = &finding.options.certificate else { return Ok(Status::Holds) };
     let common = &finding.options.common;
-    let proof = finding.buffering.filter(|_| matches!(finding.conclusion, Conclusion::Holds));
+    let wanted = match (&finding.conclusion, finding.buffering) {
+        (Conclusion::Holds, Some(buffering)) => Wanted::States(buffering),
+        (Conclusion::Holds, None) => Wanted::Configurations,
+        _ => Wanted::Nothing,
+    };
     let question = question(finding.options, finding.goals);
     let result = analysis::watched(task, &common.limits, console, |control| {
-        certificate::written(task, (finding.program, &question), proof, (path, &common.program), control)
+        certificate::written(task, (finding.program, &question), wanted, (path, &common.program), control)
     })?;
     Ok(match result {
         Ok(written) => analysis::written("certificate", path, Ok(written), console),

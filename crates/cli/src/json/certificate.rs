@@ -15,8 +15,10 @@ pub(crate) const CERTIFICATE_FORMAT: u32 = 1;
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CertificateKind {
-    /// A set of states with approximated buffers that no step leaves.
+    /// A set of states with approximated buffers that no step leaves: `buffers` and `states`.
     Buffers,
+    /// A set of configurations that holds all that show a goal, and that no step enters: `classes` and `configurations`.
+    Configurations,
 }
 
 /// A saved certificate.
@@ -35,12 +37,54 @@ pub(crate) struct SavedCertificate {
     pub(crate) defines: BTreeMap<String, Value>,
     /// What cannot be reached.
     pub(crate) goals: Vec<SavedGoal>,
-    /// How buffers are approximated.
-    pub(crate) buffers: BuffersRecord,
     /// The threads that run, in order.
     pub(crate) threads: Vec<String>,
+    /// How buffers are approximated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) buffers: Option<BuffersRecord>,
     /// All states.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) states: Vec<StateRecord>,
+    /// For each thread the states it can be in by itself, in classes that are not told apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) classes: Vec<Vec<Vec<LocalRecord>>>,
+    /// The least configurations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) configurations: Vec<ConfigurationRecord>,
+}
+
+/// A state of one thread by itself.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct LocalRecord {
+    /// The number of its place.
+    pub(crate) at: u32,
+    /// Registers that matter: number and value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) registers: Vec<(u32, Value)>,
+    /// Whether it holds the global lock.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) holds: bool,
+}
+
+/// A configuration of the load-buffer view; it stands for all with more messages from memory.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ConfigurationRecord {
+    /// The threads, in order.
+    pub(crate) threads: Vec<ViewRecord>,
+    /// Cells that hold a certain value: address and value. All others may hold anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) memory: Vec<(Address, Value)>,
+}
+
+/// One thread of a configuration.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ViewRecord {
+    /// The number of its class; none is any state without the lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) class: Option<usize>,
+    /// What it may still read, the oldest first: address, value, and whether it is its own store.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) messages: Vec<(Address, Value, bool)>,
 }
 
 /// How buffers are approximated.

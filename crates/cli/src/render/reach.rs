@@ -210,6 +210,7 @@ fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
     let blocked = weir::reach::Coverage { unexecuted: Vec::new(), immobile: Vec::new(), ..finding.coverage.clone() };
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &blocked));
     let other = match finding.options.search.order {
+        _ if finding.options.search.engine == Engine::Lazy => "`--trace-rounds` shows what was added",
         SearchName::Bfs => "`--search dfs` goes deep early",
         SearchName::Dfs => "`--search bfs` finds short runs first",
     };

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use weir_ir::{EdgeId, Program, PropertyId, ThreadId};
-use weir_witness::{Buffering, Certificate, Checked, Goal, Model};
+use weir_witness::{BackwardProof, Buffering, Certificate, Checked, Goal, Model};
 
 pub use lazy::{Form, LazyOptions, Round};
 
@@ -176,6 +176,19 @@ pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<
         Engine::Dual => dual::reach(program, options, control),
         Engine::Set | Engine::Multiset | Engine::Coherence => abstraction::reach(program, options, control),
     }
+}
+
+/// What proves that no goal can be reached, by the exact engine. The outer result fails as [`reach`] does, the inner one tells which limit came first;
+/// none if a goal can be reached.
+///
+/// # Errors
+/// As [`reach`].
+pub fn certify_backward(
+    program: &Program,
+    options: &Options,
+    control: &Control,
+) -> Result<Result<BackwardProof, Option<Limit>>, Failure> {
+    dual::certify(program, options, control)
 }
 
 /// All states with buffers approximated like this. If the answer with them was `Holds`, this is a certificate of it; the outer

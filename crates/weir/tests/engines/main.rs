@@ -4,6 +4,7 @@
 
 mod ends;
 mod portfolio;
+mod proofs;
 mod random;
 mod safe_fences;
 

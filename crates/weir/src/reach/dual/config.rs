@@ -1,11 +1,13 @@
 //! Configurations of the load-buffer view of TSO, and their order.
 //!
-//! A thread's load buffer holds messages, the oldest first: what a cell held at some time (a message from memory), or a store
-//! of the thread itself (its *own* message). Only the newest own message to each cell counts, and a message from memory
+//! A thread's load buffer holds messages, the oldest first: what a cell held at some time (a message from memory; for loads of several
+//! cells in one step, what several cells held at one time), or a store of the thread itself (its *own* message). Only the newest own message to each cell counts, and a message from memory
 //! counts only where no newer own message to the same cell follows; others are left out.
 //!
 //! A [`Config`] stands for all configurations above it: the same places, memory and own messages, with any messages from memory in
 //! between; and where it says [`ANY`], anything.
+
+use rustc_hash::FxHashMap;
 
 use super::unfold::{Cell, Val};
 
@@ -31,42 +33,85 @@ pub(super) struct Shape {
     pub(super) groups: Vec<Vec<usize>>,
     /// For each cell the number of its first value among all.
     first: Vec<u16>,
-    /// For each message number (without the bit) its cell and value.
-    parts: Vec<(Cell, Val)>,
+    /// For each message number (without the bit) its cells and values: one, but for what loads of several cells take.
+    parts: Vec<Vec<(Cell, Val)>>,
+    /// The numbers of messages about several cells.
+    several: FxHashMap<Vec<(Cell, Val)>, u16>,
 }
 
 impl Shape {
     /// None if there are more different messages than numbers.
-    pub(super) fn new(groups: Vec<Vec<usize>>, values: &[usize]) -> Option<Self> {
+    pub(super) fn new(groups: Vec<Vec<usize>>, values: &[usize], snapshots: &[Vec<(Cell, Val)>]) -> Option<Self> {
         let mut first = Vec::new();
         let mut parts = Vec::new();
         for (cell, &count) in values.iter().enumerate() {
             first.push(parts.len() as u16);
-            parts.extend((0..count).map(|value| (cell as Cell, value as Val)));
-            if parts.len() >= usize::from(ANY >> 1) {
+            parts.extend((0..count).map(|value| vec![(cell as Cell, value as Val)]));
+            if parts.len() >= MOST_MESSAGES {
+                return None;
+            }
+        }
+        let mut several = FxHashMap::default();
+        for snapshot in snapshots {
+            for part in parts_of_several(snapshot)? {
+                if !several.contains_key(&part) {
+                    several.insert(part.clone(), parts.len() as u16);
+                    parts.push(part);
+                }
+            }
+            if parts.len() >= MOST_MESSAGES {
                 return None;
             }
         }
         let threads = groups.iter().map(Vec::len).sum();
-        Some(Self { threads, cells: values.len(), groups, first, parts })
+        Some(Self { threads, cells: values.len(), groups, first, parts, several })
+    }
+
+    /// The message from memory about all these cells, which are in order; none if there are none.
+    pub(super) fn about(&self, parts: &[(Cell, Val)]) -> Option<Message> {
+        match parts {
+            [] => None,
+            [(cell, value)] => Some(self.message(*cell, *value, false)),
+            _ => self.several.get(parts).map(|number| number << 1),
+        }
+    }
+
+    /// The cells that a message is about, with their values.
+    pub(super) fn parts(&self, message: Message) -> &[(Cell, Val)] {
+        &self.parts[usize::from(message >> 1)]
     }
 
     pub(super) fn message(&self, cell: Cell, value: Val, own: bool) -> Message {
         ((self.first[usize::from(cell)] + value) << 1) | u16::from(own)
     }
 
+    /// The cell of a message about one cell.
     pub(super) fn cell(&self, message: Message) -> Cell {
-        self.parts[usize::from(message >> 1)].0
+        self.parts(message)[0].0
     }
 
+    /// The value of a message about one cell.
     pub(super) fn value(&self, message: Message) -> Val {
-        self.parts[usize::from(message >> 1)].1
+        self.parts(message)[0].1
     }
 
     /// The newest own message to the cell.
     pub(super) fn own(&self, buffer: &[Message], cell: Cell) -> Option<Message> {
         buffer.iter().copied().find(|&message| is_own(message) && self.cell(message) == cell)
     }
+}
+
+/// More messages have no numbers.
+const MOST_MESSAGES: usize = (ANY >> 1) as usize;
+
+/// All parts of a snapshot with at least two cells: the others may be the thread's own. None if there are too many.
+fn parts_of_several(snapshot: &[(Cell, Val)]) -> Option<Vec<Vec<(Cell, Val)>>> {
+    const MOST_CELLS: usize = 8;
+    if snapshot.len() > MOST_CELLS {
+        return None;
+    }
+    let chosen = |set: u32| (0..snapshot.len()).filter(move |at| set >> at & 1 == 1).map(|at| snapshot[at]).collect();
+    Some((0..1u32 << snapshot.len()).filter(|set| set.count_ones() >= 2).map(chosen).collect())
 }
 
 /// A configuration as a row of numbers: who holds the lock, states of threads, memory, where the buffer of each
@@ -177,7 +222,7 @@ impl Config {
             while !self.view(shape).locked_out(thread)
                 && let Some(&last) = self.view(shape).buffer(thread).last()
                 && !is_own(last)
-                && self.view(shape).cell(shape.cell(last)) == shape.value(last)
+                && shape.parts(last).iter().all(|&(cell, value)| self.view(shape).cell(cell) == value)
             {
                 stripped(thread, last);
                 self.pop(shape, thread);

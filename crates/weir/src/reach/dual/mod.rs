@@ -13,6 +13,7 @@ mod automaton;
 mod config;
 mod goals;
 mod predecessors;
+mod proof;
 mod search;
 mod unfold;
 mod witness;
@@ -20,7 +21,7 @@ mod witness;
 use std::time::Instant;
 
 use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind};
-use weir_witness::{Checked, Goal};
+use weir_witness::{BackwardProof, Checked, Goal};
 
 use super::{Coverage, Options, Report, Statistics, refuse};
 use crate::control::Watch;
@@ -35,14 +36,33 @@ use unfold::{Trouble, Unfolded, unfold};
 
 /// Decides whether a goal can be reached.
 pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+    Ok(decide(program, options, control, false)?.0)
+}
+
+/// What proves that no goal can be reached. The inner result tells what stands in the way: a limit, or that one can.
+pub(super) fn certify(
+    program: &Program,
+    options: &Options,
+    control: &Control,
+) -> Result<Result<BackwardProof, Option<Limit>>, Failure> {
+    snapshots(program)?;
+    let (report, proof) = decide(program, options, control, true)?;
+    Ok(proof.ok_or(if let Verdict::Unknown(limit) = report.verdict { Some(limit) } else { None }))
+}
+
+fn decide(
+    program: &Program,
+    options: &Options,
+    control: &Control,
+    wants_proof: bool,
+) -> Result<(Report, Option<BackwardProof>), Failure> {
     let started = Instant::now();
     refuse::unsupported(program)?;
-    snapshots(program)?;
     let goals = super::goals(program, options);
     let watch = Watch::start(control);
     let unfolded = match unfold(program, &watch) {
         Ok(unfolded) => unfolded,
-        Err(Trouble::Limit(limit)) => return Ok(stopped(limit, started)),
+        Err(Trouble::Limit(limit)) => return Ok((stopped(limit, started), None)),
         Err(Trouble::Cell(address)) => return Err(too_many_values(program, address)),
         Err(Trouble::Thread(thread)) => return Err(too_many_states(program, thread)),
     };
@@ -55,6 +75,7 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
         search.add(config.clone(), None);
     }
     let outcome = search.run(&watch, control.budget.states.unwrap_or(u64::MAX));
+    let is_proved = matches!(outcome, Outcome::Closed);
     let verdict = match outcome {
         Outcome::Closed => Verdict::Holds,
         Outcome::Stopped(limit) => Verdict::Unknown(limit),
@@ -67,7 +88,9 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
         elapsed: started.elapsed(),
         ..Statistics::default()
     };
-    Ok(Report { verdict, statistics, coverage: coverage(program, &unfolded), buffering: None, rounds: Vec::new() })
+    let proof = (is_proved && wants_proof).then(|| proof::proof(&search, &unfolded, &goals));
+    let coverage = coverage(program, &unfolded);
+    Ok((Report { statistics, coverage, verdict, ..Report::unknown(Limit::Interrupted) }, proof))
 }
 
 fn stopped(limit: Limit, started: Instant) -> Report {
@@ -87,7 +110,9 @@ fn system(unfolded: &Unfolded, wanted: &[Wanted]) -> Option<System> {
     let members = |group| (0..unfolded.threads.len()).filter(|&thread| unfolded.group_of[thread] == group).collect();
     let groups = (0..unfolded.graphs.len()).map(members).collect();
     let values: Vec<usize> = unfolded.cells.values.iter().map(Vec::len).collect();
-    Some(System::new(Shape::new(groups, &values)?, automata?, unfolded.group_of.clone()))
+    let snapshots = unfolded.cells.snapshots.clone();
+    let shape = Shape::new(groups, &values, &snapshots)?;
+    Some(System::new(shape, automata?, unfolded.group_of.clone(), snapshots))
 }
 
 fn initial(system: &System, unfolded: &Unfolded) -> Config {
@@ -215,16 +240,16 @@ fn too_large(program: &Program) -> Failure {
     refused("program-too-large", what, span, help)
 }
 
-/// A message is about one cell, so several loads in one step have no counterpart.
+/// A proof speaks of messages about one cell each.
 fn snapshots(program: &Program) -> Result<(), Failure> {
     let edges = present(program).flat_map(|thread| program.body(thread).edges());
     match edges.into_iter().find(|edge| matches!(edge.instruction, weir_ir::Instruction::Snapshot(_))) {
         None => Ok(()),
         Some(edge) => Err(refused(
             "several-loads",
-            "the engine `dual` cannot load several cells in one step".to_string(),
+            "a certificate cannot speak of several loads in one step".to_string(),
             edge.span,
-            "take another engine, such as `set` or `explicit`".to_string(),
+            "take another engine, such as `set`".to_string(),
         )),
     }
 }

@@ -43,6 +43,8 @@ pub(super) struct System {
     pub(super) automata: Vec<Automaton>,
     /// For each thread.
     pub(super) group_of: Vec<usize>,
+    /// What loads of several cells may find.
+    snapshots: Vec<Vec<(Cell, Val)>>,
     /// For each group the stores it can make.
     stores: Vec<Vec<(Cell, Val)>>,
     /// Which own messages can be waiting where, as far as this was asked: group, state, messages.
@@ -50,9 +52,23 @@ pub(super) struct System {
 }
 
 impl System {
-    pub(super) fn new(shape: Shape, automata: Vec<Automaton>, group_of: Vec<usize>) -> Self {
+    pub(super) fn new(
+        shape: Shape,
+        automata: Vec<Automaton>,
+        group_of: Vec<usize>,
+        snapshots: Vec<Vec<(Cell, Val)>>,
+    ) -> Self {
         let stores = automata.iter().map(stores_of).collect();
-        Self { shape, automata, group_of, stores, plausible: RefCell::default() }
+        Self { shape, automata, group_of, snapshots, stores, plausible: RefCell::default() }
+    }
+
+    /// What a load finds, if the label is one.
+    pub(super) fn loaded(&self, label: Label) -> Option<Vec<(Cell, Val)>> {
+        match label {
+            Label::Load(cell, value) => Some(vec![(cell, value)]),
+            Label::Snapshot(number) => Some(self.snapshots[usize::from(number)].clone()),
+            _ => None,
+        }
     }
 
     pub(super) fn automaton(&self, thread: usize) -> &Automaton {
@@ -105,7 +121,7 @@ impl System {
         let mut before = Config(view.row().to_vec());
         let leaves = |cell, value| [ANY, value].contains(&view.cell(cell)) && !view.locked_out(thread);
         match label {
-            Label::Silent | Label::Fence | Label::Load(..) => {}
+            Label::Silent | Label::Fence | Label::Load(..) | Label::Snapshot(_) => {}
             Label::Store(cell, value) if leaves(cell, value) => before.set_cell(&self.shape, cell, ANY),
             Label::Rmw(cell, old, new) if leaves(cell, new) => before.set_cell(&self.shape, cell, old),
             Label::Lock if usize::from(view.lock()) == thread + 1 => before.set_lock(FREE),
@@ -121,7 +137,7 @@ impl System {
         for &(label, from) in &self.automaton(thread).into[usize::from(to)] {
             let step = Move { thread, label, from, to, left: buffer.len() };
             match label {
-                Label::Load(cell, value) => self.load(view, step, (cell, value), emit),
+                Label::Load(..) | Label::Snapshot(_) => self.load(view, step, emit),
                 Label::Store(cell, value) => self.store(view, step, (cell, value), emit),
                 Label::Silent => self.emit(view, step, Config(view.row().to_vec()), emit),
                 Label::Fence | Label::Rmw(..) | Label::Lock | Label::Unlock => {
@@ -148,13 +164,16 @@ impl System {
 
     fn propagate(&self, view: View<'_>, thread: usize, emit: &mut impl FnMut(Op, Config)) {
         let Some(&last) = view.buffer(thread).last() else { return };
-        let cell = self.shape.cell(last);
-        if is_own(last) || view.cell(cell) != ANY || view.locked_out(thread) {
+        let parts = self.shape.parts(last);
+        let could_hold = |&(cell, value): &(Cell, Val)| [ANY, value].contains(&view.cell(cell));
+        if is_own(last) || view.locked_out(thread) || !parts.iter().all(could_hold) {
             return;
         }
         let mut before = Config(view.row().to_vec());
         before.pop(&self.shape, thread);
-        before.set_cell(&self.shape, cell, self.shape.value(last));
+        for &(cell, value) in parts {
+            before.set_cell(&self.shape, cell, value);
+        }
         emit(Op::Propagate(thread, last), before);
     }
 
@@ -181,15 +200,9 @@ impl System {
         self.emit(view, step, before, emit);
     }
 
-    fn load(&self, view: View<'_>, step: Move, (cell, value): (Cell, Val), emit: &mut impl FnMut(Op, Config)) {
-        let (shape, thread) = (&self.shape, step.thread);
-        if let Some(own) = shape.own(view.buffer(thread), cell) {
-            if shape.value(own) == value {
-                self.emit(view, step, Config(view.row().to_vec()), emit);
-            }
-            return;
-        }
-        self.load_amid(view, step, Config(view.row().to_vec()), (cell, value), emit);
+    fn load(&self, view: View<'_>, step: Move, emit: &mut impl FnMut(Op, Config)) {
+        let Some(found) = self.loaded(step.label) else { return };
+        self.load_amid(view, step, Config(view.row().to_vec()), &found, emit);
     }
 
     /// A load with these own messages waiting, and with more that are dropped afterwards.
@@ -198,31 +211,36 @@ impl System {
         view: View<'_>,
         step: Move,
         after: Config,
-        (cell, value): (Cell, Val),
+        found: &[(Cell, Val)],
         emit: &mut impl FnMut(Op, Config),
     ) {
         let (shape, thread) = (&self.shape, step.thread);
         let buffer = after.view(shape).buffer(thread);
-        let wanted = shape.message(cell, value, false);
+        let own = |cell| shape.own(buffer, cell).map(|message| shape.value(message));
+        if found.iter().any(|&(cell, value)| own(cell).is_some_and(|newest| newest != value)) {
+            return;
+        }
+        let from_memory: Vec<(Cell, Val)> = found.iter().copied().filter(|&(cell, _)| own(cell).is_none()).collect();
         let mut before = after.clone();
-        if buffer.first() != Some(&wanted) {
+        if let Some(wanted) = shape.about(&from_memory)
+            && buffer.first() != Some(&wanted)
+        {
             before.insert(shape, thread, 0, wanted);
         }
         self.emit(view, step, before, emit);
+        if from_memory.is_empty() {
+            // Further own messages can come back later.
+            return;
+        }
         let group = self.group_of[thread];
         for &(other, stored) in &self.stores[group] {
-            if shape.own(buffer, other).is_some() || (other == cell && stored != value) {
+            if own(other).is_some() {
                 continue;
             }
             let mut longer = after.clone();
             longer.insert(shape, thread, 0, shape.message(other, stored, true));
-            if !self.is_plausible(group, step.to, longer.view(shape).buffer(thread)) {
-                continue;
-            }
-            if other == cell {
-                self.emit(view, step, longer, emit);
-            } else {
-                self.load_amid(view, step, longer, (cell, value), emit);
+            if self.is_plausible(group, step.to, longer.view(shape).buffer(thread)) {
+                self.load_amid(view, step, longer, found, emit);
             }
         }
     }
@@ -261,9 +279,12 @@ impl System {
             for &(label, from) in &automaton.into[usize::from(state)] {
                 match label {
                     Label::Silent => open.push_back((from, waiting)),
-                    Label::Load(cell, value) => {
-                        let visible = before.iter().find(|&&message| shape.cell(message) == cell);
-                        if visible.is_none_or(|&message| shape.value(message) == value) {
+                    Label::Load(..) | Label::Snapshot(_) => {
+                        let agrees = |&(cell, value): &(Cell, Val)| {
+                            let visible = before.iter().find(|&&message| shape.cell(message) == cell);
+                            visible.is_none_or(|&message| shape.value(message) == value)
+                        };
+                        if self.loaded(label).is_some_and(|found| found.iter().all(agrees)) {
                             open.push_back((from, waiting));
                         }
                     }

@@ -40,6 +40,11 @@ impl Found {
         self.ends.len()
     }
 
+    /// The least configurations, in the order in which they were found.
+    pub(super) fn least(&self) -> impl Iterator<Item = &[u16]> {
+        (0..self.len()).filter(|&id| !self.covered[id]).map(|id| self.row(id as Id))
+    }
+
     pub(super) fn bytes(&self) -> u64 {
         (2 * self.rows.len() + 80 * self.ends.len()) as u64
     }

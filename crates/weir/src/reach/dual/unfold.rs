@@ -19,6 +19,9 @@ const MOST_STATES: usize = 400_000;
 /// More values of one cell than this are not tried: most likely it counts without end.
 const MOST_VALUES: usize = 2_000;
 
+/// More combinations of values that one step may load are not tried.
+const MOST_COMBINATIONS: usize = 4_096;
+
 /// More cells than this are not tried.
 const MOST_CELLS: usize = 4_096;
 
@@ -35,6 +38,8 @@ pub(super) enum Label {
     Silent,
     /// Finds this value in the cell.
     Load(Cell, Val),
+    /// Finds these values in several cells at once: a number of [`Cells::snapshots`].
+    Snapshot(u16),
     Store(Cell, Val),
     Fence,
     /// Finds the first value and leaves the second, in one step.
@@ -66,6 +71,8 @@ pub(super) struct Move {
 pub(super) struct Graph {
     pub(super) states: Vec<Local>,
     pub(super) moves: Vec<Vec<Move>>,
+    /// For each location the registers that may be read again.
+    pub(super) live: Vec<RegisterSet>,
     numbers: HashMap<Local, u32, rustc_hash::FxBuildHasher>,
 }
 
@@ -75,6 +82,8 @@ pub(super) struct Cells {
     pub(super) addresses: Vec<Address>,
     /// For each cell the values, the initial one first.
     pub(super) values: Vec<Vec<Value>>,
+    /// What loads of several cells may find, each cell once, in order.
+    pub(super) snapshots: Vec<Vec<(Cell, Val)>>,
     numbers: FxHashMap<Address, Cell>,
 }
 
@@ -130,12 +139,13 @@ pub(super) fn unfold(program: &Program, watch: &Watch<'_>) -> Result<Unfolded, T
     let mut work = Work {
         program,
         models: bodies.collect(),
-        graphs: models.iter().map(|_| Graph::default()).collect(),
+        graphs: Vec::new(),
         cells: Cells::default(),
         readers: Vec::new(),
         open: Vec::new(),
         states: 0,
     };
+    work.graphs = work.models.iter().map(Model::graph).collect();
     work.run(watch)?;
     Ok(Unfolded { threads, group_of, graphs: work.graphs, cells: work.cells })
 }
@@ -153,6 +163,13 @@ struct Model<'a> {
     body: &'a Body,
     live: Liveness,
     thread: ThreadId,
+}
+
+impl Model<'_> {
+    fn graph(&self) -> Graph {
+        let live = self.body.location_ids().map(|location| self.live.at(location).clone()).collect();
+        Graph { live, ..Graph::default() }
+    }
 }
 
 /// Something that depends on the values of a cell.
@@ -197,7 +214,10 @@ impl Work<'_> {
             }
         }
         for graph in &mut self.graphs {
-            graph.moves.iter_mut().for_each(|moves| moves.sort_unstable());
+            for moves in &mut graph.moves {
+                moves.sort_unstable();
+                moves.dedup();
+            }
         }
         Ok(())
     }
@@ -278,6 +298,13 @@ impl Work<'_> {
                 }
                 Ok(())
             }
+            Instruction::Snapshot(loads) => {
+                let cells = self.cells_of(group, state, loads)?;
+                for cell in cells {
+                    self.readers[usize::from(cell)].push(at);
+                }
+                self.snapshot(at, loads)
+            }
             Instruction::Store { address, value } => {
                 let (address, value) = (self.eval(group, state, address), self.eval(group, state, value));
                 if !self.program.admits(address, value) {
@@ -318,9 +345,7 @@ impl Work<'_> {
             }
             Instruction::Skip | Instruction::Terminate => self.go(at, Label::Silent, to, None, holds, 0),
             // Refused before.
-            Instruction::Snapshot(_) | Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => {
-                Ok(())
-            }
+            Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => Ok(()),
         }
     }
 
@@ -332,6 +357,7 @@ impl Work<'_> {
         let old = self.cells.values[usize::from(cell)][usize::from(found)];
         let step = body.edge(edge);
         let (register, label) = match &step.instruction {
+            Instruction::Snapshot(loads) => return self.snapshot(at, loads),
             Instruction::Load { register, .. } => (Some((*register, old)), Label::Load(cell, found)),
             Instruction::ReadModifyWrite { register, operation, .. } => {
                 let (new, result) = self.modify(group, state, operation, old);
@@ -344,6 +370,61 @@ impl Work<'_> {
             _ => return Ok(()),
         };
         self.go(at, label, step.to, register, holds, 0)
+    }
+
+    /// The cells that are loaded, each once.
+    fn cells_of(&mut self, group: usize, state: u32, loads: &[(RegId, RegExpr)]) -> Result<Vec<Cell>, Trouble> {
+        let mut cells = Vec::new();
+        for (_, address) in loads {
+            cells.push(self.cell(self.eval(group, state, address))?);
+        }
+        cells.sort_unstable();
+        cells.dedup();
+        Ok(cells)
+    }
+
+    /// Adds the moves of several loads at once, for all values that the cells may hold by now.
+    fn snapshot(&mut self, at: Reader, loads: &[(RegId, RegExpr)]) -> Result<(), Trouble> {
+        let Reader { group, state, edge } = at;
+        let holds = self.graphs[group].states[state as usize].holds;
+        let cells = self.cells_of(group, state, loads)?;
+        let mut combinations: Vec<Vec<(Cell, Val)>> = vec![Vec::new()];
+        for &cell in &cells {
+            let values = 0..self.cells.values[usize::from(cell)].len() as Val;
+            let longer = |known: &Vec<(Cell, Val)>| {
+                let known = known.clone();
+                values.clone().map(move |value| [known.as_slice(), &[(cell, value)]].concat())
+            };
+            combinations = combinations.iter().flat_map(longer).collect();
+            if combinations.len() > MOST_COMBINATIONS {
+                return Err(Trouble::Thread(self.models[group].thread));
+            }
+        }
+        for found in combinations {
+            let mut registers = Vec::new();
+            for (register, address) in loads {
+                let cell = self.cell(self.eval(group, state, address))?;
+                let value = found.iter().find(|(other, _)| *other == cell).map_or(0, |&(_, value)| value);
+                registers.push((*register, self.cells.values[usize::from(cell)][usize::from(value)]));
+            }
+            let label = self.snapshot_label(found).ok_or(Trouble::Thread(self.models[group].thread))?;
+            let to = self.models[group].body.edge(edge).to;
+            self.go(at, label, to, registers, holds, 0)?;
+        }
+        Ok(())
+    }
+
+    /// None if there are no numbers left.
+    fn snapshot_label(&mut self, found: Vec<(Cell, Val)>) -> Option<Label> {
+        if let [(cell, value)] = found[..] {
+            return Some(Label::Load(cell, value));
+        }
+        let known = &mut self.cells.snapshots;
+        let number = known.iter().position(|other| *other == found).unwrap_or_else(|| {
+            known.push(found);
+            known.len() - 1
+        });
+        u16::try_from(number).ok().map(Label::Snapshot)
     }
 
     fn modify(&self, group: usize, state: u32, operation: &Rmw, old: Value) -> (Option<Value>, Value) {
@@ -364,12 +445,12 @@ impl Work<'_> {
         from: Reader,
         label: Label,
         location: LocId,
-        register: Option<(RegId, Value)>,
+        set: impl IntoIterator<Item = (RegId, Value)>,
         holds: bool,
         choice: Value,
     ) -> Result<(), Trouble> {
         let mut registers = self.graphs[from.group].states[from.state as usize].registers.to_vec();
-        if let Some((register, value)) = register {
+        for (register, value) in set {
             registers[register.index()] = value;
         }
         let to = self.state(from.group, location, registers, holds)?;

@@ -125,13 +125,19 @@ impl Teller<'_> {
         let own = |cell| move |&(message, _): &(Message, usize)| is_own(message) && shape.cell(message) == cell;
         let when = match step.label {
             Label::Silent => When::Whenever,
-            Label::Load(cell, _) if buffer.iter().any(own(cell)) => When::Unlocked,
-            Label::Load(cell, value) => {
-                let &(message, time) = buffer.first()?;
-                if message != shape.message(cell, value, false) {
-                    return None;
+            Label::Load(..) | Label::Snapshot(_) => {
+                let found = self.search.system.loaded(step.label)?.into_iter();
+                let from_memory: Vec<_> = found.filter(|&(cell, _)| !buffer.iter().any(own(cell))).collect();
+                match shape.about(&from_memory) {
+                    None => When::Unlocked,
+                    Some(wanted) => {
+                        let &(message, time) = buffer.first()?;
+                        if message != wanted {
+                            return None;
+                        }
+                        When::At(time)
+                    }
                 }
-                When::At(time)
             }
             Label::Store(cell, value) => {
                 buffer.retain(|entry| !own(cell)(entry));

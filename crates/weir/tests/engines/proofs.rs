@@ -1,0 +1,71 @@
+//! What the exact engine saves as a proof is accepted by the independent checker, and nothing less is.
+
+use weir::reach::{Engine, Options, certify_backward};
+use weir::{Budget, Control};
+use weir_ir::{Program, Property, PropertyKind, Span, Value};
+use weir_testkit::random::{Config, Statement, program};
+use weir_testkit::reference::{self, explore};
+use weir_testkit::{Rng, dump};
+use weir_witness::{BackwardFault, BackwardProof, check_backward_proof};
+
+use crate::{ends, state_goals};
+
+fn proof(program: &Program) -> Option<BackwardProof> {
+    let goals = state_goals(program);
+    if goals.is_empty() {
+        return None;
+    }
+    let control = Control { budget: Budget { states: Some(2_000), ..Budget::default() }, ..Control::default() };
+    let options = Options { engine: Engine::Dual, goals, ..Options::default() };
+    certify_backward(program, &options, &control).ok()?.ok()
+}
+
+fn fault(program: &Program, proof: &BackwardProof) -> Option<BackwardFault> {
+    check_backward_proof(program, proof).err().map(|error| error.fault)
+}
+
+/// A final state that is not possible, but looks like one that is.
+fn impossible(seed: u64) -> Option<Program> {
+    let mut program = ends::program(seed);
+    let outcome = explore(&program, reference::Model::Tso, 200_000).expect("the reference can");
+    let possible: Vec<Vec<Value>> = outcome.final_states.iter().map(|end| ends::values_of(&program, end)).collect();
+    let mut rng = Rng::new(seed);
+    let near = possible.iter().map(|end| {
+        let mut other = end.clone();
+        let at = rng.below(other.len());
+        other[at] = rng.below(3) as Value;
+        other
+    });
+    let values = near.collect::<Vec<_>>().into_iter().find(|values| !possible.contains(values))?;
+    let kind = PropertyKind::Exists(ends::ends_with(&program, &values));
+    program.properties.push(Property { kind, span: Span::default() });
+    Some(program)
+}
+
+#[test]
+fn proofs_are_accepted_and_parts_of_them_are_not() {
+    let (mut accepted, mut parts, mut refuted) = (0, 0, 0);
+    let random = (0..200).map(|seed| {
+        let configs = [Config::acyclic(), Config::cyclic(), Config::locking(), Config::crowded()];
+        program(seed, &configs[seed as usize % 4].clone().weighing(Statement::Snapshot, 0))
+    });
+    for (number, program) in random.chain((0..120).filter_map(impossible)).enumerate() {
+        let Some(whole) = proof(&program) else { continue };
+        assert_eq!(fault(&program, &whole), None, "program {number}\n{}", dump(&program));
+        accepted += 1;
+        if whole.configurations.is_empty() {
+            continue;
+        }
+        let mut part = whole.clone();
+        part.configurations.remove(Rng::new(number as u64).below(whole.configurations.len()));
+        parts += 1;
+        match fault(&program, &part) {
+            Some(BackwardFault::Enters | BackwardFault::GoalOutside) => refuted += 1,
+            // Another configuration may stand for it.
+            None => {}
+            other => panic!("program {number}: {other:?}\n{}", dump(&program)),
+        }
+    }
+    assert!(accepted > 100 && parts > 40, "{accepted} accepted, {parts} parts");
+    assert!(refuted * 10 > parts * 8, "{refuted} of {parts} parts refuted");
+}

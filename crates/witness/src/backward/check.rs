@@ -1,0 +1,216 @@
+//! Whether a proof is one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use weir_ir::{Address, Body, Multiplicity, Program, RegId, ThreadId};
+
+use super::goals::{Shower, condition};
+use super::locals::{Locals, locals};
+use super::order::covers;
+use super::steps::Steps;
+use super::{BackwardProof, Configuration, Message, ThreadView};
+
+/// Why something is no proof.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BackwardError {
+    /// The configuration where it fails, by its place, if it is about one.
+    pub configuration: Option<usize>,
+    /// What is wrong.
+    pub fault: BackwardFault,
+    message: String,
+}
+
+impl fmt::Display for BackwardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for BackwardError {}
+
+/// What can be wrong with a proof.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BackwardFault {
+    /// Its threads, places, registers or classes are not those of the program.
+    Malformed,
+    /// The thread can be in a state that is in no class.
+    MissingState(ThreadId),
+    /// A register is read whose value the state does not tell.
+    UnknownRegister(ThreadId, RegId),
+    /// States of one class look different to a goal.
+    Mixed(ThreadId),
+    /// The cell takes too many values.
+    TooManyValues(Address),
+    /// There are too many states that could show a goal.
+    TooManyGoals,
+    /// A state that shows this goal is not in the set.
+    GoalOutside,
+    /// A step leads into the set from outside.
+    Enters,
+    /// The program starts in the set.
+    HoldsTheStart,
+    /// Deadlocks are not a matter of such sets.
+    Deadlock,
+    /// The program has no such goal.
+    UnknownGoal,
+    /// Recursion, `spawn`, arbitrarily many threads, or several loads in one step.
+    Unsupported,
+}
+
+/// Checks that the goals of the proof cannot be reached under TSO.
+///
+/// # Errors
+/// If it does not show that; the error says where it fails.
+pub fn check_backward_proof(program: &Program, proof: &BackwardProof) -> Result<(), BackwardError> {
+    let fail = |(configuration, fault): (Option<usize>, BackwardFault)| BackwardError {
+        configuration,
+        message: explain(program, &fault),
+        fault,
+    };
+    check(program, proof).map_err(fail)
+}
+
+fn check(program: &Program, proof: &BackwardProof) -> Result<(), (Option<usize>, BackwardFault)> {
+    let all = |fault| (None, fault);
+    let runs = |thread: &ThreadId| program.thread(*thread).multiplicity != Multiplicity::Spawned;
+    let threads: Vec<ThreadId> = program.thread_ids().filter(runs).collect();
+    if threads.iter().any(|&thread| program.thread(thread).multiplicity == Multiplicity::Arbitrary) {
+        return Err(all(BackwardFault::Unsupported));
+    }
+    let (locals, values) = locals(program, &threads, proof).map_err(all)?;
+    let set = Set::new(proof, &locals, groups(program, &threads, proof, &locals));
+    for (number, configuration) in proof.configurations.iter().enumerate() {
+        if !set.is_sound(configuration) {
+            return Err((Some(number), BackwardFault::Malformed));
+        }
+    }
+    for &goal in &proof.goals {
+        let condition = condition(program, &threads, goal).map_err(all)?;
+        let mut shower = Shower { program, threads: &threads, proof, locals: &locals, values: &values, steps: 0 };
+        if !shower.all_held(&condition, &|part| set.holds(part)).map_err(all)? {
+            return Err(all(BackwardFault::GoalOutside));
+        }
+    }
+    let start = ThreadView::at;
+    let first = Configuration {
+        threads: locals.iter().map(|locals| start(locals.start)).collect(),
+        memory: values.keys().map(|&address| (address, program.initial_value(address))).collect(),
+    };
+    if set.holds(&first) {
+        return Err(all(BackwardFault::HoldsTheStart));
+    }
+    let steps = Steps { locals: &locals };
+    for (number, configuration) in proof.configurations.iter().enumerate() {
+        if !steps.before(configuration).iter().all(|before| set.holds(before)) {
+            return Err((Some(number), BackwardFault::Enters));
+        }
+    }
+    Ok(())
+}
+
+impl ThreadView {
+    fn at(class: usize) -> Self {
+        Self { class: Some(class), messages: Vec::new() }
+    }
+}
+
+/// Threads that do the same, and may change places.
+fn groups(program: &Program, threads: &[ThreadId], proof: &BackwardProof, locals: &[Locals]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for place in 0..threads.len() {
+        let is_like = |other: usize| {
+            is_same(program.body(threads[place]), program.body(threads[other]))
+                && proof.classes[place] == proof.classes[other]
+                && locals[place] == locals[other]
+        };
+        match groups.iter_mut().find(|group| is_like(group[0])) {
+            Some(group) => group.push(place),
+            None => groups.push(vec![place]),
+        }
+    }
+    groups
+}
+
+fn is_same(left: &Body, right: &Body) -> bool {
+    let same = |(left, right): (&weir_ir::Edge, &weir_ir::Edge)| {
+        (left.from, left.to, &left.instruction) == (right.from, right.to, &right.instruction)
+    };
+    (left.entry, left.failed, left.locations.len(), left.edges().len())
+        == (right.entry, right.failed, right.locations.len(), right.edges().len())
+        && left.edges().iter().zip(right.edges()).all(same)
+}
+
+/// What must agree of two configurations if one stands for the other: the own messages of each group, in any order.
+type Mark = Vec<Vec<Vec<Message>>>;
+
+/// The configurations of a proof.
+struct Set<'a> {
+    by_mark: HashMap<Mark, Vec<&'a Configuration>>,
+    groups: Vec<Vec<usize>>,
+    holds: Vec<Vec<bool>>,
+    classes: Vec<usize>,
+}
+
+impl<'a> Set<'a> {
+    fn new(proof: &'a BackwardProof, locals: &[Locals], groups: Vec<Vec<usize>>) -> Self {
+        let holds = locals.iter().map(|locals| locals.holds.clone()).collect();
+        let classes = proof.classes.iter().map(Vec::len).collect();
+        let mut set = Self { by_mark: HashMap::new(), groups, holds, classes };
+        for configuration in proof.configurations.iter().filter(|entry| entry.threads.len() == locals.len()) {
+            set.by_mark.entry(set.mark(configuration)).or_default().push(configuration);
+        }
+        set
+    }
+
+    fn mark(&self, configuration: &Configuration) -> Mark {
+        let own = |&place: &usize| {
+            configuration.threads[place].messages.iter().copied().filter(|message| message.own).collect::<Vec<_>>()
+        };
+        let group = |group: &Vec<usize>| {
+            let mut all: Vec<Vec<Message>> = group.iter().map(own).collect();
+            all.sort_unstable();
+            all
+        };
+        self.groups.iter().map(group).collect()
+    }
+
+    /// Whether it speaks of threads and classes that there are; and each cell has one newest own message at most.
+    fn is_sound(&self, configuration: &Configuration) -> bool {
+        let thread = |(place, thread): (usize, &ThreadView)| {
+            let mut newest: BTreeMap<Address, u32> = BTreeMap::new();
+            for message in thread.messages.iter().filter(|message| message.own) {
+                *newest.entry(message.address).or_default() += 1;
+            }
+            thread.class.map_or(thread.messages.is_empty(), |class| class < self.classes[place])
+                && newest.values().all(|&count| count == 1)
+        };
+        configuration.threads.len() == self.classes.len() && configuration.threads.iter().enumerate().all(thread)
+    }
+
+    fn holds(&self, configuration: &Configuration) -> bool {
+        let alike = self.by_mark.get(&self.mark(configuration));
+        alike.into_iter().flatten().any(|known| covers(known, configuration, &self.groups, &self.holds))
+    }
+}
+
+fn explain(program: &Program, fault: &BackwardFault) -> String {
+    let name = |thread: &ThreadId| &program.thread(*thread).name;
+    match fault {
+        BackwardFault::Malformed => "its threads, places or registers are not those of the program".to_owned(),
+        BackwardFault::MissingState(thread) => format!("{} can be in a state that is in no class", name(thread)),
+        BackwardFault::UnknownRegister(thread, register) => {
+            let register = &program.body(*thread).registers[register.index()].name;
+            format!("the value of `{register}` of {} is needed, but not told", name(thread))
+        }
+        BackwardFault::Mixed(thread) => format!("states of one class of {} look different to a goal", name(thread)),
+        BackwardFault::TooManyValues(address) => format!("the cell at address {address} takes too many values"),
+        BackwardFault::TooManyGoals => "too many states could show a goal".to_owned(),
+        BackwardFault::GoalOutside => "a state that shows a goal is not among the configurations".to_owned(),
+        BackwardFault::Enters => "a step leads here from a configuration that is not there".to_owned(),
+        BackwardFault::HoldsTheStart => "the program starts in one of the configurations".to_owned(),
+        BackwardFault::Deadlock => "no such set shows that there is no deadlock".to_owned(),
+        BackwardFault::UnknownGoal => "the program has no such goal".to_owned(),
+        BackwardFault::Unsupported => "the program has something that such a proof cannot speak of".to_owned(),
+    }
+}

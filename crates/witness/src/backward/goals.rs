@@ -1,0 +1,179 @@
+//! Whether the set holds every configuration that shows a goal.
+
+use std::collections::BTreeMap;
+
+use weir_ir::{Address, BinaryOp, Expr, Program, PropertyKind, StateAtom, StateExpr, ThreadId, UnaryOp, Value};
+
+use super::check::BackwardFault;
+use super::locals::{Locals, Values};
+use super::{BackwardProof, Configuration, LocalState, ThreadView};
+use crate::Goal;
+
+/// More combinations than this are not tried.
+const MOST_STEPS: usize = 20_000_000;
+
+/// What a goal asks of a state with empty buffers.
+pub(super) fn condition(program: &Program, threads: &[ThreadId], goal: Goal) -> Result<StateExpr, BackwardFault> {
+    let at = |thread, locations| Expr::Leaf(StateAtom::At { thread, locations });
+    let at_end = |condition: StateExpr| {
+        threads.iter().fold(condition, |rest, &thread| {
+            let body = program.body(thread);
+            let done = at(thread, body.location_ids().filter(|&location| body.is_done(location)).collect());
+            StateExpr::binary(BinaryOp::And, done, rest)
+        })
+    };
+    match goal {
+        Goal::Assertion(thread) if thread.index() < program.threads.len() => {
+            Ok(at(thread, program.body(thread).failed.into_iter().collect()))
+        }
+        Goal::Property(property) => match program.properties.get(property.index()).map(|property| &property.kind) {
+            Some(PropertyKind::Forbid(condition)) => Ok(condition.clone()),
+            Some(PropertyKind::Exists(condition)) => Ok(at_end(condition.clone())),
+            Some(PropertyKind::Always(condition)) => Ok(at_end(StateExpr::unary(UnaryOp::Not, condition.clone()))),
+            Some(PropertyKind::ForbidDeadlock) => Err(BackwardFault::Deadlock),
+            None => Err(BackwardFault::UnknownGoal),
+        },
+        Goal::Assertion(_) | Goal::NotRobust => Err(BackwardFault::UnknownGoal),
+    }
+}
+
+/// Goes through all states with empty buffers in which a condition holds.
+pub(super) struct Shower<'a> {
+    pub(super) program: &'a Program,
+    pub(super) threads: &'a [ThreadId],
+    pub(super) proof: &'a BackwardProof,
+    pub(super) locals: &'a [Locals],
+    pub(super) values: &'a Values,
+    pub(super) steps: usize,
+}
+
+impl Shower<'_> {
+    /// Whether all configurations that meet the condition are held by the set, as `holds` tells of one that may be open in parts.
+    pub(super) fn all_held(
+        &mut self,
+        condition: &StateExpr,
+        holds: &impl Fn(&Configuration) -> bool,
+    ) -> Result<bool, BackwardFault> {
+        let open = vec![ThreadView { class: None, messages: Vec::new() }; self.threads.len()];
+        self.split(condition, Configuration { threads: open, memory: BTreeMap::new() }, 0, holds)
+    }
+
+    /// Fixes what is still open, one after the other: first threads, then cells.
+    fn split(
+        &mut self,
+        condition: &StateExpr,
+        part: Configuration,
+        fixed: usize,
+        holds: &impl Fn(&Configuration) -> bool,
+    ) -> Result<bool, BackwardFault> {
+        self.steps += 1;
+        if self.steps > MOST_STEPS {
+            return Err(BackwardFault::TooManyGoals);
+        }
+        let value = self.partial(condition, &part, fixed)?;
+        if value == Some(0) || self.holders(&part) > 1 {
+            return Ok(true);
+        }
+        // An open thread may hold the lock, which an open one of the set may not: then more must be fixed.
+        if value.is_some() && (self.nobody_locks() || self.holders(&part) == 1) && holds(&part) {
+            return Ok(true);
+        }
+        if fixed < self.threads.len() {
+            for class in 0..self.proof.classes[fixed].len() {
+                let mut more = part.clone();
+                more.threads[fixed].class = Some(class);
+                if !self.split(condition, more, fixed + 1, holds)? {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        }
+        if value.is_some() && holds(&part) {
+            return Ok(true);
+        }
+        let Some((&address, values)) = self.values.iter().nth(fixed - self.threads.len()) else {
+            return Ok(value == Some(0));
+        };
+        for &value in values {
+            let mut more = part.clone();
+            more.memory.insert(address, value);
+            if !self.split(condition, more, fixed + 1, holds)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn nobody_locks(&self) -> bool {
+        self.locals.iter().all(|locals| !locals.holds.contains(&true))
+    }
+
+    fn holders(&self, part: &Configuration) -> usize {
+        let holds =
+            |(place, thread): (usize, &ThreadView)| thread.class.is_some_and(|class| self.locals[place].holds[class]);
+        part.threads.iter().enumerate().filter(|&entry| holds(entry)).count()
+    }
+
+    /// The value of the condition, if what is fixed is enough to tell.
+    fn partial(
+        &self,
+        condition: &StateExpr,
+        part: &Configuration,
+        fixed: usize,
+    ) -> Result<Option<Value>, BackwardFault> {
+        Ok(match condition {
+            Expr::Const(value) => Some(*value),
+            Expr::Leaf(atom) => self.atom(atom, part, fixed)?,
+            Expr::Unary(op, operand) => self.partial(operand, part, fixed)?.map(|value| op.apply(value)),
+            Expr::Binary(op, left, right) => {
+                let (left, right) = (self.partial(left, part, fixed)?, self.partial(right, part, fixed)?);
+                match (op, left, right) {
+                    (_, Some(left), Some(right)) => Some(op.apply(left, right)),
+                    (BinaryOp::And, Some(0), _) | (BinaryOp::And, _, Some(0)) => Some(0),
+                    (BinaryOp::Or, Some(known), _) | (BinaryOp::Or, _, Some(known)) if known != 0 => Some(1),
+                    _ => None,
+                }
+            }
+        })
+    }
+
+    fn atom(&self, atom: &StateAtom, part: &Configuration, fixed: usize) -> Result<Option<Value>, BackwardFault> {
+        let place = |thread: &ThreadId| self.threads.iter().position(|running| running == thread);
+        match atom {
+            StateAtom::Cell(address) => Ok(self.cell(*address, part)),
+            StateAtom::At { thread, locations } => self
+                .in_class(place(thread), part, fixed, |state| Some(Value::from(locations.contains(&state.location)))),
+            StateAtom::Register { thread, register } => {
+                self.in_class(place(thread), part, fixed, |state| state.registers.get(register).copied())
+            }
+        }
+    }
+
+    fn cell(&self, address: Address, part: &Configuration) -> Option<Value> {
+        // A cell that no thread touches keeps its value.
+        let is_touched = self.values.contains_key(&address);
+        if is_touched { part.memory.get(&address).copied() } else { Some(self.program.initial_value(address)) }
+    }
+
+    /// What is true of all states of the class that a thread is in.
+    fn in_class(
+        &self,
+        place: Option<usize>,
+        part: &Configuration,
+        fixed: usize,
+        look: impl Fn(&LocalState) -> Option<Value>,
+    ) -> Result<Option<Value>, BackwardFault> {
+        let Some(place) = place else { return Ok(Some(0)) };
+        if place >= fixed {
+            return Ok(None);
+        }
+        let Some(class) = part.threads[place].class else { return Ok(None) };
+        let mut seen = self.proof.classes[place][class].iter().map(look);
+        let first = seen.next().flatten().ok_or(BackwardFault::Malformed)?;
+        if seen.all(|value| value == Some(first)) {
+            Ok(Some(first))
+        } else {
+            Err(BackwardFault::Mixed(self.threads[place]))
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Threads by themselves: the moves between the classes of their states, whatever their loads find.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_ir::{Address, Edge, Instruction, LocId, Program, RegExpr, RegId, Rmw, ThreadId, Value};
+
+use super::check::BackwardFault;
+use super::{BackwardProof, LocalState};
+
+/// More values of a cell than this are not tried.
+const MOST_VALUES: usize = 10_000;
+
+/// What a move does to memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Deed {
+    Silent,
+    Load(Address, Value),
+    Store(Address, Value),
+    Fence,
+    ReadModifyWrite(Address, Value, Value),
+    Lock,
+    Unlock,
+}
+
+/// A move from one class to another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct ClassMove {
+    pub(super) to: usize,
+    pub(super) deed: Deed,
+    pub(super) from: usize,
+}
+
+/// A thread by itself.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) struct Locals {
+    /// Moves that change something, by where they lead.
+    pub(super) moves: BTreeSet<ClassMove>,
+    /// For each class whether the thread holds the lock there.
+    pub(super) holds: Vec<bool>,
+    pub(super) start: usize,
+}
+
+/// The values that each cell may hold.
+pub(super) type Values = BTreeMap<Address, BTreeSet<Value>>;
+
+/// Finds the moves of all threads, and the values of cells, and checks that the classes hold every state.
+pub(super) fn locals(
+    program: &Program,
+    threads: &[ThreadId],
+    proof: &BackwardProof,
+) -> Result<(Vec<Locals>, Values), BackwardFault> {
+    if proof.classes.len() != threads.len() {
+        return Err(BackwardFault::Malformed);
+    }
+    let worlds: Result<Vec<World<'_>>, _> =
+        threads.iter().zip(&proof.classes).map(|(&thread, classes)| World::new(program, thread, classes)).collect();
+    let worlds = worlds?;
+    let mut values = Values::new();
+    loop {
+        let before: usize = values.values().map(BTreeSet::len).sum();
+        let found: Result<Vec<Locals>, _> = worlds.iter().map(|world| world.locals(&mut values)).collect();
+        let found = found?;
+        // Values that were found on the way give loads more to find.
+        if values.values().map(BTreeSet::len).sum::<usize>() == before {
+            return Ok((found, values));
+        }
+    }
+}
+
+/// The states of one thread.
+struct World<'a> {
+    program: &'a Program,
+    thread: ThreadId,
+    class_of: BTreeMap<&'a LocalState, usize>,
+    /// Which registers are told at each place.
+    told: BTreeMap<LocId, BTreeSet<RegId>>,
+    holds: Vec<bool>,
+}
+
+impl<'a> World<'a> {
+    fn new(program: &'a Program, thread: ThreadId, classes: &'a [Vec<LocalState>]) -> Result<Self, BackwardFault> {
+        let body = program.body(thread);
+        let mut world = Self { program, thread, class_of: BTreeMap::new(), told: BTreeMap::new(), holds: Vec::new() };
+        for (number, class) in classes.iter().enumerate() {
+            let holds = class.first().ok_or(BackwardFault::Malformed)?.holds_lock;
+            world.holds.push(holds);
+            for state in class {
+                let told: BTreeSet<RegId> = state.registers.keys().copied().collect();
+                let fits = state.location.index() < body.locations.len()
+                    && told.iter().all(|register| register.index() < body.registers.len())
+                    && state.holds_lock == holds
+                    && *world.told.entry(state.location).or_insert_with(|| told.clone()) == told;
+                if !fits || world.class_of.insert(state, number).is_some() {
+                    return Err(BackwardFault::Malformed);
+                }
+            }
+        }
+        Ok(world)
+    }
+
+    /// The class of a state, once what is not told is forgotten.
+    fn class(&self, location: LocId, mut registers: BTreeMap<RegId, Value>, holds_lock: bool) -> Option<usize> {
+        let told = self.told.get(&location)?;
+        registers.retain(|register, _| told.contains(register));
+        self.class_of.get(&LocalState { location, registers, holds_lock }).copied()
+    }
+
+    fn locals(&self, values: &mut Values) -> Result<Locals, BackwardFault> {
+        let body = self.program.body(self.thread);
+        let zeros = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).collect();
+        let missing = BackwardFault::MissingState(self.thread);
+        let start = self.class(body.entry, zeros, false).ok_or(missing)?;
+        let mut moves = BTreeSet::new();
+        for (&state, &from) in &self.class_of {
+            for (_, edge) in body.edges_from(state.location) {
+                self.follow(state, edge, values, &mut |deed, to| {
+                    // What changes nothing needs no look.
+                    let idle = match deed {
+                        Deed::Silent | Deed::Load(..) | Deed::Fence => true,
+                        Deed::ReadModifyWrite(_, old, new) => old == new,
+                        Deed::Store(..) | Deed::Lock | Deed::Unlock => false,
+                    };
+                    if to != from || !idle {
+                        moves.insert(ClassMove { to, deed, from });
+                    }
+                })?;
+            }
+        }
+        Ok(Locals { moves, holds: self.holds.clone(), start })
+    }
+
+    fn eval(&self, state: &LocalState, expr: &RegExpr) -> Result<Value, BackwardFault> {
+        let mut untold = None;
+        let value = expr.eval(&mut |register| {
+            state.registers.get(register).copied().unwrap_or_else(|| {
+                untold = Some(BackwardFault::UnknownRegister(self.thread, *register));
+                0
+            })
+        });
+        untold.map_or(Ok(value), Err)
+    }
+
+    /// Calls `emit` for each move along the edge.
+    fn follow(
+        &self,
+        state: &LocalState,
+        edge: &Edge,
+        values: &mut Values,
+        emit: &mut impl FnMut(Deed, usize),
+    ) -> Result<(), BackwardFault> {
+        let holds = state.holds_lock;
+        let mut go = |deed, to: LocId, set: Option<(RegId, Value)>, holds| {
+            let mut registers = state.registers.clone();
+            registers.extend(set);
+            let class = self.class(to, registers, holds).ok_or(BackwardFault::MissingState(self.thread))?;
+            emit(deed, class);
+            Ok(())
+        };
+        match &edge.instruction {
+            Instruction::Skip | Instruction::Terminate => go(Deed::Silent, edge.to, None, holds),
+            Instruction::Load { register, address } => {
+                let address = self.eval(state, address)?;
+                for value in self.known(values, address) {
+                    go(Deed::Load(address, value), edge.to, Some((*register, value)), holds)?;
+                }
+                Ok(())
+            }
+            Instruction::Store { address, value } => {
+                let (address, value) = (self.eval(state, address)?, self.eval(state, value)?);
+                if !self.program.admits(address, value) {
+                    return Ok(());
+                }
+                self.learn(values, address, value)?;
+                go(Deed::Store(address, value), edge.to, None, holds)
+            }
+            Instruction::Fence => go(Deed::Fence, edge.to, None, holds),
+            Instruction::Assign { register, value } => {
+                go(Deed::Silent, edge.to, Some((*register, self.eval(state, value)?)), holds)
+            }
+            Instruction::Assume(condition) if self.eval(state, condition)? == 0 => Ok(()),
+            Instruction::Assume(_) => go(Deed::Silent, edge.to, None, holds),
+            Instruction::Assert(condition) => {
+                let failed = self.program.body(self.thread).failed.ok_or(BackwardFault::Malformed)?;
+                let to = if self.eval(state, condition)? != 0 { edge.to } else { failed };
+                go(Deed::Silent, to, None, holds)
+            }
+            Instruction::ReadModifyWrite { register, address, operation } => {
+                let address = self.eval(state, address)?;
+                for old in self.known(values, address) {
+                    let (new, result) = self.modify(state, operation, old)?;
+                    if !self.program.admits(address, new) {
+                        continue;
+                    }
+                    self.learn(values, address, new)?;
+                    let set = register.map(|register| (register, result));
+                    go(Deed::ReadModifyWrite(address, old, new), edge.to, set, holds)?;
+                }
+                Ok(())
+            }
+            Instruction::Lock if !holds => go(Deed::Lock, edge.to, None, true),
+            Instruction::Unlock if holds => go(Deed::Unlock, edge.to, None, false),
+            Instruction::Lock | Instruction::Unlock => Ok(()),
+            Instruction::Havoc { register, range } => {
+                let told = self.told.get(&edge.to).is_some_and(|told| told.contains(register));
+                let high = if told { range.high } else { range.low };
+                for value in range.low..=high {
+                    go(Deed::Silent, edge.to, Some((*register, value)), holds)?;
+                }
+                Ok(())
+            }
+            Instruction::Snapshot(_) | Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => {
+                Err(BackwardFault::Unsupported)
+            }
+        }
+    }
+
+    /// What the cell holds afterwards, and the result.
+    fn modify(&self, state: &LocalState, operation: &Rmw, old: Value) -> Result<(Value, Value), BackwardFault> {
+        Ok(match operation {
+            Rmw::CompareAndSwap { expected, new } => {
+                let equal = self.eval(state, expected)? == old;
+                (if equal { self.eval(state, new)? } else { old }, Value::from(equal))
+            }
+            Rmw::CompareExchange { expected, new } => {
+                let equal = self.eval(state, expected)? == old;
+                (if equal { self.eval(state, new)? } else { old }, old)
+            }
+            Rmw::Exchange(new) => (self.eval(state, new)?, old),
+            Rmw::Fetch(how, operand) => (how.operator().apply(old, self.eval(state, operand)?), old),
+        })
+    }
+
+    fn known(&self, values: &mut Values, address: Address) -> Vec<Value> {
+        let first = self.program.initial_value(address);
+        values.entry(address).or_insert_with(|| BTreeSet::from([first])).iter().copied().collect()
+    }
+
+    fn learn(&self, values: &mut Values, address: Address, value: Value) -> Result<(), BackwardFault> {
+        let first = self.program.initial_value(address);
+        let known = values.entry(address).or_insert_with(|| BTreeSet::from([first]));
+        known.insert(value);
+        if known.len() > MOST_VALUES { Err(BackwardFault::TooManyValues(address)) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,74 @@
+//! A proof that goals cannot be reached under TSO, from behind: a set of configurations of the load-buffer view that holds all that show a
+//! goal, into which no step leads from outside, and in which the program does not start.
+//!
+//! In the load-buffer view a store writes memory at once and leaves an *own* message in its thread's buffer; memory may send what a cell
+//! holds to a thread at any time; old messages are dropped; a load takes the newest own message to its cell, else the oldest message must
+//! be about it. `SOUNDNESS.md` says why this decides reachability under TSO, and which steps need not be looked at. What is
+//! checked here is only the set ([`check_backward_proof`]); it does not matter how it was found.
+
+mod check;
+mod goals;
+mod locals;
+mod order;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use weir_ir::{Address, LocId, RegId, Value};
+
+use crate::Goal;
+
+pub use check::{BackwardError, BackwardFault, check_backward_proof};
+
+/// The configurations, and what they show to be impossible.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BackwardProof {
+    /// What cannot be reached.
+    pub goals: Vec<Goal>,
+    /// For each thread that runs, all states that it can be in by itself, in classes that are not told apart.
+    pub classes: Vec<Vec<Vec<LocalState>>>,
+    /// The least configurations of the set: each stands for those above it.
+    pub configurations: Vec<Configuration>,
+}
+
+/// A state of one thread by itself.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LocalState {
+    /// Where it is.
+    pub location: LocId,
+    /// Registers that matter; which do depends on nothing but the location.
+    pub registers: BTreeMap<RegId, Value>,
+    /// Whether it holds the global lock.
+    pub holds_lock: bool,
+}
+
+/// All configurations that agree in what is written down, with any further messages from memory.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Configuration {
+    /// The threads that run, in the order of the program.
+    pub threads: Vec<ThreadView>,
+    /// Cells that hold a certain value; all others may hold anything.
+    pub memory: BTreeMap<Address, Value>,
+}
+
+/// One thread of a configuration.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ThreadView {
+    /// The class of its state, by number; `None` is any state in which it does not hold the lock and no own message waits.
+    pub class: Option<usize>,
+    /// What it may still read, the oldest first.
+    pub messages: Vec<Message>,
+}
+
+/// Something that a thread may read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Message {
+    /// Which cell.
+    pub address: Address,
+    /// Which value.
+    pub value: Value,
+    /// Whether it is a store of the thread itself.
+    pub own: bool,
+}

@@ -1,0 +1,246 @@
+//! One step back: the least configurations from which a configuration can be entered.
+//!
+//! Old messages are dropped as soon as their thread needs them no more. So an own message comes back only together with the store
+//! that made it, with a load that takes it, or with a load that happens while it waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_ir::{Address, Value};
+
+use super::locals::{Deed, Locals};
+use super::{Configuration, Message};
+
+/// The program, as far as steps go.
+pub(super) struct Steps<'a> {
+    pub(super) locals: &'a [Locals],
+}
+
+impl Steps<'_> {
+    fn holder(&self, configuration: &Configuration) -> Option<usize> {
+        let holds =
+            |place: usize| configuration.threads[place].class.is_some_and(|class| self.locals[place].holds[class]);
+        (0..configuration.threads.len()).find(|&place| holds(place))
+    }
+
+    /// Whether another thread holds the lock.
+    fn is_locked_out(&self, configuration: &Configuration, place: usize) -> bool {
+        self.holder(configuration).is_some_and(|holder| holder != place)
+    }
+
+    /// Everything from which the configuration can be entered, as far as that can be reached at all.
+    pub(super) fn before(&self, configuration: &Configuration) -> Vec<Configuration> {
+        let mut found = Vec::new();
+        for place in 0..configuration.threads.len() {
+            for step in &self.locals[place].moves {
+                match configuration.threads[place].class {
+                    Some(class) if class == step.to => {
+                        self.undo(configuration, place, (step.deed, step.from), &mut found);
+                    }
+                    // Any state: only what it does to others counts, with nothing left in its buffer.
+                    None if !self.locals[place].holds[step.to] => {
+                        let after = self.memory_before(configuration, place, step.deed);
+                        found.extend(after.map(|after| moved(after, place, step.from)));
+                    }
+                    _ => {}
+                }
+            }
+            found.extend(self.unsent(configuration, place));
+        }
+        found.retain(|before| self.is_plausible(before));
+        found.into_iter().map(|before| self.stripped(before)).collect()
+    }
+
+    /// The newest message from memory had not been sent yet.
+    fn unsent(&self, configuration: &Configuration, place: usize) -> Option<Configuration> {
+        let last = configuration.threads[place].messages.last().filter(|last| !last.own)?;
+        let known = configuration.memory.get(&last.address);
+        if known.is_some_and(|value| *value != last.value) || self.is_locked_out(configuration, place) {
+            return None;
+        }
+        let mut before = configuration.clone();
+        before.threads[place].messages.pop();
+        before.memory.insert(last.address, last.value);
+        Some(before)
+    }
+
+    /// Messages at the end of a buffer that say what memory holds can be sent later.
+    fn stripped(&self, mut configuration: Configuration) -> Configuration {
+        for place in 0..configuration.threads.len() {
+            while !self.is_locked_out(&configuration, place)
+                && let Some(last) = configuration.threads[place].messages.last()
+                && !last.own
+                && configuration.memory.get(&last.address) == Some(&last.value)
+            {
+                configuration.threads[place].messages.pop();
+            }
+        }
+        configuration
+    }
+
+    /// Memory before a deed. None if it cannot have led here.
+    fn memory_before(&self, configuration: &Configuration, place: usize, deed: Deed) -> Option<Configuration> {
+        let mut before = configuration.clone();
+        let leaves = |address: &Address, value: Value| {
+            configuration.memory.get(address).is_none_or(|known| *known == value)
+                && !self.is_locked_out(configuration, place)
+        };
+        match deed {
+            Deed::Silent | Deed::Load(..) | Deed::Fence => {}
+            Deed::Store(address, value) if leaves(&address, value) => {
+                before.memory.remove(&address);
+            }
+            Deed::ReadModifyWrite(address, old, new) if leaves(&address, new) => {
+                before.memory.insert(address, old);
+            }
+            // Nobody can hold the lock but the thread that just took it; nobody after it was given back.
+            Deed::Lock if self.holder(configuration) == Some(place) => {}
+            Deed::Unlock if self.holder(configuration).is_none() => {}
+            _ => return None,
+        }
+        Some(before)
+    }
+
+    fn undo(
+        &self,
+        configuration: &Configuration,
+        place: usize,
+        (deed, from): (Deed, usize),
+        found: &mut Vec<Configuration>,
+    ) {
+        let messages = &configuration.threads[place].messages;
+        match deed {
+            Deed::Load(address, value) => self.unload(configuration, place, (address, value), from, found),
+            Deed::Store(address, value) => {
+                let own = Message { address, value, own: true };
+                if messages.last().is_some_and(|last| *last != own) {
+                    return;
+                }
+                let Some(mut before) = self.memory_before(configuration, place, deed) else { return };
+                before.threads[place].messages.pop();
+                found.extend(self.with_older(&before, place, address).map(|before| moved(before, place, from)));
+                found.push(moved(before, place, from));
+            }
+            Deed::Silent => found.push(moved(configuration.clone(), place, from)),
+            Deed::Fence | Deed::ReadModifyWrite(..) | Deed::Lock | Deed::Unlock if messages.is_empty() => {
+                let before = self.memory_before(configuration, place, deed);
+                found.extend(before.map(|before| moved(before, place, from)));
+            }
+            Deed::Fence | Deed::ReadModifyWrite(..) | Deed::Lock | Deed::Unlock => {}
+        }
+    }
+
+    /// What a thread can store.
+    fn stores(&self, place: usize) -> BTreeSet<(Address, Value)> {
+        let stores = self.locals[place].moves.iter().map(|step| step.deed);
+        stores
+            .filter_map(|deed| if let Deed::Store(address, value) = deed { Some((address, value)) } else { None })
+            .collect()
+    }
+
+    /// With an older own message to a cell, anywhere but at the very beginning: there it can come back later.
+    fn with_older<'s>(
+        &'s self,
+        before: &'s Configuration,
+        place: usize,
+        address: Address,
+    ) -> impl Iterator<Item = Configuration> + 's {
+        let positions = 1..=before.threads[place].messages.len();
+        let values: Vec<Value> =
+            self.stores(place).into_iter().filter(|(other, _)| *other == address).map(|(_, value)| value).collect();
+        positions.flat_map(move |position| values.clone().into_iter().map(move |value| (position, value))).map(
+            move |(position, value)| {
+                let mut older = before.clone();
+                older.threads[place].messages.insert(position, Message { address, value, own: true });
+                older
+            },
+        )
+    }
+
+    fn unload(
+        &self,
+        configuration: &Configuration,
+        place: usize,
+        (address, value): (Address, Value),
+        from: usize,
+        found: &mut Vec<Configuration>,
+    ) {
+        let to = configuration.threads[place].class.unwrap_or(from);
+        let mut open = vec![configuration.clone()];
+        while let Some(after) = open.pop() {
+            let messages = &after.threads[place].messages;
+            if let Some(own) = messages.iter().find(|message| message.own && message.address == address) {
+                if own.value == value {
+                    found.push(moved(after, place, from));
+                }
+                continue;
+            }
+            for (other, stored) in self.stores(place) {
+                if messages.iter().any(|message| message.own && message.address == other) {
+                    continue;
+                }
+                let mut more = after.clone();
+                more.threads[place].messages.insert(0, Message { address: other, value: stored, own: true });
+                // It must have been there when the thread came to this state.
+                if self.explains(place, to, &more.threads[place].messages) {
+                    open.push(more);
+                }
+            }
+            let wanted = Message { address, value, own: false };
+            let mut before = after;
+            if before.threads[place].messages.first() != Some(&wanted) {
+                before.threads[place].messages.insert(0, wanted);
+            }
+            found.push(moved(before, place, from));
+        }
+    }
+
+    fn is_plausible(&self, configuration: &Configuration) -> bool {
+        configuration.threads.iter().enumerate().all(|(place, thread)| match thread.class {
+            Some(class) => self.explains(place, class, &thread.messages),
+            None => true,
+        })
+    }
+
+    /// Whether the thread can have come to this state with these own messages, and no others, on its way.
+    fn explains(&self, place: usize, class: usize, messages: &[Message]) -> bool {
+        let own: Vec<Message> = messages.iter().copied().filter(|message| message.own).collect();
+        let mut seen = BTreeSet::new();
+        let mut open = vec![(class, own.len())];
+        while let Some((class, waiting)) = open.pop() {
+            if waiting == 0 {
+                return true;
+            }
+            if !seen.insert((class, waiting)) {
+                continue;
+            }
+            let (made, later) = own.split_at(waiting);
+            let visible: BTreeMap<Address, Value> =
+                made.iter().map(|message| (message.address, message.value)).collect();
+            for step in self.locals[place].moves.iter().filter(|step| step.to == class) {
+                match step.deed {
+                    Deed::Silent => open.push((step.from, waiting)),
+                    Deed::Load(address, value) => {
+                        if visible.get(&address).is_none_or(|seen| *seen == value) {
+                            open.push((step.from, waiting));
+                        }
+                    }
+                    Deed::Store(address, value) => {
+                        let last = made[waiting - 1];
+                        if (last.address, last.value) == (address, value) {
+                            open.push((step.from, waiting - 1));
+                        } else if later.iter().any(|message| message.address == address) {
+                            open.push((step.from, waiting));
+                        }
+                    }
+                    Deed::Fence | Deed::ReadModifyWrite(..) | Deed::Lock | Deed::Unlock => {}
+                }
+            }
+        }
+        false
+    }
+}
+
+fn moved(mut configuration: Configuration, place: usize, class: usize) -> Configuration {
+    configuration.threads[place].class = Some(class);
+    configuration
+}
