@@ -40,13 +40,13 @@ fn help_and_version_exit_with_zero() {
 
 #[test]
 fn help_offers_only_what_there_is() {
-    let commands = ["--help", "reach", "robust", "fences", "litmus", "translate", "replay", "fmt"];
+    let commands = ["--help", "reach", "robust", "fences", "prob", "litmus", "translate", "replay", "fmt"];
     let all = commands.map(|command| match command {
         "--help" => weir(&["--help"]).stdout,
         command => weir(&[command, "--help"]).stdout,
     });
     let all = all.concat();
-    for absent in ["frequency", "sarif", "html", "promela", "persistent", "cartesian", "schema"] {
+    for absent in ["sarif", "html", "promela", "persistent", "cartesian", "schema"] {
         assert!(!all.contains(absent), "help speaks of {absent}");
     }
     for present in ["4GiB", "Examples:", "Exit status", "--keep-dead-registers", "-D <NAME=VALUE>"] {
@@ -76,7 +76,8 @@ fn manual_pages_are_printed_or_written() {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     names.sort();
-    let expected = ["check", "completions", "fences", "fmt", "litmus", "man", "reach", "replay", "robust", "translate"]
-        .map(|name| format!("weir-{name}.1"));
+    let expected =
+        ["check", "completions", "fences", "fmt", "litmus", "man", "prob", "reach", "replay", "robust", "translate"]
+            .map(|name| format!("weir-{name}.1"));
     assert_eq!(names, [&expected[..], &["weir.1".to_owned()]].concat());
 }

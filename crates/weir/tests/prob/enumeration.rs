@@ -30,7 +30,7 @@ fn price(program: &Program, instruction: &Instruction) -> u64 {
     let subject = match instruction {
         Instruction::Fence => CostSubject::Fence,
         Instruction::Store { .. } => CostSubject::Store,
-        Instruction::Load { .. } => CostSubject::Load,
+        Instruction::Load { .. } | Instruction::Snapshot(_) => CostSubject::Load,
         Instruction::ReadModifyWrite { .. } | Instruction::Lock | Instruction::Unlock => return 1,
         _ => CostSubject::Local,
     };
