@@ -134,6 +134,9 @@ pub(crate) fn basis(engine: weir::reach::Engine, buffering: Option<Buffering>, s
         );
     }
     if engine == weir::reach::Engine::Dual {
+        if states == 0 {
+            return "proved: no thread gets by itself to where a goal would be, whatever its loads find\n".to_owned();
+        }
         let found = counted(states, "least configuration");
         return format!(
             "proved by going back from the goals: {found} lead there, and the program starts in none of them\n"
