@@ -11,6 +11,9 @@ use super::predecessors::System;
 use crate::Limit;
 use crate::control::{Progress, Watch};
 
+/// After so many configurations the limits are looked at: going back from one takes as long as many steps of a search forwards.
+const A_CHECK: u32 = 8;
+
 /// A configuration that was found, by number.
 pub(super) type Id = u32;
 
@@ -121,10 +124,12 @@ impl<'a> Search<'a> {
                 continue;
             }
             pops = pops.wrapping_add(1);
-            if pops.is_multiple_of(256) {
-                if let Some(limit) = watch.exceeded(self.found.bytes(), 0) {
-                    return Outcome::Stopped(limit);
-                }
+            if pops.is_multiple_of(A_CHECK)
+                && let Some(limit) = watch.exceeded(self.found.bytes(), 0)
+            {
+                return Outcome::Stopped(limit);
+            }
+            if pops.is_multiple_of(32 * A_CHECK) {
                 let (states, open) = (self.found.len() as u64, self.open.len() as u64);
                 watch.report(&Progress { states, open, depth: u64::from(weight), elapsed: watch.elapsed() });
             }

@@ -19,6 +19,9 @@ const MOST_STATES: usize = 400_000;
 /// More values of one cell than this are not tried: most likely it counts without end.
 const MOST_VALUES: usize = 2_000;
 
+/// After so many moves the limits are looked at.
+const A_CHECK: u32 = 512;
+
 /// More combinations of values that one step may load are not tried.
 const MOST_COMBINATIONS: usize = 4_096;
 
@@ -144,9 +147,11 @@ pub(super) fn unfold(program: &Program, watch: &Watch<'_>) -> Result<Unfolded, T
         readers: Vec::new(),
         open: Vec::new(),
         states: 0,
+        moves: 0,
+        watch,
     };
     work.graphs = work.models.iter().map(Model::graph).collect();
-    work.run(watch)?;
+    work.run()?;
     Ok(Unfolded { threads, group_of, graphs: work.graphs, cells: work.cells })
 }
 
@@ -190,23 +195,18 @@ struct Work<'a> {
     /// States whose moves are not known yet.
     open: Vec<(usize, u32)>,
     states: usize,
+    moves: u32,
+    watch: &'a Watch<'a>,
 }
 
 impl Work<'_> {
-    fn run(&mut self, watch: &Watch<'_>) -> Result<(), Trouble> {
+    fn run(&mut self) -> Result<(), Trouble> {
         for group in 0..self.models.len() {
             let body = self.models[group].body;
             let registers = vec![0; body.registers.len()];
             self.state(group, body.entry, registers, false)?;
         }
-        let mut steps = 0u32;
         while let Some((group, state)) = self.open.pop() {
-            steps += 1;
-            if steps.is_multiple_of(1024)
-                && let Some(limit) = watch.exceeded(0, 0)
-            {
-                return Err(Trouble::Limit(limit));
-            }
             let location = self.graphs[group].states[state as usize].location;
             let body = self.models[group].body;
             for (id, edge) in body.edges_from(location) {
@@ -449,6 +449,12 @@ impl Work<'_> {
         holds: bool,
         choice: Value,
     ) -> Result<(), Trouble> {
+        self.moves += 1;
+        if self.moves.is_multiple_of(A_CHECK)
+            && let Some(limit) = self.watch.exceeded(0, 0)
+        {
+            return Err(Trouble::Limit(limit));
+        }
         let mut registers = self.graphs[from.group].states[from.state as usize].registers.to_vec();
         for (register, value) in set {
             registers[register.index()] = value;
