@@ -1,0 +1,80 @@
+//! The exact engine on all examples, beside the explicit one, and on Memorax' programs in `../shared/corpus`, which are not part of the
+//! repository.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use weir::reach::{Engine, Options, reach};
+use weir::{Budget, Control, Failure, Verdict};
+use weir_ir::{Program, Source};
+
+use crate::state_goals;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Whether some goal that is a condition on states can be reached, if the engine knows.
+fn verdict(program: &Program, engine: Engine) -> Option<bool> {
+    let budget = Budget { time: Some(Duration::from_secs(5)), states: Some(30_000), ..Budget::default() };
+    let options = Options { engine, goals: state_goals(program), ..Options::default() };
+    match reach(program, &options, &Control { budget, ..Control::default() }) {
+        Ok(report) => match report.verdict {
+            Verdict::Holds => Some(false),
+            Verdict::Violated(_) => Some(true),
+            Verdict::Unknown(_) => None,
+        },
+        Err(Failure::Refused(_)) => None,
+        Err(Failure::Bug(what)) => panic!("{engine:?}: {what}"),
+    }
+}
+
+#[test]
+fn dual_agrees_on_the_examples() {
+    let (mut both, mut dual_alone) = (0, 0);
+    for family in ["litmus", "mutex", "papers", "structures"] {
+        let entries = std::fs::read_dir(root().join("examples").join(family)).expect("the examples are there");
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            let text = std::fs::read_to_string(&path).expect("it can be read");
+            let source = Source::new(path.display().to_string(), text);
+            let parsed = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default());
+            let program = parsed.expect("examples are correct").program;
+            if state_goals(&program).is_empty() {
+                continue;
+            }
+            match (verdict(&program, Engine::Dual), verdict(&program, Engine::Explicit)) {
+                (Some(dual), Some(explicit)) => {
+                    assert_eq!(dual, explicit, "{}", path.display());
+                    both += 1;
+                }
+                (Some(_), None) => dual_alone += 1,
+                _ => {}
+            }
+        }
+    }
+    assert!(both > 30 && dual_alone > 0, "{both} by both, {dual_alone} by dual alone");
+}
+
+#[test]
+fn dual_agrees_on_the_corpus() {
+    let folder = root().join("../shared/corpus/memorax");
+    let Ok(table) = std::fs::read_to_string(folder.join("expected.tsv")) else {
+        eprintln!("skipped: the corpus is not here (../shared/corpus/memorax)");
+        return;
+    };
+    let mut answered = 0;
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let mut fields = line.split('\t');
+        let (Some(name), Some(expected)) = (fields.next(), fields.next()) else { continue };
+        let text = std::fs::read_to_string(folder.join(name)).expect("it can be read");
+        let program = weir_syntax::rmm::parse(&Source::new(name, text)).expect("it parses").program;
+        let found = verdict(&program, Engine::Dual);
+        answered += u64::from(found.is_some());
+        match expected {
+            "reachable" => assert_eq!(found, Some(true), "{name}"),
+            "unreachable" => assert_eq!(found, Some(false), "{name}"),
+            _ => {}
+        }
+    }
+    assert!(answered >= 50, "{answered} answers");
+}
