@@ -96,4 +96,4 @@ Examples:
   weir fences --cost frequency seqlock.weir       Rather where runs seldom come by
   weir fences --stats --format json *.weir        A table of programs
 
-Exit status: 0 fences were found or none is needed, 2 bad usage or bad input, 3 unknown.";
+Exit status: 0 fences were found or none is needed, 1 no fence helps (`--for safe`), 2 bad usage or bad input, 3 unknown.";

@@ -50,6 +50,8 @@ pub(crate) enum Outcome {
     Nowhere(Attack),
     /// No fence helps: this goal can be reached without any store waiting.
     Hopeless(Goal),
+    /// This goal can be reached by a run in which stores wait, but only where there is no place for a fence.
+    NoPlace(Goal),
     /// The search stopped before it knew.
     Stopped(Limit),
     /// The engine cannot handle something in the program.
@@ -61,7 +63,7 @@ impl Outcome {
         match self {
             Self::Found { .. } => Status::Holds,
             Self::Hopeless(_) => Status::Violated,
-            Self::Nowhere(_) | Self::Stopped(_) | Self::Refused(_) => Status::Unknown,
+            Self::Nowhere(_) | Self::NoPlace(_) | Self::Stopped(_) | Self::Refused(_) => Status::Unknown,
         }
     }
 }
@@ -151,6 +153,7 @@ impl Hunt<'_> {
         let outcome = match &report.fences {
             Fences::Nowhere(attack) => Outcome::Nowhere(*attack),
             Fences::Hopeless(goal) => Outcome::Hopeless(*goal),
+            Fences::NoPlace(goal) => Outcome::NoPlace(*goal),
             Fences::Stopped(limit) => Outcome::Stopped(*limit),
             Fences::Cheapest(sets) => self.checked(sets, &control.after(started.elapsed()))?,
         };

@@ -71,8 +71,10 @@ pub enum Fences {
     Cheapest(Vec<BTreeSet<usize>>),
     /// No place lies between the store and the load of this attack.
     Nowhere(Attack),
-    /// This goal can be reached without any store waiting, so no fence helps.
+    /// This goal can be reached without store buffers, so no fence helps.
     Hopeless(Goal),
+    /// This goal can be reached by a run in which stores wait, but only where there is no place for a fence.
+    NoPlace(Goal),
     /// The search was stopped.
     Stopped(Limit),
 }
@@ -147,6 +149,7 @@ enum Trial {
     /// It is not, and no place would help.
     Nowhere(Attack),
     Hopeless(Goal),
+    NoPlace(Goal),
     Stopped(Limit),
 }
 
@@ -162,6 +165,7 @@ impl Hunt<'_> {
                 Trial::Refuted => {}
                 Trial::Nowhere(attack) => return Ok(Fences::Nowhere(attack)),
                 Trial::Hopeless(goal) => return Ok(Fences::Hopeless(goal)),
+                Trial::NoPlace(goal) => return Ok(Fences::NoPlace(goal)),
                 Trial::Stopped(limit) => return Ok(Fences::Stopped(limit)),
                 Trial::Robust => {
                     self.report.cost = cost;
@@ -224,7 +228,14 @@ impl Hunt<'_> {
         };
         let counts: Vec<usize> = self.program.threads.iter().map(|thread| thread.body.edges().len()).collect();
         let stopped = safe::stopped_after(&fenced, &found, &counts);
-        Ok(if self.demand(&stopped) { Trial::Refuted } else { Trial::Hopeless(found.goal()) })
+        Ok(if self.demand(&stopped) {
+            Trial::Refuted
+        } else if found.happens_before().is_cyclic() {
+            Trial::NoPlace(found.goal())
+        } else {
+            // A run without store buffers does the same.
+            Trial::Hopeless(found.goal())
+        })
     }
 
     fn attack(&self, question: Question, control: &Control) -> Result<(Found, Statistics), Failure> {

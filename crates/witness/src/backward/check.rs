@@ -78,6 +78,9 @@ fn check(program: &Program, proof: &BackwardProof) -> Result<(), (Option<usize>,
     if threads.iter().any(|&thread| program.thread(thread).multiplicity == Multiplicity::Arbitrary) {
         return Err(all(BackwardFault::Unsupported));
     }
+    if proof.goals.is_empty() {
+        return Err(all(BackwardFault::UnknownGoal));
+    }
     let (locals, values) = locals(program, &threads, proof).map_err(all)?;
     let set = Set::new(proof, &locals, groups(program, &threads, proof, &locals));
     for (number, configuration) in proof.configurations.iter().enumerate() {
@@ -210,7 +213,7 @@ fn explain(program: &Program, fault: &BackwardFault) -> String {
         BackwardFault::Enters => "a step leads here from a configuration that is not there".to_owned(),
         BackwardFault::HoldsTheStart => "the program starts in one of the configurations".to_owned(),
         BackwardFault::Deadlock => "no such set shows that there is no deadlock".to_owned(),
-        BackwardFault::UnknownGoal => "the program has no such goal".to_owned(),
+        BackwardFault::UnknownGoal => "it names no goal of the program".to_owned(),
         BackwardFault::Unsupported => "the program has something that such a proof cannot speak of".to_owned(),
     }
 }

@@ -188,7 +188,8 @@ impl<'a> World<'a> {
                 let address = self.eval(state, address)?;
                 for old in self.known(values, address) {
                     let (new, result) = self.modify(state, operation, old)?;
-                    if !self.program.admits(address, new) {
+                    // What leaves the cell as it is writes nothing that a range could forbid.
+                    if new != old && !self.program.admits(address, new) {
                         continue;
                     }
                     self.learn(values, address, new)?;

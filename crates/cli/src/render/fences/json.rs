@@ -45,7 +45,7 @@ pub(crate) fn answer(task: &Task<'_>, finding: &Finding<'_>) -> FencesAnswer {
             Outcome::Found { unchecked, .. } => unchecked.map(limit_record),
             Outcome::Stopped(limit) => Some(limit_record(*limit)),
             Outcome::Refused(_) => Some(LimitRecord::Refused),
-            Outcome::Nowhere(_) | Outcome::Hopeless(_) => None,
+            Outcome::Nowhere(_) | Outcome::NoPlace(_) | Outcome::Hopeless(_) => None,
         },
         warnings: warnings(
             finding.program,

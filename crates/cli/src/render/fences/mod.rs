@@ -123,7 +123,11 @@ pub(super) fn reason(finding: &Finding<'_>) -> Option<String> {
         }
         Outcome::Hopeless(goal) => {
             let goal = crate::goals::text(finding.program, *goal);
-            Some(format!("without any store waiting in a buffer this can be reached: {goal}"))
+            Some(format!("without store buffers this can be reached: {goal}"))
+        }
+        Outcome::NoPlace(goal) => {
+            let goal = crate::goals::text(finding.program, *goal);
+            Some(format!("no fence fits where stores wait in a run that reaches this: {goal}"))
         }
         Outcome::Stopped(limit) => Some(limit_text(*limit, &finding.options.limits)),
         Outcome::Refused(diagnostic) => Some(diagnostic.message.clone()),
@@ -133,7 +137,7 @@ pub(super) fn reason(finding: &Finding<'_>) -> Option<String> {
 fn explanation(finding: &Finding<'_>) -> String {
     match &finding.outcome {
         Outcome::Found { repairs, unchecked } => found(finding, repairs, *unchecked),
-        Outcome::Nowhere(_) => {
+        Outcome::Nowhere(_) | Outcome::NoPlace(_) => {
             format!("\n{}", help("split the statement into several, so that a fence can stand between them"))
         }
         Outcome::Hopeless(_) => format!("\n{}", help("`weir reach --model sc` shows how")),

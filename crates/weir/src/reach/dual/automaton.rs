@@ -3,6 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::unfold::{Graph, Label};
+use crate::Limit;
+use crate::control::Watch;
 
 /// A thread as an automaton over what it does to memory. States are numbered from 0.
 #[derive(Debug)]
@@ -19,17 +21,20 @@ pub(super) struct Automaton {
 }
 
 /// Makes a small automaton. States with different observations are kept apart. None if it is still too large.
-pub(super) fn minimise(graph: &Graph, observation: &[u32]) -> Option<Automaton> {
+///
+/// # Errors
+/// If a limit is reached first.
+pub(super) fn minimise(graph: &Graph, observation: &[u32], watch: &Watch<'_>) -> Result<Option<Automaton>, Limit> {
     let mut current = Quotient::new(graph, observation);
     loop {
         let before = current.count;
-        current = current.refined();
+        current = current.refined(watch)?;
         current = current.without_waiting();
         if current.count == before {
             break;
         }
     }
-    current.finish(graph)
+    Ok(current.finish(graph))
 }
 
 /// A partition of the graph's states, as a graph of its own.
@@ -67,7 +72,7 @@ impl Quotient {
     }
 
     /// Joins states that have the same observation and the same moves to joined states.
-    fn refined(self) -> Self {
+    fn refined(self, watch: &Watch<'_>) -> Result<Self, Limit> {
         let mut block: Vec<u32> = self.observation.clone();
         let mut count = 0;
         loop {
@@ -85,9 +90,12 @@ impl Quotient {
             let found = numbers.len();
             block = next;
             if found == count {
-                return self.joined(&block, found);
+                return Ok(self.joined(&block, found));
             }
             count = found;
+            if let Some(limit) = watch.exceeded(0, 0) {
+                return Err(limit);
+            }
         }
     }
 

@@ -4,6 +4,8 @@ use weir_ir::{BinaryOp, Expr, LocId, Program, PropertyKind, StateAtom, StateExpr
 use weir_witness::Goal;
 
 use super::unfold::{Local, Unfolded};
+use crate::Limit;
+use crate::control::Watch;
 
 /// What is looked for, as a condition on places, registers and cells.
 #[derive(Debug)]
@@ -118,11 +120,22 @@ enum Variable<'a> {
     Cell(usize),
 }
 
+/// After so many steps the limits are looked at.
+const A_CHECK: usize = 2_048;
+
 /// More partial configurations than this are not listed.
 const MOST_ASKS: usize = 200_000;
 
 /// All least parts of configurations that meet a goal's condition. None if there are too many.
-pub(super) fn asks(unfolded: &Unfolded, wanted: &Wanted, members: &[&[u32]]) -> Option<Vec<Ask>> {
+///
+/// # Errors
+/// If a limit is reached first.
+pub(super) fn asks(
+    unfolded: &Unfolded,
+    wanted: &Wanted,
+    members: &[&[u32]],
+    watch: &Watch<'_>,
+) -> Result<Option<Vec<Ask>>, Limit> {
     let mut variables: Vec<Variable<'_>> = Vec::new();
     let (mut threads, mut cells) = (Vec::new(), Vec::new());
     wanted.condition.for_each_leaf(&mut |atom| match atom {
@@ -136,8 +149,13 @@ pub(super) fn asks(unfolded: &Unfolded, wanted: &Wanted, members: &[&[u32]]) -> 
     variables.extend(threads.into_iter().map(|thread| Variable::Thread(thread, members[unfolded.group_of[thread]])));
     variables.extend(cells.into_iter().map(Variable::Cell));
     let empty = Ask { locals: vec![None; unfolded.threads.len()], memory: vec![None; unfolded.cells.addresses.len()] };
-    let mut listing = Listing { unfolded, condition: &wanted.condition, variables, found: Vec::new(), steps: 0 };
-    listing.extend(empty, 0, members).then_some(listing.found)
+    let condition = &wanted.condition;
+    let mut listing = Listing { unfolded, condition, variables, found: Vec::new(), steps: 0, watch, limit: None };
+    let is_complete = listing.extend(empty, 0, members);
+    match listing.limit {
+        Some(limit) => Err(limit),
+        None => Ok(is_complete.then_some(listing.found)),
+    }
 }
 
 struct Listing<'a> {
@@ -146,13 +164,18 @@ struct Listing<'a> {
     variables: Vec<Variable<'a>>,
     found: Vec<Ask>,
     steps: usize,
+    watch: &'a Watch<'a>,
+    limit: Option<Limit>,
 }
 
 impl Listing<'_> {
     /// Fixes one variable after the other until the condition is decided; false if that is too much work.
     fn extend(&mut self, ask: Ask, next: usize, members: &[&[u32]]) -> bool {
         self.steps += 1;
-        if self.steps > 50 * MOST_ASKS || self.found.len() > MOST_ASKS {
+        if self.steps.is_multiple_of(A_CHECK) {
+            self.limit = self.watch.exceeded(0, 0);
+        }
+        if self.limit.is_some() || self.steps > 50 * MOST_ASKS || self.found.len() > MOST_ASKS {
             return false;
         }
         match partial(self.condition, &mut |atom| self.value(atom, &ask, members)) {

@@ -67,10 +67,16 @@ fn decide(
         Err(Trouble::Thread(thread)) => return Err(too_many_states(program, thread)),
     };
     let Some(wanted) = goals::wanted(program, &unfolded, &goals) else { return Err(deadlock(program, &goals)) };
-    let system = system(&unfolded, &wanted).ok_or_else(|| too_large(program))?;
+    let system = match system(&unfolded, &wanted, &watch) {
+        Ok(system) => system.ok_or_else(|| too_large(program))?,
+        Err(limit) => return Ok((stopped(limit, started), None)),
+    };
     let initial = initial(&system, &unfolded);
     let mut search = Search::new(&system, &initial);
-    let targets = targets(&system, &unfolded, &wanted).ok_or_else(|| too_large(program))?;
+    let targets = match targets(&system, &unfolded, &wanted, &watch) {
+        Ok(targets) => targets.ok_or_else(|| too_large(program))?,
+        Err(limit) => return Ok((stopped(limit, started), None)),
+    };
     for (_, config) in &targets {
         search.add(config.clone(), None);
     }
@@ -99,20 +105,25 @@ fn stopped(limit: Limit, started: Instant) -> Report {
 }
 
 /// The load-buffer view of the program. None if something has no number.
-fn system(unfolded: &Unfolded, wanted: &[Wanted]) -> Option<System> {
+fn system(unfolded: &Unfolded, wanted: &[Wanted], watch: &Watch<'_>) -> Result<Option<System>, Limit> {
     const MOST_THREADS: usize = 60;
     if unfolded.threads.len() > MOST_THREADS {
-        return None;
+        return Ok(None);
     }
     let observations = goals::observations(unfolded, wanted);
-    let automata: Option<Vec<Automaton>> =
-        unfolded.graphs.iter().zip(&observations).map(|(graph, seen)| minimise(graph, seen)).collect();
+    let mut automata: Vec<Automaton> = Vec::new();
+    for (graph, seen) in unfolded.graphs.iter().zip(&observations) {
+        match minimise(graph, seen, watch)? {
+            Some(automaton) => automata.push(automaton),
+            None => return Ok(None),
+        }
+    }
     let members = |group| (0..unfolded.threads.len()).filter(|&thread| unfolded.group_of[thread] == group).collect();
     let groups = (0..unfolded.graphs.len()).map(members).collect();
     let values: Vec<usize> = unfolded.cells.values.iter().map(Vec::len).collect();
     let snapshots = unfolded.cells.snapshots.clone();
-    let shape = Shape::new(groups, &values, &snapshots)?;
-    Some(System::new(shape, automata?, unfolded.group_of.clone(), snapshots))
+    let shape = Shape::new(groups, &values, &snapshots);
+    Ok(shape.map(|shape| System::new(shape, automata, unfolded.group_of.clone(), snapshots)))
 }
 
 fn initial(system: &System, unfolded: &Unfolded) -> Config {
@@ -123,15 +134,21 @@ fn initial(system: &System, unfolded: &Unfolded) -> Config {
 }
 
 /// The least configurations that show a goal. None if they are too many.
-fn targets(system: &System, unfolded: &Unfolded, wanted: &[Wanted]) -> Option<Vec<(Goal, Config)>> {
+fn targets(
+    system: &System,
+    unfolded: &Unfolded,
+    wanted: &[Wanted],
+    watch: &Watch<'_>,
+) -> Result<Option<Vec<(Goal, Config)>>, Limit> {
     let members: Vec<&[u32]> = system.automata.iter().map(|automaton| automaton.member.as_slice()).collect();
     let mut targets = Vec::new();
     for goal in wanted {
-        for ask in asks(unfolded, goal, &members)? {
+        let Some(asks) = asks(unfolded, goal, &members, watch)? else { return Ok(None) };
+        for ask in asks {
             with_lock(system, &ask, &mut |config| targets.push((goal.goal, config)));
         }
     }
-    Some(targets)
+    Ok(Some(targets))
 }
 
 /// All ways in which the lock can be held: by nobody, or by one thread in a state in which it holds it.
