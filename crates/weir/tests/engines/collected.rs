@@ -56,6 +56,7 @@ fn dual_agrees_on_the_examples() {
 }
 
 #[test]
+#[allow(clippy::print_stderr)] // Says what is missing.
 fn dual_agrees_on_the_corpus() {
     let folder = root().join("../shared/corpus/memorax");
     let Ok(table) = std::fs::read_to_string(folder.join("expected.tsv")) else {
