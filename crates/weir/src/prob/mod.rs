@@ -1,7 +1,7 @@
 //! How likely, how soon, how costly: programs under Total Store Order with a scheduler and buffers that follow chance.
 //!
-//! After P. A. Abdulla, M. F. Atig, R. A. Agarwal, A. Godbole, S. Krishna, "Probabilistic Total Store Ordering", 2022. [`chain`] is the
-//! Markov chain; [`judge`] says where a question is settled; [`probability`] encloses numbers. `docs/probability.md`
+//! After P. A. Abdulla, M. F. Atig, R. A. Agarwal, A. Godbole, S. Krishna, "Probabilistic Total Store Ordering", 2022. `chain` is the
+//! Markov chain; `judge` says where a question is settled; `probability` encloses numbers. `docs/probability.md`
 //! tells what is computed and why the intervals are certain.
 //!
 //! Direction of error: none. An interval contains the true value whatever was left out and however numbers were rounded; if it cannot be

@@ -3,7 +3,7 @@
 //! A path is a sequence of steps of one thread that begins with a store and ends with a load, with nothing on the way that needs an
 //! empty buffer. The extended program has, beside the thread's own code, code that goes along the path with its stores kept in
 //! registers. A run of the extended program under SC stands for a run of the original under TSO: every edge remembers what it
-//! executes or flushes there ([`Origin`]).
+//! executes or flushes there (`Origin`).
 //!
 //! Two forms:
 //! - [`delay`] keeps the code as it was and adds all that TSO can do along the paths (`chain.rs`). It can be entered at any store
