@@ -257,6 +257,16 @@ impl Body {
         self.location_ids().filter(carries).collect()
     }
 
+    /// Whether the other automaton does the same, edge by edge. Names and places in the text do not count.
+    pub fn does_the_same(&self, other: &Self) -> bool {
+        let shape =
+            |body: &Self| (body.entry, body.failed, body.registers.len(), body.locations.len(), body.edges.len());
+        let same = |(left, right): (&Edge, &Edge)| {
+            (left.from, left.to, &left.instruction) == (right.from, right.to, &right.instruction)
+        };
+        shape(self) == shape(other) && self.edges.iter().zip(&other.edges).all(same)
+    }
+
     /// The same automaton with every edge replaced.
     #[must_use]
     pub fn map_edges(&self, change: impl FnMut(&Edge) -> Edge) -> Self {

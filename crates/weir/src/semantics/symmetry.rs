@@ -28,13 +28,7 @@ pub(crate) fn interchangeable(program: &Program, threads: &[ThreadId], goals: &[
 }
 
 fn same_code(program: &Program, one: ThreadId, other: ThreadId) -> bool {
-    let (left, right) = (program.body(one), program.body(other));
-    let shape = |body: &weir_ir::Body| (body.entry, body.failed, body.locations.len(), body.registers.len());
-    let mut edges = left.edges().iter().zip(right.edges());
-    shape(left) == shape(right)
-        && left.edges().len() == right.edges().len()
-        && edges
-            .all(|(left, right)| (left.from, left.to, &left.instruction) == (right.from, right.to, &right.instruction))
+    program.body(one).does_the_same(program.body(other))
         && observed_registers(program, one) == observed_registers(program, other)
 }
 

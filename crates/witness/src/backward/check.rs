@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use weir_ir::{Address, Body, Multiplicity, Program, RegId, ThreadId};
+use weir_ir::{Address, Multiplicity, Program, RegId, ThreadId};
 
 use super::goals::{Shower, condition};
 use super::locals::{Locals, locals};
@@ -123,7 +123,7 @@ fn groups(program: &Program, threads: &[ThreadId], proof: &BackwardProof, locals
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for place in 0..threads.len() {
         let is_like = |other: usize| {
-            is_same(program.body(threads[place]), program.body(threads[other]))
+            program.body(threads[place]).does_the_same(program.body(threads[other]))
                 && proof.classes[place] == proof.classes[other]
                 && locals[place] == locals[other]
         };
@@ -133,15 +133,6 @@ fn groups(program: &Program, threads: &[ThreadId], proof: &BackwardProof, locals
         }
     }
     groups
-}
-
-fn is_same(left: &Body, right: &Body) -> bool {
-    let same = |(left, right): (&weir_ir::Edge, &weir_ir::Edge)| {
-        (left.from, left.to, &left.instruction) == (right.from, right.to, &right.instruction)
-    };
-    (left.entry, left.failed, left.locations.len(), left.edges().len())
-        == (right.entry, right.failed, right.locations.len(), right.edges().len())
-        && left.edges().iter().zip(right.edges()).all(same)
 }
 
 /// What must agree of two configurations if one stands for the other: the own messages of each group, in any order.

@@ -126,7 +126,7 @@ pub(super) fn unfold(program: &Program, watch: &Watch<'_>) -> Result<Unfolded, T
     let mut observed: Vec<RegisterSet> = Vec::new();
     for &thread in &threads {
         let seen = observed_registers(program, thread);
-        let known = models.iter().position(|&model| is_same(program.body(model), program.body(thread)));
+        let known = models.iter().position(|&model| program.body(model).does_the_same(program.body(thread)));
         let group = known.unwrap_or_else(|| {
             models.push(thread);
             observed.push(RegisterSet::new());
@@ -153,15 +153,6 @@ pub(super) fn unfold(program: &Program, watch: &Watch<'_>) -> Result<Unfolded, T
     work.graphs = work.models.iter().map(Model::graph).collect();
     work.run()?;
     Ok(Unfolded { threads, group_of, graphs: work.graphs, cells: work.cells })
-}
-
-/// Whether two bodies do the same.
-fn is_same(left: &Body, right: &Body) -> bool {
-    let shape = |body: &Body| (body.entry, body.failed, body.registers.len(), body.locations.len(), body.edges().len());
-    let same = |(left, right): (&weir_ir::Edge, &weir_ir::Edge)| {
-        (left.from, left.to, &left.instruction) == (right.from, right.to, &right.instruction)
-    };
-    shape(left) == shape(right) && left.edges().iter().zip(right.edges()).all(same)
 }
 
 struct Model<'a> {
