@@ -6,6 +6,8 @@
 //! thread touches memory in no way: no load, flush or read-modify-write, and under SC no store.
 //! Neither more nor less than these steps is allowed: the direction of error is none.
 
+use std::convert::Infallible;
+
 use weir_ir::{
     Address, Edge, EdgeId, Instruction, LocId, Multiplicity, Program, Range, RegExpr, RegId, Rmw, Span, ThreadId, Value,
 };
@@ -199,25 +201,12 @@ impl Mover<'_> {
         self.needs_memory()?;
         self.needs_empty_buffer()?;
         let read = self.state.cell(self.program, address);
-        let (written, result) = self.outcome(rmw, read);
+        let evaluated = outcome(rmw, read, |operand| Ok::<_, Infallible>(self.own.eval(operand)));
+        let Ok((written, result)) = evaluated;
         if let Some(value) = written {
             self.needs_room(address, value)?;
         }
         Ok(Effect::ReadModifyWrite { register: register.map(|register| (register, result)), address, read, written })
-    }
-
-    /// What a read-modify-write writes, if anything, and its result, when the cell holds `read`.
-    fn outcome(&self, rmw: &Rmw, read: Value) -> (Option<Value>, Value) {
-        let compare = |expected, new| (self.own.eval(expected) == read).then(|| self.own.eval(new));
-        match rmw {
-            Rmw::CompareAndSwap { expected, new } => {
-                let written = compare(expected, new);
-                (written, Value::from(written.is_some()))
-            }
-            Rmw::CompareExchange { expected, new } => (compare(expected, new), read),
-            Rmw::Exchange(value) => (Some(self.own.eval(value)), read),
-            Rmw::Fetch(how, value) => (Some(how.operator().apply(read, self.own.eval(value))), read),
-        }
     }
 
     fn lock(&self) -> Result<Effect, Refusal> {
@@ -252,4 +241,22 @@ impl Mover<'_> {
     fn needs_room(&self, address: Address, value: Value) -> Result<(), Refusal> {
         if self.program.admits(address, value) { Ok(()) } else { Err(Refusal::OutsideRange(address, value)) }
     }
+}
+
+/// What a read-modify-write writes, if anything, and its result, when the cell holds `read`.
+pub(crate) fn outcome<E>(
+    rmw: &Rmw,
+    read: Value,
+    eval: impl Fn(&RegExpr) -> Result<Value, E>,
+) -> Result<(Option<Value>, Value), E> {
+    let compare = |expected, new| Ok(if eval(expected)? == read { Some(eval(new)?) } else { None });
+    Ok(match rmw {
+        Rmw::CompareAndSwap { expected, new } => {
+            let written = compare(expected, new)?;
+            (written, Value::from(written.is_some()))
+        }
+        Rmw::CompareExchange { expected, new } => (compare(expected, new)?, read),
+        Rmw::Exchange(value) => (Some(eval(value)?), read),
+        Rmw::Fetch(how, value) => (Some(how.operator().apply(read, eval(value)?)), read),
+    })
 }

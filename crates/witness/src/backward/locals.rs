@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Address, Edge, Instruction, LocId, Program, RegExpr, RegId, Rmw, ThreadId, Value};
+use weir_ir::{Address, Edge, Instruction, LocId, Program, RegExpr, RegId, ThreadId, Value};
 
 use super::check::BackwardFault;
 use super::{BackwardProof, LocalState};
+use crate::interpret::outcome;
 
 /// More values of a cell than this are not tried.
 const MOST_VALUES: usize = 10_000;
@@ -187,11 +188,11 @@ impl<'a> World<'a> {
             Instruction::ReadModifyWrite { register, address, operation } => {
                 let address = self.eval(state, address)?;
                 for old in self.known(values, address) {
-                    let (new, result) = self.modify(state, operation, old)?;
-                    // What leaves the cell as it is writes nothing that a range could forbid.
-                    if new != old && !self.program.admits(address, new) {
+                    let (written, result) = outcome(operation, old, |operand| self.eval(state, operand))?;
+                    if written.is_some_and(|new| !self.program.admits(address, new)) {
                         continue;
                     }
+                    let new = written.unwrap_or(old);
                     self.learn(values, address, new)?;
                     let set = register.map(|register| (register, result));
                     go(Deed::ReadModifyWrite(address, old, new), edge.to, set, holds)?;
@@ -213,22 +214,6 @@ impl<'a> World<'a> {
                 Err(BackwardFault::Unsupported)
             }
         }
-    }
-
-    /// What the cell holds afterwards, and the result.
-    fn modify(&self, state: &LocalState, operation: &Rmw, old: Value) -> Result<(Value, Value), BackwardFault> {
-        Ok(match operation {
-            Rmw::CompareAndSwap { expected, new } => {
-                let equal = self.eval(state, expected)? == old;
-                (if equal { self.eval(state, new)? } else { old }, Value::from(equal))
-            }
-            Rmw::CompareExchange { expected, new } => {
-                let equal = self.eval(state, expected)? == old;
-                (if equal { self.eval(state, new)? } else { old }, old)
-            }
-            Rmw::Exchange(new) => (self.eval(state, new)?, old),
-            Rmw::Fetch(how, operand) => (how.operator().apply(old, self.eval(state, operand)?), old),
-        })
     }
 
     fn known(&self, values: &mut Values, address: Address) -> Vec<Value> {

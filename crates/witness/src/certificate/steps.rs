@@ -6,6 +6,7 @@ use weir_ir::{Address, Edge, Instruction, LocId, Program, RegExpr, RegId, Rmw, T
 
 use super::check::Fault;
 use super::{AbstractBuffer, AbstractState, AbstractThread, Buffering};
+use crate::interpret::outcome;
 
 /// One thread about to move.
 pub(super) struct Mover<'a> {
@@ -107,17 +108,7 @@ impl Mover<'_> {
         operation: &Rmw,
     ) -> Result<Vec<AbstractState>, Fault> {
         let old = self.read(address);
-        let (written, result) = match operation {
-            Rmw::CompareAndSwap { expected, new } => {
-                let equal = self.eval(expected)? == old;
-                (if equal { Some(self.eval(new)?) } else { None }, Value::from(equal))
-            }
-            Rmw::CompareExchange { expected, new } => {
-                (if self.eval(expected)? == old { Some(self.eval(new)?) } else { None }, old)
-            }
-            Rmw::Exchange(new) => (Some(self.eval(new)?), old),
-            Rmw::Fetch(how, operand) => (Some(how.operator().apply(old, self.eval(operand)?)), old),
-        };
+        let (written, result) = outcome(operation, old, |operand| self.eval(operand))?;
         if written.is_some_and(|value| !self.program.admits(address, value)) {
             return Ok(Vec::new());
         }
