@@ -104,26 +104,40 @@ pub fn check(program: &Program, options: &Options, control: &Control) -> Result<
     let (finished, limit) =
         race(&TEAMS, control, |contender, control| attempt(program, contender, &options.goals, control));
     let mut attempts = Vec::new();
-    let mut won = None;
+    let mut sure: Vec<(bool, Contender, Report)> = Vec::new();
     for team in finished {
         for (contender, result) in team.results {
-            let end = match result {
-                Ok(report) => {
-                    let end = ended(contender, &report);
-                    let statistics = report.statistics;
-                    if team.has_won && end == End::Answered {
-                        won = Some((contender, report));
-                    }
-                    attempts.push(Attempt { contender, end, statistics });
+            let report = match result {
+                Ok(report) => report,
+                Err(Failure::Refused(diagnostic)) => {
+                    let end = End::Refused(diagnostic);
+                    attempts.push(Attempt { contender, end, statistics: Statistics::default() });
                     continue;
                 }
-                Err(Failure::Refused(diagnostic)) => End::Refused(diagnostic),
                 Err(bug) => return Err(bug),
             };
-            attempts.push(Attempt { contender, end, statistics: Statistics::default() });
+            let (end, statistics) = (ended(contender, &report), report.statistics);
+            if matches!(end, End::Answered) {
+                sure.push((team.has_won, contender, report));
+            }
+            attempts.push(Attempt { contender, end, statistics });
         }
     }
+    agree(&sure)?;
+    let won = sure.into_iter().find(|(has_won, ..)| *has_won).map(|(_, contender, report)| (contender, report));
     Ok(conclude(won, attempts, limit, started.elapsed()))
+}
+
+/// Two engines that are both sure must say the same, also if only one of them is heard.
+fn agree(sure: &[(bool, Contender, Report)]) -> Result<(), Failure> {
+    let holds = |report: &Report| matches!(report.verdict, Verdict::Holds);
+    match sure.windows(2).find(|pair| holds(&pair[0].2) != holds(&pair[1].2)) {
+        None => Ok(()),
+        Some(pair) => {
+            let (one, other) = (pair[0].1.name(), pair[1].1.name());
+            Err(Failure::Bug(format!("the engines `{one}` and `{other}` contradict each other")))
+        }
+    }
 }
 
 fn conclude(
