@@ -124,8 +124,9 @@ pub(crate) enum Command {
     ///
     /// The answer is `reachable` with a run that shows it, `unreachable` if all states were visited and none
     /// matches, or `unknown` if a limit came first. With store buffers a program can have infinitely many states;
-    /// then only a limit ends the search. The engines `set`, `multiset` and `coherence` approximate buffers: they can
-    /// prove `unreachable` even then, and if they find more than they can show, the answer is `unknown`.
+    /// then only a limit ends this search. Other engines can prove `unreachable` even then: `dual` goes back from what is looked for, and
+    /// always ends if values are finitely many; `lazy` lets stores wait only where that can matter; `set`, `multiset` and `coherence`
+    /// approximate buffers, and if they find more than they can show, the answer is `unknown`.
     Reach(ReachOptions),
     /// Do store buffers change what the program does?
     ///
@@ -141,14 +142,17 @@ pub(crate) enum Command {
     /// attack is possible, or `unknown` if a limit came first. A program can be not robust and still do what it should:
     /// whether a property breaks is what `weir reach` finds out.
     Robust(RobustOptions),
-    /// The cheapest fences that make the program robust
+    /// The cheapest fences that make the program robust, or just safe
     ///
     /// Finds places for fences so that store buffers no longer change what the program does (see `weir robust`), at the
     /// least cost there is: no cheaper set of the places that the text offers is enough. In a `.weir` program these are all
     /// places where a statement could stand. The result is checked again on the program with its fences written in: it is
     /// robust, and without any one of them it is not.
     ///
-    /// The answer is `fenced`, also if no fence is needed, or `unknown` if a limit came first.
+    /// With `--for safe` the fences only have to keep the properties from being broken (see `weir check`). If one can be broken
+    /// without store buffers, no fence helps, and the answer is `unsafe`.
+    ///
+    /// Else the answer is `fenced`, also if no fence is needed, or `unknown` if a limit came first.
     Fences(FencesOptions),
     /// How likely, how soon and how costly is it to reach a target?
     ///
@@ -174,8 +178,9 @@ pub(crate) enum Command {
     /// Check a saved run or proof against the program
     ///
     /// Every step of the run is executed again, one by one, by a small separate interpreter; then the last state is
-    /// checked for what the run claims to reach. A proof (`weir reach --certificate`) is a set of states: it must hold the
-    /// first one, no step may lead out of it, and none may show a goal. Constants that were set with -D when the run was saved are set
+    /// checked for what the run claims to reach. A proof (`weir reach --certificate`) is a set of states: either it holds the
+    /// first one, no step leads out of it, and none shows a goal; or it holds all that show a goal, no step leads into it, and it does
+    /// not hold the first one. Constants that were set with -D when the run was saved are set
     /// again.
     Replay(ReplayOptions),
     /// Format `.weir` files
@@ -252,7 +257,7 @@ pub(crate) struct ReachOptions {
     #[command(flatten)]
     pub(crate) search: SearchOptions,
 
-    /// Save the proof that nothing can be reached, for `weir replay` (engines `set`, `multiset`, `coherence`; JSON)
+    /// Save the proof that nothing can be reached, for `weir replay` (engines `dual`, `set`, `multiset`, `coherence`; JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     pub(crate) certificate: Option<PathBuf>,
 
@@ -315,8 +320,7 @@ pub(crate) struct SearchOptions {
     #[arg(long = "goal", value_name = "GOAL")]
     pub(crate) goals: Vec<String>,
 
-    /// How to find out: `explicit` visits every state one by one; `lazy` searches without buffers, and lets stores wait only
-    /// where that can matter. The answers of both are exact
+    /// How to find out. The answers of `explicit`, `lazy` and `dual` are exact; the others prove, or may not know
     #[arg(long, value_enum, default_value_t = Engine::Explicit)]
     pub(crate) engine: Engine,
 
@@ -374,6 +378,9 @@ impl SearchOptions {
             return Err(format!(
                 "`--bound` says nothing to the {engine} engine: `coherence` and `multiset` have a bound"
             ));
+        }
+        if self.order == SearchName::Dfs && self.engine == Engine::Dual {
+            return Err("`--search` says nothing to the dual engine: it goes back from the goals".into());
         }
         if self.model == ModelName::Sc && self.engine != Engine::Explicit {
             return Err(format!("`--engine {engine}` is about store buffers, and `--model sc` has none"));

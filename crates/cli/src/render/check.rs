@@ -1,11 +1,10 @@
 //! The answer of `weir check`, for people, for programs, and as a graph.
 
 use weir::check::{Attempt, Contender, End};
-use weir_ir::{Diagnostic, Span};
 use weir_witness::Buffering;
 
 use super::diagnostic::render_place;
-use super::json::{limit, limit_record, statistics as statistics_record, warnings};
+use super::json::{goal_records, goal_warnings, limit, limit_record, statistics as statistics_record};
 use super::reach::{basis, goals_text, reached_goal};
 use super::text::{Tone, diagnostics, evidence, headline, help, limit_text, more, reason, statistics};
 use crate::args::LimitOptions;
@@ -13,11 +12,11 @@ use crate::commands::Task;
 use crate::commands::analysis::Conclusion;
 use crate::commands::check::Finding;
 use crate::console::Console;
+use crate::coverage;
 use crate::evidence::Evidence;
-use crate::json::{AttemptEnd, AttemptRecord, CheckAnswer, CheckVerdict, DiagnosticRecord, GoalRecord};
+use crate::json::{AttemptEnd, AttemptRecord, CheckAnswer, CheckVerdict};
 use crate::units::{counted, time_text};
 use crate::witness_file::to_json;
-use crate::{coverage, goals};
 
 /// Prints the answer; only its first line if the console is quiet.
 pub(crate) fn show(finding: &Finding<'_>, console: &mut Console) {
@@ -123,8 +122,7 @@ pub(crate) fn json(task: &Task<'_>, finding: &Finding<'_>) -> CheckAnswer {
         Conclusion::Violated(_) => CheckVerdict::Unsafe,
         Conclusion::Stopped(_) | Conclusion::Refused(_) | Conclusion::Raced(_) => CheckVerdict::Unknown,
     };
-    let record = |&goal| GoalRecord { text: goals::text(program, goal), line: goals::line(program, goal) };
-    let goals: Vec<GoalRecord> = finding.goals.iter().map(record).collect();
+    let goals = goal_records(program, finding.goals);
     let main = super::json::main_goal(program, &finding.conclusion, &goals);
     let is_complete = verdict == CheckVerdict::Safe;
     CheckAnswer {
@@ -139,7 +137,7 @@ pub(crate) fn json(task: &Task<'_>, finding: &Finding<'_>) -> CheckAnswer {
         reason: reason(&finding.conclusion, &finding.options.common.limits),
         limit: limit(&finding.conclusion),
         attempts: story.attempts.iter().map(|attempt| attempt_record(finding, attempt)).collect(),
-        warnings: all_warnings(finding),
+        warnings: goal_warnings(program, finding.goals, finding.warnings, finding.conclusion.refusal()),
         unexecuted: is_complete.then(|| coverage::records(program, &story.coverage.unexecuted)),
         statistics: statistics_record(&story.statistics),
     }
@@ -166,14 +164,4 @@ fn attempt_record(finding: &Finding<'_>, attempt: &Attempt) -> AttemptRecord {
         states: attempt.statistics.states,
         seconds: attempt.statistics.elapsed.as_secs_f64(),
     }
-}
-
-fn all_warnings(finding: &Finding<'_>) -> Vec<DiagnosticRecord> {
-    let mut warnings = warnings(finding.program, finding.warnings, finding.conclusion.refusal());
-    if finding.goals.is_empty() {
-        let message = "the program states no property, so there was nothing to look for";
-        let warning = Diagnostic::warning("no-property", message, Span::default());
-        warnings.push(DiagnosticRecord::new(&finding.program.source, &warning));
-    }
-    warnings
 }

@@ -5,7 +5,7 @@ use weir::reach::{Round, Statistics};
 use weir::robust::Race;
 use weir::transform::delay::DelayPath;
 use weir_ir::{Diagnostic, Program, Span};
-use weir_witness::{Buffering, Event};
+use weir_witness::{Buffering, Event, Goal};
 
 use super::text::reason;
 use crate::args::Method;
@@ -24,11 +24,7 @@ use crate::{coverage, goals, memory};
 /// The answer.
 pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
     let program = finding.program;
-    let goals: Vec<GoalRecord> = finding
-        .goals
-        .iter()
-        .map(|&goal| GoalRecord { text: goals::text(program, goal), line: goals::line(program, goal) })
-        .collect();
+    let goals = goal_records(program, finding.goals);
     let verdict = match finding.conclusion {
         Conclusion::Holds => ReachVerdict::Unreachable,
         Conclusion::Violated(_) => ReachVerdict::Reachable,
@@ -48,7 +44,7 @@ pub(crate) fn reach(task: &Task<'_>, finding: &Finding<'_>) -> ReachAnswer {
         witness: finding.conclusion.evidence().map(|evidence| to_json(program, evidence)),
         reason: reason(&finding.conclusion, &finding.options.common.limits),
         limit: limit(&finding.conclusion),
-        warnings: reach_warnings(finding),
+        warnings: goal_warnings(program, finding.goals, finding.warnings, finding.conclusion.refusal()),
         unexecuted: is_complete.then(|| coverage::records(program, &finding.coverage.unexecuted)),
         immobile: is_complete.then(|| {
             let name = |&thread| program.thread(thread).name.clone();
@@ -180,16 +176,6 @@ pub(crate) fn main_goal(program: &Program, conclusion: &Conclusion, goals: &[Goa
     }
 }
 
-fn reach_warnings(finding: &Finding<'_>) -> Vec<DiagnosticRecord> {
-    let mut warnings = warnings(finding.program, finding.warnings, finding.conclusion.refusal());
-    if finding.goals.is_empty() {
-        let message = "the program states no property, so there was nothing to look for";
-        let warning = Diagnostic::warning("no-property", message, Span::default());
-        warnings.push(DiagnosticRecord::new(&finding.program.source, &warning));
-    }
-    warnings
-}
-
 /// What was said about the program before the search, and why an engine refused it.
 pub(crate) fn warnings(
     program: &Program,
@@ -199,6 +185,28 @@ pub(crate) fn warnings(
     let mut records = DiagnosticRecord::all(&program.source, warnings);
     records.extend(refused.map(|diagnostic| DiagnosticRecord::new(&program.source, diagnostic)));
     records
+}
+
+/// The same, and that there was nothing to look for if there was not.
+pub(crate) fn goal_warnings(
+    program: &Program,
+    goals: &[Goal],
+    given: &[Diagnostic],
+    refused: Option<&Diagnostic>,
+) -> Vec<DiagnosticRecord> {
+    let mut records = warnings(program, given, refused);
+    if goals.is_empty() {
+        let message = "the program states no property, so there was nothing to look for";
+        let warning = Diagnostic::warning("no-property", message, Span::default());
+        records.push(DiagnosticRecord::new(&program.source, &warning));
+    }
+    records
+}
+
+/// What was looked for.
+pub(crate) fn goal_records(program: &Program, goals: &[Goal]) -> Vec<GoalRecord> {
+    let record = |&goal| GoalRecord { text: goals::text(program, goal), line: goals::line(program, goal) };
+    goals.iter().map(record).collect()
 }
 
 pub(crate) fn statistics(statistics: &Statistics) -> StatisticsRecord {

@@ -212,13 +212,14 @@ fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
     };
     let blocked = weir::reach::Coverage { unexecuted: Vec::new(), immobile: Vec::new(), ..finding.coverage.clone() };
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &blocked));
-    let other = match finding.options.search.order {
-        _ if finding.options.search.engine == Engine::Lazy => "`--trace-rounds` shows what was added",
-        SearchName::Bfs => "`--search dfs` goes deep early",
-        SearchName::Dfs => "`--search bfs` finds short runs first",
+    let other = match (finding.options.search.engine, finding.options.search.order) {
+        (Engine::Lazy, _) => "`--trace-rounds` shows what was added",
+        (Engine::Dual, _) => "`weir check` lets other engines try, too",
+        (_, SearchName::Bfs) => "`--search dfs` goes deep early",
+        (_, SearchName::Dfs) => "`--search bfs` finds short runs first",
     };
     text += &format!("\n{}", help(&format!("{}, or make the model smaller; {other}", more(limit))));
-    if finding.model == Model::Tso {
+    if finding.model == Model::Tso && finding.options.search.engine == Engine::Explicit {
         text += &help(
             "a thread that stores again and again without a fence fills its buffer without bound: then only a limit ends the search",
         );

@@ -208,7 +208,9 @@ fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
         let states = counted(report.statistics.states, "state");
         let searches = if report.searches == 1 { "one search".into() } else { format!("{} searches", report.searches) };
         text += &format!("covered: {states} in {searches}\n");
-        text += &open_attacks(&finding.sites.program, &report.attacks);
+        if finding.options.aim != AimName::Safe {
+            text += &open_attacks(&finding.sites.program, &report.attacks);
+        }
     }
     text + &format!("\n{}", help(&format!("{}, or make the model smaller", more(limit))))
 }
