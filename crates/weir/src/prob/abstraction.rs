@@ -5,6 +5,10 @@
 //! cannot reach, the program cannot. That is all it is used for: it proves that something is out of reach, never that it is not. (The
 //! set abstraction of G. Calin's thesis, §3.2, with the newest value for each address.)
 //!
+//! This is not the approximation of `semantics::abstraction`, which keeps older stores until the newest to their address has landed: that has
+//! the same drained states and fewer others, but a state of the program with stores under way need not be among them. Here it is, so that
+//! the question can be asked about every configuration of a chain.
+//!
 //! A set is kept as a buffer in a normal form: the stores that are not the newest to their address, in order, then the newest, in
 //! order. So loads, fences and states work as they do for real buffers.
 

@@ -95,8 +95,9 @@ fn decide(
         ..Statistics::default()
     };
     let proof = (is_proved && wants_proof).then(|| proof::proof(&search, &unfolded, &goals));
-    let coverage = coverage(program, &unfolded);
-    Ok((Report { statistics, coverage, verdict, ..Report::unknown(Limit::Interrupted) }, proof))
+    let report =
+        Report { verdict, statistics, coverage: coverage(program, &unfolded), buffering: None, rounds: Vec::new() };
+    Ok((report, proof))
 }
 
 fn stopped(limit: Limit, started: Instant) -> Report {

@@ -26,6 +26,8 @@ pub(super) struct Found {
     pub(super) parents: Vec<Id>,
     /// Whether one below it was found since.
     covered: Vec<bool>,
+    /// How many are not covered.
+    least: usize,
     /// By what must agree: states and own messages of threads.
     index: FxHashMap<u64, Vec<Id>>,
     /// How many threads of each group can be anywhere: the combinations that occur.
@@ -39,13 +41,14 @@ impl Found {
         &self.rows[start..self.ends[id]]
     }
 
+    /// How many configurations are least.
     pub(super) fn len(&self) -> usize {
-        self.ends.len()
+        self.least
     }
 
     /// The least configurations, in the order in which they were found.
     pub(super) fn least(&self) -> impl Iterator<Item = &[u16]> {
-        (0..self.len()).filter(|&id| !self.covered[id]).map(|id| self.row(id as Id))
+        (0..self.ends.len()).filter(|&id| !self.covered[id]).map(|id| self.row(id as Id))
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -90,12 +93,14 @@ impl<'a> Search<'a> {
         let key = self.key(view, 0);
         let bucket = self.found.index.entry(key).or_default();
         let (rows, ends, covered) = (&self.found.rows, &self.found.ends, &mut self.found.covered);
+        let before = bucket.len();
         bucket.retain(|&known| {
             let start = if known == 0 { 0 } else { ends[known as usize - 1] };
             let is_above = is_below(shape, view, View::new(&rows[start..ends[known as usize]], shape));
             covered[known as usize] |= is_above;
             !is_above
         });
+        self.found.least = self.found.least + 1 + bucket.len() - before;
         let id = self.found.ends.len() as Id;
         bucket.push(id);
         let pattern = self.pattern(view, 0);
