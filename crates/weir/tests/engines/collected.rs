@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use weir::reach::{Engine, Options, reach};
-use weir::{Budget, Control, Failure, Verdict};
+use weir::Budget;
+use weir::reach::Engine;
 use weir_ir::{Program, Source};
 
-use crate::state_goals;
+use crate::{answer_within, state_goals};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -17,16 +17,7 @@ fn root() -> PathBuf {
 /// Whether some goal that is a condition on states can be reached, if the engine knows.
 fn verdict(program: &Program, engine: Engine) -> Option<bool> {
     let budget = Budget { time: Some(Duration::from_secs(5)), states: Some(30_000), ..Budget::default() };
-    let options = Options { engine, goals: state_goals(program), ..Options::default() };
-    match reach(program, &options, &Control { budget, ..Control::default() }) {
-        Ok(report) => match report.verdict {
-            Verdict::Holds => Some(false),
-            Verdict::Violated(_) => Some(true),
-            Verdict::Unknown(_) => None,
-        },
-        Err(Failure::Refused(_)) => None,
-        Err(Failure::Bug(what)) => panic!("{engine:?}: {what}"),
-    }
+    answer_within(program, engine, state_goals(program), budget)
 }
 
 #[test]

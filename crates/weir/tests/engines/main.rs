@@ -20,9 +20,14 @@ const MOST_STATES: u64 = 20_000;
 
 /// Whether the engine says that the goal can be reached, if it says anything.
 fn answer(program: &Program, engine: Engine, goal: Goal) -> Option<bool> {
-    let control = Control { budget: Budget { states: Some(MOST_STATES), ..Budget::default() }, ..Control::default() };
-    let options = Options { engine, goals: vec![goal], ..Options::default() };
-    match reach(program, &options, &control) {
+    let budget = Budget { states: Some(MOST_STATES), ..Budget::default() };
+    answer_within(program, engine, vec![goal], budget)
+}
+
+/// Whether the engine says that one of the goals can be reached, if it says anything.
+fn answer_within(program: &Program, engine: Engine, goals: Vec<Goal>, budget: Budget) -> Option<bool> {
+    let options = Options { engine, goals, ..Options::default() };
+    match reach(program, &options, &Control { budget, ..Control::default() }) {
         Ok(report) => match report.verdict {
             Verdict::Holds => Some(false),
             // It has been replayed, under TSO, by then.
