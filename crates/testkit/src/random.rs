@@ -5,10 +5,13 @@
 //! a loop stores.
 
 mod body;
+mod condition;
 mod expressions;
 mod properties;
 
 use weir_ir::{Address, Multiplicity, Program, Range, Shared, Span, Value};
+
+pub use condition::condition;
 
 use crate::rng::Rng;
 use crate::sketch;

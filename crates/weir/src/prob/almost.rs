@@ -3,20 +3,21 @@
 //! Both are about what is possible, not about how likely it is. *Almost surely* fails exactly if a configuration can be reached, before a
 //! target, from which the answer is no; *almost never* fails exactly if one can be reached from which it is yes ([`judge`](super::judge)). Where the chain is
 //! infinite, the answer rests on drained configurations: every run visits them for ever, so it is enough that from each of them, all of which the
-//! abstraction lists and perhaps more, the good side is within reach.
+//! abstraction lists and perhaps more, the good side is within reach. What neither a look at small buffers nor the abstraction can tell, the exact
+//! engine [decides](Approach::settle).
 
 use std::collections::VecDeque;
 
 use weir_ir::{Program, Value};
-use weir_witness::{Model as MemoryModel, Replay, Run, replay};
+use weir_witness::{Action, Model as MemoryModel, Replay, Run, Step, replay};
 
 use crate::control::Watch;
-use crate::semantics::StepCode;
 use crate::semantics::layout::Storage;
 use crate::semantics::machine::MemoryModel as _;
 use crate::semantics::state::Packed;
 use crate::semantics::tso::Tso;
-use crate::{Control, Failure, Limit};
+use crate::semantics::{StepCode, TransitionSystem};
+use crate::{Control, Failure};
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
@@ -85,8 +86,7 @@ pub fn almost(
     let certainty = match found {
         Found::Holds { plain, shown } => Certainty::Holds { plain, shown },
         Found::Unknown(obstacle) => Certainty::Unknown(obstacle),
-        Found::Fails(codes) => {
-            let steps = codes.into_iter().map(|code| model.compiled.step(code)).collect();
+        Found::Fails(steps) => {
             let replayed = replay(program, &Run { model: MemoryModel::Tso, steps });
             let bug = |error| Failure::Bug(format!("a run that was found does not replay: {error}"));
             Certainty::Fails(Box::new(replayed.map_err(bug)?))
@@ -97,7 +97,7 @@ pub fn almost(
 
 enum Found {
     Holds { plain: usize, shown: Vec<Plain> },
-    Fails(Vec<StepCode>),
+    Fails(Vec<Step>),
     Unknown(Obstacle),
 }
 
@@ -110,6 +110,9 @@ struct Approach<'w> {
 
 /// Larger buffers than this are not looked into when nothing was found with smaller ones.
 const LARGEST: usize = 8;
+
+/// Once this was not enough, the exact engine is asked.
+const ENOUGH: usize = 2;
 
 /// More drained configurations than this are only counted.
 const MOST_SHOWN: usize = 8;
@@ -131,17 +134,18 @@ impl Visitor for Approach<'_> {
             if size > LARGEST {
                 return (Found::Unknown(Obstacle::Unbounded), part.graph.len());
             }
-            limit = self.widen(&mut part, size);
+            if size == ENOUGH
+                && let Some(found) = self.settle(&mut part)
+            {
+                return (found, part.graph.len());
+            }
+            limit = part.expand_plain(size, self.watch);
             size += 1;
         }
     }
 }
 
 impl Approach<'_> {
-    fn widen<const N: usize>(&self, part: &mut Part<'_, '_, N>, size: usize) -> Option<Limit> {
-        part.expand_plain(size, self.watch)
-    }
-
     fn decide<const N: usize>(&self, part: &mut Part<'_, '_, N>) -> Option<Found> {
         let roles = part.judge.roles(&part.graph);
         let (good, bad) = match self.which {
@@ -150,7 +154,9 @@ impl Approach<'_> {
         };
         let reach = Reach::new(&part.graph, |number| !self.repeated && part.graph.is_target(number));
         if let Some(end) = reach.nearest(&part.graph, |number| roles[number] == bad) {
-            return Some(Found::Fails(reach.run_to(&part.graph, end)?));
+            let codes = reach.run_to(&part.graph, end)?;
+            let compiled = &part.graph.chain.model.compiled;
+            return Some(Found::Fails(codes.into_iter().map(|code| compiled.step(code)).collect()));
         }
         let open = |&number: &u32| roles[number as usize] == Role::Open && !part.graph.is_expanded(number as usize);
         if roles[0] == good || !reach.order.iter().any(open) {
@@ -160,12 +166,42 @@ impl Approach<'_> {
         }
         // Reaching a no almost surely is not the same as never having met a target on the way.
         let is_enough = self.repeated || self.which == Almost::Surely;
-        let abstraction = part.judge.abstraction.as_ref().filter(|_| is_enough && !part.graph.chain.model.uses_lock)?;
+        let abstraction =
+            part.judge.abstraction.as_ref().filter(|_| is_enough && part.graph.chain.model.always_drains())?;
         let backward = part.graph.backward(|_| true);
         let can = part.graph.can_reach(&backward, |number| roles[number] == good);
         let mut drained = abstraction.plain(part.graph.chain).map(|(_, state)| state);
         let all = drained.all(|state| certainly(&part.graph, state, &can));
         all.then(|| self.holds(&part.graph, abstraction.plain(part.graph.chain).map(|(_, state)| state)))
+    }
+
+    /// The paper's algorithms, with the exact engine. None if that cannot decide it.
+    fn settle<const N: usize>(&self, part: &mut Part<'_, '_, N>) -> Option<Found> {
+        part.judge.consult(&part.graph, self.watch);
+        let (graph, judge) = (&part.graph, &part.judge);
+        let model = graph.chain.model;
+        let oracle = judge.oracle.as_ref()?;
+        if !self.repeated && self.which == Almost::Never {
+            let initial = graph.config(0).state;
+            if !oracle.can_reach(model, &initial) {
+                return Some(self.holds(graph, [initial].into_iter()));
+            }
+            return oracle.run_to_target(self.watch).map(Found::Fails);
+        }
+        let abstraction = judge.abstraction.as_ref().filter(|_| model.always_drains())?;
+        let is_bad = |state: &Packed<N>| match self.which {
+            Almost::Surely => !oracle.can_reach(model, state),
+            Almost::Never => judge.never_loses(graph, state),
+        };
+        let drained = || abstraction.plain(graph.chain).map(|(_, state)| state);
+        let bad: Vec<Packed<N>> = drained().filter(is_bad).collect();
+        let Some(run) = oracle.run_to(model, &bad, self.watch)? else {
+            return Some(self.holds(graph, drained().filter(|state| !is_bad(state))));
+        };
+        let way = follow(graph.chain, &run)?;
+        // If the target is about several threads, the run may have met it on the way; then nothing is shown.
+        let shows = is_bad(&way.end) && (self.repeated || !way.meets_target);
+        shows.then_some(Found::Fails(run))
     }
 
     fn holds<const N: usize>(&self, graph: &Graph<'_, '_, N>, states: impl Iterator<Item = Packed<N>>) -> Found {
@@ -238,6 +274,30 @@ impl Reach {
         }
         Some(steps)
     }
+}
+
+/// Where a run leads.
+struct Way<const N: usize> {
+    end: Packed<N>,
+    /// Whether a configuration on the way or at the end is a target. A step of a thread and all flushes after it are one step of the chain.
+    meets_target: bool,
+}
+
+/// None if the run cannot be followed.
+fn follow<const N: usize>(chain: &Chain<'_, N>, run: &[Step]) -> Option<Way<N>> {
+    let mut end = chain.initial().state;
+    let mut meets_target = false;
+    for step in run {
+        meets_target |= step.action != Action::Flush && chain.model.is_target(&end);
+        let mut next = None;
+        chain.system.successors(&end, &mut |code, after| {
+            next = next.or((chain.model.compiled.step(code) == *step).then_some(after));
+            next.is_none()
+        });
+        end = next?;
+    }
+    meets_target |= chain.model.is_target(&end);
+    Some(Way { end, meets_target })
 }
 
 /// The steps of a thread and of memory that one step of the chain stands for.

@@ -3,11 +3,14 @@
 //! *Reached once*: a target is a yes; whoever cannot reach one any more is a no. *Reached again and again*: whoever cannot
 //! reach a target is a no; whoever cannot reach a no is a yes, since every run visits drained configurations for ever and there are
 //! finitely many of them ("Probabilistic Total Store Ordering", Lemma 5). Configurations that were not expanded count as able to
-//! reach anything, unless the [abstraction](super::abstraction) knows better; so a role once given is certain.
+//! reach anything, unless the [abstraction](super::abstraction) or the [oracle](super::oracle) knows better; so a role once given is certain.
 
 use super::abstraction::Abstraction;
 use super::chain::Config;
 use super::graph::Graph;
+use super::oracle::{Oracle, ToHopeless};
+use crate::control::Watch;
+use crate::semantics::state::Packed;
 
 /// What a configuration means for the question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,18 +28,44 @@ pub(super) struct Judge<const N: usize> {
     /// Whether the target must be reached again and again.
     pub(super) repeated: bool,
     pub(super) abstraction: Option<Abstraction<N>>,
-    /// For each configuration that was asked about, whether the abstraction says that no target follows.
+    pub(super) oracle: Option<Oracle>,
+    /// If targets must be reached again and again: from which drained configurations that can go wrong.
+    to_hopeless: Option<ToHopeless>,
+    /// For each configuration that was asked about, whether abstraction or oracle say that no target follows.
     hopeless: Vec<bool>,
 }
 
 impl<const N: usize> Judge<N> {
     pub(super) fn new(repeated: bool) -> Self {
-        Self { repeated, abstraction: None, hopeless: Vec::new() }
+        Self { repeated, abstraction: None, oracle: None, to_hopeless: None, hopeless: Vec::new() }
     }
 
     pub(super) fn learn(&mut self, abstraction: Option<Abstraction<N>>) {
         self.abstraction = abstraction;
         self.hopeless.clear();
+    }
+
+    /// Whether there are drained configurations of which it is not known whether a target can be reached.
+    pub(super) fn is_in_doubt(&mut self, graph: &Graph<'_, '_, N>) -> bool {
+        self.ask_up_to(graph, graph.len());
+        let can = graph.can_reach(&graph.backward(|_| true), |number| graph.is_target(number));
+        let is_doubtful = |number: usize| !can[number] && !self.hopeless[number] && graph.is_plain(number);
+        self.repeated || (0..graph.len()).any(is_doubtful)
+    }
+
+    /// Asks the exact engine about drained configurations. Those that may turn up must be known from the abstraction.
+    pub(super) fn consult(&mut self, graph: &Graph<'_, '_, N>, watch: &Watch<'_>) {
+        let model = graph.chain.model;
+        self.oracle = Oracle::new(model, self.repeated, watch);
+        self.hopeless.clear();
+        if let (Some(oracle), Some(abstraction)) = (&self.oracle, &self.abstraction)
+            && self.repeated
+            && model.always_drains()
+        {
+            let all = abstraction.plain(graph.chain).map(|(_, state)| state);
+            let hopeless: Vec<Packed<N>> = all.filter(|state| !oracle.can_reach(model, state)).collect();
+            self.to_hopeless = oracle.to_hopeless(model, &hopeless, watch);
+        }
     }
 
     /// Whether it makes no sense to look further.
@@ -53,8 +82,15 @@ impl<const N: usize> Judge<N> {
     }
 
     fn ask(&self, graph: &Graph<'_, '_, N>, number: usize) -> bool {
-        let state = &graph.config(number).state;
+        let (model, state) = (graph.chain.model, &graph.config(number).state);
         self.abstraction.as_ref().is_some_and(|abstraction| abstraction.is_hopeless(graph.chain, state))
+            || (model.is_plain(state) && self.oracle.as_ref().is_some_and(|oracle| !oracle.can_reach(model, state)))
+    }
+
+    /// Whether a drained configuration can reach targets for ever, whatever happens.
+    pub(super) fn never_loses(&self, graph: &Graph<'_, '_, N>, state: &Packed<N>) -> bool {
+        let (Some(oracle), Some(to_hopeless)) = (&self.oracle, &self.to_hopeless) else { return false };
+        graph.chain.model.is_plain(state) && !oracle.can_lose(graph.chain.model, to_hopeless, state)
     }
 
     /// The role of each configuration of the graph.
@@ -93,10 +129,10 @@ impl<const N: usize> Judge<N> {
     }
 
     /// From which configurations every drained one that may follow certainly can reach a target. As there are always more drained
-    /// configurations to come, targets are then reached again and again, almost surely. Buffers of threads that others lock out need
-    /// not drain, so with locks nothing is sure here.
+    /// configurations to come, targets are then reached again and again, almost surely. Where buffers need
+    /// not drain, since others hold the lock for ever, nothing is sure here.
     fn surely_again(&self, graph: &Graph<'_, '_, N>, can: &[bool]) -> Vec<bool> {
-        let Some(abstraction) = self.abstraction.as_ref().filter(|_| !graph.chain.model.uses_lock) else {
+        let Some(abstraction) = self.abstraction.as_ref().filter(|_| graph.chain.model.always_drains()) else {
             return vec![false; graph.len()];
         };
         let mut is_doubtful = vec![false; 0];
@@ -107,17 +143,14 @@ impl<const N: usize> Judge<N> {
         let may_doubt = abstraction.closure(|number| is_doubtful.get(number).copied().unwrap_or(false));
         let sure = |number: usize| {
             let state = &graph.config(number).state;
-            abstraction.number_of(graph.chain, state).is_some_and(|number| !may_doubt[number])
+            self.never_loses(graph, state)
+                || abstraction.number_of(graph.chain, state).is_some_and(|number| !may_doubt[number])
         };
         (0..graph.len()).map(sure).collect()
     }
 }
 
 /// Whether a drained state is known to be able to reach what `can` tells. Who stepped last changes odds, never what is possible.
-pub(super) fn certainly<const N: usize>(
-    graph: &Graph<'_, '_, N>,
-    state: crate::semantics::state::Packed<N>,
-    can: &[bool],
-) -> bool {
+pub(super) fn certainly<const N: usize>(graph: &Graph<'_, '_, N>, state: Packed<N>, can: &[bool]) -> bool {
     graph.chain.lasts().filter_map(|last| graph.number_of(&Config { state, last })).any(|number| can[number])
 }

@@ -9,6 +9,7 @@ use crate::reach::refuse::{self, MOST_WORDS};
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::state::Packed;
 
+use super::locks::longest_section;
 use super::settings::{Settings, UpdatePolicy};
 
 /// The step of a configuration in which no thread can step: it stays as it is, and buffers may drain.
@@ -16,6 +17,8 @@ pub(super) const NO_EDGE: u32 = u32::MAX;
 
 /// A program, a target and the odds.
 pub(super) struct Model {
+    /// The program with the target as its only property.
+    pub(super) judged: Program,
     pub(super) compiled: Compiled,
     pub(super) settings: Settings,
     /// The scheduling weight of each present thread, for when it was not the last to step.
@@ -23,9 +26,11 @@ pub(super) struct Model {
     /// The same for when it was.
     pub(super) sticky_weights: Vec<u128>,
     /// Whether the target speaks of cells: then it is judged at drained configurations, as properties are.
-    judged_when_drained: bool,
+    pub(super) judged_when_drained: bool,
     /// Whether some thread takes the global lock, which keeps others from draining.
     pub(super) uses_lock: bool,
+    /// The most steps that a thread makes while it holds the lock; none if it may hold it for ever.
+    longest_section: Option<usize>,
     /// What each edge costs.
     pub(super) costs: Vec<u64>,
     /// For each edge, the group of edges that it is counted with when visits of labels are.
@@ -59,12 +64,14 @@ impl Model {
         let settings = settings.clone();
         let judged_when_drained = speaks_of_cells;
         Ok(Self {
+            judged,
             compiled,
             settings,
             weights,
             sticky_weights,
             judged_when_drained,
             uses_lock,
+            longest_section: longest_section(program),
             costs,
             labels,
             label_names,
@@ -90,21 +97,40 @@ impl Model {
         numbers.map(|number| machine.buffers.entries(number).count()).sum()
     }
 
+    /// Whether every run visits drained configurations for ever, almost surely. With the lock, buffers of others wait while it is held; uniform updates
+    /// make up for that as soon as it is given back, and other policies need not.
+    pub(super) fn always_drains(&self) -> bool {
+        !self.uses_lock || (self.longest_section.is_some() && self.settings.updates == UpdatePolicy::Uniform)
+    }
+
     /// The expected number of steps until all buffers are empty is at most this, whatever the program and the scheduler do;
     /// `None` if no bound is known. See `docs/probability.md` for the proofs.
     pub(super) fn steps_to_drain(&self, size: usize) -> Option<f64> {
-        if self.uses_lock {
+        if !self.always_drains() {
             return None;
         }
+        // A hair more than what is proved, so that rounding errs to the safe side.
+        let more = 1.0 + 1e-9;
         match self.settings.updates {
+            UpdatePolicy::Uniform if self.uses_lock => {
+                let around = 1.0 + self.steps_to_unlock(self.longest_section?);
+                Some((around + 2.0 * (size as f64 + around) + (1.5 * around + 0.5).powi(2)) * more)
+            }
             UpdatePolicy::Uniform => Some(if size == 0 { 0.0 } else { size as f64 + 3.0 }),
             UpdatePolicy::Geometric(p) => {
                 let p = p.to_f64();
-                // A hair less, so that rounding errs to the safe side.
-                Some(size as f64 / ((p + p * p - 1.0) * (1.0 - 1e-9)))
+                Some(size as f64 / (p + p * p - 1.0) * more)
             }
             UpdatePolicy::Single => None,
         }
+    }
+
+    /// At most so many steps pass on the average until the lock is given back.
+    fn steps_to_unlock(&self, section: usize) -> f64 {
+        let all = || self.weights.iter().zip(&self.sticky_weights);
+        let least = all().map(|(&plain, &sticky)| plain.min(sticky)).min().unwrap_or(1) as f64;
+        let total: f64 = all().map(|(&plain, &sticky)| plain.max(sticky) as f64).sum();
+        section as f64 * (total / least + section as f64 + 3.0)
     }
 
     /// Why the program gave no answer, if an invariant broke on the way.

@@ -128,6 +128,8 @@ impl Visitor for Approach<'_> {
 pub(super) struct Part<'c, 'a, const N: usize> {
     pub(super) graph: Graph<'c, 'a, N>,
     pub(super) judge: Judge<N>,
+    /// How often it grew.
+    turns: u32,
 }
 
 /// A system that was solved.
@@ -147,9 +149,12 @@ pub(super) enum Growth {
 /// Chains with no more configurations than this are simply expanded.
 const SMALL: usize = 2_000;
 
+/// After so many turns the exact engine is asked, if it may know more.
+const PATIENCE: u32 = 3;
+
 impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
     pub(super) fn new(chain: &'c Chain<'a, N>, repeated: bool) -> Self {
-        Self { graph: Graph::new(chain), judge: Judge::new(repeated) }
+        Self { graph: Graph::new(chain), judge: Judge::new(repeated), turns: 0 }
     }
 
     /// Expands the chain if it is small; else learns what can happen at most.
@@ -219,6 +224,10 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
 
     /// Expands where what is left over waits.
     pub(super) fn grow(&mut self, surplus: &[f64], epsilon: f64, watch: &Watch<'_>) -> Growth {
+        self.turns += 1;
+        if self.turns == PATIENCE && self.judge.is_in_doubt(&self.graph) {
+            self.judge.consult(&self.graph, watch);
+        }
         let waiting: Vec<(usize, f64)> = surplus
             .iter()
             .enumerate()

@@ -3,7 +3,7 @@
 //! A violation is a run that `weir-witness` has replayed, whichever engine found it.
 
 mod abstraction;
-mod dual;
+pub(crate) mod dual;
 mod explicit;
 mod lazy;
 pub(crate) mod refuse;

@@ -3,10 +3,8 @@
 use weir::Control;
 use weir::prob::{Question, RBig, Settings, cost, exact_cost, exact_probability, probability};
 use weir_ir::{CostRule, CostSubject, Instruction, Program, Span};
-use weir_testkit::random::{Config, Statement, program};
+use weir_testkit::random::{Config, Statement, condition, program};
 use weir_testkit::{Rng, chance, dump};
-
-use crate::targets;
 
 /// How many random programs are compared; more with `WEIR_SEEDS`.
 fn seeds() -> u64 {
@@ -45,7 +43,7 @@ fn random_programs_without_loops_agree_exactly() {
     for seed in 0..seeds() {
         let mut rng = Rng::new(seed);
         let program = priced(program(seed, &config), &mut rng);
-        let target = targets::random(&program, &mut rng);
+        let target = condition(&program, &mut rng);
         let prices = |thread, edge| price(&program, &program.body(thread).edge(edge).instruction);
         let Some(naive) = chance(&program, &target, &prices, 20_000) else { continue };
         let context = || format!("seed {seed}\n{}\ntarget {}", dump(&program), program.condition_text(&target));

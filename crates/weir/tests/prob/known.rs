@@ -105,6 +105,64 @@ fn what_is_out_of_reach_is_almost_never_met_even_with_endless_buffers() {
     assert_eq!((answer.interval.lower, answer.interval.upper), (0.0, 0.0));
 }
 
+/// Messages are announced after they were written, without end; `then` is what a reader does that has seen an announcement but no message. Only the order of
+/// stores in a buffer rules that out.
+fn announced(then: &str) -> String {
+    format!(
+        "shared message, announced;
+        thread W {{ loop {{ message = 1; announced = 1; }} }}
+        thread R {{ let a, b; loop {{ a = announced; b = message; if a == 1 && b == 0 {{ {then} }} if a == 1 {{ seen: skip; }} }} }}"
+    )
+}
+
+#[test]
+fn the_order_of_stores_in_endless_buffers_counts() {
+    let stuck = announced("loop { stuck: skip; }");
+    for repeated in [false, true] {
+        let ask = |target: &str, which| certainty(&format!("{stuck} forbid {target};"), which, repeated);
+        assert_eq!(ask("R at seen", Almost::Surely), Some(true), "repeated: {repeated}");
+        assert_eq!(ask("R at seen", Almost::Never), Some(false), "repeated: {repeated}");
+        assert_eq!(ask("R at stuck", Almost::Surely), Some(false), "repeated: {repeated}");
+        assert_eq!(ask("R at stuck", Almost::Never), Some(true), "repeated: {repeated}");
+        let both = "R at stuck && (W at end || message == 1)";
+        assert_eq!(ask(both, Almost::Never), Some(true), "repeated: {repeated}");
+    }
+    for (target, value) in [("R at stuck", 0.0), ("R at seen", 1.0)] {
+        for repeated in [false, true] {
+            let (program, target) = read(&format!("{stuck} forbid {target};"));
+            let question = Question { target, repeated, settings: Settings::default() };
+            let answer = probability(&program, &question, 1e-6, &Control::default()).expect("it can be handled");
+            assert!(answer.obstacle.is_none() && answer.interval.width() <= 1e-6, "{answer:?}");
+            assert!(answer.interval.lower <= value && value <= answer.interval.upper, "{answer:?}");
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_is_given_back_lets_buffers_drain() {
+    let text = "shared x; thread L { loop { x = 1; } }
+        thread R { let a; loop { lock; a = x; if a == 1 { x = 2; } unlock; x = 3; } } forbid R.a == 1;";
+    for repeated in [false, true] {
+        assert_eq!(certainty(text, Almost::Surely, repeated), Some(true), "repeated: {repeated}");
+        assert_eq!(certainty(text, Almost::Never, repeated), Some(false), "repeated: {repeated}");
+    }
+    let (program, target) = read(text);
+    let answer = cost(&program, &target, &Settings::default(), 1e-3, &Control::default()).expect("it can be handled");
+    assert!(answer.obstacle.is_none() && answer.cost.is_some_and(|cost| cost.width() <= 1e-3), "{answer:?}");
+}
+
+#[test]
+fn nothing_is_claimed_where_a_lock_may_be_held_for_ever() {
+    // Once R has the lock, the stores of L never arrive.
+    let text = "shared x; thread L { loop { x = 1; } }
+        thread R { let a; lock; loop { a = x; } } forbid R.a == 1;";
+    assert_eq!(certainty(text, Almost::Surely, false), Some(false));
+    // An assertion that fails ends a thread with the lock.
+    let text = "shared x; thread L { loop { x = 1; } }
+        thread R { let a; loop { lock; a = x; assert a == 0; unlock; } } forbid R.a == 7;";
+    assert_ne!(certainty(text, Almost::Surely, false), Some(true));
+}
+
 #[test]
 fn costs_with_endless_buffers_are_enclosed() {
     let (program, target) = read(PAPER);

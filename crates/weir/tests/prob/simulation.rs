@@ -10,10 +10,8 @@ use weir::prob::{
 };
 use weir::{Budget, Control};
 use weir_ir::{BinaryOp, Expr, Program, PropertyKind, StateExpr};
-use weir_testkit::random::{Config, program};
+use weir_testkit::random::{Config, condition, program};
 use weir_testkit::{Rng, dump};
-
-use crate::targets;
 
 fn control() -> Control {
     let budget = Budget { states: Some(60_000), time: Some(Duration::from_secs(20)), ..Budget::default() };
@@ -118,7 +116,7 @@ fn random_programs_with_loops_agree_with_simulation() {
     for seed in 0..seeds {
         let mut rng = Rng::new(seed);
         let program = program(seed, &config);
-        let (target, settings) = (targets::random(&program, &mut rng), odds(&mut rng));
+        let (target, settings) = (condition(&program, &mut rng), odds(&mut rng));
         let context =
             || format!("seed {seed}\n{}\ntarget {}\n{settings:?}", dump(&program), program.condition_text(&target));
         compare(&program, &target, &settings, &mut score, &context);

@@ -14,6 +14,20 @@ pub(super) struct Wanted {
     condition: StateExpr,
 }
 
+impl Wanted {
+    /// If it speaks of a single thread and of nothing else: its position, and for each state of its graph whether that is what is wanted.
+    pub(super) fn of_one_thread(&self, unfolded: &Unfolded) -> Option<(usize, Vec<bool>)> {
+        let mut spoken_of = Vec::new();
+        self.condition.for_each_leaf(&mut |atom| spoken_of.push(thread_of(atom)));
+        spoken_of.dedup();
+        let [Some(thread)] = spoken_of[..] else { return None };
+        let position = position(unfolded, thread)?;
+        let states = &unfolded.graphs[unfolded.group_of[position]].states;
+        let is_met = |local: &Local| self.condition.eval(&mut |atom| value_in(atom, local)) != 0;
+        Some((position, states.iter().map(is_met).collect()))
+    }
+}
+
 /// The conditions of goals. None for one that is no matter of single states.
 pub(super) fn wanted(program: &Program, unfolded: &Unfolded, goals: &[Goal]) -> Option<Vec<Wanted>> {
     goals

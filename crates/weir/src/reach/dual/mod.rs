@@ -10,6 +10,7 @@
 //! replayed. Deadlocks are not states that grow with buffers, and are refused.
 
 mod automaton;
+mod backwards;
 mod config;
 mod goals;
 mod predecessors;
@@ -28,11 +29,12 @@ use crate::control::Watch;
 use crate::semantics::compile::present;
 use crate::{Control, Failure, Limit, Verdict};
 use automaton::{Automaton, minimise};
+pub(crate) use backwards::{Backwards, Drained, Region};
 use config::{ANY, Config, FREE, Shape};
 use goals::{Ask, Wanted, asks};
 use predecessors::System;
 use search::{Outcome, Search};
-use unfold::{Trouble, Unfolded, unfold};
+use unfold::{Trouble, Twins, Unfolded, unfold};
 
 /// Decides whether a goal can be reached.
 pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
@@ -60,7 +62,7 @@ fn decide(
     refuse::unsupported(program)?;
     let goals = super::goals(program, options);
     let watch = Watch::start(control);
-    let unfolded = match unfold(program, &watch) {
+    let unfolded = match unfold(program, Twins::Interchangeable, &watch) {
         Ok(unfolded) => unfolded,
         Err(Trouble::Limit(limit)) => return Ok((stopped(limit, started), None)),
         Err(Trouble::Cell(address)) => return Err(too_many_values(program, address)),
@@ -72,7 +74,7 @@ fn decide(
         Err(limit) => return Ok((stopped(limit, started), None)),
     };
     let initial = initial(&system, &unfolded);
-    let mut search = Search::new(&system, &initial);
+    let mut search = Search::new(&system, Some(&initial));
     let targets = match targets(&system, &unfolded, &wanted, &watch) {
         Ok(targets) => targets.ok_or_else(|| too_large(program))?,
         Err(limit) => return Ok((stopped(limit, started), None)),

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use super::config::{ANY, Config, FREE, View, is_below, is_own};
+use super::config::{ANY, Config, FREE, Shape, View, is_below, is_own};
 use super::predecessors::System;
 use crate::Limit;
 use crate::control::{Progress, Watch};
@@ -51,6 +51,28 @@ impl Found {
         (0..self.ends.len()).filter(|&id| !self.covered[id]).map(|id| self.row(id as Id))
     }
 
+    /// Whether a configuration below this one is known. It has the same states of threads, or leaves some open.
+    pub(super) fn covers(&self, shape: &Shape, view: View<'_>) -> bool {
+        let can_be_open = |thread: usize| {
+            view.local(thread) != ANY
+                && usize::from(view.lock()) != thread + 1
+                && !view.buffer(thread).iter().any(|&message| is_own(message))
+        };
+        let open: Vec<usize> = (0..shape.threads).filter(|&thread| can_be_open(thread)).collect();
+        if open.len() > 16 {
+            return self.covers_with(shape, view, 0);
+        }
+        (0..1u32 << open.len()).any(|choice| {
+            let mask = (0..open.len()).filter(|bit| choice >> bit & 1 == 1).fold(0, |mask, bit| mask | 1 << open[bit]);
+            self.patterns.contains(&pattern(shape, view, mask)) && self.covers_with(shape, view, mask)
+        })
+    }
+
+    fn covers_with(&self, shape: &Shape, view: View<'_>, mask: u64) -> bool {
+        let Some(bucket) = self.index.get(&key(shape, view, mask)) else { return false };
+        bucket.iter().any(|&known| is_below(shape, View::new(self.row(known), shape), view))
+    }
+
     pub(super) fn bytes(&self) -> u64 {
         (2 * self.rows.len() + 80 * self.ends.len()) as u64
     }
@@ -69,7 +91,8 @@ pub(super) enum Outcome {
 /// A search under way.
 pub(super) struct Search<'a> {
     pub(super) system: &'a System,
-    pub(super) initial: &'a Config,
+    /// Where the search may end; without it, it goes on until nothing is left.
+    initial: Option<&'a Config>,
     pub(super) found: Found,
     open: BinaryHeap<Reverse<(u32, Id)>>,
     pub(super) steps: u64,
@@ -77,7 +100,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(system: &'a System, initial: &'a Config) -> Self {
+    pub(super) fn new(system: &'a System, initial: Option<&'a Config>) -> Self {
         Self { system, initial, found: Found::default(), open: BinaryHeap::new(), steps: 0, reached: None }
     }
 
@@ -87,10 +110,10 @@ impl<'a> Search<'a> {
         config.strip(shape, |_, _| ());
         config.sort(shape);
         let view = config.view(shape);
-        if self.is_covered(view) {
+        if self.found.covers(shape, view) {
             return;
         }
-        let key = self.key(view, 0);
+        let key = key(shape, view, 0);
         let bucket = self.found.index.entry(key).or_default();
         let (rows, ends, covered) = (&self.found.rows, &self.found.ends, &mut self.found.covered);
         let before = bucket.len();
@@ -103,7 +126,7 @@ impl<'a> Search<'a> {
         self.found.least = self.found.least + 1 + bucket.len() - before;
         let id = self.found.ends.len() as Id;
         bucket.push(id);
-        let pattern = self.pattern(view, 0);
+        let pattern = pattern(shape, view, 0);
         self.found.patterns.insert(pattern);
         self.found.rows.extend_from_slice(&config.0);
         self.found.ends.push(self.found.rows.len());
@@ -111,7 +134,8 @@ impl<'a> Search<'a> {
         self.found.covered.push(false);
         let weight = view.messages() as u32;
         self.open.push(Reverse((weight, id)));
-        if self.reached.is_none() && is_below(shape, config.view(shape), self.initial.view(shape)) {
+        let is_below_initial = |initial: &Config| is_below(shape, config.view(shape), initial.view(shape));
+        if self.reached.is_none() && self.initial.is_some_and(is_below_initial) {
             self.reached = Some(id);
         }
     }
@@ -150,60 +174,36 @@ impl<'a> Search<'a> {
             });
         }
     }
+}
 
-    /// Whether a configuration below this one is known. It has the same states of threads, or leaves some open.
-    fn is_covered(&self, view: View<'_>) -> bool {
-        let shape = &self.system.shape;
-        let can_be_open = |thread: usize| {
-            view.local(thread) != ANY
-                && usize::from(view.lock()) != thread + 1
-                && !view.buffer(thread).iter().any(|&message| is_own(message))
-        };
-        let open: Vec<usize> = (0..shape.threads).filter(|&thread| can_be_open(thread)).collect();
-        if open.len() > 16 {
-            return self.is_covered_by(view, 0);
-        }
-        (0..1u32 << open.len()).any(|choice| {
-            let mask = (0..open.len()).filter(|bit| choice >> bit & 1 == 1).fold(0, |mask, bit| mask | 1 << open[bit]);
-            self.found.patterns.contains(&self.pattern(view, mask)) && self.is_covered_by(view, mask)
-        })
-    }
+/// For each group how many threads can be anywhere, those of the mask included.
+fn pattern(shape: &Shape, view: View<'_>, mask: u64) -> Vec<u8> {
+    let is_open = |thread: usize| mask >> thread & 1 == 1 || view.local(thread) == ANY;
+    let count = |group: &Vec<usize>| group.iter().filter(|&&thread| is_open(thread)).count() as u8;
+    shape.groups.iter().map(count).collect()
+}
 
-    fn is_covered_by(&self, view: View<'_>, mask: u64) -> bool {
-        let shape = &self.system.shape;
-        let Some(bucket) = self.found.index.get(&self.key(view, mask)) else { return false };
-        bucket.iter().any(|&known| is_below(shape, View::new(self.found.row(known), shape), view))
+/// What two configurations have in common if one is below the other, once the threads of the mask can be anywhere.
+fn key(shape: &Shape, view: View<'_>, mask: u64) -> u64 {
+    let mut hasher = FxHasher::default();
+    (view.lock() == FREE).hash(&mut hasher);
+    for group in &shape.groups {
+        // The order of threads within a group does not matter.
+        let sum = group.iter().fold(0u64, |sum, &thread| sum.wrapping_add(thread_key(view, mask, thread)));
+        sum.hash(&mut hasher);
     }
+    hasher.finish()
+}
 
-    /// For each group how many threads can be anywhere, those of the mask included.
-    fn pattern(&self, view: View<'_>, mask: u64) -> Vec<u8> {
-        let is_open = |thread: usize| mask >> thread & 1 == 1 || view.local(thread) == ANY;
-        let count = |group: &Vec<usize>| group.iter().filter(|&&thread| is_open(thread)).count() as u8;
-        self.system.shape.groups.iter().map(count).collect()
+fn thread_key(view: View<'_>, mask: u64, thread: usize) -> u64 {
+    let mut hasher = FxHasher::default();
+    if mask >> thread & 1 == 1 {
+        ANY.hash(&mut hasher);
+        return hasher.finish();
     }
-
-    /// What two configurations have in common if one is below the other, once the threads of the mask can be anywhere.
-    fn key(&self, view: View<'_>, mask: u64) -> u64 {
-        let mut hasher = FxHasher::default();
-        (view.lock() == FREE).hash(&mut hasher);
-        for group in &self.system.shape.groups {
-            // The order of threads within a group does not matter.
-            let sum = group.iter().fold(0u64, |sum, &thread| sum.wrapping_add(self.thread_key(view, mask, thread)));
-            sum.hash(&mut hasher);
-        }
-        hasher.finish()
+    view.local(thread).hash(&mut hasher);
+    for &message in view.buffer(thread).iter().filter(|&&message| is_own(message)) {
+        message.hash(&mut hasher);
     }
-
-    fn thread_key(&self, view: View<'_>, mask: u64, thread: usize) -> u64 {
-        let mut hasher = FxHasher::default();
-        if mask >> thread & 1 == 1 {
-            ANY.hash(&mut hasher);
-            return hasher.finish();
-        }
-        view.local(thread).hash(&mut hasher);
-        for &message in view.buffer(thread).iter().filter(|&&message| is_own(message)) {
-            message.hash(&mut hasher);
-        }
-        hasher.finish()
-    }
+    hasher.finish()
 }

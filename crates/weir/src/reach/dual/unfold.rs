@@ -90,6 +90,13 @@ pub(super) struct Cells {
     numbers: FxHashMap<Address, Cell>,
 }
 
+impl Graph {
+    /// The number of a state.
+    pub(super) fn number(&self, local: &Local) -> Option<u32> {
+        self.numbers.get(local).copied()
+    }
+}
+
 impl Cells {
     /// The number of the cell at this address, if some thread touches it.
     pub(super) fn number(&self, address: Address) -> Option<Cell> {
@@ -118,15 +125,25 @@ pub(super) enum Trouble {
     Thread(ThreadId),
 }
 
+/// What threads with the same body have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Twins {
+    /// They can take each other's place, as where all start alike.
+    Interchangeable,
+    /// Each is itself.
+    Apart,
+}
+
 /// Unfolds all threads.
-pub(super) fn unfold(program: &Program, watch: &Watch<'_>) -> Result<Unfolded, Trouble> {
+pub(super) fn unfold(program: &Program, twins: Twins, watch: &Watch<'_>) -> Result<Unfolded, Trouble> {
     let threads: Vec<ThreadId> = present(program).collect();
     let mut models: Vec<ThreadId> = Vec::new();
     let mut group_of = Vec::new();
     let mut observed: Vec<RegisterSet> = Vec::new();
     for &thread in &threads {
         let seen = observed_registers(program, thread);
-        let known = models.iter().position(|&model| program.body(model).does_the_same(program.body(thread)));
+        let is_twin = |&model: &ThreadId| program.body(model).does_the_same(program.body(thread));
+        let known = models.iter().position(|model| twins == Twins::Interchangeable && is_twin(model));
         let group = known.unwrap_or_else(|| {
             models.push(thread);
             observed.push(RegisterSet::new());

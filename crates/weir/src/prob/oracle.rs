@@ -1,0 +1,189 @@
+//! What is possible from drained configurations, decided: the exact engine asked.
+//!
+//! The paper needs a complete answer to "can the target be reached from here?" for drained configurations only ("Probabilistic Total Store
+//! Ordering", Lemma 4). One backward search, run to its end, answers it for all of them; a second one tells from which of them those can be reached
+//! that have no target before them any more. Both take no more than [`MOST_STATES`] least configurations; beyond, nothing is said.
+
+use weir_ir::{LocId, PropertyId};
+use weir_witness::{Goal, Step};
+
+use crate::control::Watch;
+use crate::reach::dual::{Backwards, Drained, Region};
+use crate::semantics::state::Packed;
+
+use super::model::Model;
+
+/// More least configurations than this are not kept.
+const MOST_STATES: u64 = 50_000;
+
+/// Knows what is possible from drained configurations that the program can be in.
+pub(super) struct Oracle {
+    backwards: Backwards,
+    to_target: Region,
+}
+
+/// Drained configurations from which those without a target before them can be reached.
+pub(super) struct ToHopeless(Region);
+
+impl Oracle {
+    /// None if the exact engine cannot handle the program, or at a limit. Where others are locked out, a target can be met with stores
+    /// on their way that never arrive; the exact engine looks at drained states only, so nothing is asked of it then.
+    pub(super) fn new(model: &Model, past_targets: bool, watch: &Watch<'_>) -> Option<Self> {
+        if model.uses_lock && !model.judged_when_drained {
+            return None;
+        }
+        let goals = [Goal::Property(PropertyId::new(0))];
+        let backwards = Backwards::new(&model.judged, &goals, !past_targets, MOST_STATES, watch)?;
+        let to_target = backwards.to_goals(watch)?;
+        Some(Self { backwards, to_target })
+    }
+
+    /// Whether a target can be reached from a drained configuration.
+    pub(super) fn can_reach<const N: usize>(&self, model: &Model, state: &Packed<N>) -> bool {
+        self.backwards.is_in(&self.to_target, &drained(model, state))
+    }
+
+    /// From where these, from none of which a target can be reached, can.
+    pub(super) fn to_hopeless<const N: usize>(
+        &self,
+        model: &Model,
+        hopeless: &[Packed<N>],
+        watch: &Watch<'_>,
+    ) -> Option<ToHopeless> {
+        let hopeless: Vec<Drained<'_>> = hopeless.iter().map(|state| drained(model, state)).collect();
+        self.backwards.to(&hopeless, watch).map(ToHopeless)
+    }
+
+    /// Whether a drained configuration is among those.
+    pub(super) fn can_lose<const N: usize>(&self, model: &Model, way: &ToHopeless, state: &Packed<N>) -> bool {
+        self.backwards.is_in(&way.0, &drained(model, state))
+    }
+
+    /// A run to a target, where there is one. None at a limit.
+    pub(super) fn run_to_target(&self, watch: &Watch<'_>) -> Option<Vec<Step>> {
+        self.backwards.run_to_goals(watch)?
+    }
+
+    /// A run to one of these drained configurations, or to one that is as good; the inner value is none if there is none. None at a limit.
+    pub(super) fn run_to<const N: usize>(
+        &self,
+        model: &Model,
+        states: &[Packed<N>],
+        watch: &Watch<'_>,
+    ) -> Option<Option<Vec<Step>>> {
+        let states: Vec<Drained<'_>> = states.iter().map(|state| drained(model, state)).collect();
+        self.backwards.run_to(&states, watch)
+    }
+}
+
+/// Tells what is in a drained configuration.
+fn drained<'a, const N: usize>(model: &'a Model, state: &'a Packed<N>) -> Drained<'a> {
+    let machine = &model.compiled.machine;
+    let threads = machine.threads.iter().enumerate().map(|(position, code)| {
+        let location = LocId::new(state.raw(code.location) as usize);
+        let told = model.compiled.told(position, location);
+        (location, told.map(|(register, field)| (register, state.get(field))).collect())
+    });
+    let holder = machine.layout.lock.and_then(|field| (state.raw(field) as usize).checked_sub(1));
+    let cell = Box::new(|address| machine.read(state, machine.layout.cells.target(address)));
+    Drained { threads: threads.collect(), holder, cell }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_ir::Program;
+    use weir_testkit::random::{Config, condition, program};
+    use weir_testkit::{Rng, dump};
+
+    use super::*;
+    use crate::Control;
+    use crate::prob::Settings;
+    use crate::prob::chain::{Chain, Visitor, with_chain};
+    use crate::prob::explore::expand;
+    use crate::prob::graph::Graph;
+
+    /// Compares what the oracle says with a chain that is known as a whole.
+    struct Comparison<'a> {
+        past_targets: bool,
+        context: &'a dyn Fn() -> String,
+    }
+
+    #[derive(Default)]
+    struct Count {
+        yes: usize,
+        no: usize,
+    }
+
+    impl Visitor for Comparison<'_> {
+        type Output = Count;
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Count {
+            const MOST: usize = 3_000;
+            let (control, model) = (Control::default(), chain.model);
+            let watch = Watch::start(&control);
+            let mut graph = Graph::new(chain);
+            let mut at = 0;
+            while at < graph.len() {
+                if self.past_targets || !graph.is_target(at) {
+                    assert!(expand(&mut graph, at, at, &watch).is_none());
+                }
+                at += 1;
+                if at > MOST {
+                    return Count::default();
+                }
+            }
+            let Some(oracle) = Oracle::new(model, self.past_targets, &watch) else { return Count::default() };
+            let backward = graph.backward(|_| true);
+            let can = graph.can_reach(&backward, |number| graph.is_target(number));
+            let plain: Vec<usize> = (0..graph.len()).filter(|&number| graph.is_plain(number)).collect();
+            let mut count = Count::default();
+            for &number in &plain {
+                let state = graph.config(number).state;
+                assert_eq!(oracle.can_reach(model, &state), can[number], "{state:?} {}", (self.context)());
+                let run = oracle.run_to(model, &[state], &watch).expect("no limit");
+                assert!(run.is_some(), "{state:?} can be reached {}", (self.context)());
+                if can[number] { count.yes += 1 } else { count.no += 1 }
+            }
+            // If targets end a run, nobody asks what follows.
+            if !self.past_targets {
+                return count;
+            }
+            let hopeless: Vec<Packed<N>> =
+                plain.iter().filter(|&&number| !can[number]).map(|&number| graph.config(number).state).collect();
+            let way = oracle.to_hopeless(model, &hopeless, &watch).expect("no limit");
+            let loses = graph.can_reach(&backward, |number| graph.is_plain(number) && !can[number]);
+            for &number in &plain {
+                let state = graph.config(number).state;
+                assert_eq!(oracle.can_lose(model, &way, &state), loses[number], "{state:?} {}", (self.context)());
+            }
+            count
+        }
+    }
+
+    fn compare(config: &Config, seeds: u64) {
+        let mut all = Count::default();
+        for seed in 0..seeds {
+            let program: Program = program(seed, config);
+            let target = condition(&program, &mut Rng::new(seed));
+            let model = Model::new(&program, &target, &Settings::default()).expect("it can be handled");
+            let context = || format!("seed {seed}\n{}\ntarget {}", dump(&program), program.condition_text(&target));
+            for past_targets in [false, true] {
+                let count = with_chain(&model, Comparison { past_targets, context: &context });
+                all.yes += count.yes;
+                all.no += count.no;
+            }
+        }
+        let least = seeds as usize;
+        assert!(all.yes > least && all.no > least, "only {} and {} were compared", all.yes, all.no);
+    }
+
+    #[test]
+    fn every_drained_state_of_a_finite_chain_is_told_right() {
+        compare(&Config::acyclic(), 150);
+    }
+
+    #[test]
+    fn also_in_programs_with_loops() {
+        compare(&Config::cyclic(), 150);
+    }
+}
