@@ -15,8 +15,8 @@ pub(crate) struct FencesOptions {
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// What a fence costs: 1 (unit), 10 for each loop around it, multiplied (loops), how often it would be executed in random runs of
-    /// 1000 steps (frequency, see `weir prob`), or what a file says: lines `LINE COST`
+    /// What a fence costs: 1 (unit), 10 for each loop around it, multiplied (loops), how often it would be executed on the average in the first 1000
+    /// steps of a run (frequency, see `weir prob`), or what a file says: lines `LINE COST`
     /// or `LABEL COST`, and 1 elsewhere. In a thread that runs several times a fence is paid for once a copy
     #[arg(long, value_name = "unit|loops|frequency|FILE", default_value = "unit", value_parser = parse_cost, help_heading = SEARCH)]
     pub(crate) cost: CostChoice,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weir_ir::flow::{Cfg, Loops};
 use weir_ir::{Program, ThreadId};
 
-use crate::prob::{Settings, Simulation, frequencies};
+use crate::prob::{Settings, Simulation, frequencies, simulated_frequencies};
 use crate::robust::ThreadEdge;
 use crate::{Control, Failure};
 
@@ -51,22 +51,31 @@ impl<'a> LoopCosts<'a> {
     }
 }
 
-/// How many random runs are made, and of how many steps.
-const RUNS: u64 = 200;
-const STEPS: u64 = 1_000;
+/// How many steps of a run count.
+const STEPS: usize = 1_000;
 
-/// As often as a fence there would be executed in a random run of a thousand steps, on the average, in hundredths and rounded up.
+/// More movements of probability than this are not followed: then random runs have to do.
+const MOST_MOVES: u64 = 5_000_000;
+
+/// How many random runs are made.
+const RUNS: u64 = 200;
+
+/// As often as a fence there would be executed in the first thousand steps of a run, on the average, in hundredths and rounded up.
 pub struct FrequencyCosts(BTreeMap<ThreadEdge, f64>);
 
 impl FrequencyCosts {
-    /// Makes random runs; always the same ones.
+    /// Works out expected numbers of executions; if the program is too large for that, random runs are made, always the same ones.
     ///
     /// # Errors
     /// If the program has something that cannot be handled, or if an invariant of Weir breaks.
     pub fn new(program: &Program) -> Result<Self, Failure> {
+        let (settings, control) = (Settings::default(), Control::default());
+        if let Some(found) = frequencies(program, &settings, STEPS, MOST_MOVES, &control)? {
+            return Ok(Self(found.into_iter().map(|(edge, times)| (edge, times.lower)).collect()));
+        }
         let jobs = std::num::NonZeroUsize::MIN;
-        let simulation = Simulation { runs: RUNS, seed: 1, most_steps: STEPS, doubt: 0.001, jobs };
-        let found = frequencies(program, &Settings::default(), &simulation, &Control::default())?;
+        let simulation = Simulation { runs: RUNS, seed: 1, most_steps: STEPS as u64, doubt: 0.001, jobs };
+        let found = simulated_frequencies(program, &settings, &simulation, &control)?;
         Ok(Self(found.into_iter().collect()))
     }
 

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use weir_ir::{EdgeId, Expr, Program, StateExpr, ThreadId};
+use weir_ir::{Expr, Program, StateExpr};
 use weir_witness::{Model as MemoryModel, Run};
 
 use crate::control::Watch;
@@ -13,6 +13,7 @@ use super::abstraction::Abstraction;
 use super::chain::{Chain, Visitor, with_chain};
 use super::confidence::{for_mean, for_probability};
 use super::draw::{Dice, Drawn};
+use super::frequency::Frequency;
 use super::model::{Model, NO_EDGE};
 use super::probability::Interval;
 use super::rng::Rng;
@@ -210,19 +211,16 @@ impl Runs<'_> {
     }
 }
 
-/// An edge of a thread, and how often it is taken.
-pub type Frequency = ((ThreadId, EdgeId), f64);
-
 /// How often each edge is taken in a run of `simulation.most_steps` steps, on the average over random runs; in order of threads and edges.
 ///
 /// # Errors
 /// If the program has something that cannot be handled, or if an invariant of Weir breaks.
-pub fn frequencies(
+pub fn simulated_frequencies(
     program: &Program,
     settings: &Settings,
     simulation: &Simulation,
     control: &Control,
-) -> Result<Vec<Frequency>, Failure> {
+) -> Result<Vec<Frequency<f64>>, Failure> {
     let model = Model::new(program, &Expr::Const(0), settings)?;
     let watch = Watch::start(control);
     let (counts, runs) = with_chain(&model, Counts { simulation, watch: &watch });

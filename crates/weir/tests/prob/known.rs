@@ -5,7 +5,7 @@ use weir::prob::{
     Almost, Certainty, Fraction, Question, RBig, Settings, UpdatePolicy, almost, cost, curve, exact_cost,
     exact_probability, frequencies, probability,
 };
-use weir::prob::{Simulation, simulate};
+use weir::prob::{Simulation, simulate, simulated_frequencies};
 
 use crate::targets::{read, register};
 
@@ -234,10 +234,28 @@ fn loops_are_taken_more_often_than_what_surrounds_them() {
     let (program, _) = read("shared x; thread P { x = 1; loop { let r = x; } } forbid x == 7;");
     let jobs = std::num::NonZeroUsize::MIN;
     let simulation = Simulation { runs: 10, seed: 1, most_steps: 100, doubt: 0.001, jobs };
-    let found =
-        frequencies(&program, &Settings::default(), &simulation, &Control::default()).expect("it can be handled");
+    let found = simulated_frequencies(&program, &Settings::default(), &simulation, &Control::default())
+        .expect("it can be handled");
     assert_eq!(found[0].1, 1.0);
     assert_eq!(found.iter().map(|(_, times)| times).sum::<f64>(), 100.0);
+}
+
+#[test]
+fn expected_numbers_of_executions_are_those_of_random_runs() {
+    // The loop ends when the store has arrived: after each of its steps with one half, and P comes by in one half of all steps.
+    let (program, _) = read("shared x; thread P { x = 1; skip; } thread Q { while x == 0 { skip; } } forbid x == 7;");
+    let (settings, control) = (Settings::default(), Control::default());
+    let certain =
+        frequencies(&program, &settings, 1_000, 1 << 20, &control).expect("it can be handled").expect("small");
+    let jobs = std::num::NonZeroUsize::MIN;
+    let simulation = Simulation { runs: 20_000, seed: 1, most_steps: 1_000, doubt: 0.001, jobs };
+    let simulated = simulated_frequencies(&program, &settings, &simulation, &control).expect("it can be handled");
+    for ((edge, interval), (same, times)) in certain.into_iter().zip(simulated) {
+        assert_eq!(edge, same);
+        assert!(interval.width() < 1e-6, "{interval:?}");
+        assert!((interval.lower - times).abs() < 0.05 * times.max(1.0), "{edge:?} {interval:?} {times}");
+    }
+    assert_eq!(frequencies(&program, &settings, 1_000, 3, &control), Ok(None));
 }
 
 #[test]
