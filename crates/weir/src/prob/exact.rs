@@ -25,6 +25,9 @@ pub struct Exact {
     pub configurations: usize,
 }
 
+/// Chains with more configurations than this are not solved exactly.
+const MOST: usize = 50_000;
+
 /// Loops with more configurations than this are not solved exactly: fractions grow with every step of the elimination.
 const MOST_IN_A_LOOP: usize = 200;
 
@@ -78,7 +81,7 @@ impl Visitor for Approach<'_> {
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
         let mut part = Part::new(chain, self.repeated);
-        if let Some(limit) = part.begin(self.watch) {
+        if let Some(limit) = part.begin_with(MOST, self.watch) {
             return Err(Obstacle::Limit(limit));
         }
         let roles = part.judge.roles(&part.graph);
