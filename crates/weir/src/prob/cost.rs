@@ -84,7 +84,8 @@ impl Visitor for Approach<'_> {
             if let Some(limit) = limit.or_else(|| self.watch.exceeded(part.graph.bytes(), 0)) {
                 return Cost { obstacle: Some(Obstacle::Limit(limit)), ..answer };
             }
-            match self.grow(&mut part, &solved, &tail) {
+            let wanted = self.epsilon * answer.cost.map_or(1.0, |cost| cost.lower.max(1.0));
+            match self.grow(&mut part, &solved, &tail, wanted) {
                 Growth::Grew(hit) => limit = hit,
                 Growth::Stuck(obstacle) => return Cost { obstacle: Some(obstacle), ..answer },
             }
@@ -141,7 +142,7 @@ impl Approach<'_> {
     }
 
     /// Expands where it helps most: around drained configurations as long as nothing bounds the tail, else where probability waits.
-    fn grow<const N: usize>(&self, part: &mut Part<'_, '_, N>, solved: &Solved, tail: &Tail) -> Growth {
+    fn grow<const N: usize>(&self, part: &mut Part<'_, '_, N>, solved: &Solved, tail: &Tail, wanted: f64) -> Growth {
         let most_cost = part.graph.chain.model.costs.iter().copied().max().unwrap_or(0).max(1) as f64;
         match tail {
             // Where no bound is known, all that there is can be looked at, if it comes to an end.
@@ -156,8 +157,8 @@ impl Approach<'_> {
             }
             Tail::Bounded { steps } => {
                 let chance = solved.certificate.lower.max(1e-12);
-                let wanted = self.epsilon * chance / (8.0 * most_cost * (steps + 8.0));
-                part.grow(&solved.certificate.surplus, wanted, self.watch)
+                let rest = wanted * chance / (8.0 * most_cost * (steps + 8.0));
+                part.grow(&solved.certificate.surplus, rest, self.watch)
             }
         }
     }

@@ -56,8 +56,12 @@ impl Interval {
 pub enum Obstacle {
     /// A limit came first.
     Limit(Limit),
-    /// More choices or larger numbers at one configuration than can be handled.
-    Unwieldy,
+    /// More choices at one configuration than can be handled.
+    Choices,
+    /// At some configuration there are too many ways for stores to leave, or the odds are no whole numbers that can be counted with.
+    Odds,
+    /// More configurations, or larger loops, than can be handled in fractions.
+    Fractions,
     /// Rounding: the interval is as narrow as the arithmetic allows.
     Precision,
     /// Not even the abstraction of buffers by sets could bound what happens with large buffers.
@@ -253,8 +257,8 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
             surplus.iter().copied().enumerate().filter(|&(number, mass)| mass > 0.0 && !self.graph.is_expanded(number));
         let (expandable, others): (Vec<_>, Vec<_>) = waiting.partition(|&(number, _)| self.graph.is_expandable(number));
         let sum = |waiting: &[(usize, f64)]| waiting.iter().map(|&(_, mass)| mass).sum::<f64>();
-        if !others.is_empty() && sum(&others) >= epsilon {
-            return Growth::Stuck(Obstacle::Unwieldy);
+        if let Some(&(first, _)) = others.first().filter(|_| sum(&others) >= epsilon) {
+            return Growth::Stuck(self.graph.obstacle(first).unwrap_or(Obstacle::Choices));
         }
         let extent = Extent { rest: (sum(&expandable) / 256.0).max(epsilon / 16.0), most: self.graph.len().max(1_000) };
         match follow(&mut self.graph, &mut self.judge, expandable, extent, watch) {

@@ -37,7 +37,7 @@ fn too_many_choices_in_one_place_do_not_keep_it_going_elsewhere() {
     let (program, target) = read(text);
     let question = Question { target, repeated: false, settings: Settings::default() };
     let answer = probability(&program, &question, 1e-6, &Control::default()).expect("it can be handled");
-    assert_eq!(answer.obstacle, Some(Obstacle::Unwieldy));
+    assert_eq!(answer.obstacle, Some(Obstacle::Choices));
     assert!(answer.interval.width() < 0.6, "{answer:?}");
 }
 
