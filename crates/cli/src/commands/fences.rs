@@ -103,11 +103,11 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
     }
     let costs = Costs::read(&options.cost)?;
     let mut sites = Sites::of(program, language, &options.program.defines)?;
-    sites.price(&costs)?;
-    let hunt = Hunt { options, program, sites: &sites };
     let (outcome, report, census) = analysis::watched(task, &options.limits, console, |control| {
         let started = Instant::now();
-        let (outcome, report) = hunt.answer(control)?;
+        sites.price(&costs, control)?;
+        let hunt = Hunt { options, program, sites: &sites };
+        let (outcome, report) = hunt.answer(&control.after(started.elapsed()))?;
         let census = options.stats.then(|| hunt.census(&control.after(started.elapsed()))).transpose()?.flatten();
         Ok((outcome, report, census))
     })?;

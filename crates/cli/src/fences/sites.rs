@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use weir::Control;
 use weir::fences::{AtLocation, Place, at_locations};
 use weir_ir::{LocId, Program, Span, ThreadId};
 use weir_syntax::weir::fences::fence_places;
@@ -47,8 +48,8 @@ impl Sites {
     }
 
     /// Sets what a fence costs at each place.
-    pub(crate) fn price(&mut self, costs: &Costs) -> Result<(), Trouble> {
-        let prices = costs.prices(self)?;
+    pub(crate) fn price(&mut self, costs: &Costs, control: &Control) -> Result<(), Trouble> {
+        let prices = costs.prices(self, control)?;
         self.list.iter_mut().zip(prices).for_each(|(site, price)| site.place.cost = price);
         Ok(())
     }

@@ -68,14 +68,14 @@ impl FrequencyCosts {
     ///
     /// # Errors
     /// If the program has something that cannot be handled, or if an invariant of Weir breaks.
-    pub fn new(program: &Program) -> Result<Self, Failure> {
-        let (settings, control) = (Settings::default(), Control::default());
-        if let Some(found) = frequencies(program, &settings, STEPS, MOST_MOVES, &control)? {
+    pub fn new(program: &Program, control: &Control) -> Result<Self, Failure> {
+        let settings = Settings::default();
+        if let Some(found) = frequencies(program, &settings, STEPS, MOST_MOVES, control)? {
             return Ok(Self(found.into_iter().map(|(edge, times)| (edge, times.lower)).collect()));
         }
         let jobs = std::num::NonZeroUsize::MIN;
         let simulation = Simulation { runs: RUNS, seed: 1, most_steps: STEPS as u64, doubt: 0.001, jobs };
-        let found = simulated_frequencies(program, &settings, &simulation, &control)?;
+        let found = simulated_frequencies(program, &settings, &simulation, control)?;
         Ok(Self(found.into_iter().collect()))
     }
 

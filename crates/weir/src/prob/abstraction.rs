@@ -117,11 +117,11 @@ pub(super) struct Abstraction<const N: usize> {
 }
 
 /// More states than this are not worth the time: what they could prove is found out some other way, or not at all.
-const MOST_STATES: usize = 400_000;
+pub(super) const MOST_STATES: usize = 400_000;
 
 impl<const N: usize> Abstraction<N> {
-    /// Walks all abstract states; past a target only if `past_targets`. `None` if there are too many or a limit is hit.
-    pub(super) fn new(chain: &Chain<'_, N>, past_targets: bool, watch: &Watch<'_>) -> Option<Self> {
+    /// Walks all abstract states; past a target only if `past_targets`. `None` if there are more than `most` or a limit is hit.
+    pub(super) fn new(chain: &Chain<'_, N>, past_targets: bool, most: usize, watch: &Watch<'_>) -> Option<Self> {
         let system = System::<Sets, N>::new(&chain.model.compiled.machine);
         let initial = system.initial();
         let mut all = Self {
@@ -133,7 +133,7 @@ impl<const N: usize> Abstraction<N> {
         let mut at = 0;
         while at < all.states.len() {
             let bytes = all.states.len() as u64 * 200;
-            if all.states.len() > MOST_STATES || (at % 1024 == 0 && watch.exceeded(bytes, 0).is_some()) {
+            if all.states.len() > most || (at % 1024 == 0 && watch.exceeded(bytes, 0).is_some()) {
                 return None;
             }
             let from = all.states[at];
@@ -141,7 +141,7 @@ impl<const N: usize> Abstraction<N> {
                 let mut next = Vec::new();
                 system.successors(&from, &mut |_, state| {
                     next.push(state);
-                    next.len() <= MOST_STATES
+                    next.len() <= most
                 });
                 for state in next {
                     all.lead(at as u32, state);

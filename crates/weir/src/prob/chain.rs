@@ -10,6 +10,7 @@ use crate::semantics::tso::Tso;
 use crate::semantics::{StepCode, TransitionSystem};
 
 use super::model::{Model, NO_EDGE};
+use super::probability::Obstacle;
 use super::updates::{Outcomes, outcomes};
 
 /// Nobody stepped last, or the scheduler does not remember.
@@ -110,9 +111,16 @@ impl<'a, const N: usize> Chain<'a, N> {
         (0..threads).chain([NOBODY])
     }
 
-    /// All ways on. `None` if numbers or their number become too large; then nothing is known of what follows.
-    pub(super) fn moves(&self, from: &Config<N>) -> Option<Vec<Move<N>>> {
-        let choices = self.choices(&from.state)?;
+    /// All ways on.
+    ///
+    /// # Errors
+    /// If numbers or their number become too large; then nothing is known of what follows.
+    pub(super) fn moves(&self, from: &Config<N>) -> Result<Vec<Move<N>>, Obstacle> {
+        let choices = self.choices(&from.state).ok_or(Obstacle::Choices)?;
+        self.weighed(from, &choices).ok_or(Obstacle::Odds)
+    }
+
+    fn weighed(&self, from: &Config<N>, choices: &[Choice<N>]) -> Option<Vec<Move<N>>> {
         let mut moves = Vec::new();
         if choices.is_empty() {
             self.updated(&from.state, (NO_EDGE, from.last, 1, 1), &mut moves)?;
@@ -120,7 +128,7 @@ impl<'a, const N: usize> Chain<'a, N> {
         }
         let mut weights = 0_u128;
         let mut previous = usize::MAX;
-        for choice in &choices {
+        for choice in choices {
             if choice.thread != previous {
                 weights = weights.checked_add(self.weight(choice.thread, from.last))?;
                 previous = choice.thread;

@@ -1,5 +1,7 @@
 //! Confidence intervals.
 
+use dashu_ratio::RBig;
+
 use super::probability::Interval;
 
 /// The interval of Clopper and Pearson for a probability, after `hits` in `runs`: it misses the true one in at most `doubt` of all
@@ -15,15 +17,46 @@ pub(super) fn for_probability(hits: u64, undecided: u64, runs: u64, doubt: f64) 
     Interval { lower, upper }
 }
 
-/// The interval of the central limit theorem for a mean: right for large numbers of samples.
-pub(super) fn for_mean(count: u64, sum: f64, sum_of_squares: f64, doubt: f64) -> Option<(f64, Interval)> {
-    if count == 0 {
+/// Sums over samples that are whole numbers, so that their order does not matter and nothing is lost.
+#[derive(Clone, Copy)]
+pub(super) struct Sums {
+    pub(super) count: u64,
+    /// None if it became too large.
+    pub(super) sum: Option<u128>,
+    /// The same for squares.
+    pub(super) squares: Option<u128>,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Self { count: 0, sum: Some(0), squares: Some(0) }
+    }
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, sample: u128) {
+        self.count += 1;
+        self.sum = self.sum.and_then(|sum| sum.checked_add(sample));
+        self.squares = self.squares.and_then(|squares| squares.checked_add(sample.checked_mul(sample)?));
+    }
+}
+
+/// The mean and its interval by the central limit theorem: right for large numbers of samples.
+pub(super) fn for_mean(sums: &Sums, doubt: f64) -> Option<(f64, Interval)> {
+    let (count, sum) = (RBig::from(sums.count), RBig::from(sums.sum?));
+    if count == RBig::ZERO {
         return None;
     }
-    let n = count as f64;
-    let mean = sum / n;
-    let variance = if count > 1 { ((sum_of_squares - sum * mean) / (n - 1.0)).max(0.0) } else { f64::INFINITY };
-    let margin = normal_quantile(1.0 - doubt / 2.0) * (variance / n).sqrt();
+    let mean = &sum / &count;
+    let variance = match sums.squares {
+        // The difference of large numbers: in fractions, nothing cancels out.
+        Some(squares) if sums.count > 1 => {
+            ((RBig::from(squares) - &sum * &mean) / (&count - RBig::ONE)).to_f64().value()
+        }
+        _ => f64::INFINITY,
+    };
+    let mean = mean.to_f64().value();
+    let margin = normal_quantile(1.0 - doubt / 2.0) * (variance / sums.count as f64).sqrt();
     Some((mean, Interval { lower: (mean - margin).max(0.0), upper: mean + margin }))
 }
 
@@ -34,11 +67,10 @@ fn quantile(p: f64, a: f64, b: f64) -> f64 {
 
 /// The x below which a normally distributed value lies with probability `p`.
 fn normal_quantile(p: f64) -> f64 {
-    // 1 - erfc(x / sqrt 2) / 2, with the incomplete gamma function's special case taken from the beta function's limit is not worth
-    // it: the error function by its series and its continued fraction.
     bisect(|x| 1.0 - upper_normal(x) < p, -40.0, 40.0)
 }
 
+/// How likely a normally distributed value is above x: by the series of the error function near 0, by its continued fraction elsewhere.
 fn upper_normal(x: f64) -> f64 {
     let z = x.abs() / std::f64::consts::SQRT_2;
     let half = if z < 2.0 {
@@ -129,6 +161,17 @@ mod tests {
         let many = for_probability(50_000, 0, 100_000, 0.001);
         assert!(near(many.lower, 0.494_8) && near(many.upper, 0.505_2), "{many:?}");
         assert!(near(normal_quantile(0.975), 1.959_96) && near(normal_quantile(0.9995), 3.290_53));
+    }
+
+    #[test]
+    fn large_samples_that_differ_little_keep_their_spread() {
+        let mut sums = Sums::default();
+        (0..1_000).for_each(|sample| sums.add(3_000_000_000_000 + sample % 2));
+        let (mean, interval) = for_mean(&sums, 0.001).expect("there are samples");
+        assert!((mean - 3_000_000_000_000.5).abs() < 1e-3, "{mean}");
+        assert!((interval.upper - interval.lower - 0.104).abs() < 2e-3, "{interval:?}");
+        sums.add(u128::MAX);
+        assert!(for_mean(&sums, 0.001).is_none(), "the sum is too large");
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub struct Cost {
     pub is_complete: bool,
 }
 
-/// Finds the expected cost to within `epsilon`.
+/// Finds the expected cost to within `epsilon`, or to within `epsilon` times the cost if that is above 1.
 ///
 /// # Errors
 /// If the program has something that cannot be handled, the settings make no sense, or an invariant of Weir breaks.
@@ -71,27 +71,50 @@ impl Visitor for Approach<'_> {
         if has_tail && limit.is_none() {
             limit = part.expand_plain(2, self.watch).or_else(|| self.secure(&mut part));
         }
+        let mut best: Option<Cost> = None;
         loop {
             let solved = part.solve(&[(0, 1.0)], 1e-12, self.watch);
             let enclosure = Enclosure::new(&part.graph, &solved.roles, self.watch);
             let tail = enclosure.tail(&part, &solved.roles);
             let found = sums(&part.graph, &solved, &enclosure, &tail);
-            let answer = found.answer(&part.graph, &solved);
-            if answer.cost.is_none_or(|cost| cost.width() <= self.epsilon) && answer.probability.width() < 1.0 {
+            let answer = found.answer(&part.graph, &solved).within(best.take());
+            if answer.cost.is_none_or(|cost| self.is_narrow(cost)) && answer.probability.width() < 1.0 {
                 return answer;
             }
             if let Some(limit) = limit.or_else(|| self.watch.exceeded(part.graph.bytes(), 0)) {
                 return Cost { obstacle: Some(Obstacle::Limit(limit)), ..answer };
             }
-            match self.grow(&mut part, &solved, &tail) {
+            let wanted = self.epsilon * answer.cost.map_or(1.0, |cost| cost.lower.max(1.0));
+            match self.grow(&mut part, &solved, &tail, wanted) {
                 Growth::Grew(hit) => limit = hit,
                 Growth::Stuck(obstacle) => return Cost { obstacle: Some(obstacle), ..answer },
             }
+            best = Some(answer);
         }
     }
 }
 
+impl Cost {
+    /// All intervals are certain, so the truth lies in what they have in common with earlier ones.
+    fn within(mut self, earlier: Option<Self>) -> Self {
+        let Some(earlier) = earlier else { return self };
+        self.probability = self.probability.meet(earlier.probability);
+        if let (Some(cost), Some(known)) = (&mut self.cost, earlier.cost) {
+            *cost = cost.meet(known);
+        }
+        for ((_, visits), (_, known)) in self.visits.iter_mut().zip(earlier.visits) {
+            *visits = visits.meet(known);
+        }
+        self
+    }
+}
+
 impl Approach<'_> {
+    /// Whether it is as narrow as was asked for: costs above 1 in proportion.
+    fn is_narrow(&self, cost: Interval) -> bool {
+        cost.width() <= self.epsilon * cost.lower.max(1.0)
+    }
+
     /// Expands around drained configurations until large buffers are unlikely from each of them on. That can take several turns, so it is
     /// found out roughly here; what comes out is certified later.
     fn secure<const N: usize>(&self, part: &mut Part<'_, '_, N>) -> Option<Limit> {
@@ -119,9 +142,13 @@ impl Approach<'_> {
     }
 
     /// Expands where it helps most: around drained configurations as long as nothing bounds the tail, else where probability waits.
-    fn grow<const N: usize>(&self, part: &mut Part<'_, '_, N>, solved: &Solved, tail: &Tail) -> Growth {
+    fn grow<const N: usize>(&self, part: &mut Part<'_, '_, N>, solved: &Solved, tail: &Tail, wanted: f64) -> Growth {
         let most_cost = part.graph.chain.model.costs.iter().copied().max().unwrap_or(0).max(1) as f64;
         match tail {
+            // Where no bound is known, all that there is can be looked at, if it comes to an end.
+            Tail::Unknown(_) if part.graph.chain.model.is_bounded && part.has_more() => {
+                Growth::Grew(part.expand_up_to(usize::MAX, self.watch))
+            }
             Tail::Unknown(obstacle) => Growth::Stuck(*obstacle),
             Tail::Loose(roots) => {
                 let start: Vec<(usize, f64)> = roots.iter().map(|&root| (root, 1.0)).collect();
@@ -130,8 +157,8 @@ impl Approach<'_> {
             }
             Tail::Bounded { steps } => {
                 let chance = solved.certificate.lower.max(1e-12);
-                let wanted = self.epsilon * chance / (8.0 * most_cost * (steps + 8.0));
-                part.grow(&solved.certificate.surplus, wanted, self.watch)
+                let rest = wanted * chance / (8.0 * most_cost * (steps + 8.0));
+                part.grow(&solved.certificate.surplus, rest, self.watch)
             }
         }
     }
@@ -212,13 +239,14 @@ impl Sums {
         let cost = (probability.upper > 0.0).then(|| self.average(|edge| model.costs[edge], probability));
         let of_label = |label: usize| {
             let counts = |edge: usize| u64::from(model.labels[edge] == Some(label as u32));
-            (model.label_names[label].clone(), self.average(counts, probability))
+            let visits = self.average(counts, probability);
+            model.label_names[label].iter().map(move |name| (name.clone(), visits))
         };
         let labels = if cost.is_some() { 0..model.label_names.len() } else { 0..0 };
         Cost {
             probability,
             cost,
-            visits: labels.map(of_label).collect(),
+            visits: labels.flat_map(of_label).collect(),
             obstacle: None,
             configurations: graph.len(),
             is_complete: graph.is_complete(false),

@@ -49,10 +49,10 @@ impl Enclosure {
         let system = System::new(graph, roles);
         let everywhere: Vec<(usize, f64)> = inner.iter().map(|&number| (number, 1.0)).collect();
         let visits = system.visits(&everywhere, 1e-3, watch);
-        // Rounding can leave a value a little below 0, where it makes no sense.
-        let solve = |d: &[f64]| -> Vec<f64> {
-            system.values(d, &visits, 1e-13, watch).into_iter().map(|value| value.max(0.0)).collect()
-        };
+        // Rounding can leave a value a little below 0, where it makes no sense; and what is no number would be lost in comparisons.
+        let sensible = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
+        let solve =
+            |d: &[f64]| -> Vec<f64> { system.values(d, &visits, 1e-13, watch).into_iter().map(sensible).collect() };
         let ones: Vec<f64> = (0..count).map(|number| if is_inner(graph, roles, number) { 1.0 } else { 0.0 }).collect();
         let h = solve(&ones);
         let weight = |unexpanded: f64| {

@@ -25,6 +25,9 @@ pub struct Exact {
     pub configurations: usize,
 }
 
+/// Chains with more configurations than this are not solved exactly.
+const MOST: usize = 50_000;
+
 /// Loops with more configurations than this are not solved exactly: fractions grow with every step of the elimination.
 const MOST_IN_A_LOOP: usize = 200;
 
@@ -78,7 +81,7 @@ impl Visitor for Approach<'_> {
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
         let mut part = Part::new(chain, self.repeated);
-        if let Some(limit) = part.begin(self.watch) {
+        if let Some(limit) = part.begin_with(MOST, self.watch) {
             return Err(Obstacle::Limit(limit));
         }
         let roles = part.judge.roles(&part.graph);
@@ -112,23 +115,23 @@ impl<'r> Equations<'r> {
     fn new<const N: usize>(graph: &Graph<'_, '_, N>, roles: &'r [Role]) -> Result<Self, Obstacle> {
         let is_open = |number: usize| roles[number] == Role::Open;
         if (0..graph.len()).any(|number| is_open(number) && !graph.is_expanded(number)) {
-            return Err(Obstacle::Unwieldy);
+            return Err(Obstacle::Fractions);
         }
         let loops = Loops::new(graph, roles);
         if loops.members.iter().any(|members| members.len() > MOST_IN_A_LOOP) {
-            return Err(Obstacle::Unwieldy);
+            return Err(Obstacle::Fractions);
         }
         let row = |number: usize| -> Option<Vec<Way>> {
             if !is_open(number) {
                 return Some(Vec::new());
             }
-            let moves = graph.chain.moves(graph.config(number))?;
+            let moves = graph.chain.moves(graph.config(number)).ok()?;
             let way = |p: RBig, edge, to| Some((edge, p, graph.number_of(&to)?));
             let p = |numerator: u128, denominator: u128| RBig::from_parts(numerator.into(), denominator.into());
             moves.into_iter().map(|one| way(p(one.numerator, one.denominator), one.edge, one.to)).collect()
         };
         let rows: Option<Vec<Vec<Way>>> = (0..graph.len()).map(row).collect();
-        Ok(Self { roles, loops, rows: rows.ok_or(Obstacle::Unwieldy)? })
+        Ok(Self { roles, loops, rows: rows.ok_or(Obstacle::Fractions)? })
     }
 
     /// The value of a settled configuration.
@@ -178,7 +181,7 @@ fn eliminate(mut matrix: Vec<Vec<RBig>>, watch: &Watch<'_>) -> Result<Vec<RBig>,
         let mut pivot = std::mem::take(&mut matrix[at]);
         let scale = pivot[at].clone();
         if scale == RBig::ZERO {
-            return Err(Obstacle::Unwieldy);
+            return Err(Obstacle::Fractions);
         }
         pivot[at..].iter_mut().filter(|value| **value != RBig::ZERO).for_each(|value| *value /= &scale);
         for row in matrix.iter_mut().filter(|row| !row.is_empty() && row[at] != RBig::ZERO) {

@@ -48,14 +48,17 @@ pub(super) struct Extent {
 }
 
 /// Follows the waiting probability into configurations that were not expanded yet. What comes back to expanded ones is dropped: this
-/// only decides what to look at. A limit that was hit is returned.
+/// only decides what to look at. Returns how many were expanded.
+///
+/// # Errors
+/// The limit that was hit.
 pub(super) fn follow<const N: usize>(
     graph: &mut Graph<'_, '_, N>,
     judge: &mut Judge<N>,
     waiting: impl IntoIterator<Item = (usize, f64)>,
     extent: Extent,
     watch: &Watch<'_>,
-) -> Option<Limit> {
+) -> Result<usize, Limit> {
     let mut masses: FxHashMap<u32, f64> = FxHashMap::default();
     let mut heap = BinaryHeap::new();
     let mut total = 0.0;
@@ -78,7 +81,7 @@ pub(super) fn follow<const N: usize>(
         masses.remove(&number);
         total -= mass;
         if let Some(limit) = expand(graph, number as usize, expanded, watch) {
-            return Some(limit);
+            return Err(limit);
         }
         expanded += 1;
         for position in 0..graph.row(number as usize).len() {
@@ -91,7 +94,7 @@ pub(super) fn follow<const N: usize>(
             }
         }
     }
-    None
+    Ok(expanded)
 }
 
 /// Expands one configuration, within the limits.

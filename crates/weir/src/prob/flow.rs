@@ -31,6 +31,9 @@ impl<'c, 'a, const N: usize> Flow<'c, 'a, N> {
 
     /// One step further. Calls `moved` with what moves along which entry.
     pub(super) fn advance(&mut self, watch: &Watch<'_>, mut moved: impl FnMut(&Entry, f64)) -> Result<(), Limit> {
+        if let Some(limit) = watch.exceeded(self.graph.bytes(), 0) {
+            return Err(limit);
+        }
         let mut sums: Vec<f64> = vec![0.0; self.graph.len()];
         let mut touched: Vec<u32> = Vec::new();
         for (count, &(number, mass)) in self.masses.iter().enumerate() {

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::chain::{Chain, Config};
+use super::probability::Obstacle;
 
 /// A way on to a known configuration.
 #[derive(Clone, Copy, Debug)]
@@ -19,8 +20,8 @@ pub(super) struct Entry {
 enum Row {
     /// Nothing yet.
     Unexpanded,
-    /// Too many to list.
-    Unwieldy,
+    /// This keeps them from being listed.
+    Blocked(Obstacle),
     /// These entries.
     Known { start: u32, end: u32 },
 }
@@ -88,6 +89,11 @@ impl<'c, 'a, const N: usize> Graph<'c, 'a, N> {
         self.rows[number] == Row::Unexpanded
     }
 
+    /// Why it cannot be found out how to go on from here, if that was tried.
+    pub(super) fn obstacle(&self, number: usize) -> Option<Obstacle> {
+        if let Row::Blocked(obstacle) = self.rows[number] { Some(obstacle) } else { None }
+    }
+
     pub(super) fn row(&self, number: usize) -> &[Entry] {
         match self.rows[number] {
             Row::Known { start, end } => &self.entries[start as usize..end as usize],
@@ -116,9 +122,12 @@ impl<'c, 'a, const N: usize> Graph<'c, 'a, N> {
         if !self.is_expandable(number) {
             return;
         }
-        let Some(moves) = self.chain.moves(&self.configs[number]) else {
-            self.rows[number] = Row::Unwieldy;
-            return;
+        let moves = match self.chain.moves(&self.configs[number]) {
+            Ok(moves) => moves,
+            Err(obstacle) => {
+                self.rows[number] = Row::Blocked(obstacle);
+                return;
+            }
         };
         let start = self.entries.len() as u32;
         for one in moves {

@@ -77,6 +77,7 @@ impl Walk<'_> {
             | Instruction::Fence
             | Instruction::Unlock
             | Instruction::Skip => true,
+            Instruction::Havoc { range, .. } => range.low <= range.high,
             Instruction::Store { address: Expr::Const(address), value: Expr::Const(value) } => {
                 self.program.admits(*address, *value)
             }

@@ -1,12 +1,16 @@
 //! A program made ready to be run by chance: who is scheduled how often, how stores leave buffers, what is looked for, what
 //! steps cost.
 
-use weir_ir::{CostSubject, Instruction, Program, Property, PropertyId, PropertyKind, Span, StateAtom, StateExpr};
+use weir_ir::flow::{Cfg, Loops};
+use weir_ir::{
+    BinaryOp, Body, CostSubject, Diagnostic, Edge, Expr, Instruction, Program, Property, PropertyId, PropertyKind,
+    Span, StateAtom, StateExpr,
+};
 use weir_witness::Goal;
 
 use crate::Failure;
 use crate::reach::refuse::{self, MOST_WORDS};
-use crate::semantics::compile::{Compiled, Purpose, compile};
+use crate::semantics::compile::{Compiled, Purpose, compile, present};
 use crate::semantics::state::Packed;
 
 use super::locks::longest_section;
@@ -25,17 +29,22 @@ pub(super) struct Model {
     pub(super) weights: Vec<u128>,
     /// The same for when it was.
     pub(super) sticky_weights: Vec<u128>,
-    /// Whether the target speaks of cells: then it is judged at drained configurations, as properties are.
-    pub(super) judged_when_drained: bool,
+    /// What is looked for: the target's alternatives, as goals.
+    pub(super) goals: Vec<Goal>,
+    /// For each of them whether it speaks of cells: then it is judged at drained configurations, as properties are.
+    judged_when_drained: Vec<bool>,
     /// Whether some thread takes the global lock, which keeps others from draining.
     pub(super) uses_lock: bool,
     /// The most steps that a thread makes while it holds the lock; none if it may hold it for ever.
     longest_section: Option<usize>,
+    /// Whether no thread stores in a loop, so that buffers have a bound.
+    pub(super) is_bounded: bool,
     /// What each edge costs.
     pub(super) costs: Vec<u64>,
     /// For each edge, the group of edges that it is counted with when visits of labels are.
     pub(super) labels: Vec<Option<u32>>,
-    pub(super) label_names: Vec<String>,
+    /// The names of each group: a place may have several labels.
+    pub(super) label_names: Vec<Vec<String>>,
 }
 
 impl Model {
@@ -44,13 +53,16 @@ impl Model {
     pub(super) fn new(program: &Program, target: &StateExpr, settings: &Settings) -> Result<Self, Failure> {
         refuse::unsupported(program)?;
         settings.check()?;
+        modest_costs(program)?;
         let mut judged = program.clone();
-        judged.properties = vec![Property { kind: PropertyKind::Forbid(target.clone()), span: Span::default() }];
-        let goals = [Goal::Property(PropertyId::new(0))];
+        let alternatives = alternatives(target);
+        let property =
+            |wanted: &StateExpr| Property { kind: PropertyKind::Forbid(wanted.clone()), span: Span::default() };
+        judged.properties = alternatives.iter().map(|wanted| property(wanted)).collect();
+        let goals: Vec<Goal> = (0..alternatives.len()).map(|number| Goal::Property(PropertyId::new(number))).collect();
         let purpose = Purpose { keep_dead_registers: false, buffered: true, monitored: false, goals: &goals };
         let compiled = compile(&judged, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
-        let mut speaks_of_cells = false;
-        target.for_each_leaf(&mut |atom| speaks_of_cells |= matches!(atom, StateAtom::Cell(_)));
+        let judged_when_drained = alternatives.into_iter().map(speaks_of_cells).collect();
         let (plain, sticky) = settings.stickiness.map_or((1, 1), |factor| (factor.denominator, factor.numerator));
         let weight = |factor: u64| {
             let each = compiled.threads.iter().map(|&thread| u128::from(program.thread(thread).weight));
@@ -62,9 +74,9 @@ impl Model {
         let (labels, label_names) = label_groups(program, &compiled);
         let uses_lock = compiled.machine.layout.lock.is_some();
         let settings = settings.clone();
-        let judged_when_drained = speaks_of_cells;
         Ok(Self {
             judged,
+            goals,
             compiled,
             settings,
             weights,
@@ -72,6 +84,7 @@ impl Model {
             judged_when_drained,
             uses_lock,
             longest_section: longest_section(program),
+            is_bounded: !present(program).any(|thread| stores_in_a_loop(program.body(thread))),
             costs,
             labels,
             label_names,
@@ -81,8 +94,14 @@ impl Model {
     /// Whether the state is one that is looked for.
     pub(super) fn is_target<const N: usize>(&self, state: &Packed<N>) -> bool {
         let goals = &self.compiled.machine.goals;
-        (!self.judged_when_drained || goals.all_drained.holds(state))
-            && goals.drained.iter().any(|(_, condition)| condition.eval(state) != 0)
+        let is_drained = goals.all_drained.holds(state);
+        let mut judged = goals.drained.iter().zip(&self.judged_when_drained);
+        judged.any(|((_, condition), when_drained)| (is_drained || !when_drained) && condition.eval(state) != 0)
+    }
+
+    /// Whether all of the target is judged at drained configurations only.
+    pub(super) fn is_judged_when_drained(&self) -> bool {
+        self.judged_when_drained.iter().all(|&when_drained| when_drained)
     }
 
     /// Whether all buffers are empty.
@@ -139,6 +158,41 @@ impl Model {
     }
 }
 
+/// What `||` joins: each part is looked for by itself.
+fn alternatives(target: &StateExpr) -> Vec<&StateExpr> {
+    let mut open = vec![target];
+    let mut found = Vec::new();
+    while let Some(part) = open.pop() {
+        match part {
+            Expr::Binary(BinaryOp::Or, left, right) => open.extend([&**right, &**left]),
+            other => found.push(other),
+        }
+    }
+    found
+}
+
+fn speaks_of_cells(condition: &StateExpr) -> bool {
+    let mut found = false;
+    condition.for_each_leaf(&mut |atom| found |= matches!(atom, StateAtom::Cell(_)));
+    found
+}
+
+fn stores_in_a_loop(body: &Body) -> bool {
+    let loops = Loops::of(&Cfg::of(body));
+    let is_in_a_loop = |edge: &Edge| loops.depth(edge.from) > 0 && loops.depth(edge.to) > 0;
+    body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Store { .. }) && is_in_a_loop(edge))
+}
+
+/// A step that costs more than this is refused: sums over long runs must stay whole numbers.
+const MOST_COST: i64 = 1_000_000_000;
+
+fn modest_costs(program: &Program) -> Result<(), Failure> {
+    let Some(rule) = program.costs.iter().find(|rule| rule.cost > MOST_COST) else { return Ok(()) };
+    let what = format!("a step that costs {}, and not more than {MOST_COST} can be counted", rule.cost);
+    let error = Diagnostic::error("cost-too-large", what, rule.span).help("count in larger units");
+    Err(Failure::Refused(Box::new(error)))
+}
+
 /// What a step costs: the last rule that applies, else 1.
 fn cost(program: &Program, compiled: &Compiled, number: u32) -> u64 {
     let (thread, edge) = compiled.edge(number);
@@ -164,19 +218,23 @@ fn kind_of(instruction: &Instruction) -> CostSubject {
     }
 }
 
-/// Edges by the label of the location that they leave: `P0 at critical`.
-fn label_groups(program: &Program, compiled: &Compiled) -> (Vec<Option<u32>>, Vec<String>) {
-    let mut names: Vec<String> = Vec::new();
-    let groups = (0..compiled.machine.edge_count).map(|number| {
+/// Edges by the labels of the location that they leave: `P0 at critical`.
+fn label_groups(program: &Program, compiled: &Compiled) -> (Vec<Option<u32>>, Vec<Vec<String>>) {
+    let mut groups: Vec<Vec<String>> = Vec::new();
+    let of_edge = |number: u32| {
         let (thread, edge) = compiled.edge(number);
         let body = program.body(thread);
-        let label = body.locations[body.edge(edge).from.index()].labels.first()?;
-        let name = format!("{} at {label}", program.thread(thread).name);
-        let known = names.iter().position(|known| *known == name);
+        let labels = &body.locations[body.edge(edge).from.index()].labels;
+        let thread = &program.thread(thread).name;
+        let names: Vec<String> = labels.iter().map(|label| format!("{thread} at {label}")).collect();
+        if names.is_empty() {
+            return None;
+        }
+        let known = groups.iter().position(|known| *known == names);
         Some(known.unwrap_or_else(|| {
-            names.push(name);
-            names.len() - 1
+            groups.push(names);
+            groups.len() - 1
         }) as u32)
-    });
-    (groups.collect(), names)
+    };
+    ((0..compiled.machine.edge_count).map(of_edge).collect(), groups)
 }

@@ -4,8 +4,8 @@
 //! Ordering", Lemma 4). One backward search, run to its end, answers it for all of them; a second one tells from which of them those can be reached
 //! that have no target before them any more. Both take no more than [`MOST_STATES`] least configurations; beyond, nothing is said.
 
-use weir_ir::{LocId, PropertyId};
-use weir_witness::{Goal, Step};
+use weir_ir::LocId;
+use weir_witness::Step;
 
 use crate::control::Watch;
 use crate::reach::dual::{Backwards, Drained, Region};
@@ -29,11 +29,10 @@ impl Oracle {
     /// None if the exact engine cannot handle the program, or at a limit. Where others are locked out, a target can be met with stores
     /// on their way that never arrive; the exact engine looks at drained states only, so nothing is asked of it then.
     pub(super) fn new(model: &Model, past_targets: bool, watch: &Watch<'_>) -> Option<Self> {
-        if model.uses_lock && !model.judged_when_drained {
+        if model.uses_lock && !model.is_judged_when_drained() {
             return None;
         }
-        let goals = [Goal::Property(PropertyId::new(0))];
-        let backwards = Backwards::new(&model.judged, &goals, !past_targets, MOST_STATES, watch)?;
+        let backwards = Backwards::new(&model.judged, &model.goals, !past_targets, MOST_STATES, watch)?;
         let to_target = backwards.to_goals(watch)?;
         Some(Self { backwards, to_target })
     }

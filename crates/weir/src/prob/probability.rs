@@ -8,7 +8,7 @@ use weir_ir::{Program, StateExpr};
 use crate::control::Watch;
 use crate::{Control, Failure, Limit};
 
-use super::abstraction::Abstraction;
+use super::abstraction::{Abstraction, MOST_STATES};
 use super::bounds::{Certificate, certify};
 use super::chain::{Chain, Config, Visitor, with_chain};
 use super::explore::{Extent, expand, follow};
@@ -39,6 +39,12 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// What two intervals have in common that hold the same number.
+    #[must_use]
+    pub(super) fn meet(self, other: Self) -> Self {
+        Self { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper) }
+    }
+
     /// How far apart the ends are, rounded up.
     pub fn width(self) -> f64 {
         if self.upper == self.lower { 0.0 } else { (self.upper - self.lower).next_up() }
@@ -50,8 +56,12 @@ impl Interval {
 pub enum Obstacle {
     /// A limit came first.
     Limit(Limit),
-    /// More choices or larger numbers at one configuration than can be handled.
-    Unwieldy,
+    /// More choices at one configuration than can be handled.
+    Choices,
+    /// At some configuration there are too many ways for stores to leave, or the odds are no whole numbers that can be counted with.
+    Odds,
+    /// More configurations, or larger loops, than can be handled in fractions.
+    Fractions,
     /// Rounding: the interval is as narrow as the arithmetic allows.
     Precision,
     /// Not even the abstraction of buffers by sets could bound what happens with large buffers.
@@ -100,10 +110,11 @@ impl Visitor for Approach<'_> {
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Probability {
         let mut part = Part::new(chain, self.repeated);
         let mut limit = part.begin(self.watch);
+        let mut interval = Interval { lower: 0.0, upper: 1.0 };
         loop {
             let solved = part.solve(&[(0, 1.0)], (self.epsilon * 1e-3).min(1e-9), self.watch);
             let Certificate { lower, upper, surplus, .. } = &solved.certificate;
-            let interval = Interval { lower: *lower, upper: *upper };
+            interval = interval.meet(Interval { lower: *lower, upper: *upper });
             let answer = |obstacle, part: &Part<'_, '_, N>| Probability {
                 interval,
                 obstacle,
@@ -159,8 +170,13 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
 
     /// Expands the chain if it is small; else learns what can happen at most.
     pub(super) fn begin(&mut self, watch: &Watch<'_>) -> Option<Limit> {
+        self.begin_with(SMALL, watch)
+    }
+
+    /// The same, where so many configurations are few.
+    pub(super) fn begin_with(&mut self, few: usize, watch: &Watch<'_>) -> Option<Limit> {
         let mut at = 0;
-        while at < self.graph.len().min(SMALL) {
+        while at < self.graph.len().min(few) {
             if !self.judge.is_settled(&self.graph, at)
                 && let Some(limit) = expand(&mut self.graph, at, at, watch)
             {
@@ -171,7 +187,7 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
         if self.graph.is_complete(self.judge.repeated) {
             return None;
         }
-        self.judge.learn(Abstraction::new(self.graph.chain, self.judge.repeated, watch));
+        self.judge.learn(Abstraction::new(self.graph.chain, self.judge.repeated, MOST_STATES, watch));
         if self.judge.repeated { self.expand_plain(3, watch) } else { None }
     }
 
@@ -198,6 +214,12 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
         configs.map(|config| self.graph.number_of(&config)).collect()
     }
 
+    /// Whether something that is known and not settled can be expanded.
+    pub(super) fn has_more(&mut self) -> bool {
+        (0..self.graph.len())
+            .any(|number| self.graph.is_expandable(number) && !self.judge.is_settled(&self.graph, number))
+    }
+
     /// Expands everything known and everything reachable from there with buffers of at most this size.
     pub(super) fn expand_up_to(&mut self, size: usize, watch: &Watch<'_>) -> Option<Limit> {
         let mut at = 0;
@@ -217,28 +239,32 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
     /// Solves the system for a start and certifies what comes out.
     pub(super) fn solve(&mut self, start: &[(usize, f64)], precision: f64, watch: &Watch<'_>) -> Solved {
         let roles = self.judge.roles(&self.graph);
-        let visits = System::new(&self.graph, &roles).visits(start, precision, watch);
+        let mut visits = System::new(&self.graph, &roles).visits(start, precision, watch);
+        // Any numbers will do, but numbers they must be.
+        visits.iter_mut().filter(|visits| !visits.is_finite()).for_each(|visits| *visits = 0.0);
         let certificate = certify(&self.graph, &roles, start, &visits);
         Solved { roles, visits, certificate }
     }
 
-    /// Expands where what is left over waits.
+    /// Expands where what is left over waits, to get that down to a part of `epsilon` in the end.
     pub(super) fn grow(&mut self, surplus: &[f64], epsilon: f64, watch: &Watch<'_>) -> Growth {
         self.turns += 1;
-        if self.turns == PATIENCE && self.judge.is_in_doubt(&self.graph) {
+        let consults = self.turns == PATIENCE && self.judge.is_in_doubt(&self.graph);
+        if consults {
             self.judge.consult(&self.graph, watch);
         }
-        let waiting: Vec<(usize, f64)> = surplus
-            .iter()
-            .enumerate()
-            .filter(|&(number, &mass)| mass > 0.0 && !self.graph.is_expanded(number))
-            .map(|(number, &mass)| (number, mass))
-            .collect();
-        if !waiting.iter().any(|&(number, _)| self.graph.is_expandable(number)) {
-            return Growth::Stuck(if waiting.is_empty() { Obstacle::Precision } else { Obstacle::Unwieldy });
+        let waiting =
+            surplus.iter().copied().enumerate().filter(|&(number, mass)| mass > 0.0 && !self.graph.is_expanded(number));
+        let (expandable, others): (Vec<_>, Vec<_>) = waiting.partition(|&(number, _)| self.graph.is_expandable(number));
+        let sum = |waiting: &[(usize, f64)]| waiting.iter().map(|&(_, mass)| mass).sum::<f64>();
+        if let Some(&(first, _)) = others.first().filter(|_| sum(&others) >= epsilon) {
+            return Growth::Stuck(self.graph.obstacle(first).unwrap_or(Obstacle::Choices));
         }
-        let total: f64 = waiting.iter().map(|&(_, mass)| mass).sum();
-        let extent = Extent { rest: (total / 256.0).max(epsilon / 16.0), most: self.graph.len().max(1_000) };
-        Growth::Grew(follow(&mut self.graph, &mut self.judge, waiting, extent, watch))
+        let extent = Extent { rest: (sum(&expandable) / 256.0).max(epsilon / 16.0), most: self.graph.len().max(1_000) };
+        match follow(&mut self.graph, &mut self.judge, expandable, extent, watch) {
+            Err(limit) => Growth::Grew(Some(limit)),
+            Ok(0) if !consults => Growth::Stuck(Obstacle::Precision),
+            Ok(_) => Growth::Grew(None),
+        }
     }
 }

@@ -24,12 +24,21 @@ impl Fraction {
         let digits = |part: &str| (!part.is_empty() && part.len() <= 9).then(|| part.parse::<u64>().ok()).flatten();
         if let Some((numerator, denominator)) = text.split_once('/') {
             let (numerator, denominator) = (digits(numerator)?, digits(denominator)?);
-            return (denominator > 0).then_some(Self { numerator, denominator });
+            return (denominator > 0).then(|| Self::reduced(numerator, denominator));
         }
         let (whole, part) = text.split_once('.').unwrap_or((text, ""));
         let scale = 10_u64.pow(u32::try_from(part.len()).ok().filter(|&len| len <= 9)?);
         let part = if part.is_empty() { 0 } else { digits(part)? };
-        Some(Self { numerator: digits(whole)? * scale + part, denominator: scale })
+        Some(Self::reduced(digits(whole)? * scale + part, scale))
+    }
+
+    /// In lowest terms: shares are counted in whole numbers, and those grow with the denominator.
+    fn reduced(numerator: u64, denominator: u64) -> Self {
+        let (mut divisor, mut rest) = (numerator, denominator);
+        while rest != 0 {
+            (divisor, rest) = (rest, divisor % rest);
+        }
+        Self { numerator: numerator / divisor, denominator: denominator / divisor }
     }
 }
 
@@ -98,10 +107,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fractions_are_read_as_written() {
+    fn fractions_are_read_and_reduced() {
         let fraction = |numerator, denominator| Some(Fraction { numerator, denominator });
         assert_eq!(Fraction::parse("3"), fraction(3, 1));
-        assert_eq!(Fraction::parse("0.75"), fraction(75, 100));
+        assert_eq!(Fraction::parse("0.0"), fraction(0, 1));
+        assert_eq!(Fraction::parse("0.75"), fraction(3, 4));
         assert_eq!(Fraction::parse("3/4"), fraction(3, 4));
         for wrong in ["", ".", "1/0", "x", "-1", "1e3", "1.", "0.0000000001", "9999999999"] {
             assert!(Fraction::parse(wrong).is_none_or(|read| wrong == "1." && read.denominator == 1), "{wrong}");

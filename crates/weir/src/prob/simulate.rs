@@ -11,7 +11,7 @@ use crate::{Control, Failure, Limit};
 
 use super::abstraction::Abstraction;
 use super::chain::{Chain, Visitor, with_chain};
-use super::confidence::{for_mean, for_probability};
+use super::confidence::{Sums, for_mean, for_probability};
 use super::draw::{Dice, Drawn};
 use super::frequency::Frequency;
 use super::model::{Model, NO_EDGE};
@@ -73,6 +73,12 @@ pub fn simulate(
     Ok(estimate)
 }
 
+/// After so many steps of a run the limits are looked at.
+const A_CHECK: u64 = 4_096;
+
+/// Runs that can never reach the target are ended early if this many abstract states are enough to see it.
+const MOST_ABSTRACT: usize = 20_000;
+
 struct Runs<'w> {
     simulation: &'w Simulation,
     watch: &'w Watch<'w>,
@@ -85,25 +91,27 @@ struct Tally {
     hits: AtomicU64,
     undecided: AtomicU64,
     steps: AtomicU64,
-    cost: AtomicU64,
-    /// Squares of costs, in two halves: what does not fit the first is carried over.
-    squares: parking_lot::Mutex<u128>,
+    costs: parking_lot::Mutex<Sums>,
     first_hit: AtomicU64,
     stop: AtomicBool,
 }
 
 /// How a run ended.
 enum End {
-    Hit { cost: u64 },
+    Hit {
+        cost: u128,
+    },
     Miss,
     Undecided,
+    /// A limit came first.
+    Stopped,
 }
 
 impl Visitor for Runs<'_> {
     type Output = Estimate;
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Estimate {
-        let abstraction = Abstraction::new(chain, false, self.watch);
+        let abstraction = Abstraction::new(chain, false, MOST_ABSTRACT, self.watch);
         let tally = Tally { first_hit: AtomicU64::new(u64::MAX), ..Tally::default() };
         let next = AtomicU64::new(0);
         let work = || {
@@ -137,16 +145,19 @@ impl Runs<'_> {
         let mut steps = 0;
         let dice = Dice::new(chain, Rng::of_run(self.simulation.seed, run));
         let end = self.walk(dice, (chain, abstraction), &mut steps, &mut |_| {});
+        if let End::Stopped = end {
+            tally.stop.store(true, Ordering::Relaxed);
+            return;
+        }
         tally.runs.fetch_add(1, Ordering::Relaxed);
         tally.steps.fetch_add(steps, Ordering::Relaxed);
         match end {
             End::Hit { cost } => {
                 tally.hits.fetch_add(1, Ordering::Relaxed);
-                tally.cost.fetch_add(cost, Ordering::Relaxed);
-                *tally.squares.lock() += u128::from(cost) * u128::from(cost);
+                tally.costs.lock().add(cost);
                 tally.first_hit.fetch_min(run, Ordering::Relaxed);
             }
-            End::Miss => {}
+            End::Miss | End::Stopped => {}
             End::Undecided => {
                 tally.undecided.fetch_add(1, Ordering::Relaxed);
             }
@@ -160,7 +171,7 @@ impl Runs<'_> {
         steps: &mut u64,
         record: &mut impl FnMut(crate::semantics::StepCode),
     ) -> End {
-        let (mut at, mut cost) = (chain.initial(), 0_u64);
+        let (mut at, mut cost) = (chain.initial(), 0_u128);
         loop {
             if chain.model.is_target(&at.state) {
                 return End::Hit { cost };
@@ -172,9 +183,15 @@ impl Runs<'_> {
             if *steps >= self.simulation.most_steps {
                 return End::Undecided;
             }
+            if steps.is_multiple_of(A_CHECK)
+                && *steps > 0
+                && self.watch.exceeded(chain.model.compiled.machine.buffers.bytes(), 0).is_some()
+            {
+                return End::Stopped;
+            }
             match dice.step(&at, record) {
                 Drawn::Step(edge, next) => {
-                    cost = cost.saturating_add(if edge == NO_EDGE { 0 } else { chain.model.costs[edge as usize] });
+                    cost += if edge == NO_EDGE { 0 } else { u128::from(chain.model.costs[edge as usize]) };
                     at = next;
                     *steps += 1;
                 }
@@ -197,14 +214,13 @@ impl Runs<'_> {
         let dice = Dice::new(chain, Rng::of_run(self.simulation.seed, shown));
         self.walk(dice, (chain, abstraction), &mut 0, &mut |step| codes.push(step));
         let steps = codes.into_iter().map(|code| chain.model.compiled.step(code)).collect();
-        let squares = *tally.squares.lock() as f64;
         Estimate {
             runs,
             hits,
             undecided,
             steps: get(&tally.steps),
             probability: for_probability(hits, undecided, runs, self.simulation.doubt),
-            cost: for_mean(hits, get(&tally.cost) as f64, squares, self.simulation.doubt),
+            cost: for_mean(&tally.costs.lock(), self.simulation.doubt),
             sample: Run { model: MemoryModel::Tso, steps },
             limit: tally.stop.load(Ordering::Relaxed).then(|| self.watch.exceeded(0, 0).unwrap_or(Limit::Memory)),
         }

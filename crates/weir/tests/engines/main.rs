@@ -8,6 +8,7 @@ mod portfolio;
 mod proofs;
 mod random;
 mod safe_fences;
+mod together;
 
 use weir::reach::{Engine, Options, all_goals, reach};
 use weir::{Budget, Control, Failure, Verdict};

@@ -28,7 +28,7 @@ fn agree(name: &str, engine: Engine, config: &Config, count: u64, (answered, rea
 }
 
 /// Loops that store, so that buffers grow without bound.
-fn pumping() -> Config {
+pub(crate) fn pumping() -> Config {
     Config { statements: (3, 6), ..Config::cyclic() }
         .weighing(Statement::UnboundedLoop, 25)
         .weighing(Statement::Store, 40)

@@ -208,7 +208,11 @@ fn estimated(estimate: &Estimate) -> String {
 pub(crate) fn reason(obstacle: Obstacle, limits: &LimitOptions) -> String {
     match obstacle {
         Obstacle::Limit(limit) => limit_text(limit, limits),
-        Obstacle::Unwieldy => "some configuration has too many ways on to follow them all".to_owned(),
+        Obstacle::Choices => "some configuration has too many ways on to follow them all".to_owned(),
+        Obstacle::Odds => "at some configuration the odds of flushing cannot be counted with whole numbers".to_owned(),
+        Obstacle::Fractions => {
+            "the program has too many configurations, or loops that are too large, for exact fractions".to_owned()
+        }
         Obstacle::Precision => "floating-point numbers are not precise enough".to_owned(),
         Obstacle::Unbounded => "nothing could be proved about what happens while buffers are large".to_owned(),
     }
@@ -218,7 +222,7 @@ pub(crate) fn reason(obstacle: Obstacle, limits: &LimitOptions) -> String {
 pub(crate) fn exact_reason(obstacle: Obstacle, limits: &LimitOptions) -> String {
     match obstacle {
         Obstacle::Limit(limit) => limit_text(limit, limits),
-        _ => "the program has too many configurations, or loops that are too large, for exact fractions".to_owned(),
+        _ => reason(Obstacle::Fractions, limits),
     }
 }
 
@@ -226,7 +230,11 @@ fn advice(finding: &Finding<'_>) -> String {
     let next = match finding.outcome.obstacle().or_else(|| finding.gaps().next().map(|gap| gap.obstacle)) {
         Some(Obstacle::Limit(limit)) => more(limit).to_owned(),
         _ if matches!(finding.outcome, Outcome::Exact(Err(_))) => "ask for an interval, without `--exact`".to_owned(),
-        Some(Obstacle::Unwieldy) => "let `any` choose among fewer values".to_owned(),
+        Some(Obstacle::Choices) => "let `any` choose among fewer values".to_owned(),
+        Some(Obstacle::Odds) => {
+            "give odds with fewer digits, ask for less with `--epsilon`, or use `--question simulate`".to_owned()
+        }
+        Some(Obstacle::Fractions) => "ask for an interval, without `--exact`".to_owned(),
         Some(Obstacle::Precision) => "ask for less with `--epsilon`, or for a fraction with `--exact`".to_owned(),
         Some(Obstacle::Unbounded) => "`--question simulate` needs no proof".to_owned(),
         None => return String::new(),

@@ -76,7 +76,7 @@ fn decide(
     let initial = initial(&system, &unfolded);
     let mut search = Search::new(&system, Some(&initial));
     let targets = match targets(&system, &unfolded, &wanted, &watch) {
-        Ok(targets) => targets.ok_or_else(|| too_large(program))?,
+        Ok(targets) => targets.ok_or_else(|| too_many_ways(program, &goals))?,
         Err(limit) => return Ok((stopped(limit, started), None)),
     };
     for (_, config) in &targets {
@@ -258,6 +258,17 @@ fn too_large(program: &Program) -> Failure {
     let what = "the program is too large for the engine `dual`".to_string();
     let help = "use fewer threads, or declare smaller ranges; or take another engine".to_string();
     refused("program-too-large", what, span, help)
+}
+
+/// Goals are listed as what threads and cells must be; a sum over many of them takes too long a list.
+fn too_many_ways(program: &Program, goals: &[Goal]) -> Failure {
+    let stated = goals.iter().find_map(|goal| match goal {
+        Goal::Property(property) => Some(program.properties[property.index()].span),
+        _ => None,
+    });
+    let what = "the goal can be met in too many ways for the engine `dual`: its condition joins too much".to_string();
+    let help = "state it about fewer threads, registers and cells at once, or take another engine".to_string();
+    refused("goal-too-large", what, stated.unwrap_or_default(), help)
 }
 
 /// A proof speaks of messages about one cell each.
