@@ -145,7 +145,7 @@ fn certainty(finding: &Finding<'_>, answer: &Qualitative, width: usize) -> Strin
                 (false, true) => "runs end up where the target is out of reach",
             };
             let listed = shown.len().min(3);
-            let (such_as, rest) = match plain - listed {
+            let (such_as, rest) = match plain.saturating_sub(listed) {
                 0 => ("namely", String::new()),
                 more => ("such as", format!("   and {} more\n", grouped(more as u64))),
             };
