@@ -4,6 +4,7 @@ mod args;
 mod certificate_file;
 mod commands;
 mod console;
+mod costs;
 mod coverage;
 mod cpu;
 mod evidence;

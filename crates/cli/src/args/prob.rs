@@ -34,7 +34,7 @@ pub(crate) struct ProbOptions {
     pub(crate) repeated: bool,
 
     /// How wide the interval around a probability or a cost may be
-    #[arg(long, value_name = "WIDTH", default_value = "1e-6", value_parser = parse_epsilon, help_heading = SEARCH)]
+    #[arg(long, value_name = "WIDTH", default_value = "1e-6", value_parser = parse_epsilon, allow_hyphen_values = true, help_heading = SEARCH)]
     pub(crate) epsilon: f64,
 
     /// Answer with an exact fraction instead of an interval, where the program has finitely many configurations and small loops
@@ -55,7 +55,7 @@ pub(crate) struct ProbOptions {
     pub(crate) until: Option<String>,
 
     /// By how much likelier the thread that stepped last is to step again
-    #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = parse_fraction, help_heading = ODDS)]
+    #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = parse_fraction, allow_hyphen_values = true, help_heading = ODDS)]
     pub(crate) stickiness: Fraction,
 
     /// How stores leave the buffers after each step: every sequence of flushes equally likely (uniform); one more flush with
@@ -64,15 +64,15 @@ pub(crate) struct ProbOptions {
     pub(crate) updates: UpdatePolicy,
 
     /// Simulation: how many runs
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..), help_heading = ODDS)]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true, help_heading = ODDS)]
     pub(crate) runs: u64,
 
     /// Simulation: what decides the runs; the same seed gives the same ones
-    #[arg(long, value_name = "S", default_value_t = 1, help_heading = ODDS)]
+    #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true, help_heading = ODDS)]
     pub(crate) seed: u64,
 
     /// Simulation: how long a run may be. Curve: up to how many steps [default: 10000 for runs, 200 for a curve]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000), help_heading = ODDS)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000), allow_negative_numbers = true, help_heading = ODDS)]
     pub(crate) steps: Option<u64>,
 
     #[command(flatten)]
@@ -131,6 +131,9 @@ fn parse_epsilon(text: &str) -> Result<f64, String> {
 }
 
 fn parse_fraction(text: &str) -> Result<Fraction, String> {
+    if text.starts_with('-') {
+        return Err("the factor must be above 0; 1 is no stickiness at all".into());
+    }
     let read = Fraction::parse(text).ok_or("write a number as in 2, 1.5 or 3/2, with at most nine digits")?;
     if read.numerator == 0 {
         return Err(
@@ -179,6 +182,11 @@ impl ProbOptions {
             }
             if path.as_deref().is_some_and(is_stdin) {
                 return Err(format!("`{option}` needs the name of a file"));
+            }
+            if path.is_some() && self.repeated {
+                return Err(format!(
+                    "`--repeated` makes no sense with `{option}`, which is about reaching the target once"
+                ));
             }
         }
         self.program.check()

@@ -60,7 +60,9 @@ impl Task<'_> {
     fn report(&self, trouble: &Trouble, console: &mut Console) {
         if self.is_json {
             let diagnostics = match trouble {
-                Trouble::Source(source, diagnostics) => DiagnosticRecord::all(source, diagnostics),
+                Trouble::Source(source, diagnostics) => {
+                    DiagnosticRecord::all_in_answer(source, diagnostics, &display_name(self.file))
+                }
                 _ => Vec::new(),
             };
             let head = self.head(ErrorVerdict::Error);

@@ -1,5 +1,7 @@
 //! `weir prob`: how likely, how soon and how costly is it to reach a target?
 
+mod compare;
+
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -23,6 +25,7 @@ use crate::load::load;
 use crate::prob::{add_costs, default_target};
 use crate::render;
 use crate::trouble::Trouble;
+pub(crate) use compare::{Compared, Gap, Variant};
 
 /// How sure the intervals of simulations are.
 pub(crate) const CONFIDENCE: f64 = 0.999;
@@ -41,6 +44,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) outcome: Outcome,
     /// This program and another, side by side.
     pub(crate) compared: Vec<Compared>,
+    /// The other.
+    pub(crate) variant: Option<Variant>,
 }
 
 /// An answer.
@@ -52,15 +57,6 @@ pub(crate) enum Outcome {
     Simulated(Estimate, Box<Replay>),
     /// The analysis cannot handle something in the program.
     Refused(Box<Diagnostic>),
-}
-
-/// One program of a comparison.
-pub(crate) struct Compared {
-    pub(crate) file: String,
-    pub(crate) probability: Probability,
-    /// Up to where costs are counted.
-    pub(crate) until: String,
-    pub(crate) cost: Cost,
 }
 
 impl Outcome {
@@ -78,15 +74,31 @@ impl Outcome {
             Self::Refused(_) => None,
         }
     }
+}
 
+impl Finding<'_> {
     /// What the process exits with.
     pub(crate) fn status(&self) -> Status {
-        match self {
-            Self::Refused(_) => Status::Unknown,
-            _ if self.obstacle().is_some() => Status::Unknown,
-            Self::Almost(answer) if matches!(answer.certainty, weir::prob::Certainty::Fails(_)) => Status::Violated,
-            Self::Cost(answer) if answer.cost.is_none() => Status::Violated,
+        let compared = if self.gaps().next().is_some() { Status::Unknown } else { Status::Holds };
+        self.own_status().and(compared)
+    }
+
+    fn own_status(&self) -> Status {
+        match &self.outcome {
+            Outcome::Refused(_) => Status::Unknown,
+            outcome if outcome.obstacle().is_some() => Status::Unknown,
+            Outcome::Almost(answer) if matches!(answer.certainty, weir::prob::Certainty::Fails(_)) => Status::Violated,
+            _ if self.is_never() => Status::Violated,
             _ => Status::Holds,
+        }
+    }
+
+    /// Whether there is no cost because no run reaches the target.
+    pub(crate) fn is_never(&self) -> bool {
+        match &self.outcome {
+            Outcome::Cost(answer) => answer.cost.is_none(),
+            Outcome::Exact(Ok(answer)) => self.options.question == QuestionName::Cost && answer.cost.is_none(),
+            _ => false,
         }
     }
 }
@@ -105,15 +117,29 @@ pub(super) fn run(options: &ProbOptions, console: &mut Console) -> Status {
 fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<Status, Trouble> {
     let mut loaded = load(task.file, &options.program)?;
     add_costs(&mut loaded.program, options.costs.as_deref())?;
-    let (program, warnings) = (&loaded.program, loaded.warnings.as_slice());
+    let program = &loaded.program;
+    let target = target(program, options.target.as_deref(), "--target").map(|(target, left_out)| {
+        loaded.warnings.extend(left_out);
+        target
+    });
     if !task.is_json {
-        console.diagnostics(&program.source, warnings);
+        console.diagnostics(&program.source, &loaded.warnings);
     }
-    let target = target(program, options.target.as_deref(), "--target")?;
+    let target = target?;
+    let variant = compare::variant(options, program, &target)?;
+    if let (Some(variant), false) = (&variant, task.is_json) {
+        console.diagnostics(&variant.program.source, &variant.warnings);
+    }
     let (outcome, compared, points) = analysis::watched(task, &options.limits, console, |control| {
         let started = Instant::now();
         let outcome = answer(options, program, &target, control)?;
-        let compared = compare(task.file, options, (program, &target), &control.after(started.elapsed()))?;
+        let compared = match &variant {
+            Some(variant) if !matches!(outcome, Outcome::Refused(_)) => {
+                let rest = control.after(started.elapsed());
+                compare::compare(options, (task.file, program, &target), (variant, &outcome), &rest)?
+            }
+            _ => Vec::new(),
+        };
         let points = options.curve.as_deref().map(|_| {
             let steps = options.steps.unwrap_or(200) as usize;
             curve(program, &target, &options.settings(), steps, &control.after(started.elapsed()))
@@ -121,20 +147,22 @@ fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<
         });
         Ok::<_, Trouble>((outcome, compared, points.transpose()?))
     })?;
-    let finding = Finding { options, program, target: &target, warnings, outcome, compared };
+    let warnings = loaded.warnings.as_slice();
+    let finding = Finding { options, program, target: &target, warnings, outcome, compared, variant };
     match options.format {
         PlainFormat::Json => console.json(&render::prob::json::answer(task, &finding)),
         PlainFormat::Text => render::prob::show(&finding, console),
     }
     let saved = save_curve(options.curve.as_deref(), points.as_ref(), &finding, console);
-    Ok(finding.outcome.status().and(saved))
+    Ok(finding.status().and(saved))
 }
 
-/// The condition that is looked for.
-fn target(program: &Program, text: Option<&str>, option: &str) -> Result<StateExpr, Trouble> {
+/// The condition that is looked for, and what of the program's properties it leaves out.
+fn target(program: &Program, text: Option<&str>, option: &str) -> Result<(StateExpr, Vec<Diagnostic>), Trouble> {
     let Some(text) = text else { return default_target(program) };
     let source = Source::new(option, text);
-    weir_syntax::weir::condition(program, &source).map_err(|errors| Trouble::Source(source, errors))
+    let condition = weir_syntax::weir::condition(program, &source).map_err(|errors| Trouble::Source(source, errors))?;
+    Ok((condition, Vec::new()))
 }
 
 fn answer(options: &ProbOptions, program: &Program, target: &StateExpr, control: &Control) -> Result<Outcome, Trouble> {
@@ -177,35 +205,6 @@ fn simulated(
     let sample = replay(program, &estimate.sample)
         .map_err(|error| Failure::Bug(format!("a random run does not replay: {error}")))?;
     Ok(Outcome::Simulated(estimate, Box::new(sample)))
-}
-
-/// This program and its variant, side by side.
-fn compare(
-    file: &Path,
-    options: &ProbOptions,
-    (program, bad): (&Program, &StateExpr),
-    control: &Control,
-) -> Result<Vec<Compared>, Trouble> {
-    let Some(other) = options.compare.as_deref() else { return Ok(Vec::new()) };
-    let started = Instant::now();
-    let mut variant = load(other, &options.program)?.program;
-    add_costs(&mut variant, options.costs.as_deref())?;
-    let its_bad = target(&variant, options.target.as_deref(), "--target")?;
-    let mut all = Vec::new();
-    for (file, program, bad) in [(file, program, bad), (other, &variant, &its_bad)] {
-        let until = match &options.until {
-            Some(text) => target(program, Some(text), "--until")?,
-            None => bad.clone(),
-        };
-        let question = Question { target: bad.clone(), repeated: false, settings: options.settings() };
-        let refused = |failure| Trouble::of(program, failure);
-        let rest = control.after(started.elapsed());
-        let probability = probability(program, &question, options.epsilon, &rest).map_err(refused)?;
-        let rest = control.after(started.elapsed());
-        let cost = cost(program, &until, &question.settings, options.epsilon.max(1e-3), &rest).map_err(refused)?;
-        all.push(Compared { file: display_name(file), probability, until: program.condition_text(&until), cost });
-    }
-    Ok(all)
 }
 
 fn save_curve(path: Option<&Path>, points: Option<&Curve>, finding: &Finding<'_>, console: &mut Console) -> Status {

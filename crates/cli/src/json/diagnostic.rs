@@ -15,6 +15,9 @@ pub(crate) struct DiagnosticRecord {
     pub(crate) code: &'static str,
     /// One sentence.
     pub(crate) message: String,
+    /// The text that the places are in, if that is not the answer's `file`: another file, or an option such as `--target`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<String>,
     /// The main place.
     #[serde(flatten)]
     pub(crate) place: PlaceRecord,
@@ -79,6 +82,7 @@ impl DiagnosticRecord {
             },
             code: diagnostic.code,
             message: clean(&diagnostic.message),
+            file: None,
             place: PlaceRecord::new(source, diagnostic.primary.span),
             label: clip(&diagnostic.primary.text, LIMIT),
             also: also.collect(),
@@ -89,5 +93,14 @@ impl DiagnosticRecord {
     /// Diagnostics about `source`.
     pub(crate) fn all(source: &Source, diagnostics: &[Diagnostic]) -> Vec<Self> {
         diagnostics.iter().map(|diagnostic| Self::new(source, diagnostic)).collect()
+    }
+
+    /// Diagnostics about `source`, in an answer about a file that messages call `file`.
+    pub(crate) fn all_in_answer(source: &Source, diagnostics: &[Diagnostic], file: &str) -> Vec<Self> {
+        let mut records = Self::all(source, diagnostics);
+        if source.name() != file {
+            records.iter_mut().for_each(|record| record.file = Some(source.name().to_owned()));
+        }
+        records
     }
 }

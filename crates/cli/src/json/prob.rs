@@ -40,7 +40,7 @@ pub(crate) struct ProbAnswer {
     /// It is at most this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) upper: Option<f64>,
-    /// The exact value, as a fraction, if it was asked for.
+    /// The exact value, as a fraction, if it was asked for; `lower` and `upper` are next to it then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exact: Option<String>,
     /// With a cost: the probability to reach the target at all.
@@ -72,7 +72,7 @@ pub(crate) struct ProbAnswer {
     /// Whether these are all that the program has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) complete: Option<bool>,
-    /// Why the verdict is `unknown`, or `no` where there is no cost.
+    /// Why the verdict is `unknown`, or `no` where there is no cost. If only a number in `compared` is not known, that is `unknown`, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
     /// What ended the analysis, if a limit did.
@@ -146,4 +146,7 @@ pub(crate) struct ComparedRecord {
     /// The expected cost up to there; not there if no run gets there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<IntervalRecord>,
+    /// Why one of these is not known as precisely as it should be, if that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
 }

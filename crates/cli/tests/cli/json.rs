@@ -18,7 +18,7 @@ fn assert_valid(schema: &Value, object: &Value) {
 
 /// Every line of standard output is a valid answer with what is always there.
 #[track_caller]
-fn answers(ran: &Ran) -> Vec<Value> {
+pub(crate) fn answers(ran: &Ran) -> Vec<Value> {
     ran.assert_no_bug();
     let schema = schema();
     let answers: Vec<Value> =

@@ -10,6 +10,7 @@ mod json;
 mod limits;
 mod litmus;
 mod meta;
+mod prob;
 mod replay;
 mod robust;
 mod support;

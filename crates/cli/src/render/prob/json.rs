@@ -6,17 +6,19 @@ use super::super::json::{limit_record, warnings};
 use super::{exact_reason, reason};
 use crate::args::QuestionName;
 use crate::commands::Task;
-use crate::commands::prob::{CONFIDENCE, Compared, Finding, Outcome};
+use crate::commands::prob::{CONFIDENCE, Compared, Finding, Gap, Outcome};
 use crate::exit::Status;
 use crate::json::{
-    ComparedRecord, EstimateRecord, IntervalRecord, LimitRecord, PlainRecord, ProbAnswer, ProbVerdict, VisitsRecord,
+    ComparedRecord, DiagnosticRecord, EstimateRecord, IntervalRecord, LimitRecord, PlainRecord, ProbAnswer,
+    ProbVerdict, VisitsRecord,
 };
+use crate::prob::around;
 use crate::witness_file::step_records;
 
 /// The answer.
 pub(crate) fn answer(task: &Task<'_>, finding: &Finding<'_>) -> ProbAnswer {
     let (options, program) = (finding.options, finding.program);
-    let verdict = match finding.outcome.status() {
+    let verdict = match finding.status() {
         Status::Holds => ProbVerdict::Ok,
         Status::Violated => ProbVerdict::No,
         _ => ProbVerdict::Unknown,
@@ -37,7 +39,7 @@ pub(crate) fn answer(task: &Task<'_>, finding: &Finding<'_>) -> ProbAnswer {
         steps: None,
         plain: Vec::new(),
         plain_count: None,
-        compared: finding.compared.iter().map(compared).collect(),
+        compared: finding.compared.iter().map(|found| compared(found, finding)).collect(),
         configurations: None,
         complete: None,
         reason: None,
@@ -45,13 +47,37 @@ pub(crate) fn answer(task: &Task<'_>, finding: &Finding<'_>) -> ProbAnswer {
         warnings: warnings(program, finding.warnings, refusal(finding)),
     };
     fill(&mut answer, finding);
+    if finding.is_never() {
+        answer.reason = Some("no run reaches the target".to_owned());
+    }
+    if let Some(variant) = &finding.variant {
+        let (source, file) = (&variant.program.source, program.source.name());
+        answer.warnings.extend(DiagnosticRecord::all_in_answer(source, &variant.warnings, file));
+    }
     if let Some(obstacle) = finding.outcome.obstacle() {
         let is_exact = matches!(finding.outcome, Outcome::Exact(_));
         let text = if is_exact { exact_reason } else { reason };
         answer.reason = Some(text(obstacle, &options.limits));
-        answer.limit = if let Obstacle::Limit(limit) = obstacle { Some(limit_record(limit)) } else { None };
+        answer.limit = limit(obstacle);
+    } else if verdict == ProbVerdict::Unknown && answer.reason.is_none() {
+        answer.reason = reasons(finding.gaps(), |gap| format!("{} in {}", gap.what, gap.file), finding);
+        answer.limit = finding.gaps().find_map(|gap| limit(gap.obstacle));
     }
     answer
+}
+
+fn limit(obstacle: Obstacle) -> Option<LimitRecord> {
+    if let Obstacle::Limit(limit) = obstacle { Some(limit_record(limit)) } else { None }
+}
+
+/// Why numbers are not known precisely; `None` if all are.
+fn reasons<'g>(
+    gaps: impl Iterator<Item = Gap<'g>>,
+    name: impl Fn(&Gap<'g>) -> String,
+    finding: &Finding<'_>,
+) -> Option<String> {
+    let one = |gap: Gap<'g>| format!("{}: {}", name(&gap), reason(gap.obstacle, &finding.options.limits));
+    gaps.map(one).reduce(|all, next| format!("{all}; {next}"))
 }
 
 fn refusal<'a>(finding: &'a Finding<'_>) -> Option<&'a weir_ir::Diagnostic> {
@@ -90,15 +116,16 @@ fn fill(answer: &mut ProbAnswer, finding: &Finding<'_>) {
             } else {
                 Some(&found.probability)
             };
-            answer.exact = asked.map(ToString::to_string);
+            if let Some(value) = asked {
+                answer.exact = Some(value.to_string());
+                enclose(answer, around(value));
+            }
             answer.configurations = Some(found.configurations as u64);
         }
         Outcome::Exact(Err(_)) => {}
         Outcome::Cost(found) => {
             if let Some(cost) = found.cost {
                 enclose(answer, cost);
-            } else {
-                answer.reason = Some("no run reaches the target".to_owned());
             }
             answer.probability = Some(interval(found.probability));
             let visits =
@@ -130,16 +157,18 @@ fn enclose(answer: &mut ProbAnswer, found: Interval) {
     answer.upper = upper;
 }
 
+/// Zero has no sign.
 fn interval(found: Interval) -> IntervalRecord {
-    IntervalRecord { lower: found.lower, upper: found.upper.is_finite().then_some(found.upper) }
+    IntervalRecord { lower: found.lower + 0.0, upper: found.upper.is_finite().then_some(found.upper) }
 }
 
-fn compared(found: &Compared) -> ComparedRecord {
+fn compared(found: &Compared, finding: &Finding<'_>) -> ComparedRecord {
     ComparedRecord {
         file: found.file.clone(),
         probability: interval(found.probability.interval),
         until: found.until.clone(),
         cost: found.cost.cost.map(interval),
+        reason: reasons(found.gaps(), |gap| gap.what.clone(), finding),
     }
 }
 

@@ -12,7 +12,7 @@ use weir_witness::render::{LaneOptions, lanes};
 use super::clean::clip;
 use super::text::{Tone, diagnostics, emphasized, help, limit_text, more};
 use crate::args::{LimitOptions, QuestionName};
-use crate::commands::prob::{CONFIDENCE, Finding, Outcome};
+use crate::commands::prob::{CONFIDENCE, Finding, Gap, Outcome};
 use crate::console::Console;
 use crate::units::{counted, grouped};
 use number::{enclosed, fraction, percent};
@@ -23,6 +23,9 @@ pub(crate) fn show(finding: &Finding<'_>, console: &mut Console) {
     if !console.is_quiet() {
         text += &details(finding, console.width());
         text += &table::text(finding);
+    }
+    text += &gaps(finding, !console.is_quiet());
+    if !console.is_quiet() {
         text += &advice(finding);
     }
     console.answer(&text);
@@ -74,6 +77,16 @@ fn line(what: &str, interval: Interval, obstacle: Option<String>) -> String {
         Some(reason) => format!("{}: {what} is {}: {reason}\n", emphasized(Tone::Open, "unknown"), enclosed(interval)),
         None => format!("{} is {what}\n", emphasized(Tone::Good, &enclosed(interval))),
     }
+}
+
+/// What a comparison leaves open. This is part of the answer, also of a quiet one.
+fn gaps(finding: &Finding<'_>, is_apart: bool) -> String {
+    let one = |gap: Gap<'_>| {
+        let what = format!("{} in {}", gap.what, gap.file);
+        line(&what, gap.interval, Some(reason(gap.obstacle, &finding.options.limits)))
+    };
+    let lines: String = finding.gaps().map(one).collect();
+    if is_apart && !lines.is_empty() { format!("\n{lines}") } else { lines }
 }
 
 fn exact_line(finding: &Finding<'_>, exact: &weir::prob::Exact, target: &str, again: &str) -> String {
@@ -131,8 +144,14 @@ fn certainty(finding: &Finding<'_>, answer: &Qualitative, width: usize) -> Strin
                 (false, false) => "the target cannot be reached from any of them",
                 (false, true) => "runs end up where the target is out of reach",
             };
+            let listed = shown.len().min(3);
+            let (such_as, rest) = match plain.saturating_sub(listed) {
+                0 => ("namely", String::new()),
+                more => ("such as", format!("   and {} more\n", grouped(more as u64))),
+            };
             let plain = counted(*plain as u64, "drained configuration");
-            format!("\n{plain}: {why}, such as\n{}", shown.iter().take(3).map(configuration).collect::<String>())
+            let listed: String = shown.iter().take(listed).map(configuration).collect();
+            format!("\n{plain}: {why}, {such_as}\n{listed}{rest}")
         }
         Certainty::Fails(sample) => {
             let what = match (finding.options.question, again) {
@@ -148,7 +167,8 @@ fn certainty(finding: &Finding<'_>, answer: &Qualitative, width: usize) -> Strin
 fn configuration(plain: &Plain) -> String {
     let places: Vec<String> = plain.places.iter().map(|(thread, place)| format!("{thread} at {place}")).collect();
     let cells: Vec<String> = plain.cells.iter().map(|(cell, value)| format!("{cell} = {value}")).collect();
-    format!("   {}; {}\n", places.join(", "), cells.join(", "))
+    let memory = if cells.is_empty() { String::new() } else { format!("; {}", cells.join(", ")) };
+    format!("   {}{memory}\n", places.join(", "))
 }
 
 fn run(what: &str, finding: &Finding<'_>, sample: &Replay, width: usize) -> String {
@@ -208,7 +228,7 @@ pub(crate) fn exact_reason(obstacle: Obstacle, limits: &LimitOptions) -> String 
 }
 
 fn advice(finding: &Finding<'_>) -> String {
-    let next = match finding.outcome.obstacle() {
+    let next = match finding.outcome.obstacle().or_else(|| finding.gaps().next().map(|gap| gap.obstacle)) {
         Some(Obstacle::Limit(limit)) => more(limit).to_owned(),
         _ if matches!(finding.outcome, Outcome::Exact(Err(_))) => "ask for an interval, without `--exact`".to_owned(),
         Some(Obstacle::Choices) => "let `any` choose among fewer values".to_owned(),

@@ -1,7 +1,5 @@
 //! A program and its variant side by side: what a fence buys, and what it costs.
 
-use weir::prob::Interval;
-
 use super::number::enclosed;
 use crate::commands::prob::{Compared, Finding};
 
@@ -29,5 +27,9 @@ fn width(text: &str) -> usize {
 }
 
 fn price(compared: &Compared) -> String {
-    compared.cost.cost.map_or_else(|| "never reached".to_owned(), |cost: Interval| enclosed(cost))
+    match compared.cost.cost {
+        None => "never reached".to_owned(),
+        Some(cost) if cost.lower <= 0.0 && cost.upper.is_infinite() => "unknown".to_owned(),
+        Some(cost) => enclosed(cost),
+    }
 }
