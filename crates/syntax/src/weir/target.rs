@@ -175,7 +175,9 @@ impl Resolver<'_, '_> {
         let known: Vec<&str> =
             body.registers.iter().filter(|known| !known.is_temporary).map(|known| known.name.as_str()).collect();
         let listed: Vec<&str> = known.iter().copied().take(8).collect();
-        let help = suggestion(register.text, known.iter().copied(), &format!("its registers: {}", listed.join(", ")));
+        let otherwise =
+            if listed.is_empty() { "it has none".to_owned() } else { format!("its registers: {}", listed.join(", ")) };
+        let help = suggestion(register.text, known.iter().copied(), &otherwise);
         let name = &self.program.thread(thread).name;
         self.wrong(
             "unknown-register",
