@@ -208,6 +208,26 @@ impl Machine {
         self.put_number(state, field, self.heaps.number(&row));
     }
 
+    /// The number of a thread's buffer; 0 is an empty one.
+    #[inline]
+    pub(crate) fn buffer<const N: usize>(&self, state: &Packed<N>, thread: usize) -> u64 {
+        self.layout.buffers[thread].map_or(0, |field| state.raw(field))
+    }
+
+    /// Gives a thread that stores the buffer that `longer` makes of its own.
+    #[inline]
+    pub(crate) fn put_longer_buffer<const N: usize>(
+        &self,
+        next: &mut Packed<N>,
+        thread: usize,
+        longer: impl FnOnce(u64) -> Option<u64>,
+    ) {
+        match self.layout.buffers[thread] {
+            Some(field) => self.put_number(next, field, longer(next.raw(field))),
+            None => self.broken("a thread without a buffer stores"),
+        }
+    }
+
     /// Gives a field the number of something interned, unless there was none left.
     #[inline]
     pub(crate) fn put_number<const N: usize>(&self, state: &mut Packed<N>, field: Field, number: Option<u64>) {

@@ -19,24 +19,20 @@ impl MemoryModel for Tso {
 
     #[inline]
     fn load<const N: usize>(machine: &Machine, state: &Packed<N>, thread: usize, target: Target) -> Value {
-        let buffer = machine.layout.buffers[thread].map_or(0, |field| state.raw(field));
+        let buffer = machine.buffer(state, thread);
         let newest = if buffer == 0 { None } else { machine.buffers.newest(buffer, machine.address(target)) };
         newest.unwrap_or_else(|| machine.read(state, target))
     }
 
     #[inline]
     fn store<const N: usize>(machine: &Machine, next: &mut Packed<N>, thread: usize, target: Target, value: Value) {
-        let Some(field) = machine.layout.buffers[thread] else {
-            machine.broken("a thread without a buffer stores");
-            return;
-        };
-        let longer = machine.buffers.push(next.raw(field), (machine.address(target), value));
-        machine.put_number(next, field, longer);
+        let entry = (machine.address(target), value);
+        machine.put_longer_buffer(next, thread, |buffer| machine.buffers.push(buffer, entry));
     }
 
     #[inline]
     fn is_drained<const N: usize>(machine: &Machine, state: &Packed<N>, thread: usize) -> bool {
-        machine.layout.buffers[thread].is_none_or(|field| state.raw(field) == 0)
+        machine.buffer(state, thread) == 0
     }
 
     #[inline]

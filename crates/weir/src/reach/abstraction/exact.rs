@@ -23,7 +23,7 @@ pub(super) fn events<const N: usize>(machine: &Machine, run: &[StepCode]) -> Opt
         events.push(match step.number.checked_sub(machine.edge_count) {
             None => Event::Edge(step),
             Some(thread) => {
-                let flushes = machine.abstraction.flushes(buffer_of(machine, &state, thread as usize));
+                let flushes = machine.abstraction.flushes(machine.buffer(&state, thread as usize));
                 Event::Flush(thread as usize, flushes.get(usize::try_from(step.choice).ok()?)?.0)
             }
         });
@@ -40,7 +40,7 @@ pub(super) fn admits<const N: usize>(machine: &Machine, events: &[Event]) -> boo
         let step = match event {
             Event::Edge(step) => Some(step),
             Event::Flush(thread, flush) => {
-                let flushes = machine.abstraction.flushes(buffer_of(machine, &state, thread));
+                let flushes = machine.abstraction.flushes(machine.buffer(&state, thread));
                 let choice = flushes.iter().position(|(possible, _)| *possible == flush);
                 choice.map(|choice| StepCode { number: machine.edge_count + thread as u32, choice: choice as i64 })
             }
@@ -49,10 +49,6 @@ pub(super) fn admits<const N: usize>(machine: &Machine, events: &[Event]) -> boo
         state = next;
     }
     true
-}
-
-fn buffer_of<const N: usize>(machine: &Machine, state: &Packed<N>, thread: usize) -> u64 {
-    machine.layout.buffers[thread].map_or(0, |field| state.raw(field))
 }
 
 fn after<const N: usize>(system: &System<'_, Abstract, N>, from: &Packed<N>, wanted: StepCode) -> Option<Packed<N>> {

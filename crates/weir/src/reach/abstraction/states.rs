@@ -76,7 +76,7 @@ fn thread<const N: usize>(compiled: &Compiled, state: &Packed<N>, position: usiz
     let layout = &compiled.machine.layout;
     let location = LocId::new(state.raw(layout.threads[position].0) as usize);
     let registers = compiled.told(position, location).map(|(register, field)| (register, state.get(field))).collect();
-    let number = layout.buffers[position].map_or(0, |field| state.raw(field));
+    let number = compiled.machine.buffer(state, position);
     AbstractThread { location, registers, buffer: buffer(compiled.machine.abstraction.buffer(number)) }
 }
 
