@@ -57,7 +57,7 @@ pub(crate) struct ProbAnswer {
     /// The run that shows that the answer is no; or one random run. It was replayed by a separate interpreter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) steps: Option<Vec<StepRecord>>,
-    /// Some of the drained configurations that the answer rests on.
+    /// The drained configurations that the answer rests on; the first ten thousand if there are more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) plain: Vec<PlainRecord>,
     /// How many drained configurations the answer rests on.
@@ -130,6 +130,8 @@ pub(crate) struct EstimateRecord {
 pub(crate) struct PlainRecord {
     /// Where each thread is.
     pub(crate) places: BTreeMap<String, String>,
+    /// What registers hold that are still read, by names such as `P0.r`.
+    pub(crate) registers: BTreeMap<String, Value>,
     /// What memory holds.
     pub(crate) cells: BTreeMap<String, Value>,
 }

@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 
+use rustc_hash::FxHashSet;
 use weir_ir::{Program, Value};
 use weir_witness::{Action, Model as MemoryModel, Replay, Run, Step, replay};
 
@@ -34,19 +35,21 @@ pub enum Almost {
     Never,
 }
 
-/// A drained configuration, by what can be told apart of it: where threads are, and what memory holds.
+/// A drained configuration: where threads are, what they remember, and what memory holds.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Plain {
     /// For each thread its name and place.
     pub places: Vec<(String, String)>,
-    /// The declared cells that change, with their values.
+    /// The registers that are still read, such as `P0.r`, with their values.
+    pub registers: Vec<(String, Value)>,
+    /// The cells that change, with their values.
     pub cells: Vec<(String, Value)>,
 }
 
 /// The answer to a qualitative question.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Certainty {
-    /// It holds. If it rests on the drained configurations, these are they, or some of them if there are many.
+    /// It holds. These are the drained configurations that it rests on, or the first of them if there are very many.
     Holds {
         /// How many drained configurations were considered.
         plain: usize,
@@ -115,7 +118,7 @@ const LARGEST: usize = 8;
 const ENOUGH: usize = 2;
 
 /// More drained configurations than this are only counted.
-const MOST_SHOWN: usize = 8;
+const MOST_SHOWN: usize = 10_000;
 
 impl Visitor for Approach<'_> {
     type Output = (Found, usize);
@@ -205,25 +208,31 @@ impl Approach<'_> {
     }
 
     fn holds<const N: usize>(&self, graph: &Graph<'_, '_, N>, states: impl Iterator<Item = Packed<N>>) -> Found {
-        let plain: Vec<Packed<N>> = states.filter(|state| graph.chain.model.is_plain(state)).collect();
-        let mut shown: Vec<Plain> = plain.iter().take(64).map(|state| self.show(graph.chain, state)).collect();
-        shown.dedup();
-        shown.truncate(MOST_SHOWN);
+        // Configurations may differ in who stepped last, which is of no interest here.
+        let mut known = FxHashSet::default();
+        let plain = states.filter(|state| graph.chain.model.is_plain(state) && known.insert(*state));
+        let plain: Vec<Packed<N>> = plain.collect();
+        let shown = plain.iter().take(MOST_SHOWN).map(|state| self.show(graph.chain, state)).collect();
         Found::Holds { plain: plain.len(), shown }
     }
 
     fn show<const N: usize>(&self, chain: &Chain<'_, N>, state: &Packed<N>) -> Plain {
         let compiled = &chain.model.compiled;
-        let threads = compiled.threads.iter().zip(&compiled.machine.threads);
-        let places = threads.map(|(&thread, code)| {
+        let (mut places, mut registers) = (Vec::new(), Vec::new());
+        for (position, (&thread, code)) in compiled.threads.iter().zip(&compiled.machine.threads).enumerate() {
+            let (name, body) = (&self.program.thread(thread).name, self.program.body(thread));
             let place = weir_ir::LocId::new(state.raw(code.location) as usize);
-            (self.program.thread(thread).name.clone(), self.program.place_name(thread, place))
-        });
+            places.push((name.clone(), self.program.place_name(thread, place)));
+            let told = compiled.told(position, place).map(|(register, field)| {
+                (format!("{name}.{}", body.registers[register.index()].name), state.get(field))
+            });
+            registers.extend(told);
+        }
         let cells = compiled.machine.layout.cells.iter().filter_map(|cell| match cell.storage {
             Storage::Field(field) => Some((self.program.cell_name(cell.address), state.get(field))),
             Storage::Constant => None,
         });
-        Plain { places: places.collect(), cells: cells.collect() }
+        Plain { places, registers, cells: cells.collect() }
     }
 }
 

@@ -173,5 +173,10 @@ fn compared(found: &Compared, finding: &Finding<'_>) -> ComparedRecord {
 }
 
 fn record(plain: &Plain) -> PlainRecord {
-    PlainRecord { places: plain.places.iter().cloned().collect(), cells: plain.cells.iter().cloned().collect() }
+    let Plain { places, registers, cells } = plain.clone();
+    PlainRecord {
+        places: places.into_iter().collect(),
+        registers: registers.into_iter().collect(),
+        cells: cells.into_iter().collect(),
+    }
 }

@@ -166,9 +166,10 @@ fn certainty(finding: &Finding<'_>, answer: &Qualitative, width: usize) -> Strin
 
 fn configuration(plain: &Plain) -> String {
     let places: Vec<String> = plain.places.iter().map(|(thread, place)| format!("{thread} at {place}")).collect();
-    let cells: Vec<String> = plain.cells.iter().map(|(cell, value)| format!("{cell} = {value}")).collect();
-    let memory = if cells.is_empty() { String::new() } else { format!("; {}", cells.join(", ")) };
-    format!("   {}{memory}\n", places.join(", "))
+    let values = plain.registers.iter().chain(&plain.cells);
+    let values: Vec<String> = values.map(|(name, value)| format!("{name} = {value}")).collect();
+    let values = if values.is_empty() { String::new() } else { format!("; {}", values.join(", ")) };
+    format!("   {}{values}\n", places.join(", "))
 }
 
 fn run(what: &str, finding: &Finding<'_>, sample: &Replay, width: usize) -> String {
