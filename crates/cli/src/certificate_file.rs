@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use weir_ir::{Address, LocId, Multiplicity, Program, RegId, ThreadId, Value};
+use weir_ir::{LocId, Multiplicity, Program, RegId, ThreadId, Value};
 use weir_witness::{
     AbstractBuffer, AbstractState, AbstractThread, BackwardProof, Buffering, Certificate, Configuration, LocalState,
     Message, ThreadView, Waiting,
 };
 
 use crate::json::{
-    BuffersRecord, CERTIFICATE_FORMAT, CertificateKind, ConfigurationRecord, LocalRecord, SavedCertificate,
-    StateRecord, ThreadRecord, VERSION, ViewRecord,
+    BuffersRecord, CERTIFICATE_FORMAT, CertificateKind, ConfigurationRecord, LocalRecord, MessageRecord,
+    SavedCertificate, StateRecord, ThreadRecord, VERSION, ViewRecord,
 };
 use crate::render::clean::clean;
 use crate::witness_file::{Misfit, to_goal, to_saved_goal};
@@ -76,11 +76,33 @@ fn to_locals(class: &[LocalState]) -> Vec<LocalRecord> {
 fn to_configuration_record(configuration: &Configuration) -> ConfigurationRecord {
     let view = |thread: &ThreadView| ViewRecord {
         class: thread.class,
-        messages: thread.messages.iter().map(|message| (message.address, message.value, message.own)).collect(),
+        messages: thread.messages.iter().map(to_message_record).collect(),
     };
     ConfigurationRecord {
         threads: configuration.threads.iter().map(view).collect(),
         memory: configuration.memory.clone().into_iter().collect(),
+    }
+}
+
+fn to_message_record(message: &Message) -> MessageRecord {
+    match message {
+        Message::Own(address, value) => MessageRecord::One(*address, *value, true),
+        Message::Memory(parts) => match parts[..] {
+            [(address, value)] => MessageRecord::One(address, value, false),
+            _ => MessageRecord::Several(parts.clone()),
+        },
+    }
+}
+
+fn to_message(record: &MessageRecord) -> Message {
+    match record {
+        MessageRecord::One(address, value, true) => Message::Own(*address, *value),
+        MessageRecord::One(address, value, false) => Message::Memory(vec![(*address, *value)]),
+        MessageRecord::Several(parts) => {
+            let mut parts = parts.clone();
+            parts.sort_unstable();
+            Message::Memory(parts)
+        }
     }
 }
 
@@ -143,9 +165,8 @@ fn to_class(class: &[LocalRecord]) -> Vec<LocalState> {
 }
 
 fn to_configuration(record: &ConfigurationRecord) -> Configuration {
-    let message = |&(address, value, own): &(Address, Value, bool)| Message { address, value, own };
     let view =
-        |view: &ViewRecord| ThreadView { class: view.class, messages: view.messages.iter().map(message).collect() };
+        |view: &ViewRecord| ThreadView { class: view.class, messages: view.messages.iter().map(to_message).collect() };
     Configuration {
         threads: record.threads.iter().map(view).collect(),
         memory: record.memory.iter().copied().collect(),

@@ -82,9 +82,19 @@ pub(crate) struct ViewRecord {
     /// The number of its class; none is any state without the lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) class: Option<usize>,
-    /// What it may still read, the oldest first: address, value, and whether it is its own store.
+    /// What it may still read, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) messages: Vec<(Address, Value, bool)>,
+    pub(crate) messages: Vec<MessageRecord>,
+}
+
+/// Something that a thread may read.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[serde(untagged)]
+pub(crate) enum MessageRecord {
+    /// Address, value, and whether it is a store of the thread itself.
+    One(Address, Value, bool),
+    /// What several cells held at one time: addresses and values.
+    Several(Vec<(Address, Value)>),
 }
 
 /// How buffers are approximated.

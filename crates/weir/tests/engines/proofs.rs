@@ -6,7 +6,7 @@ use weir_ir::{Program, Property, PropertyKind, Span, Value};
 use weir_testkit::random::{Config, Statement, program};
 use weir_testkit::reference::{self, explore};
 use weir_testkit::{Rng, dump};
-use weir_witness::{BackwardFault, BackwardProof, check_backward_proof};
+use weir_witness::{BackwardFault, BackwardProof, Message, check_backward_proof};
 
 use crate::{ends, state_goals};
 
@@ -47,7 +47,7 @@ fn proofs_are_accepted_and_parts_of_them_are_not() {
     let (mut accepted, mut parts, mut refuted) = (0, 0, 0);
     let random = (0..200).map(|seed| {
         let configs = [Config::acyclic(), Config::cyclic(), Config::locking(), Config::crowded()];
-        program(seed, &configs[seed as usize % 4].clone().weighing(Statement::Snapshot, 0))
+        program(seed, &configs[seed as usize % 4].clone().weighing(Statement::Snapshot, 8))
     });
     for (number, program) in random.chain((0..120).filter_map(impossible)).enumerate() {
         let Some(whole) = proof(&program) else { continue };
@@ -68,4 +68,22 @@ fn proofs_are_accepted_and_parts_of_them_are_not() {
     }
     assert!(accepted > 100 && parts > 40, "{accepted} accepted, {parts} parts");
     assert!(refuted * 10 > parts * 8, "{refuted} of {parts} parts refuted");
+}
+
+#[test]
+fn several_loads_in_one_step_are_spoken_of_as_one_message() {
+    let text = "shared x, y; thread W { loop { x = 1; y = 1; y = 0; x = 0; } }
+        thread R { let a, b; a, b = y, x; } forbid R at end && R.a == 1 && R.b == 0;";
+    let source = weir_ir::Source::new("test.weir", text.to_owned());
+    let parsed = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program");
+    let whole = proof(&parsed.program).expect("it is safe");
+    let views = || whole.configurations.iter().flat_map(|configuration| &configuration.threads);
+    let joint = |message: &Message| matches!(message, Message::Memory(parts) if parts.len() == 2);
+    assert!(views().any(|thread| thread.messages.iter().any(joint)), "{whole:?}");
+    assert_eq!(fault(&parsed.program, &whole), None);
+    for number in 0..whole.configurations.len() {
+        let mut part = whole.clone();
+        part.configurations.remove(number);
+        assert!(fault(&parsed.program, &part).is_some(), "without configuration {number}");
+    }
 }

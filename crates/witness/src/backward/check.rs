@@ -54,7 +54,7 @@ pub enum BackwardFault {
     Deadlock,
     /// The program has no such goal.
     UnknownGoal,
-    /// Recursion, `spawn`, arbitrarily many threads, or several loads in one step.
+    /// Recursion, `spawn`, or arbitrarily many threads.
     Unsupported,
 }
 
@@ -159,7 +159,7 @@ impl<'a> Set<'a> {
 
     fn mark(&self, configuration: &Configuration) -> Mark {
         let own = |&place: &usize| {
-            configuration.threads[place].messages.iter().copied().filter(|message| message.own).collect::<Vec<_>>()
+            configuration.threads[place].messages.iter().filter(|message| message.is_own()).cloned().collect::<Vec<_>>()
         };
         let group = |group: &Vec<usize>| {
             let mut all: Vec<Vec<Message>> = group.iter().map(own).collect();
@@ -169,15 +169,16 @@ impl<'a> Set<'a> {
         self.groups.iter().map(group).collect()
     }
 
-    /// Whether it speaks of threads and classes that there are; and each cell has one newest own message at most.
+    /// Whether it speaks of threads and classes that there are; each cell has one newest own message at most; and other messages are in order.
     fn is_sound(&self, configuration: &Configuration) -> bool {
         let thread = |(place, thread): (usize, &ThreadView)| {
             let mut newest: BTreeMap<Address, u32> = BTreeMap::new();
-            for message in thread.messages.iter().filter(|message| message.own) {
-                *newest.entry(message.address).or_default() += 1;
+            for (address, _) in thread.messages.iter().filter_map(Message::stored) {
+                *newest.entry(address).or_default() += 1;
             }
             thread.class.map_or(thread.messages.is_empty(), |class| class < self.classes[place])
                 && newest.values().all(|&count| count == 1)
+                && thread.messages.iter().all(is_in_order)
         };
         configuration.threads.len() == self.classes.len() && configuration.threads.iter().enumerate().all(thread)
     }
@@ -185,6 +186,14 @@ impl<'a> Set<'a> {
     fn holds(&self, configuration: &Configuration) -> bool {
         let alike = self.by_mark.get(&self.mark(configuration));
         alike.into_iter().flatten().any(|known| covers(known, configuration, &self.groups, &self.holds))
+    }
+}
+
+/// Whether a message from memory is about some cells, each once, by ascending address.
+fn is_in_order(message: &Message) -> bool {
+    match message {
+        Message::Own(..) => true,
+        Message::Memory(parts) => !parts.is_empty() && parts.is_sorted_by(|one, next| one.0 < next.0),
     }
 }
 

@@ -12,10 +12,11 @@ use crate::interpret::outcome;
 const MOST_VALUES: usize = 10_000;
 
 /// What a move does to memory.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Deed {
     Silent,
-    Load(Address, Value),
+    /// Finds these values, by ascending address, at once.
+    Load(Vec<(Address, Value)>),
     Store(Address, Value),
     Fence,
     ReadModifyWrite(Address, Value, Value),
@@ -24,7 +25,7 @@ pub(super) enum Deed {
 }
 
 /// A move from one class to another.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct ClassMove {
     pub(super) to: usize,
     pub(super) deed: Deed,
@@ -151,8 +152,7 @@ impl<'a> World<'a> {
     ) -> Result<(), BackwardFault> {
         let holds = state.holds_lock;
         let mut go = |deed, to: LocId, set: Option<(RegId, Value)>, holds| {
-            let mut registers = state.registers.clone();
-            registers.extend(set);
+            let registers = state.registers.iter().map(|(&register, &value)| (register, value)).chain(set).collect();
             let class = self.class(to, registers, holds).ok_or(BackwardFault::MissingState(self.thread))?;
             emit(deed, class);
             Ok(())
@@ -162,7 +162,7 @@ impl<'a> World<'a> {
             Instruction::Load { register, address } => {
                 let address = self.eval(state, address)?;
                 for value in self.known(values, address) {
-                    go(Deed::Load(address, value), edge.to, Some((*register, value)), holds)?;
+                    go(Deed::Load(vec![(address, value)]), edge.to, Some((*register, value)), holds)?;
                 }
                 Ok(())
             }
@@ -210,10 +210,48 @@ impl<'a> World<'a> {
                 }
                 Ok(())
             }
-            Instruction::Snapshot(_) | Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => {
+            Instruction::Snapshot(loads) => self.snapshot(state, edge.to, loads, values, emit),
+            Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => {
                 Err(BackwardFault::Unsupported)
             }
         }
+    }
+
+    /// Several loads at once: all combinations of values that the cells may hold.
+    fn snapshot(
+        &self,
+        state: &LocalState,
+        to: LocId,
+        loads: &[(RegId, RegExpr)],
+        values: &mut Values,
+        emit: &mut impl FnMut(Deed, usize),
+    ) -> Result<(), BackwardFault> {
+        let mut found: Vec<BTreeMap<Address, Value>> = vec![BTreeMap::new()];
+        let mut addresses = Vec::new();
+        for (_, address) in loads {
+            let address = self.eval(state, address)?;
+            addresses.push(address);
+            if found[0].contains_key(&address) {
+                continue;
+            }
+            let known = self.known(values, address);
+            if found.len() * known.len() > MOST_VALUES {
+                return Err(BackwardFault::TooManyValues(address));
+            }
+            let longer = |found: &BTreeMap<Address, Value>| -> Vec<BTreeMap<Address, Value>> {
+                let with = |&value| found.iter().map(|(&at, &old)| (at, old)).chain([(address, value)]).collect();
+                known.iter().map(with).collect()
+            };
+            found = found.iter().flat_map(longer).collect();
+        }
+        for found in found {
+            let mut registers = state.registers.clone();
+            registers.extend(loads.iter().zip(&addresses).map(|((register, _), address)| (*register, found[address])));
+            let class = self.class(to, registers, state.holds_lock);
+            let class = class.ok_or(BackwardFault::MissingState(self.thread))?;
+            emit(Deed::Load(found.into_iter().collect()), class);
+        }
+        Ok(())
     }
 
     fn known(&self, values: &mut Values, address: Address) -> Vec<Value> {

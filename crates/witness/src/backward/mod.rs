@@ -63,12 +63,21 @@ pub struct ThreadView {
 }
 
 /// Something that a thread may read.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Message {
-    /// Which cell.
-    pub address: Address,
-    /// Which value.
-    pub value: Value,
-    /// Whether it is a store of the thread itself.
-    pub own: bool,
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Message {
+    /// A store of the thread itself.
+    Own(Address, Value),
+    /// What cells held at some time, by ascending address: one of them, or several for a load of several in one step.
+    Memory(Vec<(Address, Value)>),
+}
+
+impl Message {
+    fn is_own(&self) -> bool {
+        matches!(self, Self::Own(..))
+    }
+
+    /// The cell that the thread's own store is to.
+    fn stored(&self) -> Option<(Address, Value)> {
+        if let Self::Own(address, value) = self { Some((*address, *value)) } else { None }
+    }
 }

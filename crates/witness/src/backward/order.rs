@@ -8,7 +8,7 @@ fn is_within(small: &[Message], large: &[Message]) -> bool {
     for message in large {
         if rest.peek() == Some(&message) {
             rest.next();
-        } else if message.own {
+        } else if message.is_own() {
             return false;
         }
     }
@@ -21,7 +21,7 @@ fn stands_for(small: &ThreadView, large: &ThreadView, holds: &[bool]) -> bool {
         Some(class) => large.class == Some(class) && is_within(&small.messages, &large.messages),
         None => {
             let is_free = large.class.is_none_or(|class| !holds[class]);
-            is_free && !large.messages.iter().any(|message| message.own) && is_within(&small.messages, &large.messages)
+            is_free && !large.messages.iter().any(Message::is_own) && is_within(&small.messages, &large.messages)
         }
     }
 }

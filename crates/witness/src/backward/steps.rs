@@ -34,11 +34,11 @@ impl Steps<'_> {
             for step in &self.locals[place].moves {
                 match configuration.threads[place].class {
                     Some(class) if class == step.to => {
-                        self.undo(configuration, place, (step.deed, step.from), &mut found);
+                        self.undo(configuration, place, (&step.deed, step.from), &mut found);
                     }
                     // Any state: only what it does to others counts, with nothing left in its buffer.
                     None if !self.locals[place].holds[step.to] => {
-                        let after = self.memory_before(configuration, place, step.deed);
+                        let after = self.memory_before(configuration, place, &step.deed);
                         found.extend(after.map(|after| moved(after, place, step.from)));
                     }
                     _ => {}
@@ -52,14 +52,15 @@ impl Steps<'_> {
 
     /// The newest message from memory had not been sent yet.
     fn unsent(&self, configuration: &Configuration, place: usize) -> Option<Configuration> {
-        let last = configuration.threads[place].messages.last().filter(|last| !last.own)?;
-        let known = configuration.memory.get(&last.address);
-        if known.is_some_and(|value| *value != last.value) || self.is_locked_out(configuration, place) {
+        let Some(Message::Memory(parts)) = configuration.threads[place].messages.last() else { return None };
+        let could_hold =
+            |(address, value): &(Address, Value)| configuration.memory.get(address).is_none_or(|known| known == value);
+        if !parts.iter().all(could_hold) || self.is_locked_out(configuration, place) {
             return None;
         }
         let mut before = configuration.clone();
         before.threads[place].messages.pop();
-        before.memory.insert(last.address, last.value);
+        before.memory.extend(parts.iter().copied());
         Some(before)
     }
 
@@ -67,9 +68,8 @@ impl Steps<'_> {
     fn stripped(&self, mut configuration: Configuration) -> Configuration {
         for place in 0..configuration.threads.len() {
             while !self.is_locked_out(&configuration, place)
-                && let Some(last) = configuration.threads[place].messages.last()
-                && !last.own
-                && configuration.memory.get(&last.address) == Some(&last.value)
+                && let Some(Message::Memory(parts)) = configuration.threads[place].messages.last()
+                && parts.iter().all(|(address, value)| configuration.memory.get(address) == Some(value))
             {
                 configuration.threads[place].messages.pop();
             }
@@ -78,14 +78,14 @@ impl Steps<'_> {
     }
 
     /// Memory before a deed. None if it cannot have led here.
-    fn memory_before(&self, configuration: &Configuration, place: usize, deed: Deed) -> Option<Configuration> {
+    fn memory_before(&self, configuration: &Configuration, place: usize, deed: &Deed) -> Option<Configuration> {
         let mut before = configuration.clone();
         let leaves = |address: &Address, value: Value| {
             configuration.memory.get(address).is_none_or(|known| *known == value)
                 && !self.is_locked_out(configuration, place)
         };
-        match deed {
-            Deed::Silent | Deed::Load(..) | Deed::Fence => {}
+        match *deed {
+            Deed::Silent | Deed::Load(_) | Deed::Fence => {}
             Deed::Store(address, value) if leaves(&address, value) => {
                 before.memory.remove(&address);
             }
@@ -104,14 +104,14 @@ impl Steps<'_> {
         &self,
         configuration: &Configuration,
         place: usize,
-        (deed, from): (Deed, usize),
+        (deed, from): (&Deed, usize),
         found: &mut Vec<Configuration>,
     ) {
         let messages = &configuration.threads[place].messages;
-        match deed {
-            Deed::Load(address, value) => self.unload(configuration, place, (address, value), from, found),
+        match *deed {
+            Deed::Load(ref parts) => self.unload(configuration, place, parts, from, found),
             Deed::Store(address, value) => {
-                let own = Message { address, value, own: true };
+                let own = Message::Own(address, value);
                 if messages.last().is_some_and(|last| *last != own) {
                     return;
                 }
@@ -131,9 +131,9 @@ impl Steps<'_> {
 
     /// What a thread can store.
     fn stores(&self, place: usize) -> BTreeSet<(Address, Value)> {
-        let stores = self.locals[place].moves.iter().map(|step| step.deed);
+        let stores = self.locals[place].moves.iter();
         stores
-            .filter_map(|deed| if let Deed::Store(address, value) = deed { Some((address, value)) } else { None })
+            .filter_map(|step| if let Deed::Store(address, value) = step.deed { Some((address, value)) } else { None })
             .collect()
     }
 
@@ -150,42 +150,44 @@ impl Steps<'_> {
         positions.flat_map(move |position| values.clone().into_iter().map(move |value| (position, value))).map(
             move |(position, value)| {
                 let mut older = before.clone();
-                older.threads[place].messages.insert(position, Message { address, value, own: true });
+                older.threads[place].messages.insert(position, Message::Own(address, value));
                 older
             },
         )
     }
 
+    /// A load finds the newest own message to each cell; all others must have been sent by memory at one time.
     fn unload(
         &self,
         configuration: &Configuration,
         place: usize,
-        (address, value): (Address, Value),
+        parts: &[(Address, Value)],
         from: usize,
         found: &mut Vec<Configuration>,
     ) {
         let to = configuration.threads[place].class.unwrap_or(from);
         let mut open = vec![configuration.clone()];
         while let Some(after) = open.pop() {
-            let messages = &after.threads[place].messages;
-            if let Some(own) = messages.iter().find(|message| message.own && message.address == address) {
-                if own.value == value {
-                    found.push(moved(after, place, from));
-                }
+            let own: BTreeMap<Address, Value> =
+                after.threads[place].messages.iter().filter_map(Message::stored).collect();
+            if parts.iter().any(|(address, value)| own.get(address).is_some_and(|newest| newest != value)) {
                 continue;
             }
-            for (other, stored) in self.stores(place) {
-                if messages.iter().any(|message| message.own && message.address == other) {
-                    continue;
-                }
+            let sent: Vec<(Address, Value)> =
+                parts.iter().copied().filter(|(address, _)| !own.contains_key(address)).collect();
+            if sent.is_empty() {
+                found.push(moved(after, place, from));
+                continue;
+            }
+            for (other, stored) in self.stores(place).into_iter().filter(|(other, _)| !own.contains_key(other)) {
                 let mut more = after.clone();
-                more.threads[place].messages.insert(0, Message { address: other, value: stored, own: true });
+                more.threads[place].messages.insert(0, Message::Own(other, stored));
                 // It must have been there when the thread came to this state.
                 if self.explains(place, to, &more.threads[place].messages) {
                     open.push(more);
                 }
             }
-            let wanted = Message { address, value, own: false };
+            let wanted = Message::Memory(sent);
             let mut before = after;
             if before.threads[place].messages.first() != Some(&wanted) {
                 before.threads[place].messages.insert(0, wanted);
@@ -203,7 +205,7 @@ impl Steps<'_> {
 
     /// Whether the thread can have come to this state with these own messages, and no others, on its way.
     fn explains(&self, place: usize, class: usize, messages: &[Message]) -> bool {
-        let own: Vec<Message> = messages.iter().copied().filter(|message| message.own).collect();
+        let own: Vec<(Address, Value)> = messages.iter().filter_map(Message::stored).collect();
         let mut seen = BTreeSet::new();
         let mut open = vec![(class, own.len())];
         while let Some((class, waiting)) = open.pop() {
@@ -214,21 +216,20 @@ impl Steps<'_> {
                 continue;
             }
             let (made, later) = own.split_at(waiting);
-            let visible: BTreeMap<Address, Value> =
-                made.iter().map(|message| (message.address, message.value)).collect();
+            let visible: BTreeMap<Address, Value> = made.iter().copied().collect();
             for step in self.locals[place].moves.iter().filter(|step| step.to == class) {
                 match step.deed {
                     Deed::Silent => open.push((step.from, waiting)),
-                    Deed::Load(address, value) => {
-                        if visible.get(&address).is_none_or(|seen| *seen == value) {
+                    Deed::Load(ref parts) => {
+                        let fits = |(address, value)| visible.get(address).is_none_or(|seen| seen == value);
+                        if parts.iter().map(|(address, value)| (address, value)).all(fits) {
                             open.push((step.from, waiting));
                         }
                     }
                     Deed::Store(address, value) => {
-                        let last = made[waiting - 1];
-                        if (last.address, last.value) == (address, value) {
+                        if made[waiting - 1] == (address, value) {
                             open.push((step.from, waiting - 1));
-                        } else if later.iter().any(|message| message.address == address) {
+                        } else if later.iter().any(|&(other, _)| other == address) {
                             open.push((step.from, waiting));
                         }
                     }

@@ -26,7 +26,6 @@ use weir_witness::{BackwardProof, Checked, Goal};
 
 use super::{Coverage, Options, Report, Statistics, refuse};
 use crate::control::Watch;
-use crate::semantics::compile::present;
 use crate::{Control, Failure, Limit, Verdict};
 use automaton::{Automaton, minimise};
 pub(crate) use backwards::{Backwards, Drained, Region};
@@ -47,7 +46,6 @@ pub(super) fn certify(
     options: &Options,
     control: &Control,
 ) -> Result<Result<BackwardProof, Option<Limit>>, Failure> {
-    snapshots(program)?;
     let (report, proof) = decide(program, options, control, true)?;
     Ok(proof.ok_or(if let Verdict::Unknown(limit) = report.verdict { Some(limit) } else { None }))
 }
@@ -269,20 +267,6 @@ fn too_many_ways(program: &Program, goals: &[Goal]) -> Failure {
     let what = "the goal can be met in too many ways for the engine `dual`: its condition joins too much".to_string();
     let help = "state it about fewer threads, registers and cells at once, or take another engine".to_string();
     refused("goal-too-large", what, stated.unwrap_or_default(), help)
-}
-
-/// A proof speaks of messages about one cell each.
-fn snapshots(program: &Program) -> Result<(), Failure> {
-    let edges = present(program).flat_map(|thread| program.body(thread).edges());
-    match edges.into_iter().find(|edge| matches!(edge.instruction, weir_ir::Instruction::Snapshot(_))) {
-        None => Ok(()),
-        Some(edge) => Err(refused(
-            "several-loads",
-            "a certificate cannot speak of several loads in one step".to_string(),
-            edge.span,
-            "take another engine, such as `set`".to_string(),
-        )),
-    }
 }
 
 fn deadlock(program: &Program, goals: &[Goal]) -> Failure {

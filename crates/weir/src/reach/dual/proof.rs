@@ -1,11 +1,11 @@
 //! What the search found, in terms of the program: a proof that `weir-witness` can check.
 
-use weir_ir::RegId;
+use weir_ir::{Address, RegId, Value};
 use weir_witness::{BackwardProof, Configuration, Goal, LocalState, Message, ThreadView};
 
 use super::config::{ANY, View, is_own};
 use super::search::Search;
-use super::unfold::{Graph, Unfolded};
+use super::unfold::{Cell, Graph, Unfolded, Val};
 
 /// The least configurations that lead to a goal.
 pub(super) fn proof(search: &Search<'_>, unfolded: &Unfolded, goals: &[Goal]) -> BackwardProof {
@@ -33,8 +33,13 @@ fn local(graph: &Graph, state: usize) -> LocalState {
 fn configuration(search: &Search<'_>, unfolded: &Unfolded, view: View<'_>) -> Configuration {
     let (shape, cells) = (&search.system.shape, &unfolded.cells);
     let message = |&message: &u16| {
-        let (cell, value) = (usize::from(shape.cell(message)), usize::from(shape.value(message)));
-        Message { address: cells.addresses[cell], value: cells.values[cell][value], own: is_own(message) }
+        let part = |&(cell, value): &(Cell, Val)| {
+            let (cell, value) = (usize::from(cell), usize::from(value));
+            (cells.addresses[cell], cells.values[cell][value])
+        };
+        let mut parts: Vec<(Address, Value)> = shape.parts(message).iter().map(part).collect();
+        parts.sort_unstable();
+        if is_own(message) { Message::Own(parts[0].0, parts[0].1) } else { Message::Memory(parts) }
     };
     let thread = |thread: usize| ThreadView {
         class: Some(view.local(thread)).filter(|&local| local != ANY).map(usize::from),
