@@ -6,25 +6,21 @@
 //! abstraction lists and perhaps more, the good side is within reach. What neither a look at small buffers nor the abstraction can tell, the exact
 //! engine [decides](Approach::settle).
 
-use std::collections::VecDeque;
-
 use rustc_hash::FxHashSet;
 use weir_ir::{Program, Value};
-use weir_witness::{Action, Model as MemoryModel, Replay, Run, Step, replay};
+use weir_witness::{Model as MemoryModel, Replay, Run, Step, replay};
 
 use crate::control::Watch;
 use crate::semantics::layout::Storage;
-use crate::semantics::machine::MemoryModel as _;
 use crate::semantics::state::Packed;
-use crate::semantics::tso::Tso;
-use crate::semantics::{StepCode, TransitionSystem};
 use crate::{Control, Failure};
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
 use super::judge::{Role, certainly};
-use super::model::{Model, NO_EDGE};
+use super::model::Model;
 use super::probability::{Obstacle, Part, Question};
+use super::ways::{Reach, follow};
 
 /// Which of the two questions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -234,115 +230,4 @@ impl Approach<'_> {
         });
         Plain { places, registers, cells: cells.collect() }
     }
-}
-
-/// What can be reached from the start, and by which way first.
-struct Reach {
-    /// In the order in which they were met.
-    order: Vec<u32>,
-    parent: Vec<u32>,
-}
-
-impl Reach {
-    fn new<const N: usize>(graph: &Graph<'_, '_, N>, ends: impl Fn(usize) -> bool) -> Self {
-        let mut parent = vec![u32::MAX; graph.len()];
-        let (mut order, mut open) = (Vec::new(), VecDeque::from([0_u32]));
-        parent[0] = 0;
-        while let Some(number) = open.pop_front() {
-            order.push(number);
-            if ends(number as usize) {
-                continue;
-            }
-            for entry in graph.row(number as usize) {
-                if parent[entry.to as usize] == u32::MAX {
-                    parent[entry.to as usize] = number;
-                    open.push_back(entry.to);
-                }
-            }
-        }
-        Self { order, parent }
-    }
-
-    /// The nearest configuration of a kind, a drained one if there is any.
-    fn nearest<const N: usize>(&self, graph: &Graph<'_, '_, N>, is_wanted: impl Fn(usize) -> bool) -> Option<u32> {
-        let wanted = || self.order.iter().copied().filter(|&number| is_wanted(number as usize));
-        wanted().find(|&number| graph.is_plain(number as usize)).or_else(|| wanted().next())
-    }
-
-    fn run_to<const N: usize>(&self, graph: &Graph<'_, '_, N>, end: u32) -> Option<Vec<StepCode>> {
-        let mut way = vec![end];
-        while let Some(&at) = way.last()
-            && at != 0
-        {
-            way.push(self.parent[at as usize]);
-        }
-        way.reverse();
-        let mut steps = Vec::new();
-        for pair in way.windows(2) {
-            steps.extend(steps_between(graph, pair[0] as usize, pair[1] as usize)?);
-        }
-        Some(steps)
-    }
-}
-
-/// Where a run leads.
-struct Way<const N: usize> {
-    end: Packed<N>,
-    /// Whether a configuration on the way or at the end is a target. A step of a thread and all flushes after it are one step of the chain.
-    meets_target: bool,
-}
-
-/// None if the run cannot be followed.
-fn follow<const N: usize>(chain: &Chain<'_, N>, run: &[Step]) -> Option<Way<N>> {
-    let mut end = chain.initial().state;
-    let mut meets_target = false;
-    for step in run {
-        meets_target |= step.action != Action::Flush && chain.model.is_target(&end);
-        let mut next = None;
-        chain.system.successors(&end, &mut |code, after| {
-            next = next.or((chain.model.compiled.step(code) == *step).then_some(after));
-            next.is_none()
-        });
-        end = next?;
-    }
-    meets_target |= chain.model.is_target(&end);
-    Some(Way { end, meets_target })
-}
-
-/// The steps of a thread and of memory that one step of the chain stands for.
-fn steps_between<const N: usize>(graph: &Graph<'_, '_, N>, from: usize, to: usize) -> Option<Vec<StepCode>> {
-    let edge = graph.row(from).iter().find(|entry| entry.to as usize == to)?.edge;
-    let (start, goal) = (graph.config(from).state, graph.config(to).state);
-    if edge == NO_EDGE {
-        return flushes_between(graph.chain, start, goal);
-    }
-    let choices = graph.chain.choices(&start)?;
-    choices.into_iter().filter(|choice| choice.step.number == edge).find_map(|choice| {
-        let flushes = flushes_between(graph.chain, choice.state, goal)?;
-        Some([choice.step].into_iter().chain(flushes).collect())
-    })
-}
-
-/// A shortest sequence of flushes from one state to another.
-fn flushes_between<const N: usize>(chain: &Chain<'_, N>, start: Packed<N>, goal: Packed<N>) -> Option<Vec<StepCode>> {
-    let mut met: Vec<(Packed<N>, usize, Option<StepCode>)> = vec![(start, 0, None)];
-    let mut at = 0;
-    while at < met.len() && met[at].0 != goal {
-        let state = met[at].0;
-        Tso::flushes(&chain.model.compiled.machine, &state, &mut |step, next| {
-            if met.iter().all(|(known, _, _)| *known != next) {
-                met.push((next, at, Some(step)));
-            }
-            true
-        });
-        at += 1;
-    }
-    met.get(at)?;
-    let mut steps = Vec::new();
-    while let Some(step) = met[at].2 {
-        steps.push(step);
-        at = met[at].1;
-    }
-    steps.reverse();
-    Some(steps)
 }

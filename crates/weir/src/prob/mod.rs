@@ -32,6 +32,7 @@ mod settings;
 mod simulate;
 mod updates;
 mod visits;
+mod ways;
 
 pub use almost::{Almost, Certainty, Plain, Qualitative, almost};
 pub use cost::{Cost, cost};

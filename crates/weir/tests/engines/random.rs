@@ -48,7 +48,7 @@ fn dual_on_programs_with_loops() {
 
 #[test]
 fn dual_on_programs_whose_buffers_grow() {
-    agree("pumping", Engine::Dual, &pumping(), 400, (85, 15));
+    agree("pumping", Engine::Dual, &pumping(), 250, (85, 15));
 }
 
 #[test]

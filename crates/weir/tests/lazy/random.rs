@@ -132,5 +132,5 @@ fn crowded_programs_agree() {
 
 #[test]
 fn programs_with_wild_data_agree() {
-    agree_on_random("wild data", &Config::wild_data(), 40, [60, 60]);
+    agree_on_random("wild data", &Config::wild_data(), 12, [60, 60]);
 }
