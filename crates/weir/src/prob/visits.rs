@@ -94,6 +94,9 @@ pub(super) struct System<'g, 'c, 'a, const N: usize> {
 /// More sweeps than this over one loop are not made.
 const MOST_SWEEPS: usize = 20_000;
 
+/// Changes that are no larger than this, beside what changes, are rounding: they do not become smaller.
+const ROUNDING: f64 = 1e-15;
+
 impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
     pub(super) fn new(graph: &'g Graph<'c, 'a, N>, roles: &[Role]) -> Self {
         let loops = Loops::new(graph, roles);
@@ -143,7 +146,7 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
         (precision, watch): (f64, &Watch<'_>),
     ) {
         for sweep in 0..MOST_SWEEPS {
-            let (mut change, mut outflow) = (0.0, 0.0);
+            let (mut change, mut outflow, mut sum) = (0.0, 0.0, 0.0);
             for &member in members {
                 let at = member as usize;
                 let from_within = self
@@ -157,8 +160,9 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
                 change += (value - visits[at]).abs() * stays;
                 visits[at] = value;
                 outflow += value * self.leaves[at];
+                sum += value;
             }
-            if members.len() == 1 || change <= precision * total {
+            if members.len() == 1 || change <= (precision * total).max(ROUNDING * sum) {
                 return;
             }
             let scale = total / outflow;
