@@ -185,9 +185,13 @@ impl Approach<'_> {
             if !oracle.can_reach(model, &initial) {
                 return Some(self.holds(graph, [initial].into_iter()));
             }
-            return oracle.run_to_target(self.watch).map(Found::Fails);
+            let run = oracle.run_to_target(self.watch)?;
+            return follow(graph.chain, &run)?.meets_target.then_some(Found::Fails(run));
         }
         let abstraction = judge.abstraction.as_ref().filter(|_| model.always_drains())?;
+        if self.which == Almost::Never && !judge.knows_what_loses() {
+            return None;
+        }
         let is_bad = |state: &Packed<N>| match self.which {
             Almost::Surely => !oracle.can_reach(model, state),
             Almost::Never => judge.never_loses(graph, state),
@@ -199,7 +203,7 @@ impl Approach<'_> {
         };
         let way = follow(graph.chain, &run)?;
         // If the target is about several threads, the run may have met it on the way; then nothing is shown.
-        let shows = is_bad(&way.end) && (self.repeated || !way.meets_target);
+        let shows = model.is_plain(&way.end) && is_bad(&way.end) && (self.repeated || !way.meets_target);
         shows.then_some(Found::Fails(run))
     }
 

@@ -87,6 +87,11 @@ impl<const N: usize> Judge<N> {
             || (model.is_plain(state) && self.oracle.as_ref().is_some_and(|oracle| !oracle.can_reach(model, state)))
     }
 
+    /// Whether it is known from where things can go wrong for good.
+    pub(super) fn knows_what_loses(&self) -> bool {
+        self.to_hopeless.is_some()
+    }
+
     /// Whether a drained configuration can reach targets for ever, whatever happens.
     pub(super) fn never_loses(&self, graph: &Graph<'_, '_, N>, state: &Packed<N>) -> bool {
         let (Some(oracle), Some(to_hopeless)) = (&self.oracle, &self.to_hopeless) else { return false };

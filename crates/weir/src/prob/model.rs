@@ -99,6 +99,12 @@ impl Model {
         judged.any(|((_, condition), when_drained)| (is_drained || !when_drained) && condition.eval(state) != 0)
     }
 
+    /// The alternatives of the target that count whatever waits in buffers.
+    pub(super) fn goals_met_at_once(&self) -> Vec<Goal> {
+        let goals = self.goals.iter().zip(&self.judged_when_drained);
+        goals.filter(|(_, when_drained)| !**when_drained).map(|(&goal, _)| goal).collect()
+    }
+
     /// Whether all of the target is judged at drained configurations only.
     pub(super) fn is_judged_when_drained(&self) -> bool {
         self.judged_when_drained.iter().all(|&when_drained| when_drained)

@@ -32,7 +32,9 @@ impl Oracle {
         if model.uses_lock && !model.is_judged_when_drained() {
             return None;
         }
-        let backwards = Backwards::new(&model.judged, &model.goals, !past_targets, MOST_STATES, watch)?;
+        // Where a target counts only once buffers are empty, a thread may pass it before.
+        let ends = if past_targets { Vec::new() } else { model.goals_met_at_once() };
+        let backwards = Backwards::new(&model.judged, &model.goals, &ends, MOST_STATES, watch)?;
         let to_target = backwards.to_goals(watch)?;
         Some(Self { backwards, to_target })
     }

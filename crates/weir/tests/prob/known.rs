@@ -1,11 +1,11 @@
 //! Figures worked out by hand, and the paper's example.
 
-use weir::Control;
 use weir::prob::{
     Almost, Certainty, Fraction, Question, RBig, Settings, UpdatePolicy, almost, cost, curve, exact_cost,
     exact_probability, frequencies, probability,
 };
 use weir::prob::{Simulation, simulate, simulated_frequencies};
+use weir::{Budget, Control};
 
 use crate::targets::{read, register};
 
@@ -135,6 +135,34 @@ fn the_order_of_stores_in_endless_buffers_counts() {
             assert!(answer.interval.lower <= value && value <= answer.interval.upper, "{answer:?}");
         }
     }
+}
+
+#[test]
+fn the_exact_engine_is_asked_about_many_threads_too() {
+    // Stores of P wait while it looks; L makes the chain infinite; the others do nothing.
+    let mut text = "shared x, f, g, h; thread L { loop { g = 1; h = 1; g = 0; h = 0; } }
+        thread P { let r; x = 1; x = 2; x = 3; x = 4; r = f; seen: skip; }
+        thread Q { let s; f = 1; fence; s = x; seen: skip; }"
+        .to_owned();
+    (0..15).for_each(|number| text += &format!("thread T{number} {{ assume 0; }}"));
+    text += "forbid P at seen && P.r == 0 && Q at seen && Q.s == 0;";
+    assert_ne!(certainty(&text, Almost::Never, false), Some(true));
+    let (program, target) = read(&text);
+    let question = Question { target, repeated: false, settings: Settings::default() };
+    let budget = Budget { states: Some(20_000), ..Budget::default() };
+    let answer = probability(&program, &question, 1e-9, &Control { budget, ..Control::default() });
+    assert!(answer.expect("it can be handled").interval.upper > 0.0);
+}
+
+#[test]
+fn a_target_that_counts_when_drained_does_not_end_a_thread_before() {
+    // Nobody writes z, but what speaks of a cell counts at drained configurations only: P can pass `l` with its store under way.
+    let text = "shared message, announced, y, z;
+        thread W { loop { message = 1; announced = 1; announced = 0; message = 0; } }
+        thread R { let a, b; loop { a, b = announced, message; seen: skip; } }
+        thread P { y = 1; l: skip; m: skip; }
+        forbid (P at l && z == 0) || (R at seen && R.a == 1 && R.b == 0);";
+    assert_ne!(certainty(text, Almost::Surely, false), Some(true));
 }
 
 #[test]

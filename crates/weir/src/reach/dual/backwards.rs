@@ -34,20 +34,17 @@ pub(crate) struct Backwards {
 pub(crate) struct Region(Found);
 
 impl Backwards {
-    /// Makes a program with these goals ready. With `ends_at_goals`, a thread stops where it meets a goal that is about this
-    /// thread only. None if the engine cannot handle the program, or at a limit.
+    /// Makes a program with these goals ready. A thread stops where it meets one of the `ends`, if that is about this thread only. None if the engine cannot handle the program, or at a limit.
     pub(crate) fn new(
         program: &Program,
         goals: &[Goal],
-        ends_at_goals: bool,
+        ends: &[Goal],
         most_states: u64,
         watch: &Watch<'_>,
     ) -> Option<Self> {
         let mut unfolded = unfold(program, Twins::Apart, watch).ok()?;
         let wanted = goals::wanted(program, &unfolded, goals)?;
-        if ends_at_goals {
-            wanted.iter().for_each(|goal| end_at(&mut unfolded, goal));
-        }
+        wanted.iter().filter(|wanted| ends.contains(&wanted.goal)).for_each(|wanted| end_at(&mut unfolded, wanted));
         let system = system(&unfolded, &wanted, watch).ok()??;
         Some(Self { unfolded, system, wanted, most_states })
     }
@@ -75,7 +72,7 @@ impl Backwards {
     /// Whether a drained state that the program can be in is in the region.
     pub(crate) fn is_in(&self, region: &Region, state: &Drained<'_>) -> bool {
         let shape = &self.system.shape;
-        self.config(state).is_some_and(|config| region.0.covers(shape, config.view(shape)))
+        self.config(state).is_some_and(|config| region.0.contains(shape, config.view(shape)))
     }
 
     /// A run to one of these drained states, or to one that no goal can tell from it; the inner value is none if there is no

@@ -14,6 +14,9 @@ use crate::control::{Progress, Watch};
 /// After so many configurations the limits are looked at: going back from one takes as long as many steps of a search forwards.
 const A_CHECK: u32 = 8;
 
+/// With more threads that may be open than this, only what leaves none of them open is looked for.
+const MOST_OPEN: usize = 16;
+
 /// A configuration that was found, by number.
 pub(super) type Id = u32;
 
@@ -59,13 +62,20 @@ impl Found {
                 && !view.buffer(thread).iter().any(|&message| is_own(message))
         };
         let open: Vec<usize> = (0..shape.threads).filter(|&thread| can_be_open(thread)).collect();
-        if open.len() > 16 {
+        if open.len() > MOST_OPEN {
             return self.covers_with(shape, view, 0);
         }
         (0..1u32 << open.len()).any(|choice| {
             let mask = (0..open.len()).filter(|bit| choice >> bit & 1 == 1).fold(0, |mask, bit| mask | 1 << open[bit]);
             self.patterns.contains(&pattern(shape, view, mask)) && self.covers_with(shape, view, mask)
         })
+    }
+
+    /// Whether a configuration below this one is among those found, without fail: [`covers`](Self::covers) does not try all ways to leave
+    /// threads open if there are many of them, which is good enough to keep a search small.
+    pub(super) fn contains(&self, shape: &Shape, view: View<'_>) -> bool {
+        self.covers(shape, view)
+            || (shape.threads > MOST_OPEN && self.least().any(|row| is_below(shape, View::new(row, shape), view)))
     }
 
     fn covers_with(&self, shape: &Shape, view: View<'_>, mask: u64) -> bool {
