@@ -140,9 +140,9 @@ fn the_order_of_stores_in_endless_buffers_counts() {
 #[test]
 fn the_exact_engine_is_asked_about_many_threads_too() {
     // Stores of P wait while it looks; L makes the chain infinite; the others do nothing.
-    let mut text = "shared x, f, g, h; thread L { loop { g = 1; h = 1; g = 0; h = 0; } }
-        thread P { let r; x = 1; x = 2; x = 3; x = 4; r = f; seen: skip; }
-        thread Q { let s; f = 1; fence; s = x; seen: skip; }"
+    let mut text = "shared x[8], f, g, h; thread L { loop { g = 1; h = 1; g = 0; h = 0; } }
+        thread P { let r; x[0] = 1; x[1] = 1; x[2] = 1; x[3] = 1; x[4] = 1; x[5] = 1; x[6] = 1; x[7] = 1; r = f; seen: skip; }
+        thread Q { let s; f = 1; fence; s = x[0]; seen: skip; }"
         .to_owned();
     (0..15).for_each(|number| text += &format!("thread T{number} {{ assume 0; }}"));
     text += "forbid P at seen && P.r == 0 && Q at seen && Q.s == 0;";
