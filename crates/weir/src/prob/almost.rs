@@ -17,7 +17,7 @@ use crate::{Control, Failure};
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
-use super::judge::{Role, certainly};
+use super::judge::{Role, certainly, those};
 use super::model::Model;
 use super::probability::{Obstacle, Part, Question};
 use super::ways::{Reach, follow};
@@ -197,7 +197,7 @@ impl Approach<'_> {
             Almost::Never => judge.never_loses(graph, state),
         };
         let drained = || abstraction.plain(graph.chain).map(|(_, state)| state);
-        let bad: Vec<Packed<N>> = drained().filter(is_bad).collect();
+        let bad = those(drained(), is_bad, self.watch)?;
         let Some(run) = oracle.run_to(model, &bad, self.watch)? else {
             return Some(self.holds(graph, drained().filter(|state| !is_bad(state))));
         };

@@ -63,8 +63,8 @@ impl<const N: usize> Judge<N> {
             && model.always_drains()
         {
             let all = abstraction.plain(graph.chain).map(|(_, state)| state);
-            let hopeless: Vec<Packed<N>> = all.filter(|state| !oracle.can_reach(model, state)).collect();
-            self.to_hopeless = oracle.to_hopeless(model, &hopeless, watch);
+            let hopeless = those(all, |state| !oracle.can_reach(model, state), watch);
+            self.to_hopeless = hopeless.and_then(|hopeless| oracle.to_hopeless(model, &hopeless, watch));
         }
     }
 
@@ -153,6 +153,24 @@ impl<const N: usize> Judge<N> {
         };
         (0..graph.len()).map(sure).collect()
     }
+}
+
+/// Those states that are `wanted`. None at a limit: asking about many takes time.
+pub(super) fn those<const N: usize>(
+    states: impl Iterator<Item = Packed<N>>,
+    wanted: impl Fn(&Packed<N>) -> bool,
+    watch: &Watch<'_>,
+) -> Option<Vec<Packed<N>>> {
+    let mut found = Vec::new();
+    for (count, state) in states.enumerate() {
+        if count.is_multiple_of(256) && watch.exceeded(0, 0).is_some() {
+            return None;
+        }
+        if wanted(&state) {
+            found.push(state);
+        }
+    }
+    Some(found)
 }
 
 /// Whether a drained state is known to be able to reach what `can` tells. Who stepped last changes odds, never what is possible.

@@ -71,11 +71,14 @@ impl Found {
         })
     }
 
-    /// Whether a configuration below this one is among those found, without fail: [`covers`](Self::covers) does not try all ways to leave
-    /// threads open if there are many of them, which is good enough to keep a search small.
+    /// The same, where no two threads can change places, and without fail: [`covers`](Self::covers) does not try all ways to leave
+    /// threads open if there are many of them, which is good enough to keep a search small. Here a pattern says which threads are open.
     pub(super) fn contains(&self, shape: &Shape, view: View<'_>) -> bool {
-        self.covers(shape, view)
-            || (shape.threads > MOST_OPEN && self.least().any(|row| is_below(shape, View::new(row, shape), view)))
+        debug_assert!(shape.groups.iter().all(|group| group.len() == 1), "each thread is a group of its own");
+        self.patterns.iter().any(|pattern| {
+            let open = shape.groups.iter().zip(pattern).filter(|&(_, &count)| count > 0);
+            self.covers_with(shape, view, open.fold(0, |mask, (group, _)| mask | 1 << group[0]))
+        })
     }
 
     fn covers_with(&self, shape: &Shape, view: View<'_>, mask: u64) -> bool {
