@@ -39,9 +39,9 @@ impl Oracle {
         Some(Self { backwards, to_target })
     }
 
-    /// Whether a target can be reached from a drained configuration.
+    /// Whether a target can be reached from a drained configuration; yes if that is not known.
     pub(super) fn can_reach<const N: usize>(&self, model: &Model, state: &Packed<N>) -> bool {
-        self.backwards.is_in(&self.to_target, &drained(model, state))
+        self.backwards.is_in(&self.to_target, &drained(model, state)).unwrap_or(true)
     }
 
     /// From where these, from none of which a target can be reached, can.
@@ -55,9 +55,9 @@ impl Oracle {
         self.backwards.to(&hopeless, watch).map(ToHopeless)
     }
 
-    /// Whether a drained configuration is among those.
+    /// Whether a drained configuration is among those; yes if that is not known.
     pub(super) fn can_lose<const N: usize>(&self, model: &Model, way: &ToHopeless, state: &Packed<N>) -> bool {
-        self.backwards.is_in(&way.0, &drained(model, state))
+        self.backwards.is_in(&way.0, &drained(model, state)).unwrap_or(true)
     }
 
     /// A run to a target, where there is one. None at a limit.

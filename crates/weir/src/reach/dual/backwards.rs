@@ -69,10 +69,10 @@ impl Backwards {
         }
     }
 
-    /// Whether a drained state that the program can be in is in the region.
-    pub(crate) fn is_in(&self, region: &Region, state: &Drained<'_>) -> bool {
+    /// Whether a drained state that the program can be in is in the region. Nothing is said of one that has something that no run makes.
+    pub(crate) fn is_in(&self, region: &Region, state: &Drained<'_>) -> Option<bool> {
         let shape = &self.system.shape;
-        self.config(state).is_some_and(|config| region.0.contains(shape, config.view(shape)))
+        self.config(state).map(|config| region.0.contains(shape, config.view(shape)))
     }
 
     /// A run to one of these drained states, or to one that no goal can tell from it; the inner value is none if there is no
