@@ -1,14 +1,29 @@
 //! Random conditions to look for.
 
-use weir_ir::{BinaryOp, Expr, Program, StateAtom, StateExpr, ThreadId};
+use weir_ir::{Address, BinaryOp, Expr, Program, Shared, StateAtom, StateExpr, ThreadId};
 
 use crate::Rng;
 use crate::sketch::{all_of, at, equal, register_of};
 
-/// A random condition over places and registers.
+/// A random condition over places and registers, now and then over cells, now and then with alternatives.
 pub fn condition(program: &Program, rng: &mut Rng) -> StateExpr {
-    let parts: Vec<StateExpr> = (0..rng.between(1, 2)).map(|_| atom(program, rng)).collect();
+    let one = conjunction(program, rng);
+    if rng.chance(25) { Expr::binary(BinaryOp::Or, one, conjunction(program, rng)) } else { one }
+}
+
+fn conjunction(program: &Program, rng: &mut Rng) -> StateExpr {
+    let mut parts: Vec<StateExpr> = (0..rng.between(1, 2)).map(|_| atom(program, rng)).collect();
+    if rng.chance(25) {
+        parts.push(cell(program, rng));
+    }
     all_of(parts)
+}
+
+/// A cell of the program, or one that nobody knows, holds 0 or 1.
+fn cell(program: &Program, rng: &mut Rng) -> StateExpr {
+    let known: Vec<Address> = program.shared.iter().flat_map(Shared::addresses).collect();
+    let address = known.get(rng.below(known.len() + 1)).copied().unwrap_or(1_000);
+    equal(Expr::Leaf(StateAtom::Cell(address)), i64::from(rng.below(2) as u32))
 }
 
 fn atom(program: &Program, rng: &mut Rng) -> StateExpr {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use dashu_ratio::RBig;
-use weir_ir::{EdgeId, Program, StateAtom, StateExpr, ThreadId, Value};
+use weir_ir::{BinaryOp, EdgeId, Expr, Program, StateAtom, StateExpr, ThreadId, Value};
 
 use super::Model;
 use super::state::State;
@@ -19,8 +19,8 @@ pub struct Chance {
     pub cost: RBig,
 }
 
-/// The probability to reach a state that meets `target` (places and registers only), and the expected cost on the way, where `cost` tells
-/// what each edge costs. `None` if the program has loops, or too many states.
+/// The probability to reach a state that meets `target`, and the expected cost on the way, where `cost` tells what each edge costs. Of what `||` joins
+/// in a target, each part that speaks of cells counts in states with empty buffers only. `None` if the program has loops, or too many states.
 pub fn chance(
     program: &Program,
     target: &StateExpr,
@@ -51,7 +51,7 @@ impl Enumeration<'_> {
         if self.known.len() > self.most_states || depth > DEEPEST {
             return None;
         }
-        if self.is_target(state) {
+        if self.meets(state, self.target) {
             return Some(Chance { probability: RBig::ONE, cost: RBig::ZERO });
         }
         self.known.insert(state.clone(), None);
@@ -104,7 +104,15 @@ impl Enumeration<'_> {
         all
     }
 
-    fn is_target(&self, state: &State) -> bool {
+    fn meets(&self, state: &State, wanted: &StateExpr) -> bool {
+        if let Expr::Binary(BinaryOp::Or, left, right) = wanted {
+            return self.meets(state, left) || self.meets(state, right);
+        }
+        let mut speaks_of_cells = false;
+        wanted.for_each_leaf(&mut |atom| speaks_of_cells |= matches!(atom, StateAtom::Cell(_)));
+        if speaks_of_cells && !state.is_drained() {
+            return false;
+        }
         let leaf = |atom: &StateAtom| -> Value {
             match atom {
                 StateAtom::At { thread, locations } => {
@@ -117,7 +125,7 @@ impl Enumeration<'_> {
                 StateAtom::Cell(address) => state.read_memory(self.program, *address),
             }
         };
-        self.target.eval(&mut { leaf }) != 0
+        wanted.eval(&mut { leaf }) != 0
     }
 }
 

@@ -10,7 +10,7 @@ use weir::prob::{
 };
 use weir::{Budget, Control};
 use weir_ir::{BinaryOp, Expr, Program, PropertyKind, StateExpr};
-use weir_testkit::random::{Config, condition, program};
+use weir_testkit::random::{Config, Statement, condition, program};
 use weir_testkit::{Rng, dump};
 
 fn control() -> Control {
@@ -71,6 +71,11 @@ fn compare(
     let estimate = runs.probability;
     score.add(found.interval, estimate, 1e-4, || format!("{found:?} {runs:?} {}", context()));
     agrees_with_certainty(program, &question, found.interval, context);
+    let again = Question { repeated: true, ..question };
+    let repeated = probability(program, &again, 1e-4, &control()).expect("it can be handled").interval;
+    // Whoever is there again and again is there.
+    assert!(repeated.lower <= found.interval.upper, "{repeated:?} {found:?} {}", context());
+    agrees_with_certainty(program, &again, repeated, context);
     let found = cost(program, target, settings, 1e-2, &control()).expect("it can be handled");
     if let (Some(certain), Some((_, estimate)), true) = (found.cost, runs.cost, runs.undecided == 0 && runs.hits >= 200)
     {
@@ -108,10 +113,9 @@ fn odds(rng: &mut Rng) -> Settings {
     Settings { stickiness, updates }
 }
 
-#[test]
-fn random_programs_with_loops_agree_with_simulation() {
-    let config = Config { statements: (2, 4), absent_threads: 0, extremes: 0, ..Config::cyclic() };
-    let seeds = std::env::var("WEIR_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(200);
+fn agree_on_random(config: Config, seeds: u64) {
+    let config = Config { statements: (2, 4), absent_threads: 0, extremes: 0, ..config };
+    let seeds = std::env::var("WEIR_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(seeds);
     let mut score = Score::default();
     for seed in 0..seeds {
         let mut rng = Rng::new(seed);
@@ -123,6 +127,16 @@ fn random_programs_with_loops_agree_with_simulation() {
     }
     score.check(seeds);
     assert!(score.narrow * 10 >= seeds * 9, "only {} of {seeds} intervals are narrow", score.narrow);
+}
+
+#[test]
+fn random_programs_with_loops_agree_with_simulation() {
+    agree_on_random(Config::cyclic(), 200);
+}
+
+#[test]
+fn random_programs_with_loops_and_locks_agree_with_simulation() {
+    agree_on_random(Config::cyclic().weighing(Statement::Atomic, 20).weighing(Statement::Store, 35), 100);
 }
 
 #[test]
