@@ -1,0 +1,176 @@
+//! Runs the tests: once with every mutant off, to see which tests reach which mutants and how long they take, then with one mutant on at a
+//! time, the fastest tests first, until one fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::compile::Binary;
+
+/// A test, and what it did with every mutant off.
+#[derive(Clone, Debug)]
+pub(crate) struct Test {
+    binary: usize,
+    pub(crate) name: String,
+    seconds: f64,
+    reaches: BTreeSet<usize>,
+}
+
+/// What became of a mutant.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    /// The test that failed.
+    Caught(String),
+    /// The test that did not end in time.
+    TimedOut(String),
+    /// All tests that reach it passed.
+    Survived,
+    /// No test reaches it.
+    Unreached,
+}
+
+/// How a run of a test ended.
+enum End {
+    Passed,
+    Failed,
+    TimedOut,
+}
+
+/// How long a test may take: much longer than with every mutant off.
+fn patience(seconds: f64) -> Duration {
+    Duration::from_secs_f64(20.0 + 8.0 * seconds)
+}
+
+/// More memory than this is not given to a test: a mutant may ask for any amount.
+const MEMORY_KIB: u64 = 10 << 20;
+
+fn run(binary: &Binary, test: &str, environment: &[(&str, &str)], patience: Duration) -> io::Result<End> {
+    let mut child = Command::new("sh")
+        .args(["-c", &format!("ulimit -v {MEMORY_KIB}; exec \"$@\""), "sh"])
+        .arg(&binary.path)
+        .args(["--exact", test, "--test-threads=1"])
+        .envs(environment.iter().copied())
+        .current_dir(&binary.directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()?;
+    let begun = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(if status.success() { End::Passed } else { End::Failed });
+        }
+        if begun.elapsed() > patience {
+            kill(&mut child);
+            return Ok(End::TimedOut);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}
+
+/// Ends the test and whatever it started.
+fn kill(child: &mut Child) {
+    let group = format!("-{}", child.id());
+    let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+    let _ = child.wait();
+}
+
+/// Does the work items on several threads.
+fn in_parallel<T: Sync, R: Send>(
+    jobs: usize,
+    items: &[T],
+    work: impl Fn(&T) -> io::Result<R> + Sync,
+) -> io::Result<Vec<R>> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        let worker = || -> io::Result<()> {
+            while let Some((number, item)) =
+                Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|n| Some((n, items.get(n)?)))
+            {
+                let result = work(item)?;
+                done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((number, result));
+            }
+            Ok(())
+        };
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| io::Error::other("a worker panicked"))?)
+    })?;
+    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    done.sort_by_key(|(number, _)| *number);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+fn listed(binary: &Binary) -> io::Result<Vec<String>> {
+    let output =
+        Command::new(&binary.path).args(["--list", "--format", "terse"]).current_dir(&binary.directory).output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+}
+
+/// Every test with what it reaches, the fastest first.
+///
+/// # Errors
+/// If one fails although every mutant is off.
+pub(crate) fn baseline(binaries: &[Binary], scratch: &Path, jobs: usize) -> io::Result<Vec<Test>> {
+    let mut all = Vec::new();
+    for (binary, built) in binaries.iter().enumerate() {
+        all.extend(listed(built)?.into_iter().map(|name| (binary, name)));
+    }
+    let one = |(binary, name): &(usize, String)| {
+        let built = &binaries[*binary];
+        let file = scratch.join(format!("{}-{}", built.name, name.replace(':', "_")));
+        let _ = std::fs::remove_file(&file);
+        let environment = [("WEIR_MUTANT", "record"), ("WEIR_MUTANT_REACHED", &*file.to_string_lossy())];
+        let begun = Instant::now();
+        let end = run(built, name, &environment, Duration::from_secs(1800))?;
+        if !matches!(end, End::Passed) {
+            return Err(io::Error::other(format!("{} of {} fails with every mutant off", name, built.name)));
+        }
+        let reached = std::fs::read_to_string(&file).unwrap_or_default();
+        let reaches = reached.lines().filter_map(|line| line.parse().ok()).collect();
+        Ok(Test { binary: *binary, name: name.clone(), seconds: begun.elapsed().as_secs_f64(), reaches })
+    };
+    let mut tests = in_parallel(jobs, &all, one)?;
+    tests.sort_by(|left, right| left.seconds.total_cmp(&right.seconds));
+    Ok(tests)
+}
+
+/// What becomes of each of these mutants.
+pub(crate) fn fates(
+    binaries: &[Binary],
+    tests: &[Test],
+    mutants: &[usize],
+    jobs: usize,
+    tell: impl Fn(usize, &Fate) + Sync,
+) -> io::Result<BTreeMap<usize, Fate>> {
+    let one = |&mutant: &usize| {
+        let fate = fate(binaries, tests, mutant)?;
+        tell(mutant, &fate);
+        Ok((mutant, fate))
+    };
+    Ok(in_parallel(jobs, mutants, one)?.into_iter().collect())
+}
+
+fn fate(binaries: &[Binary], tests: &[Test], mutant: usize) -> io::Result<Fate> {
+    let mut is_reached = false;
+    for test in tests.iter().filter(|test| test.reaches.contains(&mutant)) {
+        is_reached = true;
+        let binary = &binaries[test.binary];
+        let name = || format!("{}::{}", binary.name, test.name);
+        match run(binary, &test.name, &[("WEIR_MUTANT", &mutant.to_string())], patience(test.seconds))? {
+            End::Passed => {}
+            End::Failed => return Ok(Fate::Caught(name())),
+            End::TimedOut => return Ok(Fate::TimedOut(name())),
+        }
+    }
+    Ok(if is_reached { Fate::Survived } else { Fate::Unreached })
+}
