@@ -346,7 +346,8 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
         }
     }
 
-    /// The instructions that are rare enough to keep out of the inner loop.
+    /// The instructions that are rare enough to keep out of the inner loop. One copy serves all callers: each of its own
+    /// would make the library a fifth larger.
     #[inline(never)]
     fn take_rare(
         &self,
@@ -354,7 +355,7 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
         thread: usize,
         edge: &EdgeCode,
         operation: &Operation,
-        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+        emit: &mut dyn FnMut(StepCode, Packed<N>) -> bool,
     ) {
         let machine = self.machine;
         let step = StepCode { number: edge.number, choice: 0 };
@@ -410,7 +411,7 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
         edge: &EdgeCode,
         before: u64,
         after: u64,
-        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
+        emit: &mut dyn FnMut(StepCode, Packed<N>) -> bool,
     ) {
         if let Some(lock) = self.machine.layout.lock
             && from.raw(lock) == before
