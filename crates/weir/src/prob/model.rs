@@ -128,6 +128,13 @@ impl Model {
         !self.uses_lock || (self.longest_section.is_some() && self.settings.updates == UpdatePolicy::Uniform)
     }
 
+    /// Whether every run of the program is one of the chain. Where an update keeps to one buffer, stores of two of them cannot leave between two
+    /// steps; so what the program can do may be out of the chain's reach.
+    pub(super) fn follows_every_run(&self) -> bool {
+        let buffers = self.compiled.machine.layout.buffers.iter().flatten().count();
+        self.settings.updates != UpdatePolicy::Single || buffers <= 1
+    }
+
     /// The expected number of steps until all buffers are empty is at most this, whatever the program and the scheduler do;
     /// `None` if no bound is known. See `docs/probability.md` for the proofs.
     pub(super) fn steps_to_drain(&self, size: usize) -> Option<f64> {
