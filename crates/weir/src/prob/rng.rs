@@ -94,7 +94,8 @@ mod tests {
 
     #[test]
     fn every_run_of_every_seed_has_numbers_of_its_own() {
-        let mut first: Vec<u64> = (0..30).flat_map(|seed| (0..30).map(move |run| Rng::of_run(seed, run).bits())).collect();
+        let mut first: Vec<u64> =
+            (0..30).flat_map(|seed| (0..30).map(move |run| Rng::of_run(seed, run).bits())).collect();
         first.sort_unstable();
         first.dedup();
         assert_eq!(first.len(), 900);

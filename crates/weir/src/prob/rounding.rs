@@ -55,8 +55,7 @@ mod tests {
 
     use super::*;
 
-    const NUMBERS: [f64; 12] =
-        [0.0, 5e-324, 1e-300, 1e-17, 0.1, 0.2, 1.0 / 3.0, 0.7, 1.0, 3.0, 123_456.789, 1e17];
+    const NUMBERS: [f64; 12] = [0.0, 5e-324, 1e-300, 1e-17, 0.1, 0.2, 1.0 / 3.0, 0.7, 1.0, 3.0, 123_456.789, 1e17];
 
     fn exact(number: f64) -> RBig {
         RBig::try_from(number).expect("finite")
@@ -83,7 +82,10 @@ mod tests {
     #[test]
     fn nothing_is_rounded_where_nothing_is_added() {
         for number in NUMBERS {
-            assert_eq!([add_up(0.0, number), add_up(number, 0.0), add_down(0.0, number), add_down(number, 0.0)], [number; 4]);
+            assert_eq!(
+                [add_up(0.0, number), add_up(number, 0.0), add_down(0.0, number), add_down(number, 0.0)],
+                [number; 4]
+            );
         }
         assert!(add_up(0.1, 0.2) > add_down(0.1, 0.2));
     }
@@ -113,14 +115,18 @@ mod tests {
     #[test]
     fn the_probability_of_a_step_may_be_off_by_its_conversions() {
         let large = u128::MAX / 3;
-        let shares = [(1, 3), (2, 7), (999_999_999_999_999_999, 1_000_000_000_000_000_000), (large - 1, large), (1, large)];
+        let shares =
+            [(1, 3), (2, 7), (999_999_999_999_999_999, 1_000_000_000_000_000_000), (large - 1, large), (1, large)];
         for (numerator, denominator) in shares {
             let p = numerator as f64 / denominator as f64;
             let share = RBig::from_parts(numerator.into(), denominator.into());
             for number in NUMBERS {
                 let value = exact(number) * &share;
                 let (low, high) = (weighted_down(number, p), weighted_up(number, p));
-                assert!(low >= 0.0 && exact(low) <= value && value <= exact(high), "{number} {numerator}/{denominator}");
+                assert!(
+                    low >= 0.0 && exact(low) <= value && value <= exact(high),
+                    "{number} {numerator}/{denominator}"
+                );
                 assert!(is_near(low, &value) && is_near(high, &value), "{number} {numerator}/{denominator}");
             }
         }

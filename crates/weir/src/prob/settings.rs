@@ -131,7 +131,10 @@ mod tests {
 
     #[test]
     fn what_is_no_fraction_is_not_read() {
-        let wrong = ["", ".", "1.", ".5", "1/0", "1/", "/2", "x", "-1", "+1", "1/+2", "1e3", " 1", "1 /2", "1.2.3", "1/2/3", "0.5/2"];
+        let wrong = [
+            "", ".", "1.", ".5", "1/0", "1/", "/2", "x", "-1", "+1", "1/+2", "1e3", " 1", "1 /2", "1.2.3", "1/2/3",
+            "0.5/2",
+        ];
         let too_long = ["0.0000000001", "9999999999", "1/9999999999", "9999999999/1"];
         for text in wrong.into_iter().chain(too_long) {
             assert_eq!(Fraction::parse(text), None, "{text}");

@@ -29,7 +29,8 @@ pub(super) fn all_settings() -> Vec<Settings> {
         UpdatePolicy::Geometric(Fraction { numerator: 3, denominator: 4 }),
         UpdatePolicy::Single,
     ];
-    let factors = [None, Some(Fraction { numerator: 9, denominator: 1 }), Some(Fraction { numerator: 2, denominator: 5 })];
+    let factors =
+        [None, Some(Fraction { numerator: 9, denominator: 1 }), Some(Fraction { numerator: 2, denominator: 5 })];
     policies.iter().flat_map(|&updates| factors.map(|stickiness| Settings { stickiness, updates })).collect()
 }
 
@@ -40,8 +41,9 @@ pub(super) fn iterate<const N: usize>(
     each: f64,
     outside: impl Fn(usize) -> f64,
 ) -> Vec<f64> {
-    let mut values: Vec<f64> = (0..graph.len()).map(|at| if is_inner(graph, roles, at) { 0.0 } else { outside(at) }).collect();
-    for _ in 0..5_000 {
+    let mut values: Vec<f64> =
+        (0..graph.len()).map(|at| if is_inner(graph, roles, at) { 0.0 } else { outside(at) }).collect();
+    for _ in 0..20_000 {
         let mut change = 0.0_f64;
         for at in (0..graph.len()).rev().filter(|&at| is_inner(graph, roles, at)) {
             let value = each + graph.row(at).iter().map(|entry| entry.p * values[entry.to as usize]).sum::<f64>();

@@ -15,7 +15,8 @@ fn priced(mut program: Program, rng: &mut Rng) -> Program {
         thread.weight = rng.between(1, 5) as u32;
     }
     let places = program.threads.iter().flat_map(|thread| thread.body.locations.iter());
-    let labels: Vec<CostSubject> = places.flat_map(|place| place.labels.iter().cloned()).map(CostSubject::Label).collect();
+    let labels: Vec<CostSubject> =
+        places.flat_map(|place| place.labels.iter().cloned()).map(CostSubject::Label).collect();
     let kinds = [
         CostSubject::Load,
         CostSubject::Store,

@@ -4,7 +4,9 @@
 mod chains;
 mod corners;
 mod endless;
+mod held;
 mod known;
+mod limits;
 mod naive;
 mod odds;
 mod simulation;

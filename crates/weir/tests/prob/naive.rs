@@ -83,7 +83,12 @@ impl Case {
         let rules = self.program.costs.iter().map(|rule| format!("{:?}={}", rule.subject, rule.cost));
         let weights: Vec<u32> = self.program.threads.iter().map(|thread| thread.weight).collect();
         let costs = rules.collect::<Vec<_>>().join(" ");
-        format!("{}\n{}\ntarget {target}\n{:?}\nweights {weights:?}\ncosts {costs}", self.name, dump(&self.program), self.settings)
+        format!(
+            "{}\n{}\ntarget {target}\n{:?}\nweights {weights:?}\ncosts {costs}",
+            self.name,
+            dump(&self.program),
+            self.settings
+        )
     }
 
     /// Asks everything that can be asked.

@@ -47,7 +47,6 @@ impl BothOdds {
 pub(crate) fn odds(rng: &mut Rng) -> BothOdds {
     let factors = [(1, 3), (3, 1), (9, 1), (5, 2), (1, 9), (2, 1), (7, 3)];
     let stickiness = rng.chance(50).then(|| *rng.pick(&factors));
-    let policies =
-        [Policy::Uniform, Policy::Uniform, Policy::Single, Policy::Geometric(3, 4), Policy::Geometric(5, 7)];
+    let policies = [Policy::Uniform, Policy::Uniform, Policy::Single, Policy::Geometric(3, 4), Policy::Geometric(5, 7)];
     BothOdds { stickiness, updates: *rng.pick(&policies) }
 }
