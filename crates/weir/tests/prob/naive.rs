@@ -38,6 +38,18 @@ pub(crate) struct Score {
     pub(crate) configurations: usize,
 }
 
+impl Score {
+    /// Out of so many programs, at least these percentages must have been compared, had an open answer once and again and again, and must have been reached.
+    pub(crate) fn check(&self, programs: u64, [compared, open, open_again, reached]: [usize; 4]) {
+        let least = |percent: usize| programs as usize * percent / 100;
+        let enough = self.compared >= least(compared)
+            && self.open >= least(open)
+            && self.open_again >= least(open_again)
+            && self.reached >= least(reached);
+        assert!(enough && self.shown > 2 * self.compared, "too little was compared: {self:?} of {programs}");
+    }
+}
+
 /// Every call comes to an end, also if something is broken.
 pub(crate) fn control() -> Control {
     let budget = Budget { states: Some(60_000), time: Some(Duration::from_secs(20)), ..Budget::default() };
