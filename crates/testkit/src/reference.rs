@@ -4,7 +4,7 @@
 //! shortcut and makes no reduction. It errs in no direction: what it reports was reached, and when the search is
 //! [`Outcome::complete`] nothing else can be. Limits are for the caller to set; it is slow.
 
-mod chance;
+pub mod chance;
 mod goals;
 mod loose;
 mod state;
@@ -15,7 +15,6 @@ use std::rc::Rc;
 
 use weir_ir::{Address, EdgeId, Instruction, LocId, Multiplicity, Program, PropertyId, RegId, Span, ThreadId, Value};
 
-pub use chance::{Chance, chance};
 use goals::{goals_of, is_deadlock};
 use state::State;
 use steps::{Action, successors};

@@ -202,3 +202,107 @@ impl<const N: usize> Abstraction<N> {
         all.filter(|(_, state)| chain.model.is_plain(state))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_testkit::random::{self, Statement, condition};
+    use weir_testkit::{Rng, dump};
+
+    use super::*;
+    use crate::Control;
+    use crate::prob::chain::{Visitor, with_chain};
+    use crate::prob::graph::Graph;
+    use crate::prob::model::Model;
+    use crate::prob::testing::model;
+    use crate::prob::{Settings, UpdatePolicy};
+
+    #[derive(Default)]
+    struct Count {
+        states: usize,
+        hopeless: usize,
+    }
+
+    /// Whatever a chain does, the abstraction does, and it gives up no hope too early.
+    struct Covers<'a> {
+        past_targets: bool,
+        context: &'a str,
+    }
+
+    impl Visitor for Covers<'_> {
+        type Output = Count;
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Count {
+            let control = Control::default();
+            let watch = Watch::start(&control);
+            let Some(found) = Abstraction::new(chain, self.past_targets, 20_000, &watch) else {
+                return Count::default();
+            };
+            let mut graph = Graph::new(chain);
+            let mut at = 0;
+            while at < graph.len().min(250) {
+                if self.past_targets || !graph.is_target(at) {
+                    graph.expand(at);
+                }
+                at += 1;
+            }
+            let can = graph.can_reach(&graph.backward(|_| true), |number| graph.is_target(number));
+            let mut count = Count::default();
+            let plain: Vec<Packed<N>> = found.plain(chain).map(|(_, state)| state).collect();
+            for number in 0..graph.len() {
+                let state = graph.config(number).state;
+                // A thread that is where it is looked for is not followed to what its stores make of memory.
+                let is_end = !self.past_targets && graph.is_target(number);
+                assert!(is_end || found.number_of(chain, &state).is_some(), "{state:?} {}", self.context);
+                assert!(!can[number] || !found.is_hopeless(chain, &state), "{state:?} {}", self.context);
+                assert!(is_end || !graph.is_plain(number) || plain.contains(&state), "{state:?} {}", self.context);
+                count.states += 1;
+                count.hopeless += usize::from(found.is_hopeless(chain, &state));
+            }
+            count
+        }
+    }
+
+    #[test]
+    fn what_a_chain_can_do_is_never_ruled_out() {
+        let locking = random::Config::cyclic().weighing(Statement::Atomic, 15).weighing(Statement::StrayLock, 5);
+        let mut all = Count::default();
+        for (seed, config) in (0..120).zip([random::Config::cyclic(), locking].iter().cycle()) {
+            let program = random::program(seed, &config.clone().weighing(Statement::Store, 40));
+            let target = condition(&program, &mut Rng::new(seed));
+            let model = Model::new(&program, &target, &Settings::default()).expect("it can be handled");
+            let context = format!("seed {seed}\n{}\n{}", dump(&program), program.condition_text(&target));
+            let count = with_chain(&model, Covers { past_targets: seed % 3 == 0, context: &context });
+            all.states += count.states;
+            all.hopeless += count.hopeless;
+        }
+        assert!(all.states > 4_000 && all.hopeless > 500, "{} {}", all.states, all.hopeless);
+    }
+
+    /// How many abstract states there are, and how many of them are drained.
+    struct Size(usize);
+
+    impl Visitor for Size {
+        type Output = Option<(usize, usize)>;
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
+            let control = Control::default();
+            let found = Abstraction::new(chain, true, self.0, &Watch::start(&control))?;
+            Some((found.states.len(), found.plain(chain).count()))
+        }
+    }
+
+    #[test]
+    fn endless_buffers_become_finitely_many() {
+        let size = |text: &str, most| {
+            let settings = Settings { updates: UpdatePolicy::Single, ..Settings::default() };
+            with_chain(&model(text, &settings), Size(most))
+        };
+        // x is 0 or 1, and a 1 waits or not; nothing waits and x is 0 only at first.
+        let one = "shared x; thread P { loop { x = 1; } } forbid x == 9;";
+        assert_eq!(size(one, 100), Some((4, 2)));
+        assert_eq!((size(one, 4), size(one, 3)), (Some((4, 2)), None));
+        // Before the second store, x is 0 or 1 and a 1 waits or not; after it, x is 0, 1 or 2, a 1 may wait, and then so does a 2.
+        let two = "shared x; thread P { x = 1; x = 2; } forbid x == 9;";
+        assert_eq!(size(two, 100).map(|(_, plain)| plain), Some(3));
+    }
+}

@@ -186,7 +186,8 @@ impl Approach<'_> {
                 return Some(self.holds(graph, [initial].into_iter()));
             }
             let run = oracle.run_to_target(self.watch)?;
-            return follow(graph.chain, &run)?.meets_target.then_some(Found::Fails(run));
+            let way = follow(graph.chain, &run)?;
+            return (way.meets_target && way.is_of_chain).then_some(Found::Fails(run));
         }
         let abstraction = judge.abstraction.as_ref().filter(|_| model.always_drains())?;
         if self.which == Almost::Never && !judge.knows_what_loses() {
@@ -199,11 +200,14 @@ impl Approach<'_> {
         let drained = || abstraction.plain(graph.chain).map(|(_, state)| state);
         let bad = those(drained(), is_bad, self.watch)?;
         let Some(run) = oracle.run_to(model, &bad, self.watch)? else {
-            return Some(self.holds(graph, drained().filter(|state| !is_bad(state))));
+            // What the program can reach, the chain might not.
+            let holds = || self.holds(graph, drained().filter(|state| !is_bad(state)));
+            return model.follows_every_run().then(holds);
         };
         let way = follow(graph.chain, &run)?;
         // If the target is about several threads, the run may have met it on the way; then nothing is shown.
-        let shows = model.is_plain(&way.end) && is_bad(&way.end) && (self.repeated || !way.meets_target);
+        let is_bad_end = way.is_of_chain && model.is_plain(&way.end) && is_bad(&way.end);
+        let shows = is_bad_end && (self.repeated || !way.meets_target);
         shows.then_some(Found::Fails(run))
     }
 

@@ -69,3 +69,110 @@ pub(super) fn certify<const N: usize>(
     let upper = add_up(yes_high, left).clamp(0.0, 1.0);
     Certificate { lower, upper, surplus, deficit }
 }
+
+#[cfg(test)]
+mod tests {
+    use dashu_ratio::RBig;
+    use weir_testkit::Rng;
+
+    use super::*;
+    use crate::Control;
+    use crate::control::Watch;
+    use crate::prob::chain::{Chain, Visitor, with_chain};
+    use crate::prob::probability::Part;
+    use crate::prob::settings::Settings;
+    use crate::prob::testing::{iterate, model};
+
+    /// Guesses of every quality, over parts of the chain of every size.
+    struct Guesses;
+
+    impl Visitor for Guesses {
+        type Output = ();
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) {
+            let control = Control::default();
+            let watch = Watch::start(&control);
+            let mut whole = Part::new(chain, false);
+            assert!(whole.begin(&watch).is_none());
+            let roles = whole.judge.roles(&whole.graph);
+            let truth = iterate(&whole.graph, &roles, 0.0, |at| f64::from(u8::from(roles[at] == Role::Yes)))[0];
+            let mut rng = Rng::new(1);
+            for few in [1, 3, 8, 1_000] {
+                let mut part = Part::new(chain, false);
+                let mut at = 0;
+                while at < part.graph.len().min(few) {
+                    part.graph.expand(at);
+                    at += 1;
+                }
+                let roles = part.judge.roles(&part.graph);
+                let good = part.solve(&[(0, 1.0)], 1e-12, &watch).visits;
+                for noise in [0.0, 1e-6, 0.1, 3.0] {
+                    let disturb = |visits: &f64| (visits + noise * (rng.below(2_001) as f64 / 1_000.0 - 1.0)).max(0.0);
+                    let visits: Vec<f64> = good.iter().map(disturb).collect();
+                    let found = certify(&part.graph, &roles, &[(0, 1.0)], &visits);
+                    assert!(found.lower <= truth + 1e-12 && truth - 1e-12 <= found.upper, "{few} {noise} {truth}");
+                    if few == 1_000 && noise == 0.0 {
+                        assert!(found.upper - found.lower < 1e-9, "a good guess is told so");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_guess_certifies_what_is_true() {
+        for text in [
+            "shared x, y; thread P { x = 1; let r = y; } thread Q { y = 1; let s = x; }
+                forbid P at end && P.r == 0 && Q at end && Q.s == 0;",
+            "shared x; thread P { x = 1; } thread Q { let r = 0; while r == 0 { r = x; choose { skip; break; } or { skip; } } }
+                forbid Q at end && Q.r == 1;",
+        ] {
+            with_chain(&model(text, &Settings::default()), Guesses);
+        }
+    }
+
+    /// The exact sums for a guess.
+    struct Residuals;
+
+    impl Visitor for Residuals {
+        type Output = ();
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) {
+            let control = Control::default();
+            let watch = Watch::start(&control);
+            let mut part = Part::new(chain, false);
+            assert!(part.begin(&watch).is_none());
+            let (graph, roles) = (&part.graph, part.judge.roles(&part.graph));
+            let mut rng = Rng::new(2);
+            let visits: Vec<f64> = (0..graph.len()).map(|_| rng.below(1_000) as f64 / 500.0).collect();
+            let start = [(0, 0.75), (1, 0.5), (1, 0.25)];
+            let found = certify(graph, &roles, &start, &visits);
+            let exact = |number: f64| RBig::try_from(number).expect("finite");
+            for number in 0..graph.len() {
+                let own = if is_inner(graph, &roles, number) { exact(visits[number]) } else { RBig::ZERO };
+                let mut over = RBig::ZERO - own;
+                start.iter().filter(|(at, _)| *at == number).for_each(|&(_, mass)| over += exact(mass));
+                for from in (0..graph.len()).filter(|&from| is_inner(graph, &roles, from)) {
+                    let ways = graph.row(from).iter().filter(|entry| entry.to as usize == number);
+                    ways.for_each(|entry| over += exact(visits[from]) * exact(entry.p));
+                }
+                let (surplus, deficit) = (exact(found.surplus[number]), exact(found.deficit[number]));
+                if roles[number] != Role::Open {
+                    assert_eq!((surplus, deficit), (RBig::ZERO, RBig::ZERO));
+                    continue;
+                }
+                assert!(over <= surplus && RBig::ZERO - &over <= deficit, "{number}");
+                let near = exact(1e-12);
+                let wider = |bound: RBig, value: RBig| bound <= near.clone() + value.max(RBig::ZERO);
+                assert!(wider(surplus, over.clone()) && wider(deficit, RBig::ZERO - over), "{number}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_left_over_and_what_is_missing_add_up() {
+        let text = "shared x; thread P { x = 1; } thread Q { let r = 0; while r == 0 { r = x; choose { skip; break; } or { skip; } } }
+            forbid Q at end && Q.r == 1;";
+        with_chain(&model(text, &Settings::default()), Residuals);
+    }
+}

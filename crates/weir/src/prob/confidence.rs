@@ -163,6 +163,78 @@ mod tests {
         assert!(near(normal_quantile(0.975), 1.959_96) && near(normal_quantile(0.9995), 3.290_53));
     }
 
+    /// How likely at least so many hits are, added up term by term.
+    fn at_least(hits: u64, runs: u64, p: f64) -> f64 {
+        let log_factorial = |n: u64| (1..=n).map(|factor| (factor as f64).ln()).sum::<f64>();
+        let ways = |number: u64| log_factorial(runs) - log_factorial(number) - log_factorial(runs - number);
+        let term = |number: u64| ways(number) + number as f64 * p.ln() + (runs - number) as f64 * (1.0 - p).ln();
+        (hits..=runs).map(|number| term(number).exp()).sum()
+    }
+
+    #[test]
+    fn intervals_are_those_of_the_definition() {
+        for (hits, runs) in [(1, 1), (0, 1), (1, 2), (1, 10), (3, 10), (9, 10), (10, 10), (17, 60), (59, 60), (70, 200)]
+        {
+            for doubt in [0.05, 0.001, 1e-6] {
+                let found = for_probability(hits, 0, runs, doubt);
+                let context = format!("{hits} of {runs}, {doubt}: {found:?}");
+                let near = |left: f64| (left - doubt / 2.0).abs() < 1e-9;
+                assert!(
+                    if hits == 0 { found.lower == 0.0 } else { near(at_least(hits, runs, found.lower)) },
+                    "{context}"
+                );
+                // At most so many hits are at least so many misses.
+                let most = at_least(runs - hits, runs, 1.0 - found.upper);
+                assert!(if hits == runs { found.upper == 1.0 } else { near(most) }, "{context}");
+            }
+        }
+        assert_eq!(for_probability(0, 0, 0, 0.05), Interval { lower: 0.0, upper: 1.0 });
+        assert_eq!(for_probability(0, 4, 4, 0.05), Interval { lower: 0.0, upper: 1.0 });
+    }
+
+    #[test]
+    fn quantiles_of_the_normal_distribution_are_those_of_the_tables() {
+        for (p, x) in [
+            (0.5, 0.0),
+            (0.841_344_746_068_543, 1.0),
+            (0.975, 1.959_963_984_540_054),
+            (0.995, 2.575_829_303_548_901),
+            (0.999_5, 3.290_526_731_491_926),
+            (0.999_999_5, 4.891_638_475_699),
+            (0.025, -1.959_963_984_540_054),
+            (0.001, -3.090_232_306_167_813),
+        ] {
+            assert!((normal_quantile(p) - x).abs() < 1e-7, "{p} {x} {}", normal_quantile(p));
+        }
+    }
+
+    #[test]
+    fn the_gamma_function_is_a_factorial() {
+        let mut logarithm = 0.0_f64;
+        for n in 1..60 {
+            assert!((log_gamma(f64::from(n)) - logarithm).abs() < 1e-10 * logarithm.max(1.0), "{n}");
+            logarithm += f64::from(n).ln();
+        }
+        assert!((log_gamma(0.5) - std::f64::consts::PI.sqrt().ln()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn means_have_the_spread_of_their_samples() {
+        let mean = |samples: &[u128]| {
+            let mut sums = Sums::default();
+            samples.iter().for_each(|&sample| sums.add(sample));
+            for_mean(&sums, 0.05)
+        };
+        assert_eq!(mean(&[]), None);
+        assert_eq!(mean(&[3]), Some((3.0, Interval { lower: 0.0, upper: f64::INFINITY })));
+        assert_eq!(mean(&[5, 5, 5]), Some((5.0, Interval { lower: 5.0, upper: 5.0 })));
+        // The variance of 2, 4, 9 is 13, and that of their mean a third of it.
+        let (mean, interval) = mean(&[12, 14, 19]).expect("there are samples");
+        let margin = 1.959_963_984_540_054 * (13.0_f64 / 3.0).sqrt();
+        assert_eq!(mean, 15.0);
+        assert!((interval.lower - (15.0 - margin)).abs() < 1e-6 && (interval.upper - (15.0 + margin)).abs() < 1e-6);
+    }
+
     #[test]
     fn large_samples_that_differ_little_keep_their_spread() {
         let mut sums = Sums::default();

@@ -196,3 +196,115 @@ impl<'c, 'a, const N: usize> Dice<'c, 'a, N> {
         state
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_testkit::random::{self, Statement};
+
+    use super::*;
+    use crate::prob::chain::{Visitor, with_chain};
+    use crate::prob::model::Model;
+    use crate::prob::testing::{all_settings, model};
+
+    /// Draws many steps from a configuration and compares how often each way on was drawn with how likely it is.
+    fn compare<const N: usize>(chain: &Chain<'_, N>, from: &Config<N>, dice: &mut Dice<'_, '_, N>, context: &str) {
+        const DRAWS: u32 = 1_500;
+        let mut shares: FxHashMap<(u32, Config<N>), f64> = FxHashMap::default();
+        for one in chain.moves(from).expect("few") {
+            *shares.entry((one.edge, one.to)).or_default() += one.numerator as f64 / one.denominator as f64;
+        }
+        let mut drawn: FxHashMap<(u32, Config<N>), u32> = FxHashMap::default();
+        for _ in 0..DRAWS {
+            match dice.step(from, &mut |_| {}) {
+                Drawn::Step(edge, to) => *drawn.entry((edge, to)).or_default() += 1,
+                Drawn::DeadEnd => {
+                    assert_eq!(shares.len(), 1, "nothing else can happen: {context}");
+                    assert!(shares.contains_key(&(NO_EDGE, *from)), "{context}");
+                    return;
+                }
+                Drawn::Unwieldy => panic!("{context}"),
+            }
+        }
+        assert!(drawn.keys().all(|way| shares.contains_key(way)), "{context}");
+        // Six standard deviations.
+        for (way, p) in shares {
+            let count = f64::from(drawn.get(&way).copied().unwrap_or(0));
+            let mean = p * f64::from(DRAWS);
+            let margin = 6.0 * (mean * (1.0 - p)).sqrt() + 1e-6;
+            assert!((count - mean).abs() <= margin, "{count} instead of {mean}: {context}");
+        }
+    }
+
+    /// Compares along a random run.
+    struct Along<'a>(&'a str);
+
+    impl Visitor for Along<'_> {
+        type Output = usize;
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> usize {
+            let mut dice = Dice::new(chain, Rng::of_run(5, 6));
+            let mut at = chain.initial();
+            for step in 0..7 {
+                compare(chain, &at, &mut dice, self.0);
+                match dice.step(&at, &mut |_| {}) {
+                    Drawn::Step(_, next) => at = next,
+                    _ => return step,
+                }
+            }
+            7
+        }
+    }
+
+    #[test]
+    fn steps_are_drawn_as_likely_as_they_are() {
+        let text = "shared x, y; thread P weight 3 { x = 1; x = 2; y = 1; x = 3; } thread Q { y = 2; y = 3; x = 4; }
+            thread R weight 2 { let r; choose { r = any 0..2; } or { skip; } y = r; x = r; } forbid x == 9;";
+        for settings in all_settings() {
+            let steps = with_chain(&model(text, &settings), Along(text));
+            assert_eq!(steps, 7, "{settings:?}");
+        }
+    }
+
+    #[test]
+    fn also_in_random_programs_with_locks() {
+        let config = random::Config { threads: (2, 3), ..random::Config::locking() };
+        let config = config.weighing(Statement::Store, 40);
+        let mut steps = 0;
+        for (seed, settings) in (0..27).zip(all_settings().into_iter().cycle()) {
+            let program = random::program(seed, &config);
+            let model = Model::new(&program, &weir_ir::Expr::Const(0), &settings).expect("it can be handled");
+            let context = format!("seed {seed} {settings:?}\n{}", weir_testkit::dump(&program));
+            steps += with_chain(&model, Along(&context));
+        }
+        assert!(steps > 100, "{steps}");
+    }
+
+    /// Counts of sequences, for many lengths.
+    struct Sequences;
+
+    impl Visitor for Sequences {
+        type Output = ();
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) {
+            fn count(lengths: [u32; 3]) -> u128 {
+                let shorter = (0..3).filter(|&at| lengths[at] > 0).map(|at| {
+                    let mut shorter = lengths;
+                    shorter[at] -= 1;
+                    count(shorter)
+                });
+                1 + shorter.sum::<u128>()
+            }
+            let mut dice = Dice::new(chain, Rng::of_run(1, 1));
+            for lengths in (0..64).map(|number: u32| [number & 3, number >> 2 & 3, number >> 4 & 3]) {
+                assert_eq!(dice.sequences(&lengths), Some(count(lengths)), "{lengths:?}");
+            }
+            assert_eq!(dice.sequences(&[9]), Some(10));
+            assert_eq!(dice.sequences(&[200, 200]), None, "too large");
+        }
+    }
+
+    #[test]
+    fn sequences_are_counted() {
+        with_chain(&model("shared x; thread P { x = 1; } forbid x == 9;", &Default::default()), Sequences);
+    }
+}

@@ -160,3 +160,97 @@ fn residual<const N: usize>(
     }
     add_up(high, -x[at]).max(add_up(x[at], -low)).max(0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Control;
+    use crate::prob::chain::{Chain, Visitor, with_chain};
+    use crate::prob::testing::{all_settings, iterate, model};
+
+    /// Encloses what is known with buffers of at most this size, and compares it with plain iteration.
+    struct Comparison {
+        size: usize,
+    }
+
+    impl Visitor for Comparison {
+        type Output = ();
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) {
+            let control = Control::default();
+            let watch = Watch::start(&control);
+            let mut part = Part::new(chain, false);
+            assert!(part.expand_up_to(self.size, &watch).is_none());
+            let roles = part.judge.roles(&part.graph);
+            let found = Enclosure::new(&part.graph, &roles, &watch);
+            let graph = &part.graph;
+            let yes = |unexpanded: f64| {
+                let roles = &roles;
+                move |at: usize| match roles[at] {
+                    Role::Yes => 1.0,
+                    Role::No => 0.0,
+                    Role::Open => unexpanded,
+                }
+            };
+            let (lower, upper) = (iterate(graph, &roles, 0.0, yes(0.0)), iterate(graph, &roles, 0.0, yes(1.0)));
+            let steps = iterate(graph, &roles, 1.0, |_| 0.0);
+            let near = |left: f64, right: f64| (left - right).abs() < 1e-6;
+            for at in 0..graph.len() {
+                assert!(found.lower[at] <= lower[at] + 1e-9 && near(found.lower[at], lower[at]), "{at}");
+                assert!(found.upper[at] >= upper[at] - 1e-9 && near(found.upper[at], upper[at]), "{at}");
+                let least = steps[at] - 1e-9;
+                assert!(found.steps[at] >= least && found.steps[at] <= 1.01 * steps[at] + 1e-6, "{at} {steps:?}");
+            }
+            let open = |at: usize| roles[at] == Role::Open && !graph.is_expanded(at);
+            assert_eq!(found.is_closed, !(0..graph.len()).any(open));
+            if found.is_closed {
+                assert_eq!(found.tail(&part, &roles), Tail::Bounded { steps: 0.0 });
+            }
+        }
+    }
+
+    #[test]
+    fn every_configuration_is_enclosed() {
+        let endless = "shared x; thread P { loop { x = 1; } } thread Q { let r = x; if r == 0 { skip; low: skip; } } forbid Q at low;";
+        let finite = "shared x, y; thread P { x = 1; let r = y; } thread Q { y = 1; let s = x; }
+            forbid P at end && P.r == 0 && Q at end && Q.s == 0;";
+        for settings in all_settings() {
+            for size in [1, 2, 3] {
+                with_chain(&model(endless, &settings), Comparison { size });
+            }
+            with_chain(&model(finite, &settings), Comparison { size: 9 });
+        }
+    }
+
+    /// What is said of an endless chain of which all drained configurations are known, and those around them.
+    struct Far;
+
+    impl Visitor for Far {
+        type Output = (Tail, f64);
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
+            let control = Control::default();
+            let watch = Watch::start(&control);
+            let mut part = Part::new(chain, false);
+            assert!(part.begin_with(2, &watch).is_none());
+            assert!(part.expand_plain(3, &watch).is_none());
+            let roles = part.judge.roles(&part.graph);
+            let found = Enclosure::new(&part.graph, &roles, &watch);
+            let roots: Vec<usize> = part.plain_roots().expect("they are known");
+            let open: Vec<usize> = roots.into_iter().filter(|&root| roles[root] == Role::Open).collect();
+            let worst = |of: &dyn Fn(usize) -> f64| open.iter().map(|&root| of(root)).fold(0.0, f64::max);
+            let (longest, leaks) = (worst(&|at| found.steps[at]), worst(&|at| found.upper[at] - found.lower[at]));
+            let drains = chain.model.steps_to_drain(4).expect("it is known");
+            (found.tail(&part, &roles), drains + (longest + leaks * drains) / (1.0 - leaks))
+        }
+    }
+
+    #[test]
+    fn the_way_behind_the_last_expanded_configurations_is_bounded() {
+        let text =
+            "shared x; thread P { loop { x = 1; } } thread Q { let r = x; low: skip; } forbid Q at low && Q.r == 1;";
+        let (found, proved) = with_chain(&model(text, &Default::default()), Far);
+        let Tail::Bounded { steps } = found else { panic!("{found:?}") };
+        assert!(proved * (1.0 - 1e-9) <= steps && steps <= proved * (1.0 + 1e-9), "{steps} {proved}");
+    }
+}

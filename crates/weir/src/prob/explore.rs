@@ -116,3 +116,69 @@ pub(super) fn expand<const N: usize>(
     graph.expand(number);
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prob::chain::{Chain, Visitor, with_chain};
+    use crate::prob::settings::Settings;
+    use crate::prob::testing::model;
+    use crate::{Budget, Control};
+
+    /// Where threads are in the configurations that get expanded, in order.
+    struct Expanded {
+        extent: Extent,
+        states: Option<u64>,
+    }
+
+    impl Visitor for Expanded {
+        type Output = (Result<usize, Limit>, Vec<Vec<u64>>);
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
+            let control = Control { budget: Budget { states: self.states, ..Budget::default() }, ..Control::default() };
+            let watch = Watch::start(&control);
+            let (mut graph, mut judge) = (Graph::new(chain), Judge::new(false));
+            let found = follow(&mut graph, &mut judge, [(0, 1.0)], self.extent, &watch);
+            let places = |number: usize| {
+                let threads = chain.model.compiled.machine.threads.iter();
+                threads.map(|code| graph.config(number).state.raw(code.location)).collect::<Vec<u64>>()
+            };
+            let expanded = (0..graph.len()).filter(|&number| graph.is_expanded(number));
+            (found, expanded.map(places).collect())
+        }
+    }
+
+    fn expanded(rest: f64, most: usize, states: Option<u64>) -> (Result<usize, Limit>, Vec<Vec<u64>>) {
+        // A steps with 9/16, B with 5/16, C with 2/16, and each of them twice.
+        let text =
+            "thread A weight 9 { skip; skip; } thread B weight 5 { skip; skip; } thread C weight 2 { skip; skip; }
+            forbid C at end;";
+        with_chain(&model(text, &Settings::default()), Expanded { extent: Extent { rest, most }, states })
+    }
+
+    #[test]
+    fn the_most_likely_comes_first() {
+        let (count, places) = expanded(0.0, 1, None);
+        assert_eq!((count, places), (Ok(1), vec![vec![0, 0, 0]]));
+        let (_, places) = expanded(0.0, 2, None);
+        assert_eq!(places, [[0, 0, 0], [1, 0, 0]]);
+        // Then B with 5/16 rather than both A and B with 45/256, or A twice with 81/256: the latter has more.
+        let (_, places) = expanded(0.0, 3, None);
+        assert!(places.contains(&vec![2, 0, 0]), "{places:?}");
+        let (_, places) = expanded(0.0, 4, None);
+        assert!(places.contains(&vec![0, 1, 0]), "{places:?}");
+        // What reaches one place on two ways waits there as a whole: A and B with 45/256 each way.
+        let (_, places) = expanded(0.0, 5, None);
+        assert!(places.contains(&vec![1, 1, 0]), "{places:?}");
+    }
+
+    #[test]
+    fn nothing_is_followed_further_than_was_asked_for() {
+        assert_eq!(expanded(1.0, 100, None).0, Ok(0));
+        assert_eq!(expanded(0.999, 100, None).0, Ok(1));
+        // All but the targets, which are where C has ended: 3 times 3 times 2.
+        assert_eq!(expanded(0.0, 100, None).0, Ok(18));
+        assert!(expanded(0.5, 100, None).0.is_ok_and(|count| (2..18).contains(&count)));
+        assert_eq!(expanded(0.0, 100, Some(5)).0, Err(Limit::States));
+    }
+}

@@ -59,3 +59,61 @@ impl<'c, 'a, const N: usize> Flow<'c, 'a, N> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prob::chain::{Visitor, with_chain};
+    use crate::prob::settings::Settings;
+    use crate::prob::testing::model;
+    use crate::{Budget, Control};
+
+    /// How much there is after each of so many steps, and in how many configurations.
+    struct Steps(usize);
+
+    impl Visitor for Steps {
+        type Output = Vec<(f64, usize)>;
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
+            let control = Control::default();
+            let watch = Watch::start(&control);
+            let mut flow = Flow::new(chain);
+            let mut all = vec![(flow.total(), flow.masses.len())];
+            for _ in 0..self.0 {
+                let mut moved = 0.0;
+                let before = flow.total();
+                flow.advance(&watch, |entry, mass| moved += mass * entry.p).expect("no limit");
+                assert!((moved - before).abs() < 1e-12, "all that is there moves");
+                all.push((flow.total(), flow.masses.len()));
+            }
+            let limited = Control { budget: Budget { states: Some(1), ..Budget::default() }, ..Control::default() };
+            let mut flow = Flow::new(chain);
+            let watch = Watch::start(&limited);
+            let ended = (0..3).find_map(|_| flow.advance(&watch, |_, _| ()).err());
+            assert_eq!(ended, Some(Limit::States));
+            all
+        }
+    }
+
+    #[test]
+    fn all_of_it_moves_on_and_next_to_nothing_is_dropped() {
+        let text = "shared x; thread P { loop { x = 1; } } thread Q { skip; skip; } forbid x == 9;";
+        let all = with_chain(&model(text, &Settings::default()), Steps(20));
+        assert_eq!(all[0], (1.0, 1));
+        // P has stored, and that has left or not; or Q has stepped.
+        assert_eq!(all[1].1, 3);
+        for (total, configurations) in all {
+            assert!(total <= 1.0 && total > 1.0 - 1e-8, "{total}");
+            // Lengths beyond a dozen are next to nothing.
+            assert!(configurations < 120, "{configurations}");
+        }
+    }
+
+    #[test]
+    fn what_two_ways_lead_to_adds_up() {
+        let text = "thread P { skip; } thread Q { skip; } forbid P at end && Q at end;";
+        let all = with_chain(&model(text, &Settings::default()), Steps(2));
+        assert_eq!(all.iter().map(|&(_, configurations)| configurations).collect::<Vec<_>>(), [1, 2, 1]);
+        assert!(all[2].0 > 1.0 - 1e-12);
+    }
+}

@@ -61,6 +61,7 @@ impl<const N: usize> Judge<N> {
         if let (Some(oracle), Some(abstraction)) = (&self.oracle, &self.abstraction)
             && self.repeated
             && model.always_drains()
+            && model.follows_every_run()
         {
             let all = abstraction.plain(graph.chain).map(|(_, state)| state);
             let hopeless = those(all, |state| !oracle.can_reach(model, state), watch);

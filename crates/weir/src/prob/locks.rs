@@ -89,3 +89,69 @@ impl Walk<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::longest_section;
+    use crate::prob::testing::read;
+
+    /// The longest section of a program with this thread beside one that only stores.
+    fn longest(thread: &str) -> Option<usize> {
+        let text = format!("shared x, y: 0..3, z[2]; thread P {{ x = 1; }} thread L {{ {thread} }} forbid x == 9;");
+        longest_section(&read(&text).0)
+    }
+
+    #[test]
+    fn sections_are_as_long_as_their_longest_way() {
+        for (thread, steps) in [
+            ("skip;", 0),
+            ("lock; unlock;", 2),
+            ("loop { lock; skip; unlock; }", 3),
+            ("lock; let a = x; x = 1; fence; unlock; lock; unlock;", 5),
+            ("lock; unlock; lock; skip; skip; skip; unlock;", 5),
+            ("let r = 1; lock; if r == 1 { skip; skip; } else { skip; } unlock;", 5),
+            ("let r = 1; lock; if r == 1 { skip; } else { skip; skip; skip; } unlock;", 6),
+            ("let r = 1; lock; if r == 1 { unlock; } else { skip; unlock; }", 4),
+            ("let a, b; lock; a, b = x, x; unlock;", 3),
+            ("let r; lock; r = any 0..3; unlock;", 3),
+            ("lock; choose { skip; } or { skip; skip; } unlock;", 4),
+            ("lock; y = 3; unlock;", 3),
+            ("atomic { x = 2; x = 3; }", 4),
+        ] {
+            assert_eq!(longest(thread), Some(steps), "{thread}");
+        }
+    }
+
+    #[test]
+    fn what_may_wait_go_round_or_end_is_no_section() {
+        for thread in [
+            "lock;",
+            "lock; skip;",
+            "lock; loop { skip; }",
+            "let r = 1; lock; while r == 1 { r = x; } unlock;",
+            "let r = 1; lock; assume r == 1; unlock;",
+            "let r = 1; lock; choose { assume r == 1; } or { assume r == 2; } unlock;",
+            "let r = 1; lock; assert r == 1; unlock;",
+            "lock; lock; unlock;",
+            "lock; y = 4; unlock;",
+            "let r = 1; lock; y = r; unlock;",
+            "let r; lock; r = cas(y, 0, 1); unlock;",
+            "let r = 1; lock; if r == 1 { unlock; } else { skip; }",
+            "lock; unlock; lock; skip;",
+        ] {
+            assert_eq!(longest(thread), None, "{thread}");
+        }
+    }
+
+    #[test]
+    fn every_thread_that_runs_counts_and_no_other() {
+        let with = |second: &str| {
+            let text = format!("shared x; thread P {{ lock; unlock; }} thread Q {{ {second} }} forbid x == 9;");
+            longest_section(&read(&text).0)
+        };
+        assert_eq!(with("lock; skip; unlock;"), Some(3));
+        assert_eq!(with("lock; loop { skip; }"), None);
+        // Where no cell has a range, a store cannot wait, whatever it stores.
+        assert_eq!(with("let r = 5; lock; x = r; r = cas(x, 0, 1); unlock;"), Some(4));
+    }
+}

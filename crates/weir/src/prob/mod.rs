@@ -30,6 +30,8 @@ mod rng;
 mod rounding;
 mod settings;
 mod simulate;
+#[cfg(test)]
+mod testing;
 mod updates;
 mod visits;
 mod ways;

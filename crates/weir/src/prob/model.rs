@@ -128,6 +128,13 @@ impl Model {
         !self.uses_lock || (self.longest_section.is_some() && self.settings.updates == UpdatePolicy::Uniform)
     }
 
+    /// Whether every run of the program is one of the chain. Where an update keeps to one buffer, stores of two of them cannot leave between two
+    /// steps; so what the program can do may be out of the chain's reach.
+    pub(super) fn follows_every_run(&self) -> bool {
+        let buffers = self.compiled.machine.layout.buffers.iter().flatten().count();
+        self.settings.updates != UpdatePolicy::Single || buffers <= 1
+    }
+
     /// The expected number of steps until all buffers are empty is at most this, whatever the program and the scheduler do;
     /// `None` if no bound is known. See `docs/probability.md` for the proofs.
     pub(super) fn steps_to_drain(&self, size: usize) -> Option<f64> {
@@ -243,4 +250,161 @@ fn label_groups(program: &Program, compiled: &Compiled) -> (Vec<Option<u32>>, Ve
         }) as u32)
     };
     ((0..compiled.machine.edge_count).map(of_edge).collect(), groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prob::settings::Fraction;
+    use crate::prob::testing::model;
+
+    const WRITER: &str = "shared x; thread P { loop { x = 1; } } forbid x == 1;";
+
+    fn geometric(numerator: u64, denominator: u64) -> Settings {
+        let updates = UpdatePolicy::Geometric(Fraction { numerator, denominator });
+        Settings { updates, ..Settings::default() }
+    }
+
+    /// The expected number of steps until one buffer is empty, if each step adds a store: by iteration, with lengths up to 60.
+    fn steps_to_empty(size: usize, stays: impl Fn(usize, usize) -> f64) -> f64 {
+        let mut steps = vec![0.0; 61];
+        for _ in 0..3_000 {
+            for length in 1..60 {
+                steps[length] = 1.0 + (1..=length + 1).map(|left| stays(length + 1, left) * steps[left]).sum::<f64>();
+            }
+        }
+        steps[size]
+    }
+
+    #[test]
+    fn buffers_drain_within_the_bound_that_was_proved() {
+        let uniform = model(WRITER, &Settings::default());
+        for size in 1..20 {
+            let bound = uniform.steps_to_drain(size).expect("it is known");
+            assert!(steps_to_empty(size, |from, _| 1.0 / (from + 1) as f64) <= bound, "{size} {bound}");
+            assert_eq!(bound, size as f64 + 3.0);
+        }
+        assert_eq!(uniform.steps_to_drain(0), Some(0.0));
+        for (above, below) in [(3, 4), (9, 10)] {
+            let p = above as f64 / below as f64;
+            let geometric = model(WRITER, &geometric(above, below));
+            for size in 1..20 {
+                let bound = geometric.steps_to_drain(size).expect("it is known");
+                let stays = |from: usize, left: usize| (1.0 - p) * p.powi((from - left) as i32);
+                assert!(steps_to_empty(size, stays) <= bound, "{size} {bound}");
+                let proved = size as f64 / (p + p * p - 1.0);
+                assert!(proved <= bound && bound <= 1.000_001 * proved, "{bound} {proved}");
+            }
+        }
+        let single = Settings { updates: UpdatePolicy::Single, ..Settings::default() };
+        assert_eq!(model(WRITER, &single).steps_to_drain(1), None);
+    }
+
+    #[test]
+    fn locks_that_are_given_back_make_draining_slower() {
+        // L = 3 steps with the lock; all weights over the least; T = L(w + L + 3), τ = 1 + T, τ + 2(n + τ) + (1.5τ + 0.5)².
+        let text = |p: u32, l: u32| {
+            format!(
+                "shared x; thread P weight {p} {{ loop {{ x = 1; }} }}
+                thread L weight {l} {{ loop {{ lock; skip; unlock; }} }} forbid x == 1;"
+            )
+        };
+        let sticky = |numerator, denominator| Settings {
+            stickiness: Some(Fraction { numerator, denominator }),
+            ..Settings::default()
+        };
+        for (text, settings, share) in [
+            (text(1, 1), Settings::default(), 2.0),
+            (text(5, 2), Settings::default(), 3.5),
+            (text(1, 1), sticky(9, 1), 18.0),
+            (text(2, 1), sticky(1, 3), 9.0),
+        ] {
+            let model = model(&text, &settings);
+            let around = 1.0 + 3.0 * (share + 6.0);
+            for size in [0, 1, 7] {
+                let proved = around + 2.0 * (size as f64 + around) + (1.5 * around + 0.5) * (1.5 * around + 0.5);
+                let bound = model.steps_to_drain(size).expect("it is known");
+                assert!(proved <= bound && bound <= 1.000_001 * proved, "{bound} {proved} {settings:?}");
+            }
+            assert!(model.always_drains() && model.uses_lock);
+        }
+    }
+
+    #[test]
+    fn nothing_is_known_of_buffers_where_the_lock_may_be_kept() {
+        let given_back = "shared x; thread P { loop { x = 1; } } thread L { lock; unlock; } forbid x == 1;";
+        let kept = "shared x; thread P { loop { x = 1; } } thread L { lock; } forbid x == 1;";
+        let single = Settings { updates: UpdatePolicy::Single, ..Settings::default() };
+        for (text, settings, drains) in [
+            (WRITER, Settings::default(), true),
+            (WRITER, geometric(3, 4), true),
+            (WRITER, single.clone(), true),
+            (given_back, Settings::default(), true),
+            (given_back, geometric(3, 4), false),
+            (given_back, single, false),
+            (kept, Settings::default(), false),
+        ] {
+            let model = model(text, &settings);
+            assert_eq!(model.always_drains(), drains, "{settings:?} {text}");
+            if !drains {
+                assert_eq!(model.steps_to_drain(1), None, "{settings:?} {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn buffers_have_a_bound_where_no_loop_stores() {
+        for (body, is_bounded) in [
+            ("x = 1; x = 2;", true),
+            ("x = 1; loop { skip; }", true),
+            ("loop { x = 1; }", false),
+            ("loop { x = 1; fence; }", false),
+            ("loop { skip; choose { skip; break; } or { skip; } } x = 1;", true),
+            ("let r = 0; while r == 0 { r = x; loop { x = 3; choose { skip; break; } or { skip; } } }", false),
+            ("let r; loop { r = xchg(x, 1); }", true),
+        ] {
+            let text = format!("shared x; thread P {{ {body} }} thread Q {{ x = 7; }} forbid x == 1;");
+            assert_eq!(model(&text, &Settings::default()).is_bounded, is_bounded, "{body}");
+        }
+    }
+
+    #[test]
+    fn alternatives_are_told_apart_by_whether_they_speak_of_cells() {
+        let with = |target: &str| {
+            model(&format!("shared x; thread P {{ x = 1; a: x = 2; }} forbid {target};"), &Settings::default())
+        };
+        for (target, alternatives, at_once) in [
+            ("P at a", 1, 1),
+            ("x == 1", 1, 0),
+            ("P at a && x == 1", 1, 0),
+            ("P at a || x == 1", 2, 1),
+            ("x == 1 || P at a || x == 2", 3, 1),
+            ("(P at a || P at end) && x == 1", 1, 0),
+        ] {
+            let model = with(target);
+            assert_eq!((model.goals.len(), model.goals_met_at_once().len()), (alternatives, at_once), "{target}");
+            assert_eq!(model.is_judged_when_drained(), at_once == 0, "{target}");
+        }
+    }
+
+    #[test]
+    fn costs_have_a_limit_where_they_are_stated() {
+        let with = |cost: i64| {
+            let (mut program, target) = crate::prob::testing::read(WRITER);
+            let subject = CostSubject::Fence;
+            program.costs.push(weir_ir::CostRule { subject, cost, span: Span::default() });
+            Model::new(&program, &target, &Settings::default()).is_ok()
+        };
+        assert!(with(1_000_000_000) && !with(1_000_000_001));
+    }
+
+    #[test]
+    fn only_updates_of_one_buffer_leave_runs_out() {
+        let two = "shared x; thread P { x = 1; } thread Q { x = 2; } forbid x == 1;";
+        let single = Settings { updates: UpdatePolicy::Single, ..Settings::default() };
+        assert!(model(WRITER, &single).follows_every_run() && !model(two, &single).follows_every_run());
+        assert!(
+            model(two, &Settings::default()).follows_every_run() && model(two, &geometric(3, 4)).follows_every_run()
+        );
+    }
 }

@@ -51,15 +51,54 @@ mod tests {
     use super::*;
 
     #[test]
+    fn gives_the_published_sequence() {
+        // The first outputs for seed 1234567, as other implementations print them.
+        let mut rng = Rng(1_234_567);
+        let first = [rng.bits(), rng.bits(), rng.bits()];
+        assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
+
+    #[test]
     fn every_number_below_the_bound_turns_up_about_as_often() {
         let mut rng = Rng::of_run(1, 2);
-        let mut counts = [0_u32; 5];
-        for _ in 0..50_000 {
-            counts[rng.below(5) as usize] += 1;
+        for bound in [2, 3, 5] {
+            let mut counts = vec![0_u32; bound];
+            for _ in 0..10_000 * bound {
+                counts[rng.below(bound as u128) as usize] += 1;
+            }
+            assert!(counts.iter().all(|&count| (9_500..10_500).contains(&count)), "{counts:?}");
         }
-        assert!(counts.iter().all(|&count| (9_500..10_500).contains(&count)), "{counts:?}");
-        let wide = 3 * (u128::from(u64::MAX) + 7);
-        assert!((0..1_000).all(|_| rng.below(wide) < wide));
         assert_eq!((rng.below(0), rng.below(1)), (0, 0));
+    }
+
+    #[test]
+    fn large_bounds_do_not_favour_small_numbers() {
+        // Taking remainders alone, the lowest third would get one half.
+        for bound in [3 << 62, 3 << 126] {
+            let mut rng = Rng::of_run(3, 4);
+            let mut thirds = [0_u32; 3];
+            for _ in 0..3_000 {
+                let drawn = rng.below(bound);
+                assert!(drawn < bound);
+                thirds[(drawn / (bound / 3)) as usize] += 1;
+            }
+            assert!(thirds.iter().all(|&count| (850..1_150).contains(&count)), "{thirds:?}");
+        }
+        // The greatest bounds that fit, on either side of the change from 64 to 128 bits.
+        let mut rng = Rng::of_run(5, 6);
+        for bound in [u128::from(u64::MAX), u128::from(u64::MAX) + 1, u128::from(u64::MAX) + 2, u128::MAX] {
+            let half = (0..1_000).filter(|_| rng.below(bound) < bound / 2).count();
+            assert!((400..600).contains(&half), "{bound} {half}");
+        }
+    }
+
+    #[test]
+    fn every_run_of_every_seed_has_numbers_of_its_own() {
+        let mut first: Vec<u64> =
+            (0..30).flat_map(|seed| (0..30).map(move |run| Rng::of_run(seed, run).bits())).collect();
+        first.sort_unstable();
+        first.dedup();
+        assert_eq!(first.len(), 900);
+        assert_eq!(Rng::of_run(4, 7).bits(), Rng::of_run(4, 7).bits());
     }
 }

@@ -21,15 +21,16 @@ impl Fraction {
 
     /// Reads `3`, `0.75` or `3/4`. At most nine digits on either side.
     pub fn parse(text: &str) -> Option<Self> {
-        let digits = |part: &str| (!part.is_empty() && part.len() <= 9).then(|| part.parse::<u64>().ok()).flatten();
+        let is_number = |part: &str| (1..=9).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+        let digits = |part: &str| is_number(part).then(|| part.parse::<u64>().ok()).flatten();
         if let Some((numerator, denominator)) = text.split_once('/') {
             let (numerator, denominator) = (digits(numerator)?, digits(denominator)?);
             return (denominator > 0).then(|| Self::reduced(numerator, denominator));
         }
-        let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-        let scale = 10_u64.pow(u32::try_from(part.len()).ok().filter(|&len| len <= 9)?);
-        let part = if part.is_empty() { 0 } else { digits(part)? };
-        Some(Self::reduced(digits(whole)? * scale + part, scale))
+        let Some((whole, part)) = text.split_once('.') else { return Some(Self::reduced(digits(text)?, 1)) };
+        let (whole, decimals) = (digits(whole)?, digits(part)?);
+        let scale = 10_u64.pow(part.len() as u32);
+        Some(Self::reduced(whole * scale + decimals, scale))
     }
 
     /// In lowest terms: shares are counted in whole numbers, and those grow with the denominator.
@@ -109,12 +110,42 @@ mod tests {
     #[test]
     fn fractions_are_read_and_reduced() {
         let fraction = |numerator, denominator| Some(Fraction { numerator, denominator });
-        assert_eq!(Fraction::parse("3"), fraction(3, 1));
-        assert_eq!(Fraction::parse("0.0"), fraction(0, 1));
-        assert_eq!(Fraction::parse("0.75"), fraction(3, 4));
-        assert_eq!(Fraction::parse("3/4"), fraction(3, 4));
-        for wrong in ["", ".", "1/0", "x", "-1", "1e3", "1.", "0.0000000001", "9999999999"] {
-            assert!(Fraction::parse(wrong).is_none_or(|read| wrong == "1." && read.denominator == 1), "{wrong}");
+        for (text, read) in [
+            ("3", fraction(3, 1)),
+            ("0", fraction(0, 1)),
+            ("0.0", fraction(0, 1)),
+            ("0.75", fraction(3, 4)),
+            ("12.5", fraction(25, 2)),
+            ("0.05", fraction(1, 20)),
+            ("3/4", fraction(3, 4)),
+            ("12/8", fraction(3, 2)),
+            ("0/7", fraction(0, 1)),
+            ("999999999", fraction(999_999_999, 1)),
+            ("0.000000001", fraction(1, 1_000_000_000)),
+            ("999999999/1", fraction(999_999_999, 1)),
+            ("1/999999999", fraction(1, 999_999_999)),
+        ] {
+            assert_eq!(Fraction::parse(text), read, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_fraction_is_not_read() {
+        let wrong = [
+            "", ".", "1.", ".5", "1/0", "1/", "/2", "x", "-1", "+1", "1/+2", "1e3", " 1", "1 /2", "1.2.3", "1/2/3",
+            "0.5/2",
+        ];
+        let too_long = ["0.0000000001", "9999999999", "1/9999999999", "9999999999/1"];
+        for text in wrong.into_iter().chain(too_long) {
+            assert_eq!(Fraction::parse(text), None, "{text}");
+        }
+    }
+
+    fn code(settings: &Settings) -> Option<&'static str> {
+        match settings.check() {
+            Ok(()) => None,
+            Err(Failure::Refused(error)) => Some(error.code),
+            Err(other) => panic!("{other:?}"),
         }
     }
 
@@ -124,12 +155,25 @@ mod tests {
             updates: UpdatePolicy::Geometric(Fraction::parse(text).expect("a number")),
             ..Settings::default()
         };
-        assert!(with("0.8").check().is_ok());
-        assert!(with("0.708").check().is_ok());
-        for wrong in ["0.7", "0.5", "0", "1", "1.5"] {
-            assert!(matches!(with(wrong).check(), Err(Failure::Refused(_))), "{wrong}");
+        // On either side of the square root of one half, of 1, and of 0.
+        for fine in ["0.8", "0.708", "0.707106782", "5/7", "0.999999999"] {
+            assert_eq!(code(&with(fine)), None, "{fine}");
         }
-        let stuck = Settings { stickiness: Fraction::parse("0"), ..Settings::default() };
-        assert!(stuck.check().is_err());
+        for low in ["0", "0.5", "0.7", "0.707106781", "7/10", "0.000000001"] {
+            assert_eq!(code(&with(low)), Some("not-left-biased"), "{low}");
+        }
+        for high in ["1", "1.5", "1.000000001", "999999999"] {
+            assert_eq!(code(&with(high)), Some("bad-policy"), "{high}");
+        }
+    }
+
+    #[test]
+    fn stickiness_leaves_every_thread_a_chance() {
+        let with = |text| Settings { stickiness: Fraction::parse(text), ..Settings::default() };
+        for fine in ["1", "9", "1/9", "0.000000001", "999999999"] {
+            assert_eq!(code(&with(fine)), None, "{fine}");
+        }
+        assert_eq!(code(&with("0")), Some("unfaithful-scheduler"));
+        assert_eq!(code(&Settings::default()), None);
     }
 }

@@ -223,3 +223,88 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Control;
+    use crate::prob::chain::{Chain, Visitor, with_chain};
+    use crate::prob::probability::Part;
+    use crate::prob::testing::{all_settings, iterate, model};
+
+    /// Loops within loops, seldom left, and ways between them.
+    const LOOPS: &str = "shared x;
+        thread P { let r; while r == 0 { r = any 0..2; while r == 1 { r = any 0..1; } } x = r; }
+        thread Q { let s; loop { s = x; if s == 2 { skip; break; } choose { skip; break; } or { skip; } } low: skip; }
+        forbid Q at low && Q.s == 2;";
+
+    struct Checks;
+
+    impl Visitor for Checks {
+        type Output = ();
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) {
+            let control = Control::default();
+            let watch = Watch::start(&control);
+            let mut part = Part::new(chain, false);
+            assert!(part.begin(&watch).is_none());
+            let roles = part.judge.roles(&part.graph);
+            let graph = &part.graph;
+            let system = System::new(graph, &roles);
+            loops_are_components(graph, &roles, &system.loops);
+            numbers_of_visits_balance(graph, &roles, &system.visits(&[(0, 1.0)], 1e-12, &watch));
+            let ones: Vec<f64> = (0..graph.len()).map(|at| f64::from(u8::from(is_inner(graph, &roles, at)))).collect();
+            let everywhere: Vec<(usize, f64)> =
+                ones.iter().copied().enumerate().filter(|&(_, one)| one > 0.0).collect();
+            let visits = system.visits(&everywhere, 1e-3, &watch);
+            let values = system.values(&ones, &visits, 1e-13, &watch);
+            for (at, (value, truth)) in values.iter().zip(iterate(graph, &roles, 1.0, |_| 0.0)).enumerate() {
+                assert!((value - truth).abs() <= 1e-8 * truth.max(1.0), "{at} {value} {truth}");
+            }
+        }
+    }
+
+    /// Who can reach each other are in one loop; every way between loops leads on.
+    fn loops_are_components<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], loops: &Loops) {
+        let inner: Vec<usize> = (0..graph.len()).filter(|&at| is_inner(graph, roles, at)).collect();
+        let backward = graph.backward(|number| is_inner(graph, roles, number));
+        let reaches: Vec<Vec<bool>> =
+            inner.iter().map(|&goal| graph.can_reach(&backward, |number| number == goal)).collect();
+        for (left, &one) in inner.iter().enumerate() {
+            for (right, &other) in inner.iter().enumerate() {
+                let together = reaches[right][one] && reaches[left][other];
+                assert_eq!(loops.of[one] == loops.of[other], together, "{one} {other}");
+            }
+            let own = &loops.members[loops.of[one] as usize];
+            assert_eq!(own.iter().filter(|&&member| member as usize == one).count(), 1);
+            let ways = graph.row(one).iter().map(|entry| entry.to as usize).filter(|&to| is_inner(graph, roles, to));
+            ways.for_each(|to| assert!(loops.of[one] <= loops.of[to], "{one} {to}"));
+        }
+        assert_eq!(loops.members.iter().map(Vec::len).sum::<usize>(), inner.len());
+        let outside = (0..graph.len()).filter(|at| !inner.contains(at));
+        outside.for_each(|at| assert_eq!(loops.of[at], NONE));
+        assert!(
+            loops.members.iter().any(|members| members.len() > 3) && loops.members.len() > 3,
+            "loops of every size"
+        );
+    }
+
+    fn numbers_of_visits_balance<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], visits: &[f64]) {
+        let mut inflow = vec![0.0; graph.len()];
+        inflow[0] = 1.0;
+        for at in (0..graph.len()).filter(|&at| is_inner(graph, roles, at)) {
+            graph.row(at).iter().for_each(|entry| inflow[entry.to as usize] += visits[at] * entry.p);
+        }
+        for at in 0..graph.len() {
+            let wanted = if is_inner(graph, roles, at) { inflow[at] } else { 0.0 };
+            assert!((visits[at] - wanted).abs() < 1e-10 * wanted.max(1.0), "{at} {} {wanted}", visits[at]);
+        }
+    }
+
+    #[test]
+    fn systems_are_solved_loop_by_loop() {
+        for settings in all_settings() {
+            with_chain(&model(LOOPS, &settings), Checks);
+        }
+    }
+}

@@ -73,14 +73,25 @@ pub(super) struct Way<const N: usize> {
     pub(super) end: Packed<N>,
     /// Whether a configuration on the way or at the end is a target. A step of a thread and all flushes after it are one step of the chain.
     pub(super) meets_target: bool,
+    /// Whether it is also a run of the chain: an update may have to keep to one buffer.
+    pub(super) is_of_chain: bool,
 }
 
 /// None if the run cannot be followed.
 pub(super) fn follow<const N: usize>(chain: &Chain<'_, N>, run: &[Step]) -> Option<Way<N>> {
     let mut end = chain.initial().state;
-    let mut meets_target = false;
+    let (mut meets_target, mut is_of_chain) = (false, true);
+    let mut flushed = None;
     for step in run {
         meets_target |= step.action != Action::Flush && chain.model.is_target(&end);
+        if step.action == Action::Flush {
+            // Where no thread can step, one update follows the other.
+            let is_another = flushed.is_some_and(|thread| thread != step.thread);
+            is_of_chain &= !is_another || chain.model.follows_every_run() || chain.choices(&end)?.is_empty();
+            flushed = Some(step.thread);
+        } else {
+            flushed = None;
+        }
         let mut next = None;
         chain.system.successors(&end, &mut |code, after| {
             next = next.or((chain.model.compiled.step(code) == *step).then_some(after));
@@ -89,7 +100,7 @@ pub(super) fn follow<const N: usize>(chain: &Chain<'_, N>, run: &[Step]) -> Opti
         end = next?;
     }
     meets_target |= chain.model.is_target(&end);
-    Some(Way { end, meets_target })
+    Some(Way { end, meets_target, is_of_chain })
 }
 
 /// The steps of a thread and of memory that one step of the chain stands for.

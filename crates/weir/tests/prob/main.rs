@@ -1,8 +1,13 @@
 //! Probabilistic Total Store Order, checked: against a naive enumeration in exact fractions, against simulation, against figures worked out by
 //! hand, and against the paper's example.
 
+mod chains;
 mod corners;
-mod enumeration;
+mod endless;
+mod held;
 mod known;
+mod limits;
+mod naive;
+mod odds;
 mod simulation;
 mod targets;

@@ -10,11 +10,12 @@ use weir::prob::{
 };
 use weir::{Budget, Control};
 use weir_ir::{BinaryOp, Expr, Program, PropertyKind, StateExpr};
+use weir_testkit::chance::{Chain, Odds};
 use weir_testkit::random::{Config, Statement, condition, program};
 use weir_testkit::{Rng, dump};
 
 fn control() -> Control {
-    let budget = Budget { states: Some(60_000), time: Some(Duration::from_secs(20)), ..Budget::default() };
+    let budget = Budget { states: Some(10_000), time: Some(Duration::from_secs(20)), ..Budget::default() };
     Control { budget, ..Control::default() }
 }
 
@@ -29,6 +30,9 @@ struct Score {
     /// Of these, with a certified interval that is as narrow as was asked for.
     narrow: u64,
     missed: Vec<String>,
+    /// Qualitative questions that were asked, and those that were answered.
+    asked: u64,
+    answered: u64,
 }
 
 impl Score {
@@ -67,17 +71,17 @@ fn compare(
     let question = Question { target: target.clone(), repeated: false, settings: settings.clone() };
     let found = probability(program, &question, 1e-4, &control()).expect("it can be handled");
     assert!(found.interval.lower <= found.interval.upper, "{found:?} {}", context());
-    let runs = simulate(program, target, settings, &simulation(1_000), &control()).expect("it can be handled");
+    let runs = simulate(program, target, settings, &simulation(400), &control()).expect("it can be handled");
     let estimate = runs.probability;
     score.add(found.interval, estimate, 1e-4, || format!("{found:?} {runs:?} {}", context()));
-    agrees_with_certainty(program, &question, found.interval, context);
+    agrees_with_certainty(program, &question, found.interval, score, context);
     let again = Question { repeated: true, ..question };
     let repeated = probability(program, &again, 1e-4, &control()).expect("it can be handled").interval;
     // Whoever is there again and again is there.
     assert!(repeated.lower <= found.interval.upper, "{repeated:?} {found:?} {}", context());
-    agrees_with_certainty(program, &again, repeated, context);
+    agrees_with_certainty(program, &again, repeated, score, context);
     let found = cost(program, target, settings, 1e-2, &control()).expect("it can be handled");
-    if let (Some(certain), Some((_, estimate)), true) = (found.cost, runs.cost, runs.undecided == 0 && runs.hits >= 200)
+    if let (Some(certain), Some((_, estimate)), true) = (found.cost, runs.cost, runs.undecided == 0 && runs.hits >= 100)
     {
         score.compared += 1;
         // The interval of a mean is only right for many samples: it gets a little more room.
@@ -89,8 +93,19 @@ fn compare(
 }
 
 /// Qualitative answers do not contradict the interval.
-fn agrees_with_certainty(program: &Program, question: &Question, interval: Interval, context: &dyn Fn() -> String) {
-    let ask = |which| almost(program, question, which, &control()).expect("it can be handled").certainty;
+fn agrees_with_certainty(
+    program: &Program,
+    question: &Question,
+    interval: Interval,
+    score: &mut Score,
+    context: &dyn Fn() -> String,
+) {
+    let mut ask = |which| {
+        let found = almost(program, question, which, &control()).expect("it can be handled").certainty;
+        score.asked += 1;
+        score.answered += u64::from(!matches!(found, Certainty::Unknown(_)));
+        found
+    };
     match ask(Almost::Surely) {
         Certainty::Holds { .. } => assert!(interval.upper == 1.0, "{interval:?} {}", context()),
         Certainty::Fails(_) => assert!(interval.lower < 1.0, "{interval:?} {}", context()),
@@ -113,6 +128,11 @@ fn odds(rng: &mut Rng) -> Settings {
     Settings { stickiness, updates }
 }
 
+/// Chains that are finite and small are compared exactly elsewhere.
+fn is_large(program: &Program, target: &StateExpr) -> bool {
+    Chain::new(program, target, &Odds::default(), 150).is_none()
+}
+
 fn agree_on_random(config: Config, seeds: u64) {
     let config = Config { statements: (2, 4), absent_threads: 0, extremes: 0, ..config };
     let seeds = std::env::var("WEIR_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(seeds);
@@ -121,22 +141,29 @@ fn agree_on_random(config: Config, seeds: u64) {
         let mut rng = Rng::new(seed);
         let program = program(seed, &config);
         let (target, settings) = (condition(&program, &mut rng), odds(&mut rng));
+        if !is_large(&program, &target) {
+            continue;
+        }
         let context =
             || format!("seed {seed}\n{}\ntarget {}\n{settings:?}", dump(&program), program.condition_text(&target));
         compare(&program, &target, &settings, &mut score, &context);
     }
-    score.check(seeds);
-    assert!(score.narrow * 10 >= seeds * 9, "only {} of {seeds} intervals are narrow", score.narrow);
+    // Most programs have small chains. Of the others, a tenth may be too hard; qualitative questions hardly ever are.
+    let programs = score.asked / 4;
+    score.check(seeds / 5);
+    assert!(programs * 6 >= seeds, "only {programs} of {seeds} programs have large chains");
+    assert!(score.narrow * 10 >= programs * 9, "only {} of {programs} intervals are narrow", score.narrow);
+    assert!(score.answered + 4 >= score.asked, "only {} of {} questions are answered", score.answered, score.asked);
 }
 
 #[test]
 fn random_programs_with_loops_agree_with_simulation() {
-    agree_on_random(Config::cyclic(), 200);
+    agree_on_random(Config::cyclic(), 120);
 }
 
 #[test]
 fn random_programs_with_loops_and_locks_agree_with_simulation() {
-    agree_on_random(Config::cyclic().weighing(Statement::Atomic, 20).weighing(Statement::Store, 35), 100);
+    agree_on_random(Config::cyclic().weighing(Statement::Atomic, 20).weighing(Statement::Store, 35), 80);
 }
 
 #[test]
@@ -148,10 +175,10 @@ fn every_example_agrees_with_simulation() {
             continue;
         }
         let question = Question { target: target.clone(), repeated: false, settings: Settings::default() };
-        let budget = Budget { states: Some(4_000), time: Some(Duration::from_secs(5)), ..Budget::default() };
+        let budget = Budget { states: Some(1_000), time: Some(Duration::from_secs(5)), ..Budget::default() };
         let control = Control { budget, ..Control::default() };
         let Ok(found) = probability(&program, &question, 1e-3, &control) else { continue };
-        let simulation = Simulation { most_steps: 200, ..simulation(200) };
+        let simulation = Simulation { most_steps: 100, ..simulation(100) };
         let runs = simulate(&program, &target, &Settings::default(), &simulation, &control).expect("as before");
         score.add(found.interval, runs.probability, 1e-3, || format!("{found:?} {runs:?} {}", path.display()));
     }

@@ -1,0 +1,220 @@
+//! One program, one target, one choice of odds: every question, compared with the naive chain.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use weir::prob::{
+    Almost, Certainty, Interval, Question, RBig, Simulation, almost, cost, curve, exact_cost, exact_probability,
+    frequencies, probability, simulate,
+};
+use weir::{Budget, Control};
+use weir_ir::{Program, StateExpr};
+use weir_testkit::chance::{Chain, Happening};
+use weir_testkit::dump;
+use weir_witness::{Action, Effect, Event, Step};
+
+use crate::odds::BothOdds;
+
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) program: Program,
+    pub(crate) target: StateExpr,
+    pub(crate) settings: BothOdds,
+}
+
+/// What was compared: a test says how much of it there must be.
+#[derive(Default, Debug)]
+pub(crate) struct Score {
+    pub(crate) compared: usize,
+    /// Targets that are reached with a probability between 0 and 1.
+    pub(crate) open: usize,
+    /// The same for again and again.
+    pub(crate) open_again: usize,
+    /// Targets that are reached.
+    pub(crate) reached: usize,
+    /// Runs that show that something is not almost sure, or not almost never.
+    pub(crate) shown: usize,
+    /// Configurations of all naive chains.
+    pub(crate) configurations: usize,
+}
+
+impl Score {
+    /// Out of so many programs, at least these percentages must have been compared, had an open answer once and again and again, and must have been reached.
+    pub(crate) fn check(&self, programs: u64, [compared, open, open_again, reached]: [usize; 4]) {
+        let least = |percent: usize| programs as usize * percent / 100;
+        let enough = self.compared >= least(compared)
+            && self.open >= least(open)
+            && self.open_again >= least(open_again)
+            && self.reached >= least(reached);
+        assert!(enough && self.shown > 2 * self.compared, "too little was compared: {self:?} of {programs}");
+    }
+}
+
+/// Every call comes to an end, also if something is broken.
+pub(crate) fn control() -> Control {
+    let budget = Budget { states: Some(60_000), time: Some(Duration::from_secs(20)), ..Budget::default() };
+    Control { budget, ..Control::default() }
+}
+
+/// Whether a probability is neither 0 nor 1.
+pub(crate) fn is_open(value: &RBig) -> bool {
+    *value != RBig::ZERO && *value != RBig::ONE
+}
+
+/// Whether an interval holds a fraction, without any slack.
+pub(crate) fn holds(interval: Interval, value: &RBig) -> bool {
+    let exact = |end: f64| RBig::try_from(end).expect("finite");
+    exact(interval.lower) <= *value && *value <= exact(interval.upper)
+}
+
+/// A run, as the naive chain takes it.
+fn from_steps(steps: &[Step]) -> Vec<Happening> {
+    let happening = |step: &Step| match step.action {
+        Action::Execute { edge, choice } => Happening::Step(step.thread, edge, choice),
+        Action::Flush => Happening::Flush(step.thread),
+    };
+    steps.iter().map(happening).collect()
+}
+
+/// The same from what the witness checker saw.
+fn from_events(events: &[Event]) -> Vec<Happening> {
+    let happening = |event: &Event| {
+        let value = if let Effect::Havoc { value, .. } = event.effect { value } else { 0 };
+        event.edge.map_or(Happening::Flush(event.thread), |edge| Happening::Step(event.thread, edge, value))
+    };
+    events.iter().map(happening).collect()
+}
+
+impl Case {
+    pub(crate) fn question(&self, repeated: bool) -> Question {
+        Question { target: self.target.clone(), repeated, settings: self.settings.settings() }
+    }
+
+    fn context(&self) -> String {
+        let target = self.program.condition_text(&self.target);
+        let rules = self.program.costs.iter().map(|rule| format!("{:?}={}", rule.subject, rule.cost));
+        let weights: Vec<u32> = self.program.threads.iter().map(|thread| thread.weight).collect();
+        let costs = rules.collect::<Vec<_>>().join(" ");
+        format!(
+            "{}\n{}\ntarget {target}\n{:?}\nweights {weights:?}\ncosts {costs}",
+            self.name,
+            dump(&self.program),
+            self.settings
+        )
+    }
+
+    /// Asks everything that can be asked.
+    pub(crate) fn compare(&self, chain: &Chain, score: &mut Score) {
+        let (once, again) = (chain.probability(), chain.again_and_again());
+        for (repeated, value) in [(false, &once), (true, &again)] {
+            self.probability(repeated, value);
+            for which in [Almost::Surely, Almost::Never] {
+                score.shown += usize::from(self.almost(chain, which, repeated, value));
+            }
+        }
+        self.cost(chain);
+        self.soon(chain);
+        score.compared += 1;
+        score.open += usize::from(is_open(&once));
+        score.open_again += usize::from(is_open(&again));
+        score.reached += usize::from(once != RBig::ZERO);
+        score.configurations += chain.size();
+    }
+
+    fn probability(&self, repeated: bool, value: &RBig) {
+        let question = self.question(repeated);
+        let exact = exact_probability(&self.program, &question, &control()).expect("it can be handled");
+        let exact = exact.unwrap_or_else(|obstacle| panic!("{obstacle:?} {}", self.context()));
+        assert_eq!(exact.probability, *value, "repeated: {repeated} {}", self.context());
+        assert_eq!(exact.cost, None, "nobody asked");
+        let found = probability(&self.program, &question, 1e-9, &control()).expect("it can be handled");
+        assert_eq!((found.obstacle, found.is_complete), (None, true), "{found:?} {}", self.context());
+        let fits = found.interval.width() <= 1e-9 && holds(found.interval, value);
+        assert!(fits, "repeated: {repeated} {found:?} {value} {}", self.context());
+    }
+
+    /// Whether a run was shown.
+    fn almost(&self, chain: &Chain, which: Almost, repeated: bool, value: &RBig) -> bool {
+        let wanted = if which == Almost::Surely { RBig::ONE } else { RBig::ZERO };
+        let found = almost(&self.program, &self.question(repeated), which, &control()).expect("it can be handled");
+        let context = || format!("{which:?} repeated: {repeated} {value} {found:?} {}", self.context());
+        match &found.certainty {
+            Certainty::Holds { plain, shown } => {
+                assert_eq!(*value, wanted, "{}", context());
+                assert_eq!(*plain, shown.len(), "{}", context());
+                false
+            }
+            Certainty::Fails(replay) => {
+                assert_ne!(*value, wanted, "{}", context());
+                let run = from_events(replay.events());
+                let outlook = chain.outlook(&run).unwrap_or_else(|| panic!("no run {}", context()));
+                match (which, repeated) {
+                    (Almost::Surely, false) => {
+                        assert!(!outlook.met && outlook.once == RBig::ZERO, "{outlook:?} {}", context());
+                    }
+                    (Almost::Never, false) => assert!(outlook.met, "{outlook:?} {}", context()),
+                    (Almost::Surely, true) => assert_eq!(outlook.again, RBig::ZERO, "{}", context()),
+                    (Almost::Never, true) => assert_eq!(outlook.again, RBig::ONE, "{}", context()),
+                }
+                true
+            }
+            Certainty::Unknown(obstacle) => panic!("{obstacle:?} {}", context()),
+        }
+    }
+
+    fn cost(&self, chain: &Chain) {
+        let (settings, value) = (self.settings.settings(), chain.cost());
+        let exact = exact_cost(&self.program, &self.target, &settings, &control()).expect("it can be handled");
+        let exact = exact.unwrap_or_else(|obstacle| panic!("{obstacle:?} {}", self.context()));
+        assert_eq!(exact.cost, value, "{}", self.context());
+        let found = cost(&self.program, &self.target, &settings, 1e-6, &control()).expect("it can be handled");
+        assert_eq!((found.obstacle, found.is_complete), (None, true), "{found:?} {}", self.context());
+        assert_eq!(found.cost.is_some(), value.is_some(), "{found:?} {}", self.context());
+        assert!(holds(found.probability, &exact.probability), "{found:?} {}", self.context());
+        let (Some(interval), Some(value)) = (found.cost, value) else { return };
+        let narrow = 1e-6 * interval.lower.max(1.0);
+        let fits = interval.width() <= narrow && holds(interval, &value);
+        assert!(fits, "{interval:?} {value} {}", self.context());
+        let counts = chain.counts().expect("it is reached");
+        for (name, interval) in &found.visits {
+            let edges = counts.iter().filter(|((thread, edge), _)| {
+                let body = self.program.body(*thread);
+                let labels = &body.locations[body.edge(*edge).from.index()].labels;
+                labels.iter().any(|label| *name == format!("{} at {label}", self.program.thread(*thread).name))
+            });
+            let visits = edges.fold(RBig::ZERO, |sum, (_, count)| sum + count);
+            let fits = interval.width() <= 1e-5 && holds(*interval, &visits);
+            assert!(fits, "{name} {interval:?} {visits} {}", self.context());
+        }
+    }
+
+    /// How soon, and how often.
+    fn soon(&self, chain: &Chain) {
+        const STEPS: usize = 6;
+        let settings = self.settings.settings();
+        let found = curve(&self.program, &self.target, &settings, STEPS, &control()).expect("it can be handled");
+        assert_eq!((found.points.len(), found.obstacle), (STEPS + 1, None), "{}", self.context());
+        for (point, value) in found.points.iter().zip(chain.curve(STEPS)) {
+            assert!(holds(*point, &value) && point.width() <= 1e-9, "{point:?} {value} {}", self.context());
+        }
+        let found = frequencies(&self.program, &settings, STEPS, 1 << 20, &control()).expect("it can be handled");
+        let counts = chain.frequencies(STEPS);
+        for (edge, interval) in found.expect("it is small") {
+            let value = counts.get(&edge).cloned().unwrap_or(RBig::ZERO);
+            let fits = interval.width() <= 1e-9 && holds(interval, &value);
+            assert!(fits, "{edge:?} {interval:?} {value} {}", self.context());
+        }
+    }
+
+    /// Random runs, as many.
+    pub(crate) fn simulate(&self, chain: &Chain, runs: u64) {
+        let simulation = Simulation { runs, seed: 11, most_steps: 5_000, doubt: 1e-6, jobs: NonZeroUsize::MIN };
+        let found = simulate(&self.program, &self.target, &self.settings.settings(), &simulation, &control());
+        let found = found.expect("it can be handled");
+        assert_eq!((found.runs, found.limit), (runs, None), "{}", self.context());
+        let value = chain.probability();
+        assert!(holds(found.probability, &value), "{:?} {value} {}", found, self.context());
+        let outlook = chain.outlook(&from_steps(&found.sample.steps)).expect("a run");
+        assert_eq!(outlook.met, found.hits > 0, "{}", self.context());
+    }
+}
