@@ -16,6 +16,8 @@ pub mod sketch;
 pub mod tiny;
 
 pub use dump::dump;
-pub use reference::{Chance, Drained, FinalState, Goal, Model, Outcome, Unsupported, chance, drained_states, explore};
+pub use reference::{
+    Chance, Drained, FinalState, Goal, Model, Outcome, Unsupported, View, chance, drained_states, explore,
+};
 pub use rng::Rng;
 pub use shrink::shrink;

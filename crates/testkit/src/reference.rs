@@ -9,6 +9,7 @@ mod goals;
 mod loose;
 mod state;
 mod steps;
+mod view;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
@@ -19,6 +20,7 @@ pub use chance::{Chance, chance};
 use goals::{goals_of, is_deadlock};
 use state::State;
 use steps::{Action, successors};
+pub use view::View;
 
 /// A memory model.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
