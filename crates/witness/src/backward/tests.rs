@@ -1,9 +1,13 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{LocId, Program, PropertyKind, RegId, Value};
+use weir_ir::{Instruction, LocId, Program, PropertyId, PropertyKind, RegId, ThreadId, Value};
 
 use super::*;
 use crate::testing::*;
+
+mod exact;
+mod forger;
+mod threads;
 
 /// `x = 1` beside `r = x`, at whose end `r` is not 2.
 fn claim() -> (Program, Goal) {

@@ -1,10 +1,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Instruction, LocId, Program, PropertyKind, RegId, ThreadId};
+use weir_ir::{Instruction, LocId, Program, PropertyKind, RegId, ThreadId, Value};
 
 use super::steps::Mover;
 use super::*;
 use crate::testing::*;
+
+mod definition;
+mod false_proofs;
+mod naive;
 
 /// All states that steps lead to, with all registers told.
 fn closed((program, goal): &(Program, Goal), buffering: Buffering) -> Certificate {

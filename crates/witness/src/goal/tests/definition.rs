@@ -39,7 +39,9 @@ fn is_true(program: &Program, visit: &Visit, goal: Goal, shortcoming: Shortcomin
     match shortcoming {
         Shortcoming::NotDrained(thread) => !view.buffer(thread).is_empty() && kind.is_some(),
         Shortcoming::NotFinal(thread) => !is_done(thread) && at_end,
-        Shortcoming::ConditionFails => view.is_drained() && matches!(kind, Some(PropertyKind::Forbid(_) | PropertyKind::Exists(_))),
+        Shortcoming::ConditionFails => {
+            view.is_drained() && matches!(kind, Some(PropertyKind::Forbid(_) | PropertyKind::Exists(_)))
+        }
         Shortcoming::ConditionHolds => view.is_drained() && matches!(kind, Some(PropertyKind::Always(_))),
         Shortcoming::CanMove(step) => next.iter().any(|(possible, _)| *possible == step),
         Shortcoming::AllDone => view.threads().all(is_done),
@@ -95,8 +97,14 @@ fn a_run_is_not_robust_only_once_it_is_drained_and_has_a_cycle() {
     let claim = (program(threads), Goal::NotRobust);
     let acyclic = "sequential consistency allows what the run does: happens-before has no cycle";
     assert_eq!(missing(&claim, Model::Tso, "0 0 1 1 0f 1f"), "");
-    assert_eq!(missing(&claim, Model::Tso, "0 0 1 1 0f"), "the last state is not drained: the buffer of P1 holds 1 store");
-    assert_eq!(missing(&claim, Model::Tso, "0 0 1 1 1f"), "the last state is not drained: the buffer of P0 holds 1 store");
+    assert_eq!(
+        missing(&claim, Model::Tso, "0 0 1 1 0f"),
+        "the last state is not drained: the buffer of P1 holds 1 store"
+    );
+    assert_eq!(
+        missing(&claim, Model::Tso, "0 0 1 1 1f"),
+        "the last state is not drained: the buffer of P0 holds 1 store"
+    );
     assert_eq!(missing(&claim, Model::Tso, "0 0f 0 1 1f 1"), acyclic);
     assert_eq!(missing(&claim, Model::Sc, "0 1 0 1"), acyclic);
     assert_eq!(missing(&claim, Model::Tso, ""), acyclic);

@@ -40,7 +40,10 @@ fn assert_same(program: &Program, state: &State, view: &View, run: &Run) {
     }
     assert_eq!(state.lock_holder(), view.holder(), "{run:?}");
     assert_eq!(state.is_drained(), view.is_drained());
-    assert_eq!(state.present_threads().map(|(thread, _)| thread).collect::<Vec<_>>(), view.threads().collect::<Vec<_>>());
+    assert_eq!(
+        state.present_threads().map(|(thread, _)| thread).collect::<Vec<_>>(),
+        view.threads().collect::<Vec<_>>()
+    );
 }
 
 /// Every step that names a thread and an edge of the program, or that nearly does.
@@ -48,9 +51,7 @@ fn conceivable(program: &Program) -> Vec<Step> {
     let threads = (0..=program.threads.len()).map(ThreadId::new);
     let of_thread = |thread: ThreadId| {
         let edges = program.threads.get(thread.index()).map_or(0, |thread| thread.body.edges().len());
-        let choices = |edge: usize| {
-            (-3..=2).map(move |choice| Action::Execute { edge: EdgeId::new(edge), choice })
-        };
+        let choices = |edge: usize| (-3..=2).map(move |choice| Action::Execute { edge: EdgeId::new(edge), choice });
         let actions = (0..=edges).flat_map(choices).chain([Action::Flush]);
         actions.map(|action| Step { thread, action }).collect::<Vec<_>>()
     };
@@ -84,7 +85,8 @@ fn is_true(program: &Program, model: Model, view: &View, step: Step, refusal: &R
     match *refusal {
         Refusal::StrayChoice(value) => value == choice && choice != 0 && !matches!(what, Instruction::Havoc { .. }),
         Refusal::ChoiceOutsideRange(value, range) => {
-            value == choice && matches!(what, Instruction::Havoc { range: own, .. } if *own == range && !own.contains(value))
+            value == choice
+                && matches!(what, Instruction::Havoc { range: own, .. } if *own == range && !own.contains(value))
         }
         Refusal::BufferNotEmpty(count) => {
             let drains = matches!(what, Instruction::Fence | Instruction::Lock | Instruction::Unlock) || is_rmw;
@@ -98,13 +100,16 @@ fn is_true(program: &Program, model: Model, view: &View, step: Step, refusal: &R
         Refusal::LockedAlready => matches!(what, Instruction::Lock) && view.holder() == Some(step.thread),
         Refusal::NotLocked => matches!(what, Instruction::Unlock) && view.holder() != Some(step.thread),
         Refusal::AssumptionFails => matches!(what, Instruction::Assume(condition) if eval(condition) == 0),
-        Refusal::OutsideRange(address, value) => !program.admits(address, value) && match what {
-            Instruction::Store { address: to, value: stored } => (eval(to), eval(stored)) == (address, value),
-            Instruction::ReadModifyWrite { address: to, operation, .. } => {
-                eval(to) == address && possible_writes(operation, cell(address), eval).contains(&value)
-            }
-            _ => false,
-        },
+        Refusal::OutsideRange(address, value) => {
+            !program.admits(address, value)
+                && match what {
+                    Instruction::Store { address: to, value: stored } => (eval(to), eval(stored)) == (address, value),
+                    Instruction::ReadModifyWrite { address: to, operation, .. } => {
+                        eval(to) == address && possible_writes(operation, cell(address), eval).contains(&value)
+                    }
+                    _ => false,
+                }
+        }
         _ => false,
     }
 }
@@ -112,7 +117,11 @@ fn is_true(program: &Program, model: Model, view: &View, step: Step, refusal: &R
 fn possible_writes(operation: &Rmw, held: Value, eval: impl Fn(&weir_ir::RegExpr) -> Value) -> Vec<Value> {
     match operation {
         Rmw::CompareAndSwap { expected, new } | Rmw::CompareExchange { expected, new } => {
-            if eval(expected) == held { vec![eval(new)] } else { vec![] }
+            if eval(expected) == held {
+                vec![eval(new)]
+            } else {
+                vec![]
+            }
         }
         Rmw::Exchange(new) => vec![eval(new)],
         Rmw::Fetch(how, operand) => vec![how.operator().apply(held, eval(operand))],
