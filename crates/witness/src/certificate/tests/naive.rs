@@ -31,13 +31,11 @@ pub(super) fn start(program: &Program) -> AbstractState {
     AbstractState { threads: program.thread_ids().map(thread).collect(), memory: BTreeMap::new(), lock_holder: None }
 }
 
-/// Every step from a state: who, along which edge (none for a flush), and all states that it may lead to. `None` if the
-/// state does not tell a register that decides.
-pub(super) fn steps(
-    program: &Program,
-    buffering: Buffering,
-    state: &AbstractState,
-) -> Option<Vec<(ThreadId, Option<EdgeId>, Vec<AbstractState>)>> {
+/// Who moves, along which edge (none for a flush), and all states that this may lead to.
+pub(super) type Step = (ThreadId, Option<EdgeId>, Vec<AbstractState>);
+
+/// Every step from a state. `None` if it does not tell a register that decides.
+pub(super) fn steps(program: &Program, buffering: Buffering, state: &AbstractState) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     for (place, thread) in program.thread_ids().enumerate() {
         let mover = Mover { program, buffering, state, place };
