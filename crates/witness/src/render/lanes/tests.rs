@@ -4,6 +4,8 @@ use super::*;
 use crate::Model;
 use crate::testing::*;
 
+mod columns;
+
 fn show(program: &Program, model: Model, script: &str) -> String {
     lanes(program, &accept(program, model, script), &LaneOptions::default())
 }

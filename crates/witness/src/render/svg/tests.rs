@@ -72,6 +72,78 @@ fn check(layout: &Layout) {
     }
 }
 
+/// One column for each thread, with its events from top to bottom; each arrow from the box of its event to that of the next.
+fn assert_boxes_and_arrows_belong_together(graph: &HappensBefore, cycle: &Cycle, layout: &Layout) {
+    let cards: Vec<(i64, i64, i64, NodeId)> = layout
+        .cards()
+        .map(|(x, y, width, card)| (x, y, width, NodeId(card.title.parse().expect("a number"))))
+        .collect();
+    assert_eq!(cards.len(), cycle.links().len());
+    for one in &cards {
+        let thread = graph.node(one.3).thread;
+        let column = layout.columns.iter().find(|column| column.thread == thread).expect("a column");
+        assert_eq!(column.middle(), one.0 + one.2 / 2);
+        for other in cards.iter().filter(|other| graph.node(other.3).thread == thread) {
+            assert_eq!(one.0, other.0, "one column for a thread");
+            assert_eq!(one.1 < other.1, one.3 < other.3, "in program order");
+        }
+    }
+    let card = |id: NodeId| cards.iter().find(|card| card.3 == id).expect("a box");
+    let touches = |(x, y): (i64, i64), &(left, top, width, _): &(i64, i64, i64, NodeId)| {
+        let on_side = (x == left || x == left + width) && (top..=top + BOX_HEIGHT).contains(&y);
+        on_side || (y == top || y == top + BOX_HEIGHT) && (left..=left + width).contains(&x)
+    };
+    for ((from, relation, to), arrow) in cycle.edges().zip(&layout.arrows) {
+        let (first, last) = (arrow.points[0], arrow.points[arrow.points.len() - 1]);
+        assert!(touches(first, card(from)) && touches(last, card(to)), "{from:?} {to:?} {:?}", arrow.points);
+        assert_eq!(arrow.relation, relation);
+        let is_delay = cycle.delays(graph).any(|delay| delay == (from, to));
+        assert_eq!(arrow.is_broken, is_delay && graph.is_overtaken(from, to));
+    }
+}
+
+#[test]
+fn every_event_of_a_cycle_is_told_and_every_store_that_waited_is_marked() {
+    let mut random = Random(9);
+    let mut cycles = 0;
+    for _ in 0..1_500 {
+        let program = random_program(&mut random);
+        let run = random_run(&program, Model::Tso, &mut random, 16);
+        let replay = crate::replay(&program, &run).expect("the steps are possible");
+        let graph = HappensBefore::new(&replay);
+        let Some(cycle) = graph.cycle() else { continue };
+        cycles += 1;
+        let picture = svg(&program, &replay, &graph, &cycle);
+        let (words, texts) = (words(&picture), step_texts(&program, &replay));
+        let delays: Vec<_> = cycle.delays(&graph).filter(|&(store, load)| graph.is_overtaken(store, load)).collect();
+        let stores: std::collections::BTreeSet<_> = delays.iter().map(|delay| delay.0).collect();
+        assert_eq!(picture.matches("stroke-width=\"3\"").count(), stores.len());
+        assert_eq!(picture.matches("url(#alarm)").count(), delays.len());
+        for &(id, relation) in cycle.links() {
+            let node = graph.node(id);
+            let title = format!("{}: {}", node.step.number(), shorten(&texts[node.step.index()].to_string(), LONGEST));
+            let at =
+                words.iter().position(|word| *word == escape(&title)).unwrap_or_else(|| panic!("{title}: {words:?}"));
+            let line = replay.events()[node.step.index()].line(&program);
+            let remark = match node.landed.filter(|_| stores.contains(&id)) {
+                Some(landed) => format!("line {line}, waits in the buffer until step {}", landed.number()),
+                None if stores.contains(&id) => format!("line {line}, waits in the buffer"),
+                None => format!("line {line}"),
+            };
+            assert_eq!(words[at + 1], remark, "{words:?}");
+            assert!(words.contains(&relation.name()), "{words:?}");
+            let explained = format!("{}: ", relation.name());
+            assert!(words.iter().any(|word| word.starts_with(&explained)), "{words:?}");
+            assert!(words.contains(&program.thread(node.thread).name.as_str()));
+        }
+        let relations: std::collections::BTreeSet<_> = cycle.links().iter().map(|(_, relation)| *relation).collect();
+        let legend =
+            words.iter().filter(|word| word.contains(": ") && !word.starts_with(|first: char| first.is_ascii_digit()));
+        assert_eq!(legend.count(), relations.len(), "{words:?}");
+    }
+    assert!(cycles > 30, "only {cycles} cycles");
+}
+
 #[test]
 fn boxes_lie_apart_and_arrows_go_around_them() {
     let mut random = Random(7);
@@ -88,6 +160,9 @@ fn boxes_lie_apart_and_arrows_go_around_them() {
         assert_eq!(layout.arrows.len(), cycle.links().len());
         assert!(layout.arrows.iter().any(|arrow| arrow.is_broken), "some order was lost");
         check(&layout);
+        let numbered =
+            Layout::new(&graph, &cycle, |id| Card { title: id.0.to_string(), remark: String::new(), is_marked: false });
+        assert_boxes_and_arrows_belong_together(&graph, &cycle, &numbered);
     }
     assert!(cycles > 100, "only {cycles} cycles");
 }
