@@ -68,6 +68,7 @@ fn partners() -> Vec<Vec<Instruction>> {
         vec![store(X, 1), load(0, Y)],
         vec![load(0, X), store(Y, 1)],
         vec![exchange(0, X, 1)],
+        vec![Instruction::Lock, store(X, 1), Instruction::Fence, store(X, 0), Instruction::Unlock],
     ]
 }
 
@@ -112,6 +113,8 @@ fn kinds(program: &Program) -> Vec<PropertyKind> {
         PropertyKind::Forbid(both(place(0, last(0)), cell_is(X, 1))),
         PropertyKind::Forbid(both(place(0, LocId(1)), place(1, LocId(0)))),
         PropertyKind::Forbid(both(register_is(0, 0, 1), register_is(1, 0, 0))),
+        PropertyKind::Forbid(cell_is(X, 1)),
+        PropertyKind::Forbid(both(place(1, LocId(1)), cell_is(X, 2))),
         PropertyKind::Exists(both(register_is(0, 1, 0), cell_is(Y, 1))),
         PropertyKind::Exists(cell_is(A, 1)),
         PropertyKind::Always(both(cell_is(X, 1), register_is(1, 0, 0))),

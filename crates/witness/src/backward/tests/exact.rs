@@ -1,6 +1,7 @@
 //! The checker against the definition: what can be reached under TSO has no proof, however it is repaired; what cannot
 //! be reached has one.
 
+use weir_ir::{BinaryRmw, Rmw};
 use weir_testkit::random::{self, Config};
 use weir_testkit::tiny::{self, Alphabet};
 use weir_testkit::{Rng, dump, explore};
@@ -30,10 +31,14 @@ impl Tally {
 
     /// Asks about each goal that can be reached by itself, and about all others at once.
     fn ask_goals(&mut self, program: &Program) {
-        let outcome = explore(program, weir_testkit::Model::Tso, 3_000).expect("supported");
-        if !outcome.complete {
-            return;
+        if explore(program, weir_testkit::Model::Tso, 3_000).expect("supported").complete {
+            self.ask_found(program, 3_000);
         }
+    }
+
+    /// The same of a program of which so many states show all that there is to see.
+    fn ask_found(&mut self, program: &Program, limit: usize) {
+        let outcome = explore(program, weir_testkit::Model::Tso, limit).expect("supported");
         let is_deadlock = |id: usize| program.properties[id].kind == PropertyKind::ForbidDeadlock;
         let properties = (0..program.properties.len()).filter(|&id| !is_deadlock(id)).map(PropertyId::new);
         let properties = properties.map(|id| (Goal::Property(id), weir_testkit::Goal::Property(id)));
@@ -104,7 +109,7 @@ fn goals_of_random_programs_have_a_proof_exactly_if_they_cannot_be_reached() {
     let mut tally = Tally::default();
     let configs = [Config::acyclic(), Config::cyclic(), Config::locking(), Config::crowded()];
     for seed in 0..160 {
-        let config = Config { statements: (1, 3), absent_threads: 0, ..configs[seed as usize % 4].clone() };
+        let config = Config { statements: (1, 3), absent_threads: 30, ..configs[seed as usize % 4].clone() };
         tally.ask_goals(&random::program(seed, &config));
     }
     assert!(tally.accepted > 60 && tally.refused > 60, "{tally:?}");
@@ -127,6 +132,82 @@ fn storing() -> Vec<Program> {
     bodies.into_iter().map(|bodies| program(bodies.map(sequence).to_vec())).collect()
 }
 
+/// Loops of one or two steps, some of which lead from a place to itself.
+fn looping() -> Vec<Program> {
+    let loose =
+        |address, operation| Instruction::ReadModifyWrite { register: None, address: number(address), operation };
+    let flip = || loose(X, Rmw::Fetch(BinaryRmw::Xor, number(1)));
+    let writers = [
+        vec![(0, 0, store(X, 1)), (0, 1, store(Y, 1))],
+        vec![(0, 0, loose(X, Rmw::Exchange(number(1)))), (0, 1, store(Y, 1))],
+        vec![(0, 0, flip()), (0, 1, store(Y, 1))],
+        vec![
+            (0, 0, loose(X, Rmw::CompareAndSwap { expected: number(1), new: number(0) })),
+            (0, 1, store(X, 1)),
+            (1, 0, Instruction::Skip),
+        ],
+        vec![(0, 1, Instruction::Lock), (1, 1, flip()), (1, 0, Instruction::Unlock)],
+        vec![(0, 1, store(X, 1)), (1, 0, Instruction::Fence), (1, 0, store(X, 2)), (1, 2, load(0, Y))],
+        vec![(0, 1, Instruction::Lock), (1, 2, store(X, 1)), (2, 3, store(X, 0)), (3, 0, Instruction::Unlock)],
+        vec![(0, 0, load(0, Y)), (0, 1, store(X, 1)), (1, 1, snapshot(X, Y))],
+    ];
+    let readers = [
+        vec![(0, 1, load(0, X)), (1, 2, load(1, Y))],
+        vec![(0, 1, snapshot(X, Y)), (1, 2, store(X, 2))],
+        vec![(0, 1, exchange(0, X, 2)), (1, 2, load(1, X))],
+    ];
+    let pairs =
+        writers.iter().flat_map(|writer| readers.iter().map(move |reader| vec![writer.clone(), reader.clone()]));
+    pairs.map(|threads| family::with_data(program(threads))).collect()
+}
+
+#[test]
+fn goals_of_loops_have_a_proof_exactly_if_they_cannot_be_reached() {
+    let mut tally = Tally::default();
+    for program in looping() {
+        // Stores may wait in any number; that what is not found among many states cannot be reached is known all the same.
+        tally.ask_found(&program, 3_000);
+    }
+    assert!(tally.accepted > 20 && tally.refused > 60 && tally.gave_up == 0, "{tally:?}");
+}
+
+#[test]
+fn a_thread_that_no_goal_names_may_hold_the_lock() {
+    // Only while P1 holds the lock is x 1, or are x and y different.
+    let brief = [
+        store(X, 1),
+        Instruction::Fence,
+        store(Y, 1),
+        Instruction::Fence,
+        store(X, 0),
+        Instruction::Fence,
+        store(Y, 0),
+    ];
+    let locked = [Instruction::Lock].into_iter().chain(brief).chain([Instruction::Fence, Instruction::Unlock]);
+    let locked = sequence(locked.collect());
+    let seen = |x, y| PropertyKind::Forbid(family::both(cell_is(X, x), cell_is(Y, y)));
+    let mut tally = Tally::default();
+    for bystander in [
+        vec![],
+        vec![Instruction::Skip],
+        vec![load(0, X)],
+        vec![Instruction::Lock, Instruction::Unlock],
+        vec![store(Z, 1)],
+    ] {
+        let mut program = program(vec![sequence(bystander.clone()), locked.clone()]);
+        for kind in [PropertyKind::Forbid(cell_is(X, 1)), seen(1, 0), seen(1, 1), seen(0, 1), seen(1, 2)] {
+            program = with_property(program, kind).0;
+        }
+        let at_end = family::at(0, vec![LocId::new(bystander.len())]);
+        program = with_property(program, PropertyKind::Forbid(family::both(at_end, cell_is(X, 1)))).0;
+        tally.ask_goals(&program);
+        // What the other one loads, it loads before or after, and never in between.
+        let read = family::both(family::register_is(0, 0, 1), cell_is(X, 1));
+        tally.ask_goals(&with_property(program, PropertyKind::Forbid(read)).0);
+    }
+    assert!(tally.refused >= 30 && tally.accepted >= 5 && tally.gave_up == 0, "{tally:?}");
+}
+
 #[test]
 fn states_have_a_proof_exactly_if_they_cannot_be_reached() {
     let mut tally = Tally::default();
@@ -138,6 +219,34 @@ fn states_have_a_proof_exactly_if_they_cannot_be_reached() {
     }
     assert!(tally.accepted > 30 && tally.refused > 300 && tally.gave_up < 20, "{tally:?}");
 }
+
+#[test]
+fn proofs_hold_no_more_than_they_need() {
+    // One number for each program: how many configurations it takes to show that the threads do not end with values that
+    // they cannot end with. With fewer there would be no proof; if more were asked for, proofs that leave out what is
+    // impossible anyway would be refused.
+    let sizes: Vec<usize> = storing()
+        .into_iter()
+        .map(|mut program| {
+            let at_end =
+                |thread: u32| family::at(thread, vec![LocId::new(program.body(ThreadId(thread)).locations.len() - 1)]);
+            let ends = family::both(at_end(0), at_end(1));
+            for (first, second) in (0..3).flat_map(|first| (0..3).map(move |second| (first, second))) {
+                let values = family::both(family::register_is(0, 0, first), family::register_is(1, 0, second));
+                program = with_property(program, PropertyKind::Forbid(family::both(ends.clone(), values))).0;
+            }
+            let reached = explore(&program, weir_testkit::Model::Tso, 3_000).expect("supported").goals;
+            let is_open = |id: &PropertyId| !reached.contains_key(&weir_testkit::Goal::Property(*id));
+            let goals = (0..9).map(PropertyId).filter(is_open).map(Goal::Property).collect();
+            let mut forger = Forger::new(&program, goals, 60).expect("few states");
+            assert_eq!(forger.run(LARGEST), Outcome::Accepted);
+            forger.proof.configurations.len()
+        })
+        .collect();
+    assert_eq!(sizes, SIZES);
+}
+
+const SIZES: [usize; 10] = [128, 0, 0, 43, 85, 0, 36, 35, 53, 150];
 
 /// The same threads with states of one class put together and registers left out, at random.
 fn blurred(program: &Program, proof: &BackwardProof, rng: &mut Rng) -> BackwardProof {
@@ -176,7 +285,7 @@ fn threads_seen_vaguely_prove_nothing_that_is_not_so() {
     let (mut refused, mut accepted) = (0, 0);
     for program in family::programs().into_iter().step_by(5).chain(storing().into_iter().map(family::with_data)) {
         let outcome = explore(&program, weir_testkit::Model::Tso, 3_000).expect("supported");
-        for goal in (0..7).map(PropertyId) {
+        for goal in (0..9).map(PropertyId) {
             let is_reached = outcome.goals.contains_key(&weir_testkit::Goal::Property(goal));
             let whole = Forger::new(&program, vec![Goal::Property(goal)], 60).expect("few states").proof;
             let proof = blurred(&program, &whole, &mut rng);
@@ -190,5 +299,5 @@ fn threads_seen_vaguely_prove_nothing_that_is_not_so() {
             }
         }
     }
-    assert!(refused > 80 && accepted > 150, "{refused} refused, {accepted} accepted");
+    assert!(refused > 80 && accepted > 100, "{refused} refused, {accepted} accepted");
 }

@@ -9,7 +9,7 @@ use super::super::goals::{Shower, condition};
 use super::super::locals::{Locals, Values, locals};
 use super::super::order::covers;
 use super::super::steps::Steps;
-use super::threads::local_states;
+use super::threads::{local_states, running};
 use super::*;
 
 /// What the checker says in the end.
@@ -41,7 +41,7 @@ impl<'a> Forger<'a> {
 
     /// None if the classes are not even well formed.
     pub(super) fn with(program: &'a Program, proof: BackwardProof) -> Option<Self> {
-        let threads: Vec<ThreadId> = program.thread_ids().collect();
+        let threads = running(program);
         let (locals, values) = locals(program, &threads, &proof).ok()?;
         Some(Self { program, threads, locals, values, proof })
     }

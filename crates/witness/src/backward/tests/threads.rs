@@ -2,20 +2,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Address, Edge, Instruction, Program, RegExpr, RegId, Rmw, ThreadId, Value};
+use weir_ir::{Address, Edge, Instruction, Multiplicity, Program, RegExpr, RegId, Rmw, ThreadId, Value};
 
 use super::super::LocalState;
 
 /// The values that cells may hold.
 type Values = BTreeMap<Address, BTreeSet<Value>>;
 
-/// For each thread its states; none if there are more than `limit`.
+/// The threads that run.
+pub(super) fn running(program: &Program) -> Vec<ThreadId> {
+    program.thread_ids().filter(|&thread| program.thread(thread).multiplicity == Multiplicity::One).collect()
+}
+
+/// For each thread that runs its states; none if there are more than `limit`.
 pub(super) fn local_states(program: &Program, limit: usize) -> Option<Vec<BTreeSet<LocalState>>> {
     let mut values = Values::new();
-    let mut states: Vec<BTreeSet<LocalState>> = program.thread_ids().map(|thread| start(program, thread)).collect();
+    let threads = running(program);
+    let mut states: Vec<BTreeSet<LocalState>> = threads.iter().map(|&thread| start(program, thread)).collect();
     loop {
         let before = (states.clone(), values.clone());
-        for (thread, own) in program.thread_ids().zip(&mut states) {
+        for (&thread, own) in threads.iter().zip(&mut states) {
             for state in own.clone() {
                 for (_, edge) in program.body(thread).edges_from(state.location) {
                     own.extend(after(program, thread, &state, edge, &mut values));

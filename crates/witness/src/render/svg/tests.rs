@@ -1,7 +1,9 @@
 use super::layout::{Arrow, Layout};
 use super::*;
 use crate::Model;
-use crate::testing::{Random, X, Y, accept, load, program, random_program, random_run, sequence, store};
+use weir_ir::Instruction;
+
+use crate::testing::{Random, X, Y, Z, accept, load, program, random_program, random_run, sequence, store};
 
 /// The contents of all `text` elements.
 fn words(picture: &str) -> Vec<&str> {
@@ -31,6 +33,29 @@ fn store_buffering_is_drawn_with_the_store_that_waits() {
     assert_eq!(picture.matches("stroke-width=\"3\"").count(), 1, "one box is marked");
     assert_eq!(picture.matches("url(#alarm)").count(), 1, "one arrow is marked");
     assert_eq!(picture.matches("marker-end").count(), 4);
+}
+
+/// Pictures are data: `WEIR_BLESS=1` accepts what is drawn now; look at them before you commit.
+fn assert_picture(name: &str, program: &Program, script: &str) {
+    let replay = accept(program, Model::Tso, script);
+    let graph = HappensBefore::new(&replay);
+    let picture = svg(program, &replay, &graph, &graph.cycle().expect("a cycle"));
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/render/svg/tests").join(name);
+    if std::env::var_os("WEIR_BLESS").is_some() {
+        std::fs::write(&path, &picture).expect("it can be written");
+    }
+    assert_eq!(picture, std::fs::read_to_string(&path).expect("the picture is there"), "{name}");
+}
+
+#[test]
+fn pictures_look_as_they_did() {
+    assert_picture("store-buffering.svg", &store_buffering(), "0 0 1 1f 1 0f");
+    let reader = sequence(vec![load(0, Y), load(1, X)]);
+    let three = program(vec![sequence(vec![store(X, 1), load(0, Y)]), sequence(vec![store(Y, 1)]), reader]);
+    assert_picture("three-threads.svg", &three, "0 0 1 1f 2 2");
+    let section = sequence(vec![Instruction::Lock, load(0, Z), store(Y, 1), Instruction::Unlock]);
+    let locked = program(vec![section, sequence(vec![store(Z, 1), load(0, Y)])]);
+    assert_picture("section.svg", &locked, "1 1 0 0 0 0f 0 1f");
 }
 
 #[test]

@@ -163,3 +163,34 @@ fn every_step_is_in_its_lane_with_the_state_after_it() {
         compare(&program, &replay(&program, &run).expect("the run is possible"), number % 3 == 0);
     }
 }
+
+#[test]
+fn lanes_are_as_wide_as_the_line_allows() {
+    let mut program = program(vec![
+        sequence(vec![load(0, X), store(X, 1), load(1, X)]),
+        sequence(vec![exchange(0, X, 7), Instruction::Fence]),
+    ]);
+    program.shared[0].name = "a_rather_long_name".into();
+    let replay = accept(&program, Model::Tso, "0 0 0f 0 1 1");
+    let (mut widths, mut lists) = (BTreeSet::new(), 0);
+    for line_width in 60..200 {
+        let options = LaneOptions { line_width, ..LaneOptions::default() };
+        let picture = Picture::new(&program, &replay, &options);
+        let table = |lane_width| picture.table(&Style::Lanes { lane_width });
+        let fitting =
+            (options.least_lane_width..=options.lane_width).filter(|&width| table(width).width() <= line_width);
+        let text = lanes(&program, &replay, &options);
+        match fitting.max() {
+            Some(width) => {
+                assert_eq!(text, table(width).text(), "{line_width}");
+                assert!(text.lines().all(|line| line.chars().count() <= line_width));
+                widths.insert(width);
+            }
+            None => {
+                assert_eq!(text, picture.table(&Style::List).text(), "{line_width}");
+                lists += 1;
+            }
+        }
+    }
+    assert!(widths.len() > 10 && lists > 10, "{widths:?} {lists}");
+}
