@@ -3,6 +3,7 @@
 //! - [`mod@reference`]: a naive interpreter for SC and TSO that visits every reachable state;
 //! - [`tiny`]: every program of a small shape; [`random`]: seeded random programs;
 //! - [`shrink()`]: makes a failing program small; [`dump()`]: shows it;
+//! - [`variants()`]: programs that are nearly the same, and may not be safe;
 //! - [`sketch`]: writes programs by hand in a few words.
 //!
 //! Nothing here shares code with an engine, so that a mistake in one is no mistake in the other.
@@ -14,6 +15,7 @@ mod rng;
 mod shrink;
 pub mod sketch;
 pub mod tiny;
+mod variants;
 
 pub use dump::dump;
 pub use reference::{
@@ -21,3 +23,4 @@ pub use reference::{
 };
 pub use rng::Rng;
 pub use shrink::shrink;
+pub use variants::variants;

@@ -86,51 +86,6 @@ impl<'a> Forger<'a> {
     }
 }
 
-/// The program with one instruction changed, in each of the ways that may make it unsafe.
-fn variants(program: &Program) -> Vec<Program> {
-    let mut variants = Vec::new();
-    for thread in program.thread_ids() {
-        for (id, edge) in program.body(thread).edges().iter().enumerate() {
-            for instruction in substitutes(&edge.instruction) {
-                let mut variant = program.clone();
-                let mut at = 0;
-                variant.threads[thread.index()].body = program.body(thread).map_edges(|edge| {
-                    at += 1;
-                    let is_this = at == id + 1;
-                    let instruction = if is_this { instruction.clone() } else { edge.instruction.clone() };
-                    weir_ir::Edge { instruction, ..edge.clone() }
-                });
-                variants.push(variant);
-            }
-        }
-    }
-    variants
-}
-
-/// A fence, lock or guard becomes `skip`; a constant changes; what is atomic is no more.
-fn substitutes(instruction: &Instruction) -> Vec<Instruction> {
-    match instruction {
-        Instruction::Fence
-        | Instruction::Lock
-        | Instruction::Unlock
-        | Instruction::Assume(_)
-        | Instruction::Load { .. } => {
-            vec![Instruction::Skip]
-        }
-        Instruction::Store { address, value } => {
-            let more = weir_ir::Expr::binary(weir_ir::BinaryOp::BitXor, value.clone(), number(1));
-            vec![Instruction::Store { address: address.clone(), value: more }, Instruction::Skip]
-        }
-        Instruction::ReadModifyWrite { address, .. } => {
-            vec![Instruction::Skip, Instruction::Store { address: address.clone(), value: number(1) }]
-        }
-        Instruction::Snapshot(loads) => {
-            vec![Instruction::Load { register: loads[0].0, address: loads[0].1.clone() }]
-        }
-        _ => Vec::new(),
-    }
-}
-
 fn to_goal(goal: weir_testkit::Goal) -> Goal {
     match goal {
         weir_testkit::Goal::Property(id) => Goal::Property(id),
@@ -159,7 +114,7 @@ fn forge_all(programs: impl IntoIterator<Item = Program>, largest: usize) -> usi
             continue;
         }
         let Some(proof) = closure(&program, buffering, largest) else { continue };
-        let variants = variants(&program);
+        let variants = weir_testkit::variants(&program);
         // Of many variants a few are enough; which ones differs from program to program.
         for variant in variants.iter().skip(number % 3).step_by(3).chain([&program]) {
             tried += forge(variant, &proof, buffering);
