@@ -4,8 +4,8 @@ use std::path::Path;
 
 use weir_ir::{LocId, Multiplicity, Program, RegId, ThreadId, Value};
 use weir_witness::{
-    AbstractBuffer, AbstractState, AbstractThread, BackwardProof, Buffering, Certificate, Configuration, LocalState,
-    Message, ThreadView, Waiting,
+    AbstractBuffer, AbstractState, AbstractThread, BackwardProof, Buffering, Certificate, Configuration, Goal,
+    LocalState, Message, ThreadView, Waiting,
 };
 
 use crate::json::{
@@ -23,12 +23,19 @@ pub(crate) enum Proof {
     Backward(BackwardProof),
 }
 
+impl Proof {
+    /// What it shows to be out of reach.
+    pub(crate) fn goals(&self) -> &[Goal] {
+        match self {
+            Self::Forward(certificate) => &certificate.goals,
+            Self::Backward(proof) => &proof.goals,
+        }
+    }
+}
+
 /// A certificate with all that is needed to check it again.
 pub(crate) fn to_saved(program: &Program, proof: &Proof, file: &Path, defines: &[(String, Value)]) -> SavedCertificate {
-    let goals = match proof {
-        Proof::Forward(certificate) => &certificate.goals,
-        Proof::Backward(proof) => &proof.goals,
-    };
+    let goals = proof.goals();
     let empty = SavedCertificate {
         format: CERTIFICATE_FORMAT,
         kind: CertificateKind::Configurations,

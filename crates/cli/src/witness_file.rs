@@ -179,11 +179,37 @@ pub(crate) fn compare(program: &Program, saved: &SavedWitness, replay: &Replay) 
             return Err(Misfit { step: Some(index as u64 + 1), reason });
         }
     }
-    if !saved.cycle.is_empty() && !HappensBefore::new(replay).is_cyclic() {
-        let reason = "the file claims a cycle of happens-before, but the run has none".into();
-        return Err(Misfit { step: None, reason });
+    if saved.cycle.is_empty() {
+        return Ok(());
+    }
+    let trace = HappensBefore::new(replay);
+    let misfit = |reason: &str| Err(Misfit { step: None, reason: reason.to_owned() });
+    if !trace.is_cyclic() {
+        return misfit("the file claims a cycle of happens-before, but the run has none");
+    }
+    if !is_cycle(program, replay, &trace, &saved.cycle) {
+        return misfit("the file shows a cycle of happens-before that the run does not have");
     }
     Ok(())
+}
+
+/// Whether each event is one of the run, and comes before the next as the file says.
+fn is_cycle(program: &Program, replay: &Replay, trace: &HappensBefore, cycle: &[CycleRecord]) -> bool {
+    let find = |record: &CycleRecord| {
+        let is_this = |id: &NodeId| cycle_record(program, replay, trace, *id, record.relation) == *record;
+        (0..trace.nodes().len()).map(NodeId::new).find(is_this)
+    };
+    let Some(nodes) = cycle.iter().map(find).collect::<Option<Vec<NodeId>>>() else { return false };
+    let next = nodes.iter().cycle().skip(1);
+    nodes.iter().zip(next).zip(cycle).all(|((&from, &to), record)| match record.relation {
+        RelationName::ProgramOrder => trace.later_in_thread(from).contains(&to),
+        RelationName::StoreOrder => trace.later_stores(from).contains(&to),
+        RelationName::Source => trace.source(to) == Some(from),
+        RelationName::Conflict => trace.conflict(from) == Some(to),
+        RelationName::Section => {
+            trace.node(from).section.is_some() && trace.node(from).section == trace.node(to).section
+        }
+    })
 }
 
 /// What a file says of a step that is not so.
@@ -205,6 +231,9 @@ fn contradiction(claim: &StepRecord, fact: &StepRecord) -> Option<String> {
     }
     if claim.action != fact.action {
         return Some(format!("the file says it is a {:?}, but it is a {:?}", claim.action, fact.action).to_lowercase());
+    }
+    if claim.label.is_some() && claim.label != fact.label {
+        return Some(format!("the file says it is at {}, but it is at {}", text(&claim.label), text(&fact.label)));
     }
     if claim.cell.is_some() && claim.cell != fact.cell {
         return Some(format!("the file says the cell is {}, but it is {}", text(&claim.cell), text(&fact.cell)));
@@ -271,32 +300,42 @@ fn action_name(effect: &Effect) -> ActionName {
 }
 
 fn cycle_records(program: &Program, checked: &Checked, cycle: &Cycle) -> Vec<CycleRecord> {
-    let (trace, events) = (checked.happens_before(), checked.replay().events());
     let record = |&(id, relation): &(NodeId, Relation)| {
-        let node = trace.node(id);
-        CycleRecord {
-            step: node.step.0.saturating_add(1),
-            thread: program.thread(node.thread).name.clone(),
-            action: match node.kind {
-                NodeKind::Load => ActionName::Load,
-                NodeKind::Store => ActionName::Store,
-                NodeKind::ReadModifyWrite => ActionName::Rmw,
-                NodeKind::Fence => ActionName::Fence,
-                NodeKind::Lock => ActionName::Lock,
-                NodeKind::Unlock => ActionName::Unlock,
-            },
-            cell: node.address.map(|address| program.cell_name(address)),
-            line: events.get(node.step.index()).map_or(0, |event| event.line(program)),
-            relation: match relation {
-                Relation::ProgramOrder => RelationName::ProgramOrder,
-                Relation::StoreOrder => RelationName::StoreOrder,
-                Relation::Source => RelationName::Source,
-                Relation::Conflict => RelationName::Conflict,
-                Relation::Section => RelationName::Section,
-            },
-        }
+        let relation = match relation {
+            Relation::ProgramOrder => RelationName::ProgramOrder,
+            Relation::StoreOrder => RelationName::StoreOrder,
+            Relation::Source => RelationName::Source,
+            Relation::Conflict => RelationName::Conflict,
+            Relation::Section => RelationName::Section,
+        };
+        cycle_record(program, checked.replay(), checked.happens_before(), id, relation)
     };
     cycle.links().iter().map(record).collect()
+}
+
+fn cycle_record(
+    program: &Program,
+    replay: &Replay,
+    trace: &HappensBefore,
+    id: NodeId,
+    relation: RelationName,
+) -> CycleRecord {
+    let node = trace.node(id);
+    CycleRecord {
+        step: node.step.0.saturating_add(1),
+        thread: program.thread(node.thread).name.clone(),
+        action: match node.kind {
+            NodeKind::Load => ActionName::Load,
+            NodeKind::Store => ActionName::Store,
+            NodeKind::ReadModifyWrite => ActionName::Rmw,
+            NodeKind::Fence => ActionName::Fence,
+            NodeKind::Lock => ActionName::Lock,
+            NodeKind::Unlock => ActionName::Unlock,
+        },
+        cell: node.address.map(|address| program.cell_name(address)),
+        line: replay.events().get(node.step.index()).map_or(0, |event| event.line(program)),
+        relation,
+    }
 }
 
 /// The model as JSON names it.

@@ -3,6 +3,7 @@
 //! - [`mod@reference`]: a naive interpreter for SC and TSO that visits every reachable state;
 //! - [`tiny`]: every program of a small shape; [`random`]: seeded random programs;
 //! - [`shrink()`]: makes a failing program small; [`dump()`]: shows it;
+//! - [`variants()`]: programs that are nearly the same, and may not be safe;
 //! - [`sketch`]: writes programs by hand in a few words.
 //!
 //! Nothing here shares code with an engine, so that a mistake in one is no mistake in the other.
@@ -14,8 +15,10 @@ mod rng;
 mod shrink;
 pub mod sketch;
 pub mod tiny;
+mod variants;
 
 pub use dump::dump;
-pub use reference::{Drained, FinalState, Goal, Model, Outcome, Unsupported, chance, drained_states, explore};
+pub use reference::{Drained, FinalState, Goal, Model, Outcome, Unsupported, View, chance, drained_states, explore};
 pub use rng::Rng;
 pub use shrink::shrink;
+pub use variants::variants;

@@ -9,6 +9,7 @@ mod goals;
 mod loose;
 mod state;
 mod steps;
+mod view;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
@@ -18,6 +19,7 @@ use weir_ir::{Address, EdgeId, Instruction, LocId, Multiplicity, Program, Proper
 use goals::{goals_of, is_deadlock};
 use state::State;
 use steps::{Action, successors};
+pub use view::View;
 
 /// A memory model.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -1,5 +1,8 @@
 //! Small programs and runs for tests.
 
+pub(crate) mod family;
+pub(crate) mod walk;
+
 use weir_ir::{
     Address, BinaryOp, Body, Edge, EdgeId, Expr, Instruction, LocId, Location, Multiplicity, Program, Property,
     PropertyKind, Range, RegExpr, RegId, Register, Rmw, Shared, Source, Span, StateExpr, Thread, ThreadId, Value,

@@ -54,6 +54,9 @@ pub(super) fn written(
         Err(Failure::Refused(diagnostic)) => return Ok(Err(diagnostic.message)),
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
+    if proof.goals().is_empty() {
+        return Ok(Err("the program states no property, so there is nothing to prove".to_owned()));
+    }
     if let Err(misfit) = accepted(program, &proof) {
         return Err(Trouble::Bug(format!("a certificate is not accepted: {}", misfit.reason)));
     }

@@ -3,6 +3,7 @@
 //! One test program for all of it, since linking takes longer than most of the tests.
 
 mod bad_input;
+mod certificate;
 mod fences;
 mod files;
 mod interrupt;
@@ -14,5 +15,6 @@ mod prob;
 mod replay;
 mod robust;
 mod support;
+mod tampering;
 mod transcripts;
 mod witness;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{Ran, sample, scratch, weir, weir_with_input, write};
+use crate::tampering::{changed_leaf, leaves};
 use crate::witness::{self, is_no};
 
 /// A saved run of a sample, and where it is.
@@ -93,6 +94,51 @@ fn what_the_file_says_of_its_steps_must_be_so() {
     is_no(&ran, "the run is about `forbid deadlock`, but property 1 of the program is `forbid P0 at critical");
     let ran = replay_changed("peterson", "replay-wrong-model", |witness| witness["model"] = json!("sc"));
     is_no(&ran, "step ");
+}
+
+/// What a field is about: the kind of its step, and its name.
+fn subject(witness: &Value, place: &str) -> String {
+    let parts: Vec<&str> = place.split('/').collect();
+    match parts[..] {
+        ["", "steps", step, ref field @ ..] => {
+            format!("{} {}", witness["steps"][step.parse::<usize>().expect("a number")]["action"], field.join(" "))
+        }
+        ["", "cycle", _, field] => format!("cycle {field}"),
+        _ => place.to_owned(),
+    }
+}
+
+#[test]
+fn whatever_is_changed_in_a_saved_run_is_noticed() {
+    let mut subjects = std::collections::BTreeSet::new();
+    let snapshot = scratch("replay-tampered-snapshot");
+    let text = "shared x, y; thread P { x = 1; let a, b; a, b = x, y; lock; y = 2; unlock; fence; } thread Q { y = 1; }
+        forbid P at end && P.b == 1 && y == 2;";
+    let snapshot = write(&snapshot, "snapshot.weir", text.as_bytes());
+    let programs = [
+        ("reach", sample("peterson")),
+        ("reach", sample("rmw")),
+        ("reach", sample("havoc")),
+        ("reach", sample("assertion")),
+        ("reach", snapshot),
+        ("robust", sample("sb")),
+    ];
+    for (number, (command, program)) in programs.into_iter().enumerate() {
+        let (path, witness) = witness::saved(command, &program, &format!("replay-tampered-{number}"));
+        for place in leaves(&witness) {
+            if !subjects.insert(subject(&witness, &place)) {
+                continue;
+            }
+            std::fs::write(&path, changed_leaf(&witness, &place).to_string()).expect("it can be written");
+            let ran = weir(&["replay", &program, &path]);
+            ran.assert_no_bug();
+            let is_remark = ["/weir", "/file"].contains(&place.as_str());
+            assert_eq!(ran.status == Some(0), is_remark, "{program}: {place} was changed: {ran:?}");
+        }
+    }
+    for subject in ["\"load\" value", "\"snapshot\" loads 0 cell", "\"rmw\" read", "\"local\" choice", "cycle step"] {
+        assert!(subjects.contains(subject), "{subject} is not in {subjects:?}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use weir::{Limit, Verdict};
 use weir_ir::{LocId, Program, Property, PropertyKind, Span};
 use weir_testkit::random::{self, Config};
 use weir_testkit::sketch::{all_of, at as at_location, cell_value, equal, register_of};
-use weir_testkit::{Model, Outcome, dump, explore, shrink};
+use weir_testkit::{Model, Outcome, dump, explore, shrink, variants};
 use weir_witness::{Goal, check_certificate};
 
 use crate::support::{ask, control, goals, options, seeds, to_testkit, word};
@@ -104,6 +104,30 @@ fn certified(
         Ok(()) => Err(format!("a certificate without its state {without} still counts")),
         Err(_) => Ok(()),
     }
+}
+
+#[test]
+fn a_certificate_is_none_of_a_program_that_is_not_safe() {
+    let (mut certificates, mut refused) = (0, 0);
+    for seed in 0..60 {
+        let program = random::program(seed, &[Config::acyclic(), Config::locking()][seed as usize % 2]);
+        for (number, goal) in goals(&program).into_iter().enumerate() {
+            let (engine, bound, _) = QUESTIONS[(seed as usize + number) % QUESTIONS.len()];
+            let question = options(engine, bound, &[goal]);
+            let report = ask(&program, &question, STATES);
+            let (Verdict::Holds, Some(buffering)) = (&report.verdict, report.buffering) else { continue };
+            let Ok(Ok(certificate)) = certify(&program, &question, buffering, &control(STATES)) else { continue };
+            certificates += 1;
+            for variant in variants(&program) {
+                let reached = explore(&variant, Model::Tso, REFERENCE).expect("supported").goals;
+                if reached.contains_key(&to_testkit(goal)) {
+                    assert!(check_certificate(&variant, &certificate).is_err(), "seed {seed}\n{}", dump(&variant));
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(certificates > 30 && refused > 20, "{certificates} certificates, {refused} refused");
 }
 
 fn random(config: &Config, count: u64) -> Tally {

@@ -5,8 +5,8 @@ use weir::{Budget, Control};
 use weir_ir::{Program, Property, PropertyKind, Span, Value};
 use weir_testkit::random::{Config, Statement, program};
 use weir_testkit::reference::{self, explore};
-use weir_testkit::{Rng, dump};
-use weir_witness::{BackwardFault, BackwardProof, Message, check_backward_proof};
+use weir_testkit::{Rng, dump, variants};
+use weir_witness::{BackwardFault, BackwardProof, Goal, Message, check_backward_proof};
 
 use crate::{ends, state_goals};
 
@@ -68,6 +68,32 @@ fn proofs_are_accepted_and_parts_of_them_are_not() {
     }
     assert!(accepted > 100 && parts > 40, "{accepted} accepted, {parts} parts");
     assert!(refuted * 10 > parts * 8, "{refuted} of {parts} parts refuted");
+}
+
+#[test]
+fn a_proof_is_none_of_a_program_that_is_not_safe() {
+    let (mut proofs, mut refused) = (0, 0);
+    let random = (0..80).map(|seed| {
+        let configs = [Config::acyclic(), Config::locking(), Config::crowded()];
+        program(seed, &configs[seed as usize % 3].clone().weighing(Statement::Fence, 12))
+    });
+    for program in random.chain((0..60).filter_map(impossible)) {
+        let Some(whole) = proof(&program) else { continue };
+        proofs += 1;
+        for variant in variants(&program) {
+            let reached = explore(&variant, reference::Model::Tso, 2_000).expect("the reference can").goals;
+            let is_reached = |goal: &Goal| match *goal {
+                Goal::Property(id) => reached.contains_key(&reference::Goal::Property(id)),
+                Goal::Assertion(thread) => reached.contains_key(&reference::Goal::Assertion(thread)),
+                Goal::NotRobust => false,
+            };
+            if whole.goals.iter().any(is_reached) {
+                assert!(fault(&variant, &whole).is_some(), "{}", dump(&variant));
+                refused += 1;
+            }
+        }
+    }
+    assert!(proofs > 50 && refused > 50, "{proofs} proofs, {refused} refused");
 }
 
 #[test]

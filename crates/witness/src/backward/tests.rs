@@ -1,9 +1,13 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{LocId, Program, PropertyKind, RegId, Value};
+use weir_ir::{Address, Instruction, LocId, Program, PropertyId, PropertyKind, RegId, ThreadId, Value};
 
 use super::*;
 use crate::testing::*;
+
+mod exact;
+mod forger;
+mod threads;
 
 /// `x = 1` beside `r = x`, at whose end `r` is not 2.
 fn claim() -> (Program, Goal) {
@@ -55,4 +59,145 @@ fn a_goal_outside_of_the_set_is_found() {
     let threads = vec![sequence(vec![store(X, 1)]), sequence(vec![load(0, X)])];
     let claim = with_property(program(threads), PropertyKind::Forbid(cell_is(X, 1)));
     assert_eq!(fault(&claim, &proof(claim.1)), Some(BackwardFault::GoalOutside));
+}
+
+fn open() -> ThreadView {
+    ThreadView { class: None, messages: Vec::new() }
+}
+
+fn at(class: usize, messages: &[Message]) -> ThreadView {
+    ThreadView { class: Some(class), messages: messages.to_vec() }
+}
+
+fn configuration(threads: Vec<ThreadView>, memory: &[(Address, Value)]) -> Configuration {
+    Configuration { threads, memory: memory.iter().copied().collect() }
+}
+
+#[test]
+fn a_proof_must_speak_of_the_threads_places_and_registers_of_the_program() {
+    let claim = claim();
+    let whole = proof(claim.1);
+    let refused = |change: &dyn Fn(&mut BackwardProof)| {
+        let mut other = whole.clone();
+        change(&mut other);
+        assert_eq!(fault(&claim, &other), Some(BackwardFault::Malformed), "{other:?}");
+    };
+    refused(&|proof| proof.classes.truncate(1));
+    refused(&|proof| proof.classes.push(Vec::new()));
+    refused(&|proof| proof.classes[0].push(Vec::new()));
+    refused(&|proof| proof.classes[0].push(vec![state(9, &[])]));
+    refused(&|proof| proof.classes[0].push(vec![state(1, &[])]));
+    refused(&|proof| proof.classes[0][1] = vec![state(1, &[(9, 0)])]);
+    refused(&|proof| proof.classes[0][1].push(state(1, &[(0, 0)])));
+    refused(&|proof| proof.classes[0][1].push(LocalState { holds_lock: true, ..state(1, &[]) }));
+    let own = |address, value| Message::Own(address, value);
+    let sent = |parts: &[(Address, Value)]| Message::Memory(parts.to_vec());
+    let views = [
+        vec![open()],
+        vec![open(), open(), open()],
+        vec![open(), at(2, &[])],
+        vec![ThreadView { class: None, messages: vec![sent(&[(X, 1)])] }, open()],
+        vec![at(0, &[own(X, 1), own(X, 1)]), open()],
+        vec![at(0, &[sent(&[])]), open()],
+        vec![at(0, &[sent(&[(Y, 1), (X, 1)])]), open()],
+        vec![at(0, &[sent(&[(X, 1), (X, 1)])]), open()],
+    ];
+    for threads in views {
+        refused(&|proof| proof.configurations.push(configuration(threads.clone(), &[(X, 2)])));
+        let mut other = whole.clone();
+        other.configurations.push(configuration(threads.clone(), &[(X, 2)]));
+        assert_eq!(check_backward_proof(&claim.0, &other).expect_err("malformed").configuration, Some(0));
+    }
+}
+
+#[test]
+fn goals_that_are_none_are_refused() {
+    let claim = claim();
+    let with = |goals: Vec<Goal>| fault(&claim, &BackwardProof { goals, ..proof(claim.1) });
+    assert_eq!(with(Vec::new()), Some(BackwardFault::UnknownGoal));
+    for goal in [Goal::NotRobust, Goal::Assertion(ThreadId(2)), Goal::Property(PropertyId(1))] {
+        assert_eq!(with(vec![goal]), Some(BackwardFault::UnknownGoal));
+        assert_eq!(with(vec![claim.1, goal]), Some(BackwardFault::UnknownGoal));
+    }
+    assert_eq!(with(vec![Goal::Assertion(ThreadId(1))]), None, "a thread that asserts nothing cannot fail");
+    let (program, goal) = with_property(claim.0.clone(), PropertyKind::ForbidDeadlock);
+    assert_eq!(fault(&(program, goal), &proof(goal)), Some(BackwardFault::Deadlock));
+}
+
+#[test]
+fn a_goal_may_not_depend_on_what_a_class_leaves_open() {
+    use weir_ir::{BinaryOp, Expr, StateAtom};
+    let reader = sequence(vec![load(0, X)]);
+    let register = Expr::Leaf(StateAtom::Register { thread: ThreadId(1), register: RegId(0) });
+    let two = Expr::binary(BinaryOp::Equal, register, Expr::Const(2));
+    let claim = with_property(program(vec![sequence(vec![store(X, 1)]), reader]), PropertyKind::Forbid(two));
+    let untold = proof(claim.1);
+    assert_eq!(fault(&claim, &untold), Some(BackwardFault::Malformed), "the register is not told");
+    let mut told = untold.clone();
+    told.classes[1] = vec![vec![state(0, &[(0, 0)])], vec![state(1, &[(0, 0)])], vec![state(1, &[(0, 1)])]];
+    assert_eq!(fault(&claim, &told), None);
+    let mut mixed = told.clone();
+    mixed.classes[1] = vec![vec![state(0, &[(0, 0)])], vec![state(1, &[(0, 0)]), state(1, &[(0, 1)])]];
+    assert_eq!(fault(&claim, &mixed), Some(BackwardFault::Mixed(ThreadId(1))));
+    told.classes[1].pop();
+    assert_eq!(fault(&claim, &told), Some(BackwardFault::MissingState(ThreadId(1))));
+}
+
+#[test]
+fn what_a_state_does_not_tell_cannot_be_computed_with() {
+    let body = sequence(vec![load(0, X), Instruction::Store { address: number(Y), value: reg(0) }]);
+    let claim = with_property(program(vec![body]), PropertyKind::Forbid(cell_is(Y, 2)));
+    let classes = vec![vec![vec![state(0, &[])], vec![state(1, &[])], vec![state(2, &[])]]];
+    let untold = BackwardProof { goals: vec![claim.1], classes, configurations: Vec::new() };
+    assert_eq!(fault(&claim, &untold), Some(BackwardFault::UnknownRegister(ThreadId(0), RegId(0))));
+}
+
+#[test]
+fn too_many_values_and_what_cannot_be_checked_are_refused() {
+    let body = sequence(vec![havoc(0, 0, 10_000), Instruction::Store { address: number(X), value: reg(0) }]);
+    let claim = with_property(program(vec![body]), PropertyKind::Forbid(cell_is(X, -1)));
+    let chosen = |most: Value| (0..=most).map(|value| state(1, &[(0, value)])).collect();
+    let classes = |most| vec![vec![vec![state(0, &[])], chosen(most), vec![state(2, &[])]]];
+    let many = |most| BackwardProof { goals: vec![claim.1], classes: classes(most), configurations: Vec::new() };
+    assert_eq!(fault(&claim, &many(10_000)), Some(BackwardFault::TooManyValues(X)));
+    assert_eq!(fault(&claim, &many(9_999)), Some(BackwardFault::MissingState(ThreadId(0))));
+    let mut arbitrary = claim.0.clone();
+    arbitrary.threads[0].multiplicity = weir_ir::Multiplicity::Arbitrary;
+    assert_eq!(fault(&(arbitrary, claim.1), &many(1)), Some(BackwardFault::Unsupported));
+    let spawning = program(vec![sequence(vec![Instruction::Spawn(ThreadId(0))])]);
+    let spawning = with_property(spawning, PropertyKind::Forbid(cell_is(X, 2)));
+    let mut few = many(1);
+    few.classes = vec![vec![vec![state(0, &[])], vec![state(1, &[])]]];
+    assert_eq!(fault(&spawning, &few), Some(BackwardFault::Unsupported));
+}
+
+#[test]
+fn threads_that_do_the_same_may_change_places_and_others_may_not() {
+    // Either stores what it chose. That P0 chose 1 and P1 chose 0 is possible, and so is the reverse.
+    let body = || sequence(vec![havoc(0, 0, 1), Instruction::Store { address: number(X), value: reg(0) }]);
+    let chose = |first, second| {
+        let at_end = |thread| family::at(thread, vec![LocId(2)]);
+        let chose = family::both(family::register_is(0, 0, first), family::register_is(1, 0, second));
+        PropertyKind::Forbid(family::both(family::both(at_end(0), at_end(1)), chose))
+    };
+    for (first, second, expected) in
+        [(1, 0, forger::Outcome::Refused), (0, 1, forger::Outcome::Refused), (1, 2, forger::Outcome::Accepted)]
+    {
+        let (program, goal) = with_property(program(vec![body(), body()]), chose(first, second));
+        let mut forger = forger::Forger::new(&program, vec![goal], 60).expect("few states");
+        assert_eq!(forger.run(1_000), expected, "{first} {second}");
+    }
+    // With another thread in its place, the first must have a configuration of its own.
+    let lone = |second: Vec<(u32, u32, Instruction)>| {
+        let place = family::both(family::at(0, vec![LocId(1)]), cell_is(X, 7));
+        with_property(program(vec![sequence(vec![Instruction::Skip]), second]), PropertyKind::Forbid(place))
+    };
+    let classes = || vec![vec![vec![state(0, &[])], vec![state(1, &[])]]; 2];
+    let goals = |claim: &(Program, Goal)| BackwardProof {
+        goals: vec![claim.1],
+        classes: classes(),
+        configurations: Vec::new(),
+    };
+    let alike = lone(sequence(vec![Instruction::Skip]));
+    assert_eq!(fault(&alike, &goals(&alike)), None, "nobody stores");
 }

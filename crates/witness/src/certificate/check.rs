@@ -49,7 +49,7 @@ pub enum Fault {
     ShowsGoal(Goal),
     /// No such set of states can show that there is no deadlock.
     Deadlock,
-    /// The program has no goal of this number.
+    /// It names no goal, or one that the program has not.
     UnknownGoal,
     /// The program asserts, but has no place for failed assertions.
     NoFailedLocation,
@@ -123,6 +123,9 @@ impl<'a> Checker<'a> {
     }
 
     fn goals_can_be_judged(&self) -> Result<(), CertificateError> {
+        if self.certificate.goals.is_empty() {
+            return Err(self.error(None, Fault::UnknownGoal));
+        }
         let fault = self.certificate.goals.iter().find_map(|goal| match goal {
             Goal::Property(property) => match self.program.properties.get(property.index()).map(|found| &found.kind) {
                 Some(PropertyKind::ForbidDeadlock) => Some(Fault::Deadlock),
@@ -261,7 +264,7 @@ impl<'a> Checker<'a> {
             }
             Fault::ShowsGoal(_) => "it shows what the certificate says cannot be reached".to_owned(),
             Fault::Deadlock => "no set of states with more than can happen shows that there is no deadlock".to_owned(),
-            Fault::UnknownGoal => "the program has no such goal".to_owned(),
+            Fault::UnknownGoal => "it names no goal of the program".to_owned(),
             Fault::NoFailedLocation => "a thread asserts, but has no place for failed assertions".to_owned(),
             Fault::Unsupported => "recursion, `spawn` and `[*]` cannot be checked".to_owned(),
         }

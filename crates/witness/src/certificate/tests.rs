@@ -1,10 +1,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Instruction, LocId, Program, PropertyKind, RegId, ThreadId};
+use weir_ir::{Instruction, LocId, Program, PropertyKind, RegId, ThreadId, Value};
 
 use super::steps::Mover;
 use super::*;
 use crate::testing::*;
+
+mod definition;
+mod false_proofs;
+mod naive;
 
 /// All states that steps lead to, with all registers told.
 fn closed((program, goal): &(Program, Goal), buffering: Buffering) -> Certificate {
@@ -96,6 +100,69 @@ fn deadlock_and_unknown_goals_cannot_be_certified() {
     for goal in [Goal::Property(weir_ir::PropertyId(9)), Goal::Assertion(ThreadId(9)), Goal::NotRobust] {
         certificate.goals = vec![goal];
         assert_eq!(fault(&claim.0, &certificate), Some(Fault::UnknownGoal));
+    }
+}
+
+#[test]
+fn a_choice_among_more_values_than_there_are_states_leads_out_of_the_set() {
+    let claim =
+        |high| with_property(program(vec![sequence(vec![havoc(0, 0, high)])]), PropertyKind::Forbid(cell_is(X, 2)));
+    let few = closed(&claim(1), Buffering::Coherence(0));
+    assert_eq!(fault(&claim(1).0, &few), None);
+    for high in [2, 3, 1_000_000_000_000, Value::MAX] {
+        assert_eq!(fault(&claim(high).0, &few), Some(Fault::Leaves(ThreadId(0), Some(weir_ir::EdgeId(0)))));
+    }
+    // Who is not told which value it was need not see them all.
+    let mut untold = few;
+    untold.states.iter_mut().for_each(|state| state.threads[0].registers.clear());
+    assert_eq!(fault(&claim(Value::MAX).0, &untold), None);
+}
+
+#[test]
+fn what_has_no_rule_here_is_refused() {
+    let refused = |program: &Program, expected: Fault| {
+        let states = vec![naive::start(program)];
+        let goals = vec![Goal::Assertion(ThreadId(0))];
+        let certificate = Certificate { buffering: Buffering::Coherence(0), goals, states };
+        assert_eq!(fault(program, &certificate), Some(expected));
+    };
+    let call = Instruction::Call { procedure: weir_ir::ProcId(0), arguments: vec![], register: None };
+    for instruction in [call, Instruction::Return(number(0)), Instruction::Spawn(ThreadId(0))] {
+        refused(&program(vec![sequence(vec![instruction])]), Fault::Unsupported);
+    }
+    let mut arbitrary = program(vec![sequence(vec![Instruction::Skip])]);
+    arbitrary.threads[0].multiplicity = weir_ir::Multiplicity::Arbitrary;
+    refused(&arbitrary, Fault::Unsupported);
+    let mut nowhere = program(vec![sequence(vec![Instruction::Assert(number(0))])]);
+    nowhere.threads[0].body.failed = None;
+    refused(&nowhere, Fault::NoFailedLocation);
+}
+
+#[test]
+fn threads_that_do_not_run_have_no_part_in_the_states() {
+    let threads = vec![sequence(vec![store(X, 1)]), sequence(vec![store(X, 2)]), sequence(vec![load(0, X)])];
+    let (mut absent, goal) = with_property(program(threads), PropertyKind::Forbid(cell_is(X, 2)));
+    absent.threads[1].multiplicity = weir_ir::Multiplicity::Spawned;
+    let present = vec![sequence(vec![store(X, 1)]), sequence(vec![load(0, X)])];
+    let without = with_property(program(present), PropertyKind::Forbid(cell_is(X, 2)));
+    let certificate = closed(&without, Buffering::Coherence(1));
+    assert_eq!(fault(&absent, &certificate), None);
+    let whole = closed(&(absent.clone(), goal), Buffering::Coherence(1));
+    assert_eq!(fault(&absent, &whole), Some(Fault::Malformed), "a thread too many");
+    for thread in 0..3 {
+        let certificate = Certificate { goals: vec![Goal::Assertion(ThreadId(thread))], ..certificate.clone() };
+        assert_eq!(fault(&absent, &certificate), None, "nobody asserts");
+    }
+    use weir_ir::{Expr, StateAtom};
+    // A thread that is not there is nowhere, and its registers are 0; the places of the others are theirs.
+    let place =
+        |thread, location| Expr::Leaf(StateAtom::At { thread: ThreadId(thread), locations: vec![LocId(location)] });
+    let register = |thread| Expr::Leaf(StateAtom::Register { thread: ThreadId(thread), register: RegId(0) });
+    for (condition, is_shown) in [(place(1, 0), false), (register(1), false), (place(2, 1), true), (register(2), true)]
+    {
+        let (claim, goal) = with_property(absent.clone(), PropertyKind::Forbid(condition));
+        let certificate = Certificate { goals: vec![goal], ..certificate.clone() };
+        assert_eq!(fault(&claim, &certificate), is_shown.then_some(Fault::ShowsGoal(goal)));
     }
 }
 

@@ -195,14 +195,14 @@ fn drained_run(program: &Program, random: &mut Random) -> Option<(Replay, Vec<Sc
 fn a_run_has_a_cycle_exactly_if_no_sc_run_has_its_trace() {
     let mut random = Random(3);
     let mut counts = [0; 2];
-    for _ in 0..5_000 {
+    for _ in 0..2_000 {
         let program = random_program(&mut random);
         let Some((replay, scripts)) = drained_run(&program, &mut random) else { continue };
         let is_cyclic = HappensBefore::new(&replay).is_cyclic();
         counts[usize::from(is_cyclic)] += 1;
         assert_eq!(has_sc_run(&program, &scripts, &trace(&replay)), !is_cyclic, "{:?}", replay.events());
     }
-    assert!(counts[0] > 100 && counts[1] > 50, "both kinds are among the runs: {counts:?}");
+    assert!(counts[0] > 100 && counts[1] > 20, "both kinds are among the runs: {counts:?}");
 }
 
 /// The relations of the definition, written out in full, that lead from one block to another.

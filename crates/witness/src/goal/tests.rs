@@ -1,8 +1,12 @@
+use std::collections::BTreeMap;
+
 use weir_ir::{Expr, Instruction, LocId, Multiplicity, RegId, StateAtom};
 
 use super::*;
 use crate::Model;
 use crate::testing::*;
+
+mod definition;
 
 /// What is missing after a run in shorthand; empty if nothing is.
 fn missing((program, goal): &(Program, Goal), model: Model, script: &str) -> String {

@@ -4,6 +4,10 @@ use super::*;
 use crate::Model;
 use crate::testing::*;
 
+mod definition;
+mod naive;
+mod traces;
+
 fn trace(program: &Program, model: Model, script: &str) -> HappensBefore {
     HappensBefore::new(&accept(program, model, script))
 }
@@ -100,4 +104,16 @@ fn a_failed_comparison_only_loads() {
     assert_eq!(edges(&graph), ["0 cf 1"]);
     assert_eq!(graph.stores(X), [NodeId(1)]);
     assert_eq!(graph.nodes()[0].written, None);
+}
+
+/// Programs in which the thread that delays its store needs both others for a cycle.
+fn three_threads() -> Vec<Program> {
+    let delayer = || sequence(vec![store(X, 1), load(0, Y)]);
+    let helpers = [
+        [vec![store(Y, 1)], vec![load(0, Y), load(1, X)]],
+        [vec![load(0, X)], vec![store(Y, 1), Instruction::Fence, load(0, X)]],
+        [vec![exchange(0, Y, 1)], vec![load(0, Y), store(X, 2)]],
+        [vec![snapshot(X, Y)], vec![store(Y, 1)]],
+    ];
+    helpers.map(|[second, third]| program(vec![delayer(), sequence(second), sequence(third)])).to_vec()
 }

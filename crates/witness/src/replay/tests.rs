@@ -4,6 +4,8 @@ use super::*;
 use crate::event::{Effect, Loaded, ReadFrom};
 use crate::testing::*;
 
+mod definition;
+
 const BOTH: [Model; 2] = [Model::Sc, Model::Tso];
 
 fn store_buffering() -> Program {

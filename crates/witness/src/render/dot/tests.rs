@@ -2,6 +2,8 @@ use super::*;
 use crate::Model;
 use crate::testing::*;
 
+mod edges;
+
 #[test]
 fn store_buffering_is_drawn_with_its_cycle_highlighted() {
     let program = program(vec![sequence(vec![store(X, 1), load(0, Y)]), sequence(vec![store(Y, 1), load(1, X)])]);

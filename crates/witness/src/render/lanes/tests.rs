@@ -4,6 +4,8 @@ use super::*;
 use crate::Model;
 use crate::testing::*;
 
+mod columns;
+
 fn show(program: &Program, model: Model, script: &str) -> String {
     lanes(program, &accept(program, model, script), &LaneOptions::default())
 }
@@ -107,6 +109,33 @@ fn every_instruction_has_its_words() {
             "(done)",
         ]
     );
+}
+
+#[test]
+fn a_made_up_register_is_called_what_it_holds() {
+    let made_up = |instruction| vec![instruction, Instruction::Assume(equal(reg(2), number(0)))];
+    let both = Instruction::Snapshot(vec![(RegId(2), number(X)), (RegId(0), number(Y))]);
+    let long = "a_name_that_is_longer_than_forty_characters_by_far";
+    let cases = [
+        (both, ["x, r = y  reads 0, 0", "x == 0  holds"]),
+        (
+            Instruction::Load { register: RegId(2), address: number(Z) },
+            [&format!("{long}  reads 0")[..], "0 == 0  holds"],
+        ),
+        (exchange(2, X, 1), ["xchg(x, 1)  reads 0, writes 1", "xchg(x, 1) == 0  holds"]),
+        (assign(2, number(0)), ["0", "0 == 0  holds"]),
+    ];
+    for (instruction, expected) in cases {
+        let mut program = program(vec![sequence(made_up(instruction))]);
+        program.shared[2].name = long.into();
+        let replay = accept(&program, Model::Tso, "0 0");
+        let texts = super::super::step_text::step_texts(&program, &replay);
+        assert_eq!(texts.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
+        // Also if the step that sets it is not shown.
+        let shown = accept(&program, Model::Tso, "0 0");
+        let options = LaneOptions { max_steps: 2, ..LaneOptions::default() };
+        assert!(lanes(&program, &shown, &options).contains(expected[1]));
+    }
 }
 
 #[test]

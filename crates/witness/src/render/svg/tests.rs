@@ -1,7 +1,9 @@
 use super::layout::{Arrow, Layout};
 use super::*;
 use crate::Model;
-use crate::testing::{Random, X, Y, accept, load, program, random_program, random_run, sequence, store};
+use weir_ir::Instruction;
+
+use crate::testing::{Random, X, Y, Z, accept, load, program, random_program, random_run, sequence, store};
 
 /// The contents of all `text` elements.
 fn words(picture: &str) -> Vec<&str> {
@@ -31,6 +33,29 @@ fn store_buffering_is_drawn_with_the_store_that_waits() {
     assert_eq!(picture.matches("stroke-width=\"3\"").count(), 1, "one box is marked");
     assert_eq!(picture.matches("url(#alarm)").count(), 1, "one arrow is marked");
     assert_eq!(picture.matches("marker-end").count(), 4);
+}
+
+/// Pictures are data: `WEIR_BLESS=1` accepts what is drawn now; look at them before you commit.
+fn assert_picture(name: &str, program: &Program, script: &str) {
+    let replay = accept(program, Model::Tso, script);
+    let graph = HappensBefore::new(&replay);
+    let picture = svg(program, &replay, &graph, &graph.cycle().expect("a cycle"));
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/render/svg/tests").join(name);
+    if std::env::var_os("WEIR_BLESS").is_some() {
+        std::fs::write(&path, &picture).expect("it can be written");
+    }
+    assert_eq!(picture, std::fs::read_to_string(&path).expect("the picture is there"), "{name}");
+}
+
+#[test]
+fn pictures_look_as_they_did() {
+    assert_picture("store-buffering.svg", &store_buffering(), "0 0 1 1f 1 0f");
+    let reader = sequence(vec![load(0, Y), load(1, X)]);
+    let three = program(vec![sequence(vec![store(X, 1), load(0, Y)]), sequence(vec![store(Y, 1)]), reader]);
+    assert_picture("three-threads.svg", &three, "0 0 1 1f 2 2");
+    let section = sequence(vec![Instruction::Lock, load(0, Z), store(Y, 1), Instruction::Unlock]);
+    let locked = program(vec![section, sequence(vec![store(Z, 1), load(0, Y)])]);
+    assert_picture("section.svg", &locked, "1 1 0 0 0 0f 0 1f");
 }
 
 #[test]
@@ -72,6 +97,78 @@ fn check(layout: &Layout) {
     }
 }
 
+/// One column for each thread, with its events from top to bottom; each arrow from the box of its event to that of the next.
+fn assert_boxes_and_arrows_belong_together(graph: &HappensBefore, cycle: &Cycle, layout: &Layout) {
+    let cards: Vec<(i64, i64, i64, NodeId)> = layout
+        .cards()
+        .map(|(x, y, width, card)| (x, y, width, NodeId(card.title.parse().expect("a number"))))
+        .collect();
+    assert_eq!(cards.len(), cycle.links().len());
+    for one in &cards {
+        let thread = graph.node(one.3).thread;
+        let column = layout.columns.iter().find(|column| column.thread == thread).expect("a column");
+        assert_eq!(column.middle(), one.0 + one.2 / 2);
+        for other in cards.iter().filter(|other| graph.node(other.3).thread == thread) {
+            assert_eq!(one.0, other.0, "one column for a thread");
+            assert_eq!(one.1 < other.1, one.3 < other.3, "in program order");
+        }
+    }
+    let card = |id: NodeId| cards.iter().find(|card| card.3 == id).expect("a box");
+    let touches = |(x, y): (i64, i64), &(left, top, width, _): &(i64, i64, i64, NodeId)| {
+        let on_side = (x == left || x == left + width) && (top..=top + BOX_HEIGHT).contains(&y);
+        on_side || (y == top || y == top + BOX_HEIGHT) && (left..=left + width).contains(&x)
+    };
+    for ((from, relation, to), arrow) in cycle.edges().zip(&layout.arrows) {
+        let (first, last) = (arrow.points[0], arrow.points[arrow.points.len() - 1]);
+        assert!(touches(first, card(from)) && touches(last, card(to)), "{from:?} {to:?} {:?}", arrow.points);
+        assert_eq!(arrow.relation, relation);
+        let is_delay = cycle.delays(graph).any(|delay| delay == (from, to));
+        assert_eq!(arrow.is_broken, is_delay && graph.is_overtaken(from, to));
+    }
+}
+
+#[test]
+fn every_event_of_a_cycle_is_told_and_every_store_that_waited_is_marked() {
+    let mut random = Random(9);
+    let mut cycles = 0;
+    for _ in 0..1_500 {
+        let program = random_program(&mut random);
+        let run = random_run(&program, Model::Tso, &mut random, 16);
+        let replay = crate::replay(&program, &run).expect("the steps are possible");
+        let graph = HappensBefore::new(&replay);
+        let Some(cycle) = graph.cycle() else { continue };
+        cycles += 1;
+        let picture = svg(&program, &replay, &graph, &cycle);
+        let (words, texts) = (words(&picture), step_texts(&program, &replay));
+        let delays: Vec<_> = cycle.delays(&graph).filter(|&(store, load)| graph.is_overtaken(store, load)).collect();
+        let stores: std::collections::BTreeSet<_> = delays.iter().map(|delay| delay.0).collect();
+        assert_eq!(picture.matches("stroke-width=\"3\"").count(), stores.len());
+        assert_eq!(picture.matches("url(#alarm)").count(), delays.len());
+        for &(id, relation) in cycle.links() {
+            let node = graph.node(id);
+            let title = format!("{}: {}", node.step.number(), shorten(&texts[node.step.index()].to_string(), LONGEST));
+            let at =
+                words.iter().position(|word| *word == escape(&title)).unwrap_or_else(|| panic!("{title}: {words:?}"));
+            let line = replay.events()[node.step.index()].line(&program);
+            let remark = match node.landed.filter(|_| stores.contains(&id)) {
+                Some(landed) => format!("line {line}, waits in the buffer until step {}", landed.number()),
+                None if stores.contains(&id) => format!("line {line}, waits in the buffer"),
+                None => format!("line {line}"),
+            };
+            assert_eq!(words[at + 1], remark, "{words:?}");
+            assert!(words.contains(&relation.name()), "{words:?}");
+            let explained = format!("{}: ", relation.name());
+            assert!(words.iter().any(|word| word.starts_with(&explained)), "{words:?}");
+            assert!(words.contains(&program.thread(node.thread).name.as_str()));
+        }
+        let relations: std::collections::BTreeSet<_> = cycle.links().iter().map(|(_, relation)| *relation).collect();
+        let legend =
+            words.iter().filter(|word| word.contains(": ") && !word.starts_with(|first: char| first.is_ascii_digit()));
+        assert_eq!(legend.count(), relations.len(), "{words:?}");
+    }
+    assert!(cycles > 30, "only {cycles} cycles");
+}
+
 #[test]
 fn boxes_lie_apart_and_arrows_go_around_them() {
     let mut random = Random(7);
@@ -88,6 +185,9 @@ fn boxes_lie_apart_and_arrows_go_around_them() {
         assert_eq!(layout.arrows.len(), cycle.links().len());
         assert!(layout.arrows.iter().any(|arrow| arrow.is_broken), "some order was lost");
         check(&layout);
+        let numbered =
+            Layout::new(&graph, &cycle, |id| Card { title: id.0.to_string(), remark: String::new(), is_marked: false });
+        assert_boxes_and_arrows_belong_together(&graph, &cycle, &numbered);
     }
     assert!(cycles > 100, "only {cycles} cycles");
 }

@@ -1,0 +1,303 @@
+//! The checker against the definition: what can be reached under TSO has no proof, however it is repaired; what cannot
+//! be reached has one.
+
+use weir_ir::{BinaryRmw, Rmw};
+use weir_testkit::random::{self, Config};
+use weir_testkit::tiny::{self, Alphabet};
+use weir_testkit::{Rng, dump, explore};
+
+use super::forger::{Forger, Outcome, reached};
+use super::*;
+use crate::testing::family;
+
+/// Configurations that a proof may have.
+const LARGEST: usize = 1_500;
+
+#[derive(Default, Debug)]
+struct Tally {
+    accepted: usize,
+    refused: usize,
+    gave_up: usize,
+}
+
+impl Tally {
+    fn count(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Accepted => self.accepted += 1,
+            Outcome::Refused => self.refused += 1,
+            Outcome::GaveUp => self.gave_up += 1,
+        }
+    }
+
+    /// Asks about each goal that can be reached by itself, and about all others at once.
+    fn ask_goals(&mut self, program: &Program) {
+        if explore(program, weir_testkit::Model::Tso, 3_000).expect("supported").complete {
+            self.ask_found(program, 3_000);
+        }
+    }
+
+    /// The same of a program of which so many states show all that there is to see.
+    fn ask_found(&mut self, program: &Program, limit: usize) {
+        let outcome = explore(program, weir_testkit::Model::Tso, limit).expect("supported");
+        let is_deadlock = |id: usize| program.properties[id].kind == PropertyKind::ForbidDeadlock;
+        let properties = (0..program.properties.len()).filter(|&id| !is_deadlock(id)).map(PropertyId::new);
+        let properties = properties.map(|id| (Goal::Property(id), weir_testkit::Goal::Property(id)));
+        let assertions = program.thread_ids().map(|id| (Goal::Assertion(id), weir_testkit::Goal::Assertion(id)));
+        let is_reached = |goal: &(Goal, weir_testkit::Goal)| outcome.goals.contains_key(&goal.1);
+        let (reached, others): (Vec<_>, Vec<_>) = properties.chain(assertions).partition(is_reached);
+        for (goal, _) in reached {
+            self.ask(program, vec![goal], Outcome::Refused);
+        }
+        if !others.is_empty() {
+            self.ask(program, others.into_iter().map(|(goal, _)| goal).collect(), Outcome::Accepted);
+        }
+    }
+
+    fn ask(&mut self, program: &Program, goals: Vec<Goal>, expected: Outcome) {
+        let Some(mut forger) = Forger::new(program, goals.clone(), 60) else { return self.count(Outcome::GaveUp) };
+        let outcome = forger.run(LARGEST);
+        assert!(outcome == expected || outcome == Outcome::GaveUp, "{goals:?}: {outcome:?}\n{}", dump(program));
+        self.count(outcome);
+    }
+
+    /// Asks about every state with empty buffers that there might be.
+    fn ask_states(&mut self, program: &Program) {
+        let Some(states) = reached(program, 2_000) else { return };
+        let none = |forger: &mut Forger<'_>| forger.proof.goals = vec![Goal::Assertion(ThreadId(0))];
+        let Some(mut forger) = Forger::new(program, Vec::new(), 60) else { return };
+        none(&mut forger);
+        let find = |state| forger.configuration(state).expect("a state that the thread can be in by itself");
+        let possible: BTreeSet<Configuration> = states.iter().map(find).collect();
+        for configuration in &possible {
+            let mut forger = Forger::new(program, forger.proof.goals.clone(), 60).expect("as before");
+            forger.add(configuration.clone());
+            let outcome = forger.run(LARGEST);
+            assert_ne!(outcome, Outcome::Accepted, "{configuration:?}\n{}", dump(program));
+            self.count(outcome);
+        }
+        for configuration in forger.all_drained().into_iter().filter(|other| !possible.contains(other)) {
+            forger.add(configuration);
+        }
+        let outcome = forger.run(10 * LARGEST);
+        assert_ne!(outcome, Outcome::Refused, "{}", dump(program));
+        self.count(outcome);
+    }
+}
+
+#[test]
+fn goals_of_tiny_programs_have_a_proof_exactly_if_they_cannot_be_reached() {
+    let mut tally = Tally::default();
+    for (alphabet, step) in [(Alphabet::Core, 97), (Alphabet::Extended, 389), (Alphabet::Snapshots, 41)] {
+        // Whoever adds may add without end, as far as the values of single cells can tell.
+        let finite = tiny::programs(alphabet).filter(|(name, _)| !name.contains("fetch_add"));
+        finite.step_by(step).for_each(|(_, program)| tally.ask_goals(&program));
+    }
+    assert!(tally.accepted > 300 && tally.refused > 1_000 && tally.gave_up == 0, "{tally:?}");
+}
+
+#[test]
+fn goals_of_programs_with_every_instruction_have_a_proof_exactly_if_they_cannot_be_reached() {
+    let mut tally = Tally::default();
+    for program in family::programs().into_iter().step_by(2) {
+        tally.ask_goals(&program);
+    }
+    assert!(tally.accepted > 300 && tally.refused > 300 && tally.gave_up < 20, "{tally:?}");
+}
+
+#[test]
+fn goals_of_random_programs_have_a_proof_exactly_if_they_cannot_be_reached() {
+    let mut tally = Tally::default();
+    let configs = [Config::acyclic(), Config::cyclic(), Config::locking(), Config::crowded()];
+    for seed in 0..160 {
+        let config = Config { statements: (1, 3), absent_threads: 30, ..configs[seed as usize % 4].clone() };
+        tally.ask_goals(&random::program(seed, &config));
+    }
+    assert!(tally.accepted > 60 && tally.refused > 60, "{tally:?}");
+}
+
+/// Programs in which stores wait, are read early, overtake, and are waited for.
+fn storing() -> Vec<Program> {
+    let bodies = [
+        [vec![store(X, 1), load(0, X), load(1, Y)], vec![store(Y, 1), load(0, X)]],
+        [vec![store(X, 1), store(X, 2), load(0, Y)], vec![load(0, X), store(Y, 1)]],
+        [vec![store(X, 1), store(Y, 1)], vec![load(0, Y), load(1, X)]],
+        [vec![store(X, 1), Instruction::Fence, load(0, Y)], vec![store(Y, 1), exchange(0, X, 2)]],
+        [vec![store(X, 1), snapshot(X, Y)], vec![store(Y, 1), snapshot(X, Y)]],
+        [vec![Instruction::Lock, store(X, 1), load(0, Y), Instruction::Unlock], vec![store(Y, 1), load(0, X)]],
+        [vec![Instruction::Lock, store(X, 1), store(X, 0), Instruction::Unlock], vec![snapshot(X, Y), store(Y, 1)]],
+        [vec![store(X, 1), Instruction::Lock, load(0, X)], vec![load(0, X), store(X, 2)]],
+        [vec![compare_and_swap(0, X, 0, 1), store(Y, 1)], vec![compare_and_swap(0, X, 0, 1), load(1, Y)]],
+        [vec![store(X, 1), store(Y, 1), store(X, 2), load(0, X)], vec![load(0, X), load(1, X)]],
+    ];
+    bodies.into_iter().map(|bodies| program(bodies.map(sequence).to_vec())).collect()
+}
+
+/// Loops of one or two steps, some of which lead from a place to itself.
+fn looping() -> Vec<Program> {
+    let loose =
+        |address, operation| Instruction::ReadModifyWrite { register: None, address: number(address), operation };
+    let flip = || loose(X, Rmw::Fetch(BinaryRmw::Xor, number(1)));
+    let writers = [
+        vec![(0, 0, store(X, 1)), (0, 1, store(Y, 1))],
+        vec![(0, 0, loose(X, Rmw::Exchange(number(1)))), (0, 1, store(Y, 1))],
+        vec![(0, 0, flip()), (0, 1, store(Y, 1))],
+        vec![
+            (0, 0, loose(X, Rmw::CompareAndSwap { expected: number(1), new: number(0) })),
+            (0, 1, store(X, 1)),
+            (1, 0, Instruction::Skip),
+        ],
+        vec![(0, 1, Instruction::Lock), (1, 1, flip()), (1, 0, Instruction::Unlock)],
+        vec![(0, 1, store(X, 1)), (1, 0, Instruction::Fence), (1, 0, store(X, 2)), (1, 2, load(0, Y))],
+        vec![(0, 1, Instruction::Lock), (1, 2, store(X, 1)), (2, 3, store(X, 0)), (3, 0, Instruction::Unlock)],
+        vec![(0, 0, load(0, Y)), (0, 1, store(X, 1)), (1, 1, snapshot(X, Y))],
+    ];
+    let readers = [
+        vec![(0, 1, load(0, X)), (1, 2, load(1, Y))],
+        vec![(0, 1, snapshot(X, Y)), (1, 2, store(X, 2))],
+        vec![(0, 1, exchange(0, X, 2)), (1, 2, load(1, X))],
+    ];
+    let pairs =
+        writers.iter().flat_map(|writer| readers.iter().map(move |reader| vec![writer.clone(), reader.clone()]));
+    pairs.map(|threads| family::with_data(program(threads))).collect()
+}
+
+#[test]
+fn goals_of_loops_have_a_proof_exactly_if_they_cannot_be_reached() {
+    let mut tally = Tally::default();
+    for program in looping() {
+        // Stores may wait in any number; that what is not found among many states cannot be reached is known all the same.
+        tally.ask_found(&program, 3_000);
+    }
+    assert!(tally.accepted > 20 && tally.refused > 60 && tally.gave_up == 0, "{tally:?}");
+}
+
+#[test]
+fn a_thread_that_no_goal_names_may_hold_the_lock() {
+    // Only while P1 holds the lock is x 1, or are x and y different.
+    let brief = [
+        store(X, 1),
+        Instruction::Fence,
+        store(Y, 1),
+        Instruction::Fence,
+        store(X, 0),
+        Instruction::Fence,
+        store(Y, 0),
+    ];
+    let locked = [Instruction::Lock].into_iter().chain(brief).chain([Instruction::Fence, Instruction::Unlock]);
+    let locked = sequence(locked.collect());
+    let seen = |x, y| PropertyKind::Forbid(family::both(cell_is(X, x), cell_is(Y, y)));
+    let mut tally = Tally::default();
+    for bystander in [
+        vec![],
+        vec![Instruction::Skip],
+        vec![load(0, X)],
+        vec![Instruction::Lock, Instruction::Unlock],
+        vec![store(Z, 1)],
+    ] {
+        let mut program = program(vec![sequence(bystander.clone()), locked.clone()]);
+        for kind in [PropertyKind::Forbid(cell_is(X, 1)), seen(1, 0), seen(1, 1), seen(0, 1), seen(1, 2)] {
+            program = with_property(program, kind).0;
+        }
+        let at_end = family::at(0, vec![LocId::new(bystander.len())]);
+        program = with_property(program, PropertyKind::Forbid(family::both(at_end, cell_is(X, 1)))).0;
+        tally.ask_goals(&program);
+        // What the other one loads, it loads before or after, and never in between.
+        let read = family::both(family::register_is(0, 0, 1), cell_is(X, 1));
+        tally.ask_goals(&with_property(program, PropertyKind::Forbid(read)).0);
+    }
+    assert!(tally.refused >= 30 && tally.accepted >= 5 && tally.gave_up == 0, "{tally:?}");
+}
+
+#[test]
+fn states_have_a_proof_exactly_if_they_cannot_be_reached() {
+    let mut tally = Tally::default();
+    for program in storing() {
+        tally.ask_states(&program);
+    }
+    for program in family::programs().into_iter().step_by(29) {
+        tally.ask_states(&program);
+    }
+    assert!(tally.accepted > 30 && tally.refused > 300 && tally.gave_up < 20, "{tally:?}");
+}
+
+#[test]
+fn proofs_hold_no_more_than_they_need() {
+    // One number for each program: how many configurations it takes to show that the threads do not end with values that
+    // they cannot end with. With fewer there would be no proof; if more were asked for, proofs that leave out what is
+    // impossible anyway would be refused.
+    let sizes: Vec<usize> = storing()
+        .into_iter()
+        .map(|mut program| {
+            let at_end =
+                |thread: u32| family::at(thread, vec![LocId::new(program.body(ThreadId(thread)).locations.len() - 1)]);
+            let ends = family::both(at_end(0), at_end(1));
+            for (first, second) in (0..3).flat_map(|first| (0..3).map(move |second| (first, second))) {
+                let values = family::both(family::register_is(0, 0, first), family::register_is(1, 0, second));
+                program = with_property(program, PropertyKind::Forbid(family::both(ends.clone(), values))).0;
+            }
+            let reached = explore(&program, weir_testkit::Model::Tso, 3_000).expect("supported").goals;
+            let is_open = |id: &PropertyId| !reached.contains_key(&weir_testkit::Goal::Property(*id));
+            let goals = (0..9).map(PropertyId).filter(is_open).map(Goal::Property).collect();
+            let mut forger = Forger::new(&program, goals, 60).expect("few states");
+            assert_eq!(forger.run(LARGEST), Outcome::Accepted);
+            forger.proof.configurations.len()
+        })
+        .collect();
+    assert_eq!(sizes, SIZES);
+}
+
+const SIZES: [usize; 10] = [128, 0, 0, 43, 85, 0, 36, 35, 53, 150];
+
+/// The same threads with states of one class put together and registers left out, at random.
+fn blurred(program: &Program, proof: &BackwardProof, rng: &mut Rng) -> BackwardProof {
+    let mut proof = proof.clone();
+    for (place, classes) in proof.classes.iter_mut().enumerate() {
+        let body = &program.threads[place].body;
+        let hidden: BTreeSet<(LocId, RegId)> = body
+            .location_ids()
+            .flat_map(|at| (0..body.registers.len()).map(move |register| (at, RegId::new(register))))
+            .filter(|_| rng.chance(25))
+            .collect();
+        let mut merged: BTreeMap<LocalState, usize> = BTreeMap::new();
+        let mut fresh: Vec<Vec<LocalState>> = Vec::new();
+        for mut state in classes.iter().flatten().cloned() {
+            let at = state.location;
+            state.registers.retain(|register, _| !hidden.contains(&(at, *register)));
+            if merged.contains_key(&state) {
+                continue;
+            }
+            let like = fresh.iter().position(|class| class[0].holds_lock == state.holds_lock && rng.chance(10));
+            let class = like.unwrap_or(fresh.len());
+            if class == fresh.len() {
+                fresh.push(Vec::new());
+            }
+            fresh[class].push(state.clone());
+            merged.insert(state, class);
+        }
+        *classes = fresh;
+    }
+    proof
+}
+
+#[test]
+fn threads_seen_vaguely_prove_nothing_that_is_not_so() {
+    let mut rng = Rng::new(1);
+    let (mut refused, mut accepted) = (0, 0);
+    for program in family::programs().into_iter().step_by(5).chain(storing().into_iter().map(family::with_data)) {
+        let outcome = explore(&program, weir_testkit::Model::Tso, 3_000).expect("supported");
+        for goal in (0..9).map(PropertyId) {
+            let is_reached = outcome.goals.contains_key(&weir_testkit::Goal::Property(goal));
+            let whole = Forger::new(&program, vec![Goal::Property(goal)], 60).expect("few states").proof;
+            let proof = blurred(&program, &whole, &mut rng);
+            let Some(mut forger) = Forger::with(&program, proof) else { continue };
+            match forger.run(LARGEST) {
+                Outcome::Accepted => {
+                    assert!(!is_reached, "{goal:?} {:?}\n{}", forger.proof, dump(&program));
+                    accepted += 1;
+                }
+                _ => refused += 1,
+            }
+        }
+    }
+    assert!(refused > 80 && accepted > 100, "{refused} refused, {accepted} accepted");
+}
