@@ -3,11 +3,13 @@
 //! - [`mod@reference`]: a naive interpreter for SC and TSO that visits every reachable state;
 //! - [`tiny`]: every program of a small shape; [`random`]: seeded random programs;
 //! - [`shrink()`]: makes a failing program small; [`dump()`]: shows it;
+//! - [`product`]: the states of threads whose steps an interpreter of a source language gives;
 //! - [`sketch`]: writes programs by hand in a few words.
 //!
 //! Nothing here shares code with an engine, so that a mistake in one is no mistake in the other.
 
 mod dump;
+pub mod product;
 pub mod random;
 pub mod reference;
 mod rng;
