@@ -182,7 +182,7 @@ fn random_programs_do_what_the_manual_says() {
 /// Every pair of short alternatives, after a store that is pending or none, between two reads that notice how stores wait.
 #[test]
 fn locked_blocks_with_any_two_alternatives_do_what_the_manual_says() {
-    let (x, y) = (|| Cell::Global(0), || Cell::Global(1));
+    let (x, y, z) = (|| Cell::Global(0), || Cell::Global(1), || Cell::Global(2));
     let number = Expr::Number;
     let parts = [
         vec![Statement::Nop],
@@ -202,13 +202,14 @@ fn locked_blocks_with_any_two_alternatives_do_what_the_manual_says() {
     ];
     let mut compared = 0;
     for (first, second) in parts.iter().flat_map(|first| parts.iter().map(move |second| (first, second))) {
-        for pending in [None, Some(Statement::Write(x(), number(0))), Some(Statement::Write(Cell::Own, number(1)))] {
+        for pending in [None, Some(Statement::Write(x(), number(1))), Some(Statement::Write(z(), number(1)))] {
             let mut left: Vec<Statement> = pending.into_iter().collect();
             // Which alternative it was can be told from the register.
             let marked = |block: &[Statement]| [block, &[Statement::Assign(2, number(1))]].concat();
             left.push(Statement::Locked(vec![first.clone(), marked(second)]));
             left.push(Statement::ReadInto(0, y()));
-            let right = vec![Statement::Write(y(), number(1)), Statement::Fence, Statement::ReadInto(0, x())];
+            let reads = [Statement::ReadInto(0, x()), Statement::ReadInto(1, z())];
+            let right = [vec![Statement::Write(y(), number(1)), Statement::Fence], reads.to_vec()].concat();
             let process = |text: Vec<Statement>| {
                 generate::observed(Process {
                     local: (Some(0), 0, 1),
@@ -218,7 +219,7 @@ fn locked_blocks_with_any_two_alternatives_do_what_the_manual_says() {
                 })
             };
             let processes = [process(left), process(right)];
-            let program = Program { globals: vec![(Some(0), 0, 1); 2], processes, is_one_text: false, style: 0 };
+            let program = Program { globals: vec![(Some(0), 0, 1); 3], processes, is_one_text: false, style: 0 };
             compared += usize::from(compare(&format!("{first:?} or {second:?}"), &program));
         }
     }

@@ -5,6 +5,7 @@
 mod arithmetic;
 mod code;
 mod coverage;
+mod fences;
 mod generate;
 mod machine;
 mod properties;
