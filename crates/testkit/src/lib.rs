@@ -8,6 +8,7 @@
 //!
 //! Nothing here shares code with an engine, so that a mistake in one is no mistake in the other.
 
+mod corpus;
 mod dump;
 pub mod product;
 pub mod random;
@@ -17,6 +18,7 @@ mod shrink;
 pub mod sketch;
 pub mod tiny;
 
+pub use corpus::corpus;
 pub use dump::dump;
 pub use reference::{Chance, Drained, FinalState, Goal, Model, Outcome, Unsupported, chance, drained_states, explore};
 pub use rng::Rng;
