@@ -284,6 +284,88 @@ mod tests {
         assert_eq!(BinaryOp::ShiftRight.apply(-8, 1), -4);
     }
 
+    /// What the operator gives, worked out in 128 bits and cut to 64.
+    fn by_definition(op: BinaryOp, left: Value, right: Value) -> Value {
+        let (a, b) = (i128::from(left), i128::from(right));
+        let cut = |value: i128| {
+            let low = value.rem_euclid(1 << 64);
+            (if low >= 1 << 63 { low - (1 << 64) } else { low }) as Value
+        };
+        let count = right.rem_euclid(64) as u32;
+        match op {
+            BinaryOp::Add => cut(a + b),
+            BinaryOp::Subtract => cut(a - b),
+            BinaryOp::Multiply => cut(a * b),
+            BinaryOp::Divide => cut(if b == 0 { 0 } else { a / b }),
+            BinaryOp::Remainder => cut(if b == 0 { 0 } else { a % b }),
+            BinaryOp::ShiftLeft => cut(a.wrapping_mul(1 << count)),
+            BinaryOp::ShiftRight => cut(a.div_euclid(1 << count)),
+            BinaryOp::BitAnd => cut(a & b),
+            BinaryOp::BitOr => cut(a | b),
+            BinaryOp::BitXor => cut(a ^ b),
+            BinaryOp::Equal => (a == b).into(),
+            BinaryOp::NotEqual => (a != b).into(),
+            BinaryOp::Less => (a < b).into(),
+            BinaryOp::LessEqual => (a <= b).into(),
+            BinaryOp::Greater => (a > b).into(),
+            BinaryOp::GreaterEqual => (a >= b).into(),
+            BinaryOp::And => (a != 0 && b != 0).into(),
+            BinaryOp::Or => (a != 0 || b != 0).into(),
+        }
+    }
+
+    #[test]
+    fn operators_give_what_arithmetic_without_limits_gives_cut_to_64_bits() {
+        let half = 1 << 32;
+        let values = [
+            Value::MIN,
+            Value::MIN + 1,
+            -half,
+            -65,
+            -64,
+            -3,
+            -2,
+            -1,
+            0,
+            1,
+            2,
+            3,
+            5,
+            62,
+            63,
+            64,
+            half,
+            Value::MAX - 1,
+            Value::MAX,
+        ];
+        for (left, right) in values.into_iter().flat_map(|left| values.map(|right| (left, right))) {
+            for op in BinaryOp::ALL {
+                assert_eq!(op.apply(left, right), by_definition(op, left, right), "{left} {} {right}", op.symbol());
+                // The tree knows its operands apart.
+                let expr = Expr::binary(op, Expr::Leaf(0), Expr::Leaf(1));
+                assert_eq!(expr.eval(&mut |&leaf| [left, right][leaf]), op.apply(left, right));
+                assert_eq!(
+                    expr.map(&mut |&leaf| Expr::<()>::Const([left, right][leaf])).constant(),
+                    Some(op.apply(left, right))
+                );
+            }
+            assert_eq!(UnaryOp::Negate.apply(left), by_definition(BinaryOp::Subtract, 0, left));
+            assert_eq!(UnaryOp::Complement.apply(left), by_definition(BinaryOp::Subtract, -1, left));
+            assert_eq!(UnaryOp::Not.apply(left), Value::from(left == 0));
+        }
+    }
+
+    #[test]
+    fn trees_know_their_leaves_and_depth() {
+        let sum = Expr::binary(BinaryOp::Add, Expr::Leaf('a'), Expr::unary(UnaryOp::Not, Expr::Leaf('b')));
+        let mut leaves = String::new();
+        sum.for_each_leaf(&mut |leaf| leaves.push(*leaf));
+        assert_eq!((leaves.as_str(), sum.depth(), sum.constant()), ("ab", 3, None));
+        let deep = Expr::binary(BinaryOp::Add, sum, Expr::Const(1));
+        assert_eq!(deep.depth(), 4);
+        assert_eq!(Expr::<()>::binary(BinaryOp::Multiply, Expr::Const(6), Expr::Const(7)).constant(), Some(42));
+    }
+
     #[test]
     fn negation_is_exact() {
         let values = [-2, 0, 1, 5];

@@ -98,7 +98,11 @@ pub(crate) fn settle(tree: &Tree, mutants: &mut [Option<Mutant>]) -> io::Result<
             let text = errors.iter().filter_map(|error| error.rendered.as_deref()).collect::<String>();
             return Err(io::Error::other(format!("the copy does not compile:\n{text}")));
         }
-        guilty.iter().for_each(|&number| mutants[number] = None);
+        for number in guilty {
+            if let Some(mutant) = mutants[number].take() {
+                tree.restore(&mutant.file)?;
+            }
+        }
     }
 }
 

@@ -75,6 +75,11 @@ impl Tree {
         )?;
         Ok(places)
     }
+
+    /// Puts a file back as it was: its last mutant may just have been taken out.
+    pub(crate) fn restore(&self, file: &str) -> io::Result<()> {
+        write_if_changed(&self.root.join(file), &fs::read(self.original.join(file))?)
+    }
 }
 
 /// The text with all these mutants, which are in order and do not overlap.

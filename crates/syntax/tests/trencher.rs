@@ -22,7 +22,7 @@ type Outcomes = BTreeSet<(BTreeMap<Address, Value>, BTreeMap<(usize, String), Va
 
 /// Memory and named registers in the final states; registers at 0 are left out, and `held` is Trencher's.
 fn outcomes(program: &Program, model: Model) -> Option<Outcomes> {
-    let outcome = explore(program, model, 20_000).unwrap();
+    let outcome = explore(program, model, 3_000).unwrap();
     let name = |thread: ThreadId, register: RegId| program.body(thread).registers[register.index()].name.clone();
     let outcome_of = |state: &FinalState| {
         let mut registers = BTreeMap::new();

@@ -1,22 +1,32 @@
 //! The judge: what the engines are compared with. Used by tests only.
 //!
 //! - [`mod@reference`]: a naive interpreter for SC and TSO that visits every reachable state;
+//! - [`traces`]: robustness, attacks and triangular races by their definitions;
+//! - [`product`]: the states of threads whose steps an interpreter of a source language gives;
 //! - [`tiny`]: every program of a small shape; [`random`]: seeded random programs;
-//! - [`shrink()`]: makes a failing program small; [`dump()`]: shows it;
+//! - [`cycles`]: seeded random programs around a cycle that may close; [`blocks`]: threads as nested blocks;
 //! - [`variants()`]: programs that are nearly the same, and may not be safe;
-//! - [`sketch`]: writes programs by hand in a few words.
+//! - [`shrink()`]: makes a failing program small; [`dump()`]: shows it;
+//! - [`sketch`]: writes programs by hand in a few words;
+//! - [`corpus()`]: programs from elsewhere, where they are there.
 //!
 //! Nothing here shares code with an engine, so that a mistake in one is no mistake in the other.
 
+pub mod blocks;
+mod corpus;
+pub mod cycles;
 mod dump;
+pub mod product;
 pub mod random;
 pub mod reference;
 mod rng;
 mod shrink;
 pub mod sketch;
 pub mod tiny;
+pub mod traces;
 mod variants;
 
+pub use corpus::corpus;
 pub use dump::dump;
 pub use reference::{Drained, FinalState, Goal, Model, Outcome, Unsupported, View, chance, drained_states, explore};
 pub use rng::Rng;

@@ -9,7 +9,7 @@ use weir::reach::{Options, Report, reach};
 use weir::{Budget, Control, Verdict};
 use weir_ir::{Program, Source};
 use weir_testkit::random::{self, Config};
-use weir_testkit::reference;
+use weir_testkit::{corpus, reference};
 use weir_witness::Model;
 
 const MODELS: [(Model, &str); 2] = [(Model::Sc, "sc"), (Model::Tso, "tso")];
@@ -30,17 +30,6 @@ fn is_program(path: &Path) -> bool {
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// The corpus, if it is there.
-#[allow(clippy::print_stderr, reason = "a test that checks nothing must be seen")]
-fn corpus(folder: &str) -> Option<PathBuf> {
-    let path = root().join("../shared/corpus").join(folder);
-    if path.is_dir() {
-        return Some(path);
-    }
-    eprintln!("the corpus is not there ({}): nothing of it is tested", path.display());
-    None
 }
 
 fn read(path: &Path) -> Program {

@@ -148,6 +148,46 @@ mod tests {
         assert_eq!(cfg.predecessors(LocId(3)), [LocId(1), LocId(2), LocId(5)]);
     }
 
+    /// Reverse postorder by its recursive definition, successors from last to first.
+    fn postorder(arcs: &[(usize, usize)], at: usize, seen: &mut Vec<usize>, order: &mut Vec<u32>) {
+        seen.push(at);
+        for &(_, to) in arcs.iter().filter(|(from, _)| *from == at).rev() {
+            if !seen.contains(&to) {
+                postorder(arcs, to, seen, order);
+            }
+        }
+        order.push(at as u32);
+    }
+
+    #[test]
+    fn orders_and_neighbours_are_those_of_the_definition_on_random_graphs() {
+        for seed in 0..300 {
+            let mut random = crate::flow::testing::Random(seed);
+            let count = 1 + random.below(6);
+            let mut arcs: Vec<_> = (0..random.below(10)).map(|_| (random.below(count), random.below(count))).collect();
+            let mut automaton = Automaton::new(count);
+            arcs.iter().for_each(|&(from, to)| automaton.edge(from, to, Instruction::Skip));
+            let cfg = Cfg::of(&automaton.body());
+            arcs.sort_by_key(|(from, _)| *from);
+            let mut expected = Vec::new();
+            postorder(&arcs, 0, &mut Vec::new(), &mut expected);
+            expected.reverse();
+            let order: Vec<u32> = cfg.reverse_postorder().iter().map(|loc| loc.0).collect();
+            assert_eq!(order, expected, "{arcs:?}");
+            for loc in 0..count {
+                let here = LocId::new(loc);
+                let position = expected.iter().position(|&other| other as usize == loc).map(|at| at as u32);
+                assert_eq!((cfg.position(here), cfg.is_reachable(here)), (position, position.is_some()));
+                let of = |pairs: Vec<usize>| pairs.into_iter().map(LocId::new).collect::<Vec<_>>();
+                let successors = arcs.iter().filter(|(from, _)| *from == loc).map(|(_, to)| *to).collect();
+                let predecessors = arcs.iter().filter(|(_, to)| *to == loc).map(|(from, _)| *from).collect();
+                assert_eq!(cfg.successors(here), of(successors));
+                assert_eq!(cfg.predecessors(here), of(predecessors));
+                assert_eq!(cfg.edges_into(here).len(), cfg.predecessors(here).len());
+            }
+        }
+    }
+
     #[test]
     fn a_long_body_does_not_exhaust_the_stack() {
         let mut automaton = Automaton::new(200_000);

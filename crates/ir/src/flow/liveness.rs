@@ -92,8 +92,8 @@ pub fn observed_registers(program: &Program, thread: ThreadId) -> RegisterSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::testing::{Automaton, Random, assign, constant, load, program, reg, store, straight};
-    use crate::{Expr, Instruction, Property, RegId, Span};
+    use crate::flow::testing::{Automaton, Random, assign, constant, havoc, load, program, reg, rmw, store, straight};
+    use crate::{Expr, Instruction, Property, RegId, Rmw, Span};
 
     fn live_at(liveness: &Liveness, loc: u32) -> Vec<u32> {
         liveness.at(LocId(loc)).iter().map(|register| register.0).collect()
@@ -182,8 +182,18 @@ mod tests {
             for _ in 0..14 {
                 let (from, to) = (random.below(8), random.below(8));
                 let (a, b) = (random.below(3) as u32, random.below(3) as u32);
-                let choices = [assign(a, reg(b)), assign(a, constant(1)), Instruction::Assert(reg(a)), load(a, reg(b))];
-                automaton.edge(from, to, choices[random.below(4)].clone());
+                let swap = Rmw::CompareAndSwap { expected: reg(b), new: constant(1) };
+                let choices = [
+                    assign(a, reg(b)),
+                    assign(a, constant(1)),
+                    Instruction::Assert(reg(a)),
+                    load(a, reg(b)),
+                    havoc(a, 0, 1),
+                    rmw(Some(a), constant(1), swap),
+                    Instruction::Snapshot(vec![(RegId(a), reg(b)), (RegId((a + 1) % 3), constant(1))]),
+                    store(reg(a), reg(b)),
+                ];
+                automaton.edge(from, to, choices[random.below(choices.len())].clone());
             }
             let body = automaton.body();
             let liveness = live_registers(&body, &RegisterSet::new());

@@ -258,6 +258,76 @@ mod tests {
         seen.contains(&loc)
     }
 
+    /// Whether a way of at least one arc leads from one location to another within a region.
+    fn leads(cfg: &Cfg, region: &[LocId], from: LocId, to: LocId) -> bool {
+        let mut seen = vec![];
+        let mut stack = cfg.successors(from).to_vec();
+        while let Some(next) = stack.pop() {
+            if region.contains(&next) && !seen.contains(&next) {
+                seen.push(next);
+                stack.extend(cfg.successors(next));
+            }
+        }
+        seen.contains(&to)
+    }
+
+    /// Loops by their definition: what leads to each other within a region is a loop, headed by what comes first; inside
+    /// are the loops of the rest.
+    fn by_definition(cfg: &Cfg, region: &[LocId], depth: u32, depths: &mut [u32], headers: &mut [bool]) {
+        let mut rest = region.to_vec();
+        while let Some(&first) = rest.first() {
+            let is_with = |loc: &LocId| leads(cfg, region, first, *loc) && leads(cfg, region, *loc, first);
+            let component: Vec<LocId> = rest.iter().copied().filter(is_with).collect();
+            rest.retain(|loc| *loc != first && !component.contains(loc));
+            let Some(header) = component.iter().copied().min_by_key(|&loc| cfg.position(loc)) else { continue };
+            headers[header.index()] = true;
+            component.iter().for_each(|loc| depths[loc.index()] = depth + 1);
+            let inner: Vec<LocId> = component.into_iter().filter(|&loc| loc != header).collect();
+            by_definition(cfg, &inner, depth + 1, depths, headers);
+        }
+    }
+
+    #[test]
+    fn depths_and_headers_are_those_of_the_definition_on_all_small_graphs() {
+        let every_third = (0..1_u32 << 16).step_by(3).map(|arcs| (4, arcs));
+        let all = (0..1_u32 << 9).map(|arcs| (3, arcs)).chain(every_third);
+        for (count, bits) in all {
+            let pairs = (0..count * count).filter(|at| bits >> at & 1 == 1).map(|at| (at / count, at % count));
+            let arcs: Vec<(usize, usize)> = pairs.collect();
+            let mut automaton = Automaton::new(count);
+            arcs.iter().for_each(|&(from, to)| automaton.edge(from, to, Instruction::Skip));
+            let cfg = Cfg::of(&automaton.body());
+            let (mut depths, mut headers) = (vec![0; count], vec![false; count]);
+            by_definition(&cfg, cfg.reverse_postorder(), 0, &mut depths, &mut headers);
+            let loops = Loops::of(&cfg);
+            for loc in (0..count).map(LocId::new) {
+                assert_eq!(loops.depth(loc), depths[loc.index()], "{loc:?} of {arcs:?}");
+                assert_eq!(loops.is_header(loc), headers[loc.index()], "{loc:?} of {arcs:?}");
+            }
+            check_order(&cfg, &loops, &arcs);
+        }
+    }
+
+    /// But for ways back to a header, each comes after those that lead to it; and a loop is in one piece.
+    fn check_order(cfg: &Cfg, loops: &Loops, arcs: &[(usize, usize)]) {
+        let place = |loc: LocId| loops.order().iter().position(|&other| other == loc);
+        for &(from, to) in arcs {
+            let (from, to) = (LocId::new(from), LocId::new(to));
+            let (Some(before), Some(behind)) = (place(from), place(to)) else { continue };
+            let goes_back = loops.is_header(to) && leads(cfg, cfg.reverse_postorder(), to, from);
+            assert!(before < behind || goes_back || from == to, "{from:?} to {to:?} of {arcs:?}");
+        }
+        let around: Vec<bool> =
+            loops.order().iter().map(|&loc| leads(cfg, cfg.reverse_postorder(), loc, loc)).collect();
+        for window in (0..around.len()).flat_map(|start| (start + 2..=around.len()).map(move |end| start..end)) {
+            let (first, last) = (loops.order()[window.start], loops.order()[window.end - 1]);
+            let all = cfg.reverse_postorder();
+            if leads(cfg, all, first, last) && leads(cfg, all, last, first) {
+                assert!(around[window].iter().all(|&is_in_loop| is_in_loop), "{arcs:?}");
+            }
+        }
+    }
+
     #[test]
     fn loops_are_the_cycles_and_headers_cut_all_of_them_on_random_graphs() {
         for seed in 0..300 {

@@ -82,7 +82,7 @@ impl Rmw {
 
 #[cfg(test)]
 mod tests {
-    use crate::flow::testing::{assign, load, reg, rmw, store};
+    use crate::flow::testing::{assign, constant, havoc, load, reg, rmw, store};
     use crate::{Instruction, ProcId, RegId, Rmw};
 
     fn check(instruction: &Instruction, uses: &[u32], defines: &[u32]) {
@@ -108,6 +108,34 @@ mod tests {
         assert_eq!(snapshot.accessed_addresses().count(), 2);
         check(&Instruction::Return(reg(3)), &[3], &[]);
         check(&Instruction::Assert(reg(3)), &[3], &[]);
-        check(&Instruction::Fence, &[], &[]);
+        let silent = [
+            Instruction::Fence,
+            Instruction::Skip,
+            Instruction::Lock,
+            Instruction::Unlock,
+            Instruction::Spawn(crate::ThreadId(0)),
+            Instruction::Terminate,
+        ];
+        silent.iter().for_each(|instruction| check(instruction, &[], &[]));
+        check(&Instruction::Assume(reg(2)), &[2], &[]);
+        check(&havoc(3, 0, 1), &[], &[3]);
+        let swap = Rmw::CompareExchange { expected: reg(2), new: reg(3) };
+        check(&rmw(Some(1), reg(1), swap), &[1, 2, 3], &[1]);
+        check(&rmw(Some(1), constant(7), Rmw::Fetch(crate::BinaryRmw::Xor, reg(4))), &[4], &[1]);
+        let unwanted = Instruction::Call { procedure: ProcId(0), arguments: vec![reg(5)], register: None };
+        check(&unwanted, &[5], &[]);
+    }
+
+    #[test]
+    fn every_access_names_its_cells() {
+        let addresses = |instruction: &Instruction| instruction.accessed_addresses().cloned().collect::<Vec<_>>();
+        assert_eq!(addresses(&load(0, reg(1))), [reg(1)]);
+        assert_eq!(addresses(&store(reg(1), reg(2))), [reg(1)]);
+        assert_eq!(addresses(&rmw(None, reg(3), Rmw::Exchange(reg(4)))), [reg(3)]);
+        let snapshot = Instruction::Snapshot(vec![(RegId(0), reg(1)), (RegId(2), reg(0))]);
+        assert_eq!(addresses(&snapshot), [reg(1), reg(0)]);
+        for other in [assign(0, reg(1)), Instruction::Fence, Instruction::Assume(reg(1)), havoc(0, 0, 1)] {
+            assert_eq!(addresses(&other), []);
+        }
     }
 }

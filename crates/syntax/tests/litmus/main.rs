@@ -2,6 +2,7 @@
 
 mod errors;
 mod fuzz;
+mod meaning;
 
 use weir_ir::{Diagnostic, Source};
 use weir_syntax::litmus::{Litmus, parse};

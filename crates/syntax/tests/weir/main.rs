@@ -6,6 +6,7 @@ mod errors;
 mod examples;
 mod format;
 mod fuzz;
+mod meaning;
 mod programs;
 mod reports;
 mod steps;

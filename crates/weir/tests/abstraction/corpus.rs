@@ -1,7 +1,5 @@
 //! Answers on programs from elsewhere are those that are known, where the corpus beside the repository is there.
 
-use std::path::Path;
-
 use weir::reach::Engine;
 use weir_ir::Source;
 
@@ -11,13 +9,9 @@ use crate::support::{ask, goals, options, word};
 const STATES: u64 = 60_000;
 
 #[test]
-#[allow(clippy::print_stderr, reason = "a test that checks nothing must be seen")]
 fn answers_on_memorax_programs_are_the_known_ones() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/memorax");
-    let Ok(table) = std::fs::read_to_string(folder.join("expected.tsv")) else {
-        eprintln!("the corpus is not there ({}): nothing of it is tested", folder.display());
-        return;
-    };
+    let Some(folder) = weir_testkit::corpus("memorax") else { return };
+    let table = std::fs::read_to_string(folder.join("expected.tsv")).expect("the corpus says what is known");
     let (mut proved, mut found) = (0, 0);
     for line in table.lines().filter(|line| !line.starts_with('#')) {
         let mut fields = line.split('\t');

@@ -47,13 +47,9 @@ fn dual_agrees_on_the_examples() {
 }
 
 #[test]
-#[allow(clippy::print_stderr)] // Says what is missing.
 fn dual_agrees_on_the_corpus() {
-    let folder = root().join("../shared/corpus/memorax");
-    let Ok(table) = std::fs::read_to_string(folder.join("expected.tsv")) else {
-        eprintln!("skipped: the corpus is not here (../shared/corpus/memorax)");
-        return;
-    };
+    let Some(folder) = weir_testkit::corpus("memorax") else { return };
+    let table = std::fs::read_to_string(folder.join("expected.tsv")).expect("the corpus says what is known");
     let mut answered = 0;
     for line in table.lines().filter(|line| !line.starts_with('#')) {
         let mut fields = line.split('\t');

@@ -9,14 +9,9 @@ use weir_witness::Model;
 
 use crate::support::{read, run, summary};
 
-/// Where the collections are. Says so if they are not there.
-#[allow(clippy::print_stderr, reason = "a test that checks nothing must be seen")]
+/// Where the collections are.
 pub(crate) fn corpus() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/litmus");
-    if !path.is_dir() {
-        eprintln!("skipped: the corpus is not here (../shared/corpus/litmus)");
-    }
-    path.is_dir().then_some(path)
+    weir_testkit::corpus("litmus")
 }
 
 /// The tests in a collection.

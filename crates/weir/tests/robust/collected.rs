@@ -60,13 +60,9 @@ fn methods_agree_on_the_examples() {
 }
 
 #[test]
-#[allow(clippy::print_stderr, reason = "a test that checks nothing must be seen")]
 fn methods_agree_on_the_corpus_of_trencher() {
-    let folder = root().join("../shared/corpus/trencher");
-    let Ok(known) = std::fs::read_to_string(folder.join("expected.tsv")) else {
-        eprintln!("the corpus is not there ({}): nothing of it is tested", folder.display());
-        return;
-    };
+    let Some(folder) = weir_testkit::corpus("trencher") else { return };
+    let known = std::fs::read_to_string(folder.join("expected.tsv")).expect("the corpus says what is known");
     let (mut robust, mut races) = (0, 0);
     for line in known.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();

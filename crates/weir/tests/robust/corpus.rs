@@ -1,19 +1,13 @@
 //! Trencher's programs in `../shared/corpus`, which are not part of the repository: their verdicts and numbers of fences are known.
 
-use std::path::Path;
-
 use weir::Control;
 use weir::fences::{Aim, Fences, Options, at_locations, fences};
 use weir_ir::Source;
 
 #[test]
-#[allow(clippy::print_stderr, reason = "a test that checks nothing must be seen")]
 fn trenchers_programs_have_the_verdicts_and_fences_that_are_known() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/trencher");
-    let Ok(expected) = std::fs::read_to_string(folder.join("expected.tsv")) else {
-        eprintln!("skipped: the corpus is not here (../shared/corpus/trencher)");
-        return;
-    };
+    let Some(folder) = weir_testkit::corpus("trencher") else { return };
+    let expected = std::fs::read_to_string(folder.join("expected.tsv")).expect("the corpus says what is known");
     let mut wrong = Vec::new();
     for line in expected.lines().filter(|line| !line.starts_with('#')) {
         let [file, verdict, count, _, race_count] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };

@@ -4,44 +4,52 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_testkit::Model;
 
-use super::{Cell, Combinations, Condition, Declared, Expr, Program, Statement, Value};
+use super::{Cell, Combinations, Condition, Declared, Expr, Finals, Program, Statement, Value};
 
-/// States that are visited at most.
-const LIMIT: usize = 30_000;
-
-/// The combinations of labels that can be reached; nothing if there are too many states.
-pub(super) fn reached(program: &Program, model: Model) -> Option<Combinations> {
+/// The combinations of labels and the final states that can be reached; nothing if there are more than `limit` states.
+pub(super) fn reached(program: &Program, model: Model, limit: usize) -> Option<(Combinations, Finals)> {
     let automata = [0, 1].map(|number| Automaton::of(program, number));
     let machine = Machine { program, model, automata };
     let mut seen: BTreeSet<State> = machine.initial_states();
     let mut open: Vec<State> = seen.iter().cloned().collect();
-    let mut reached = Combinations::new();
+    let (mut reached, mut finals) = (Combinations::new(), Finals::new());
     while let Some(state) = open.pop() {
         machine.labels(&state, &mut reached);
+        if state.at == [END; 2] && state.buffers.iter().all(Vec::is_empty) {
+            finals.insert((state.memory.clone(), state.registers.clone()));
+        }
         for next in machine.successors(&state) {
             if seen.insert(next.clone()) {
                 open.push(next);
             }
         }
-        if seen.len() > LIMIT {
+        if seen.len() > limit {
             return None;
         }
     }
-    Some(reached)
+    Some((reached, finals))
 }
+
+/// The state behind the last statement.
+const END: usize = 1;
 
 /// The automaton of a process: transitions that carry one instruction each.
 #[derive(Default)]
 struct Automaton {
     transitions: Vec<(usize, Statement, usize)>,
     labels: BTreeMap<String, usize>,
+    /// Transitions that lead to a label.
+    gotos: Vec<(usize, String)>,
     states: usize,
 }
 
 impl Automaton {
     fn of(program: &Program, number: usize) -> Self {
         let mut automaton = Self { states: 2, ..Self::default() };
-        automaton.sequence(program, &program.processes[number].text, 0, 1, false);
+        automaton.sequence(program, &program.processes[number].text, 0, END, false);
+        for (transition, label) in std::mem::take(&mut automaton.gotos) {
+            automaton.transitions[transition].2 = automaton.labels[&label];
+        }
         automaton
     }
 
@@ -74,13 +82,29 @@ impl Automaton {
             Statement::Either(branches) => {
                 branches.iter().for_each(|branch| self.sequence(program, branch, from, to, true));
             }
-            Statement::If((op, left, right), then, otherwise) => {
-                let opposite = [("=", "!="), ("!=", "="), ("<", ">="), (">=", "<")].iter().find(|(this, _)| this == op);
-                for (op, branch) in [(*op, then), (opposite.unwrap().1, otherwise)] {
-                    let chosen = self.state();
-                    self.transitions.push((from, Statement::Assume((op, left.clone(), right.clone())), chosen));
-                    self.sequence(program, branch, chosen, to, false);
+            Statement::Sequence(statements) => self.sequence(program, statements, from, to, is_choice),
+            Statement::If(condition, then, otherwise) => {
+                let chosen = self.state();
+                self.transitions.push((from, Statement::Assume(condition.clone()), chosen));
+                self.sequence(program, then, chosen, to, false);
+                let rejected = if otherwise.is_some() { self.state() } else { to };
+                self.transitions.push((from, opposite(condition), rejected));
+                otherwise.iter().for_each(|branch| self.sequence(program, branch, rejected, to, false));
+            }
+            Statement::While(condition, body) => {
+                if is_choice {
+                    let head = self.state();
+                    self.transitions.push((from, Statement::Nop, head));
+                    from = head;
                 }
+                let inside = self.state();
+                self.transitions.push((from, Statement::Assume(condition.clone()), inside));
+                self.sequence(program, body, inside, from, false);
+                self.transitions.push((from, opposite(condition), to));
+            }
+            Statement::Goto(label) => {
+                self.gotos.push((self.transitions.len(), label.clone()));
+                self.transitions.push((from, Statement::Nop, from));
             }
             instruction => self.instruction(program, instruction, from, to),
         }
@@ -94,11 +118,15 @@ impl Automaton {
         };
         for number in 0..program.globals.len() {
             let points = self.state();
-            let is_this = ("=", pointer.clone(), Expr::Number(number as Value));
+            let is_this = Condition::Compare("=", pointer.clone(), Expr::Number(number as Value));
             self.transitions.push((from, Statement::Assume(is_this), points));
             self.transitions.push((points, without_sugar(&to_cell(instruction, number)), to));
         }
     }
+}
+
+fn opposite(condition: &Condition) -> Statement {
+    Statement::Assume(Condition::Not(Box::new(condition.clone())))
 }
 
 fn pointer_of(statement: &Statement) -> Option<&Expr> {
@@ -232,6 +260,10 @@ impl Machine<'_> {
                 }
                 blocks.iter().flat_map(|block| self.execute_locked(state, process, block)).collect()
             }
+            // In a locked block.
+            Statement::CompareAndSwap(..) | Statement::LockedWrite(..) => {
+                self.execute(state, process, &without_sugar(instruction))
+            }
             other => panic!("{other:?} is no instruction"),
         }
     }
@@ -262,6 +294,7 @@ impl Machine<'_> {
             Cell::Global(number) => *number,
             Cell::Own => self.program.globals.len() + process,
             Cell::Other => self.program.globals.len() + (1 - process),
+            Cell::Pointer(Expr::Number(number)) => *number as usize,
             Cell::Pointer(_) => panic!("pointers are resolved"),
         }
     }
@@ -277,7 +310,7 @@ impl Machine<'_> {
 fn all_starts(declared: &[Declared]) -> Vec<Vec<Value>> {
     let mut starts = vec![vec![]];
     for &(initial, low, high) in declared {
-        let values: Vec<Value> = initial.map_or((low..=high).collect(), |value| vec![value]);
+        let values: Vec<Value> = initial.map_or_else(|| (low..=high).collect(), |value| vec![value]);
         let longer =
             |start: &Vec<Value>| values.iter().map(|&value| [start.as_slice(), &[value]].concat()).collect::<Vec<_>>();
         starts = starts.iter().flat_map(longer).collect();
@@ -294,7 +327,7 @@ fn updated(mut state: State, process: usize) -> State {
 
 fn contains_write(statement: &Statement) -> bool {
     match statement {
-        Statement::Write(..) => true,
+        Statement::Write(..) | Statement::CompareAndSwap(..) | Statement::LockedWrite(..) => true,
         Statement::Locked(blocks) => blocks.iter().flatten().any(contains_write),
         _ => false,
     }
@@ -304,17 +337,29 @@ fn eval(expr: &Expr, registers: &[Value]) -> Value {
     match expr {
         Expr::Register(number) => registers[*number],
         Expr::Number(value) => *value,
+        Expr::Negated(inner) => -eval(inner, registers),
         Expr::Sum(left, right) => eval(left, registers) + eval(right, registers),
         Expr::Difference(left, right) => eval(left, registers) - eval(right, registers),
     }
 }
 
-fn holds((op, left, right): &Condition, registers: &[Value]) -> bool {
-    let (left, right) = (eval(left, registers), eval(right, registers));
-    match *op {
-        "=" => left == right,
-        "!=" => left != right,
-        "<" => left < right,
-        _ => left >= right,
+fn holds(condition: &Condition, registers: &[Value]) -> bool {
+    let part = |condition: &Condition| holds(condition, registers);
+    match condition {
+        Condition::Constant(holds) => *holds,
+        Condition::Not(inner) => !part(inner),
+        Condition::And(left, right) => part(left) && part(right),
+        Condition::Or(left, right) => part(left) || part(right),
+        Condition::Compare(op, left, right) => {
+            let (left, right) = (eval(left, registers), eval(right, registers));
+            match *op {
+                "=" => left == right,
+                "!=" => left != right,
+                "<" => left < right,
+                ">" => left > right,
+                "<=" => left <= right,
+                _ => left >= right,
+            }
+        }
     }
 }
