@@ -18,8 +18,8 @@ const BODIES: [&str; 9] = [
     "lock; let r = x; if r == 0 { x = 1; } unlock; y = r;",
     "lock; x = 1; let r = y;",
     "let r = 0; choose { r = 1; x = 2; } or { y = 1; }",
-    "let r = any 0..2; y = r; let s = x; x = (s + r) % 4; assert s < 3;",
     "let r, s; x = 1; r, s = y, x; y = s;",
+    "let r = any 0..1; x = r; let s = y; y = r; assert s + r < 2;",
 ];
 
 /// What can be said of copies P and Q.
@@ -76,9 +76,9 @@ const WAYS: [Way; 14] = [
 ];
 
 /// Asks for each goal by itself, then for all goals at once: together they may tell no copies apart where one does.
-fn agree(names: &[&str], properties: &[&str]) -> Tallies {
+fn agree(bodies: &[&str], names: &[&str], properties: &[&str]) -> Tallies {
     let mut tallies = Tallies::new();
-    for body in BODIES {
+    for &body in bodies {
         let program = program(body, names, properties);
         check(body, &program, &WAYS, &mut tallies);
         let mut truth = crate::exactly::Truth::new(&program);
@@ -113,12 +113,12 @@ fn all_is_answered(tallies: &Tallies, refused: u64) {
 
 #[test]
 fn two_copies() {
-    all_is_answered(&agree(&["P", "Q"], &OF_TWO), 0);
+    all_is_answered(&agree(&BODIES, &["P", "Q"], &OF_TWO), 0);
 }
 
 #[test]
 fn three_copies() {
-    all_is_answered(&agree(&["P", "Q", "R"], &OF_THREE), 0);
+    all_is_answered(&agree(&BODIES[..7], &["P", "Q", "R"], &OF_THREE), 0);
 }
 
 /// Two copies choose, and it takes one that chose 1 and one that chose 0, in this order.
