@@ -70,6 +70,10 @@ pub struct Config {
     pub extremes: u32,
     /// How often a further thread is declared that nothing ever starts, in percent.
     pub absent_threads: u32,
+    /// How often a thread has the same body as the one before it, in percent.
+    pub equal_threads: u32,
+    /// The greatest number of cells that are loaded in one step; at least 2.
+    pub loads_in_one_step: usize,
     /// The greatest number of properties.
     pub properties: usize,
 }
@@ -106,6 +110,8 @@ impl Config {
             ranges: 15,
             extremes: 3,
             absent_threads: 3,
+            equal_threads: 0,
+            loads_in_one_step: 2,
             properties: 4,
         }
     }
@@ -139,6 +145,31 @@ impl Config {
             .weighing(Statement::ReadModifyWrite, 15)
     }
 
+    /// Everything there is, often: every construct in one program out of a few.
+    pub fn everything() -> Self {
+        let often = [
+            (Statement::Load, 16),
+            (Statement::Snapshot, 8),
+            (Statement::Store, 26),
+            (Statement::Fence, 5),
+            (Statement::ReadModifyWrite, 8),
+            (Statement::Havoc, 4),
+            (Statement::Assume, 3),
+            (Statement::Assert, 3),
+            (Statement::Terminate, 3),
+            (Statement::Branch, 6),
+            (Statement::Choice, 6),
+            (Statement::BoundedLoop, 2),
+            (Statement::UnboundedLoop, 3),
+            (Statement::Atomic, 6),
+            (Statement::StrayLock, 3),
+        ];
+        let config = Self { computed_addresses: 25, ranges: 25, extremes: 4, absent_threads: 8, ..Self::acyclic() };
+        let config = Self { equal_threads: 25, loads_in_one_step: 3, registers: 3, statements: (2, 5), ..config };
+        let config = Self { threads: (2, 3), properties: 3, ..config };
+        often.into_iter().fold(config, |config, (statement, weight)| config.weighing(statement, weight))
+    }
+
     /// The same with another weight for one kind of statement.
     #[must_use]
     pub fn weighing(mut self, statement: Statement, weight: u32) -> Self {
@@ -153,8 +184,17 @@ pub fn program(seed: u64, config: &Config) -> Program {
     let mut rng = Rng::new(seed);
     let shared = declarations(&mut rng, config);
     let count = rng.between(config.threads.0, config.threads.1);
-    let mut threads: Vec<_> =
-        (0..count).map(|index| body::thread(&mut rng, config, &shared, &format!("P{index}"))).collect();
+    let mut threads: Vec<weir_ir::Thread> = Vec::new();
+    for index in 0..count {
+        let name = format!("P{index}");
+        let thread = match threads.last() {
+            Some(last) if config.equal_threads > 0 && rng.chance(config.equal_threads) => {
+                weir_ir::Thread { family: (name.clone(), None), name, ..last.clone() }
+            }
+            _ => body::thread(&mut rng, config, &shared, &name),
+        };
+        threads.push(thread);
+    }
     if rng.chance(config.absent_threads) {
         let absent = body::thread(&mut rng, config, &shared, "Absent");
         let place = rng.below(threads.len() + 1);

@@ -18,7 +18,7 @@ use weir_ir::{Address, EdgeId, Instruction, LocId, Multiplicity, Program, Proper
 
 use goals::{goals_of, is_deadlock};
 use state::State;
-use steps::{Action, successors};
+use steps::{Action, blocked_by_range, successors};
 pub use view::View;
 
 /// A memory model.
@@ -88,6 +88,8 @@ pub struct Outcome {
     pub final_states: BTreeSet<FinalState>,
     /// The edges that some step followed.
     pub executed: BTreeSet<(ThreadId, EdgeId)>,
+    /// The edges at which the range of a cell kept a value from being stored.
+    pub blocked: BTreeSet<(ThreadId, EdgeId)>,
 }
 
 /// The program uses something that the reference does not interpret.
@@ -124,11 +126,15 @@ fn search(program: &Program, model: Model, limit: usize) -> Search<'_> {
     search.enter(&initial, 0);
     let mut layer = vec![initial];
     let mut depth = 0;
+    let has_ranges = program.shared.iter().any(|shared| shared.range.is_some());
     while !layer.is_empty() {
         let mut next_layer = Vec::new();
         for state in &layer {
             let steps = successors(program, model, state, limit);
             search.leave(state, &steps, depth);
+            if has_ranges {
+                search.found.blocked.extend(blocked_by_range(program, model, state));
+            }
             for (_, _, next) in steps {
                 let next = Rc::new(next);
                 if search.visited.contains(&next) {
@@ -166,6 +172,7 @@ impl<'a> Search<'a> {
             goals: BTreeMap::new(),
             final_states: BTreeSet::new(),
             executed: BTreeSet::new(),
+            blocked: BTreeSet::new(),
         };
         Self { program, visited: HashSet::new(), buffered: 0, found }
     }

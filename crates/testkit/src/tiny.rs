@@ -3,6 +3,8 @@
 //! All ordered pairs of threads are there, so each program comes with its mirror image: an engine that treats the
 //! first thread differently from the second is caught, too.
 
+use std::collections::BTreeSet;
+
 use weir_ir::{Address, BinaryRmw, Expr, Instruction, Program, PropertyKind, Rmw, StateExpr, UnaryOp, Value};
 
 use crate::sketch::{
@@ -42,6 +44,45 @@ pub fn programs(alphabet: Alphabet) -> impl Iterator<Item = (String, Program)> {
     let count = threads.len();
     let pairs = (0..count).flat_map(move |left| (0..count).map(move |right| (left, right)));
     pairs.map(move |(left, right)| build(&threads[left], &threads[right]))
+}
+
+/// One program of each class that differ only in the names of cells and values and in the order of threads. Which one it
+/// is changes from class to class, so that no cell, value or thread is always the first.
+pub fn programs_up_to_renaming(alphabet: Alphabet) -> impl Iterator<Item = (String, Program)> {
+    let threads = threads(&letters(alphabet));
+    let mut seen = BTreeSet::new();
+    let mut chosen: Vec<[Vec<Letter>; 2]> = Vec::new();
+    for left in &threads {
+        for right in &threads {
+            let renamings = renamings(alphabet, [left, right]);
+            if seen.insert(renamings.iter().map(|[left, right]| key(left, right)).min()) {
+                chosen.push(renamings[chosen.len() % renamings.len()].clone());
+            }
+        }
+    }
+    chosen.into_iter().map(|[left, right]| build(&left, &right))
+}
+
+/// The pair under all names of cells and values, in both orders.
+fn renamings(alphabet: Alphabet, pair: [&[Letter]; 2]) -> Vec<[Vec<Letter>; 2]> {
+    // Where values are added and compared, they are not just names.
+    let values = if alphabet == Alphabet::Extended { 1 } else { 2 };
+    let mut all = Vec::new();
+    for swaps_cells in [false, true] {
+        for swaps_values in [false, true].into_iter().take(values) {
+            let renamed = |letters: &[Letter]| -> Vec<Letter> {
+                letters.iter().map(|letter| letter.renamed(swaps_cells, swaps_values)).collect()
+            };
+            let [left, right] = pair.map(renamed);
+            all.push([right.clone(), left.clone()]);
+            all.push([left, right]);
+        }
+    }
+    all
+}
+
+fn key(left: &[Letter], right: &[Letter]) -> String {
+    format!("{} | {}", name(left), name(right))
 }
 
 fn letters(alphabet: Alphabet) -> Vec<Letter> {
@@ -105,6 +146,21 @@ fn name(letters: &[Letter]) -> String {
 }
 
 impl Letter {
+    /// With cells, with values, or with both in each other's place.
+    fn renamed(self, swaps_cells: bool, swaps_values: bool) -> Self {
+        let at = |cell: usize| if swaps_cells { 1 - cell } else { cell };
+        let put = |value: Value| if swaps_values { VALUES[0] + VALUES[1] - value } else { value };
+        match self {
+            Letter::Store(cell, value) => Letter::Store(at(cell), put(value)),
+            Letter::Exchange(cell, value) => Letter::Exchange(at(cell), put(value)),
+            Letter::Load(cell) => Letter::Load(at(cell)),
+            Letter::FetchAdd(cell) => Letter::FetchAdd(at(cell)),
+            Letter::CompareAndSwap(cell) => Letter::CompareAndSwap(at(cell)),
+            // Both cells: the renamed one would differ in the order of its registers alone.
+            Letter::Snapshot | Letter::Fence => self,
+        }
+    }
+
     /// How many cells it reads.
     fn reads(self) -> u32 {
         match self {
@@ -145,8 +201,6 @@ impl Letter {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::reference::{Goal, Model, explore};
 
@@ -157,6 +211,21 @@ mod tests {
         assert_eq!(names.len(), 133 * 133);
         assert_eq!(programs(Alphabet::Extended).count(), 241 * 241);
         assert_eq!(programs(Alphabet::Snapshots).count(), 73 * 73);
+    }
+
+    /// Every program has one that stands for it, and only one.
+    #[test]
+    fn there_is_one_program_of_each_class() {
+        let chosen: BTreeSet<String> = programs_up_to_renaming(Alphabet::Core).map(|(name, _)| name).collect();
+        let threads = threads(&letters(Alphabet::Core));
+        for left in &threads {
+            for right in &threads {
+                let class: BTreeSet<String> =
+                    renamings(Alphabet::Core, [left, right]).iter().map(|[left, right]| key(left, right)).collect();
+                assert_eq!(class.intersection(&chosen).count(), 1, "{}", key(left, right));
+            }
+        }
+        assert_eq!((chosen.len(), programs_up_to_renaming(Alphabet::Snapshots).count()), (0, 0));
     }
 
     #[test]

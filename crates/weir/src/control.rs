@@ -157,3 +157,6 @@ impl<'a> Watch<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -109,9 +109,9 @@ impl Writer<'_> {
     fn snapshot(&mut self) -> Instruction {
         let (rng, config) = (&mut *self.rng, self.config);
         let first = register(rng, config);
-        let second = RegId((first.0 + 1) % config.registers.max(2));
-        let loads = [first, second].map(|register| (register, address(rng, config, self.shared)));
-        Instruction::Snapshot(loads.to_vec())
+        let count = if config.loads_in_one_step > 2 { rng.between(2, config.loads_in_one_step) as u32 } else { 2 };
+        let registers = (0..count).map(|at| RegId((first.0 + at) % config.registers.max(count)));
+        Instruction::Snapshot(registers.map(|register| (register, address(rng, config, self.shared))).collect())
     }
 
     fn havoc(&mut self) -> Instruction {

@@ -1,6 +1,7 @@
-//! States, as plain maps.
+//! States, as plain maps. What a step leaves as it is, the states before and after share: copying is most of the work.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use weir_ir::{Address, LocId, Multiplicity, Program, RegExpr, RegId, ThreadId, Value};
 
@@ -11,9 +12,9 @@ use super::{Drained, FinalState, Model};
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct State {
     /// The threads that exist.
-    pub(super) threads: BTreeMap<ThreadId, ThreadState>,
+    pub(super) threads: BTreeMap<ThreadId, Rc<ThreadState>>,
     /// The cells that differ from their initial value, and only those: so there is one map for each memory.
-    pub(super) memory: BTreeMap<Address, Value>,
+    pub(super) memory: Rc<BTreeMap<Address, Value>>,
     /// Who holds the global lock.
     pub(super) holder: Option<ThreadId>,
 }
@@ -33,9 +34,9 @@ pub(super) struct ThreadState {
 impl State {
     pub(super) fn initial(program: &Program) -> Self {
         let runs = |thread: &ThreadId| program.thread(*thread).multiplicity == Multiplicity::One;
-        let start = |thread: ThreadId| (thread, ThreadState::initial(program, thread));
+        let start = |thread: ThreadId| (thread, Rc::new(ThreadState::initial(program, thread)));
         let threads = program.thread_ids().filter(runs).map(start).collect();
-        Self { threads, memory: BTreeMap::new(), holder: None }
+        Self { threads, memory: Rc::default(), holder: None }
     }
 
     pub(super) fn read_memory(&self, program: &Program, address: Address) -> Value {
@@ -43,15 +44,16 @@ impl State {
     }
 
     pub(super) fn write_memory(&mut self, program: &Program, address: Address, value: Value) {
+        let memory = Rc::make_mut(&mut self.memory);
         if value == program.initial_value(address) {
-            self.memory.remove(&address);
+            memory.remove(&address);
         } else {
-            self.memory.insert(address, value);
+            memory.insert(address, value);
         }
     }
 
     pub(super) fn is_drained(&self) -> bool {
-        self.threads.values().all(ThreadState::is_drained)
+        self.threads.values().all(|thread| thread.is_drained())
     }
 
     pub(super) fn all_done(&self, program: &Program) -> bool {
@@ -64,7 +66,7 @@ impl State {
 
     pub(super) fn to_final(&self) -> FinalState {
         let registers = self.threads.iter().map(|(&id, thread)| (id, thread.registers.clone())).collect();
-        FinalState { memory: self.memory.clone(), registers }
+        FinalState { memory: BTreeMap::clone(&self.memory), registers }
     }
 
     pub(super) fn to_drained(&self) -> Drained {

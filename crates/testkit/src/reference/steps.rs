@@ -1,5 +1,7 @@
 //! The steps possible in a state, and where each leads: the semantics, one rule after the other.
 
+use std::rc::Rc;
+
 use weir_ir::{Address, Edge, EdgeId, Instruction, LocId, Program, RegExpr, RegId, Rmw, ThreadId, Value};
 
 use super::Model;
@@ -31,6 +33,17 @@ pub(super) fn successors(
         steps.extend(rules.flush().into_iter().map(|next| (thread, Action::Flush, next)));
     }
     steps
+}
+
+/// The edges that write memory, or will, and wait for nothing but that the value is not one the cell may take.
+pub(super) fn blocked_by_range(program: &Program, model: Model, state: &State) -> Vec<(ThreadId, EdgeId)> {
+    let mut blocked = Vec::new();
+    for (&thread, own) in &state.threads {
+        let rules = Rules { program, model, state, thread, own, limit: 0 };
+        let edges = program.body(thread).edges_from(own.location);
+        blocked.extend(edges.filter(|(_, edge)| rules.is_blocked_by_range(edge)).map(|(id, _)| (thread, id)));
+    }
+    blocked
 }
 
 /// One thread's view of a state.
@@ -67,6 +80,22 @@ impl Rules<'_> {
             }
             // `explore` refuses programs with these before it takes a step.
             Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => Vec::new(),
+        }
+    }
+
+    fn is_blocked_by_range(&self, edge: &Edge) -> bool {
+        match &edge.instruction {
+            Instruction::Store { address, value } => {
+                let waits_for_the_lock = self.model == Model::Sc && self.another_holds_the_lock();
+                !waits_for_the_lock && !self.program.admits(self.own.eval(address), self.own.eval(value))
+            }
+            Instruction::ReadModifyWrite { address, operation, .. } => {
+                let waits = self.another_holds_the_lock() || !self.own_buffer_is_empty();
+                let address = self.own.eval(address);
+                let (written, _) = self.outcome_of(operation, self.state.read_memory(self.program, address));
+                !waits && written.is_some_and(|value| !self.program.admits(address, value))
+            }
+            _ => false,
         }
     }
 
@@ -199,7 +228,7 @@ impl Rules<'_> {
     }
 
     fn own_in<'s>(&self, state: &'s mut State) -> &'s mut ThreadState {
-        state.threads.get_mut(&self.thread).expect("a step keeps every thread")
+        Rc::make_mut(state.threads.get_mut(&self.thread).expect("a step keeps every thread"))
     }
 
     fn go(&self, to: LocId) -> State {

@@ -9,7 +9,7 @@ mod race;
 
 use std::time::{Duration, Instant};
 
-use weir_ir::{Diagnostic, EdgeId, Instruction, Program};
+use weir_ir::{Diagnostic, EdgeId, Instruction, Program, PropertyKind};
 use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 
 use crate::reach::{self, Coverage, Engine, Report, Statistics, refuse};
@@ -172,12 +172,19 @@ fn attempt(program: &Program, contender: Contender, goals: &[Goal], control: &Co
         Contender::Sc => (Model::Sc, Engine::Explicit),
         Contender::Engine(engine) => (Model::Tso, engine),
     };
-    let options = reach::Options { model, engine, goals: goals.to_vec(), ..reach::Options::default() };
+    let mut goals = if goals.is_empty() { reach::all_goals(program) } else { goals.to_vec() };
     let mut control = control.clone();
     if contender == Contender::Sc {
+        if locks(program) {
+            goals.retain(|goal| !is_deadlock(program, *goal));
+        }
+        if goals.is_empty() {
+            return Ok(Report::unknown(Limit::States));
+        }
         let states = control.budget.states.unwrap_or(u64::MAX).min(MOST_SC_STATES);
         control.budget.states = Some(states);
     }
+    let options = reach::Options { model, engine, goals, ..reach::Options::default() };
     let mut report = reach::reach(program, &options, &control)?;
     if contender == Contender::Sc
         && let Verdict::Violated(checked) = &report.verdict
@@ -185,6 +192,18 @@ fn attempt(program: &Program, contender: Contender, goals: &[Goal], control: &Co
         report.verdict = Verdict::Violated(Box::new(with_buffers(program, checked)?));
     }
     Ok(report)
+}
+
+/// Whether some thread takes the lock. Then a deadlock without store buffers need not be one with them: a store that waits
+/// for the lock can be buffered.
+fn locks(program: &Program) -> bool {
+    let locks = |edge: &weir_ir::Edge| edge.instruction == Instruction::Lock;
+    program.threads.iter().any(|thread| thread.body.edges().iter().any(locks))
+}
+
+fn is_deadlock(program: &Program, goal: Goal) -> bool {
+    matches!(goal, Goal::Property(property)
+        if program.properties[property.index()].kind == PropertyKind::ForbidDeadlock)
 }
 
 /// The same run with store buffers, each store flushed at once.
@@ -215,3 +234,6 @@ fn ended(contender: Contender, report: &Report) -> End {
         (Verdict::Unknown(limit), _) => End::Stopped(*limit),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -132,3 +132,6 @@ fn is_sure(results: &[(Contender, Result<Report, Failure>)]) -> bool {
         Some((_, Err(Failure::Refused(_)))) | None => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

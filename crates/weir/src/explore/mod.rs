@@ -116,7 +116,7 @@ fn encode(limit: Limit) -> u64 {
 }
 
 fn decode(code: u64) -> Option<Limit> {
-    let all = [Limit::Time, Limit::Memory, Limit::States, Limit::Interrupted, Limit::Alarm];
+    let all = [Limit::Time, Limit::Memory, Limit::States, Limit::Interrupted, Limit::Alarm, Limit::Extensions];
     all.into_iter().find(|&limit| encode(limit) == code)
 }
 
@@ -131,3 +131,6 @@ fn step_between<T: TransitionSystem>(system: &T, from: &T::State, to: &T::State)
     });
     found
 }
+
+#[cfg(test)]
+mod tests;

@@ -383,47 +383,4 @@ fn grown(buckets: usize, needed: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::semantics::state::Packed;
-
-    #[test]
-    fn holds_what_was_put_in_and_nothing_twice() {
-        let mut store = Store::new(2);
-        let mut scratch = Scratch::default();
-        let state = |i: u64| Packed([i % 5000, (i % 5000) << 40]);
-        let states: Vec<Packed<2>> = (0..20_000).map(state).collect();
-        let mut new = 0;
-        for batch in states.chunks(777) {
-            assert_eq!(store.reserve(batch.len()), Ok(()));
-            store.insert_batch(batch, &mut scratch, |_| {
-                new += 1;
-                true
-            });
-        }
-        assert_eq!((new, store.len()), (5000, 5000));
-        assert!((0..5000).all(|i| store.state::<Packed<2>>(i) == state(u64::from(i))));
-        assert!(!store.insert(&state(17)));
-        assert!(store.insert(&Packed([17, 17])));
-    }
-
-    #[test]
-    fn states_with_equal_hashes_are_kept_apart() {
-        // All in one bucket: only full comparison tells them apart.
-        let mut store = Store::new(1);
-        store.set_buckets(1);
-        for word in 0..10 {
-            assert!(store.insert(&Packed([word])));
-            assert!(!store.insert(&Packed([word])));
-        }
-        assert_eq!(store.len(), 10);
-    }
-
-    #[test]
-    fn refused_states_are_left_out() {
-        let mut store = Store::new(1);
-        let batch = [1, 1, 2, 3, 4].map(|word| Packed([word]));
-        store.insert_batch(&batch, &mut Scratch::default(), |state| state.0[0] != 2);
-        assert_eq!(store.len(), 3);
-    }
-}
+mod tests;

@@ -112,43 +112,4 @@ impl Buffers {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn filled(buffers: &Buffers, entries: &[Entry]) -> u64 {
-        entries.iter().fold(0, |number, &entry| buffers.push(number, entry).unwrap_or(0))
-    }
-
-    #[test]
-    fn buffers_are_first_in_first_out() {
-        let buffers = Buffers::new();
-        let mut number = filled(&buffers, &[(1, 10), (2, 20), (1, 11)]);
-        assert_eq!(buffers.newest(number, 1), Some(11));
-        assert_eq!(buffers.newest(number, 2), Some(20));
-        assert_eq!(buffers.newest(number, 3), None);
-        for oldest in [(1, 10), (2, 20), (1, 11)] {
-            assert_eq!(buffers.oldest(number), Some(oldest));
-            number = buffers.flush(number).unwrap_or(u64::MAX);
-        }
-        assert_eq!((number, buffers.oldest(0)), (0, None));
-    }
-
-    #[test]
-    fn equal_buffers_have_equal_numbers_however_they_came_about() {
-        let buffers = Buffers::new();
-        let long = filled(&buffers, &[(1, 1), (2, 2), (3, 3)]);
-        let short = filled(&buffers, &[(2, 2), (3, 3)]);
-        assert_eq!(buffers.flush(long), Some(short));
-        assert_eq!(buffers.flush(long), Some(short));
-        assert_ne!(filled(&buffers, &[(3, 3), (2, 2)]), short);
-        assert_eq!(buffers.entries(long).collect::<Vec<_>>(), [(3, 3), (2, 2), (1, 1)]);
-    }
-
-    #[test]
-    fn a_long_buffer_takes_memory_in_proportion() {
-        let buffers = Buffers::new();
-        let number = (0..10_000).fold(0, |number, i| buffers.push(number, (1, i)).unwrap_or(0));
-        assert!(buffers.bytes() < 10_000 * 100);
-        assert_eq!(buffers.flush(number).and_then(|number| buffers.oldest(number)), Some((1, 1)));
-    }
-}
+mod tests;

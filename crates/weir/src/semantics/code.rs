@@ -81,3 +81,6 @@ impl Code {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

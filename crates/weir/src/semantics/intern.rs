@@ -97,27 +97,4 @@ fn bytes_of(row: &[Value]) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_rows_share_a_number() {
-        let interner = Interner::new();
-        assert_eq!(interner.number(&[]), Some(0));
-        let first = interner.number(&[1, 2]);
-        assert_eq!(interner.number(&[1, 2]), first);
-        assert_ne!(interner.number(&[2, 1]), first);
-        assert_eq!(interner.row(first.unwrap_or_default()), [1, 2]);
-    }
-
-    #[test]
-    fn workers_agree_on_numbers() {
-        let interner = Interner::new();
-        let number_all = || (0..1000).map(|i| interner.number(&[i % 100, i % 7])).collect::<Vec<_>>();
-        let (left, right) = std::thread::scope(|scope| {
-            let worker = scope.spawn(number_all);
-            (number_all(), worker.join())
-        });
-        assert_eq!(Some(left), right.ok());
-    }
-}
+mod tests;

@@ -263,29 +263,4 @@ impl Packer {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_do_not_overlap_or_cross_words() {
-        let mut packer = Packer::default();
-        for width in [3, 60, 64, 1, 33, 0, 31, 7] {
-            packer.ask(width);
-        }
-        let (words, fields) = packer.pack();
-        let mut taken = vec![0u64; words];
-        for field in fields {
-            assert_eq!(field.bits() >> field.shift, field.mask);
-            assert_eq!(taken[field.word as usize] & field.bits(), 0);
-            taken[field.word as usize] |= field.bits();
-        }
-        assert_eq!(words, 4);
-    }
-
-    #[test]
-    fn covering_needs_every_address() {
-        assert!(covers(&[1, 2, 3], Range { low: 1, high: 3 }));
-        assert!(!covers(&[1, 3], Range { low: 1, high: 3 }));
-        assert!(!covers(&[], Range::FULL));
-    }
-}
+mod tests;

@@ -70,3 +70,6 @@ fn colour(conflicts: &[RegisterSet], ranges: &[Option<Range>]) -> Slots {
     }
     Slots { of_register, widths }
 }
+
+#[cfg(test)]
+mod tests;

@@ -147,40 +147,4 @@ impl ZeroTest {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_hold_their_range_and_refuse_the_rest() {
-        let field = Field { word: 1, shift: 60, mask: 0xF, low: -3 };
-        let mut state = Packed::<2>::ZERO;
-        assert!(state.set(field, 12));
-        assert_eq!(state.get(field), 12);
-        assert!(!state.set(field, 13));
-        assert!(!state.set(field, -4));
-        assert_eq!(state.get(field), 12);
-        assert_eq!(state.0, [0, 0xF << 60]);
-    }
-
-    #[test]
-    fn a_full_word_holds_every_value() {
-        let field = Field { word: 0, shift: 0, mask: u64::MAX, low: Value::MIN };
-        let mut state = Packed::<1>::ZERO;
-        for value in [Value::MIN, -1, 0, Value::MAX] {
-            assert!(state.set(field, value));
-            assert_eq!(state.get(field), value);
-        }
-        assert_eq!(width(Range::FULL), 64);
-        assert_eq!(width(Range::single(5)), 0);
-        assert_eq!(width(Range { low: 0, high: 4 }), 3);
-    }
-
-    #[test]
-    fn patches_clear_then_set() {
-        let (a, b) = (Field { word: 0, shift: 0, mask: 3, low: 0 }, Field { word: 0, shift: 2, mask: 3, low: 0 });
-        let mut patch = Patch::default();
-        patch.clear(a);
-        patch.put(b, 2);
-        assert_eq!(patch.apply(&Packed([0b1_0111])).0, [0b1_1000]);
-    }
-}
+mod tests;

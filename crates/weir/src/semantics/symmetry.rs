@@ -89,3 +89,6 @@ fn swapped(claims: &BTreeSet<Claim>, one: ThreadId, other: ThreadId) -> BTreeSet
     let part = |part: &StateExpr| part.map(&mut |leaf| atom(leaf));
     claims.iter().map(|(kind, parts)| (*kind, parts.iter().map(part).collect())).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -153,7 +153,21 @@ impl Judge<'_> {
         }
         let unexecuted: BTreeSet<_> = report.coverage.unexecuted.iter().copied().collect();
         same("edges not executed", unexecuted, self.unexecuted())?;
+        same("threads that did nothing", report.coverage.immobile.clone(), self.immobile())?;
+        let blocked: BTreeSet<_> = report.coverage.out_of_range.iter().copied().collect();
+        same("stores out of range", &blocked, &self.reference.blocked)?;
+        same("whether that is approximate", report.coverage.approximate, false)?;
         Ok(report)
+    }
+
+    /// The threads of which nothing was executed although there is something.
+    fn immobile(&self) -> Vec<ThreadId> {
+        let unexecuted = self.unexecuted();
+        let edges = |thread: ThreadId| self.program.body(thread).edges().len();
+        let none = |thread: &ThreadId| {
+            edges(*thread) > 0 && unexecuted.iter().filter(|edge| edge.0 == *thread).count() == edges(*thread)
+        };
+        self.program.thread_ids().filter(none).collect()
     }
 
     fn unexecuted(&self) -> BTreeSet<(ThreadId, EdgeId)> {

@@ -1,27 +1,40 @@
-//! Every two-thread program with up to two instructions a thread over two cells; in a long hunt (see `random`) from
-//! a larger set of instructions.
+//! Every two-thread program with up to two instructions a thread over two cells, up to the names of cells and values and
+//! the order of threads; in a long hunt (see `random`) every one, from a larger set of instructions.
 
-use weir_testkit::tiny::{Alphabet, programs};
+use weir_ir::Program;
+use weir_testkit::tiny::{Alphabet, programs, programs_up_to_renaming};
 use weir_witness::Model;
 
 use crate::compare::{Effort, check};
 use crate::random::wanted_seeds;
 
-const EFFORT: Effort = Effort { limit: 1000, clearing: true, depth_first: false, jobs: &[] };
+/// Workers come by turns: so few states are never shared, and it is only the work that is divided differently.
+fn effort(number: usize) -> Effort {
+    let jobs: [&[usize]; 4] = [&[], &[2], &[], &[3]];
+    Effort { limit: 1000, clearing: true, depth_first: number % 3 == 0, jobs: jobs[number % 4] }
+}
 
-fn agree_on_all(model: Model) {
-    let alphabet = if wanted_seeds().is_some() { Alphabet::Extended } else { Alphabet::Core };
-    for (name, program) in programs(alphabet).chain(programs(Alphabet::Snapshots)) {
-        assert!(check(&name, &program, model, EFFORT).complete, "{name}");
+fn agree_on_all(model: Model, programs: impl Iterator<Item = (String, Program)>) {
+    for (number, (name, program)) in programs.enumerate() {
+        assert!(check(&name, &program, model, effort(number)).complete, "{name}");
+    }
+}
+
+fn agree_under(model: Model) {
+    if wanted_seeds().is_some() {
+        agree_on_all(model, programs(Alphabet::Extended).chain(programs(Alphabet::Snapshots)));
+    } else {
+        let snapshots = programs_up_to_renaming(Alphabet::Snapshots);
+        agree_on_all(model, programs_up_to_renaming(Alphabet::Core).chain(snapshots));
     }
 }
 
 #[test]
 fn every_tiny_program_agrees_under_sc() {
-    agree_on_all(Model::Sc);
+    agree_under(Model::Sc);
 }
 
 #[test]
 fn every_tiny_program_agrees_under_tso() {
-    agree_on_all(Model::Tso);
+    agree_under(Model::Tso);
 }

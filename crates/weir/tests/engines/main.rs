@@ -3,17 +3,23 @@
 //! With `WEIR_SEEDS=5000`, each random test looks at so many programs.
 
 mod collected;
+mod coverage;
 mod ends;
+mod equal;
+mod exactly;
+mod families;
 mod portfolio;
 mod proofs;
 mod random;
+mod reports;
 mod safe_fences;
 mod together;
+mod ways;
 
 use weir::reach::{Engine, Options, all_goals, reach};
 use weir::{Budget, Control, Failure, Verdict};
 use weir_ir::{Program, PropertyKind};
-use weir_testkit::reference::{self, Outcome, explore};
+use weir_testkit::reference::{self, Outcome};
 use weir_witness::Goal;
 
 /// How many states an engine may store.
@@ -56,41 +62,4 @@ fn was_seen(outcome: &Outcome, goal: Goal) -> bool {
         Goal::NotRobust => return false,
     };
     outcome.goals.contains_key(&goal)
-}
-
-/// What a comparison saw.
-#[derive(Default, Debug)]
-struct Seen {
-    goals: u64,
-    answered: u64,
-    reachable: u64,
-    /// Answers of the engine where the reference had none.
-    beyond: u64,
-}
-
-impl Seen {
-    fn add(&mut self, other: &Self) {
-        self.goals += other.goals;
-        self.answered += other.answered;
-        self.reachable += other.reachable;
-        self.beyond += other.beyond;
-    }
-}
-
-/// Compares all goals of a program; an error says where engine and reference differ.
-fn compare(program: &Program, engine: Engine, limit: usize) -> Result<Seen, String> {
-    let mut seen = Seen::default();
-    let Ok(outcome) = explore(program, reference::Model::Tso, limit) else { return Ok(seen) };
-    for goal in state_goals(program) {
-        seen.goals += 1;
-        let Some(says) = answer(program, engine, goal) else { continue };
-        let truth = was_seen(&outcome, goal);
-        seen.answered += 1;
-        seen.reachable += u64::from(says);
-        seen.beyond += u64::from(!outcome.complete && !truth);
-        if says != truth && (truth || outcome.complete) {
-            return Err(format!("{engine:?} says that {goal:?} is reachable = {says}; the reference says {truth}"));
-        }
-    }
-    Ok(seen)
 }

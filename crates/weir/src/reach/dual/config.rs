@@ -327,3 +327,6 @@ fn matches(small: View<'_>, large: View<'_>, group: &[usize], next: usize, taken
     }
     false
 }
+
+#[cfg(test)]
+mod tests;

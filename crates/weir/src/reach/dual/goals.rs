@@ -246,3 +246,6 @@ fn partial(expr: &StateExpr, leaf: &mut impl FnMut(&StateAtom) -> Option<Value>)
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

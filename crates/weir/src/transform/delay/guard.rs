@@ -87,3 +87,6 @@ fn simplified(expr: &RegExpr) -> RegExpr {
         Expr::Binary(op, left, right) => Expr::binary(*op, simplified(left), simplified(right)),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,25 @@
+//! How answers read.
+
+use super::*;
+
+#[test]
+fn each_limit_has_its_words() {
+    let words = [
+        (Limit::Time, "time limit"),
+        (Limit::Memory, "memory limit"),
+        (Limit::States, "limit on states"),
+        (Limit::Interrupted, "interrupted"),
+        (Limit::Extensions, "rounds of extending"),
+        (Limit::Alarm, "alarm of the abstraction"),
+    ];
+    for (limit, word) in words {
+        assert!(limit.to_string().contains(word), "{limit}");
+    }
+}
+
+#[test]
+fn a_failure_says_what_and_whose_fault_it_is() {
+    let refusal = weir_ir::Diagnostic::error("code", "cannot do that", weir_ir::Span::default());
+    assert_eq!(Failure::Refused(Box::new(refusal)).to_string(), "cannot do that");
+    assert_eq!(Failure::Bug("it broke".to_owned()).to_string(), "bug in Weir: it broke");
+}

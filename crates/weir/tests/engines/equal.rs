@@ -1,0 +1,159 @@
+//! Equal threads: engines may take one for the other only where no property tells them apart. Two and three copies of a
+//! body, with properties that are symmetric, half so, or not at all.
+
+use weir_ir::Program;
+use weir_testkit::dump;
+use weir_witness::Goal;
+
+use crate::exactly::{Tallies, check, compare};
+use crate::families::parse;
+use crate::ways::{Answer, Way, ask};
+
+/// What each copy does; each has a register `r`.
+const BODIES: [&str; 9] = [
+    "let r = any 0..1; x = r;",
+    "x = 1; let r = y;",
+    "let r = x; x = (r + 1) % 4;",
+    "let r = xchg(x, 1); y = r;",
+    "lock; let r = x; if r == 0 { x = 1; } unlock; y = r;",
+    "lock; x = 1; let r = y;",
+    "let r = 0; choose { r = 1; x = 2; } or { y = 1; }",
+    "let r, s; x = 1; r, s = y, x; y = s;",
+    "let r = any 0..1; x = r; let s = y; y = r; assert s + r < 2;",
+];
+
+/// What can be said of copies P and Q.
+const OF_TWO: [&str; 12] = [
+    "forbid P at end && Q at end && P.r == 1 && Q.r == 0",
+    "forbid P at end && Q at end && P.r == 1 && Q.r == 1",
+    "forbid P at end && Q at end && P.r == Q.r",
+    "forbid P at end && Q at end && P.r < Q.r",
+    "forbid P at end && P.r == 1",
+    "forbid Q at end && Q.r == 1 && x == 0",
+    "forbid P at end && !(Q at end)",
+    "forbid Q at end && !(P at end) && x == 1",
+    "forbid P at end && Q at end && (P.r == 1 || Q.r == 1) && x == 1",
+    "exists P.r == 1 && Q.r == 0",
+    "always P.r >= Q.r",
+    "always P.r == 0 || Q.r == 0",
+];
+
+/// What can be said of copies P, Q and R.
+const OF_THREE: [&str; 7] = [
+    "forbid P at end && Q at end && R at end && P.r == 1 && Q.r == 0",
+    "forbid P at end && Q at end && R at end && R.r == 1 && P.r == 0 && Q.r == 0",
+    "forbid Q at end && R.r == 1",
+    "forbid P.r == 1 && Q.r == 1 && R.r == 1",
+    "forbid P at end && R at end && Q.r == 1 && x == 1",
+    "exists P.r < Q.r && Q.r < R.r + 1",
+    "always P.r + Q.r + R.r < 2",
+];
+
+fn program(body: &str, names: &[&str], properties: &[&str]) -> Program {
+    // Names and weights tell nobody apart.
+    let weights = ["", " weight 3", ""];
+    let threads: String =
+        names.iter().zip(weights).map(|(name, weight)| format!("thread {name}{weight} {{ {body} }} ")).collect();
+    let properties: String = properties.iter().map(|property| format!("{property}; ")).collect();
+    parse(&format!("shared x, y; {threads}{properties}"))
+}
+
+const WAYS: [Way; 14] = [
+    Way::Tso,
+    Way::Workers,
+    Way::KeepDead,
+    Way::DepthFirst,
+    Way::Lazy,
+    Way::LazyFirst,
+    Way::Dual,
+    Way::Set,
+    Way::Multiset,
+    Way::Queue(1),
+    Way::Queue(3),
+    Way::Counting(1),
+    Way::Coherence,
+    Way::Portfolio,
+];
+
+/// Asks for each goal by itself, then for all goals at once: together they may tell no copies apart where one does.
+fn agree(bodies: &[&str], names: &[&str], properties: &[&str]) -> Tallies {
+    let mut tallies = Tallies::new();
+    for &body in bodies {
+        let program = program(body, names, properties);
+        check(body, &program, &WAYS, &mut tallies);
+        let mut truth = crate::exactly::Truth::new(&program);
+        let goals: Vec<Goal> = weir::reach::all_goals(&program);
+        for part in [goals.as_slice(), &goals[..2], &goals[1..4]] {
+            let reached = part.iter().any(|&goal| truth.is_reachable(weir_testkit::Model::Tso, goal) == Some(true));
+            for way in WAYS {
+                let answer = ask(&program, way, part.to_vec(), 20_000);
+                let is_right = match answer {
+                    Answer::Holds => !reached,
+                    Answer::Reached => reached,
+                    Answer::Alarm => way.is_approximate() && !reached,
+                    Answer::Refused(code) => code == "several-loads",
+                    Answer::Stopped(_) => false,
+                };
+                assert!(is_right, "{way:?} says {answer:?} of {part:?}; reachable: {reached}\n{}", dump(&program));
+            }
+        }
+    }
+    tallies
+}
+
+fn all_is_answered(tallies: &Tallies, refused: u64) {
+    let reached = tallies[&Way::Tso].reached;
+    for (way, tally) in tallies {
+        let expected = if matches!(way, Way::Lazy | Way::LazyFirst) { refused } else { 0 };
+        assert_eq!(tally.refused, expected, "{way:?}: {tally:?}");
+        assert_eq!(tally.answered() + tally.alarms + tally.refused, tally.asked, "{way:?}: {tally:?}");
+        assert!(expected > 0 || tally.reached == reached, "{way:?}: {tallies:?}");
+    }
+}
+
+#[test]
+fn two_copies() {
+    all_is_answered(&agree(&BODIES, &["P", "Q"], &OF_TWO), 0);
+}
+
+#[test]
+fn three_copies() {
+    all_is_answered(&agree(&BODIES[..7], &["P", "Q", "R"], &OF_THREE), 0);
+}
+
+/// Two copies choose, and it takes one that chose 1 and one that chose 0, in this order.
+#[test]
+fn copies_that_chose_differently_are_told_apart() {
+    let program = program(BODIES[0], &["P", "Q"], &OF_TWO[..1]);
+    for way in Way::ALL {
+        assert_eq!(ask(&program, way, Vec::new(), 20_000), Answer::Reached, "{way:?}");
+    }
+    // No copy can have chosen 2.
+    let text = "forbid P at end && Q at end && P.r == 2 && Q.r == 0";
+    let program = self::program(BODIES[0], &["P", "Q"], &[text]);
+    for way in Way::ALL {
+        assert_eq!(ask(&program, way, Vec::new(), 20_000), Answer::Holds, "{way:?}");
+    }
+}
+
+/// Replicated threads that know their number are not equal, whatever they look like.
+#[test]
+fn replicated_threads() {
+    let table = [
+        ("thread W[2] { x = 1; let r = y; } forbid W[0] at end && W[1] at end && x == 0;", false),
+        ("thread W[3] { let r = fetch_add(x, 1); } exists W[0].r == 2 && W[1].r == 0;", true),
+        ("thread W[3] { let r = fetch_add(x, 1); } exists W[0].r == 2 && W[1].r == 2;", false),
+        ("thread W(i)[2] { let r = i; x = r; } exists W[0].r == 1;", false),
+        ("thread W(i)[2] { let r = i; x = r; } exists W[1].r == 1 && x == 0;", true),
+        ("thread W(i)[2] { a[i] = 1; let r = a[1 - i]; } exists W[0].r == 0 && W[1].r == 0;", true),
+        ("thread W(i)[2] { a[i] = 1; fence; let r = a[1 - i]; } exists W[0].r == 0 && W[1].r == 0;", false),
+    ];
+    for (text, is_reachable) in table {
+        let program = parse(&format!("shared x: 0..3, y, a[2]; {text}"));
+        compare(&program, &Way::ALL).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
+        let expected = if is_reachable { Answer::Reached } else { Answer::Holds };
+        for way in [Way::Tso, Way::Lazy, Way::LazyFirst, Way::Dual, Way::Coherence, Way::Portfolio] {
+            assert_eq!(ask(&program, way, Vec::new(), 20_000), expected, "{way:?}: {text}");
+        }
+    }
+}
