@@ -123,7 +123,10 @@ impl Maker<'_> {
         match self.rng.below(5) {
             0 => vec![Block::Repeat(blocks)],
             1 => vec![Block::Forever(blocks)],
-            2 => vec![load(2, Y).into(), Block::While(crate::blocks::is(2, 0), [blocks, vec![load(2, Y).into()]].concat())],
+            2 => vec![
+                load(2, Y).into(),
+                Block::While(crate::blocks::is(2, 0), [blocks, vec![load(2, Y).into()]].concat()),
+            ],
             3 => {
                 let mut blocks = blocks;
                 let last = blocks.pop().into_iter().collect();

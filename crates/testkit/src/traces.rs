@@ -62,13 +62,7 @@ pub fn is_robust(program: &Program, limits: Limits) -> Option<bool> {
 }
 
 /// Visits every trace of every run, until `visit` returns false.
-fn walk(
-    program: &Program,
-    model: Model,
-    limits: Limits,
-    seen: &mut Seen,
-    visit: impl Fn(&Run, &[u64]) -> bool,
-) -> End {
+fn walk(program: &Program, model: Model, limits: Limits, seen: &mut Seen, visit: impl Fn(&Run, &[u64]) -> bool) -> End {
     let machine = Machine { program, settles: true };
     let stores = if model == Model::Sc { Stores::Land } else { Stores::Wait };
     let mut work = vec![machine.initial()];
@@ -114,7 +108,8 @@ pub fn is_sc_trace(program: &Program, moves: &[Move]) -> Result<bool, usize> {
             Some((edge, choice)) => {
                 let is_there = program.threads[thread].body.edge(edge).from == run.threads[thread].location;
                 let next = machine.follow(&run, (thread, edge), Stores::Wait).into_iter();
-                let is_chosen = |next: &Run| next.threads[thread].deeds.last().is_some_and(|deed| deed.choice == choice);
+                let is_chosen =
+                    |next: &Run| next.threads[thread].deeds.last().is_some_and(|deed| deed.choice == choice);
                 next.filter(|_| is_there).find(is_chosen)
             }
         };

@@ -82,7 +82,8 @@ fn successors(machine: Machine<'_>, run: &Run, phase: Phase, thread: usize) -> V
         wanted(&machine.program.threads[thread].body.edge(edge).instruction)
     };
     let is_store = |instruction: &Instruction| matches!(instruction, Instruction::Store { .. });
-    let is_load = |instruction: &Instruction| matches!(instruction, Instruction::Load { .. } | Instruction::Snapshot(_));
+    let is_load =
+        |instruction: &Instruction| matches!(instruction, Instruction::Load { .. } | Instruction::Snapshot(_));
     let plain = |stores| machine.executed(run, thread, stores).into_iter().map(move |next| (next, phase));
     match phase {
         Phase::Before => {
@@ -108,7 +109,8 @@ fn note(machine: Machine<'_>, run: &Run, (thread, store): Name, load: usize, fou
     let attack = (ThreadId::new(thread), deeds[store].edge, deeds[load].edge);
     // Every store of the attacker from the first delayed one on waits, so what is read from memory is a landed store or none.
     let is_waiting = |source: Option<Name>| source.is_some_and(|(of, place)| of == thread && place >= store);
-    let from_memory = deeds[load].accesses.iter().filter(|access| access.source.is_some_and(|source| !is_waiting(source)));
+    let from_memory =
+        deeds[load].accesses.iter().filter(|access| access.source.is_some_and(|source| !is_waiting(source)));
     let is_overwritten = |access: &super::machine::Access| {
         let last = run.landed.get(&access.address).and_then(|stores| stores.last().copied());
         access.source != Some(last)

@@ -321,9 +321,7 @@ impl Step<'_, '_> {
                 let succeeds = held == local.eval(expected);
                 (succeeds.then(|| local.eval(new)), Value::from(succeeds))
             }
-            Rmw::CompareExchange { expected, new } => {
-                ((held == local.eval(expected)).then(|| local.eval(new)), held)
-            }
+            Rmw::CompareExchange { expected, new } => ((held == local.eval(expected)).then(|| local.eval(new)), held),
             Rmw::Exchange(new) => (Some(local.eval(new)), held),
             Rmw::Fetch(combine, operand) => (Some(combine.operator().apply(held, local.eval(operand))), held),
         };

@@ -4,18 +4,18 @@ use weir_ir::{Instruction, Program};
 
 use super::machine::{Name, Run};
 
-/// Whether one deed happens before another, through at least one of the relations. A locked section is one step to all others, so
-/// what happens after any of it happens after all of it.
+/// Whether one deed of a thread happens before another of it, through others. A locked section of theirs is one step, so what happens
+/// after any of it happens after all of it.
 pub(super) fn happens_before(program: &Program, run: &Run, from: Name, to: Name) -> bool {
-    let (goal, mut seen) = (section(program, run, to), Vec::new());
-    let mut work: Vec<Name> = section(program, run, from);
+    let mut seen = Vec::new();
+    let mut work = vec![from];
     while let Some(at) = work.pop() {
         for next in successors(run, at) {
-            if goal.contains(&next) {
+            if next == to {
                 return true;
             }
             if !seen.contains(&next) {
-                let whole = section(program, run, next);
+                let whole = if next.0 == from.0 { vec![next] } else { section(program, run, next) };
                 seen.extend(&whole);
                 work.extend(whole);
             }
@@ -67,9 +67,10 @@ fn successors(run: &Run, (thread, place): Name) -> Vec<Name> {
 
 /// The deeds that read from a store.
 fn readers(run: &Run, store: Name) -> Vec<Name> {
-    let deeds = run.threads.iter().enumerate().flat_map(|(thread, local)| {
-        local.deeds.iter().enumerate().map(move |(place, deed)| ((thread, place), deed))
-    });
+    let deeds =
+        run.threads.iter().enumerate().flat_map(|(thread, local)| {
+            local.deeds.iter().enumerate().map(move |(place, deed)| ((thread, place), deed))
+        });
     let reads = |deed: &super::machine::Deed| deed.accesses.iter().any(|access| access.source == Some(Some(store)));
     deeds.filter(|(_, deed)| reads(deed)).map(|(name, _)| name).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Address, EdgeId, Instruction, Program, RegExpr, ThreadId};
+use weir_ir::{Address, EdgeId, Instruction, Program, ThreadId};
 
 use super::machine::{Deed, Machine, Run, Stores};
 use super::seen::Seen;
@@ -164,18 +164,21 @@ pub fn executed(program: &Program, most: usize) -> Option<Executed> {
     Some(found)
 }
 
-/// The stores of the thread that the range of their cell forbids now.
+/// The writes of the thread that the range of their cell forbids now.
 fn blocked(program: &Program, run: &Run, thread: usize) -> Vec<(ThreadId, EdgeId)> {
     let local = &run.threads[thread];
     let is_locked_out = run.holder.is_some_and(|holder| holder != thread);
-    if !local.is_present || is_locked_out {
+    if !local.is_present || is_locked_out || program.shared.iter().all(|shared| shared.range.is_none()) {
         return Vec::new();
     }
-    let eval = |expr: &RegExpr| expr.eval(&mut |register| local.registers[register.index()]);
-    let edges = program.threads[thread].body.edges_from(local.location);
-    let is_blocked = |instruction: &Instruction| match instruction {
-        Instruction::Store { address, value } => !program.admits(eval(address), eval(value)),
-        _ => false,
+    // Without any ranges, what could be done?
+    let mut free = program.clone();
+    free.shared.iter_mut().for_each(|shared| shared.range = None);
+    let edges = program.threads[thread].body.edges_from(local.location).map(|(edge, _)| edge);
+    let can = |program: &Program, edge: EdgeId| {
+        let machine = Machine { program, settles: false };
+        !machine.follow(run, (thread, edge), Stores::Land).is_empty()
     };
-    edges.filter(|(_, edge)| is_blocked(&edge.instruction)).map(|(edge, _)| (ThreadId::new(thread), edge)).collect()
+    let is_blocked = |&edge: &EdgeId| can(&free, edge) && !can(program, edge);
+    edges.filter(is_blocked).map(|edge| (ThreadId::new(thread), edge)).collect()
 }
