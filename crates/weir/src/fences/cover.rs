@@ -190,4 +190,64 @@ mod tests {
         };
         assert!(choice.iter().all(dearer), "a place is not needed");
     }
+
+    /// All choices of least cost, one after the other, each excluded once it is found: as when all cheapest sets are asked for.
+    #[test]
+    fn all_optima_come_one_after_the_other() {
+        let mut several = 0;
+        for seed in 1..120u64 {
+            let mut rng = weir_testkit::Rng::new(seed);
+            // Few kinds of costs and many: they are added up in different ways.
+            let kinds = if seed % 2 == 0 { 2 } else { 9 };
+            let costs: Vec<u64> = (0..7).map(|_| rng.between(1, kinds) as u64).collect();
+            let demand = |rng: &mut weir_testkit::Rng| (0..7).filter(|_| rng.chance(40)).collect::<Choice>();
+            let demands: Vec<Choice> = (0..4).map(|_| demand(&mut rng)).filter(|demand| !demand.is_empty()).collect();
+            let mut cover = Cover { costs, demands, excluded: Vec::new() };
+            let all = (0..128usize).map(|set| (0..7).filter(|place| set >> place & 1 == 1).collect::<Choice>());
+            let valid: Vec<Choice> =
+                all.filter(|choice| cover.demands.iter().all(|demand| !demand.is_disjoint(choice))).collect();
+            let least = valid.iter().map(|choice| cover.cost(choice)).min().expect("all places meet all demands");
+            let expected: BTreeSet<&Choice> = valid.iter().filter(|choice| cover.cost(choice) == least).collect();
+            let mut found = Vec::new();
+            while let Some(choice) = cover.cheapest().expect("the solver works") {
+                if cover.cost(&choice) > least || found.len() > 128 {
+                    break;
+                }
+                found.push(choice.clone());
+                if choice.is_empty() {
+                    break;
+                }
+                cover.excluded.push(choice);
+            }
+            assert_eq!(found.len(), expected.len(), "{cover:?}");
+            assert_eq!(found.iter().collect::<BTreeSet<_>>(), expected, "{cover:?}");
+            several += usize::from(expected.len() > 1);
+        }
+        assert!(several > 30, "{several} with several optima");
+    }
+
+    /// No two parts share a place, no demand is lost, and no part falls apart further.
+    #[test]
+    fn parts_are_independent() {
+        for seed in 1..100u64 {
+            let mut rng = weir_testkit::Rng::new(seed);
+            let demand = |rng: &mut weir_testkit::Rng| (0..12).filter(|_| rng.chance(15)).collect::<Choice>();
+            let demands: Vec<Choice> = (0..6).map(|_| demand(&mut rng)).filter(|demand| !demand.is_empty()).collect();
+            let cover = Cover { costs: vec![1; 12], demands, excluded: Vec::new() };
+            let parts = cover.independent_parts();
+            assert_eq!(parts.iter().flatten().collect::<BTreeSet<_>>(), cover.demands.iter().collect());
+            assert_eq!(parts.iter().map(Vec::len).sum::<usize>(), cover.demands.len());
+            for (number, part) in parts.iter().enumerate() {
+                let places: Choice = part.iter().flatten().copied().collect();
+                let others = parts.iter().enumerate().filter(|(other, _)| *other != number).flat_map(|(_, part)| part);
+                assert!(others.flatten().all(|place| !places.contains(place)), "{parts:?}");
+                let mut joined = part[0].clone();
+                for _ in 0..part.len() {
+                    let touching = part.iter().filter(|demand| !demand.is_disjoint(&joined)).flatten().copied();
+                    joined = joined.iter().copied().chain(touching).collect();
+                }
+                assert_eq!(joined, places, "{parts:?}");
+            }
+        }
+    }
 }

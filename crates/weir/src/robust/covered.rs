@@ -163,4 +163,24 @@ mod tests {
         assert_eq!(covered.after(OFF, 3), OFF);
         assert_ne!(covered.after(NOTHING_YET, 3), OFF);
     }
+
+    /// After a reset to a letter of a word, what is covered is what is covered after the word up to that letter.
+    #[test]
+    fn a_reset_stands_for_the_beginning_of_a_word() {
+        let words = [vec![1, 2, 1, 3], vec![2, 2, 3]];
+        let resets: Vec<(usize, usize)> =
+            (0..2).flat_map(|word| (0..words[word].len()).map(move |at| (word, at))).collect();
+        let mut effects: Vec<Effect> = (0..4).map(Effect::Read).collect();
+        effects.extend(resets.iter().map(|&(word, at)| Effect::Reset(word, at)));
+        let covered = Covered::new(&words, effects);
+        let after =
+            |start: Mark, letters: &[u32]| letters.iter().fold(start, |mark, &letter| covered.after(mark, letter));
+        for (number, &(word, at)) in resets.iter().enumerate() {
+            let reset = covered.after(NOTHING_YET, 4 + number as u32);
+            let begun = after(NOTHING_YET, &words[word][..=at]);
+            for letters in [[1, 2], [2, 1], [2, 3], [1, 3], [2, 2], [3, 3]] {
+                assert_eq!(after(reset, &letters) == OFF, after(begun, &letters) == OFF, "{word}, {at}, {letters:?}");
+            }
+        }
+    }
 }

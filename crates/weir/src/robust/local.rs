@@ -64,3 +64,60 @@ pub(super) fn favoured(body: &Body) -> Vec<bool> {
     favoured.iter_mut().zip(acyclic).for_each(|(favoured, acyclic)| *favoured &= acyclic);
     favoured
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use weir_ir::LocId;
+    use weir_testkit::random::{Config, Statement, program};
+
+    use super::*;
+
+    /// Whether some path of so many steps stays in these locations.
+    fn goes_on(body: &Body, inside: &BTreeSet<LocId>, from: LocId, steps: usize) -> bool {
+        let mut at = BTreeSet::from([from]);
+        for _ in 0..steps {
+            let next = body.edges().iter().filter(|edge| at.contains(&edge.from) && inside.contains(&edge.to));
+            at = next.map(|edge| edge.to).collect();
+        }
+        !at.is_empty()
+    }
+
+    /// Those that only local steps leave, and from which no run stays in such for ever.
+    #[test]
+    fn exactly_the_locations_that_are_soon_left_are_favoured() {
+        let config = Config::cyclic().weighing(Statement::Assign, 30).weighing(Statement::UnboundedLoop, 30);
+        let (mut favoured_ones, mut circles) = (0, 0);
+        for seed in 0..100 {
+            for thread in program(seed, &config).threads {
+                let body = &thread.body;
+                let leaves = |loc: LocId| body.edges().iter().filter(move |edge| edge.from == loc);
+                let is_local = |loc: &LocId| {
+                    leaves(*loc).count() > 0
+                        && leaves(*loc).all(|edge| {
+                            let accesses = matches!(
+                                edge.instruction,
+                                Instruction::Load { .. }
+                                    | Instruction::Snapshot(_)
+                                    | Instruction::Store { .. }
+                                    | Instruction::ReadModifyWrite { .. }
+                                    | Instruction::Lock
+                                    | Instruction::Unlock
+                            );
+                            !accesses
+                        })
+                };
+                let local: BTreeSet<LocId> = body.location_ids().filter(is_local).collect();
+                let found = favoured(body);
+                for loc in body.location_ids() {
+                    let circles_for_ever = goes_on(body, &local, loc, body.locations.len() + 1);
+                    assert_eq!(found[loc.index()], local.contains(&loc) && !circles_for_ever, "seed {seed}, {loc:?}");
+                    favoured_ones += usize::from(found[loc.index()]);
+                    circles += usize::from(local.contains(&loc) && circles_for_ever);
+                }
+            }
+        }
+        assert!(favoured_ones > 100 && circles > 20, "{favoured_ones} favoured, {circles} in circles");
+    }
+}

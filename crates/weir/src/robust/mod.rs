@@ -236,3 +236,6 @@ impl Checker {
         Attempt { steps: steps.iter().map(decode).collect() }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -156,3 +156,6 @@ fn waits_to_the_end(events: &[Event], store: usize) -> bool {
         |event: &Event| matches!(event.effect, Effect::Flush { store: flushed, .. } if flushed.index() == store);
     !events.iter().any(lands)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,35 +1,57 @@
-//! Seeded random programs. A failure names the configuration and the seed, and shows the program made small.
+//! Seeded random programs of all kinds, compared with the definitions. A failure names the configuration and the seed, and shows the
+//! program made small. With `WEIR_SEEDS=1000`, each test looks at so many programs.
 
+use weir_ir::Program;
 use weir_testkit::random::{Config, Statement, program};
-use weir_testkit::{dump, shrink};
+use weir_testkit::traces::Limits;
+use weir_testkit::{cycles, dump, shrink};
 
-use crate::definition::is_robust;
-use crate::verdict;
+use crate::judge::{Count, judge};
 
 /// Ways to go that the definition is followed through.
-const LIMIT: usize = 2_000;
+const LIMITS: Limits = Limits { deeds: 24, ways: 3_000 };
 
-fn disagrees(program: &weir_ir::Program) -> bool {
-    is_robust(program, LIMIT).is_some_and(|expected| verdict(program, 1) != Some(expected))
+/// With loops: so many things are done by each thread.
+const BOUNDED: Limits = Limits { deeds: 6, ways: 4_000 };
+
+/// What must be known of 100 programs, at least.
+#[derive(Clone, Copy)]
+struct Least {
+    /// By definition.
+    decided: usize,
+    not_robust: usize,
+    /// By the methods that instrument. That of attacks answers always.
+    instrumented: usize,
+    /// All feasible attacks, by definition.
+    feasible: usize,
+    /// What no run executes.
+    covered: usize,
 }
 
-/// At least `decided` of 100 programs must be small enough, and `not_robust` of 1000 not robust.
-fn agree_on_random(name: &str, config: &Config, count: u64, decided: u64, not_robust: u64) {
-    let count = std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(count);
-    let (mut seen_decided, mut seen_not_robust) = (0, 0);
-    for seed in 0..count {
-        let program = program(seed, config);
-        let Some(expected) = is_robust(&program, LIMIT) else { continue };
-        seen_decided += 1;
-        seen_not_robust += u64::from(!expected);
-        if disagrees(&program) {
-            let small = shrink(&program, disagrees);
-            panic!("{name} program, seed {seed}: expected robust = {expected}\n{}", dump(&small));
+fn agree(name: &str, limits: Limits, count: u64, least: Least, program: impl Fn(u64) -> Program) {
+    let seeds = std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(count);
+    let mut count = Count::default();
+    for seed in 0..seeds {
+        let program = program(seed);
+        if let Err(why) = judge(&program, limits, &mut count) {
+            let fails = |program: &Program| judge(program, limits, &mut Count::default()).is_err();
+            let small = shrink(&program, fails);
+            let still = judge(&small, limits, &mut Count::default()).err().unwrap_or_default();
+            panic!("{name} program, seed {seed}: {why}\nmade small: {still}\n{}", dump(&small));
         }
-        assert_eq!(verdict(&program, 2), Some(expected), "{name} program, seed {seed}, two workers");
     }
-    assert!(seen_decided * 100 >= decided * count, "{seen_decided} of {count} programs were small enough");
-    assert!(seen_not_robust * 1000 >= not_robust * count, "{seen_not_robust} of {count} programs were not robust");
+    let enough = |found: usize, least: usize| found * 100 >= least * count.programs;
+    let [by_attacks, one_by_one, single] = count.answered;
+    assert!(
+        enough(count.decided, least.decided)
+            && enough(count.not_robust, least.not_robust)
+            && enough(by_attacks, 100)
+            && enough(one_by_one, least.instrumented)
+            && enough(single, least.instrumented)
+            && enough(count.feasible, least.feasible)
+            && enough(count.covered, least.covered),
+        "{name}: {count:?}"
+    );
 }
 
 /// Two threads of mostly loads and stores, so that many are not robust.
@@ -47,32 +69,64 @@ pub(crate) fn accesses() -> Config {
     Config { weights, computed_addresses: 10, ..config }
 }
 
+/// Programs that runs can be listed of, and of which some are not robust.
+const MOST: Least = Least { decided: 98, not_robust: 7, instrumented: 100, feasible: 98, covered: 86 };
+
 #[test]
 fn programs_of_accesses_agree_with_the_definition() {
-    agree_on_random("accesses", &accesses(), 400, 60, 40);
+    agree("accesses", LIMITS, 100, MOST, |seed| program(seed, &accesses()));
+    let config = Config { threads: (3, 3), statements: (1, 3), ..accesses() }.weighing(Statement::Atomic, 6);
+    agree("three threads", LIMITS, 100, MOST, |seed| program(seed, &config));
+    let config = accesses().weighing(Statement::Snapshot, 40).weighing(Statement::Atomic, 6);
+    agree("snapshots", LIMITS, 100, MOST, |seed| program(seed, &config));
+    let config = Config { computed_addresses: 50, ..config }.weighing(Statement::UnboundedLoop, 4);
+    let least = Least { decided: 80, feasible: 80, ..MOST };
+    agree("snapshots at computed addresses", BOUNDED, 100, least, |seed| program(seed, &config));
 }
 
 #[test]
 fn programs_with_locks_agree_with_the_definition() {
+    let least = Least { decided: 90, not_robust: 2, instrumented: 98, feasible: 90, covered: 90 };
     let config = accesses().weighing(Statement::Atomic, 25).weighing(Statement::StrayLock, 2);
-    agree_on_random("locking", &config, 500, 60, 20);
-}
-
-#[test]
-fn programs_of_three_threads_agree_with_the_definition() {
-    let config = Config { threads: (3, 3), statements: (1, 3), ..accesses() };
-    agree_on_random("three threads", &config.weighing(Statement::Atomic, 6), 300, 40, 10);
-}
-
-#[test]
-fn programs_with_snapshots_agree_with_the_definition() {
-    let config = accesses().weighing(Statement::Snapshot, 40).weighing(Statement::Atomic, 6);
-    agree_on_random("snapshots", &config, 400, 40, 20);
-    let config = Config { threads: (3, 3), statements: (1, 3), ..config };
-    agree_on_random("snapshots in three threads", &config, 300, 30, 10);
+    agree("accesses and locks", LIMITS, 100, least, |seed| program(seed, &config));
+    let config = Config::locking().weighing(Statement::Store, 40).weighing(Statement::Load, 40);
+    agree("locking", LIMITS, 100, least, |seed| program(seed, &config));
 }
 
 #[test]
 fn programs_of_all_kinds_agree_with_the_definition() {
-    agree_on_random("all kinds", &Config::acyclic(), 300, 30, 3);
+    let least = Least { decided: 85, not_robust: 2, instrumented: 98, feasible: 85, covered: 90 };
+    agree("acyclic", LIMITS, 100, least, |seed| program(seed, &Config::acyclic()));
+    let config = Config { statements: (1, 3), ..Config::crowded() }.weighing(Statement::Atomic, 8);
+    agree("crowded", LIMITS, 100, least, |seed| program(seed, &config));
+    agree("wild", LIMITS, 100, least, |seed| program(seed, &Config::wild_data()));
+    let least = Least { decided: 50, feasible: 45, ..least };
+    agree("cyclic", BOUNDED, 100, least, |seed| program(seed, &Config::cyclic()));
+}
+
+/// All methods answer all of these, and four of ten are not robust.
+const CYCLE: Least = Least { decided: 98, not_robust: 35, instrumented: 100, feasible: 96, covered: 50 };
+
+const PLAIN: cycles::Config = cycles::Config { helpers: 2, noise: 2, loops: 0, locks: 0, data: 0 };
+
+#[test]
+fn programs_around_a_cycle_agree_with_the_definition() {
+    agree("plain", LIMITS, 200, CYCLE, |seed| cycles::program(seed, &PLAIN));
+    let data = cycles::Config { noise: 1, data: 40, ..PLAIN };
+    agree("data", LIMITS, 200, CYCLE, |seed| cycles::program(seed, &data));
+}
+
+#[test]
+fn programs_around_a_cycle_of_many_threads_agree_with_the_definition() {
+    let locks = cycles::Config { noise: 1, locks: 60, data: 10, ..PLAIN };
+    agree("locks", LIMITS, 200, CYCLE, |seed| cycles::program(seed, &locks));
+    let three = cycles::Config { helpers: 3, noise: 0, locks: 20, data: 10, ..PLAIN };
+    agree("three helpers", LIMITS, 200, CYCLE, |seed| cycles::program(seed, &three));
+}
+
+#[test]
+fn programs_around_a_cycle_with_loops_agree_with_the_definition() {
+    let least = Least { decided: 70, feasible: 45, covered: 45, ..CYCLE };
+    let loops = cycles::Config { noise: 1, loops: 30, locks: 10, data: 10, ..PLAIN };
+    agree("loops", BOUNDED, 200, least, |seed| cycles::program(seed, &loops));
 }

@@ -1,98 +1,23 @@
-//! Triangular races by their definition: all runs under SC, and whether two neighbouring steps of one are in a race.
+//! Triangular races, and what they have to do with robustness: programs with their answers. The definition is compared with elsewhere.
 
-use std::collections::HashSet;
-
-use weir_ir::{BinaryOp, Expr, Instruction, Program, RegId, ThreadId};
-use weir_testkit::random::{Config, Statement, program};
+use weir::Verdict;
+use weir::robust::triangular_races;
+use weir_ir::{BinaryOp, Expr, Instruction, RegId};
 use weir_testkit::sketch::{cell, exchange, load, program as build, store, straight};
-use weir_testkit::tiny::{Alphabet, programs};
-use weir_testkit::{dump, shrink};
-use weir_witness::{Effect, Event, Model, Run, enabled_steps, replay};
 
-use crate::{race_free, verdict};
-
-/// Whether these events end with a store of the thread to another cell and further steps of the thread alone, none of which waits for the store, nor
-/// stores to this cell.
-fn may_wait(before: &[Event], thread: ThreadId, address: i64) -> bool {
-    let own = before.iter().rev().take_while(|event| event.thread == thread);
-    let goes_on = own.take_while(|event| match event.effect {
-        Effect::Fence | Effect::Lock | Effect::Unlock | Effect::ReadModifyWrite { .. } => false,
-        Effect::Store { address: stored, .. } => stored != address,
-        _ => true,
-    });
-    goes_on.into_iter().any(|event| matches!(event.effect, Effect::Store { .. }))
-}
-
-/// Whether the last event is a write in a race with the load before it.
-fn is_race(events: &[Event]) -> bool {
-    let [before @ .., load, write] = events else { return false };
-    let races = |address| write.effect.address() == Some(address) && may_wait(before, load.thread, address);
-    load.thread != write.thread
-        && write.effect.written().is_some()
-        && load.effect.loads().iter().any(|loaded| races(loaded.address))
-}
-
-/// Whether no run has a race; `None` if that is too much work.
-fn is_free(program: &Program, limit: usize) -> Option<bool> {
-    let mut seen = HashSet::new();
-    let mut work = vec![Run { model: Model::Sc, steps: Vec::new() }];
-    while let Some(run) = work.pop() {
-        let replayed = replay(program, &run).expect("enabled steps can be taken");
-        if is_race(replayed.events()) {
-            return Some(false);
-        }
-        // Everything that can matter later: the state, and what was done last without anybody in between.
-        let last = replayed.events().last().map(|event| event.thread);
-        let own = replayed.events().iter().rev().take_while(|event| Some(event.thread) == last);
-        let threads: Vec<(ThreadId, Effect)> = own.map(|event| (event.thread, event.effect.clone())).collect();
-        if !seen.insert((threads, format!("{:?}", replayed.last()))) {
-            continue;
-        }
-        if seen.len() > limit {
-            return None;
-        }
-        for step in enabled_steps(program, Model::Sc, replayed.last()).expect("no calls, no spawns") {
-            let mut steps = run.steps.clone();
-            steps.push(step);
-            work.push(Run { model: Model::Sc, steps });
-        }
-    }
-    Some(true)
-}
-
-fn disagree(program: &Program) -> bool {
-    is_free(program, 3_000).is_some_and(|expected| race_free(program) != Some(expected))
-}
-
-#[test]
-fn races_of_tiny_programs_agree_with_the_definition() {
-    let mut racy = 0;
-    for (name, program) in programs(Alphabet::Core).step_by(7).chain(programs(Alphabet::Snapshots).step_by(3)) {
-        assert!(!disagree(&program), "{name}");
-        racy += usize::from(race_free(&program) == Some(false));
-    }
-    assert!(racy > 50, "{racy} programs with a race");
-}
-
-#[test]
-fn races_of_random_programs_agree_with_the_definition() {
-    let config = Config { threads: (2, 3), statements: (1, 4), ..crate::random::accesses() }
-        .weighing(Statement::Fence, 6)
-        .weighing(Statement::Atomic, 0)
-        .weighing(Statement::StrayLock, 0);
-    let count = std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(200);
-    for seed in 0..count {
-        let program = program(seed, &config);
-        if disagree(&program) {
-            panic!("seed {seed}\n{}", dump(&shrink(&program, disagree)));
-        }
-    }
-}
+use crate::judge::{Count, LIMITS, control, judge, verdict};
 
 /// Two threads over `x` at 1 and `y` at 2; what is said of robustness and of freedom from races.
 fn judged(left: Vec<Instruction>, right: Vec<Instruction>) -> (Option<bool>, Option<bool>) {
     let program = build(vec![cell("x", 1), cell("y", 2)], vec![straight("P", left), straight("Q", right)], Vec::new());
-    (verdict(&program, 1), race_free(&program))
+    judge(&program, LIMITS, &mut Count::default()).unwrap_or_else(|why| panic!("{why}"));
+    let races = triangular_races(&program, std::num::NonZeroUsize::MIN, &control()).expect("an answer");
+    let race_free = match races.verdict {
+        Verdict::Holds => Some(true),
+        Verdict::Violated(_) => Some(false),
+        Verdict::Unknown(_) => None,
+    };
+    (verdict(&program, 1), race_free)
 }
 
 fn assume(register: u32, value: i64) -> Instruction {

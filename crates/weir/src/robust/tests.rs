@@ -1,0 +1,159 @@
+//! Questions about attacks, compared with all runs that show one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use weir_ir::{Body, EdgeId, Instruction, Program, ThreadId};
+use weir_testkit::traces::{Feasible, Limits, feasible};
+use weir_testkit::{Rng, cycles, dump};
+use weir_witness::{Action, replay};
+
+use super::run::delaying;
+use super::*;
+use crate::Budget;
+
+const LIMITS: Limits = Limits { deeds: 24, ways: 8_000 };
+
+/// Programs with what all their runs show.
+fn programs(count: u64) -> Vec<(u64, Program, Feasible)> {
+    let config = cycles::Config { helpers: 2, noise: 2, loops: 0, locks: 15, data: 15 };
+    let with_truth = |seed| {
+        let program = cycles::program(seed, &config);
+        let found = feasible(&program, LIMITS, true);
+        found.is_complete.then_some((seed, program, found))
+    };
+    (0..count).filter_map(with_truth).collect()
+}
+
+fn control() -> Control {
+    Control { budget: Budget { states: Some(100_000), ..Budget::default() }, ..Control::default() }
+}
+
+fn ask(checker: &Checker, question: Question) -> Option<Attempt> {
+    match checker.ask(question, &Options::default(), &control()).expect("no fault").0 {
+        Answer::Infeasible => None,
+        Answer::Feasible(attempt) => Some(attempt),
+        Answer::Stopped(limit) => panic!("{limit:?}"),
+    }
+}
+
+#[test]
+fn each_attack_is_asked_about_by_itself() {
+    let mut counts = [0, 0];
+    for (seed, program, truth) in programs(100) {
+        let checker = Checker::new(&program).expect("small");
+        for attack in checker.attacks().open {
+            let expected = truth.attacks.contains(&(attack.thread, attack.store, attack.load));
+            let found = ask(&checker, Question { attacks: [attack].into(), ..Question::default() });
+            assert_eq!(found.is_some(), expected, "seed {seed}, {attack:?}\n{}", dump(&program));
+            assert!(found.is_none_or(|attempt| attempt.attack() == Some(attack)), "seed {seed}: another attack");
+            counts[usize::from(expected)] += 1;
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 60), "{counts:?}");
+}
+
+/// Which edges of a thread are letters, and whether a way is part of a word once only those are left.
+fn letters(body: &Body, all: bool) -> impl Fn(EdgeId) -> Option<u32> {
+    let is_letter =
+        |edge: &weir_ir::Edge| all || !matches!(edge.instruction, Instruction::Skip | Instruction::Assume(_));
+    let letters: Vec<bool> = body.edges().iter().map(is_letter).collect();
+    move |edge: EdgeId| letters[edge.index()].then_some(edge.0)
+}
+
+#[test]
+fn ways_that_are_covered_are_not_asked_about() {
+    let mut counts = [0, 0];
+    for (seed, program, truth) in programs(100) {
+        let checker = Checker::new(&program).expect("small");
+        let mut rng = Rng::new(seed);
+        let (mut covered, mut words) = (BTreeMap::new(), BTreeMap::new());
+        for (thread, body) in program.thread_ids().map(|thread| (thread, program.body(thread))) {
+            let letter = letters(body, seed % 2 == 0);
+            let word = |way: &Vec<EdgeId>| way.iter().filter_map(|&edge| letter(edge)).collect::<Vec<u32>>();
+            let own: Vec<_> = truth.ways.iter().filter(|(of, _)| *of == thread).map(|(_, way)| word(way)).collect();
+            let some: Vec<Vec<u32>> = own.into_iter().filter(|_| rng.chance(70)).collect();
+            let effect = |edge| letter(EdgeId::new(edge)).map_or(Effect::Keep, Effect::Read);
+            let effects = (0..body.edges().len()).map(effect).collect();
+            covered.insert(thread, Arc::new(Covered::new(&some, effects)));
+            words.insert(thread, some);
+        }
+        let is_open = |(thread, way): &(ThreadId, Vec<EdgeId>)| {
+            let letter = letters(program.body(*thread), seed % 2 == 0);
+            let word: Vec<u32> = way.iter().filter_map(|&edge| letter(edge)).collect();
+            !words[thread].iter().any(|whole| whole.windows(word.len()).any(|part| part == word))
+        };
+        let open: BTreeSet<_> = truth.ways.iter().filter(|way| is_open(way)).cloned().collect();
+        let attacks = checker.attacks().open.into_iter().collect();
+        let found = ask(&checker, Question { attacks, covered, ..Question::default() });
+        assert_eq!(found.is_some(), !open.is_empty(), "seed {seed}: {open:?} of {:?}\n{}", truth.ways, dump(&program));
+        counts[usize::from(found.is_some())] += 1;
+        if let Some(way) = found.and_then(|attempt| attempt.way()) {
+            assert!(open.contains(&way), "seed {seed}: {way:?} is none of {open:?}");
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 10), "{counts:?}");
+}
+
+#[test]
+fn a_fence_after_what_was_overtaken_would_have_stopped_the_run() {
+    for (seed, program, _) in programs(60) {
+        let checker = Checker::new(&program).expect("small");
+        let attacks = checker.attacks().open.into_iter().collect();
+        let Some(attempt) = ask(&checker, Question { attacks, ..Question::default() }) else { continue };
+        let (thread, way) = attempt.way().expect("an attacker");
+        let attack = attempt.attack().expect("an attack");
+        assert_eq!((Some(&attack.store), Some(&attack.load)), (way.first(), way.last()), "seed {seed}");
+        let before_load: BTreeSet<ThreadEdge> = way[..way.len() - 1].iter().map(|&edge| (thread, edge)).collect();
+        assert_eq!((attack.thread, attempt.overtaken()), (thread, before_load), "seed {seed}");
+    }
+}
+
+/// The run replays with more stores delayed, and not with one more still, if the thread did what may wait in between.
+#[test]
+fn as_many_stores_are_delayed_as_the_run_allows() {
+    let mut longer = 0;
+    for (seed, program, _) in programs(100) {
+        let checker = Checker::new(&program).expect("small");
+        for attack in checker.attacks().open {
+            let Some(attempt) = ask(&checker, Question { attacks: [attack].into(), ..Question::default() }) else {
+                continue;
+            };
+            for may_wait in [true, false] {
+                let early = attempt.begun_early(&program, |edge| may_wait || edge.0 % 3 != 0);
+                let (old, new) = (attempt.way().expect("a way").1, early.way().expect("a way").1);
+                assert!(new.ends_with(&old), "seed {seed}: {new:?} and {old:?}");
+                assert!(may_wait || new[..new.len() - old.len()].iter().all(|edge| edge.0 % 3 != 0), "seed {seed}");
+                assert_eq!(early.attack().map(|attack| attack.load), Some(attack.load));
+                early.checked(&program).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+                longer += usize::from(new.len() > old.len());
+                if may_wait {
+                    assert!(!can_begin_earlier(&program, &early), "seed {seed}\n{}", dump(&program));
+                }
+            }
+        }
+    }
+    assert!(longer > 4, "{longer} begin earlier");
+}
+
+/// Whether the run replays with the last store before the first delayed one delayed as well.
+fn can_begin_earlier(program: &Program, attempt: &Attempt) -> bool {
+    let begin = attempt.steps.iter().position(|(_, kind)| *kind == Kind::Begin).expect("a beginning");
+    let thread = attempt.steps[begin].0.thread;
+    for at in (0..begin).rev().filter(|&at| attempt.steps[at].0.thread == thread) {
+        let Action::Execute { edge, .. } = attempt.steps[at].0.action else { return false };
+        match &program.body(thread).edge(edge).instruction {
+            Instruction::Store { .. } => {
+                let mut steps = attempt.steps.clone();
+                steps[begin].1 = Kind::Plain;
+                steps[at].1 = Kind::Begin;
+                let (mut run, flushes) = delaying(program, &steps);
+                run.steps.extend(flushes);
+                return replay(program, &run).is_ok();
+            }
+            instruction if drains(instruction) => return false,
+            _ => {}
+        }
+    }
+    false
+}

@@ -1,0 +1,82 @@
+//! Programs that try the limits, and what is said when one is reached.
+
+use weir::robust::{Method, Options, robust, triangular_races};
+use weir::{Budget, Control, Limit, Verdict};
+
+use crate::judge::METHODS;
+use crate::shapes::parse;
+
+fn within(states: u64) -> Control {
+    Control { budget: Budget { states: Some(states), ..Budget::default() }, ..Control::default() }
+}
+
+#[test]
+fn long_runs_overflow_no_stack() {
+    let text = "shared x, y;\nthread P0 { let i = 0; while i < 20000 { i = i + 1; } x = 1; let r = y; }\n\
+                thread P1 { y = 1; let s = x; }\n";
+    let report = robust(&parse(text), &Options::default(), &within(1_000_000)).expect("an answer");
+    assert!(matches!(report.verdict, Verdict::Violated(_)));
+}
+
+#[test]
+fn endless_data_ends_at_the_budget() {
+    let text =
+        "shared x, y, z;\nthread P0 { loop { x = x + 1; } }\nthread P1 { z = 1; let r = y; }\nthread P2 { y = 1; }\n";
+    let program = parse(text);
+    for method in METHODS {
+        let options = Options { method, ..Options::default() };
+        let report = robust(&program, &options, &within(2_000)).expect("an answer");
+        assert!(matches!(report.verdict, Verdict::Unknown(Limit::States)), "{method:?}");
+        assert_eq!((report.attacks.total, report.attacks.open.len()), (2, 2), "{method:?}");
+        assert!(report.statistics.states <= 2_100, "{method:?}: {}", report.statistics.states);
+        assert!(report.coverage.is_none());
+    }
+    // The race is found before the limit; without the write there is none to find.
+    let racy = triangular_races(&program, std::num::NonZeroUsize::MIN, &within(2_000)).expect("an answer");
+    assert!(matches!(racy.verdict, Verdict::Violated(_)));
+    let calm = parse(&text.replace("thread P2 { y = 1; }\n", ""));
+    let calm = triangular_races(&calm, std::num::NonZeroUsize::MIN, &within(2_000)).expect("an answer");
+    assert!(matches!(calm.verdict, Verdict::Unknown(Limit::States)));
+}
+
+/// The budget is that of all searches together.
+#[test]
+fn searches_one_by_one_share_the_budget() {
+    let text = "shared x, y, z, w;\nthread P0 { x = 1; z = 1; let r = y; let s = w; }\n\
+                thread P1 { let a = y; let b = w; let c = x; y = 1; w = 1; }\n";
+    let program = parse(text);
+    let options = Options { method: Method::Instrumented, ..Options::default() };
+    let whole = robust(&program, &options, &within(1_000_000)).expect("an answer");
+    assert!(matches!(whole.verdict, Verdict::Holds), "{:?}", whole.verdict);
+    let states = whole.statistics.states;
+    let enough = robust(&program, &options, &within(states)).expect("an answer");
+    assert!(matches!(enough.verdict, Verdict::Holds));
+    let short = robust(&program, &options, &within(states - states / 4)).expect("an answer");
+    assert!(matches!(short.verdict, Verdict::Unknown(Limit::States)));
+}
+
+/// States of one word, of two, of up to eight and of more are kept in different ways.
+#[test]
+fn large_states_have_the_same_answers() {
+    for words in [1usize, 2, 5, 12] {
+        let cells: Vec<String> = (0..words).map(|number| format!("p{number}")).collect();
+        let stores: String = cells.iter().map(|cell| format!("{cell} = {};\n", 1u64 << 61)).collect();
+        for (fence, expected) in [("", false), ("fence;", true)] {
+            let text = format!(
+                "shared x, y, {};\nthread P {{ {stores} fence; x = 1; {fence} let r = y; }}\nthread Q {{ y = 1; fence; let s = x; }}",
+                cells.join(", ")
+            );
+            let program = parse(&text);
+            let report = robust(&program, &Options::default(), &within(100_000)).expect("an answer");
+            assert_eq!(matches!(report.verdict, Verdict::Holds), expected, "{words} words");
+            assert!(report.coverage.is_none_or(|coverage| coverage.unexecuted.is_empty()));
+            let races = triangular_races(&program, std::num::NonZeroUsize::MIN, &within(100_000)).expect("an answer");
+            assert_eq!(matches!(races.verdict, Verdict::Holds), expected, "{words} words, races");
+            // With a lock the search for attacks is asked as well.
+            let text = text.replace("y = 1; fence; let s = x;", "lock; let q = x; if q == 0 { y = 1; } unlock;");
+            let races = triangular_races(&parse(&text), std::num::NonZeroUsize::MIN, &within(100_000));
+            let races = races.expect("an answer");
+            assert_eq!(matches!(races.verdict, Verdict::Holds), expected, "{words} words, races with a lock");
+        }
+    }
+}
