@@ -66,9 +66,8 @@ fn cargo(tree: &Tree, arguments: &[&str]) -> io::Result<Vec<Message>> {
         .args(arguments)
         .arg("--message-format=json")
         .current_dir(&tree.root)
+        // Not the build directory of the original: cargo does not tell a crate from its copy.
         .env("CARGO_TARGET_DIR", tree.root.join("../build"))
-        // Dependencies are compiled already.
-        .env("CARGO_BUILD_BUILD_DIR", tree.original.join("target"))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;

@@ -11,7 +11,8 @@ use weir::robust::{self, Method, robust, triangular_races};
 use weir::transform::insert_fences;
 use weir::{Budget, Control, Failure, Verdict};
 use weir_ir::{Expr, Program, Property, PropertyKind, Span, StateAtom, StateExpr, Value};
-use weir_testkit::reference::{Drained, Model, chance, drained_states, explore};
+use weir_testkit::chance::{Chain, Odds, Updates};
+use weir_testkit::reference::{Drained, Model, drained_states, explore};
 use weir_testkit::{Rng, random};
 
 use crate::exactly::LIMITS;
@@ -95,13 +96,27 @@ impl Beside {
         Settings { stickiness, updates }
     }
 
+    /// The probability by the naive chain, if that is small.
+    fn naive_probability(self, program: &Program, target: &StateExpr) -> Option<prob::RBig> {
+        let odds = Odds {
+            stickiness: if self == Self::ProbabilitySticky { prob::RBig::from(9) } else { prob::RBig::ONE },
+            updates: match self {
+                Self::ProbabilitySingle => Updates::Single,
+                Self::ProbabilityGeometric => Updates::Geometric(prob::RBig::from_parts(4.into(), 5_u32.into())),
+                _ => Updates::Uniform,
+            },
+        };
+        let chain = Chain::new(program, target, &odds, 120)?;
+        Some(if self == Self::ProbabilityRepeated { chain.again_and_again() } else { chain.probability() })
+    }
+
     /// Places and registers are looked for: whether they can be reached does not depend on when stores land, unless a
     /// lock is never given back.
     fn chances(self, program: &Program, seed: u64) -> Compared {
         let mut rng = Rng::new(seed);
         let target = random::condition(program, &mut rng);
         let is_reachable = reachable(program, &target);
-        let naive = chance(program, &target, &|_, _| 1, 3_000);
+        let naive = self.naive_probability(program, &target);
         let (settings, control) = (self.settings(), control());
         let question = Question {
             target: target.clone(),
@@ -113,7 +128,7 @@ impl Beside {
                 let Some(Ok(exact)) = answered(prob::exact_probability(program, &question, &control))? else {
                     return Ok(None);
                 };
-                let is_right = naive.is_none_or(|naive| naive.probability == exact.probability);
+                let is_right = naive.is_none_or(|naive| naive == exact.probability);
                 judged(is_right && possible(is_reachable, exact.probability != prob::RBig::ZERO), || {
                     format!("{exact:?}")
                 })
@@ -149,12 +164,9 @@ impl Beside {
                     return Ok(None);
                 }
                 let interval = found.interval;
-                let in_interval = |naive: &weir_testkit::Chance| {
-                    let value = naive.probability.to_f64().value();
-                    interval.lower <= value + 1e-12 && value <= interval.upper + 1e-12
-                };
-                let is_plain = self == Self::Probability;
-                let is_right = !is_plain || naive.as_ref().is_none_or(in_interval);
+                let end = |end: f64| prob::RBig::try_from(end).expect("finite");
+                let holds = |naive: prob::RBig| end(interval.lower) <= naive && naive <= end(interval.upper);
+                let is_right = naive.is_none_or(holds);
                 judged(is_right && (interval.lower == 0.0 || possible(is_reachable, true)), || format!("{found:?}"))
             }
         }
