@@ -15,7 +15,7 @@ use weir_testkit::random::{Config, Statement, condition, program};
 use weir_testkit::{Rng, dump};
 
 fn control() -> Control {
-    let budget = Budget { states: Some(10_000), time: Some(Duration::from_secs(20)), ..Budget::default() };
+    let budget = Budget { states: Some(4_000), time: Some(Duration::from_secs(20)), ..Budget::default() };
     Control { budget, ..Control::default() }
 }
 
