@@ -1,4 +1,4 @@
-//! A saved proof is a claim, too: it is checked against the program, and a proof of something that is not so is refused.
+//! A saved proof is a claim, too: it is checked against the program, and a proof of what is not so is refused.
 
 use serde_json::{Value, json};
 
@@ -48,6 +48,43 @@ fn a_saved_proof_is_accepted_and_proves_nothing_of_another_program() {
             is_no(&replay(&program, &path, &proof), "");
         }
     }
+}
+
+#[test]
+fn a_proof_survives_being_written_down() {
+    let programs = [
+        (
+            "locks",
+            "shared x, y; thread P { lock; x = 1; y = 1; x = 0; unlock; } thread Q { lock; let r = x; unlock; }
+            forbid Q.r == 1; forbid P at end && Q at end && x == 1;",
+        ),
+        (
+            "snapshots",
+            "shared x, y; thread W { loop { x = 1; y = 1; y = 0; x = 0; } }
+            thread R { let a, b; a, b = y, x; assert a <= b; } forbid x == 2;",
+        ),
+        (
+            "negative",
+            "shared x = -3; thread P { x = -4; let r = any -2..-1; x = r; } thread Q { let r = x; assert r < 0; }",
+        ),
+    ];
+    let mut accepted = 0;
+    for (name, text) in programs {
+        for engine in ENGINES {
+            let directory = scratch(&format!("certificate-written-{name}-{engine}"));
+            let program = write(&directory, "program.weir", text.as_bytes());
+            let path = directory.join("proof.json");
+            let path = path.to_str().expect("the path is UTF-8");
+            let ran = weir(&["reach", "-q", "--engine", engine, "--certificate", path, &program]);
+            ran.assert_no_bug();
+            if ran.status == Some(0) {
+                let ran = weir(&["replay", &program, path]);
+                assert_eq!(ran.status, Some(0), "{name} {engine}: {ran:?}");
+                accepted += 1;
+            }
+        }
+    }
+    assert!(accepted >= 8, "{accepted} of 12");
 }
 
 #[test]

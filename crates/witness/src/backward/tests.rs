@@ -8,6 +8,7 @@ use crate::testing::*;
 mod exact;
 mod forger;
 mod threads;
+mod vague;
 
 /// `x = 1` beside `r = x`, at whose end `r` is not 2.
 fn claim() -> (Program, Goal) {
@@ -187,17 +188,68 @@ fn threads_that_do_the_same_may_change_places_and_others_may_not() {
         let mut forger = forger::Forger::new(&program, vec![goal], 60).expect("few states");
         assert_eq!(forger.run(1_000), expected, "{first} {second}");
     }
-    // With another thread in its place, the first must have a configuration of its own.
-    let lone = |second: Vec<(u32, u32, Instruction)>| {
-        let place = family::both(family::at(0, vec![LocId(1)]), cell_is(X, 7));
-        with_property(program(vec![sequence(vec![Instruction::Skip]), second]), PropertyKind::Forbid(place))
+}
+
+/// The configurations without those that are like an earlier one with the two threads exchanged.
+fn one_of_each_pair(proof: &BackwardProof) -> BackwardProof {
+    let mut kept: Vec<Configuration> = Vec::new();
+    for configuration in &proof.configurations {
+        let mut mirrored = configuration.clone();
+        mirrored.threads.reverse();
+        if !kept.contains(&mirrored) {
+            kept.push(configuration.clone());
+        }
+    }
+    BackwardProof { configurations: kept, ..proof.clone() }
+}
+
+/// Two threads that exchange a flag for a value of their own, and go on if it was down.
+fn flags(first: Value, second: Value) -> (Program, BackwardProof) {
+    let body = |value| {
+        let guard = Instruction::Assume(equal(reg(0), number(0)));
+        sequence(vec![exchange(0, X, value), guard, store(Y, value), Instruction::Skip])
     };
-    let classes = || vec![vec![vec![state(0, &[])], vec![state(1, &[])]]; 2];
-    let goals = |claim: &(Program, Goal)| BackwardProof {
-        goals: vec![claim.1],
-        classes: classes(),
-        configurations: Vec::new(),
-    };
-    let alike = lone(sequence(vec![Instruction::Skip]));
-    assert_eq!(fault(&alike, &goals(&alike)), None, "nobody stores");
+    let critical = family::both(family::at(0, vec![LocId(3)]), family::at(1, vec![LocId(3)]));
+    let (program, goal) = with_property(program(vec![body(first), body(second)]), PropertyKind::Forbid(critical));
+    let mut forger = forger::Forger::new(&program, vec![goal], 60).expect("few states");
+    assert_eq!(forger.run(1_000), forger::Outcome::Accepted);
+    let proof = forger.proof;
+    (program, proof)
+}
+
+#[test]
+fn of_threads_that_do_the_same_one_order_is_enough() {
+    let (program, whole) = flags(1, 1);
+    let claim = (program, whole.goals[0]);
+    let half = one_of_each_pair(&whole);
+    assert!(half.configurations.len() < whole.configurations.len());
+    assert_eq!(fault(&claim, &half), None);
+    let mut refused = 0;
+    for at in 0..half.configurations.len() {
+        let mut part = half.clone();
+        part.configurations.remove(at);
+        refused += usize::from(fault(&claim, &part).is_some());
+    }
+    assert!(refused * 4 > half.configurations.len() * 3, "{refused} of {}", half.configurations.len());
+}
+
+#[test]
+fn threads_that_differ_are_not_exchanged() {
+    let (program, whole) = flags(1, 2);
+    let half = one_of_each_pair(&whole);
+    assert!(half.configurations.len() < whole.configurations.len());
+    let claim = (program, whole.goals[0]);
+    assert_eq!(fault(&claim, &whole), None);
+    assert!(fault(&claim, &half).is_some(), "another value");
+    // The same threads, but the numbers of the classes mean something else for each.
+    let (program, mut whole) = flags(1, 1);
+    let last = whole.classes[1].len() - 1;
+    whole.classes[1].reverse();
+    for configuration in &mut whole.configurations {
+        let class = &mut configuration.threads[1].class;
+        *class = class.map(|class| last - class);
+    }
+    let claim = (program, whole.goals[0]);
+    assert_eq!(fault(&claim, &whole), None);
+    assert!(fault(&claim, &one_of_each_pair(&whole)).is_some(), "other numbers");
 }

@@ -8,6 +8,7 @@ use crate::testing::*;
 
 mod definition;
 mod false_proofs;
+mod judge;
 mod naive;
 
 /// All states that steps lead to, with all registers told.
@@ -116,6 +117,25 @@ fn a_choice_among_more_values_than_there_are_states_leads_out_of_the_set() {
     let mut untold = few;
     untold.states.iter_mut().for_each(|state| state.threads[0].registers.clear());
     assert_eq!(fault(&claim(Value::MAX).0, &untold), None);
+}
+
+#[test]
+fn a_state_that_is_not_needed_must_be_well_formed_too() {
+    // Nothing leads to the last two places.
+    let edges = vec![(0, 1, Instruction::Skip), (2, 3, Instruction::Skip)];
+    let claim = with_property(program(vec![edges]), PropertyKind::Forbid(cell_is(X, 2)));
+    let whole = closed(&claim, Buffering::Coherence(0));
+    let with = |location: u32, register: u32| {
+        let mut more = whole.clone();
+        let mut state = whole.states[1].clone();
+        state.threads[0].location = LocId(location);
+        state.threads[0].registers = BTreeMap::from([(RegId(register), 0)]);
+        more.states.push(state);
+        fault(&claim.0, &more)
+    };
+    assert_eq!(with(3, 2), None);
+    assert_eq!(with(3, 3), Some(Fault::Malformed), "there are three registers");
+    assert_eq!(with(4, 2), Some(Fault::Malformed), "there are four places");
 }
 
 #[test]

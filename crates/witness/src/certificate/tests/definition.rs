@@ -5,7 +5,8 @@ use weir_ir::PropertyId;
 use weir_testkit::{Drained, FinalState, drained_states};
 
 use super::super::steps::Mover;
-use super::naive::{closure, is_certificate, shows, steps};
+use super::judge::{closure, is_certificate, shows};
+use super::naive::steps;
 use super::*;
 use crate::testing::family;
 
@@ -173,8 +174,8 @@ fn changed(program: &Program, state: &AbstractState) -> Vec<AbstractState> {
     found
 }
 
-/// Whether the checker and the definition agree; and what they say. Where a register is not told, the checker may ask for
-/// it although nothing depends on it.
+/// Whether the checker and the definition agree; and what they say. Where a register is not told, the checker may ask
+/// for it although nothing depends on it.
 fn agree(program: &Program, certificate: &Certificate) -> bool {
     let found = fault(program, certificate);
     let is_needless = matches!(found, Some(Fault::UnknownRegister(..)));

@@ -4,7 +4,8 @@
 use weir_testkit::random::{self, Config};
 
 use super::definition::ALL;
-use super::naive::{closure, start, steps};
+use super::judge::{closure, shows};
+use super::naive::{start, steps};
 use super::*;
 use crate::testing::family;
 
@@ -60,8 +61,8 @@ impl<'a> Forger<'a> {
         true
     }
 
-    /// Adds where the step leads, and whatever that needs in turn; if it leads to what must not be there, the state itself
-    /// must not.
+    /// Adds where the step leads, and whatever that needs in turn. If it leads to what must not be there, then neither
+    /// must the state itself.
     fn follow(&mut self, at: usize, thread: ThreadId, edge: Option<weir_ir::EdgeId>) -> bool {
         let Some(steps) = self.steps(at) else { return self.drop(at) };
         let asked = steps.into_iter().filter(|step| (step.0, step.1) == (thread, edge));
@@ -96,7 +97,8 @@ fn to_goal(goal: weir_testkit::Goal) -> Goal {
 /// Tries to have it accepted that goals cannot be reached which can. Returns how often that was tried.
 fn forge(program: &Program, proof: &[AbstractState], buffering: Buffering) -> usize {
     let outcome = weir_testkit::explore(program, weir_testkit::Model::Tso, 2_000).expect("supported");
-    let is_deadlock = |goal: &Goal| matches!(goal, Goal::Property(id) if program.properties[id.index()].kind == PropertyKind::ForbidDeadlock);
+    let kind = |id: &weir_ir::PropertyId| &program.properties[id.index()].kind;
+    let is_deadlock = |goal: &Goal| matches!(goal, Goal::Property(id) if *kind(id) == PropertyKind::ForbidDeadlock);
     let goals: Vec<Goal> = outcome.goals.keys().copied().map(to_goal).filter(|goal| !is_deadlock(goal)).collect();
     for &goal in &goals {
         let certificate = Certificate { buffering, goals: vec![goal], states: proof.to_vec() };
@@ -173,7 +175,7 @@ fn neither_nothing_nor_all_that_is_harmless_is_a_certificate() {
         for goal in (0..9).map(|id| Goal::Property(weir_ir::PropertyId(id))) {
             let empty = Certificate { buffering, goals: vec![goal], states: Vec::new() };
             assert_eq!(fault(&program, &empty), Some(Fault::NoStart));
-            let harmless = |state: &&AbstractState| naive::shows(&program, state, goal) == Some(false);
+            let harmless = |state: &&AbstractState| shows(&program, state, goal) == Some(false);
             let harmless: Vec<AbstractState> = states.iter().filter(harmless).cloned().collect();
             let is_safe = harmless.len() == states.len();
             let certificate = Certificate { buffering, goals: vec![goal], states: harmless };

@@ -59,6 +59,12 @@ fn pictures_look_as_they_did() {
 }
 
 #[test]
+fn letters_that_may_be_wide_are_given_room_for_two() {
+    assert_eq!(text_width("abc", 100), 3 * 64);
+    assert_eq!(text_width("aé字", 100), 5 * 64);
+}
+
+#[test]
 fn names_cannot_break_the_picture() {
     let mut program = store_buffering();
     program.threads[0].name = "</text><script>&\"\u{1}\u{ffff}\n".into();
