@@ -3,6 +3,7 @@
 //! registers, flags and store buffers. Both show the same values, find the same states and give the same answer.
 
 mod cpu;
+mod families;
 mod generate;
 mod machine;
 mod question;
