@@ -28,7 +28,7 @@ fn shown(source: &Source, diagnostic: &Diagnostic) -> String {
     for other in &diagnostic.secondary {
         let _ = write!(text, "\n    {}: {}", place(source, other.span), other.text);
     }
-    for help in &diagnostic.help {
+    if let Some(help) = &diagnostic.help {
         let _ = write!(text, "\n    help: {help}");
     }
     text

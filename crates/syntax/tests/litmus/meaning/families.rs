@@ -1,7 +1,9 @@
 //! Small families of tests, all of them: what must be atomic is, at every width, and what need not be is not.
 
 use super::compare;
-use super::tree::{Cell, Condition, Initial, Instruction, Operand, Place, Quantifier, Register, Size, Test, Thread};
+use super::tree::{
+    Cell, Condition, Declared, Initial, Instruction, Operand, Place, Quantifier, Register, Size, Test, Thread,
+};
 
 fn instruction(name: &str, size: Size, is_locked: bool, operands: Vec<Operand>) -> Instruction {
     let (has_suffix, target, labels) = (true, None, Vec::new());
@@ -53,7 +55,11 @@ fn test(size: Size, initial: i64, codes: [Vec<Instruction>; 2], style: u64) -> T
         initial: vec![Initial::Number(initial)],
     };
     let thread = |(number, code): (usize, Vec<Instruction>)| {
-        let first = |at: usize, value| (Register::new(at, 8), Some(Initial::Number(value)), Some(("int64_t", 8, true)));
+        let first = |at: usize, value| Declared {
+            register: Register::new(at, 8),
+            value: Some(Initial::Number(value)),
+            declared: Some(("int64_t", 8, true)),
+        };
         let registers = vec![first(0, initial), first(1, 5 + number as i64)];
         Thread { number, registers, code, last_labels: Vec::new() }
     };
