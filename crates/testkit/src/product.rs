@@ -10,18 +10,24 @@ use weir_ir::{Address, Value};
 
 use crate::Model;
 
+/// Where a load leads, by the values it sees.
+pub type AfterLoad<'a, L> = dyn FnOnce(&[Value]) -> L + 'a;
+
+/// What a read-modify-write puts into its cell, if anything, and where it leads, by what the cell holds.
+pub type AfterRead<'a, L> = dyn FnOnce(Value) -> (Option<Value>, L) + 'a;
+
 /// What a thread does in one step, and where that leads it.
 pub enum Action<'a, L> {
     /// Nothing that another thread could see.
     Local(L),
     /// Loads these cells at once; what they hold decides where it leads.
-    Load(Vec<Address>, Box<dyn FnOnce(&[Value]) -> L + 'a>),
+    Load(Vec<Address>, Box<AfterLoad<'a, L>>),
     /// A store.
     Store(Address, Value, L),
     /// Waits for an empty buffer.
     Fence(L),
     /// Reads a cell and perhaps writes it, in one step with an empty buffer.
-    Modify(Address, Box<dyn FnOnce(Value) -> (Option<Value>, L) + 'a>),
+    Modify(Address, Box<AfterRead<'a, L>>),
     /// Takes the global lock.
     Lock(L),
     /// Gives the global lock back.

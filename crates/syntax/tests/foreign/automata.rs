@@ -48,7 +48,10 @@ fn expr(rng: &mut Rng, depth: usize) -> Expr {
         1 => Expr::Register(rng.below(REGISTERS)),
         2 => Expr::Not(Box::new(expr(rng, depth - 1))),
         3 if rng.chance(30) => Expr::Power(Box::new(expr(rng, 0)), rng.below(4) as u32),
-        _ => Expr::Binary(*rng.pick(&OPERATORS), Box::new(expr(rng, depth - 1)), Box::new(expr(rng, depth - 1))),
+        _ => {
+            let op: &'static str = OPERATORS[rng.below(OPERATORS.len())];
+            Expr::Binary(op, Box::new(expr(rng, depth - 1)), Box::new(expr(rng, depth - 1)))
+        }
     }
 }
 

@@ -91,3 +91,17 @@ fn a_mark_of_the_encoding_is_no_part_of_the_first_word() {
     warns(Language::Trencher, "\u{feff}thread t\ninitial q0\ntransition q0 q1 write 1 0\nend\n", &[]);
     warns(Language::Trencher, "\u{feff}# comment\nthread t\ninitial q0\ntransition q0 q1 write 1 0\nend\n", &[]);
 }
+
+#[test]
+fn registers_are_those_of_the_text_and_the_property_is_where_the_first_final_state_is() {
+    let text = "thread a\ninitial q0\nfinal q1\ntransition q0 q1 read r 5\nend\nthread b\ninitial q0\nfinal q1\ntransition q0 q1 local s 1\nend\n";
+    let source = weir_ir::Source::new("test", text);
+    let program = weir_syntax::trencher::parse(&source).expect("correct").program;
+    let registers: Vec<&weir_ir::Register> = program.threads.iter().flat_map(|one| &one.body.registers).collect();
+    assert!(registers.iter().all(|register| !register.is_temporary));
+    assert_eq!(registers.iter().map(|register| register.name.as_str()).collect::<Vec<_>>(), ["r", "s"]);
+    let at = source.line_column(program.properties[0].span.start);
+    assert_eq!((at.line, at.column), (3, 7));
+    let cells: Vec<(&str, i64)> = program.shared.iter().map(|cell| (cell.name.as_str(), cell.address)).collect();
+    assert_eq!(cells, [("m5", 5)]);
+}

@@ -3,6 +3,7 @@
 mod errors;
 mod fuzz;
 mod meaning;
+mod shape;
 
 use weir_ir::{Diagnostic, Source};
 use weir_syntax::litmus::{Litmus, parse};

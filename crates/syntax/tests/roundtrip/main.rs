@@ -100,7 +100,7 @@ fn observes_failure(program: &Program) -> bool {
 fn check_random(name: &str, program: &Program, seed: u64) {
     if observes_failure(program) {
         check_verdicts(name, program);
-    } else if seed % 8 == 0 {
+    } else if seed.is_multiple_of(8) {
         check_states(name, program);
     } else {
         check(name, program);

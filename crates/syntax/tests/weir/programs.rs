@@ -260,3 +260,13 @@ proc f(a, b) { return a; }";
     assert_eq!(places[6], "while r == 1 && (x == 2)");
     assert_eq!(*places.last().unwrap(), "}");
 }
+
+#[test]
+fn a_place_that_one_of_several_threads_lacks_is_looked_for_in_the_others() {
+    let text = "thread T(i)[2] { loop { if i == 1 { terminate; } } } forbid T at end; forbid count(T at end) > 0;";
+    let text = whole(&program(text));
+    let properties: Vec<&str> = text.lines().filter(|line| line.starts_with("forbid")).collect();
+    let [one, count] = properties[..] else { panic!("{text}") };
+    assert!(one.starts_with("forbid 1@[") && !one.contains("0@"), "{text}");
+    assert!(count.starts_with("forbid 1@[") && count.ends_with("] > 0"), "{text}");
+}

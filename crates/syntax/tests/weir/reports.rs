@@ -206,3 +206,16 @@ fn what_is_too_large_with_calls_inlined_is_refused_before_it_is_built() {
     let copies = "proc f() { skip; skip; skip; } thread T[1000] { ".to_string() + &"f(); ".repeat(400) + "}";
     assert_eq!(error(&copies).code, "program-too-large");
 }
+
+#[test]
+fn what_fits_is_not_refused_and_what_does_not_is_refused_once() {
+    // One call after the other is not one in the other.
+    program(&format!("proc f() {{ skip; }} thread T {{ {} }}", "f(); ".repeat(1_000)));
+    // Each copy counts once.
+    assert_eq!(program(&format!("thread T[5] {{ {} }}", "skip; ".repeat(80_000))).threads.len(), 5);
+    // Choices copy steps, and those of all threads count together.
+    let choices = "choose { skip; } or { } ".repeat(800);
+    assert_eq!(error(&format!("thread T[4] {{ {choices} }}")).code, "program-too-large");
+    let twice = format!("thread T {{ {0} }} thread U {{ {0} }}", "choose { skip; } or { } ".repeat(3000));
+    assert_eq!(error(&twice).code, "program-too-large");
+}

@@ -225,3 +225,47 @@ fn locked_blocks_with_any_two_alternatives_do_what_the_manual_says() {
     }
     assert_eq!(compared, parts.len() * parts.len() * 3);
 }
+
+/// Every statement that goes by a pointer, with every pointer, over memory that may start with any value or not.
+#[test]
+fn pointers_go_where_the_manual_says() {
+    let (number, register) = (Expr::Number, || Expr::Register(1));
+    let pointers = [
+        number(0),
+        number(1),
+        register(),
+        Expr::Sum(Box::new(register()), Box::new(number(1))),
+        Expr::Difference(Box::new(register()), Box::new(number(1))),
+        Expr::Negated(Box::new(register())),
+    ];
+    let mut compared = 0;
+    for pointer in pointers {
+        let cell = || Cell::Pointer(pointer.clone());
+        let statements = [
+            Statement::ReadInto(0, cell()),
+            Statement::ReadEqual(cell(), number(1)),
+            Statement::Write(cell(), number(1)),
+            Statement::LockedWrite(cell(), Expr::Register(0)),
+            Statement::CompareAndSwap(cell(), number(0), number(1)),
+            Statement::Either(vec![
+                vec![Statement::ReadEqual(cell(), number(0))],
+                vec![Statement::ReadEqual(cell(), number(1))],
+            ]),
+        ];
+        for statement in statements {
+            for first in [Some(0), None] {
+                let globals = vec![(first, 0, 1), (Some(1), 0, 2)];
+                let process = |text| {
+                    let registers = vec![(Some(0), 0, 1), (None, 0, 2)];
+                    generate::observed(Process { local: (Some(0), 0, 1), registers, text, labels: Vec::new() })
+                };
+                let processes =
+                    [process(vec![statement.clone()]), process(vec![Statement::Write(Cell::Global(1), number(0))])];
+                let program = Program { globals, processes, is_one_text: false, style: 0 };
+                compared += usize::from(compare(&format!("{statement:?} from {first:?}"), &program));
+            }
+        }
+    }
+    // A negated number from 0 to 2 can only point to the first location, the rest is refused or not: all are compared.
+    assert_eq!(compared, 6 * 6 * 2);
+}

@@ -16,8 +16,11 @@ impl Flags {
     }
 }
 
+/// The names of a condition code, and what it asks of the flags.
+type Code = (&'static [&'static str], fn(Flags) -> bool);
+
 /// Condition codes, with all their names and what they ask of the flags.
-pub(super) const CODES: [(&[&str], fn(Flags) -> bool); 14] = [
+pub(super) const CODES: [Code; 14] = [
     (&["e", "z"], |f| f.zero),
     (&["ne", "nz"], |f| !f.zero),
     (&["s"], |f| f.sign),

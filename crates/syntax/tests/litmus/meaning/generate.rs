@@ -7,7 +7,7 @@ use weir_testkit::Rng;
 use super::cpu::CODES;
 use super::questions;
 use super::text::SYMBOLIC;
-use super::tree::{Cell, Condition, Initial, Instruction, Operand, Quantifier, Register, Size, Test, Thread};
+use super::tree::{Cell, Condition, Declared, Initial, Instruction, Operand, Quantifier, Register, Size, Test, Thread};
 
 /// Values at the edges of the widths.
 pub(super) const EDGES: [i64; 17] = [
@@ -86,8 +86,8 @@ fn settle_undeclared(test: &mut Test) {
             .code
             .iter()
             .any(|one| matches!(one.operands.first(), Some(Operand::Register(to)) if to.number == POINTER));
-        let holds_x = thread.registers.iter().any(|(register, initial, _)| {
-            register.number == POINTER && matches!(initial, Some(Initial::Address(name)) if name == "x")
+        let holds_x = thread.registers.iter().any(|one| {
+            one.register.number == POINTER && matches!(&one.value, Some(Initial::Address(name)) if name == "x")
         });
         for instruction in thread.code.iter().filter(|one| one.name != "lea") {
             let is_register = |operand: &Operand| matches!(operand, Operand::Register(_));
@@ -175,14 +175,20 @@ impl Maker<'_> {
             if self.rng.chance(60) {
                 let declared = if self.rng.chance(25) { Some(some_type(self.rng, self.is_wide)) } else { None };
                 let value = Initial::Number(*self.rng.pick(&EDGES));
-                registers.push((Register::new(register, self.word()), Some(value), declared));
+                registers.push(Declared {
+                    register: Register::new(register, self.word()),
+                    value: Some(value),
+                    declared,
+                });
             }
         }
         if self.uses_pointers {
             let target = Initial::Address(self.rng.pick(&["x", "y"]).to_string());
-            registers.push((Register::new(POINTER, self.word()), Some(target), None));
-            registers.push((Register::new(ARRAY, self.word()), Some(Initial::Address("t".into())), None));
-            registers.push((Register::new(INDEX, self.word()), Some(Initial::Number(self.rng.below(2) as i64)), None));
+            let index = Initial::Number(self.rng.below(2) as i64);
+            for (number, value) in [(POINTER, target), (ARRAY, Initial::Address("t".into())), (INDEX, index)] {
+                let register = Register::new(number, self.word());
+                registers.push(Declared { register, value: Some(value), declared: None });
+            }
         }
         let mut code: Vec<Instruction> = (0..length).map(|_| self.instruction()).collect();
         let mut last_labels = Vec::new();
@@ -208,7 +214,7 @@ impl Maker<'_> {
 
     fn code(&mut self) -> &'static str {
         let (names, _) = *self.rng.pick(&CODES);
-        *self.rng.pick::<&'static str>(names)
+        self.rng.pick::<&'static str>(names)
     }
 
     /// A register for values.

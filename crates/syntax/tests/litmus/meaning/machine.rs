@@ -100,9 +100,9 @@ impl Machine for Cpu<'_> {
     fn initial(&self) -> Vec<Local> {
         let start = |thread: &super::tree::Thread| {
             let mut registers = vec![0; super::tree::NAMES.len()];
-            for (register, initial, _) in &thread.registers {
-                if let Some(initial) = initial {
-                    registers[register.number] = self.initial_of(initial) as u64;
+            for one in &thread.registers {
+                if let Some(value) = &one.value {
+                    registers[one.register.number] = self.initial_of(value) as u64;
                 }
             }
             Local { at: 0, loaded: None, registers, flags: Flags::default(), is_stuck: false }
@@ -195,8 +195,8 @@ impl Cpu<'_> {
             let value = self.value(&instruction.operands[1], size, &local, 0);
             return Action::Store(address, stored(value), local.next());
         }
-        if name.starts_with("set") {
-            let value = i64::from(holds(&name[3..], local.flags));
+        if let Some(code) = name.strip_prefix("set") {
+            let value = i64::from(holds(code, local.flags));
             return Action::Store(address, value, local.next());
         }
         let instruction = instruction.clone();

@@ -3,6 +3,7 @@
 //! registers, flags and store buffers. Both show the same values, find the same states and give the same answer.
 
 mod cpu;
+mod families;
 mod generate;
 mod machine;
 mod question;
@@ -105,7 +106,9 @@ fn compare(seed: u64, test: &Test) -> bool {
 /// Names of what a test has.
 fn constructs(test: &Test) -> BTreeSet<String> {
     let mut found = BTreeSet::from([format!("{:?}", test.quantifier)]);
-    let mut add = |name: &str| drop(found.insert(name.to_string()));
+    let mut add = |name: &str| {
+        found.insert(name.to_string());
+    };
     for instruction in test.threads.iter().flat_map(|thread| &thread.code) {
         let is_memory = |operand: &Operand| matches!(operand, Operand::Cell(_) | Operand::Computed { .. });
         let place = match instruction.operands.first() {

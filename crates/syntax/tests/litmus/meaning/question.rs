@@ -79,8 +79,8 @@ fn shown(cpu: &Cpu<'_>, state: &State<Local>, place: &Place) -> Shown {
 /// Registers are ints, as litmus7 prints them, unless a part is named, a type says otherwise or more was written.
 fn kind(test: &Test, at: usize, register: Register) -> (Size, bool) {
     let thread = &test.threads[at];
-    let declared = thread.registers.iter().filter(|(known, ..)| known.number == register.number);
-    let declared = declared.filter_map(|(_, _, declared)| *declared).next_back();
+    let declared = thread.registers.iter().filter(|one| one.register.number == register.number);
+    let declared = declared.filter_map(|one| one.declared).next_back();
     let is_wide = thread.code.iter().any(|instruction| instruction.size == 8 && writes(instruction, register.number));
     match (register.size, declared) {
         (1 | 2, _) => (register.size, true),

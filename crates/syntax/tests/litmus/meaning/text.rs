@@ -1,6 +1,8 @@
 //! Tests as text, in the syntax of either instruction set.
 
-use super::tree::{Cell, Condition, Initial, Instruction, Operand, Place, Quantifier, Register, Test, Thread};
+use super::tree::{
+    Cell, Condition, Declared, Initial, Instruction, Operand, Place, Quantifier, Register, Test, Thread,
+};
 
 const FLAGS: [&str; 4] = ["zf", "sf", "cf", "of"];
 
@@ -76,7 +78,7 @@ fn cell_text(cell: &Cell) -> String {
 }
 
 fn registers(test: &Test, thread: &Thread) -> String {
-    let one = |(register, value, declared): &(Register, Option<Initial>, Option<(&'static str, u32, bool)>)| {
+    let one = |Declared { register, value, declared }: &Declared| {
         let name = format!("{}:{}", thread.number, register_name(test, *register));
         let value = value.as_ref().map_or(String::new(), |value| format!("={}", initial(value, false)));
         let declared = declared.map_or(String::new(), |(declared, ..)| format!("{declared} "));
@@ -112,7 +114,7 @@ fn instruction(test: &Test, instruction: &Instruction) -> String {
     };
     let mut name = format!("{}{}", instruction.name, if instruction.has_suffix { letter } else { "" });
     if instruction.is_locked {
-        name = format!("lock{} {name}", if test.style % 2 == 0 { ";" } else { "" });
+        name = format!("lock{} {name}", if test.style.is_multiple_of(2) { ";" } else { "" });
     }
     if !test.is_wide {
         name = name.to_ascii_uppercase();
@@ -136,7 +138,7 @@ fn is_written_destination_first(test: &Test, instruction: &Instruction) -> bool 
         name if name.starts_with("cmov") => is_memory(1),
         _ => false,
     };
-    is_free && test.style / 3 % 2 == 0
+    is_free && (test.style / 3).is_multiple_of(2)
 }
 
 fn operand(test: &Test, operand: &Operand) -> String {
@@ -146,15 +148,16 @@ fn operand(test: &Test, operand: &Operand) -> String {
     };
     let (open, close) = if test.is_wide { ("(", ")") } else { ("[", "]") };
     match operand {
-        Operand::Number(value) if test.style % 5 == 0 && *value >= 0 => format!("$0x{value:x}"),
+        Operand::Number(value) if test.style.is_multiple_of(5) && *value >= 0 => format!("$0x{value:x}"),
         Operand::Number(value) => format!("${value}"),
         Operand::AddressOf(name) => format!("${name}"),
         Operand::Register(register) => percent(register),
         Operand::Cell(name) => format!("{open}{name}{close}"),
         Operand::Computed { base, offset, index } => {
-            let offset = if *offset == 0 && test.style % 2 == 0 { String::new() } else { offset.to_string() };
+            let offset = if *offset == 0 && test.style.is_multiple_of(2) { String::new() } else { offset.to_string() };
             let index = index.as_ref().map_or(String::new(), |(register, scale)| {
-                let scale = if *scale == 1 && test.style % 2 == 0 { String::new() } else { format!(",{scale}") };
+                let scale =
+                    if *scale == 1 && test.style.is_multiple_of(2) { String::new() } else { format!(",{scale}") };
                 format!(",{}{scale}", percent(register))
             });
             format!("{offset}{open}{}{index}{close}", percent(base))
@@ -176,19 +179,19 @@ pub(super) fn place(test: &Test, place: &Place) -> String {
 
 fn condition(test: &Test, tree: &Condition) -> String {
     let atom = |left: &Place| match left {
-        Place::Cell(name, None) if test.style % 4 == 0 => format!("[{name}]"),
+        Place::Cell(name, None) if test.style.is_multiple_of(4) => format!("[{name}]"),
         other => place(test, other),
     };
     let join =
         |parts: &[Condition], word: &str| parts.iter().map(|part| inner(test, part)).collect::<Vec<_>>().join(word);
     match tree {
         Condition::Equal(left, value) => format!("{}={value}", atom(left)),
-        Condition::Differs(left, value) if test.style % 2 == 0 => format!("{}!={value}", atom(left)),
+        Condition::Differs(left, value) if test.style.is_multiple_of(2) => format!("{}!={value}", atom(left)),
         Condition::Differs(left, value) => format!("{}<>{value}", atom(left)),
-        Condition::IsAddress(left, name) if test.style % 2 == 0 => format!("{}=&{name}", atom(left)),
+        Condition::IsAddress(left, name) if test.style.is_multiple_of(2) => format!("{}=&{name}", atom(left)),
         Condition::IsAddress(left, name) => format!("{}={name}", atom(left)),
         Condition::SamePlace(left, right) => match right {
-            Place::Cell(..) if test.style % 2 == 0 => format!("{}=*{}", atom(left), place(test, right)),
+            Place::Cell(..) if test.style.is_multiple_of(2) => format!("{}=*{}", atom(left), place(test, right)),
             Place::Cell(..) => format!("{}=[{}]", atom(left), place(test, right)),
             _ => format!("{}={}", atom(left), place(test, right)),
         },

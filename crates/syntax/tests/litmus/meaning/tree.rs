@@ -94,12 +94,20 @@ pub(super) enum Initial {
     Address(String),
 }
 
+/// What the initial state says of a register.
+#[derive(Clone, Debug)]
+pub(super) struct Declared {
+    pub(super) register: Register,
+    pub(super) value: Option<Initial>,
+    /// The type, its size and whether it has a sign.
+    pub(super) declared: Option<(&'static str, Size, bool)>,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Thread {
     /// `0` for `P0`.
     pub(super) number: usize,
-    /// With the type that is declared, as its size and whether there is a sign.
-    pub(super) registers: Vec<(Register, Option<Initial>, Option<(&'static str, Size, bool)>)>,
+    pub(super) registers: Vec<Declared>,
     pub(super) code: Vec<Instruction>,
     /// Labels behind the last instruction.
     pub(super) last_labels: Vec<String>,

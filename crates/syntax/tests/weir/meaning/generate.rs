@@ -28,7 +28,7 @@ pub(super) fn program(seed: u64) -> Program {
     let names: &[&str] = if replicated { &["T"] } else { &["T", "U"] };
     for name in names.iter().take(if replicated { 1 } else { rng.between(1, 2) }) {
         let number = rng.chance(60).then(|| "i".to_string());
-        let copies = replicated.then(|| (2, number));
+        let copies = replicated.then_some((2, number));
         let is_alone = names.len() == 1 && !replicated;
         let body = {
             let mut maker = Maker::new(&mut rng, &program, false);
@@ -262,8 +262,9 @@ impl<'r> Maker<'r> {
 
     /// Mostly a comparison.
     fn condition(&mut self, depth: usize) -> Expr {
+        let op: &'static str = ["==", "!=", "<", ">="][self.rng.below(4)];
         let compared = Expr::Binary(
-            *self.rng.pick(&["==", "!=", "<", ">="]),
+            op,
             Box::new(self.expr(depth.saturating_sub(1))),
             Box::new(Expr::Number(self.rng.below(2) as Value)),
         );
@@ -285,7 +286,7 @@ impl<'r> Maker<'r> {
         }
         match self.rng.below(16) {
             0..=6 => self.leaf(),
-            7 => Expr::Unary(*self.rng.pick(&UNARY), Box::new(self.expr(depth - 1))),
+            7 => Expr::Unary(UNARY[self.rng.below(UNARY.len())], Box::new(self.expr(depth - 1))),
             8..=10 => {
                 let (op, _) = *self.rng.pick(&BINARY);
                 Expr::Binary(op, Box::new(self.expr(depth - 1)), Box::new(self.expr(depth - 1)))

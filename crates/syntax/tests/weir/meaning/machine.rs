@@ -9,14 +9,16 @@ use super::arithmetic::{binary, unary};
 use super::code::{Code, Goal, Op, compile};
 use super::tree::{Condition, Expr, Program, Property, Value};
 
+/// Memory, and the named registers of each thread.
+type Final = (BTreeMap<Value, Value>, Vec<BTreeMap<String, Value>>);
+
 /// What all runs of a program come to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     /// By property, then by thread for assertions: the least number of steps to what it looks for.
     pub(super) properties: BTreeMap<usize, usize>,
     pub(super) assertions: BTreeMap<usize, usize>,
-    /// Memory, and the named registers of each thread.
-    pub(super) final_states: BTreeSet<(BTreeMap<Value, Value>, Vec<BTreeMap<String, Value>>)>,
+    pub(super) final_states: BTreeSet<Final>,
 }
 
 /// The value of a constant.
