@@ -7,7 +7,6 @@ mod ends;
 mod portfolio;
 mod proofs;
 mod random;
-mod safe_fences;
 mod together;
 
 use weir::reach::{Engine, Options, all_goals, reach};
