@@ -79,3 +79,6 @@ fn flushed_earlier(program: &Program, checked: &Checked, flush: usize) -> Option
     earlier.insert(store + 1, moved);
     Checked::new(program, Run { model: checked.run().model, steps: earlier }, checked.goal()).ok()
 }
+
+#[cfg(test)]
+mod tests;

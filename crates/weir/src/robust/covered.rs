@@ -183,4 +183,26 @@ mod tests {
             }
         }
     }
+
+    /// At most two states for each letter, one of which separates the words: and a state for each word that can be told apart.
+    #[test]
+    fn the_automaton_is_linear_and_smallest() {
+        for seed in 0..50 {
+            let mut rng = weir_testkit::Rng::new(seed);
+            let word = |rng: &mut weir_testkit::Rng| (0..rng.between(1, 6)).map(|_| rng.below(2) as u32).collect();
+            let words: Vec<Vec<u32>> = (0..2).map(|_| word(&mut rng)).collect();
+            let automaton = Automaton::new(&words);
+            let whole: Vec<u32> =
+                (0..).zip(&words).flat_map(|(number, word)| word.iter().copied().chain([u32::MAX - number])).collect();
+            // Parts that end at the same places are in the same state.
+            let ends = |from: usize, to: usize| -> Vec<usize> {
+                let part = &whole[from..to];
+                (part.len()..=whole.len()).filter(|&end| &whole[end - part.len()..end] == part).collect()
+            };
+            let parts = (0..=whole.len()).flat_map(|to| (0..=to).map(move |from| (from, to)));
+            let classes: std::collections::BTreeSet<Vec<usize>> = parts.map(|(from, to)| ends(from, to)).collect();
+            assert_eq!(automaton.next.len(), classes.len(), "{words:?}");
+            assert!(automaton.next.len() < 2 * whole.len(), "{words:?}");
+        }
+    }
 }

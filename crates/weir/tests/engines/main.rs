@@ -12,7 +12,6 @@ mod portfolio;
 mod proofs;
 mod random;
 mod reports;
-mod safe_fences;
 mod together;
 mod ways;
 

@@ -7,7 +7,7 @@ use weir::robust::{Attack, Attacks, Method, Options, Race, Report, robust, trian
 use weir::{Budget, Control, Failure, Verdict};
 use weir_ir::{EdgeId, Instruction, Multiplicity, Program, ThreadId};
 use weir_testkit::traces::{self, Limits, Move, executed, feasible, is_robust, is_sc_trace};
-use weir_witness::{Action, Run};
+use weir_witness::{Action, Model, Run};
 
 /// Runs are followed as far as this by default.
 pub(crate) const LIMITS: Limits = Limits { deeds: 24, ways: 12_000 };
@@ -40,8 +40,15 @@ pub(crate) struct Count {
 
 pub(crate) const METHODS: [Method; 3] = [Method::Attacks, Method::Instrumented, Method::Single];
 
+/// Enough for all programs here; and an end for a search that has none.
 pub(crate) fn control() -> Control {
-    Control { budget: Budget { states: Some(100_000), ..Budget::default() }, ..Control::default() }
+    within(100_000)
+}
+
+/// At most so many states for each search, and some seconds for all of them together.
+pub(crate) fn within(states: u64) -> Control {
+    let time = Some(std::time::Duration::from_secs(20));
+    Control { budget: Budget { states: Some(states), time, ..Budget::default() }, ..Control::default() }
 }
 
 /// What a method says; `None` if the instrumentation says that it has no room for the addresses of the program.
@@ -219,6 +226,9 @@ fn judge_race_itself(program: &Program, race: &Race) -> Result<(), String> {
     let is_loaded = race.replay().events()[race.load().index()].effect.addresses().any(|at| at == race.address());
     let is_last = race.write().index() + 1 == race.run().steps.len();
     let is_right = is_store && is_load && is_write && is_loaded && is_last;
+    let is_lock = |edge: &weir_ir::Edge| matches!(edge.instruction, Instruction::Lock);
+    let locks = program.threads.iter().any(|thread| thread.body.edges().iter().any(is_lock));
+    same("a race that needs a buffer to be shown", false, race.run().model == Model::Tso && !locks)?;
     same("a race", true, is_right && store.0 == load.0 && load.0 != write.0)
 }
 

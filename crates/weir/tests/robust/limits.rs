@@ -3,12 +3,8 @@
 use weir::robust::{Method, Options, robust, triangular_races};
 use weir::{Budget, Control, Limit, Verdict};
 
-use crate::judge::METHODS;
+use crate::judge::{METHODS, within};
 use crate::shapes::parse;
-
-fn within(states: u64) -> Control {
-    Control { budget: Budget { states: Some(states), ..Budget::default() }, ..Control::default() }
-}
 
 #[test]
 fn long_runs_overflow_no_stack() {
@@ -69,6 +65,8 @@ fn large_states_have_the_same_answers() {
             let program = parse(&text);
             let report = robust(&program, &Options::default(), &within(100_000)).expect("an answer");
             assert_eq!(matches!(report.verdict, Verdict::Holds), expected, "{words} words");
+            let bytes = report.statistics.state_bytes;
+            assert!(bytes % 8 == 0 && (expected || bytes >= 8 * words as u64), "{words} words in {bytes} bytes");
             assert!(report.coverage.is_none_or(|coverage| coverage.unexecuted.is_empty()));
             let races = triangular_races(&program, std::num::NonZeroUsize::MIN, &within(100_000)).expect("an answer");
             assert_eq!(matches!(races.verdict, Verdict::Holds), expected, "{words} words, races");
@@ -78,5 +76,41 @@ fn large_states_have_the_same_answers() {
             let races = races.expect("an answer");
             assert_eq!(matches!(races.verdict, Verdict::Holds), expected, "{words} words, races with a lock");
         }
+    }
+}
+
+/// What runs execute is told within the budget, or not at all.
+#[test]
+fn coverage_keeps_to_the_budget() {
+    let program =
+        parse("shared x, y;\nthread P { x = 1; fence; y = 1; }\nthread Q { let s = x; assume s == 2; let t = y; }");
+    let covered = |states| {
+        let control = Control { budget: Budget { states, ..Budget::default() }, ..Control::default() };
+        let report = robust(&program, &Options::default(), &control).expect("an answer");
+        assert!(matches!(report.verdict, Verdict::Holds));
+        report.coverage
+    };
+    assert_eq!(covered(Some(2)), None);
+    let coverage = covered(None).expect("few states");
+    assert_eq!((coverage.unexecuted.len(), coverage.immobile.len(), coverage.approximate), (2, 0, false));
+    assert_eq!(covered(Some(1_000)), Some(coverage));
+}
+
+/// Also where no attack would have to be asked about.
+#[test]
+fn arbitrarily_many_threads_are_refused() {
+    for text in ["shared x;\nthread W[*] { x = 1; }", "shared x, y;\nthread W[*] { x = 1; let r = y; }"] {
+        let program = parse(text);
+        let is_refused = |outcome: Result<(), weir::Failure>| matches!(outcome, Err(weir::Failure::Refused(_)));
+        for method in METHODS {
+            let options = Options { method, ..Options::default() };
+            assert!(is_refused(robust(&program, &options, &within(1_000)).map(|_| ())), "{method:?}: {text}");
+        }
+        let races = triangular_races(&program, std::num::NonZeroUsize::MIN, &within(1_000));
+        assert!(is_refused(races.map(|_| ())), "{text}");
+        let options = weir::fences::Options::default();
+        assert!(is_refused(weir::fences::fences(&program, &[], &options, &within(1_000)).map(|_| ())), "{text}");
+        let feasible = weir::fences::feasible_attacks(&program, &Options::default(), &within(1_000));
+        assert!(is_refused(feasible.map(|_| ())), "{text}");
     }
 }

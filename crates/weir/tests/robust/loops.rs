@@ -71,6 +71,11 @@ fn helpers_may_loop() {
     // A thread that runs in circles by itself starves nobody.
     say(&format!("{attacker} {CHECKER} thread L {{ let i = 0; loop {{ i = 1 - i; }} }}"), false);
     say(&format!("{attacker} {CHECKER} thread L {{ lock; unlock; loop {{ skip; }} }}"), false);
+    // Over and over it sees what is on the path.
+    let sees = "let p = 0; let q = 0; loop { p, q = y, w; }";
+    say(&format!("{attacker} thread C {{ y = 1; fence; {sees} }}"), true);
+    say(&format!("{attacker} thread C {{ y = 1; fence; {} }}", sees.replace('w', "x")), false);
+    say(&format!("{attacker} thread C {{ loop {{ y = 1; xchg(y, 1); lock; w = 1; unlock; let s = w; }} }}"), true);
     // While it holds the lock it does: the store cannot land.
     say("thread A { x = 1; let r = y; } thread C { y = 1; fence; lock; let s = x; loop { skip; } }", true);
 }

@@ -16,7 +16,7 @@ fn buffered(lengths: [usize; 2]) -> (Program, State) {
     let program = program(vec![cell("x", 1)], vec![thread("P"), thread("Q")], Vec::new());
     let mut state = State::initial(&program);
     for (own, length) in state.threads.values_mut().zip(lengths) {
-        own.buffer = vec![(1, 1); length];
+        std::rc::Rc::make_mut(own).buffer = vec![(1, 1); length];
     }
     (program, state)
 }

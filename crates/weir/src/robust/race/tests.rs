@@ -54,6 +54,8 @@ fn what_waits_for_the_store_or_hides_it_prevents_a_race() {
     }
     let locked = [store(1, 1), Instruction::Lock, Instruction::Unlock, load(0, 2)];
     assert!(under_sc(&locked, &write).is_err());
+    let inside = [Instruction::Lock, store(1, 1), Instruction::Unlock, load(0, 2)];
+    assert!(under_sc(&inside, &write).is_err(), "it lands before the section ends");
     assert!(under_sc(&[store(2, 5), load(0, 2)], &write).is_err(), "the load sees the store");
     assert!(under_sc(&[store(1, 1), store(2, 5), load(0, 2)], &write).is_err(), "and the store before cannot pass it");
     assert!(under_sc(&[load(0, 2)], &write).is_err(), "nothing waits");
@@ -91,6 +93,9 @@ fn under_tso_the_store_still_waits() {
     let landed = [step(P, 0), flush(P), step(P, 1), step(Q, 0), flush(Q)];
     assert!(race(&left, &right, Model::Tso, &landed).is_err(), "it has landed");
     assert!(race(&left, &right, Model::Tso, &waits[..3]).is_err(), "the write has not");
+    let earlier = [step(Q, 0), step(P, 0), step(P, 1), step(Q, 1), flush(Q)];
+    let skips = [store(2, 1), Instruction::Skip];
+    assert!(race(&left, &skips, Model::Tso, &earlier).is_err(), "what lands is not what was stored next to the load");
     let section = [Instruction::Lock, load(0, 1), store(2, 1)];
     let whole = [step(P, 0), step(P, 1), step(Q, 0), step(Q, 1), step(Q, 2), flush(Q)];
     assert!(race(&left, &section, Model::Tso, &whole).is_ok());

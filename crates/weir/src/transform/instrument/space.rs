@@ -144,3 +144,6 @@ fn no_room(program: &Program) -> Failure {
     let help = "bound the address (`assume p < 100;`, or an index of an array), or use the method of attacks, which needs no room";
     Failure::Refused(Box::new(Diagnostic::error("no-room", what, span).help(help)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -142,8 +142,29 @@ fn a_step_costs_as_often_as_it_is_taken() {
     };
     assert_eq!((of("x = 1"), of("y = 1"), of("y = 2")), (vec![101], vec![101], vec![1]), "{costs:?}");
     assert_eq!((of("i = i + 1"), of("x = 2"), of("x = 3")), (vec![301], vec![51], vec![51]), "{costs:?}");
+    // A thousand steps count.
+    assert_eq!(frequencies("shared x;\nthread P { loop { x = 1; } }", exact), [("x = 1".to_owned(), 100_001)]);
     // A place after several steps is come by as often as all of them together.
     let program = parse(text);
     let together: Vec<_> = (0..2).map(|thread| edge(thread, 0)).collect();
     assert_eq!(exact(&program).cost(&together), 201);
+}
+
+/// Too many states for an exact answer: then always the same random runs are counted, in all of which what comes first is taken once.
+#[test]
+fn a_large_program_is_sampled() {
+    let counters: String = (0..3)
+        .map(|number| format!("thread L{number} {{ a{number} = 1; loop {{ c{number} = (c{number} + 1) % 30; }} }}\n"))
+        .collect();
+    let text = format!("shared a0, a1, a2, c0, c1, c2;\n{counters}");
+    let sampled = |program: &Program| FrequencyCosts::new(program, &control()).expect("it can be sampled");
+    let costs = frequencies(&text, sampled);
+    for number in 0..3 {
+        let of =
+            |wanted: String| costs.iter().find(|(text, _)| text.trim_end_matches(';') == wanted).expect("a step").1;
+        assert_eq!(of(format!("a{number} = 1")), 101, "{costs:?}");
+        // A third of the steps, of which a round of the loop takes a few.
+        let round = of(format!("c{number} = (c{number} + 1) % 30"));
+        assert!((5_000..20_000).contains(&round), "{costs:?}");
+    }
 }

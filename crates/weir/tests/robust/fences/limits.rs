@@ -1,10 +1,10 @@
 //! Fences when a limit is reached, and when no fence helps.
 
+use weir::Limit;
 use weir::fences::{Aim, Fences, Options, Place, Recheck, Report, at_locations, fences, recheck};
-use weir::{Budget, Control, Limit};
 use weir_ir::Program;
 
-use crate::judge::control;
+use crate::judge::{control, within};
 use crate::shapes::parse;
 
 const SB: &str = "shared x, y;\nthread P { x = 1; let r = y; }\nthread Q { y = 1; let s = x; }\n";
@@ -13,10 +13,9 @@ fn all_places(program: &Program) -> Vec<Place> {
     at_locations(program).into_iter().map(|at| at.place).collect()
 }
 
-fn ask(program: &Program, aim: Aim, states: Option<u64>) -> Report {
+fn ask(program: &Program, aim: Aim, states: u64) -> Report {
     let options = Options { aim, all: true, ..Options::default() };
-    let control = Control { budget: Budget { states, ..Budget::default() }, ..Control::default() };
-    fences(program, &all_places(program), &options, &control).expect("an answer")
+    fences(program, &all_places(program), &options, &within(states)).expect("an answer")
 }
 
 /// Whatever the budget: the answer, or none.
@@ -25,11 +24,11 @@ fn a_budget_of_states_gives_the_answer_or_none() {
     for aim in [Aim::Robust, Aim::RaceFree, Aim::Safe] {
         let text = SB.to_owned() + "exists P.r == 0 && Q.s == 0;";
         let program = parse(&text);
-        let whole = ask(&program, aim, Some(100_000));
+        let whole = ask(&program, aim, 100_000);
         assert_eq!(whole.cost, 2, "{aim:?}");
         let (mut stopped, mut answered) = (0, 0);
         for states in 0..60 {
-            match ask(&program, aim, Some(states)).fences {
+            match ask(&program, aim, states).fences {
                 Fences::Stopped(limit) => {
                     assert_eq!(limit, Limit::States);
                     stopped += 1;
@@ -53,7 +52,7 @@ fn a_recheck_stops_at_the_budget() {
         assert_eq!(outcome, Recheck::Confirmed, "{aim:?}");
     }
     let open = parse("shared x, y, z;\nthread P { x = 1; let r = y; }\nthread Q { y = 1; let s = z; }\n");
-    let none = Control { budget: Budget { states: Some(1), ..Budget::default() }, ..Control::default() };
+    let none = within(1);
     for aim in [Aim::Robust, Aim::RaceFree] {
         let options = Options { aim, ..Options::default() };
         assert_eq!(recheck(&open, [], &options, &none).expect("a limit"), Recheck::Stopped(Limit::States));
@@ -66,9 +65,9 @@ fn a_recheck_stops_at_the_budget() {
 
 #[test]
 fn what_happens_without_buffers_is_hopeless() {
-    let hopeless = ask(&parse(&(SB.to_owned() + "exists P.r == 1 && Q.s == 1;")), Aim::Safe, None);
+    let hopeless = ask(&parse(&(SB.to_owned() + "exists P.r == 1 && Q.s == 1;")), Aim::Safe, 100_000);
     assert!(matches!(hopeless.fences, Fences::Hopeless(_)), "{:?}", hopeless.fences);
-    let safe = ask(&parse(&(SB.to_owned() + "exists P.r == 2;")), Aim::Safe, None);
+    let safe = ask(&parse(&(SB.to_owned() + "exists P.r == 2;")), Aim::Safe, 100_000);
     assert_eq!((safe.fences, safe.cost), (Fences::Cheapest(vec![[].into()]), 0));
     // Only one of both fences is needed for what only one thread sees.
     let program = parse(&(SB.to_owned() + "exists P.r == 0 && Q.s == 0;"));
@@ -96,8 +95,27 @@ fn every_fence_costs_something() {
 fn a_robust_program_needs_nothing_and_one_search() {
     for aim in [Aim::Robust, Aim::RaceFree, Aim::Safe] {
         let program = parse("shared x, y, z;\nthread P { x = 1; let r = y; }\nthread Q { z = 1; fence; let s = x; }\n");
-        let report = ask(&program, aim, Some(100_000));
+        let report = ask(&program, aim, 100_000);
+        assert_eq!(
+            report.statistics.states > 0,
+            aim != Aim::Safe,
+            "{aim:?}: without properties there is nothing to visit"
+        );
         let found = (report.fences, report.cost, report.searches, report.seen_feasible.len());
         assert_eq!(found, (Fences::Cheapest(vec![[].into()]), 0, 1, 0), "{aim:?}");
+    }
+}
+
+/// None, one, two: each set that is tried takes a search, and what they take is added up.
+#[test]
+fn searches_are_counted() {
+    let program = parse(&(SB.to_owned() + "exists P.r == 0 && Q.s == 0;"));
+    for aim in [Aim::Robust, Aim::RaceFree, Aim::Safe] {
+        let whole = ask(&program, aim, 100_000);
+        assert_eq!(whole.searches, 3, "{aim:?}");
+        assert_eq!(whole.seen_feasible.len(), if aim == Aim::Safe { 0 } else { 2 }, "{aim:?}");
+        let mended = parse(&SB.replace("let", "fence; let"));
+        let last = ask(&mended, aim, 100_000).statistics;
+        assert!(whole.statistics.states > 2 * last.states, "{aim:?}: {:?}", whole.statistics);
     }
 }

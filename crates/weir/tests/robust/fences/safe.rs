@@ -72,3 +72,55 @@ fn every_cheapest_set_for_safety_is_found() {
     let counts = [none, one, several, hopeless, nowhere];
     assert!(one > 25 && several > 8 && hopeless > 20, "{counts:?}");
 }
+
+/// Whether no property is broken and no assertion fails, by the reference.
+fn is_safe(program: &Program) -> Option<bool> {
+    let outcome = explore(program, Model::Tso, 50_000).expect("the reference can");
+    outcome.complete.then(|| outcome.goals.is_empty())
+}
+
+#[test]
+fn fences_for_places_assertions_and_cells_are_the_cheapest() {
+    for (text, cost) in [
+        // Both must see the other's flag; what is read of `z` does not matter.
+        (
+            "shared x, y, z;\nthread P { x = 1; let t = z; let r = y; if r == 0 { c: skip; } }\n\
+             thread Q { y = 1; z = 1; let s = x; if s == 0 { c: skip; } }\nforbid P at c && Q at c;",
+            Some(2),
+        ),
+        (
+            "shared x, y;\nthread P { x = 1; let r = y; assert r == 1 || r == 0; }\nthread Q { y = 1; let s = x; }",
+            Some(0),
+        ),
+        (
+            "shared x, y, n;\nthread P { x = 1; let r = y; if r == 0 { fetch_add(n, 1); } }\n\
+             thread Q { xchg(y, 1); let s = x; if s == 0 { let k = fetch_add(n, 1); assert k == 0; } }",
+            Some(1),
+        ),
+        (
+            "shared x, y;\nthread P { x = 1; let r = y; }\nthread Q { y = 1; let s = x; }\nforbid x == 1 && y == 1;",
+            None,
+        ),
+        (
+            "shared x, y;\nthread P { x = 1; let r = y; e: }\nthread Q { y = 1; let s = x; e: }\n\
+             always P.r == 1 || Q.s == 1;\nforbid P at e && Q at e && P.r == 0 && Q.s == 0;",
+            Some(2),
+        ),
+    ] {
+        let program = crate::shapes::parse(text);
+        let mut rng = Rng::new(text.len() as u64);
+        let places = places(&program, &mut rng, 1);
+        let expected = tried(&places, |set| is_safe(&fenced(&program, &places, set)));
+        assert_eq!(expected.as_ref().map(|(cost, _)| *cost), cost, "{text}");
+        let options = Options { aim: Aim::Safe, all: true, ..Options::default() };
+        let report = fences(&program, &places, &options, &control()).unwrap_or_else(|failure| panic!("{failure}"));
+        match (expected, report.fences) {
+            (Some(expected), Fences::Cheapest(sets)) => {
+                assert_eq!((report.cost, sets.len()), (expected.0, expected.1.len()), "{text}");
+                assert_eq!(sets.into_iter().collect::<BTreeSet<_>>(), expected.1, "{text}");
+            }
+            (None, Fences::Hopeless(_)) => {}
+            (expected, said) => panic!("{text}: {expected:?}, but {said:?} is said"),
+        }
+    }
+}
