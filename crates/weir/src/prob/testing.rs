@@ -34,7 +34,8 @@ pub(super) fn all_settings() -> Vec<Settings> {
     policies.iter().flat_map(|&updates| factors.map(|stickiness| Settings { stickiness, updates })).collect()
 }
 
-/// From each expanded open configuration, the expected sum of what `outside` gives where the run leaves them, plus `each` for every step until then.
+/// From each expanded open configuration, the expected sum of what `outside` gives where the run leaves them, plus
+/// `each` for every step until then.
 pub(super) fn iterate<const N: usize>(
     graph: &Graph<'_, '_, N>,
     roles: &[Role],

@@ -1,5 +1,7 @@
-//! On random programs with finite chains, every answer equals that of the naive chain in exact fractions: with loops, locks, waits and choices, under
-//! every update policy, stickiness, weight and cost. An answer must be given: what is finite and small leaves no excuse.
+//! On random programs with finite chains, every answer equals that of the naive chain in exact fractions: with loops,
+//! locks, waits and choices, under
+//! every update policy, stickiness, weight and cost. An answer must be given: what is finite and small leaves no
+//! excuse.
 
 use weir_ir::{CostRule, CostSubject, Program, Span};
 use weir_testkit::Rng;

@@ -1,13 +1,18 @@
 //! Endless buffers: chains without end, whose answers were worked out by hand.
 //!
-//! P stores 1 to x for ever. With uniform updates, from n waiting stores it goes to any number from 0 to n + 1, all equally likely; with geometric
+//! P stores 1 to x for ever. With uniform updates, from n waiting stores it goes to any number from 0 to n + 1, all
+//! equally likely; with geometric
 //! ones of probability p, each store leaves with p as long as those before it do. So:
 //!
-//! - *Buffers are empty for the first time*, with uniform updates, after e = 2.718… steps on the average: the differences D(n) of the expected numbers of
-//!   steps from n + 1 and from n stores satisfy D(n) = (n + 1)D(n − 1) − 1, and the only solution that does not explode begins with e − 2.
+//! - *Buffers are empty for the first time*, with uniform updates, after e = 2.718… steps on the average: the
+//!   differences D(n) of the expected numbers of
+//!   steps from n + 1 and from n stores satisfy D(n) = (n + 1)D(n − 1) − 1, and the only solution that does not explode
+//!   begins with e − 2.
 //!   With geometric ones, after p / (2p − 1): what leaves beyond the last store is as likely as at the start.
-//! - *Nothing has left after n steps*, with uniform updates, with probability 1/(n + 1)!; with geometric ones, (1 − p)ⁿ. So whoever reads once,
-//!   and is scheduled next with probability 1 − q at each step, reads 0 with probability (e^q − 1)(1 − q)/q, or (1 − q)/(1 − q(1 − p)).
+//! - *Nothing has left after n steps*, with uniform updates, with probability 1/(n + 1)!; with geometric ones, (1 −
+//!   p)ⁿ. So whoever reads once,
+//!   and is scheduled next with probability 1 − q at each step, reads 0 with probability (e^q − 1)(1 − q)/q, or (1 −
+//!   q)/(1 − q(1 − p)).
 
 use weir::prob::{
     Almost, Certainty, Interval, Obstacle, Question, almost, cost, curve, exact_probability, probability,
@@ -192,7 +197,8 @@ fn expected_costs_of_endless_chains_are_those_worked_out() {
 
 #[test]
 fn two_buffers_never_drain_together_if_they_drain_one_by_one() {
-    // Whoever is at its end here got there before R could see its store; so when R looks, both stores still wait, and R or L move on before
+    // Whoever is at its end here got there before R could see its store; so when R looks, both stores still wait, and R
+    // or L move on before
     // the second of them has left. Only a policy that flushes from both buffers at once can get to this target.
     let text = "shared x, y, z, w;
         thread L { loop { w = 1; choose { skip; break; } or { skip; } } let l = z; k: skip; }

@@ -1,6 +1,8 @@
-//! Locks that are kept, and locks that are given back: while one is held, stores of others wait, and what speaks of cells is judged at drained configurations only.
+//! Locks that are kept, and locks that are given back: while one is held, stores of others wait, and what speaks of
+//! cells is judged at drained configurations only.
 //!
-//! P stores 1 to x for ever, L locks. L is as likely to step as P, so before it locks for the first time nothing of P has left with probability √e − 1: see
+//! P stores 1 to x for ever, L locks. L is as likely to step as P, so before it locks for the first time nothing of P
+//! has left with probability √e − 1: see
 //! [`endless`](super::endless).
 
 use weir::prob::{Almost, Certainty, Obstacle, Probability, Question, almost, probability};
@@ -85,7 +87,8 @@ fn whether_the_lock_is_given_back_may_depend_on_what_is_read() {
 
 #[test]
 fn what_drains_before_the_lock_is_taken_counts() {
-    // From n waiting stores without the lock: with 1/2 L locks, and it is too late; else any number from 0 to n + 1 is left.
+    // From n waiting stores without the lock: with 1/2 L locks, and it is too late; else any number from 0 to n + 1 is
+    // left.
     let mut chances = vec![0.0; 42];
     for _ in 0..200 {
         for length in 0..40 {

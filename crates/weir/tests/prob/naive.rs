@@ -39,7 +39,8 @@ pub(crate) struct Score {
 }
 
 impl Score {
-    /// Out of so many programs, at least these percentages must have been compared, had an open answer once and again and again, and must have been reached.
+    /// Out of so many programs, at least these percentages must have been compared, had an open answer once and again
+    /// and again, and must have been reached.
     pub(crate) fn check(&self, programs: u64, [compared, open, open_again, reached]: [usize; 4]) {
         let least = |percent: usize| programs as usize * percent / 100;
         let enough = self.compared >= least(compared)

@@ -24,7 +24,8 @@ impl Chain {
         (0..self.size()).map(|config| self.relation.is_at_the_bottom(config) && has_target(config)).collect()
     }
 
-    /// How often each edge is taken before the target, on the average over the runs that reach it. None if none do. Edges that are never taken are left out.
+    /// How often each edge is taken before the target, on the average over the runs that reach it. None if none do.
+    /// Edges that are never taken are left out.
     pub fn counts(&self) -> Option<BTreeMap<ThreadEdge, RBig>> {
         let chances = self.reaching(&self.is_target);
         if chances[0] == RBig::ZERO {
@@ -63,7 +64,8 @@ impl Chain {
         points
     }
 
-    /// How often each edge is taken in the first `steps` steps, on the average. Edges that are never taken are left out.
+    /// How often each edge is taken in the first `steps` steps, on the average. Edges that are never taken are left
+    /// out.
     pub fn frequencies(&self, steps: usize) -> BTreeMap<ThreadEdge, RBig> {
         let mut counts = BTreeMap::new();
         let mut masses = BTreeMap::from([(0, RBig::ONE)]);

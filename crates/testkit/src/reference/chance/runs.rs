@@ -29,7 +29,8 @@ pub struct Outlook {
 }
 
 impl Chain {
-    /// Follows a run. A step of a thread and all flushes after it are one step of the chain; targets are met where such a step ends. None if the run is not possible.
+    /// Follows a run. A step of a thread and all flushes after it are one step of the chain; targets are met where such
+    /// a step ends. None if the run is not possible.
     ///
     /// # Panics
     /// If the run leaves the chain.

@@ -1,4 +1,5 @@
-//! One update step, policy by policy: every way it can go, each with its probability. Ways with the same end are listed as often as
+//! One update step, policy by policy: every way it can go, each with its probability. Ways with the same end are listed
+//! as often as
 //! there are ways.
 
 use dashu_ratio::RBig;
