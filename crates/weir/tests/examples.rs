@@ -15,7 +15,7 @@ use weir_testkit::reference;
 use weir_witness::Model;
 
 /// More than any example that is to be answered needs; those with infinitely many states stop here.
-const STATES: u64 = 3_000_000;
+const STATES: u64 = 600_000;
 
 /// States that the slow reference interpreter may visit.
 const REFERENCE_STATES: usize = 15_000;

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use weir::reach::{Engine, Form, LazyOptions, Options, Report, reach};
+use weir::transform::delay::DelayPath;
 use weir::{Budget, Control, Failure, Limit, Verdict};
-use weir_ir::{Expr, Instruction, Program, PropertyKind, RegId, Source, Value};
+use weir_ir::{EdgeId, Expr, Instruction, Program, PropertyKind, RegId, Source, ThreadId, Value};
 use weir_testkit::sketch::{self, all_of, cell, equal, load, register_of, store, straight};
 
 use crate::compare::FORMS;
@@ -120,4 +121,27 @@ fn the_answer_does_not_depend_on_the_number_of_workers() {
         };
         assert_eq!(with(1), with(3), "{name}");
     }
+}
+
+/// What was added in each round, as steps of the original program: here from the one store to the one load.
+#[test]
+fn rounds_tell_what_was_added() {
+    let path = |thread: u32, edges: &[u32]| DelayPath {
+        thread: ThreadId(thread),
+        edges: edges.iter().map(|&edge| EdgeId(edge)).collect(),
+    };
+    let program = example("litmus/sb", &[]);
+    let keep = run(&program, Form::Keep, 100_000, 10);
+    assert!(is_reached(&keep));
+    let mut added: Vec<DelayPath> = keep.rounds.iter().flat_map(|round| round.added.clone()).collect();
+    added.sort();
+    assert_eq!(added, [path(0, &[0, 1]), path(1, &[0, 1])]);
+    assert_eq!(keep.rounds.len(), 1, "all threads that can delay do so in one round");
+    let first = run(&program, Form::First, 100_000, 10);
+    assert!(is_reached(&first));
+    assert!(first.rounds.iter().all(|round| round.added.len() == 1), "one path in each round: {:?}", first.rounds);
+    assert!(first.rounds.iter().all(|round| added.contains(&round.added[0])));
+    // As many rounds as are allowed, and no more.
+    let none = run(&program, Form::Keep, 100_000, 0);
+    assert!(matches!(none.verdict, Verdict::Unknown(Limit::Extensions)) && none.rounds.is_empty());
 }

@@ -166,3 +166,6 @@ impl Quotient {
         Some(Automaton { initial: class_of[0], class_of, holds, member, into })
     }
 }
+
+#[cfg(test)]
+mod tests;
