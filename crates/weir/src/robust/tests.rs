@@ -161,13 +161,18 @@ fn can_begin_earlier(program: &Program, attempt: &Attempt, may_wait: impl Fn(Edg
 /// Somebody must have seen the earlier store before the attacker goes on, so it does not wait; and a second earlier one can.
 #[test]
 fn a_store_that_somebody_sees_is_not_delayed() {
-    use weir_testkit::blocks::{assume, thread};
+    use weir_testkit::blocks::{Block, assume, thread};
     use weir_testkit::sketch::{cell, load, program, store};
-    let go_on = [load(0, 2).into(), assume(0, 1)];
-    let attack = [store(5, 1).into(), store(3, 1).into(), load(1, 4).into()];
-    let attacker: Vec<_> = [store(1, 1).into()].into_iter().chain(go_on).chain(attack).collect();
-    let answers = [load(0, 1).into(), assume(0, 1), store(2, 1).into()];
-    let closes = [store(4, 1).into(), Instruction::Fence.into(), load(0, 3).into()];
+    let attacker: Vec<Block> = vec![
+        Block::Do(store(1, 1)),
+        Block::Do(load(0, 2)),
+        assume(0, 1),
+        Block::Do(store(5, 1)),
+        Block::Do(store(3, 1)),
+        Block::Do(load(1, 4)),
+    ];
+    let answers = vec![Block::Do(load(0, 1)), assume(0, 1), Block::Do(store(2, 1))];
+    let closes = vec![Block::Do(store(4, 1)), Block::Do(Instruction::Fence), Block::Do(load(0, 3))];
     let threads = vec![thread("A", &attacker), thread("B", &answers), thread("C", &closes)];
     let cells = [("w", 1), ("v", 2), ("z", 3), ("y", 4), ("u", 5)].map(|(name, address)| cell(name, address));
     let program = program(cells.to_vec(), threads, Vec::new());

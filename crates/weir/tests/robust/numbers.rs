@@ -57,23 +57,21 @@ fn searches_in_instrumented_programs_are_added_up() {
     assert!(violated > 10, "{violated} are not robust");
 }
 
-/// The numbers of states that the search for attacks, and that for races, visit: so that a reduction that is lost is noticed.
+/// Where control flow rules all attacks out nothing is searched; else a tiny program takes a few states, so that a reduction that is
+/// lost is noticed.
 #[test]
 fn searches_visit_no_more_than_they_must() {
-    for (threads, by_attacks, for_races) in [
-        ("thread P { x = 1; let r = y; }", 0, 0),
-        ("thread P { x = 1; fence; let r = y; } thread Q { y = 1; fence; let s = x; }", 0, 0),
-        ("thread P { x = 1; let r = y; } thread Q { let s = x; fence; let t = y; }", 18, 0),
-        ("thread P { x = 1; let r = y; } thread Q { lock; let s = z; w = 1; unlock; }", 0, 0),
-        ("thread P { x = 1; let r = y; r = 1; r = 2; } thread Q { let s = 1; s = 2; let t = x; s = t; y = s; }", 0, 0),
-        ("thread P { x = 1; z = 1; let r = y; let q = w; } thread Q { let s = z; let t = x; w = 1; }", 0, 0),
-        ("thread P { x = 1; let r = y; } thread Q { let s = x; y = 1; } thread R { let t = y; z = 1; }", 0, 0),
+    for (threads, states) in [
+        ("thread P { x = 1; fence; let r = y; } thread Q { y = 1; fence; let s = x; }", 0),
+        ("thread P { let r = y; x = 1; } thread Q { xchg(y, 1); let s = x; }", 0),
+        ("thread P { x = 1; let r = y; } thread Q { let s = x; fence; let t = y; }", 18),
     ] {
-        let program = parse(&format!("shared x, y, z, w;\n{threads}"));
+        let program = parse(&format!("shared x, y;\n{threads}"));
         let report = robust(&program, &Options::default(), &control()).expect("an answer");
         assert!(matches!(report.verdict, Verdict::Holds), "{threads}");
+        assert_eq!(report.statistics.states, states, "{threads}");
         let races = triangular_races(&program, std::num::NonZeroUsize::MIN, &control()).expect("an answer");
-        eprintln!("{threads} {:?} {:?}", report.statistics.states, races.statistics.states);
-        let _ = (by_attacks, for_races);
+        assert!(matches!(races.verdict, Verdict::Holds), "{threads}");
+        assert_eq!(races.statistics.states > 0, states > 0, "{threads}");
     }
 }

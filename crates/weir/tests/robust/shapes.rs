@@ -79,6 +79,15 @@ fn what_came_earlier_in_a_section_is_on_the_path() {
     not_robust(&with("lock; let q = z; y = 1; unlock;"));
     not_robust(&with("lock; z = 2; y = 1; unlock;"));
     robust(&with("lock; let q = z; z = 2; unlock;"));
+    // From one section to the next: by what came earlier in both.
+    let two = |second: &str| {
+        let first = "thread L { lock; x = 1; y = 1; unlock; }";
+        format!("thread A {{ z = 1; let r = y; }} {first} thread M {{ lock; {second} unlock; }}")
+    };
+    not_robust(&two("let b = z; x = 2;"));
+    not_robust(&two("let b = z; let c = x;"));
+    robust(&two("let b = z; w = 2;"));
+    robust(&two("let c = x; w = 2;"));
 }
 
 #[test]

@@ -96,11 +96,8 @@ fn a_robust_program_needs_nothing_and_one_search() {
     for aim in [Aim::Robust, Aim::RaceFree, Aim::Safe] {
         let program = parse("shared x, y, z;\nthread P { x = 1; let r = y; }\nthread Q { z = 1; fence; let s = x; }\n");
         let report = ask(&program, aim, 100_000);
-        assert_eq!(
-            report.statistics.states > 0,
-            aim != Aim::Safe,
-            "{aim:?}: without properties there is nothing to visit"
-        );
+        // Without properties there may be nothing to visit.
+        assert!(report.statistics.states > 0 || aim == Aim::Safe, "{aim:?}");
         let found = (report.fences, report.cost, report.searches, report.seen_feasible.len());
         assert_eq!(found, (Fences::Cheapest(vec![[].into()]), 0, 1, 0), "{aim:?}");
     }
