@@ -90,7 +90,7 @@ fn sequentially_consistent_states_are_finitely_many() {
     for config in configs() {
         for seed in 0..100 {
             let program = program(seed, &config);
-            assert!(explore(&program, Model::Sc, 20_000).unwrap().complete, "{}", dump(&program));
+            assert!(explore(&program, Model::Sc, 100_000).unwrap().complete, "{}", dump(&program));
         }
     }
 }

@@ -109,7 +109,7 @@ fn certified(
 #[test]
 fn a_certificate_is_none_of_a_program_that_is_not_safe() {
     let (mut certificates, mut refused) = (0, 0);
-    for seed in 0..60 {
+    for seed in 0..150 {
         let program = random::program(seed, &[Config::acyclic(), Config::locking()][seed as usize % 2]);
         for (number, goal) in goals(&program).into_iter().enumerate() {
             let (engine, bound, _) = QUESTIONS[(seed as usize + number) % QUESTIONS.len()];

@@ -9,8 +9,9 @@ mod constructs;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::Program;
+use weir_ir::{Address, Program, Value};
 use weir_testkit::random::{self, Config};
+use weir_testkit::sketch::{self, cell, load, store, straight};
 
 use self::beside::Beside;
 use self::constructs::Construct;
@@ -21,11 +22,22 @@ use crate::ways::Way;
 /// Why some cells are empty.
 const GAPS: [(Construct, &str, &str); 0] = [];
 
-/// Some programs of each family, and random ones with everything.
+/// Some programs of each family, random ones with everything, and some about a cell that is not declared.
 fn programs() -> Vec<Program> {
     let of_families = FAMILIES.iter().flat_map(|family| family.programs().into_iter().step_by(9));
     let random = (0..70).map(|seed| random::program(seed, &Config::everything()));
-    of_families.map(|(_, program)| program).chain(random).collect()
+    of_families.map(|(_, program)| program).chain(random).chain((1..=3).map(about_an_undeclared_cell)).collect()
+}
+
+/// Store buffering over `x` and a cell that nobody has declared.
+fn about_an_undeclared_cell(value: Value) -> Program {
+    const X: Address = 1;
+    const UNDECLARED: Address = 9;
+    let threads = vec![
+        straight("P0", [store(X, value), load(0, UNDECLARED)]),
+        straight("P1", [store(UNDECLARED, value), load(0, X)]),
+    ];
+    sketch::program(vec![cell("x", X)], threads, Vec::new())
 }
 
 /// For each construct and each column how many programs were answered.

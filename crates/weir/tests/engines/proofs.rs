@@ -73,7 +73,7 @@ fn proofs_are_accepted_and_parts_of_them_are_not() {
 #[test]
 fn a_proof_is_none_of_a_program_that_is_not_safe() {
     let (mut proofs, mut refused) = (0, 0);
-    let random = (0..80).map(|seed| {
+    let random = (0..140).map(|seed| {
         let configs = [Config::acyclic(), Config::locking(), Config::crowded()];
         program(seed, &configs[seed as usize % 3].clone().weighing(Statement::Fence, 12))
     });

@@ -106,7 +106,7 @@ impl Beside {
                 _ => Updates::Uniform,
             },
         };
-        let chain = Chain::new(program, target, &odds, 120)?;
+        let chain = Chain::new(program, target, &odds, 60)?;
         Some(if self == Self::ProbabilityRepeated { chain.again_and_again() } else { chain.probability() })
     }
 
@@ -174,7 +174,7 @@ impl Beside {
 }
 
 fn control() -> Control {
-    let budget = Budget { states: Some(20_000), time: Some(std::time::Duration::from_secs(2)), ..Budget::default() };
+    let budget = Budget { states: Some(1_500), time: Some(std::time::Duration::from_secs(2)), ..Budget::default() };
     Control { budget, ..Control::default() }
 }
 
