@@ -206,3 +206,6 @@ impl Effect {
         other.into_iter().chain(self.loads().iter().map(|loaded| (loaded.register, loaded.value)))
     }
 }
+
+#[cfg(test)]
+mod tests;

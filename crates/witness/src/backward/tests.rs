@@ -90,7 +90,9 @@ fn a_proof_must_speak_of_the_threads_places_and_registers_of_the_program() {
     refused(&|proof| proof.classes[0].push(vec![state(1, &[])]));
     refused(&|proof| proof.classes[0][1] = vec![state(1, &[(9, 0)])]);
     refused(&|proof| proof.classes[0][1].push(state(1, &[(0, 0)])));
-    refused(&|proof| proof.classes[0][1].push(LocalState { holds_lock: true, ..state(1, &[]) }));
+    let locked = || LocalState { holds_lock: true, ..state(1, &[]) };
+    refused(&|proof| proof.classes[0][1].push(locked()));
+    refused(&|proof| proof.classes[0][1].insert(0, locked()));
     let own = |address, value| Message::Own(address, value);
     let sent = |parts: &[(Address, Value)]| Message::Memory(parts.to_vec());
     let views = [
@@ -109,6 +111,31 @@ fn a_proof_must_speak_of_the_threads_places_and_registers_of_the_program() {
         other.configurations.push(configuration(threads.clone(), &[(X, 2)]));
         assert_eq!(check_backward_proof(&claim.0, &other).expect_err("malformed").configuration, Some(0));
     }
+}
+
+#[test]
+fn the_error_says_what_is_wrong_and_where() {
+    let message = |(program, _): &(Program, Goal), proof: &BackwardProof| {
+        let error = check_backward_proof(program, proof).expect_err("no proof");
+        (error.configuration, error.to_string())
+    };
+    let claim = claim();
+    let mut missing = proof(claim.1);
+    missing.classes[1].pop();
+    assert_eq!(message(&claim, &missing), (None, "P1 can be in a state that is in no class".to_owned()));
+    let threads = vec![sequence(vec![store(X, 1)]), sequence(vec![load(0, X)])];
+    let reached = with_property(program(threads), PropertyKind::Forbid(cell_is(X, 1)));
+    let outside = "a state that shows a goal is not among the configurations".to_owned();
+    assert_eq!(message(&reached, &proof(reached.1)), (None, outside));
+    let mut entered = proof(reached.1);
+    entered.configurations.push(configuration(vec![at(1, &[]), open()], &[(X, 7)]));
+    entered.configurations.push(configuration(vec![at(1, &[]), open()], &[(X, 1)]));
+    entered.configurations.push(configuration(vec![at(0, &[]), open()], &[(X, 1)]));
+    let enters = "a step leads here from a configuration that is not there".to_owned();
+    assert_eq!(message(&reached, &entered), (Some(1), enters));
+    let mut all = proof(reached.1);
+    all.configurations.push(configuration(vec![open(), open()], &[]));
+    assert_eq!(message(&reached, &all), (None, "the program starts in one of the configurations".to_owned()));
 }
 
 #[test]

@@ -166,6 +166,11 @@ fn what_just_fits_is_shown_in_full() {
     };
     assert_eq!(named(40), (format!("{} == 0  holds", "x".repeat(40)), false));
     assert_eq!(named(41), ("0 == 0  holds".to_owned(), true));
+    let program = program(vec![sequence(vec![store(X, 1), store(Y, 2)])]);
+    let replay = accept(&program, Model::Tso, "0 0");
+    let waiting = |buffer_width| lanes(&program, &replay, &LaneOptions { buffer_width, ..LaneOptions::default() });
+    assert!(waiting(9).contains("[x=1 y=2]"));
+    assert!(waiting(8).contains("2: [x=1…"));
 }
 
 #[test]

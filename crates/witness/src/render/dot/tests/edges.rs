@@ -47,6 +47,8 @@ fn compare(program: &weir_ir::Program, model: Model, random: &mut Random) -> boo
         }
     }
     assert_eq!(nodes, graph.nodes().len(), "\n{text}");
+    let movers = graph.threads().iter().filter(|nodes| !nodes.is_empty()).count();
+    assert_eq!(text.matches("subgraph").count(), movers, "\n{text}");
     cycle.is_some()
 }
 
