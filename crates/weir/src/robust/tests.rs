@@ -120,7 +120,7 @@ fn as_many_stores_are_delayed_as_the_run_allows() {
                 continue;
             };
             for all in [true, false] {
-                let may_wait = |edge: EdgeId| all || edge.0 % 3 != 0;
+                let may_wait = |edge: EdgeId| all || !edge.0.is_multiple_of(3);
                 let early = attempt.begun_early(&program, may_wait);
                 let (old, new) = (attempt.way().expect("a way").1, early.way().expect("a way").1);
                 assert!(new.ends_with(&old), "seed {seed}: {new:?} and {old:?}");

@@ -4,10 +4,8 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use std::time::Duration;
 use weir::check::{self, check};
 use weir::reach::{Engine, Form, LazyOptions, Options, Search, reach};
-
 use weir::{Budget, Control, Failure, Limit, Verdict};
 use weir_ir::Program;
 use weir_testkit::Model;
@@ -133,7 +131,7 @@ pub(crate) enum Answer {
 pub(crate) fn ask(program: &Program, way: Way, goals: Vec<Goal>, states: u64) -> Answer {
     // Questions take milliseconds; what takes longer has no answer, so that a test ends whatever the engine does.
     let time = Some(Duration::from_secs(1));
-    let budget = Budget { states: Some(states), memory: Some(2 << 30), time, ..Budget::default() };
+    let budget = Budget { states: Some(states), memory: Some(2 << 30), time };
     let control = Control { budget, ..Control::default() };
     let verdict = if way == Way::Portfolio {
         check(program, &check::Options { goals }, &control).map(|answer| answer.verdict)

@@ -66,7 +66,10 @@ fn large_states_have_the_same_answers() {
             let report = robust(&program, &Options::default(), &within(100_000)).expect("an answer");
             assert_eq!(matches!(report.verdict, Verdict::Holds), expected, "{words} words");
             let bytes = report.statistics.state_bytes;
-            assert!(bytes % 8 == 0 && (expected || bytes >= 8 * words as u64), "{words} words in {bytes} bytes");
+            assert!(
+                bytes.is_multiple_of(8) && (expected || bytes >= 8 * words as u64),
+                "{words} words in {bytes} bytes"
+            );
             assert!(report.coverage.is_none_or(|coverage| coverage.unexecuted.is_empty()));
             let races = triangular_races(&program, std::num::NonZeroUsize::MIN, &within(100_000)).expect("an answer");
             assert_eq!(matches!(races.verdict, Verdict::Holds), expected, "{words} words, races");

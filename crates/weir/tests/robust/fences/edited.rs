@@ -25,7 +25,7 @@ fn a_fence_can_stand_before_every_instruction_that_is_none() {
         }
         let found: Vec<_> =
             at_locations(&program).into_iter().map(|at| (at.thread, at.location, at.place.after)).collect();
-        let mut expected: Vec<(ThreadId, LocId, Vec<(ThreadId, EdgeId)>)> = Vec::new();
+        let mut expected: Vec<(ThreadId, LocId, Vec<_>)> = Vec::new();
         for thread in program.thread_ids() {
             let body = program.body(thread);
             for location in body.location_ids() {

@@ -76,7 +76,7 @@ fn every_cheapest_set_for_safety_is_found() {
 /// Whether no property is broken and no assertion fails, by the reference.
 fn is_safe(program: &Program) -> Option<bool> {
     let outcome = explore(program, Model::Tso, 50_000).expect("the reference can");
-    outcome.complete.then(|| outcome.goals.is_empty())
+    outcome.complete.then_some(outcome.goals.is_empty())
 }
 
 #[test]
