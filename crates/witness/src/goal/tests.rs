@@ -36,9 +36,10 @@ fn forbid_is_judged_at_drained_states() {
 fn forbid_sees_cells_registers_and_places() {
     let register = Expr::Leaf(StateAtom::Register { thread: ThreadId(0), register: RegId(0) });
     let kind = PropertyKind::Forbid(register);
-    let claim = with_property(program(vec![sequence(vec![havoc(0, 0, 3)])]), kind);
+    let claim = with_property(program(vec![sequence(vec![havoc(0, -1, 3)])]), kind);
     assert_eq!(missing(&claim, Model::Tso, "0=2"), "");
     assert_ne!(missing(&claim, Model::Tso, "0=0"), "");
+    assert_eq!(missing(&claim, Model::Tso, "0=-1"), "", "what is not 0 holds");
     let mut initial = one_store();
     initial.shared[1].initial = vec![7];
     let claim = with_property(initial, PropertyKind::Forbid(cell_is(Y, 7)));

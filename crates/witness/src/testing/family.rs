@@ -91,7 +91,20 @@ pub(crate) fn programs() -> Vec<Program> {
             }
         }
     }
+    programs.extend(negative());
     programs
+}
+
+/// Conditions and cells below 0: what is not 0 holds.
+fn negative() -> Vec<Program> {
+    let bodies = [
+        vec![havoc(1, -2, 0), Instruction::Assume(reg(1)), Instruction::Assert(reg(1)), Instruction::Skip],
+        vec![havoc(1, -1, 0), Instruction::Assert(reg(1))],
+        vec![store(X, -1), load(1, X), Instruction::Assert(reg(1))],
+    ];
+    let partners = [vec![], vec![load(1, X), Instruction::Assume(reg(1))]];
+    let pairs = bodies.into_iter().flat_map(|body| partners.clone().map(move |partner| [body.clone(), partner]));
+    pairs.map(|threads| with_data(program(threads.map(sequence).to_vec()))).collect()
 }
 
 /// The same program with more to its cells, and with properties of each kind.
@@ -109,12 +122,15 @@ pub(crate) fn with_data(mut program: Program) -> Program {
 fn kinds(program: &Program) -> Vec<PropertyKind> {
     let last = |thread: u32| LocId::new(program.body(ThreadId(thread)).locations.len() - 1);
     let place = |thread: u32, location| at(thread, vec![location]);
+    let either = Expr::binary(BinaryOp::Or, place(0, last(0)), cell_is(X, 2));
     vec![
         PropertyKind::Forbid(both(place(0, last(0)), cell_is(X, 1))),
         PropertyKind::Forbid(both(place(0, LocId(1)), place(1, LocId(0)))),
         PropertyKind::Forbid(both(register_is(0, 0, 1), register_is(1, 0, 0))),
         PropertyKind::Forbid(cell_is(X, 1)),
         PropertyKind::Forbid(both(place(1, LocId(1)), cell_is(X, 2))),
+        PropertyKind::Forbid(Expr::binary(BinaryOp::Equal, either, Expr::Const(1))),
+        PropertyKind::Forbid(Expr::Leaf(StateAtom::Register { thread: ThreadId(0), register: RegId(1) })),
         PropertyKind::Exists(both(register_is(0, 1, 0), cell_is(Y, 1))),
         PropertyKind::Exists(cell_is(A, 1)),
         PropertyKind::Always(both(cell_is(X, 1), register_is(1, 0, 0))),

@@ -202,6 +202,9 @@ fn a_thread_that_no_goal_names_may_hold_the_lock() {
         for kind in [PropertyKind::Forbid(cell_is(X, 1)), seen(1, 0), seen(1, 1), seen(0, 1), seen(1, 2)] {
             program = with_property(program, kind).0;
         }
+        // Where the bystander holds the lock itself, this cannot be.
+        let beside = family::both(family::at(0, vec![LocId(1)]), cell_is(X, 1));
+        program = with_property(program, PropertyKind::Forbid(beside)).0;
         let at_end = family::at(0, vec![LocId::new(bystander.len())]);
         program = with_property(program, PropertyKind::Forbid(family::both(at_end, cell_is(X, 1)))).0;
         tally.ask_goals(&program);
@@ -210,6 +213,56 @@ fn a_thread_that_no_goal_names_may_hold_the_lock() {
         tally.ask_goals(&with_property(program, PropertyKind::Forbid(read)).0);
     }
     assert!(tally.refused >= 30 && tally.accepted >= 5 && tally.gave_up == 0, "{tally:?}");
+}
+
+#[test]
+fn what_a_thread_does_under_the_lock_counts_although_no_goal_names_it() {
+    let loose = |value| Instruction::ReadModifyWrite {
+        register: None,
+        address: number(X),
+        operation: Rmw::Exchange(number(value)),
+    };
+    let sections = [
+        vec![store(X, 1)],
+        vec![store(X, 1), store(Y, 1)],
+        vec![store(X, 2), store(X, 1)],
+        vec![store(X, 1), store(X, 2)],
+        vec![loose(1)],
+        vec![load(0, Y), Instruction::Assume(equal(reg(0), number(0))), store(X, 1)],
+    ];
+    let mut tally = Tally::default();
+    for section in sections {
+        for is_closed in [true, false] {
+            let section = [Instruction::Lock].into_iter().chain(section.clone());
+            let locked = sequence(section.chain(is_closed.then_some(Instruction::Unlock)).collect());
+            let reader = sequence(vec![load(0, X), Instruction::Assume(equal(reg(0), number(1))), Instruction::Skip]);
+            let seen = PropertyKind::Forbid(family::at(0, vec![LocId(2)]));
+            tally.ask_goals(&with_property(program(vec![reader, locked]), seen).0);
+        }
+    }
+    assert!(tally.refused >= 5 && tally.accepted >= 6, "{tally:?}");
+}
+
+#[test]
+fn stores_in_every_order_may_be_overtaken() {
+    // The last load of P0 passes all its stores, also those that others hide. P1 looks after a fence.
+    let letters = [store(X, 1), store(X, 2), store(Y, 1), load(1, X)];
+    let words = (0..64).map(|word: usize| [word / 16, word / 4 % 4, word % 4].map(|letter| letters[letter].clone()));
+    let mut tally = Tally::default();
+    for word in words {
+        for seen in [X, Y] {
+            let first = word.iter().cloned().chain([load(0, Z)]).collect();
+            let second = vec![store(Z, 1), Instruction::Fence, load(0, seen)];
+            let mut program = program(vec![sequence(first), sequence(second)]);
+            for value in 0..3 {
+                let ends = family::both(family::at(0, vec![LocId(4)]), family::at(1, vec![LocId(3)]));
+                let read = family::both(family::register_is(0, 0, 0), family::register_is(1, 0, value));
+                program = with_property(program, PropertyKind::Forbid(family::both(ends, read))).0;
+            }
+            tally.ask_goals(&program);
+        }
+    }
+    assert!(tally.accepted > 80 && tally.refused > 200 && tally.gave_up == 0, "{tally:?}");
 }
 
 #[test]

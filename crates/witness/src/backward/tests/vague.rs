@@ -44,7 +44,7 @@ fn threads_seen_vaguely_prove_nothing_that_is_not_so() {
     let (mut refused, mut accepted) = (0, 0);
     for program in family::programs().into_iter().step_by(5).chain(storing().into_iter().map(family::with_data)) {
         let outcome = explore(&program, weir_testkit::Model::Tso, 3_000).expect("supported");
-        for goal in (0..9).map(PropertyId) {
+        for goal in (0..11).map(PropertyId) {
             let is_reached = outcome.goals.contains_key(&weir_testkit::Goal::Property(goal));
             let whole = Forger::new(&program, vec![Goal::Property(goal)], 60).expect("few states").proof;
             let proof = blurred(&program, &whole, &mut rng);

@@ -172,7 +172,7 @@ fn neither_nothing_nor_all_that_is_harmless_is_a_certificate() {
     for program in family::programs().into_iter().step_by(9) {
         let buffering = Buffering::Coherence(1);
         let states = closure(&program, buffering, 1_000).expect("a small set");
-        for goal in (0..9).map(|id| Goal::Property(weir_ir::PropertyId(id))) {
+        for goal in (0..11).map(|id| Goal::Property(weir_ir::PropertyId(id))) {
             let empty = Certificate { buffering, goals: vec![goal], states: Vec::new() };
             assert_eq!(fault(&program, &empty), Some(Fault::NoStart));
             let harmless = |state: &&AbstractState| shows(&program, state, goal) == Some(false);

@@ -154,6 +154,14 @@ fn a_made_up_register_that_is_set_where_nothing_is_shown_is_called_the_same() {
 }
 
 #[test]
+fn a_run_takes_as_much_room_as_it_is_said_to_take() {
+    let LaneOptions { max_steps, lane_width, least_lane_width, buffer_width, memory_width, line_width } =
+        LaneOptions::default();
+    assert_eq!((max_steps, lane_width, least_lane_width), (60, 36, 16));
+    assert_eq!((buffer_width, memory_width, line_width), (24, 40, 140));
+}
+
+#[test]
 fn what_just_fits_is_shown_in_full() {
     let named = |length: usize| {
         let temporary = Instruction::Load { register: RegId(2), address: number(X) };
