@@ -1,5 +1,5 @@
 //! Runs the tests: once with every mutant off, to see which tests reach which mutants and how long they take, then with one mutant on at a
-//! time, the fastest tests first, until one fails.
+//! time until a test fails. Fast tests, and those that have caught others, come first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -13,12 +13,22 @@ use std::time::{Duration, Instant};
 use crate::compile::Binary;
 
 /// A test, and what it did with every mutant off.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Test {
     binary: usize,
     pub(crate) name: String,
     seconds: f64,
     reaches: BTreeSet<usize>,
+    /// How many mutants it has caught.
+    caught: AtomicUsize,
+}
+
+impl Test {
+    /// What comes first: what is likely to fail soon.
+    fn rank(&self) -> f64 {
+        let caught = 1.0 + self.caught.load(Ordering::Relaxed) as f64;
+        (self.seconds + 0.01) / (caught * caught)
+    }
 }
 
 /// What became of a mutant.
@@ -116,7 +126,7 @@ fn listed(binary: &Binary) -> io::Result<Vec<String>> {
     Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
 }
 
-/// Every test with what it reaches, the fastest first.
+/// Every test with what it reaches.
 ///
 /// # Errors
 /// If one fails although every mutant is off.
@@ -137,11 +147,15 @@ pub(crate) fn baseline(binaries: &[Binary], scratch: &Path, jobs: usize) -> io::
         }
         let reached = std::fs::read_to_string(&file).unwrap_or_default();
         let reaches = reached.lines().filter_map(|line| line.parse().ok()).collect();
-        Ok(Test { binary: *binary, name: name.clone(), seconds: begun.elapsed().as_secs_f64(), reaches })
+        Ok(Test {
+            binary: *binary,
+            name: name.clone(),
+            seconds: begun.elapsed().as_secs_f64(),
+            reaches,
+            caught: AtomicUsize::new(0),
+        })
     };
-    let mut tests = in_parallel(jobs, &all, one)?;
-    tests.sort_by(|left, right| left.seconds.total_cmp(&right.seconds));
-    Ok(tests)
+    in_parallel(jobs, &all, one)
 }
 
 /// What becomes of each of these mutants.
@@ -161,16 +175,21 @@ pub(crate) fn fates(
 }
 
 fn fate(binaries: &[Binary], tests: &[Test], mutant: usize) -> io::Result<Fate> {
-    let mut is_reached = false;
-    for test in tests.iter().filter(|test| test.reaches.contains(&mutant)) {
-        is_reached = true;
+    let mut reaching: Vec<(f64, &Test)> =
+        tests.iter().filter(|test| test.reaches.contains(&mutant)).map(|test| (test.rank(), test)).collect();
+    reaching.sort_by(|left, right| left.0.total_cmp(&right.0));
+    for (_, test) in &reaching {
         let binary = &binaries[test.binary];
         let name = || format!("{}::{}", binary.name, test.name);
-        match run(binary, &test.name, &[("WEIR_MUTANT", &mutant.to_string())], patience(test.seconds))? {
+        let end = run(binary, &test.name, &[("WEIR_MUTANT", &mutant.to_string())], patience(test.seconds))?;
+        if !matches!(end, End::Passed) {
+            test.caught.fetch_add(1, Ordering::Relaxed);
+        }
+        match end {
             End::Passed => {}
             End::Failed => return Ok(Fate::Caught(name())),
             End::TimedOut => return Ok(Fate::TimedOut(name())),
         }
     }
-    Ok(if is_reached { Fate::Survived } else { Fate::Unreached })
+    Ok(if reaching.is_empty() { Fate::Unreached } else { Fate::Survived })
 }
