@@ -127,7 +127,7 @@ fn a_certificate_is_none_of_a_program_that_is_not_safe() {
             }
         }
     }
-    assert!(certificates > 60 && refused >= 10, "{certificates} certificates, {refused} refused");
+    assert!(certificates > 60 && refused > 20, "{certificates} certificates, {refused} refused");
 }
 
 fn random(config: &Config, count: u64) -> Tally {
