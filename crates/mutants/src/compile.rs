@@ -105,7 +105,7 @@ pub(crate) fn settle(tree: &Tree, mutants: &mut [Option<Mutant>]) -> io::Result<
     }
 }
 
-/// The mutants that an error is about: those that it points into, else the nearest one before it in that file.
+/// The mutants that an error is about: those that it points into, else the nearest one before it in that file, else the file's first.
 fn blamed(places: &Places, error: &Diagnostic) -> Vec<usize> {
     let mut inside = Vec::new();
     let mut near = Vec::new();
@@ -113,7 +113,8 @@ fn blamed(places: &Places, error: &Diagnostic) -> Vec<usize> {
         let Some(mutants) = places.get(&place.file_name) else { continue };
         let touches = |range: &std::ops::Range<usize>| place.byte_start < range.end && range.start < place.byte_end;
         inside.extend(mutants.iter().filter(|(_, range)| touches(range)).map(|(number, _)| *number));
-        near.extend(mutants.iter().rev().find(|(_, range)| range.start <= place.byte_start).map(|(number, _)| *number));
+        let before = mutants.iter().rev().find(|(_, range)| range.start <= place.byte_start);
+        near.extend(before.or(mutants.first()).map(|(number, _)| *number));
     }
     if inside.is_empty() { near } else { inside }
 }

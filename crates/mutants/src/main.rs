@@ -49,6 +49,12 @@ struct Arguments {
     /// Where the copy of the workspace and its build are kept [default: target/mutants]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
+    /// Runs only those of the chosen mutants that the last run with the same choice left unnoticed
+    #[arg(long)]
+    again: bool,
+    /// Runs the mutants of tests/mutants/equivalent.tsv too: those that a test notices do not belong there
+    #[arg(long)]
+    with_listed: bool,
     /// Lists the chosen mutants and does nothing else
     #[arg(long)]
     list: bool,
@@ -86,10 +92,20 @@ fn mutate(arguments: &Arguments) -> io::Result<ExitCode> {
     let tree = Tree::copy(&workspace, &folder)?;
     let mut mutants: Vec<Option<Mutant>> = chosen.into_iter().map(Some).collect();
     compile::settle(&tree, &mut mutants)?;
-    let mut numbers: Vec<usize> = (0..mutants.len()).filter(|&number| mutants[number].is_some()).collect();
+    let listed = std::fs::read_to_string(workspace.join("tests/mutants/equivalent.tsv")).unwrap_or_default();
+    let listed = Listed::read(&listed);
+    let left = folder.join("unnoticed.txt");
+    let again = if arguments.again { Some(std::fs::read_to_string(&left)?) } else { None };
+    let is_wanted = |mutant: &Mutant| {
+        (arguments.with_listed || !listed.holds(mutant))
+            && again.as_ref().is_none_or(|names| names.lines().any(|name| name == mutant.name()))
+    };
+    say(&format!("{} of them compile", mutants.iter().flatten().count()));
+    let mut numbers: Vec<usize> =
+        (0..mutants.len()).filter(|&number| mutants[number].as_ref().is_some_and(is_wanted)).collect();
     // The modules mixed, so that a run that is cut short says something about each.
     numbers.sort_by_key(|&number| (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    say(&format!("{} of them compile; building the tests", numbers.len()));
+    say(&format!("{} are tried; building the tests", numbers.len()));
     let binaries = compile::tests(&tree, &arguments.tests)?;
     let scratch = folder.join("reached");
     std::fs::create_dir_all(&scratch)?;
@@ -103,12 +119,13 @@ fn mutate(arguments: &Arguments) -> io::Result<ExitCode> {
         say(&format!("[{done}/{}] {fate:?}: {}", numbers.len(), name.unwrap_or_default()));
     };
     let fates = run::fates(&binaries, &tests, &numbers, arguments.jobs, tell)?;
-    let listed = std::fs::read_to_string(workspace.join("tests/mutants/equivalent.tsv")).unwrap_or_default();
-    let listed = Listed::read(&listed);
-    let survivors = report::survivors(&mutants, &fates, &listed);
     say(&format!("\n{}", report::table(&mutants, &fates, &listed)));
-    survivors.iter().for_each(|survivor| say(survivor));
-    Ok(if survivors.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let unnoticed = report::unnoticed(&mutants, &fates, &listed);
+    unnoticed
+        .iter()
+        .for_each(|(mutant, fate)| say(&format!("{}:{}: {fate:?}\n{}\t", mutant.file, mutant.line, mutant.name())));
+    std::fs::write(left, unnoticed.iter().map(|(mutant, _)| mutant.name() + "\n").collect::<String>())?;
+    Ok(if unnoticed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// All mutants of the files with these prefixes, in order of files.
@@ -125,13 +142,18 @@ fn found(workspace: &Path, prefixes: &[String]) -> io::Result<Vec<Mutant>> {
             [] => choose::module(&file).is_some(),
             prefixes => prefixes.iter().any(|prefix| file.starts_with(prefix.as_str())),
         };
-        let is_test = file.ends_with("tests.rs") || file.contains("/tests/") || file.ends_with("/testing.rs");
-        if is_wanted && !is_test {
+        if is_wanted && !is_test(&file) {
             let text = std::fs::read_to_string(&path)?;
             all.extend(find::mutants(&file, &text).map_err(|error| io::Error::other(format!("{file}: {error}")))?);
         }
     }
     Ok(all)
+}
+
+/// Whether the file is compiled for tests alone.
+fn is_test(file: &str) -> bool {
+    ["/tests/", "/testing/"].iter().any(|folder| file.contains(folder))
+        || ["tests.rs", "/testing.rs"].iter().any(|name| file.ends_with(name))
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

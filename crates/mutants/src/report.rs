@@ -19,7 +19,7 @@ impl Listed {
         Self(text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()).map(name).collect())
     }
 
-    fn holds(&self, mutant: &Mutant) -> bool {
+    pub(crate) fn holds(&self, mutant: &Mutant) -> bool {
         self.0.contains(&mutant.name())
     }
 }
@@ -57,9 +57,11 @@ impl Row {
 pub(crate) fn table(mutants: &[Option<Mutant>], fates: &BTreeMap<usize, Fate>, listed: &Listed) -> String {
     let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
     let mut sum = Row::default();
-    for (&number, fate) in fates {
-        let Some(mutant) = &mutants[number] else { continue };
+    for (number, mutant) in mutants.iter().enumerate() {
+        let Some(mutant) = mutant else { continue };
         let is_listed = listed.holds(mutant);
+        // Listed mutants need not have been tried.
+        let Some(fate) = fates.get(&number).or(is_listed.then_some(&Fate::Survived)) else { continue };
         rows.entry(module(&mutant.file).unwrap_or("others")).or_default().count(fate, is_listed);
         sum.count(fate, is_listed);
     }
@@ -75,19 +77,15 @@ pub(crate) fn table(mutants: &[Option<Mutant>], fates: &BTreeMap<usize, Fate>, l
     out
 }
 
-/// The mutants that no test noticed and that are not listed, as lines for the list.
-pub(crate) fn survivors(mutants: &[Option<Mutant>], fates: &BTreeMap<usize, Fate>, listed: &Listed) -> Vec<String> {
-    let is_open = |fate: &Fate| matches!(fate, Fate::Survived | Fate::Unreached);
-    let open = fates
-        .iter()
-        .filter(|(_, fate)| is_open(fate))
-        .filter_map(|(&number, fate)| Some((mutants[number].as_ref()?, fate)));
-    let open = open.filter(|(mutant, _)| !listed.holds(mutant));
-    open.map(|(mutant, fate)| {
-        let how = if *fate == Fate::Survived { "survived" } else { "not reached" };
-        format!("{}:{}: {how}\n{}\t", mutant.file, mutant.line, mutant.name())
-    })
-    .collect()
+/// The mutants that no test noticed and that are not listed.
+pub(crate) fn unnoticed<'a>(
+    mutants: &'a [Option<Mutant>],
+    fates: &'a BTreeMap<usize, Fate>,
+    listed: &Listed,
+) -> Vec<(&'a Mutant, &'a Fate)> {
+    let open = fates.iter().filter(|(_, fate)| matches!(fate, Fate::Survived | Fate::Unreached));
+    let open = open.filter_map(|(&number, fate)| Some((mutants[number].as_ref()?, fate)));
+    open.filter(|(mutant, _)| !listed.holds(mutant)).collect()
 }
 
 #[cfg(test)]
@@ -105,6 +103,6 @@ mod tests {
         assert!(table(&Listed::default()).contains("| prob | 3 | 1 | 0 | 1 | 1 | 33 % | 0 |"));
         let listed = Listed::read(&format!("# a comment\n{name}\tthe reason"));
         assert!(table(&listed).contains("| prob | 2 | 1 | 0 | 0 | 1 | 50 % | 1 |"));
-        assert_eq!(survivors(&mutants, &fates, &listed).len(), 1);
+        assert_eq!(unnoticed(&mutants, &fates, &listed).len(), 1);
     }
 }
