@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use weir::check::check;
 use weir::reach::{Engine, Options, reach};
-use weir::{Budget, Control, Verdict};
+use weir::{Limits, Session, Verdict};
 use weir_ir::{Program, Source};
 
 const ENGINES: [Engine; 6] =
@@ -67,13 +67,13 @@ fn read(path: &Path) -> Option<Program> {
     read.filter(|program| !weir::reach::all_goals(program).is_empty())
 }
 
-fn control() -> Control {
-    Control { budget: Budget { time: Some(PATIENCE), ..Budget::default() }, ..Control::default() }
+fn session() -> Session {
+    Session::new(Limits { time: Some(PATIENCE), ..Limits::default() })
 }
 
 fn show(name: &Path, program: &Program) -> bool {
     let started = Instant::now();
-    let answer = check(program, &weir::check::Options::default(), &control());
+    let answer = check(program, &weir::check::Options::default(), &session());
     let together = started.elapsed();
     let winner = answer.ok().and_then(|answer| answer.winner).map_or("-", |winner| winner.name());
     print!("{:<36}{winner:>8}{:>10.1}", name.display(), together.as_secs_f64() * 1e3);
@@ -81,7 +81,7 @@ fn show(name: &Path, program: &Program) -> bool {
     let jobs = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     for engine in ENGINES {
         let started = Instant::now();
-        let report = reach(program, &Options { engine, jobs, ..Options::default() }, &control());
+        let report = reach(program, &Options { engine, jobs, ..Options::default() }, &session());
         let alone = started.elapsed();
         let is_sure = report.is_ok_and(|report| !matches!(report.verdict, Verdict::Unknown(_)));
         if is_sure {

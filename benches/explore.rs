@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use weir::reach::{Options, Search, reach};
-use weir::{Control, Verdict};
+use weir::{Session, Verdict};
 use weir_ir::{Program, Source};
 use weir_witness::Model;
 
@@ -98,7 +98,7 @@ fn measure_here(what: &str) {
         ..Options::default()
     };
     let before = resident("VmHWM");
-    let report = reach(&program, &options, &Control::default()).expect("the engine takes the example");
+    let report = reach(&program, &options, &Session::default()).expect("the engine takes the example");
     assert!(matches!(report.verdict, Verdict::Holds));
     let peak = resident("VmHWM") - before;
     println!("{} {} {peak}", report.statistics.states, report.statistics.elapsed.as_secs_f64());

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use weir::reach::{Engine, Options, Report, reach};
-use weir::{Budget, Control, Verdict};
+use weir::{Limits, Session, Verdict};
 use weir_ir::{Program, Source, Value};
 
 /// Where the explicit engine stops.
@@ -49,9 +49,9 @@ fn show(name: &str, program: &Program) {
 }
 
 fn run(program: &Program, engine: Engine, states: Option<u64>) -> (Report, f64) {
-    let control = Control { budget: Budget { states, ..Budget::default() }, ..Control::default() };
+    let session = Session::new(Limits { states, ..Limits::default() });
     let started = Instant::now();
-    let report = reach(program, &Options { engine, ..Options::default() }, &control).expect("an answer");
+    let report = reach(program, &Options { engine, ..Options::default() }, &session).expect("an answer");
     (report, started.elapsed().as_secs_f64() * 1000.0)
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use weir::prob::{Question, Settings, cost, probability};
-use weir::{Budget, Control};
+use weir::{Limits, Session};
 use weir_ir::{Program, PropertyKind, Source, StateExpr};
 
 /// How narrow an interval is asked for.
@@ -39,11 +39,11 @@ fn row(name: &str, program: &Program) {
     let settings = Settings::default();
     show(&format!("{name}: probability"), |width| {
         let question = Question { target: target.clone(), repeated: false, settings: settings.clone() };
-        let answer = probability(program, &question, width, &control()).expect("an answer");
+        let answer = probability(program, &question, width, &session()).expect("an answer");
         answer.obstacle.is_none().then_some(answer.configurations)
     });
     show(&format!("{name}: cost"), |width| {
-        let answer = cost(program, &target, &settings, width, &control()).expect("an answer");
+        let answer = cost(program, &target, &settings, width, &session()).expect("an answer");
         answer.obstacle.is_none().then_some(answer.configurations)
     });
 }
@@ -61,8 +61,8 @@ fn show(name: &str, mut ask: impl FnMut(f64) -> Option<usize>) {
     println!();
 }
 
-fn control() -> Control {
-    Control { budget: Budget { time: Some(Duration::from_secs(60)), ..Budget::default() }, ..Control::default() }
+fn session() -> Session {
+    Session::new(Limits { time: Some(Duration::from_secs(60)), ..Limits::default() })
 }
 
 fn example(name: &str) -> Program {

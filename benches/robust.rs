@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use weir::Control;
+use weir::Session;
 use weir::fences::{Fences, Options, Report, at_locations, feasible_attacks, fences};
 use weir_ir::{Program, Source};
 
@@ -98,7 +98,7 @@ fn show(row: &Row, trencher: Option<&Path>) {
 /// How many attacks are ruled out by search, and how many are feasible.
 fn judged(program: &Program) -> (String, String) {
     let (attacks, feasible, stopped) =
-        feasible_attacks(program, &weir::robust::Options::default(), &Control::default()).expect("an answer");
+        feasible_attacks(program, &weir::robust::Options::default(), &Session::default()).expect("an answer");
     match stopped {
         Some(_) => unjudged(),
         None => ((attacks.open.len() - feasible.len()).to_string(), feasible.len().to_string()),
@@ -124,7 +124,7 @@ fn mend(program: &Program) -> (Report, Duration) {
     let places: Vec<_> = at_locations(program).into_iter().map(|at| at.place).collect();
     let run = || {
         let started = Instant::now();
-        let report = fences(program, &places, &Options::default(), &Control::default()).expect("an answer");
+        let report = fences(program, &places, &Options::default(), &Session::default()).expect("an answer");
         (report, started.elapsed())
     };
     (0..3).map(|_| run()).min_by_key(|(_, time)| *time).expect("three runs")

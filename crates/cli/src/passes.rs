@@ -1,5 +1,6 @@
 //! `--pass`: what is done to a program before it is printed.
 
+use weir::Session;
 use weir::robust::{Attack, attacks};
 use weir::transform::delay::{delay, shortest_path};
 use weir::transform::instrument::{instrument, instrument_all};
@@ -63,8 +64,8 @@ pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
 
 impl Pass {
     /// The program after the pass.
-    pub(crate) fn apply(&self, program: &Program) -> Result<Program, Trouble> {
-        let attacks = attacks(program).open;
+    pub(crate) fn apply(&self, program: &Program, session: &Session) -> Result<Program, Trouble> {
+        let attacks = attacks(program, session).map_err(|limit| Trouble::input(limit.to_string()))?.open;
         let made = match self {
             Self::Instrument(selection) => match selection.attacks(program, &attacks)?[..] {
                 [attack] if *selection != Selection::All => instrument(program, attack),

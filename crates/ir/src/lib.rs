@@ -8,6 +8,7 @@ mod display;
 mod expr;
 pub mod flow;
 mod ids;
+mod interrupt;
 mod lint;
 mod program;
 mod span;
@@ -17,6 +18,7 @@ pub use diagnostic::{Diagnostic, Label, Severity, nearest};
 pub use display::{body_instruction_text, body_place_name, expr_text};
 pub use expr::{BinaryOp, Expr, UnaryOp, Value};
 pub use ids::{EdgeId, LocId, ProcId, PropertyId, RegId, ThreadId};
+pub use interrupt::{Interrupt, Uninterrupted};
 pub use lint::lint;
 pub use program::{
     Address, BinaryRmw, Body, CostRule, CostSubject, Edge, Instruction, Location, Multiplicity, Procedure, Program,

@@ -26,7 +26,7 @@ use seen::Seen;
 
 /// How far runs are followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct Bounds {
     /// No thread does more than this many things; where one could, the answer is not complete.
     pub deeds: usize,
     /// So many different ways to go are looked at.
@@ -48,7 +48,7 @@ enum End {
 
 /// Whether the program is robust. With loops only `Some(false)` can be known, from runs up to the limit; `None` also if there are
 /// too many.
-pub fn is_robust(program: &Program, limits: Limits) -> Option<bool> {
+pub fn is_robust(program: &Program, limits: Bounds) -> Option<bool> {
     let mut under_sc = Seen::default();
     if walk(program, Model::Sc, limits, &mut under_sc, |_, _| true) == End::TooMany {
         return None;
@@ -62,7 +62,7 @@ pub fn is_robust(program: &Program, limits: Limits) -> Option<bool> {
 }
 
 /// Visits every trace of every run, until `visit` returns false.
-fn walk(program: &Program, model: Model, limits: Limits, seen: &mut Seen, visit: impl Fn(&Run, &[u64]) -> bool) -> End {
+fn walk(program: &Program, model: Model, limits: Bounds, seen: &mut Seen, visit: impl Fn(&Run, &[u64]) -> bool) -> End {
     let machine = Machine { program, settles: true };
     let stores = if model == Model::Sc { Stores::Land } else { Stores::Wait };
     let mut work = vec![machine.initial()];

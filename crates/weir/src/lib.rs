@@ -3,7 +3,6 @@
 //! It reads no files, prints nothing and never exits.
 
 pub mod check;
-mod control;
 mod explore;
 pub mod fences;
 pub mod outcomes;
@@ -11,8 +10,9 @@ pub mod prob;
 pub mod reach;
 pub mod robust;
 mod semantics;
+mod session;
 pub mod transform;
 mod verdict;
 
-pub use control::{Budget, Control, MemoryMeter, Progress, ProgressSink, WorkClock};
+pub use session::{Clock, Limits, MemoryMeter, Progress, ProgressSink, Session};
 pub use verdict::{Failure, Limit, Verdict};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use weir::reach::{Options, Search, reach};
 use weir::robust;
-use weir::{Budget, Control, Verdict};
+use weir::{Limits, Session, Verdict};
 use weir_ir::{Program, Source, Value};
 use weir_testkit::reference;
 use weir_witness::Model;
@@ -88,8 +88,8 @@ fn parse(path: &Path, text: &str, defines: &[(String, Value)]) -> Program {
 }
 
 fn answer(program: &Program, options: &Options) -> &'static str {
-    let budget = Budget { states: Some(STATES), ..Budget::default() };
-    let report = reach(program, options, &Control { budget, ..Control::default() });
+    let limits = Limits { states: Some(STATES), ..Limits::default() };
+    let report = reach(program, options, &Session::new(limits));
     match report.unwrap_or_else(|failure| panic!("{}: {failure}", program.source.name())).verdict {
         Verdict::Holds => "unreachable",
         Verdict::Violated(_) => "reachable",
@@ -155,8 +155,8 @@ fn depth_first_agrees_on_examples_with_finitely_many_states() {
 
 fn robustness(program: &Program) -> &'static str {
     let options = robust::Options { jobs: NonZeroUsize::new(2).expect("2"), ..robust::Options::default() };
-    let budget = Budget { states: Some(STATES), ..Budget::default() };
-    let report = robust::robust(program, &options, &Control { budget, ..Control::default() });
+    let limits = Limits { states: Some(STATES), ..Limits::default() };
+    let report = robust::robust(program, &options, &Session::new(limits));
     match report.unwrap_or_else(|failure| panic!("{}: {failure}", program.source.name())).verdict {
         Verdict::Holds => "yes",
         Verdict::Violated(_) => "no",
@@ -210,7 +210,7 @@ fn examples_have_the_pinned_numbers_of_states() {
         let counted = expectation(&format!("{left}: counted"));
         let model = counted.model().expect("states are counted under a model");
         let program = parse(&path, &text, &counted.defines);
-        let report = reach(&program, &Options { model, ..Options::default() }, &Control::default());
+        let report = reach(&program, &Options { model, ..Options::default() }, &Session::default());
         let counted = report.expect("examples are supported").statistics.states;
         assert_eq!(counted.to_string(), states, "{line}");
         checked += 1;

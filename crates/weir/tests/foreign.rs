@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use weir::reach::{Options, Report, reach};
-use weir::{Budget, Control, Verdict};
+use weir::{Limits, Session, Verdict};
 use weir_ir::{Program, Source};
 use weir_testkit::random::{self, Config};
 use weir_testkit::{corpus, reference};
@@ -51,10 +51,10 @@ fn again(name: &str, program: &Program) -> Program {
 }
 
 fn search(program: &Program, model: Model, states: u64) -> Report {
-    let budget = Budget { states: Some(states), ..Budget::default() };
+    let limits = Limits { states: Some(states), ..Limits::default() };
     // Registers that were made up count as others do, so that numbers of states can be compared.
     let options = Options { model, keep_dead_registers: true, ..Options::default() };
-    let report = reach(program, &options, &Control { budget, ..Control::default() });
+    let report = reach(program, &options, &Session::new(limits));
     report.unwrap_or_else(|failure| panic!("{}: {failure}", program.source.name()))
 }
 

@@ -5,10 +5,9 @@ use std::io;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use weir::robust::Race;
-use weir::{Budget, Control, Limit, Verdict};
+use weir::{Limit, Limits, Session, Verdict};
 use weir_ir::{Diagnostic, Program};
 use weir_witness::Checked;
 use weir_witness::render::svg;
@@ -98,17 +97,14 @@ pub(super) fn watched<T>(
     task: &Task<'_>,
     limits: &LimitOptions,
     console: &Console,
-    analysis: impl FnOnce(&Control) -> T,
+    analysis: impl FnOnce(&Session) -> T,
 ) -> T {
     let progress = ProgressLine::new(!console.is_quiet());
-    let control = Control {
-        budget: budget(task.started, limits),
-        interrupt: interrupt::flag(),
-        memory_meter: Some(Arc::new(memory::resident)),
-        progress: progress.sink(),
-        ..Control::default()
-    };
-    analysis(&control)
+    let mut session = session(limits).begun_before(task.started.elapsed());
+    if let Some(sink) = progress.sink() {
+        session = session.with_progress(sink);
+    }
+    analysis(&session)
 }
 
 /// How many workers.
@@ -116,13 +112,11 @@ pub(super) fn jobs(limits: &LimitOptions) -> NonZeroUsize {
     limits.jobs.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
-/// Reading and checking the program count towards the time limit.
-pub(super) fn budget(started: Instant, limits: &LimitOptions) -> Budget {
-    Budget {
-        time: limits.timeout.map(|time| time.saturating_sub(started.elapsed())),
-        memory: Some(limits.memory),
-        states: limits.states.map(NonZeroU64::get),
-    }
+/// A session that begins now, with these limits; Ctrl-C ends it.
+pub(super) fn session(limits: &LimitOptions) -> Session {
+    let limits =
+        Limits { time: limits.timeout, memory: Some(limits.memory), states: limits.states.map(NonZeroU64::get) };
+    Session::new(limits).with_stop(interrupt::flag()).with_memory_meter(Arc::new(memory::resident))
 }
 
 /// Saves the run, and the picture of its cycle, where the command line asks for it. The answer has been given by then: a

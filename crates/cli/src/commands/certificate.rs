@@ -3,7 +3,7 @@
 use std::{fs, io, path::Path};
 
 use weir::reach::{Options, certify, certify_backward};
-use weir::{Control, Failure};
+use weir::{Failure, Session};
 use weir_ir::Program;
 use weir_witness::{Buffering, check_backward_proof, check_certificate};
 
@@ -38,14 +38,14 @@ pub(super) fn written(
     (program, options): (&Program, &Options),
     wanted: Wanted,
     (path, given): (&Path, &ProgramOptions),
-    control: &Control,
+    session: &Session,
 ) -> Result<Result<io::Result<()>, String>, Trouble> {
     let found = match wanted {
         Wanted::Nothing => return Ok(Err("there is no proof".to_owned())),
         Wanted::States(buffering) => {
-            certify(program, options, buffering, control).map(|found| found.map(Proof::Forward).map_err(Some))
+            certify(program, options, buffering, session).map(|found| found.map(Proof::Forward).map_err(Some))
         }
-        Wanted::Configurations => certify_backward(program, options, control).map(|found| found.map(Proof::Backward)),
+        Wanted::Configurations => certify_backward(program, options, session).map(|found| found.map(Proof::Backward)),
     };
     let proof = match found {
         Ok(Ok(proof)) => proof,

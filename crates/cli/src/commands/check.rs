@@ -61,8 +61,8 @@ fn one(task: &Task<'_>, options: &CheckOptions, console: &mut Console) -> Result
         console.diagnostics(&program.source, warnings);
     }
     let goals = goals::select(program, &options.goals)?;
-    let answer = analysis::watched(task, &options.common.limits, console, |control| {
-        check(program, &Options { goals: goals.clone() }, control)
+    let answer = analysis::watched(task, &options.common.limits, console, |session| {
+        check(program, &Options { goals: goals.clone() }, session)
     });
     let (conclusion, story) = conclude(answer)?;
     let finding = Finding { options, program, goals: &goals, warnings, conclusion, story };

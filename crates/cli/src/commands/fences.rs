@@ -1,10 +1,10 @@
 //! `weir fences`: the cheapest fences that make a program robust.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use weir::fences::{Aim, Fences, Options, Place, Recheck, Report, feasible_attacks, fences, recheck};
 use weir::robust::{Attack, Attacks};
-use weir::{Control, Failure, Limit};
+use weir::{Failure, Limit, Session};
 use weir_ir::{Diagnostic, Program};
 use weir_witness::Goal;
 
@@ -103,12 +103,11 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
     }
     let costs = Costs::read(&options.cost)?;
     let mut sites = Sites::of(program, language, &options.program.defines)?;
-    let (outcome, report, census) = analysis::watched(task, &options.limits, console, |control| {
-        let started = Instant::now();
-        sites.price(&costs, control)?;
+    let (outcome, report, census) = analysis::watched(task, &options.limits, console, |session| {
+        sites.price(&costs, session)?;
         let hunt = Hunt { options, program, sites: &sites };
-        let (outcome, report) = hunt.answer(&control.after(started.elapsed()))?;
-        let census = options.stats.then(|| hunt.census(&control.after(started.elapsed()))).transpose()?.flatten();
+        let (outcome, report) = hunt.answer(session)?;
+        let census = options.stats.then(|| hunt.census(session)).transpose()?.flatten();
         Ok((outcome, report, census))
     })?;
     let census = census.map(|census| Census {
@@ -142,10 +141,9 @@ impl Hunt<'_> {
         Options { aim, robust: weir::robust::Options { jobs, ..Default::default() }, all: self.options.all }
     }
 
-    fn answer(&self, control: &Control) -> Result<(Outcome, Option<Report>), Trouble> {
-        let started = Instant::now();
+    fn answer(&self, session: &Session) -> Result<(Outcome, Option<Report>), Trouble> {
         let places: Vec<Place> = self.sites.list.iter().map(|site| site.place.clone()).collect();
-        let report = match fences(&self.sites.program, &places, &self.engine(), control) {
+        let report = match fences(&self.sites.program, &places, &self.engine(), session) {
             Ok(report) => report,
             Err(Failure::Refused(diagnostic)) => return Ok((Outcome::Refused(diagnostic), None)),
             Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
@@ -155,17 +153,16 @@ impl Hunt<'_> {
             Fences::Hopeless(goal) => Outcome::Hopeless(*goal),
             Fences::NoPlace(goal) => Outcome::NoPlace(*goal),
             Fences::Stopped(limit) => Outcome::Stopped(*limit),
-            Fences::Cheapest(sets) => self.checked(sets, &control.after(started.elapsed()))?,
+            Fences::Cheapest(sets) => self.checked(sets, session)?,
         };
         Ok((outcome, Some(report)))
     }
 
     /// The sets with their texts, each checked again.
-    fn checked(&self, sets: &[Chosen], control: &Control) -> Result<Outcome, Trouble> {
-        let started = Instant::now();
+    fn checked(&self, sets: &[Chosen], session: &Session) -> Result<Outcome, Trouble> {
         let (mut repairs, mut unchecked) = (Vec::new(), None);
         for chosen in sets {
-            let (repair, recheck) = self.repair(chosen, &control.after(started.elapsed()))?;
+            let (repair, recheck) = self.repair(chosen, session)?;
             repairs.push(repair);
             if let Recheck::Stopped(limit) = recheck {
                 unchecked = unchecked.or(Some(limit));
@@ -177,31 +174,31 @@ impl Hunt<'_> {
         Ok(Outcome::Found { repairs, unchecked })
     }
 
-    fn repair(&self, chosen: &Chosen, control: &Control) -> Result<(Repair, Recheck), Trouble> {
+    fn repair(&self, chosen: &Chosen, session: &Session) -> Result<(Repair, Recheck), Trouble> {
         // Without fences the text stays as it is, whatever a printer would make of it.
         if chosen.is_empty() {
             let text = self.program.source.text().to_owned();
-            let recheck = recheck(self.program, [], &self.engine(), control);
+            let recheck = recheck(self.program, [], &self.engine(), session);
             let recheck = recheck.map_err(|failure| Trouble::of(self.program, failure))?;
             return Ok((Repair { chosen: chosen.clone(), text, is_own_language: true }, recheck));
         }
-        if let Some((text, recheck)) = self.in_own_language(chosen, control)? {
+        if let Some((text, recheck)) = self.in_own_language(chosen, session)? {
             return Ok((Repair { chosen: chosen.clone(), text, is_own_language: true }, recheck));
         }
         let fenced = inserted(self.sites, chosen);
         let reduced = without_each(chosen).map(|fewer| inserted(self.sites, &fewer));
-        let recheck = recheck(&fenced, reduced, &self.engine(), control)
+        let recheck = recheck(&fenced, reduced, &self.engine(), session)
             .map_err(|failure| Trouble::of(&self.sites.program, failure))?;
         let text = weir_syntax::weir::print::print(&fenced);
         Ok((Repair { chosen: chosen.clone(), text, is_own_language: false }, recheck))
     }
 
     /// The text with the fences written in, if it reads as what was found.
-    fn in_own_language(&self, chosen: &Chosen, control: &Control) -> Result<Option<(String, Recheck)>, Trouble> {
+    fn in_own_language(&self, chosen: &Chosen, session: &Session) -> Result<Option<(String, Recheck)>, Trouble> {
         let write = |chosen: &Chosen| in_own_language(self.sites, chosen, &self.options.program.defines);
         let reduced: Option<Vec<Program>> = without_each(chosen).map(|fewer| Some(write(&fewer)?.program)).collect();
         let checked = match (write(chosen), reduced) {
-            (Some(mended), Some(reduced)) => recheck(&mended.program, reduced, &self.engine(), control)
+            (Some(mended), Some(reduced)) => recheck(&mended.program, reduced, &self.engine(), session)
                 .map(|recheck| (mended.text, recheck))
                 .map_err(|failure| Trouble::of(&mended.program, failure)),
             _ => Err(Trouble::Bug("the program with its fences cannot be read".into())),
@@ -215,8 +212,8 @@ impl Hunt<'_> {
     }
 
     /// Which attacks are feasible. None if the engine cannot handle the program.
-    fn census(&self, control: &Control) -> Result<Option<Census>, Trouble> {
-        match feasible_attacks(self.program, &self.engine().robust, control) {
+    fn census(&self, session: &Session) -> Result<Option<Census>, Trouble> {
+        match feasible_attacks(self.program, &self.engine().robust, session) {
             Ok((attacks, feasible, limit)) => {
                 let feasible = feasible.len() as u64;
                 Ok(Some(Census { attacks, feasible, limit, cpu: None, wall: Duration::ZERO }))

@@ -8,12 +8,12 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use weir::outcomes::{End, Report, outcomes};
-use weir::{Control, Failure, Limit};
+use weir::{Failure, Limit, ProgressSink};
 use weir_ir::Diagnostic;
 use weir_syntax::litmus::{Litmus, Results};
 use weir_witness::Model;
 
-use super::analysis::{budget, jobs};
+use super::analysis::{jobs, session};
 use super::reach::model;
 use super::{Task, panic_text};
 use crate::args::{LitmusFormat, LitmusOptions};
@@ -22,7 +22,7 @@ use crate::exit::Status;
 use crate::json::CommandName;
 use crate::progress::ProgressLine;
 use crate::trouble::Trouble;
-use crate::{gather, input, interrupt, memory, render};
+use crate::{gather, input, interrupt, render};
 
 /// A test that was run.
 pub(crate) struct Finding {
@@ -70,19 +70,14 @@ pub(super) fn run(options: &LitmusOptions, console: &mut Console) -> Status {
     let progress = ProgressLine::new(!console.is_quiet());
     let (started, total) = (Instant::now(), tests.len());
     let workers = jobs(&options.limits).get().min(total.max(1));
-    let control = Control {
-        interrupt: interrupt::flag(),
-        memory_meter: Some(Arc::new(memory::resident)),
-        // Of several tests, it is their number that tells how far things are.
-        progress: if total == 1 { progress.sink() } else { None },
-        ..Control::default()
-    };
+    // Of several tests, it is their number that tells how far things are.
+    let sink = if total == 1 { progress.sink() } else { None };
     let queue = Queue { next: AtomicUsize::new(0), tests: tests.into_iter().map(std::sync::Mutex::new).collect() };
     let (send, receive) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..workers {
-            let (send, queue, control) = (send.clone(), &queue, &control);
-            scope.spawn(move || queue.work(options, control, &send));
+            let (send, queue, sink) = (send.clone(), &queue, &sink);
+            scope.spawn(move || queue.work(options, sink.as_ref(), &send));
         }
         drop(send);
         // Answers come in the order of the tests, whichever is ready first.
@@ -110,7 +105,7 @@ struct Queue {
 
 impl Queue {
     /// Takes tests and runs them until there are none.
-    fn work(&self, options: &LitmusOptions, control: &Control, send: &mpsc::Sender<(usize, Ended)>) {
+    fn work(&self, options: &LitmusOptions, progress: Option<&ProgressSink>, send: &mpsc::Sender<(usize, Ended)>) {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(test) = self.tests.get(number) else { return };
@@ -118,8 +113,8 @@ impl Queue {
             let (path, state) = (test.0.clone(), std::mem::replace(&mut test.1, Ok(())));
             let ended = match state {
                 Err(trouble) => Ended::Failed(path, trouble),
-                Ok(()) if control.interrupt.load(Ordering::Relaxed) => Ended::Skipped,
-                Ok(()) => one(path, options, control),
+                Ok(()) if interrupt::flag().load(Ordering::Relaxed) => Ended::Skipped,
+                Ok(()) => one(path, options, progress),
             };
             if send.send((number, ended)).is_err() {
                 return;
@@ -129,8 +124,8 @@ impl Queue {
 }
 
 /// Runs one test. A bug that shows on it does not keep the others from their answer.
-fn one(path: PathBuf, options: &LitmusOptions, control: &Control) -> Ended {
-    let result = catch_unwind(AssertUnwindSafe(|| attempt(&path, options, control)));
+fn one(path: PathBuf, options: &LitmusOptions, progress: Option<&ProgressSink>) -> Ended {
+    let result = catch_unwind(AssertUnwindSafe(|| attempt(&path, options, progress)));
     match result {
         Ok(Ok(finding)) => Ended::Ran(Box::new(finding)),
         Ok(Err(trouble)) => Ended::Failed(path, trouble),
@@ -138,20 +133,22 @@ fn one(path: PathBuf, options: &LitmusOptions, control: &Control) -> Ended {
     }
 }
 
-fn attempt(path: &Path, options: &LitmusOptions, control: &Control) -> Result<Finding, Trouble> {
-    let started = Instant::now();
+fn attempt(path: &Path, options: &LitmusOptions, progress: Option<&ProgressSink>) -> Result<Finding, Trouble> {
+    let mut session = session(&options.limits);
+    if let Some(sink) = progress {
+        session = session.with_progress(Arc::clone(sink));
+    }
     let source = input::read_source(path)?;
     let test = weir_syntax::litmus::parse(&source).map_err(|errors| Trouble::Source(source.clone(), errors))?;
-    let control = Control { budget: budget(started, &options.limits), ..control.clone() };
     let model = model(options.model);
-    let report = match outcomes(&test.program, &test.expressions(), model, &control) {
+    let report = match outcomes(&test.program, &test.expressions(), model, &session) {
         Ok(report) => report,
         Err(Failure::Refused(diagnostic)) => return Err(Trouble::Source(source, vec![*diagnostic])),
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
     let stopped = stopped(&test, &report).map_err(|error| Trouble::Source(source, vec![*error]))?;
     let results = test.results(&report.outcomes);
-    let (file, elapsed) = (path.to_owned(), started.elapsed());
+    let (file, elapsed) = (path.to_owned(), session.elapsed());
     Ok(Finding { file, test, model, results, stopped, visited: report.states, elapsed })
 }
 

@@ -4,13 +4,12 @@ mod compare;
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
 
 use weir::prob::{
     Almost, Cost, Curve, Estimate, Exact, Obstacle, Probability, Qualitative, Question, Simulation, almost, cost,
     curve, exact_cost, exact_probability, probability, simulate,
 };
-use weir::{Control, Failure};
+use weir::{Failure, Session};
 use weir_ir::{Diagnostic, Program, Source, StateExpr};
 use weir_witness::{Replay, replay};
 
@@ -130,19 +129,17 @@ fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<
     if let (Some(variant), false) = (&variant, task.is_json) {
         console.diagnostics(&variant.program.source, &variant.warnings);
     }
-    let (outcome, compared, points) = analysis::watched(task, &options.limits, console, |control| {
-        let started = Instant::now();
-        let outcome = answer(options, program, &target, control)?;
+    let (outcome, compared, points) = analysis::watched(task, &options.limits, console, |session| {
+        let outcome = answer(options, program, &target, session)?;
         let compared = match &variant {
             Some(variant) if !matches!(outcome, Outcome::Refused(_)) => {
-                let rest = control.after(started.elapsed());
-                compare::compare(options, (task.file, program, &target), (variant, &outcome), &rest)?
+                compare::compare(options, (task.file, program, &target), (variant, &outcome), session)?
             }
             _ => Vec::new(),
         };
         let points = options.curve.as_deref().map(|_| {
             let steps = options.steps.unwrap_or(200) as usize;
-            curve(program, &target, &options.settings(), steps, &control.after(started.elapsed()))
+            curve(program, &target, &options.settings(), steps, session)
                 .map_err(|failure| Trouble::of(program, failure))
         });
         Ok::<_, Trouble>((outcome, compared, points.transpose()?))
@@ -165,21 +162,21 @@ fn target(program: &Program, text: Option<&str>, option: &str) -> Result<(StateE
     Ok((condition, Vec::new()))
 }
 
-fn answer(options: &ProbOptions, program: &Program, target: &StateExpr, control: &Control) -> Result<Outcome, Trouble> {
+fn answer(options: &ProbOptions, program: &Program, target: &StateExpr, session: &Session) -> Result<Outcome, Trouble> {
     let settings = options.settings();
     let question = Question { target: target.clone(), repeated: options.repeated, settings: settings.clone() };
     let found = match options.question {
-        QuestionName::AlmostSure => almost(program, &question, Almost::Surely, control).map(Outcome::Almost),
-        QuestionName::AlmostNever => almost(program, &question, Almost::Never, control).map(Outcome::Almost),
+        QuestionName::AlmostSure => almost(program, &question, Almost::Surely, session).map(Outcome::Almost),
+        QuestionName::AlmostNever => almost(program, &question, Almost::Never, session).map(Outcome::Almost),
         QuestionName::Probability if options.exact => {
-            exact_probability(program, &question, control).map(Outcome::Exact)
+            exact_probability(program, &question, session).map(Outcome::Exact)
         }
-        QuestionName::Cost if options.exact => exact_cost(program, target, &settings, control).map(Outcome::Exact),
+        QuestionName::Cost if options.exact => exact_cost(program, target, &settings, session).map(Outcome::Exact),
         QuestionName::Probability => {
-            probability(program, &question, options.epsilon, control).map(Outcome::Probability)
+            probability(program, &question, options.epsilon, session).map(Outcome::Probability)
         }
-        QuestionName::Cost => cost(program, target, &settings, options.epsilon, control).map(Outcome::Cost),
-        QuestionName::Simulate => simulated(options, program, target, control),
+        QuestionName::Cost => cost(program, target, &settings, options.epsilon, session).map(Outcome::Cost),
+        QuestionName::Simulate => simulated(options, program, target, session),
     };
     match found {
         Ok(outcome) => Ok(outcome),
@@ -192,7 +189,7 @@ fn simulated(
     options: &ProbOptions,
     program: &Program,
     target: &StateExpr,
-    control: &Control,
+    session: &Session,
 ) -> Result<Outcome, Failure> {
     let simulation = Simulation {
         runs: options.runs,
@@ -201,7 +198,7 @@ fn simulated(
         doubt: 1.0 - CONFIDENCE,
         jobs: analysis::jobs(&options.limits),
     };
-    let estimate = simulate(program, target, &options.settings(), &simulation, control)?;
+    let estimate = simulate(program, target, &options.settings(), &simulation, session)?;
     let sample = replay(program, &estimate.sample)
         .map_err(|error| Failure::Bug(format!("a random run does not replay: {error}")))?;
     Ok(Outcome::Simulated(estimate, Box::new(sample)))

@@ -1,7 +1,7 @@
 //! `weir reach`: can a forbidden state be reached?
 
 use weir::reach::{Coverage, Form, LazyOptions, Options, Report, Round, Search, Statistics, reach};
-use weir::{Control, Failure};
+use weir::{Failure, Session};
 use weir_ir::{Diagnostic, Program};
 use weir_witness::{Buffering, Goal, Model};
 
@@ -55,8 +55,8 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
         console.diagnostics(&loaded.program.source, &in_time);
     }
     let goals = goals::select(&loaded.program, &options.search.goals)?;
-    let found = analysis::watched(task, &options.common.limits, console, |control| {
-        search(options, &loaded.program, &goals, control)
+    let found = analysis::watched(task, &options.common.limits, console, |session| {
+        search(options, &loaded.program, &goals, session)
     });
     let (conclusion, Facts { statistics, coverage, buffering, rounds }) = conclude(found)?;
     // A complete search knows better than the analysis what no run executes, and says so in its answer.
@@ -116,8 +116,8 @@ fn certify(task: &Task<'_>, finding: &Finding<'_>, console: &mut Console) -> Res
         _ => Wanted::Nothing,
     };
     let question = question(finding.options, finding.goals);
-    let result = analysis::watched(task, &common.limits, console, |control| {
-        certificate::written(task, (finding.program, &question), wanted, (path, &common.program), control)
+    let result = analysis::watched(task, &common.limits, console, |session| {
+        certificate::written(task, (finding.program, &question), wanted, (path, &common.program), session)
     })?;
     Ok(match result {
         Ok(written) => analysis::written("certificate", path, Ok(written), console),
@@ -125,8 +125,8 @@ fn certify(task: &Task<'_>, finding: &Finding<'_>, console: &mut Console) -> Res
     })
 }
 
-fn search(options: &ReachOptions, program: &Program, goals: &[Goal], control: &Control) -> Result<Report, Failure> {
-    reach(program, &question(options, goals), control)
+fn search(options: &ReachOptions, program: &Program, goals: &[Goal], session: &Session) -> Result<Report, Failure> {
+    reach(program, &question(options, goals), session)
 }
 
 /// What is asked of an engine.

@@ -2,7 +2,7 @@
 
 use weir::reach::{Coverage, Statistics};
 use weir::robust::{Attacks, Options, RaceReport, Report, attacks, robust, triangular_races};
-use weir::{Control, Failure};
+use weir::{Failure, Session};
 use weir_ir::{Diagnostic, Program};
 
 use super::Task;
@@ -50,7 +50,7 @@ fn one(task: &Task<'_>, options: &RobustOptions, console: &mut Console) -> Resul
         console.diagnostics(&program.source, warnings);
     }
     let limits = &options.common.limits;
-    let found = analysis::watched(task, limits, console, |control| search(options, program, control));
+    let found = analysis::watched(task, limits, console, |session| search(options, program, session));
     let (conclusion, attacks, statistics, coverage) = match found {
         Ok((conclusion, attacks, statistics, coverage)) => (conclusion, Some(attacks), statistics, coverage),
         Err(Failure::Refused(diagnostic)) => (Conclusion::Refused(diagnostic), None, Statistics::default(), None),
@@ -69,7 +69,7 @@ fn one(task: &Task<'_>, options: &RobustOptions, console: &mut Console) -> Resul
 fn search(
     options: &RobustOptions,
     program: &Program,
-    control: &Control,
+    session: &Session,
 ) -> Result<(Conclusion, Attacks, Statistics, Option<Coverage>), Failure> {
     let jobs = analysis::jobs(&options.common.limits);
     let method = match options.method {
@@ -77,10 +77,11 @@ fn search(
         Method::Instrumented => weir::robust::Method::Instrumented,
         Method::Single => weir::robust::Method::Single,
         Method::Trf => {
-            let RaceReport { verdict, statistics } = triangular_races(program, jobs, control)?;
-            return Ok((Conclusion::of_races(verdict), attacks(program), statistics, None));
+            let RaceReport { verdict, statistics } = triangular_races(program, jobs, session)?;
+            let attacks = attacks(program, session).unwrap_or_default();
+            return Ok((Conclusion::of_races(verdict), attacks, statistics, None));
         }
     };
-    let Report { verdict, attacks, statistics, coverage } = robust(program, &Options { method, jobs }, control)?;
+    let Report { verdict, attacks, statistics, coverage } = robust(program, &Options { method, jobs }, session)?;
     Ok((Conclusion::new(verdict), attacks, statistics, coverage))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir::Control;
+use weir::Session;
 use weir::fences::{FrequencyCosts, LoopCosts, unit_cost};
 
 use super::{Site, Sites};
@@ -40,7 +40,7 @@ impl Costs {
     }
 
     /// The cost of each place, in their order.
-    pub(super) fn prices(&self, sites: &Sites, control: &Control) -> Result<Vec<u64>, Trouble> {
+    pub(super) fn prices(&self, sites: &Sites, session: &Session) -> Result<Vec<u64>, Trouble> {
         let each = |price: &dyn Fn(&Site) -> u64| sites.list.iter().map(price).collect();
         Ok(match self {
             Self::Unit => each(&|site| unit_cost(&site.place.after)),
@@ -50,7 +50,7 @@ impl Costs {
             }
             Self::Frequency => {
                 let program = &sites.program;
-                let costs = FrequencyCosts::new(program, control).map_err(|failure| Trouble::of(program, failure))?;
+                let costs = FrequencyCosts::new(program, session).map_err(|failure| Trouble::of(program, failure))?;
                 each(&|site| costs.cost(&site.place.after))
             }
             Self::Listed(file) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir::Control;
+use weir::Session;
 use weir::fences::{AtLocation, Place, at_locations};
 use weir_ir::{LocId, Program, Span, ThreadId};
 use weir_syntax::weir::fences::fence_places;
@@ -48,8 +48,8 @@ impl Sites {
     }
 
     /// Sets what a fence costs at each place.
-    pub(crate) fn price(&mut self, costs: &Costs, control: &Control) -> Result<(), Trouble> {
-        let prices = costs.prices(self, control)?;
+    pub(crate) fn price(&mut self, costs: &Costs, session: &Session) -> Result<(), Trouble> {
+        let prices = costs.prices(self, session)?;
         self.list.iter_mut().zip(prices).for_each(|(site, price)| site.place.cost = price);
         Ok(())
     }

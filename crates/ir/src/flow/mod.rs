@@ -6,6 +6,7 @@
 //! what they claim holds for every run under SC and under TSO.
 
 mod cfg;
+mod components;
 mod liveness;
 mod loops;
 mod operands;
@@ -16,6 +17,7 @@ pub(crate) mod testing;
 mod worklist;
 
 pub use cfg::{Cfg, targets};
+pub use components::strongly_connected_components;
 pub use liveness::{Liveness, live_registers, observed_registers};
 pub use loops::Loops;
 pub use ranges::Ranges;

@@ -1,5 +1,5 @@
 use super::{Config, program};
-use crate::traces::{Limits, is_robust};
+use crate::traces::{Bounds, is_robust};
 
 const CONFIG: Config = Config { helpers: 2, noise: 1, loops: 0, locks: 30, data: 20 };
 
@@ -12,7 +12,7 @@ fn a_seed_names_a_program() {
 #[test]
 fn a_good_part_of_the_programs_is_not_robust() {
     let answers: Vec<_> =
-        (0..100).filter_map(|seed| is_robust(&program(seed, &CONFIG), Limits { deeds: 20, ways: 20_000 })).collect();
+        (0..100).filter_map(|seed| is_robust(&program(seed, &CONFIG), Bounds { deeds: 20, ways: 20_000 })).collect();
     let not_robust = answers.iter().filter(|&&robust| !robust).count();
     assert!(answers.len() > 80 && not_robust > 20 && not_robust < 70, "{not_robust} of {}", answers.len());
 }

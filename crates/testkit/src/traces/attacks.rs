@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use weir_ir::{EdgeId, Instruction, Program, ThreadId};
 
-use super::Limits;
+use super::Bounds;
 use super::machine::{Machine, Name, Run, Stores};
 use super::order::happens_before;
 use super::seen::Seen;
@@ -45,7 +45,7 @@ impl Phase {
 }
 
 /// The attacks that runs up to a limit show. With `all_ways`, local steps are steps of their own, so that ways have all edges.
-pub fn feasible(program: &Program, limits: Limits, all_ways: bool) -> Feasible {
+pub fn feasible(program: &Program, limits: Bounds, all_ways: bool) -> Feasible {
     let machine = Machine { program, settles: !all_ways };
     let mut found = Feasible { is_complete: true, ..Feasible::default() };
     let mut seen = Seen::default();

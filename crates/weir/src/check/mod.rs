@@ -7,13 +7,13 @@
 
 mod race;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use weir_ir::{Diagnostic, EdgeId, Instruction, Program, PropertyKind};
 use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 
 use crate::reach::{self, Coverage, Engine, Report, Statistics, refuse};
-use crate::{Control, Failure, Limit, Verdict};
+use crate::{Failure, Limit, Session, Verdict};
 use race::race;
 
 /// One of those who take part.
@@ -98,11 +98,11 @@ pub struct Answer {
 ///
 /// # Errors
 /// If no engine can handle the program, or if an invariant of Weir breaks.
-pub fn check(program: &Program, options: &Options, control: &Control) -> Result<Answer, Failure> {
-    let started = Instant::now();
+pub fn check(program: &Program, options: &Options, session: &Session) -> Result<Answer, Failure> {
+    let began = session.elapsed();
     refuse::unsupported(program)?;
     let (finished, limit) =
-        race(&TEAMS, control, |contender, control| attempt(program, contender, &options.goals, control));
+        race(&TEAMS, session, |contender, session| attempt(program, contender, &options.goals, session));
     let mut attempts = Vec::new();
     let mut sure: Vec<(bool, Contender, Report)> = Vec::new();
     for team in finished {
@@ -125,7 +125,9 @@ pub fn check(program: &Program, options: &Options, control: &Control) -> Result<
     }
     agree(&sure)?;
     let won = sure.into_iter().find(|(has_won, ..)| *has_won).map(|(_, contender, report)| (contender, report));
-    Ok(conclude(won, attempts, limit, started.elapsed()))
+    let answer = conclude(won, attempts, limit, session.since(began));
+    session.spend(answer.statistics.states);
+    Ok(answer)
 }
 
 /// Two engines that are both sure must say the same, also if only one of them is heard.
@@ -167,13 +169,13 @@ fn reason(attempts: &[Attempt]) -> Limit {
 }
 
 /// Runs one contender.
-fn attempt(program: &Program, contender: Contender, goals: &[Goal], control: &Control) -> Result<Report, Failure> {
+fn attempt(program: &Program, contender: Contender, goals: &[Goal], session: &Session) -> Result<Report, Failure> {
     let (model, engine) = match contender {
         Contender::Sc => (Model::Sc, Engine::Explicit),
         Contender::Engine(engine) => (Model::Tso, engine),
     };
     let mut goals = if goals.is_empty() { reach::all_goals(program) } else { goals.to_vec() };
-    let mut control = control.clone();
+    let mut most_states = None;
     if contender == Contender::Sc {
         if locks(program) {
             goals.retain(|goal| !is_deadlock(program, *goal));
@@ -181,11 +183,10 @@ fn attempt(program: &Program, contender: Contender, goals: &[Goal], control: &Co
         if goals.is_empty() {
             return Ok(Report::unknown(Limit::States));
         }
-        let states = control.budget.states.unwrap_or(u64::MAX).min(MOST_SC_STATES);
-        control.budget.states = Some(states);
+        most_states = Some(MOST_SC_STATES);
     }
     let options = reach::Options { model, engine, goals, ..reach::Options::default() };
-    let mut report = reach::reach(program, &options, &control)?;
+    let mut report = reach::reach(program, &options, &session.part(most_states))?;
     if contender == Contender::Sc
         && let Verdict::Violated(checked) = &report.verdict
     {

@@ -10,9 +10,9 @@ use std::thread;
 use std::time::Duration;
 
 use super::{Contender, End, ended};
-use crate::control::{Watch, WorkClock};
 use crate::reach::Report;
-use crate::{Control, Failure, Limit};
+use crate::session::WorkClock;
+use crate::{Failure, Limit, Session};
 
 /// What a team did.
 pub(super) struct Finished {
@@ -26,8 +26,8 @@ const PERIOD: Duration = Duration::from_millis(10);
 /// Runs all teams until one has won, all have given up, or a limit is reached, which is told. Results are in the order of teams.
 pub(super) fn race(
     teams: &[&[Contender]],
-    control: &Control,
-    attempt: impl Fn(Contender, &Control) -> Result<Report, Failure> + Sync,
+    session: &Session,
+    attempt: impl Fn(Contender, &Session) -> Result<Report, Failure> + Sync,
 ) -> (Vec<Finished>, Option<Limit>) {
     let clocks: Vec<Arc<WorkClock>> = teams.iter().map(|_| Arc::default()).collect();
     let stop = Arc::new(AtomicBool::new(false));
@@ -36,14 +36,14 @@ pub(super) fn race(
         let (sender, receiver) = mpsc::channel();
         for (team, members) in teams.iter().enumerate() {
             let (sender, attempt) = (sender.clone(), &attempt);
-            let control = share(control, teams.len(), &clocks[team], &stop);
+            let session = session.member(teams.len(), &clocks[team], &stop);
             scope.spawn(move || {
                 // Nobody listens only if the race was given up.
-                let _ = sender.send((team, run(members, &control, attempt)));
+                let _ = sender.send((team, run(members, &session, attempt)));
             });
         }
         drop(sender);
-        race.follow(&receiver, &Watch::start(control), &stop);
+        race.follow(&receiver, session, &stop);
     });
     let winner = race.best.map(|(_, team)| team);
     let finish = |(team, results): (usize, Option<_>)| Finished {
@@ -67,12 +67,12 @@ struct Race<'a> {
 
 impl Race<'_> {
     /// Takes results until all teams are home.
-    fn follow(&mut self, home: &mpsc::Receiver<(usize, Results)>, watch: &Watch<'_>, stop: &AtomicBool) {
+    fn follow(&mut self, home: &mpsc::Receiver<(usize, Results)>, session: &Session, stop: &AtomicBool) {
         loop {
             match home.recv_timeout(PERIOD) {
                 Ok((team, results)) => self.arrive(team, results),
                 Err(mpsc::RecvTimeoutError::Timeout) => {
-                    self.limit = self.limit.or_else(|| watch.exceeded(0, 0));
+                    self.limit = self.limit.or_else(|| session.exceeded());
                     if self.limit.is_some() {
                         stop.store(true, Ordering::Relaxed);
                     }
@@ -95,29 +95,17 @@ impl Race<'_> {
     }
 }
 
-/// What a team may use: all the time, its part of the memory.
-fn share(control: &Control, teams: usize, clock: &Arc<WorkClock>, stop: &Arc<AtomicBool>) -> Control {
-    let mut own = control.clone();
-    own.budget.memory = control.budget.memory.map(|memory| memory / teams as u64);
-    // The process as a whole is watched by the race.
-    own.memory_meter = None;
-    own.interrupt = Arc::clone(stop);
-    own.clock = Some(Arc::clone(clock));
-    own
-}
-
 /// One member after the other, until one is sure.
 fn run(
     members: &[Contender],
-    control: &Control,
-    attempt: &(impl Fn(Contender, &Control) -> Result<Report, Failure> + Sync),
+    session: &Session,
+    attempt: &(impl Fn(Contender, &Session) -> Result<Report, Failure> + Sync),
 ) -> Results {
-    let watch = Watch::start(control);
     let mut results = Vec::new();
     for &contender in members {
-        let result = attempt(contender, &control.after(watch.elapsed()));
+        let result = attempt(contender, session);
         results.push((contender, result));
-        if is_sure(&results) || watch.exceeded(0, 0).is_some() {
+        if is_sure(&results) || session.exceeded().is_some() {
             break;
         }
     }

@@ -28,7 +28,7 @@ fn broken() -> Box<Checked> {
     let text = "shared x; thread A { x = 1; } forbid x == 1;";
     let source = weir_ir::Source::new("t", text);
     let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
-    let found = reach::reach(&program, &reach::Options::default(), &Control::default()).expect("an answer");
+    let found = reach::reach(&program, &reach::Options::default(), &Session::default()).expect("an answer");
     let Verdict::Violated(checked) = found.verdict else { panic!("it is reachable") };
     checked
 }
@@ -81,7 +81,7 @@ fn a_search_without_buffers_has_a_limit_of_its_own_and_its_runs_get_flushes() {
         forbid A at end && x == 2;";
     let source = weir_ir::Source::new("t", text);
     let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
-    let report = attempt(&program, Contender::Sc, &[], &Control::default()).expect("an answer");
+    let report = attempt(&program, Contender::Sc, &[], &Session::default()).expect("an answer");
     let Verdict::Violated(checked) = report.verdict else { panic!("{:?}", report.verdict) };
     let run = checked.run();
     assert_eq!(run.model, Model::Tso);
@@ -110,17 +110,17 @@ fn a_deadlock_without_buffers_need_not_be_one_with_them() {
     let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
     let under = |model| {
         let options = reach::Options { model, ..reach::Options::default() };
-        reach::reach(&program, &options, &Control::default()).expect("an answer").verdict
+        reach::reach(&program, &options, &Session::default()).expect("an answer").verdict
     };
     assert!(matches!(under(Model::Sc), Verdict::Violated(_)));
     assert_eq!(under(Model::Tso), Verdict::Holds);
-    let answer = check(&program, &Options::default(), &Control::default()).expect("an answer");
+    let answer = check(&program, &Options::default(), &Session::default()).expect("an answer");
     assert_eq!((answer.verdict, answer.winner), (Verdict::Holds, Some(Contender::Engine(Engine::Explicit))));
     let sc = answer.attempts.iter().find(|attempt| attempt.contender == Contender::Sc).expect("it takes part");
     assert_eq!(sc.end, End::Nothing);
     // Other goals are still looked for without buffers.
     let source = weir_ir::Source::new("t", text.replace("forbid deadlock", "forbid deadlock; forbid x == 1"));
     let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
-    let report = attempt(&program, Contender::Sc, &[], &Control::default()).expect("an answer");
+    let report = attempt(&program, Contender::Sc, &[], &Session::default()).expect("an answer");
     assert!(matches!(report.verdict, Verdict::Violated(_)));
 }

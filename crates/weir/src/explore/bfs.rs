@@ -22,10 +22,10 @@ use weir_witness::Goal;
 use super::rebuild::{Levels, rebuild};
 use super::store::{Scratch, Store, hash};
 use super::{Found, Outcome, Shared};
-use crate::control::Progress;
 use crate::semantics::state::FlatState;
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::{Control, Limit};
+use crate::session::Progress;
+use crate::{Limit, Session};
 
 /// States in a batch: enough that cache misses overlap, few enough to stay in the first-level cache.
 const BATCH: usize = 128;
@@ -46,8 +46,8 @@ const PARALLEL_LEVEL: u64 = 4096;
 const RECENT_BYTES: usize = 1 << 18;
 
 /// Visits all states breadth-first.
-pub(crate) fn breadth_first<T: TransitionSystem>(system: &T, control: &Control, jobs: usize) -> Outcome {
-    let shared = Shared::new(control);
+pub(crate) fn breadth_first<T: TransitionSystem>(system: &T, session: &Session, jobs: usize) -> Outcome {
+    let shared = Shared::new(session);
     let mailboxes: Vec<Mailbox<T::State>> = (0..jobs).map(|_| Apart(Mutex::new(Vec::new()))).collect();
     let mut workers: Vec<Worker<'_, T>> =
         (0..jobs).map(|number| Worker::new(number, system, &shared, &mailboxes)).collect();
@@ -197,14 +197,16 @@ fn outcome<T: TransitionSystem>(
     for worker in workers {
         taken.iter_mut().zip(&worker.taken).for_each(|(all, one)| *all |= one);
     }
+    let states = workers.iter().map(|worker| u64::from(worker.store.len())).sum();
+    shared.session.spend(states);
     Outcome {
         found,
-        states: workers.iter().map(|worker| u64::from(worker.store.len())).sum(),
+        states,
         transitions: workers.iter().map(|worker| worker.transitions).sum(),
         depth,
         stored_bytes: workers.iter().map(|worker| worker.bytes()).sum::<u64>() + system.side_bytes(),
         taken,
-        elapsed: shared.watch.elapsed(),
+        elapsed: shared.elapsed(),
     }
 }
 
@@ -340,7 +342,7 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
     fn expand_state(&mut self, from: &T::State) {
         let (system, before) = (self.system, self.transitions);
         // A choice among more values than there may be states is cut short at a point that does not depend on timing.
-        let most = before.saturating_add(self.shared.watch.state_limit());
+        let most = before.saturating_add(self.shared.most_states);
         system.successors(from, &mut |StepCode { number, .. }, next| {
             self.transitions += 1;
             // Written once only: the flags of several workers may share a cache line.
@@ -429,7 +431,7 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
         if let Some(goal) = self.system.goal(state) {
             self.candidate(state, goal, self.depth);
         }
-        let limit = self.shared.watch.state_limit();
+        let limit = self.shared.most_states;
         let admitted = limit == u64::MAX || self.shared.states.fetch_add(1, Ordering::Relaxed) < limit;
         self.cut |= !admitted;
         if admitted {

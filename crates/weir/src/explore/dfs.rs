@@ -6,16 +6,16 @@ use std::sync::atomic::Ordering;
 
 use super::store::Store;
 use super::{Found, Outcome, Shared, step_between};
-use crate::control::Progress;
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::{Control, Limit};
+use crate::session::Progress;
+use crate::{Limit, Session};
 
 /// States between two looks at clock and memory.
 const A_CHECK: u64 = 1024;
 
 /// Visits all states depth-first.
-pub(crate) fn depth_first<T: TransitionSystem>(system: &T, control: &Control) -> Outcome {
-    let shared = Shared::new(control);
+pub(crate) fn depth_first<T: TransitionSystem>(system: &T, session: &Session) -> Outcome {
+    let shared = Shared::new(session);
     let mut search = DepthFirst {
         system,
         shared: &shared,
@@ -28,14 +28,16 @@ pub(crate) fn depth_first<T: TransitionSystem>(system: &T, control: &Control) ->
         cut: false,
     };
     let found = search.run();
+    let states = u64::from(search.store.len());
+    shared.session.spend(states);
     Outcome {
         found,
-        states: u64::from(search.store.len()),
+        states,
         transitions: search.transitions,
         depth: search.deepest,
         stored_bytes: search.bytes(),
         taken: search.taken,
-        elapsed: shared.watch.elapsed(),
+        elapsed: shared.elapsed(),
     }
 }
 
@@ -83,7 +85,7 @@ impl<T: TransitionSystem> DepthFirst<'_, T> {
                 return self.steps().map_or(Found::Stopped(Limit::Interrupted), |run| Found::Goal(goal, run));
             }
             // Judged before counted: the state that uses up the budget may still be the goal.
-            if u64::from(self.store.len()) >= self.shared.watch.state_limit() && !self.pending.is_empty() {
+            if u64::from(self.store.len()) >= self.shared.most_states && !self.pending.is_empty() {
                 return self.nothing_new_pending();
             }
         }
@@ -104,7 +106,7 @@ impl<T: TransitionSystem> DepthFirst<'_, T> {
             self.pending.push((next, depth + 1));
             emitted += 1;
             // A choice among more values than there may be states is cut short: the budget cannot hold them anyway.
-            self.cut |= emitted > self.shared.watch.state_limit();
+            self.cut |= emitted > self.shared.most_states;
             !self.cut && (!emitted.is_multiple_of(A_CHECK) || !self.shared.must_stop(0))
         });
         self.transitions += emitted;

@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use weir_witness::Goal;
 
-use crate::control::{Progress, Watch};
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::{Control, Limit};
+use crate::session::Progress;
+use crate::{Limit, Session};
 
 pub(crate) use bfs::breadth_first;
 pub(crate) use dfs::depth_first;
@@ -47,7 +47,11 @@ pub(crate) struct Outcome {
 
 /// What all workers of one search share.
 pub(crate) struct Shared<'a> {
-    watch: Watch<'a>,
+    session: &'a Session,
+    /// When the search began, in the time of the session.
+    began: Duration,
+    /// How many states may be stored.
+    most_states: u64,
     /// Set when the search must stop, with the reason in `limit`.
     stop: AtomicBool,
     limit: AtomicU64,
@@ -58,15 +62,22 @@ pub(crate) struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    fn new(control: &'a Control) -> Self {
+    fn new(session: &'a Session) -> Self {
         Self {
-            watch: Watch::start(control),
+            session,
+            began: session.elapsed(),
+            most_states: session.states_left(),
             stop: AtomicBool::new(false),
             limit: AtomicU64::new(NO_LIMIT),
             states: AtomicU64::new(0),
             stored_bytes: AtomicU64::new(0),
             next_report: AtomicU64::new(0),
         }
+    }
+
+    /// Time since the search began.
+    fn elapsed(&self) -> Duration {
+        self.session.since(self.began)
     }
 
     fn stopped(&self) -> Option<Limit> {
@@ -83,7 +94,7 @@ impl<'a> Shared<'a> {
         if self.stop.load(Ordering::Relaxed) {
             return true;
         }
-        let exceeded = self.watch.exceeded(self.stored_bytes.load(Ordering::Relaxed), wanted);
+        let exceeded = self.session.exceeded_with(self.stored_bytes.load(Ordering::Relaxed), wanted);
         if let Some(limit) = exceeded {
             self.stop(limit);
         }
@@ -93,11 +104,11 @@ impl<'a> Shared<'a> {
     /// Passes progress on, a few times a second whoever asks.
     fn report(&self, progress: impl FnOnce() -> Progress) {
         const PERIOD_MS: u64 = 200;
-        let now = self.watch.elapsed().as_millis() as u64;
+        let now = self.session.elapsed().as_millis() as u64;
         let due = self.next_report.load(Ordering::Relaxed);
         let claim = |due| self.next_report.compare_exchange(due, now + PERIOD_MS, Ordering::Relaxed, Ordering::Relaxed);
         if now >= due && claim(due).is_ok() {
-            self.watch.report(&Progress { elapsed: self.watch.elapsed(), ..progress() });
+            self.session.report(&Progress { elapsed: self.session.elapsed(), ..progress() });
         }
     }
 }

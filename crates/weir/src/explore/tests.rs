@@ -18,8 +18,8 @@ fn every_limit_is_remembered() {
 
 #[test]
 fn the_first_reason_to_stop_counts() {
-    let control = Control::default();
-    let shared = Shared::new(&control);
+    let session = Session::default();
+    let shared = Shared::new(&session);
     assert_eq!((shared.stopped(), shared.must_stop(0)), (None, false));
     shared.stop(Limit::States);
     shared.stop(Limit::Time);
@@ -28,9 +28,9 @@ fn the_first_reason_to_stop_counts() {
 
 #[test]
 fn memory_is_what_is_held_and_what_is_asked_for() {
-    let budget = crate::Budget { memory: Some(100), ..crate::Budget::default() };
-    let control = Control { budget, ..Control::default() };
-    let shared = Shared::new(&control);
+    let limits = crate::Limits { memory: Some(100), ..crate::Limits::default() };
+    let session = Session::new(limits);
+    let shared = Shared::new(&session);
     shared.stored_bytes.store(60, Ordering::Relaxed);
     assert!(!shared.must_stop(40));
     assert!(shared.must_stop(41));

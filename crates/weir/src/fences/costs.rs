@@ -7,7 +7,7 @@ use weir_ir::{Program, ThreadId};
 
 use crate::prob::{Settings, Simulation, frequencies, simulated_frequencies};
 use crate::robust::ThreadEdge;
-use crate::{Control, Failure};
+use crate::{Failure, Session};
 
 /// How often a step in a loop is thought to be taken, for each loop around it.
 const TURNS: u64 = 10;
@@ -68,14 +68,14 @@ impl FrequencyCosts {
     ///
     /// # Errors
     /// If the program has something that cannot be handled, or if an invariant of Weir breaks.
-    pub fn new(program: &Program, control: &Control) -> Result<Self, Failure> {
+    pub fn new(program: &Program, session: &Session) -> Result<Self, Failure> {
         let settings = Settings::default();
-        if let Some(found) = frequencies(program, &settings, STEPS, MOST_MOVES, control)? {
+        if let Some(found) = frequencies(program, &settings, STEPS, MOST_MOVES, session)? {
             return Ok(Self(found.into_iter().map(|(edge, times)| (edge, times.lower)).collect()));
         }
         let jobs = std::num::NonZeroUsize::MIN;
         let simulation = Simulation { runs: RUNS, seed: 1, most_steps: STEPS as u64, doubt: 0.001, jobs };
-        let found = simulated_frequencies(program, &settings, &simulation, control)?;
+        let found = simulated_frequencies(program, &settings, &simulation, session)?;
         Ok(Self(found.into_iter().collect()))
     }
 

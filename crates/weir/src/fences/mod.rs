@@ -16,7 +16,6 @@ mod places;
 mod safe;
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 use weir_ir::Program;
 use weir_witness::Goal;
@@ -27,7 +26,7 @@ use crate::robust::{
     Answer, Attack, Attacks, Checker, Options as RobustOptions, Question, ThreadEdge, robust, triangular_races,
 };
 use crate::transform::insert_fences_after;
-use crate::{Control, Failure, Limit, Verdict};
+use crate::{Failure, Limit, Session, Verdict};
 pub use costs::{FrequencyCosts, LoopCosts, unit_cost};
 use cover::{Choice, Cover};
 pub use places::{AtLocation, at_locations};
@@ -100,17 +99,19 @@ pub struct Report {
 ///
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
-pub fn fences(program: &Program, places: &[Place], options: &Options, control: &Control) -> Result<Report, Failure> {
-    let started = Instant::now();
+pub fn fences(program: &Program, places: &[Place], options: &Options, session: &Session) -> Result<Report, Failure> {
+    let began = session.elapsed();
     let checker = Checker::new(program)?;
-    let attacks = checker.attacks();
+    let (attacks, stopped) = match checker.attacks(session) {
+        Ok(attacks) => (attacks, None),
+        Err(limit) => (Attacks::default(), Some(limit)),
+    };
     let mut hunt = Hunt {
         program,
         checker: &checker,
         places,
         options,
-        control,
-        started,
+        session,
         open: attacks.open.iter().copied().collect(),
         cover: Cover { costs: places.iter().map(|place| place.cost.max(1)).collect(), ..Cover::default() },
         report: Report {
@@ -122,10 +123,9 @@ pub fn fences(program: &Program, places: &[Place], options: &Options, control: &
             statistics: Statistics::default(),
         },
     };
-    hunt.report.fences = hunt.run()?;
-    let elapsed = hunt.started.elapsed();
+    hunt.report.fences = stopped.map_or_else(|| hunt.run(), |limit| Ok(Fences::Stopped(limit)))?;
     let mut report = hunt.report;
-    report.statistics.elapsed = elapsed;
+    report.statistics.elapsed = session.since(began);
     Ok(report)
 }
 
@@ -134,8 +134,7 @@ struct Hunt<'a> {
     checker: &'a Checker,
     places: &'a [Place],
     options: &'a Options,
-    control: &'a Control,
-    started: Instant,
+    session: &'a Session,
     open: BTreeSet<Attack>,
     cover: Cover,
     report: Report,
@@ -186,10 +185,9 @@ impl Hunt<'_> {
         }
         let fenced = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
         let question = Question { attacks: self.open.clone(), fenced, ..Question::default() };
-        let control = self.control.after(self.started.elapsed());
         let (found, statistics) = match self.options.aim {
-            Aim::Robust => self.attack(question, &control)?,
-            Aim::RaceFree | Aim::Safe => self.race(question, &control)?,
+            Aim::Robust => self.attack(question)?,
+            Aim::RaceFree | Aim::Safe => self.race(question)?,
         };
         self.report.searches += 1;
         self.report.statistics.add(&statistics);
@@ -217,8 +215,7 @@ impl Hunt<'_> {
     fn try_safe(&mut self, choice: &Choice) -> Result<Trial, Failure> {
         let after = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
         let fenced = insert_fences_after(self.program, &after);
-        let control = self.control.after(self.started.elapsed());
-        let answer = check(&fenced, &check::Options::default(), &control)?;
+        let answer = check(&fenced, &check::Options::default(), self.session)?;
         self.report.searches += 1;
         self.report.statistics.add(&answer.statistics);
         let found = match answer.verdict {
@@ -238,8 +235,8 @@ impl Hunt<'_> {
         })
     }
 
-    fn attack(&self, question: Question, control: &Control) -> Result<(Found, Statistics), Failure> {
-        let (answer, statistics) = self.checker.ask(question, &self.options.robust, control)?;
+    fn attack(&self, question: Question) -> Result<(Found, Statistics), Failure> {
+        let (answer, statistics) = self.checker.ask(question, &self.options.robust, self.session)?;
         let found = match answer {
             Answer::Infeasible => Verdict::Holds,
             Answer::Stopped(limit) => Verdict::Unknown(limit),
@@ -250,8 +247,8 @@ impl Hunt<'_> {
         Ok((found, statistics))
     }
 
-    fn race(&self, question: Question, control: &Control) -> Result<(Found, Statistics), Failure> {
-        let report = self.checker.race(question, self.options.robust.jobs, control)?;
+    fn race(&self, question: Question) -> Result<(Found, Statistics), Failure> {
+        let report = self.checker.race(question, self.options.robust.jobs, self.session)?;
         let found = match report.verdict {
             Verdict::Holds => Verdict::Holds,
             Verdict::Unknown(limit) => Verdict::Unknown(limit),
@@ -285,10 +282,9 @@ pub fn recheck(
     fenced: &Program,
     reduced: impl IntoIterator<Item = Program>,
     options: &Options,
-    control: &Control,
+    session: &Session,
 ) -> Result<Recheck, Failure> {
-    let started = Instant::now();
-    let check = |program: &Program| achieves(program, options, &control.after(started.elapsed()));
+    let check = |program: &Program| achieves(program, options, session);
     match check(fenced)? {
         Verdict::Holds => {}
         Verdict::Violated(()) => return Err(Failure::Bug("the fences that were found are not enough".into())),
@@ -305,11 +301,11 @@ pub fn recheck(
 }
 
 /// Whether the aim is met by a program as it is.
-fn achieves(program: &Program, options: &Options, control: &Control) -> Result<Verdict<()>, Failure> {
+fn achieves(program: &Program, options: &Options, session: &Session) -> Result<Verdict<()>, Failure> {
     Ok(match options.aim {
-        Aim::Robust => without_run(robust(program, &options.robust, control)?.verdict),
-        Aim::Safe => without_run(check(program, &check::Options::default(), control)?.verdict),
-        Aim::RaceFree => without_run(triangular_races(program, options.robust.jobs, control)?.verdict),
+        Aim::Robust => without_run(robust(program, &options.robust, session)?.verdict),
+        Aim::Safe => without_run(check(program, &check::Options::default(), session)?.verdict),
+        Aim::RaceFree => without_run(triangular_races(program, options.robust.jobs, session)?.verdict),
     })
 }
 
@@ -328,16 +324,18 @@ fn without_run<R>(verdict: Verdict<R>) -> Verdict<()> {
 pub fn feasible_attacks(
     program: &Program,
     options: &RobustOptions,
-    control: &Control,
+    session: &Session,
 ) -> Result<(Attacks, BTreeSet<Attack>, Option<Limit>), Failure> {
-    let started = Instant::now();
     let checker = Checker::new(program)?;
-    let attacks = checker.attacks();
+    let attacks = match checker.attacks(session) {
+        Ok(attacks) => attacks,
+        Err(limit) => return Ok((Attacks::default(), BTreeSet::new(), Some(limit))),
+    };
     let mut open: BTreeSet<Attack> = attacks.open.iter().copied().collect();
     let mut feasible = BTreeSet::new();
     loop {
         let question = Question { attacks: open.clone(), ..Question::default() };
-        match checker.ask(question, options, &control.after(started.elapsed()))?.0 {
+        match checker.ask(question, options, session)?.0 {
             Answer::Infeasible => return Ok((attacks, feasible, None)),
             Answer::Stopped(limit) => return Ok((attacks, feasible, Some(limit))),
             Answer::Feasible(attempt) => {

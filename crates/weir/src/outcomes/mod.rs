@@ -20,7 +20,7 @@ use crate::semantics::compile::{Compiled, Purpose, compile, present};
 use crate::semantics::machine::{MemoryModel, System};
 use crate::semantics::sc::Sc;
 use crate::semantics::tso::Tso;
-use crate::{Control, Failure, Limit};
+use crate::{Failure, Limit, Session};
 
 /// How the search ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,7 +50,7 @@ pub struct Report {
 ///
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
-pub fn outcomes(program: &Program, observed: &[StateExpr], model: Model, control: &Control) -> Result<Report, Failure> {
+pub fn outcomes(program: &Program, observed: &[StateExpr], model: Model, session: &Session) -> Result<Report, Failure> {
     let program = observing(program, observed);
     refuse::unsupported(&program)?;
     let goals = goals(&program);
@@ -58,8 +58,8 @@ pub fn outcomes(program: &Program, observed: &[StateExpr], model: Model, control
         Purpose { keep_dead_registers: false, buffered: model == Model::Tso, monitored: false, goals: &goals };
     let compiled = compile(&program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(&program, words))?;
     let (outcome, outcomes) = match model {
-        Model::Sc => run::<Sc>(&compiled, control),
-        Model::Tso => run::<Tso>(&compiled, control),
+        Model::Sc => run::<Sc>(&compiled, session),
+        Model::Tso => run::<Tso>(&compiled, session),
     };
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
@@ -81,20 +81,20 @@ fn goals(program: &Program) -> Vec<Goal> {
 }
 
 /// Runs the search with the smallest fixed size of states that is large enough.
-fn run<M: MemoryModel>(compiled: &Compiled, control: &Control) -> (Outcome, BTreeSet<Vec<Value>>) {
+fn run<M: MemoryModel>(compiled: &Compiled, session: &Session) -> (Outcome, BTreeSet<Vec<Value>>) {
     match compiled.machine.layout.words {
-        0..=2 => run_sized::<M, 2>(compiled, control),
-        3..=8 => run_sized::<M, 8>(compiled, control),
-        _ => run_sized::<M, MOST_WORDS>(compiled, control),
+        0..=2 => run_sized::<M, 2>(compiled, session),
+        3..=8 => run_sized::<M, 8>(compiled, session),
+        _ => run_sized::<M, MOST_WORDS>(compiled, session),
     }
 }
 
 fn run_sized<M: MemoryModel, const N: usize>(
     compiled: &Compiled,
-    control: &Control,
+    session: &Session,
 ) -> (Outcome, BTreeSet<Vec<Value>>) {
     let collecting = Collecting::new(System::<M, N>::new(&compiled.machine));
-    let outcome = depth_first(&collecting, control);
+    let outcome = depth_first(&collecting, session);
     (outcome, collecting.into_outcomes())
 }
 

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use weir_ir::{Address, Value};
 
-use crate::control::Watch;
+use crate::Session;
 use crate::semantics::layout::Target;
 use crate::semantics::machine::{Machine, MemoryModel, System};
 use crate::semantics::state::{Field, Packed};
@@ -121,7 +121,7 @@ pub(super) const MOST_STATES: usize = 400_000;
 
 impl<const N: usize> Abstraction<N> {
     /// Walks all abstract states; past a target only if `past_targets`. `None` if there are more than `most` or a limit is hit.
-    pub(super) fn new(chain: &Chain<'_, N>, past_targets: bool, most: usize, watch: &Watch<'_>) -> Option<Self> {
+    pub(super) fn new(chain: &Chain<'_, N>, past_targets: bool, most: usize, session: &Session) -> Option<Self> {
         let system = System::<Sets, N>::new(&chain.model.compiled.machine);
         let initial = system.initial();
         let mut all = Self {
@@ -133,7 +133,7 @@ impl<const N: usize> Abstraction<N> {
         let mut at = 0;
         while at < all.states.len() {
             let bytes = all.states.len() as u64 * 200;
-            if all.states.len() > most || (at % 1024 == 0 && watch.exceeded(bytes, 0).is_some()) {
+            if all.states.len() > most || (at % 1024 == 0 && session.exceeded_with(bytes, 0).is_some()) {
                 return None;
             }
             let from = all.states[at];
@@ -209,7 +209,7 @@ mod tests {
     use weir_testkit::{Rng, dump};
 
     use super::*;
-    use crate::Control;
+    use crate::Session;
     use crate::prob::chain::{Visitor, with_chain};
     use crate::prob::graph::Graph;
     use crate::prob::model::Model;
@@ -232,9 +232,8 @@ mod tests {
         type Output = Count;
 
         fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Count {
-            let control = Control::default();
-            let watch = Watch::start(&control);
-            let Some(found) = Abstraction::new(chain, self.past_targets, 20_000, &watch) else {
+            let session = Session::default();
+            let Some(found) = Abstraction::new(chain, self.past_targets, 20_000, &session) else {
                 return Count::default();
             };
             let mut graph = Graph::new(chain);
@@ -285,8 +284,8 @@ mod tests {
         type Output = Option<(usize, usize)>;
 
         fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
-            let control = Control::default();
-            let found = Abstraction::new(chain, true, self.0, &Watch::start(&control))?;
+            let session = Session::default();
+            let found = Abstraction::new(chain, true, self.0, &session)?;
             Some((found.states.len(), found.plain(chain).count()))
         }
     }

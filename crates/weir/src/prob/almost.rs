@@ -10,10 +10,9 @@ use rustc_hash::FxHashSet;
 use weir_ir::{Program, Value};
 use weir_witness::{Model as MemoryModel, Replay, Run, Step, replay};
 
-use crate::control::Watch;
 use crate::semantics::layout::Storage;
 use crate::semantics::state::Packed;
-use crate::{Control, Failure};
+use crate::{Failure, Session};
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
@@ -75,11 +74,10 @@ pub fn almost(
     program: &Program,
     question: &Question,
     which: Almost,
-    control: &Control,
+    session: &Session,
 ) -> Result<Qualitative, Failure> {
     let model = Model::new(program, &question.target, &question.settings)?;
-    let watch = Watch::start(control);
-    let approach = Approach { program, which, repeated: question.repeated, watch: &watch };
+    let approach = Approach { program, which, repeated: question.repeated, session: &session };
     let (found, configurations) = with_chain(&model, approach);
     model.fault()?;
     let certainty = match found {
@@ -104,7 +102,7 @@ struct Approach<'w> {
     program: &'w Program,
     which: Almost,
     repeated: bool,
-    watch: &'w Watch<'w>,
+    session: &'w Session,
 }
 
 /// Larger buffers than this are not looked into when nothing was found with smaller ones.
@@ -121,13 +119,13 @@ impl Visitor for Approach<'_> {
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
         let mut part = Part::new(chain, self.repeated);
-        let mut limit = part.begin(self.watch);
+        let mut limit = part.begin(self.session);
         let mut size = 0;
         loop {
             if let Some(found) = self.decide(&mut part) {
                 return (found, part.graph.len());
             }
-            if let Some(limit) = limit.or_else(|| self.watch.exceeded(part.graph.bytes(), 0)) {
+            if let Some(limit) = limit.or_else(|| self.session.exceeded_with(part.graph.bytes(), 0)) {
                 return (Found::Unknown(Obstacle::Limit(limit)), part.graph.len());
             }
             if size > LARGEST {
@@ -138,7 +136,7 @@ impl Visitor for Approach<'_> {
             {
                 return (found, part.graph.len());
             }
-            limit = part.expand_plain(size, self.watch);
+            limit = part.expand_plain(size, self.session);
             size += 1;
         }
     }
@@ -176,7 +174,7 @@ impl Approach<'_> {
 
     /// The paper's algorithms, with the exact engine. None if that cannot decide it.
     fn settle<const N: usize>(&self, part: &mut Part<'_, '_, N>) -> Option<Found> {
-        part.judge.consult(&part.graph, self.watch);
+        part.judge.consult(&part.graph, self.session);
         let (graph, judge) = (&part.graph, &part.judge);
         let model = graph.chain.model;
         let oracle = judge.oracle.as_ref()?;
@@ -185,7 +183,7 @@ impl Approach<'_> {
             if !oracle.can_reach(model, &initial) {
                 return Some(self.holds(graph, [initial].into_iter()));
             }
-            let run = oracle.run_to_target(self.watch)?;
+            let run = oracle.run_to_target(self.session)?;
             let way = follow(graph.chain, &run)?;
             return (way.meets_target && way.is_of_chain).then_some(Found::Fails(run));
         }
@@ -198,8 +196,8 @@ impl Approach<'_> {
             Almost::Never => judge.never_loses(graph, state),
         };
         let drained = || abstraction.plain(graph.chain).map(|(_, state)| state);
-        let bad = those(drained(), is_bad, self.watch)?;
-        let Some(run) = oracle.run_to(model, &bad, self.watch)? else {
+        let bad = those(drained(), is_bad, self.session)?;
+        let Some(run) = oracle.run_to(model, &bad, self.session)? else {
             // What the program can reach, the chain might not.
             let holds = || self.holds(graph, drained().filter(|state| !is_bad(state)));
             return model.follows_every_run().then(holds);

@@ -76,8 +76,7 @@ mod tests {
     use weir_testkit::Rng;
 
     use super::*;
-    use crate::Control;
-    use crate::control::Watch;
+    use crate::Session;
     use crate::prob::chain::{Chain, Visitor, with_chain};
     use crate::prob::probability::Part;
     use crate::prob::settings::Settings;
@@ -90,10 +89,9 @@ mod tests {
         type Output = ();
 
         fn visit<const N: usize>(self, chain: &Chain<'_, N>) {
-            let control = Control::default();
-            let watch = Watch::start(&control);
+            let session = Session::default();
             let mut whole = Part::new(chain, false);
-            assert!(whole.begin(&watch).is_none());
+            assert!(whole.begin(&session).is_none());
             let roles = whole.judge.roles(&whole.graph);
             let truth = iterate(&whole.graph, &roles, 0.0, |at| f64::from(u8::from(roles[at] == Role::Yes)))[0];
             let mut rng = Rng::new(1);
@@ -105,7 +103,7 @@ mod tests {
                     at += 1;
                 }
                 let roles = part.judge.roles(&part.graph);
-                let good = part.solve(&[(0, 1.0)], 1e-12, &watch).visits;
+                let good = part.solve(&[(0, 1.0)], 1e-12, &session).visits;
                 for noise in [0.0, 1e-6, 0.1, 3.0] {
                     let disturb = |visits: &f64| (visits + noise * (rng.below(2_001) as f64 / 1_000.0 - 1.0)).max(0.0);
                     let visits: Vec<f64> = good.iter().map(disturb).collect();
@@ -138,10 +136,9 @@ mod tests {
         type Output = ();
 
         fn visit<const N: usize>(self, chain: &Chain<'_, N>) {
-            let control = Control::default();
-            let watch = Watch::start(&control);
+            let session = Session::default();
             let mut part = Part::new(chain, false);
-            assert!(part.begin(&watch).is_none());
+            assert!(part.begin(&session).is_none());
             let (graph, roles) = (&part.graph, part.judge.roles(&part.graph));
             let mut rng = Rng::new(2);
             let visits: Vec<f64> = (0..graph.len()).map(|_| rng.below(1_000) as f64 / 500.0).collect();

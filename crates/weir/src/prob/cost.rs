@@ -8,8 +8,7 @@
 
 use weir_ir::{Program, StateExpr};
 
-use crate::control::Watch;
-use crate::{Control, Failure, Limit};
+use crate::{Failure, Limit, Session};
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::enclosure::{Enclosure, Tail};
@@ -47,18 +46,17 @@ pub fn cost(
     target: &StateExpr,
     settings: &Settings,
     epsilon: f64,
-    control: &Control,
+    session: &Session,
 ) -> Result<Cost, Failure> {
     let model = Model::new(program, target, settings)?;
-    let watch = Watch::start(control);
-    let answer = with_chain(&model, Approach { epsilon, watch: &watch });
+    let answer = with_chain(&model, Approach { epsilon, session: &session });
     model.fault()?;
     Ok(answer)
 }
 
 struct Approach<'w> {
     epsilon: f64,
-    watch: &'w Watch<'w>,
+    session: &'w Session,
 }
 
 impl Visitor for Approach<'_> {
@@ -66,22 +64,22 @@ impl Visitor for Approach<'_> {
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Cost {
         let mut part = Part::new(chain, false);
-        let mut limit = part.begin(self.watch);
+        let mut limit = part.begin(self.session);
         let has_tail = !part.graph.is_complete(false);
         if has_tail && limit.is_none() {
-            limit = part.expand_plain(2, self.watch).or_else(|| self.secure(&mut part));
+            limit = part.expand_plain(2, self.session).or_else(|| self.secure(&mut part));
         }
         let mut best: Option<Cost> = None;
         loop {
-            let solved = part.solve(&[(0, 1.0)], 1e-12, self.watch);
-            let enclosure = Enclosure::new(&part.graph, &solved.roles, self.watch);
+            let solved = part.solve(&[(0, 1.0)], 1e-12, self.session);
+            let enclosure = Enclosure::new(&part.graph, &solved.roles, self.session);
             let tail = enclosure.tail(&part, &solved.roles);
             let found = sums(&part.graph, &solved, &enclosure, &tail);
             let answer = found.answer(&part.graph, &solved).within(best.take());
             if answer.cost.is_none_or(|cost| self.is_narrow(cost)) && answer.probability.width() < 1.0 {
                 return answer;
             }
-            if let Some(limit) = limit.or_else(|| self.watch.exceeded(part.graph.bytes(), 0)) {
+            if let Some(limit) = limit.or_else(|| self.session.exceeded_with(part.graph.bytes(), 0)) {
                 return Cost { obstacle: Some(Obstacle::Limit(limit)), ..answer };
             }
             let wanted = self.epsilon * answer.cost.map_or(1.0, |cost| cost.lower.max(1.0));
@@ -120,11 +118,11 @@ impl Approach<'_> {
     fn secure<const N: usize>(&self, part: &mut Part<'_, '_, N>) -> Option<Limit> {
         let roots = part.plain_roots()?;
         loop {
-            if let Some(limit) = self.watch.exceeded(part.graph.bytes(), 0) {
+            if let Some(limit) = self.session.exceeded_with(part.graph.bytes(), 0) {
                 return Some(limit);
             }
             let roles = part.judge.roles(&part.graph);
-            let leaks = leaks(&part.graph, &roles, self.watch);
+            let leaks = leaks(&part.graph, &roles, self.session);
             let is_loose = |&&root: &&usize| {
                 roles[root] == Role::Open && (!part.graph.is_expanded(root) || leaks[root] > MOST_LEAKING)
             };
@@ -132,8 +130,8 @@ impl Approach<'_> {
             if start.is_empty() {
                 return None;
             }
-            let around = part.solve(&start, 1e-3, self.watch);
-            match part.grow(&around.certificate.surplus, MOST_LEAKING, self.watch) {
+            let around = part.solve(&start, 1e-3, self.session);
+            match part.grow(&around.certificate.surplus, MOST_LEAKING, self.session) {
                 Growth::Grew(None) => {}
                 Growth::Grew(limit) => return limit,
                 Growth::Stuck(_) => return None,
@@ -147,18 +145,18 @@ impl Approach<'_> {
         match tail {
             // Where no bound is known, all that there is can be looked at, if it comes to an end.
             Tail::Unknown(_) if part.graph.chain.model.is_bounded && part.has_more() => {
-                Growth::Grew(part.expand_up_to(usize::MAX, self.watch))
+                Growth::Grew(part.expand_up_to(usize::MAX, self.session))
             }
             Tail::Unknown(obstacle) => Growth::Stuck(*obstacle),
             Tail::Loose(roots) => {
                 let start: Vec<(usize, f64)> = roots.iter().map(|&root| (root, 1.0)).collect();
-                let around = part.solve(&start, 1e-6, self.watch);
-                part.grow(&around.certificate.surplus, 0.25, self.watch)
+                let around = part.solve(&start, 1e-6, self.session);
+                part.grow(&around.certificate.surplus, 0.25, self.session)
             }
             Tail::Bounded { steps } => {
                 let chance = solved.certificate.lower.max(1e-12);
                 let rest = wanted * chance / (8.0 * most_cost * (steps + 8.0));
-                part.grow(&solved.certificate.surplus, rest, self.watch)
+                part.grow(&solved.certificate.surplus, rest, self.session)
             }
         }
     }
@@ -168,7 +166,7 @@ impl Approach<'_> {
 const MOST_LEAKING: f64 = 0.3;
 
 /// For each configuration roughly how likely an unexpanded one is met.
-fn leaks<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], watch: &Watch<'_>) -> Vec<f64> {
+fn leaks<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], session: &Session) -> Vec<f64> {
     let is_open = |number: usize| roles[number] == Role::Open && !graph.is_expanded(number);
     let inner: Vec<usize> = (0..graph.len()).filter(|&number| is_inner(graph, roles, number)).collect();
     let mut at_once = vec![0.0; graph.len()];
@@ -178,7 +176,7 @@ fn leaks<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], watch: &Watch
     }
     let system = System::new(graph, roles);
     let everywhere: Vec<(usize, f64)> = inner.into_iter().map(|number| (number, 1.0)).collect();
-    system.values(&at_once, &system.visits(&everywhere, 1e-2, watch), 1e-3, watch)
+    system.values(&at_once, &system.visits(&everywhere, 1e-2, session), 1e-3, session)
 }
 
 /// Expected numbers of times that edges are taken on runs that reach the target, other runs counted as 0.

@@ -5,8 +5,7 @@
 
 use weir_ir::{Program, StateExpr};
 
-use crate::control::Watch;
-use crate::{Control, Failure};
+use crate::{Failure, Session};
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::flow::Flow;
@@ -33,18 +32,17 @@ pub fn curve(
     target: &StateExpr,
     settings: &Settings,
     steps: usize,
-    control: &Control,
+    session: &Session,
 ) -> Result<Curve, Failure> {
     let model = Model::new(program, target, settings)?;
-    let watch = Watch::start(control);
-    let curve = with_chain(&model, Approach { steps, watch: &watch });
+    let curve = with_chain(&model, Approach { steps, session: &session });
     model.fault()?;
     Ok(curve)
 }
 
 struct Approach<'w> {
     steps: usize,
-    watch: &'w Watch<'w>,
+    session: &'w Session,
 }
 
 impl Visitor for Approach<'_> {
@@ -61,7 +59,7 @@ impl Visitor for Approach<'_> {
             if step == self.steps || flow.masses.is_empty() {
                 break;
             }
-            if let Err(limit) = flow.advance(self.watch, |_, _| ()) {
+            if let Err(limit) = flow.advance(self.session, |_, _| ()) {
                 return Curve { points, obstacle: Some(Obstacle::Limit(limit)) };
             }
         }

@@ -4,7 +4,7 @@
 //! inside by h/η, and any approximate solution x of x = d + Ax is off by at most the greatest residual times h/η. So one vector
 //! h, found approximately and checked with safe rounding, certifies everything else.
 
-use crate::control::Watch;
+use crate::Session;
 
 use super::graph::Graph;
 use super::judge::Role;
@@ -42,17 +42,17 @@ impl Tail {
 }
 
 impl Enclosure {
-    pub(super) fn new<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], watch: &Watch<'_>) -> Self {
+    pub(super) fn new<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], session: &Session) -> Self {
         let count = graph.len();
         let inner: Vec<usize> = (0..count).filter(|&number| is_inner(graph, roles, number)).collect();
         let is_closed = (0..count).all(|number| roles[number] != Role::Open || graph.is_expanded(number));
         let system = System::new(graph, roles);
         let everywhere: Vec<(usize, f64)> = inner.iter().map(|&number| (number, 1.0)).collect();
-        let visits = system.visits(&everywhere, 1e-3, watch);
+        let visits = system.visits(&everywhere, 1e-3, session);
         // Rounding can leave a value a little below 0, where it makes no sense; and what is no number would be lost in comparisons.
         let sensible = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
         let solve =
-            |d: &[f64]| -> Vec<f64> { system.values(d, &visits, 1e-13, watch).into_iter().map(sensible).collect() };
+            |d: &[f64]| -> Vec<f64> { system.values(d, &visits, 1e-13, session).into_iter().map(sensible).collect() };
         let ones: Vec<f64> = (0..count).map(|number| if is_inner(graph, roles, number) { 1.0 } else { 0.0 }).collect();
         let h = solve(&ones);
         let weight = |unexpanded: f64| {
@@ -164,7 +164,7 @@ fn residual<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Control;
+    use crate::Session;
     use crate::prob::chain::{Chain, Visitor, with_chain};
     use crate::prob::testing::{all_settings, iterate, model};
 
@@ -177,12 +177,11 @@ mod tests {
         type Output = ();
 
         fn visit<const N: usize>(self, chain: &Chain<'_, N>) {
-            let control = Control::default();
-            let watch = Watch::start(&control);
+            let session = Session::default();
             let mut part = Part::new(chain, false);
-            assert!(part.expand_up_to(self.size, &watch).is_none());
+            assert!(part.expand_up_to(self.size, &session).is_none());
             let roles = part.judge.roles(&part.graph);
-            let found = Enclosure::new(&part.graph, &roles, &watch);
+            let found = Enclosure::new(&part.graph, &roles, &session);
             let graph = &part.graph;
             let yes = |unexpanded: f64| {
                 let roles = &roles;
@@ -229,13 +228,12 @@ mod tests {
         type Output = (Tail, f64);
 
         fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
-            let control = Control::default();
-            let watch = Watch::start(&control);
+            let session = Session::default();
             let mut part = Part::new(chain, false);
-            assert!(part.begin_with(2, &watch).is_none());
-            assert!(part.expand_plain(3, &watch).is_none());
+            assert!(part.begin_with(2, &session).is_none());
+            assert!(part.expand_plain(3, &session).is_none());
             let roles = part.judge.roles(&part.graph);
-            let found = Enclosure::new(&part.graph, &roles, &watch);
+            let found = Enclosure::new(&part.graph, &roles, &session);
             let roots: Vec<usize> = part.plain_roots().expect("they are known");
             let open: Vec<usize> = roots.into_iter().filter(|&root| roles[root] == Role::Open).collect();
             let worst = |of: &dyn Fn(usize) -> f64| open.iter().map(|&root| of(root)).fold(0.0, f64::max);

@@ -3,8 +3,7 @@
 use dashu_ratio::RBig;
 use weir_ir::{Program, StateExpr};
 
-use crate::control::Watch;
-use crate::{Control, Failure};
+use crate::{Failure, Session};
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
@@ -38,9 +37,9 @@ const MOST_IN_A_LOOP: usize = 200;
 pub fn exact_probability(
     program: &Program,
     question: &Question,
-    control: &Control,
+    session: &Session,
 ) -> Result<Result<Exact, Obstacle>, Failure> {
-    solve(program, &question.target, &question.settings, (question.repeated, false), control)
+    solve(program, &question.target, &question.settings, (question.repeated, false), session)
 }
 
 /// The exact expected cost; or why there is none.
@@ -51,9 +50,9 @@ pub fn exact_cost(
     program: &Program,
     target: &StateExpr,
     settings: &Settings,
-    control: &Control,
+    session: &Session,
 ) -> Result<Result<Exact, Obstacle>, Failure> {
-    solve(program, target, settings, (false, true), control)
+    solve(program, target, settings, (false, true), session)
 }
 
 fn solve(
@@ -61,11 +60,10 @@ fn solve(
     target: &StateExpr,
     settings: &Settings,
     (repeated, costly): (bool, bool),
-    control: &Control,
+    session: &Session,
 ) -> Result<Result<Exact, Obstacle>, Failure> {
     let model = Model::new(program, target, settings)?;
-    let watch = Watch::start(control);
-    let answer = with_chain(&model, Approach { repeated, costly, watch: &watch });
+    let answer = with_chain(&model, Approach { repeated, costly, session: &session });
     model.fault()?;
     Ok(answer)
 }
@@ -73,7 +71,7 @@ fn solve(
 struct Approach<'w> {
     repeated: bool,
     costly: bool,
-    watch: &'w Watch<'w>,
+    session: &'w Session,
 }
 
 impl Visitor for Approach<'_> {
@@ -81,18 +79,18 @@ impl Visitor for Approach<'_> {
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
         let mut part = Part::new(chain, self.repeated);
-        if let Some(limit) = part.begin_with(MOST, self.watch) {
+        if let Some(limit) = part.begin_with(MOST, self.session) {
             return Err(Obstacle::Limit(limit));
         }
         let roles = part.judge.roles(&part.graph);
         let system = Equations::new(&part.graph, &roles)?;
-        let chances = system.solve(|_, p, to| p * system.known(to), self.watch)?;
+        let chances = system.solve(|_, p, to| p * system.known(to), self.session)?;
         let value = |to: usize| chances[to].clone().unwrap_or_else(|| system.known(to));
         let probability = value(0);
         let costs = &chain.model.costs;
         let price = |edge: u32| if edge == NO_EDGE { 0 } else { costs[edge as usize] };
         let cost = if self.costly && probability != RBig::ZERO {
-            let costs = system.solve(|edge, p, to| p * RBig::from(price(edge)) * value(to), self.watch)?;
+            let costs = system.solve(|edge, p, to| p * RBig::from(price(edge)) * value(to), self.session)?;
             Some(costs[0].clone().unwrap_or(RBig::ZERO) / &probability)
         } else {
             None
@@ -143,11 +141,11 @@ impl<'r> Equations<'r> {
     fn solve(
         &self,
         yields: impl Fn(u32, RBig, usize) -> RBig,
-        watch: &Watch<'_>,
+        session: &Session,
     ) -> Result<Vec<Option<RBig>>, Obstacle> {
         let mut values: Vec<Option<RBig>> = vec![None; self.rows.len()];
         for members in self.loops.members.iter().rev() {
-            if let Some(limit) = watch.exceeded(0, 0) {
+            if let Some(limit) = session.exceeded() {
                 return Err(Obstacle::Limit(limit));
             }
             let place = |number: usize| members.iter().position(|&member| member as usize == number);
@@ -163,7 +161,7 @@ impl<'r> Equations<'r> {
                 }
             }
             matrix.iter_mut().enumerate().for_each(|(at, row)| row[at] += RBig::ONE);
-            for (value, &member) in eliminate(matrix, watch)?.into_iter().zip(members) {
+            for (value, &member) in eliminate(matrix, session)?.into_iter().zip(members) {
                 values[member as usize] = Some(value);
             }
         }
@@ -172,10 +170,10 @@ impl<'r> Equations<'r> {
 }
 
 /// Gaussian elimination. The matrix is that of a system which almost surely ends, so no pivot is 0.
-fn eliminate(mut matrix: Vec<Vec<RBig>>, watch: &Watch<'_>) -> Result<Vec<RBig>, Obstacle> {
+fn eliminate(mut matrix: Vec<Vec<RBig>>, session: &Session) -> Result<Vec<RBig>, Obstacle> {
     let count = matrix.len();
     for at in 0..count {
-        if let Some(limit) = watch.exceeded(0, 0) {
+        if let Some(limit) = session.exceeded() {
             return Err(Obstacle::Limit(limit));
         }
         let mut pivot = std::mem::take(&mut matrix[at]);

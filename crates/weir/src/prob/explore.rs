@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 
 use crate::Limit;
-use crate::control::{Progress, Watch};
+use crate::session::{Progress, Session};
 
 use super::graph::Graph;
 use super::judge::Judge;
@@ -57,7 +57,7 @@ pub(super) fn follow<const N: usize>(
     judge: &mut Judge<N>,
     waiting: impl IntoIterator<Item = (usize, f64)>,
     extent: Extent,
-    watch: &Watch<'_>,
+    session: &Session,
 ) -> Result<usize, Limit> {
     let mut masses: FxHashMap<u32, f64> = FxHashMap::default();
     let mut heap = BinaryHeap::new();
@@ -80,7 +80,7 @@ pub(super) fn follow<const N: usize>(
         }
         masses.remove(&number);
         total -= mass;
-        if let Some(limit) = expand(graph, number as usize, expanded, watch) {
+        if let Some(limit) = expand(graph, number as usize, expanded, session) {
             return Err(limit);
         }
         expanded += 1;
@@ -102,18 +102,20 @@ pub(super) fn expand<const N: usize>(
     graph: &mut Graph<'_, '_, N>,
     number: usize,
     count: usize,
-    watch: &Watch<'_>,
+    session: &Session,
 ) -> Option<Limit> {
-    if graph.len() as u64 > watch.state_limit() {
+    if session.states_left() == 0 {
         return Some(Limit::States);
     }
     if count.is_multiple_of(512) {
-        if let Some(limit) = watch.exceeded(graph.bytes(), 0) {
+        if let Some(limit) = session.exceeded_with(graph.bytes(), 0) {
             return Some(limit);
         }
-        watch.report(&Progress { states: graph.len() as u64, elapsed: watch.elapsed(), ..Progress::default() });
+        session.report(&Progress { states: graph.len() as u64, elapsed: session.elapsed(), ..Progress::default() });
     }
+    let before = graph.len();
     graph.expand(number);
+    session.spend((graph.len() - before) as u64);
     None
 }
 
@@ -123,7 +125,7 @@ mod tests {
     use crate::prob::chain::{Chain, Visitor, with_chain};
     use crate::prob::settings::Settings;
     use crate::prob::testing::model;
-    use crate::{Budget, Control};
+    use crate::{Limits, Session};
 
     /// Where threads are in the configurations that get expanded, in order.
     struct Expanded {
@@ -135,10 +137,9 @@ mod tests {
         type Output = (Result<usize, Limit>, Vec<Vec<u64>>);
 
         fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
-            let control = Control { budget: Budget { states: self.states, ..Budget::default() }, ..Control::default() };
-            let watch = Watch::start(&control);
+            let session = Session::new(Limits { states: self.states, ..Limits::default() });
             let (mut graph, mut judge) = (Graph::new(chain), Judge::new(false));
-            let found = follow(&mut graph, &mut judge, [(0, 1.0)], self.extent, &watch);
+            let found = follow(&mut graph, &mut judge, [(0, 1.0)], self.extent, &session);
             let places = |number: usize| {
                 let threads = chain.model.compiled.machine.threads.iter();
                 threads.map(|code| graph.config(number).state.raw(code.location)).collect::<Vec<u64>>()

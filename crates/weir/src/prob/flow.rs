@@ -1,7 +1,6 @@
 //! Probability moved on step by step. Configurations that hardly anything is at are dropped, so what is told is a lower bound.
 
-use crate::Limit;
-use crate::control::Watch;
+use crate::{Limit, Session};
 
 use super::chain::Chain;
 use super::explore::expand;
@@ -30,15 +29,15 @@ impl<'c, 'a, const N: usize> Flow<'c, 'a, N> {
     }
 
     /// One step further. Calls `moved` with what moves along which entry.
-    pub(super) fn advance(&mut self, watch: &Watch<'_>, mut moved: impl FnMut(&Entry, f64)) -> Result<(), Limit> {
-        if let Some(limit) = watch.exceeded(self.graph.bytes(), 0) {
+    pub(super) fn advance(&mut self, session: &Session, mut moved: impl FnMut(&Entry, f64)) -> Result<(), Limit> {
+        if let Some(limit) = session.exceeded_with(self.graph.bytes(), 0) {
             return Err(limit);
         }
         let mut sums: Vec<f64> = vec![0.0; self.graph.len()];
         let mut touched: Vec<u32> = Vec::new();
         for (count, &(number, mass)) in self.masses.iter().enumerate() {
             if self.graph.is_expandable(number as usize)
-                && let Some(limit) = expand(&mut self.graph, number as usize, count, watch)
+                && let Some(limit) = expand(&mut self.graph, number as usize, count, session)
             {
                 return Err(limit);
             }
@@ -66,7 +65,7 @@ mod tests {
     use crate::prob::chain::{Visitor, with_chain};
     use crate::prob::settings::Settings;
     use crate::prob::testing::model;
-    use crate::{Budget, Control};
+    use crate::{Limits, Session};
 
     /// How much there is after each of so many steps, and in how many configurations.
     struct Steps(usize);
@@ -75,21 +74,20 @@ mod tests {
         type Output = Vec<(f64, usize)>;
 
         fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
-            let control = Control::default();
-            let watch = Watch::start(&control);
+            let session = Session::default();
             let mut flow = Flow::new(chain);
             let mut all = vec![(flow.total(), flow.masses.len())];
             for _ in 0..self.0 {
                 let mut moved = 0.0;
                 let before = flow.total();
-                flow.advance(&watch, |entry, mass| moved += mass * entry.p).expect("no limit");
+                flow.advance(&session, |entry, mass| moved += mass * entry.p).expect("no limit");
                 assert!((moved - before).abs() < 1e-12, "all that is there moves");
                 all.push((flow.total(), flow.masses.len()));
             }
-            let limited = Control { budget: Budget { states: Some(1), ..Budget::default() }, ..Control::default() };
+            let limited = Session::new(Limits { states: Some(1), ..Limits::default() });
             let mut flow = Flow::new(chain);
-            let watch = Watch::start(&limited);
-            let ended = (0..3).find_map(|_| flow.advance(&watch, |_, _| ()).err());
+            let session = limited;
+            let ended = (0..3).find_map(|_| flow.advance(&session, |_, _| ()).err());
             assert_eq!(ended, Some(Limit::States));
             all
         }

@@ -5,8 +5,7 @@
 
 use weir_ir::{EdgeId, Expr, Program, ThreadId};
 
-use crate::control::Watch;
-use crate::{Control, Failure};
+use crate::{Failure, Session};
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::flow::Flow;
@@ -28,11 +27,10 @@ pub fn frequencies(
     settings: &Settings,
     steps: usize,
     most_moves: u64,
-    control: &Control,
+    session: &Session,
 ) -> Result<Option<Vec<Frequency<Interval>>>, Failure> {
     let model = Model::new(program, &Expr::Const(0), settings)?;
-    let watch = Watch::start(control);
-    let counts = with_chain(&model, Approach { steps, most_moves, watch: &watch });
+    let counts = with_chain(&model, Approach { steps, most_moves, session: &session });
     model.fault()?;
     let named = |(number, count): (usize, Interval)| (model.compiled.edge(number as u32), count);
     Ok(counts.map(|counts| counts.into_iter().enumerate().map(named).collect()))
@@ -41,7 +39,7 @@ pub fn frequencies(
 struct Approach<'w> {
     steps: usize,
     most_moves: u64,
-    watch: &'w Watch<'w>,
+    session: &'w Session,
 }
 
 impl Visitor for Approach<'_> {
@@ -60,7 +58,7 @@ impl Visitor for Approach<'_> {
                 break;
             }
             unseen = add_up(unseen, lost);
-            let advanced = flow.advance(self.watch, |entry, mass| {
+            let advanced = flow.advance(self.session, |entry, mass| {
                 moves += 1;
                 if let Some(count) = counts.get_mut(entry.edge as usize) {
                     count.lower = add_down(count.lower, weighted_down(mass, entry.p)).max(0.0);

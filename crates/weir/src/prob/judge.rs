@@ -9,7 +9,7 @@ use super::abstraction::Abstraction;
 use super::chain::Config;
 use super::graph::Graph;
 use super::oracle::{Oracle, ToHopeless};
-use crate::control::Watch;
+use crate::Session;
 use crate::semantics::state::Packed;
 
 /// What a configuration means for the question.
@@ -54,9 +54,9 @@ impl<const N: usize> Judge<N> {
     }
 
     /// Asks the exact engine about drained configurations. Those that may turn up must be known from the abstraction.
-    pub(super) fn consult(&mut self, graph: &Graph<'_, '_, N>, watch: &Watch<'_>) {
+    pub(super) fn consult(&mut self, graph: &Graph<'_, '_, N>, session: &Session) {
         let model = graph.chain.model;
-        self.oracle = Oracle::new(model, self.repeated, watch);
+        self.oracle = Oracle::new(model, self.repeated, session);
         self.hopeless.clear();
         if let (Some(oracle), Some(abstraction)) = (&self.oracle, &self.abstraction)
             && self.repeated
@@ -64,8 +64,8 @@ impl<const N: usize> Judge<N> {
             && model.follows_every_run()
         {
             let all = abstraction.plain(graph.chain).map(|(_, state)| state);
-            let hopeless = those(all, |state| !oracle.can_reach(model, state), watch);
-            self.to_hopeless = hopeless.and_then(|hopeless| oracle.to_hopeless(model, &hopeless, watch));
+            let hopeless = those(all, |state| !oracle.can_reach(model, state), session);
+            self.to_hopeless = hopeless.and_then(|hopeless| oracle.to_hopeless(model, &hopeless, session));
         }
     }
 
@@ -160,11 +160,11 @@ impl<const N: usize> Judge<N> {
 pub(super) fn those<const N: usize>(
     states: impl Iterator<Item = Packed<N>>,
     wanted: impl Fn(&Packed<N>) -> bool,
-    watch: &Watch<'_>,
+    session: &Session,
 ) -> Option<Vec<Packed<N>>> {
     let mut found = Vec::new();
     for (count, state) in states.enumerate() {
-        if count.is_multiple_of(256) && watch.exceeded(0, 0).is_some() {
+        if count.is_multiple_of(256) && session.exceeded().is_some() {
             return None;
         }
         if wanted(&state) {

@@ -4,7 +4,7 @@
 //! configurations is certain. A thread gives it back if what it does meanwhile never goes round in a circle and never has to
 //! wait for others. This looks at the text only, so it may say no where the lock is given back all the same.
 
-use weir_ir::{Body, Expr, Instruction, LocId, Program};
+use weir_ir::{Body, Edge, Expr, Instruction, LocId, Program};
 
 use crate::semantics::compile::present;
 
@@ -19,6 +19,10 @@ pub(super) fn longest_section(program: &Program) -> Option<usize> {
         }
     }
     Some(longest)
+}
+
+fn gives_back(edge: &Edge) -> bool {
+    matches!(edge.instruction, Instruction::Unlock)
 }
 
 #[derive(Clone, Copy)]
@@ -36,24 +40,47 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The most steps from a location up to giving the lock back.
-    fn steps_from(&mut self, location: LocId) -> Option<usize> {
-        match self.known[location.index()] {
-            Visit::Done(steps) => return Some(steps),
-            Visit::UnderWay => return None,
-            Visit::Not => self.known[location.index()] = Visit::UnderWay,
-        }
-        if !self.never_blocks(location) {
-            return None;
-        }
+    /// The most steps from a location up to giving the lock back. Without recursion: a section is as long as its author likes.
+    fn steps_from(&mut self, start: LocId) -> Option<usize> {
         let body = self.body;
-        let mut most = 0;
-        for (_, edge) in body.edges_from(location) {
-            let after = if matches!(edge.instruction, Instruction::Unlock) { 0 } else { self.steps_from(edge.to)? };
-            most = most.max(1 + after);
+        let mut path = vec![start];
+        while let Some(&location) = path.last() {
+            match self.known[location.index()] {
+                Visit::Not => {
+                    self.known[location.index()] = Visit::UnderWay;
+                    if !self.never_blocks(location) {
+                        return None;
+                    }
+                    for (_, edge) in body.edges_from(location).filter(|(_, edge)| !gives_back(edge)) {
+                        match self.known[edge.to.index()] {
+                            Visit::Not => path.push(edge.to),
+                            // Round in a circle.
+                            Visit::UnderWay => return None,
+                            Visit::Done(_) => {}
+                        }
+                    }
+                }
+                // All that follows is known by now.
+                Visit::UnderWay => {
+                    self.known[location.index()] = Visit::Done(self.most_steps(location));
+                    path.pop();
+                }
+                Visit::Done(_) => {
+                    path.pop();
+                }
+            }
         }
-        self.known[location.index()] = Visit::Done(most);
-        Some(most)
+        Some(self.done(start))
+    }
+
+    /// The most steps from a location, given those from its successors.
+    fn most_steps(&self, location: LocId) -> usize {
+        let steps = |edge: &Edge| if gives_back(edge) { 1 } else { 1 + self.done(edge.to) };
+        self.body.edges_from(location).map(|(_, edge)| steps(edge)).max().unwrap_or(0)
+    }
+
+    fn done(&self, location: LocId) -> usize {
+        if let Visit::Done(steps) = self.known[location.index()] { steps } else { 0 }
     }
 
     /// Whether a thread that holds the lock can go on from here, once its own stores have left its buffer.

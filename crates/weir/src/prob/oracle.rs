@@ -7,7 +7,7 @@
 use weir_ir::LocId;
 use weir_witness::Step;
 
-use crate::control::Watch;
+use crate::Session;
 use crate::reach::dual::{Backwards, Drained, Region};
 use crate::semantics::state::Packed;
 
@@ -28,14 +28,14 @@ pub(super) struct ToHopeless(Region);
 impl Oracle {
     /// None if the exact engine cannot handle the program, or at a limit. Where others are locked out, a target can be met with stores
     /// on their way that never arrive; the exact engine looks at drained states only, so nothing is asked of it then.
-    pub(super) fn new(model: &Model, past_targets: bool, watch: &Watch<'_>) -> Option<Self> {
+    pub(super) fn new(model: &Model, past_targets: bool, session: &Session) -> Option<Self> {
         if model.uses_lock && !model.is_judged_when_drained() {
             return None;
         }
         // Where a target counts only once buffers are empty, a thread may pass it before.
         let ends = if past_targets { Vec::new() } else { model.goals_met_at_once() };
-        let backwards = Backwards::new(&model.judged, &model.goals, &ends, MOST_STATES, watch)?;
-        let to_target = backwards.to_goals(watch)?;
+        let backwards = Backwards::new(&model.judged, &model.goals, &ends, MOST_STATES, session)?;
+        let to_target = backwards.to_goals(session)?;
         Some(Self { backwards, to_target })
     }
 
@@ -49,10 +49,10 @@ impl Oracle {
         &self,
         model: &Model,
         hopeless: &[Packed<N>],
-        watch: &Watch<'_>,
+        session: &Session,
     ) -> Option<ToHopeless> {
         let hopeless: Vec<Drained<'_>> = hopeless.iter().map(|state| drained(model, state)).collect();
-        self.backwards.to(&hopeless, watch).map(ToHopeless)
+        self.backwards.to(&hopeless, session).map(ToHopeless)
     }
 
     /// Whether a drained configuration is among those; yes if that is not known.
@@ -61,8 +61,8 @@ impl Oracle {
     }
 
     /// A run to a target, where there is one. None at a limit.
-    pub(super) fn run_to_target(&self, watch: &Watch<'_>) -> Option<Vec<Step>> {
-        self.backwards.run_to_goals(watch)?
+    pub(super) fn run_to_target(&self, session: &Session) -> Option<Vec<Step>> {
+        self.backwards.run_to_goals(session)?
     }
 
     /// A run to one of these drained configurations, or to one that is as good; the inner value is none if there is none. None at a limit.
@@ -70,10 +70,10 @@ impl Oracle {
         &self,
         model: &Model,
         states: &[Packed<N>],
-        watch: &Watch<'_>,
+        session: &Session,
     ) -> Option<Option<Vec<Step>>> {
         let states: Vec<Drained<'_>> = states.iter().map(|state| drained(model, state)).collect();
-        self.backwards.run_to(&states, watch)
+        self.backwards.run_to(&states, session)
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
     use weir_testkit::{Rng, dump};
 
     use super::*;
-    use crate::Control;
+    use crate::Session;
     use crate::prob::Settings;
     use crate::prob::chain::{Chain, Visitor, with_chain};
     use crate::prob::explore::expand;
@@ -120,20 +120,19 @@ mod tests {
 
         fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Count {
             const MOST: usize = 3_000;
-            let (control, model) = (Control::default(), chain.model);
-            let watch = Watch::start(&control);
+            let (session, model) = (Session::default(), chain.model);
             let mut graph = Graph::new(chain);
             let mut at = 0;
             while at < graph.len() {
                 if self.past_targets || !graph.is_target(at) {
-                    assert!(expand(&mut graph, at, at, &watch).is_none());
+                    assert!(expand(&mut graph, at, at, &session).is_none());
                 }
                 at += 1;
                 if at > MOST {
                     return Count::default();
                 }
             }
-            let Some(oracle) = Oracle::new(model, self.past_targets, &watch) else { return Count::default() };
+            let Some(oracle) = Oracle::new(model, self.past_targets, &session) else { return Count::default() };
             let backward = graph.backward(|_| true);
             let can = graph.can_reach(&backward, |number| graph.is_target(number));
             let plain: Vec<usize> = (0..graph.len()).filter(|&number| graph.is_plain(number)).collect();
@@ -141,7 +140,7 @@ mod tests {
             for &number in &plain {
                 let state = graph.config(number).state;
                 assert_eq!(oracle.can_reach(model, &state), can[number], "{state:?} {}", (self.context)());
-                let run = oracle.run_to(model, &[state], &watch).expect("no limit");
+                let run = oracle.run_to(model, &[state], &session).expect("no limit");
                 assert!(run.is_some(), "{state:?} can be reached {}", (self.context)());
                 if can[number] { count.yes += 1 } else { count.no += 1 }
             }
@@ -151,7 +150,7 @@ mod tests {
             }
             let hopeless: Vec<Packed<N>> =
                 plain.iter().filter(|&&number| !can[number]).map(|&number| graph.config(number).state).collect();
-            let way = oracle.to_hopeless(model, &hopeless, &watch).expect("no limit");
+            let way = oracle.to_hopeless(model, &hopeless, &session).expect("no limit");
             let loses = graph.can_reach(&backward, |number| graph.is_plain(number) && !can[number]);
             for &number in &plain {
                 let state = graph.config(number).state;

@@ -5,8 +5,7 @@
 
 use weir_ir::{Program, StateExpr};
 
-use crate::control::Watch;
-use crate::{Control, Failure, Limit};
+use crate::{Failure, Limit, Session};
 
 use super::abstraction::{Abstraction, MOST_STATES};
 use super::bounds::{Certificate, certify};
@@ -89,11 +88,10 @@ pub fn probability(
     program: &Program,
     question: &Question,
     epsilon: f64,
-    control: &Control,
+    session: &Session,
 ) -> Result<Probability, Failure> {
     let model = Model::new(program, &question.target, &question.settings)?;
-    let watch = Watch::start(control);
-    let answer = with_chain(&model, Approach { repeated: question.repeated, epsilon, watch: &watch });
+    let answer = with_chain(&model, Approach { repeated: question.repeated, epsilon, session: &session });
     model.fault()?;
     Ok(answer)
 }
@@ -101,7 +99,7 @@ pub fn probability(
 struct Approach<'w> {
     repeated: bool,
     epsilon: f64,
-    watch: &'w Watch<'w>,
+    session: &'w Session,
 }
 
 impl Visitor for Approach<'_> {
@@ -109,10 +107,10 @@ impl Visitor for Approach<'_> {
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Probability {
         let mut part = Part::new(chain, self.repeated);
-        let mut limit = part.begin(self.watch);
+        let mut limit = part.begin(self.session);
         let mut interval = Interval { lower: 0.0, upper: 1.0 };
         loop {
-            let solved = part.solve(&[(0, 1.0)], (self.epsilon * 1e-3).min(1e-9), self.watch);
+            let solved = part.solve(&[(0, 1.0)], (self.epsilon * 1e-3).min(1e-9), self.session);
             let Certificate { lower, upper, surplus, .. } = &solved.certificate;
             interval = interval.meet(Interval { lower: *lower, upper: *upper });
             let answer = |obstacle, part: &Part<'_, '_, N>| Probability {
@@ -124,10 +122,10 @@ impl Visitor for Approach<'_> {
             if interval.width() <= self.epsilon {
                 return answer(None, &part);
             }
-            if let Some(limit) = limit.or_else(|| self.watch.exceeded(part.graph.bytes(), 0)) {
+            if let Some(limit) = limit.or_else(|| self.session.exceeded_with(part.graph.bytes(), 0)) {
                 return answer(Some(Obstacle::Limit(limit)), &part);
             }
-            match part.grow(surplus, self.epsilon, self.watch) {
+            match part.grow(surplus, self.epsilon, self.session) {
                 Growth::Grew(hit) => limit = hit,
                 Growth::Stuck(obstacle) => return answer(Some(obstacle), &part),
             }
@@ -169,16 +167,16 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
     }
 
     /// Expands the chain if it is small; else learns what can happen at most.
-    pub(super) fn begin(&mut self, watch: &Watch<'_>) -> Option<Limit> {
-        self.begin_with(SMALL, watch)
+    pub(super) fn begin(&mut self, session: &Session) -> Option<Limit> {
+        self.begin_with(SMALL, session)
     }
 
     /// The same, where so many configurations are few.
-    pub(super) fn begin_with(&mut self, few: usize, watch: &Watch<'_>) -> Option<Limit> {
+    pub(super) fn begin_with(&mut self, few: usize, session: &Session) -> Option<Limit> {
         let mut at = 0;
         while at < self.graph.len().min(few) {
             if !self.judge.is_settled(&self.graph, at)
-                && let Some(limit) = expand(&mut self.graph, at, at, watch)
+                && let Some(limit) = expand(&mut self.graph, at, at, session)
             {
                 return Some(limit);
             }
@@ -187,13 +185,13 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
         if self.graph.is_complete(self.judge.repeated) {
             return None;
         }
-        self.judge.learn(Abstraction::new(self.graph.chain, self.judge.repeated, MOST_STATES, watch));
-        if self.judge.repeated { self.expand_plain(3, watch) } else { None }
+        self.judge.learn(Abstraction::new(self.graph.chain, self.judge.repeated, MOST_STATES, session));
+        if self.judge.repeated { self.expand_plain(3, session) } else { None }
     }
 
     /// Makes every drained configuration that may be reachable part of the graph, and all that is reachable from there with buffers of
     /// at most this size.
-    pub(super) fn expand_plain(&mut self, size: usize, watch: &Watch<'_>) -> Option<Limit> {
+    pub(super) fn expand_plain(&mut self, size: usize, session: &Session) -> Option<Limit> {
         if let Some(abstraction) = &self.judge.abstraction {
             for (_, state) in abstraction.plain(self.graph.chain) {
                 for last in self.graph.chain.lasts() {
@@ -201,7 +199,7 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
                 }
             }
         }
-        self.expand_up_to(size, watch)
+        self.expand_up_to(size, session)
     }
 
     /// Every drained configuration that may be reachable, once [`expand_plain`](Self::expand_plain) has made them part of the
@@ -221,13 +219,13 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
     }
 
     /// Expands everything known and everything reachable from there with buffers of at most this size.
-    pub(super) fn expand_up_to(&mut self, size: usize, watch: &Watch<'_>) -> Option<Limit> {
+    pub(super) fn expand_up_to(&mut self, size: usize, session: &Session) -> Option<Limit> {
         let mut at = 0;
         while at < self.graph.len() {
             if self.graph.is_expandable(at)
                 && !self.judge.is_settled(&self.graph, at)
                 && self.graph.chain.model.size(&self.graph.config(at).state) <= size
-                && let Some(limit) = expand(&mut self.graph, at, at, watch)
+                && let Some(limit) = expand(&mut self.graph, at, at, session)
             {
                 return Some(limit);
             }
@@ -237,9 +235,9 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
     }
 
     /// Solves the system for a start and certifies what comes out.
-    pub(super) fn solve(&mut self, start: &[(usize, f64)], precision: f64, watch: &Watch<'_>) -> Solved {
+    pub(super) fn solve(&mut self, start: &[(usize, f64)], precision: f64, session: &Session) -> Solved {
         let roles = self.judge.roles(&self.graph);
-        let mut visits = System::new(&self.graph, &roles).visits(start, precision, watch);
+        let mut visits = System::new(&self.graph, &roles).visits(start, precision, session);
         // Any numbers will do, but numbers they must be.
         visits.iter_mut().filter(|visits| !visits.is_finite()).for_each(|visits| *visits = 0.0);
         let certificate = certify(&self.graph, &roles, start, &visits);
@@ -247,11 +245,11 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
     }
 
     /// Expands where what is left over waits, to get that down to a part of `epsilon` in the end.
-    pub(super) fn grow(&mut self, surplus: &[f64], epsilon: f64, watch: &Watch<'_>) -> Growth {
+    pub(super) fn grow(&mut self, surplus: &[f64], epsilon: f64, session: &Session) -> Growth {
         self.turns += 1;
         let consults = self.turns == PATIENCE && self.judge.is_in_doubt(&self.graph);
         if consults {
-            self.judge.consult(&self.graph, watch);
+            self.judge.consult(&self.graph, session);
         }
         let waiting =
             surplus.iter().copied().enumerate().filter(|&(number, mass)| mass > 0.0 && !self.graph.is_expanded(number));
@@ -261,7 +259,7 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
             return Growth::Stuck(self.graph.obstacle(first).unwrap_or(Obstacle::Choices));
         }
         let extent = Extent { rest: (sum(&expandable) / 256.0).max(epsilon / 16.0), most: self.graph.len().max(1_000) };
-        match follow(&mut self.graph, &mut self.judge, expandable, extent, watch) {
+        match follow(&mut self.graph, &mut self.judge, expandable, extent, session) {
             Err(limit) => Growth::Grew(Some(limit)),
             Ok(0) if !consults => Growth::Stuck(Obstacle::Precision),
             Ok(_) => Growth::Grew(None),

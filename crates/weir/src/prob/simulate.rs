@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use weir_ir::{Expr, Program, StateExpr};
 use weir_witness::{Model as MemoryModel, Run};
 
-use crate::control::Watch;
-use crate::{Control, Failure, Limit};
+use crate::{Failure, Limit, Session};
 
 use super::abstraction::Abstraction;
 use super::chain::{Chain, Visitor, with_chain};
@@ -64,11 +63,10 @@ pub fn simulate(
     target: &StateExpr,
     settings: &Settings,
     simulation: &Simulation,
-    control: &Control,
+    session: &Session,
 ) -> Result<Estimate, Failure> {
     let model = Model::new(program, target, settings)?;
-    let watch = Watch::start(control);
-    let estimate = with_chain(&model, Runs { simulation, watch: &watch });
+    let estimate = with_chain(&model, Runs { simulation, session: &session });
     model.fault()?;
     Ok(estimate)
 }
@@ -81,7 +79,7 @@ const MOST_ABSTRACT: usize = 20_000;
 
 struct Runs<'w> {
     simulation: &'w Simulation,
-    watch: &'w Watch<'w>,
+    session: &'w Session,
 }
 
 /// Sums over runs. All of them are whole numbers, so that their order does not matter.
@@ -111,7 +109,7 @@ impl Visitor for Runs<'_> {
     type Output = Estimate;
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Estimate {
-        let abstraction = Abstraction::new(chain, false, MOST_ABSTRACT, self.watch);
+        let abstraction = Abstraction::new(chain, false, MOST_ABSTRACT, self.session);
         let tally = Tally { first_hit: AtomicU64::new(u64::MAX), ..Tally::default() };
         let next = AtomicU64::new(0);
         let work = || {
@@ -121,7 +119,7 @@ impl Visitor for Runs<'_> {
                     return;
                 }
                 if run.is_multiple_of(64)
-                    && self.watch.exceeded(chain.model.compiled.machine.buffers.bytes(), 0).is_some()
+                    && self.session.exceeded_with(chain.model.compiled.machine.buffers.bytes(), 0).is_some()
                 {
                     tally.stop.store(true, Ordering::Relaxed);
                     return;
@@ -185,7 +183,7 @@ impl Runs<'_> {
             }
             if steps.is_multiple_of(A_CHECK)
                 && *steps > 0
-                && self.watch.exceeded(chain.model.compiled.machine.buffers.bytes(), 0).is_some()
+                && self.session.exceeded_with(chain.model.compiled.machine.buffers.bytes(), 0).is_some()
             {
                 return End::Stopped;
             }
@@ -222,7 +220,7 @@ impl Runs<'_> {
             probability: for_probability(hits, undecided, runs, self.simulation.doubt),
             cost: for_mean(&tally.costs.lock(), self.simulation.doubt),
             sample: Run { model: MemoryModel::Tso, steps },
-            limit: tally.stop.load(Ordering::Relaxed).then(|| self.watch.exceeded(0, 0).unwrap_or(Limit::Memory)),
+            limit: tally.stop.load(Ordering::Relaxed).then(|| self.session.exceeded().unwrap_or(Limit::Memory)),
         }
     }
 }
@@ -235,11 +233,10 @@ pub fn simulated_frequencies(
     program: &Program,
     settings: &Settings,
     simulation: &Simulation,
-    control: &Control,
+    session: &Session,
 ) -> Result<Vec<Frequency<f64>>, Failure> {
     let model = Model::new(program, &Expr::Const(0), settings)?;
-    let watch = Watch::start(control);
-    let (counts, runs) = with_chain(&model, Counts { simulation, watch: &watch });
+    let (counts, runs) = with_chain(&model, Counts { simulation, session: &session });
     model.fault()?;
     let average =
         |(number, count): (usize, u64)| (model.compiled.edge(number as u32), count as f64 / runs.max(1) as f64);
@@ -248,7 +245,7 @@ pub fn simulated_frequencies(
 
 struct Counts<'w> {
     simulation: &'w Simulation,
-    watch: &'w Watch<'w>,
+    session: &'w Session,
 }
 
 impl Visitor for Counts<'_> {
@@ -257,7 +254,7 @@ impl Visitor for Counts<'_> {
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
         let mut counts = vec![0; chain.model.costs.len()];
         for run in 0..self.simulation.runs {
-            if run > 0 && self.watch.exceeded(0, 0).is_some() {
+            if run > 0 && self.session.exceeded().is_some() {
                 return (counts, run);
             }
             let mut dice = Dice::new(chain, Rng::of_run(self.simulation.seed, run));

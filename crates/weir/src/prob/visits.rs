@@ -5,7 +5,7 @@
 //! loop are scaled so that what flows out is what flows in: that is what takes longest to come about by itself when a loop is
 //! seldom left. Nothing rests on the result being exact: see [`bounds`](super::bounds).
 
-use crate::control::Watch;
+use crate::Session;
 
 use super::graph::{Backward, Graph};
 use super::judge::Role;
@@ -115,7 +115,7 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
     }
 
     /// The expected numbers of visits from the start given, to about this precision where time allows. Never negative.
-    pub(super) fn visits(&self, start: &[(usize, f64)], precision: f64, watch: &Watch<'_>) -> Vec<f64> {
+    pub(super) fn visits(&self, start: &[(usize, f64)], precision: f64, session: &Session) -> Vec<f64> {
         let mut inflow = vec![0.0; self.graph.len()];
         start.iter().for_each(|&(number, mass)| inflow[number] += mass);
         let mut visits = vec![0.0; self.graph.len()];
@@ -124,7 +124,7 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
             if total <= 0.0 {
                 continue;
             }
-            self.balance(number as u32, members, (&inflow, total), &mut visits, (precision, watch));
+            self.balance(number as u32, members, (&inflow, total), &mut visits, (precision, session));
             for &member in members {
                 let mass = visits[member as usize];
                 for entry in self.graph.row(member as usize) {
@@ -143,7 +143,7 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
         members: &[u32],
         (inflow, total): (&[f64], f64),
         visits: &mut [f64],
-        (precision, watch): (f64, &Watch<'_>),
+        (precision, session): (f64, &Session),
     ) {
         for sweep in 0..MOST_SWEEPS {
             let (mut change, mut outflow, mut sum) = (0.0, 0.0, 0.0);
@@ -169,7 +169,7 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
             if scale.is_finite() && scale > 0.0 {
                 members.iter().for_each(|&member| visits[member as usize] *= scale);
             }
-            if sweep % 16 == 15 && watch.exceeded(0, 0).is_some() {
+            if sweep % 16 == 15 && session.exceeded().is_some() {
                 return;
             }
         }
@@ -179,7 +179,7 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
     ///
     /// Inside a loop all values are moved by what makes the equations hold on the average, weighed by how often configurations are
     /// visited: a loop that is seldom left has nearly the same value everywhere, and finding that takes longest otherwise.
-    pub(super) fn values(&self, d: &[f64], visits: &[f64], precision: f64, watch: &Watch<'_>) -> Vec<f64> {
+    pub(super) fn values(&self, d: &[f64], visits: &[f64], precision: f64, session: &Session) -> Vec<f64> {
         let mut values = vec![0.0; self.graph.len()];
         for members in self.loops.members.iter().rev() {
             let outflow: f64 = members.iter().map(|&at| visits[at as usize] * self.leaves[at as usize]).sum();
@@ -195,7 +195,7 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
                 if members.len() == 1 || change <= precision * greatest {
                     break;
                 }
-                if sweep % 16 == 15 && watch.exceeded(0, 0).is_some() {
+                if sweep % 16 == 15 && session.exceeded().is_some() {
                     return values;
                 }
                 self.shift(members, (d, visits, outflow), &mut values);
@@ -227,7 +227,7 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Control;
+    use crate::Session;
     use crate::prob::chain::{Chain, Visitor, with_chain};
     use crate::prob::probability::Part;
     use crate::prob::testing::{all_settings, iterate, model};
@@ -244,20 +244,19 @@ mod tests {
         type Output = ();
 
         fn visit<const N: usize>(self, chain: &Chain<'_, N>) {
-            let control = Control::default();
-            let watch = Watch::start(&control);
+            let session = Session::default();
             let mut part = Part::new(chain, false);
-            assert!(part.begin(&watch).is_none());
+            assert!(part.begin(&session).is_none());
             let roles = part.judge.roles(&part.graph);
             let graph = &part.graph;
             let system = System::new(graph, &roles);
             loops_are_components(graph, &roles, &system.loops);
-            numbers_of_visits_balance(graph, &roles, &system.visits(&[(0, 1.0)], 1e-12, &watch));
+            numbers_of_visits_balance(graph, &roles, &system.visits(&[(0, 1.0)], 1e-12, &session));
             let ones: Vec<f64> = (0..graph.len()).map(|at| f64::from(u8::from(is_inner(graph, &roles, at)))).collect();
             let everywhere: Vec<(usize, f64)> =
                 ones.iter().copied().enumerate().filter(|&(_, one)| one > 0.0).collect();
-            let visits = system.visits(&everywhere, 1e-3, &watch);
-            let values = system.values(&ones, &visits, 1e-13, &watch);
+            let visits = system.visits(&everywhere, 1e-3, &session);
+            let values = system.values(&ones, &visits, 1e-13, &session);
             for (at, (value, truth)) in values.iter().zip(iterate(graph, &roles, 1.0, |_| 0.0)).enumerate() {
                 assert!((value - truth).abs() <= 1e-8 * truth.max(1.0), "{at} {value} {truth}");
             }

@@ -4,26 +4,23 @@
 //! were visited; a violation is a run that `weir-witness` has replayed. Under TSO buffers are
 //! unbounded, so the search may not end by itself: then it ends at the budget, with `Unknown`.
 
-use std::time::Instant;
-
 use weir_ir::Program;
 use weir_witness::{Checked, Model, Run};
 
 use super::refuse::{self, MOST_WORDS};
 use super::{MOST_WORKERS, Options, Report, Search, Statistics, coverage, goals};
-use crate::control::Watch;
 use crate::explore::{Found, Outcome, breadth_first, depth_first};
 use crate::semantics::TransitionSystem;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::machine::{Machine, System};
 use crate::semantics::sc::Sc;
 use crate::semantics::tso::Tso;
-use crate::{Control, Failure, Verdict};
+use crate::{Failure, Session, Verdict};
 
 /// Looks for a run of `program` that reaches a goal. Without any goal, just visits all states.
-pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     // Whatever comes before the search counts towards its time.
-    let started = Instant::now();
+    let began = session.elapsed();
     refuse::unsupported(program)?;
     let goals = goals(program, options);
     let purpose = Purpose {
@@ -33,12 +30,12 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
         goals: &goals,
     };
     // Compiling a program near the limits of size takes seconds.
-    if let Some(limit) = Watch::start(control).exceeded(0, 0) {
+    if let Some(limit) = session.exceeded() {
         return Ok(Report::unknown(limit));
     }
     let compiled = compile(program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
-    let outcome = run(&compiled.machine, options, &control.after(started.elapsed()));
-    let outcome = Outcome { elapsed: started.elapsed(), ..outcome };
+    let outcome = run(&compiled.machine, options, session);
+    let outcome = Outcome { elapsed: session.since(began), ..outcome };
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
     }
@@ -46,26 +43,26 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
 }
 
 /// Runs the search with the smallest fixed size of states that is large enough.
-fn run(machine: &Machine, options: &Options, control: &Control) -> Outcome {
+fn run(machine: &Machine, options: &Options, session: &Session) -> Outcome {
     match machine.layout.words {
-        0..=1 => run_sized::<1>(machine, options, control),
-        2 => run_sized::<2>(machine, options, control),
-        3..=8 => run_sized::<8>(machine, options, control),
-        _ => run_sized::<MOST_WORDS>(machine, options, control),
+        0..=1 => run_sized::<1>(machine, options, session),
+        2 => run_sized::<2>(machine, options, session),
+        3..=8 => run_sized::<8>(machine, options, session),
+        _ => run_sized::<MOST_WORDS>(machine, options, session),
     }
 }
 
-fn run_sized<const N: usize>(machine: &Machine, options: &Options, control: &Control) -> Outcome {
+fn run_sized<const N: usize>(machine: &Machine, options: &Options, session: &Session) -> Outcome {
     match options.model {
-        Model::Sc => run_model(&System::<Sc, N>::new(machine), options, control),
-        Model::Tso => run_model(&System::<Tso, N>::new(machine), options, control),
+        Model::Sc => run_model(&System::<Sc, N>::new(machine), options, session),
+        Model::Tso => run_model(&System::<Tso, N>::new(machine), options, session),
     }
 }
 
-pub(super) fn run_model<T: TransitionSystem>(system: &T, options: &Options, control: &Control) -> Outcome {
+pub(super) fn run_model<T: TransitionSystem>(system: &T, options: &Options, session: &Session) -> Outcome {
     match options.search {
-        Search::BreadthFirst => breadth_first(system, control, options.jobs.get().min(MOST_WORKERS)),
-        Search::DepthFirst => depth_first(system, control),
+        Search::BreadthFirst => breadth_first(system, session, options.jobs.get().min(MOST_WORKERS)),
+        Search::DepthFirst => depth_first(system, session),
     }
 }
 

@@ -19,7 +19,7 @@ use weir_witness::{BackwardProof, Buffering, Certificate, Checked, Goal, Model};
 pub use lazy::{Form, LazyOptions, Round};
 
 use crate::semantics::compile::{Compiled, present};
-use crate::{Control, Failure, Limit, Verdict};
+use crate::{Failure, Limit, Session, Verdict};
 
 /// How to find out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -169,12 +169,12 @@ impl Report {
 ///
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
-pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+pub fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     match options.engine {
-        Engine::Explicit => explicit::reach(program, options, control),
-        Engine::Lazy => lazy::reach(program, options, control),
-        Engine::Dual => dual::reach(program, options, control),
-        Engine::Set | Engine::Multiset | Engine::Coherence => abstraction::reach(program, options, control),
+        Engine::Explicit => explicit::reach(program, options, session),
+        Engine::Lazy => lazy::reach(program, options, session),
+        Engine::Dual => dual::reach(program, options, session),
+        Engine::Set | Engine::Multiset | Engine::Coherence => abstraction::reach(program, options, session),
     }
 }
 
@@ -186,9 +186,9 @@ pub fn reach(program: &Program, options: &Options, control: &Control) -> Result<
 pub fn certify_backward(
     program: &Program,
     options: &Options,
-    control: &Control,
+    session: &Session,
 ) -> Result<Result<BackwardProof, Option<Limit>>, Failure> {
-    dual::certify(program, options, control)
+    dual::certify(program, options, session)
 }
 
 /// All states with buffers approximated like this. If the answer with them was `Holds`, this is a certificate of it; the outer
@@ -200,9 +200,9 @@ pub fn certify(
     program: &Program,
     options: &Options,
     buffering: Buffering,
-    control: &Control,
+    session: &Session,
 ) -> Result<Result<Certificate, Limit>, Failure> {
-    abstraction::certify(program, options, buffering, control)
+    abstraction::certify(program, options, buffering, session)
 }
 
 /// What an engine looks for.

@@ -1,6 +1,11 @@
 //! Attacks: which store of a thread might be delayed past which of its loads, as far as control flow tells.
 
-use weir_ir::{Body, EdgeId, Instruction, Program, ThreadId};
+use std::rc::Rc;
+
+use weir_ir::flow::strongly_connected_components;
+use weir_ir::{Body, EdgeId, Instruction, LocId, Program, ThreadId};
+
+use crate::{Limit, Session};
 
 /// A thread, a store of it, and a load of it past which the store might be delayed ("Checking and Enforcing
 /// Robustness against TSO", Definition 1).
@@ -33,31 +38,47 @@ pub(crate) fn drains(instruction: &Instruction) -> bool {
     }
 }
 
+fn is_store(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::Store { .. })
+}
+
 /// Whether the instruction loads without waiting. A snapshot is one load, of several cells.
 fn is_load(instruction: &Instruction) -> bool {
     matches!(instruction, Instruction::Load { .. } | Instruction::Snapshot(_))
 }
 
-/// The loads that can follow a store while it waits, as far as control flow tells.
-fn loads_after(body: &Body, store: EdgeId) -> Vec<EdgeId> {
-    let mut seen = vec![false; body.locations.len()];
-    let mut work = vec![body.edge(store).to];
-    let mut loads = Vec::new();
-    while let Some(loc) = work.pop() {
-        if std::mem::replace(&mut seen[loc.index()], true) {
-            continue;
-        }
-        for (id, edge) in body.edges_from(loc) {
-            if is_load(&edge.instruction) {
-                loads.push(id);
+/// The loads that a thread can come to from each of its locations before it drains its buffer, as far as control flow tells.
+/// Locations with the same loads ahead share the list, and each list is made once: what lies ahead of a location is known when its
+/// turn comes.
+fn loads_ahead(body: &Body, session: &Session) -> Result<Vec<Rc<[EdgeId]>>, Limit> {
+    let follow = |from: LocId| body.edges_from(from).filter(|(_, edge)| !drains(&edge.instruction));
+    let successors: Vec<Vec<usize>> =
+        body.location_ids().map(|from| follow(from).map(|(_, edge)| edge.to.index()).collect()).collect();
+    let mut ahead: Vec<Rc<[EdgeId]>> = vec![Rc::default(); successors.len()];
+    let mut bytes = 0;
+    for component in strongly_connected_components(&successors) {
+        let own = component.iter().flat_map(|&from| body.edges_from(LocId::new(from)));
+        let mut loads: Vec<EdgeId> = own.filter(|(_, edge)| is_load(&edge.instruction)).map(|(load, _)| load).collect();
+        let mut lists: Vec<&Rc<[EdgeId]>> =
+            component.iter().flat_map(|&from| &successors[from]).map(|&to| &ahead[to]).collect();
+        lists.dedup_by(|one, other| Rc::ptr_eq(one, other));
+        let shared = lists.iter().copied().filter(|list| !list.is_empty()).collect::<Vec<_>>();
+        let list = match shared[..] {
+            [only] if loads.is_empty() => Rc::clone(only),
+            _ => {
+                loads.extend(shared.iter().flat_map(|list| list.iter().copied()));
+                loads.sort_unstable();
+                loads.dedup();
+                bytes += size_of_val(&*loads) as u64;
+                Rc::from(loads)
             }
-            if !drains(&edge.instruction) {
-                work.push(edge.to);
-            }
+        };
+        component.iter().for_each(|&at| ahead[at] = Rc::clone(&list));
+        if let Some(limit) = session.exceeded_with(bytes, 0) {
+            return Err(limit);
         }
     }
-    loads.sort_unstable();
-    loads
+    Ok(ahead)
 }
 
 /// The attacks of a program.
@@ -70,20 +91,24 @@ pub struct Attacks {
 }
 
 /// Lists the attacks of these threads.
-pub(crate) fn enumerate(program: &Program, threads: &[ThreadId]) -> Attacks {
+///
+/// # Errors
+/// The limit that came first.
+pub(crate) fn enumerate(program: &Program, threads: &[ThreadId], session: &Session) -> Result<Attacks, Limit> {
     let mut attacks = Attacks::default();
     for &thread in threads {
         let body = program.body(thread);
         let is = |wanted: fn(&Instruction) -> bool| body.edges().iter().filter(move |edge| wanted(&edge.instruction));
-        let loads = is(is_load).count();
-        let stores = is(|instruction| matches!(instruction, Instruction::Store { .. })).count();
-        attacks.total += stores * loads;
-        for store in (0..body.edges().len()).map(EdgeId::new) {
-            if matches!(body.edge(store).instruction, Instruction::Store { .. }) {
-                let loads = loads_after(body, store);
-                attacks.open.extend(loads.into_iter().map(|load| Attack { thread, store, load }));
+        attacks.total += is(is_load).count() * is(is_store).count();
+        let ahead = loads_ahead(body, session)?;
+        for store in (0..body.edges().len()).map(EdgeId::new).filter(|&edge| is_store(&body.edge(edge).instruction)) {
+            let loads = &ahead[body.edge(store).to.index()];
+            attacks.open.extend(loads.iter().map(|&load| Attack { thread, store, load }));
+            let wanted = (loads.len() * size_of::<Attack>()) as u64;
+            if let Some(limit) = session.exceeded_with((attacks.open.len() * size_of::<Attack>()) as u64, wanted) {
+                return Err(limit);
             }
         }
     }
-    attacks
+    Ok(attacks)
 }

@@ -6,16 +6,20 @@ use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 use super::{Attempt, Kind, Options, Report};
 use crate::reach::{self, Statistics, refuse};
 use crate::transform::instrument::{Instrumented, instrument, instrument_all};
-use crate::{Control, Failure, Verdict};
+use crate::{Failure, Session, Verdict};
 
 /// One search for each attack.
-pub(super) fn one_by_one(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+pub(super) fn one_by_one(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     refuse::unsupported(program)?;
-    let attacks = super::attacks(program);
+    let began = session.elapsed();
+    let attacks = match super::attacks(program, session) {
+        Ok(attacks) => attacks,
+        Err(limit) => return Ok(Report::unknown(limit, session.since(began))),
+    };
     let mut sum = Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default(), coverage: None };
     for index in 0..sum.attacks.open.len() {
         let instrumented = instrument(program, sum.attacks.open[index])?;
-        let report = search(&instrumented, options, &control.beyond(&sum.statistics))?;
+        let report = search(&instrumented, options, session)?;
         sum.statistics.add(&report.statistics);
         match report.verdict {
             Verdict::Holds => {}
@@ -33,14 +37,18 @@ pub(super) fn one_by_one(program: &Program, options: &Options, control: &Control
 }
 
 /// One search for all attacks.
-pub(super) fn all_at_once(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
+pub(super) fn all_at_once(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     refuse::unsupported(program)?;
-    let attacks = super::attacks(program);
+    let began = session.elapsed();
+    let attacks = match super::attacks(program, session) {
+        Ok(attacks) => attacks,
+        Err(limit) => return Ok(Report::unknown(limit, session.since(began))),
+    };
     if attacks.open.is_empty() {
         return Ok(Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default(), coverage: None });
     }
     let instrumented = instrument_all(program, &attacks.open)?;
-    let report = search(&instrumented, options, control)?;
+    let report = search(&instrumented, options, session)?;
     let verdict = match report.verdict {
         Verdict::Holds => Verdict::Holds,
         Verdict::Violated(found) => violated(program, &instrumented, found.run())?,
@@ -49,10 +57,10 @@ pub(super) fn all_at_once(program: &Program, options: &Options, control: &Contro
     Ok(Report { verdict, attacks, statistics: report.statistics, coverage: None })
 }
 
-fn search(instrumented: &Instrumented, options: &Options, control: &Control) -> Result<reach::Report, Failure> {
+fn search(instrumented: &Instrumented, options: &Options, session: &Session) -> Result<reach::Report, Failure> {
     let goals = vec![Goal::Property(PropertyId(0))];
     let options = reach::Options { model: Model::Sc, jobs: options.jobs, goals, ..reach::Options::default() };
-    reach::reach(&instrumented.program, &options, control)
+    reach::reach(&instrumented.program, &options, session)
 }
 
 /// The run under TSO that a run of the instrumented program stands for.

@@ -22,7 +22,7 @@ mod run;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::time::Instant;
+use std::time::Duration;
 
 use weir_ir::Program;
 use weir_witness::Checked;
@@ -41,7 +41,7 @@ use crate::explore::{Found, Outcome, breadth_first};
 use crate::reach::{Coverage, Statistics, coverage, refuse};
 use crate::semantics::StepCode;
 use crate::semantics::compile::{Compiled, Purpose, compile, present};
-use crate::{Control, Failure, Limit, Verdict};
+use crate::{Failure, Limit, Session, Verdict};
 use monitor::Monitor;
 use question::Plans;
 
@@ -86,35 +86,48 @@ pub struct Report {
     pub coverage: Option<Coverage>,
 }
 
+impl Report {
+    /// Nothing was found out.
+    fn unknown(limit: Limit, elapsed: Duration) -> Self {
+        let statistics = Statistics { elapsed, ..Statistics::default() };
+        Self { verdict: Verdict::Unknown(limit), attacks: Attacks::default(), statistics, coverage: None }
+    }
+}
+
 /// The attacks of a program.
-pub fn attacks(program: &Program) -> Attacks {
-    attacks::enumerate(program, &present(program).collect::<Vec<_>>())
+///
+/// # Errors
+/// The limit that came first.
+pub fn attacks(program: &Program, session: &Session) -> Result<Attacks, Limit> {
+    attacks::enumerate(program, &present(program).collect::<Vec<_>>(), session)
 }
 
 /// Checks whether `program` is robust.
 ///
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
-pub fn robust(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
-    let started = Instant::now();
+pub fn robust(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     let mut report = match options.method {
-        Method::Attacks => by_attacks(program, options, control),
-        Method::Instrumented => instrumented::one_by_one(program, options, control),
-        Method::Single => instrumented::all_at_once(program, options, control),
+        Method::Attacks => by_attacks(program, options, session),
+        Method::Instrumented => instrumented::one_by_one(program, options, session),
+        Method::Single => instrumented::all_at_once(program, options, session),
     }?;
     if matches!(report.verdict, Verdict::Holds) {
-        report.coverage = Checker::new(program)?.coverage(options, &control.after(started.elapsed()));
+        report.coverage = Checker::new(program)?.coverage(options, session);
     }
     Ok(report)
 }
 
-fn by_attacks(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
-    let started = Instant::now();
+fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
+    let began = session.elapsed();
     let checker = Checker::new(program)?;
-    let attacks = checker.attacks();
+    let attacks = match checker.attacks(session) {
+        Ok(attacks) => attacks,
+        Err(limit) => return Ok(Report::unknown(limit, session.since(began))),
+    };
     let question = Question { attacks: attacks.open.iter().copied().collect(), ..Question::default() };
-    let (answer, mut statistics) = checker.ask(question, options, &control.after(started.elapsed()))?;
-    statistics.elapsed = started.elapsed();
+    let (answer, mut statistics) = checker.ask(question, options, session)?;
+    statistics.elapsed = session.since(began);
     let verdict = match answer {
         Answer::Infeasible => Verdict::Holds,
         Answer::Stopped(limit) => Verdict::Unknown(limit),
@@ -163,8 +176,11 @@ impl Checker {
     }
 
     /// The attacks there are.
-    pub(crate) fn attacks(&self) -> Attacks {
-        attacks::enumerate(&self.program, &self.compiled.threads)
+    ///
+    /// # Errors
+    /// The limit that came first.
+    pub(crate) fn attacks(&self, session: &Session) -> Result<Attacks, Limit> {
+        attacks::enumerate(&self.program, &self.compiled.threads, session)
     }
 
     /// Whether one of some attacks is feasible.
@@ -175,14 +191,14 @@ impl Checker {
         &self,
         mut question: Question,
         options: &Options,
-        control: &Control,
+        session: &Session,
     ) -> Result<(Answer, Statistics), Failure> {
         question.narrow(&self.program);
         if question.attacks.is_empty() {
             return Ok((Answer::Infeasible, Statistics::default()));
         }
         let machine = &self.compiled.machine;
-        let outcome = self.search(&question, options, control);
+        let outcome = self.search(&question, options, session);
         if let Some(fault) = machine.fault.get() {
             return Err(Failure::Bug(fault.clone()));
         }
@@ -195,24 +211,22 @@ impl Checker {
         Ok((answer, statistics))
     }
 
-    fn search(&self, question: &Question, options: &Options, control: &Control) -> Outcome {
+    fn search(&self, question: &Question, options: &Options, session: &Session) -> Outcome {
         let plans = Plans::new(&self.program, &self.compiled, question);
         let (machine, jobs) = (&self.compiled.machine, options.jobs.get().min(crate::reach::MOST_WORKERS));
         match machine.layout.words {
-            0..=1 => breadth_first(&Monitor::<1>::new(machine, &plans), control, jobs),
-            2 => breadth_first(&Monitor::<2>::new(machine, &plans), control, jobs),
-            3..=8 => breadth_first(&Monitor::<8>::new(machine, &plans), control, jobs),
-            _ => breadth_first(&Monitor::<{ refuse::MOST_WORDS }>::new(machine, &plans), control, jobs),
+            0..=1 => breadth_first(&Monitor::<1>::new(machine, &plans), session, jobs),
+            2 => breadth_first(&Monitor::<2>::new(machine, &plans), session, jobs),
+            3..=8 => breadth_first(&Monitor::<8>::new(machine, &plans), session, jobs),
+            _ => breadth_first(&Monitor::<{ refuse::MOST_WORDS }>::new(machine, &plans), session, jobs),
         }
     }
 
     /// What runs under SC execute, if walking through them takes few states: a program that is stuck is robust for the wrong reason,
     /// and whoever asks about robustness alone should hear of it.
-    fn coverage(&self, options: &Options, control: &Control) -> Option<Coverage> {
-        let states = control.budget.states.map_or(MOST_STATES_FOR_COVERAGE, |most| most.min(MOST_STATES_FOR_COVERAGE));
-        let mut control = control.clone();
-        control.budget.states = Some(states);
-        let outcome = self.search(&Question::default(), options, &control);
+    fn coverage(&self, options: &Options, session: &Session) -> Option<Coverage> {
+        let session = session.part(Some(MOST_STATES_FOR_COVERAGE));
+        let outcome = self.search(&Question::default(), options, &session);
         let is_complete = matches!(outcome.found, Found::Nothing) && self.compiled.machine.fault.get().is_none();
         is_complete.then(|| coverage(&self.program, &self.compiled, &outcome.taken))
     }

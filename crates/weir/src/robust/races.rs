@@ -30,7 +30,7 @@ use crate::semantics::machine::{EdgeCode, Machine, Operation, System};
 use crate::semantics::sc::Sc;
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::{Control, Failure, Verdict};
+use crate::{Failure, Session, Verdict};
 
 /// The answer, and how it came about.
 #[derive(Clone, Debug)]
@@ -45,10 +45,16 @@ pub struct RaceReport {
 ///
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
-pub fn triangular_races(program: &Program, jobs: NonZeroUsize, control: &Control) -> Result<RaceReport, Failure> {
+pub fn triangular_races(program: &Program, jobs: NonZeroUsize, session: &Session) -> Result<RaceReport, Failure> {
     let checker = Checker::new(program)?;
-    let question = Question { attacks: checker.attacks().open.into_iter().collect(), ..Question::default() };
-    checker.race(question, jobs, control)
+    let attacks = match checker.attacks(session) {
+        Ok(attacks) => attacks.open.into_iter().collect(),
+        Err(limit) => {
+            return Ok(RaceReport { verdict: Verdict::Unknown(limit), statistics: Statistics::default() });
+        }
+    };
+    let question = Question { attacks, ..Question::default() };
+    checker.race(question, jobs, session)
 }
 
 fn locks(program: &Program) -> bool {
@@ -67,16 +73,16 @@ impl Checker {
         &self,
         mut question: Question,
         jobs: NonZeroUsize,
-        control: &Control,
+        session: &Session,
     ) -> Result<RaceReport, Failure> {
         question.narrow(&self.program);
         if question.attacks.is_empty() {
             return Ok(RaceReport { verdict: Verdict::Holds, statistics: Statistics::default() });
         }
         let jobs = jobs.get().min(crate::reach::MOST_WORKERS);
-        let mut report = self.judged(search(self, &question, control, jobs), race_under_sc)?;
+        let mut report = self.judged(search(self, &question, session, jobs), race_under_sc)?;
         if matches!(report.verdict, Verdict::Holds) && locks(&self.program) {
-            let outcome = search_attacks(self, &question, &control.beyond(&report.statistics), jobs);
+            let outcome = search_attacks(self, &question, session, jobs);
             let more = self.judged(outcome, race_under_tso)?;
             report.verdict = more.verdict;
             report.statistics.add(&more.statistics);
@@ -122,25 +128,25 @@ fn loader(found: &Attempt) -> Result<ThreadId, String> {
     halt.map(|(step, _)| step.thread).ok_or_else(|| "no load".into())
 }
 
-fn search(checker: &Checker, question: &Question, control: &Control, jobs: usize) -> Outcome {
+fn search(checker: &Checker, question: &Question, session: &Session, jobs: usize) -> Outcome {
     let machine = &checker.compiled.machine;
     let fenced = &checker.numbers(&question.fenced);
     match machine.layout.words {
-        0..=1 => breadth_first(&Races::<1>::new(machine, fenced), control, jobs),
-        2 => breadth_first(&Races::<2>::new(machine, fenced), control, jobs),
-        3..=8 => breadth_first(&Races::<8>::new(machine, fenced), control, jobs),
-        _ => breadth_first(&Races::<{ refuse::MOST_WORDS }>::new(machine, fenced), control, jobs),
+        0..=1 => breadth_first(&Races::<1>::new(machine, fenced), session, jobs),
+        2 => breadth_first(&Races::<2>::new(machine, fenced), session, jobs),
+        3..=8 => breadth_first(&Races::<8>::new(machine, fenced), session, jobs),
+        _ => breadth_first(&Races::<{ refuse::MOST_WORDS }>::new(machine, fenced), session, jobs),
     }
 }
 
-fn search_attacks(checker: &Checker, question: &Question, control: &Control, jobs: usize) -> Outcome {
+fn search_attacks(checker: &Checker, question: &Question, session: &Session, jobs: usize) -> Outcome {
     let machine = &checker.compiled.machine;
     let plans = Plans::new(&checker.program, &checker.compiled, question);
     match machine.layout.words {
-        0..=1 => breadth_first(&Monitor::<1>::for_races(machine, &plans), control, jobs),
-        2 => breadth_first(&Monitor::<2>::for_races(machine, &plans), control, jobs),
-        3..=8 => breadth_first(&Monitor::<8>::for_races(machine, &plans), control, jobs),
-        _ => breadth_first(&Monitor::<{ refuse::MOST_WORDS }>::for_races(machine, &plans), control, jobs),
+        0..=1 => breadth_first(&Monitor::<1>::for_races(machine, &plans), session, jobs),
+        2 => breadth_first(&Monitor::<2>::for_races(machine, &plans), session, jobs),
+        3..=8 => breadth_first(&Monitor::<8>::for_races(machine, &plans), session, jobs),
+        _ => breadth_first(&Monitor::<{ refuse::MOST_WORDS }>::for_races(machine, &plans), session, jobs),
     }
 }
 

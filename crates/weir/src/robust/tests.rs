@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use weir_ir::{Body, EdgeId, Instruction, Program, ThreadId};
-use weir_testkit::traces::{Feasible, Limits, feasible};
+use weir_testkit::traces::{Bounds, Feasible, feasible};
 use weir_testkit::{Rng, cycles, dump};
 use weir_witness::{Action, replay};
 
 use super::run::delaying;
 use super::*;
-use crate::Budget;
+use crate::Limits;
 
-const LIMITS: Limits = Limits { deeds: 24, ways: 8_000 };
+const LIMITS: Bounds = Bounds { deeds: 24, ways: 8_000 };
 
 /// Programs with what all their runs show.
 fn programs(count: u64) -> Vec<(u64, Program, Feasible)> {
@@ -25,12 +25,12 @@ fn programs(count: u64) -> Vec<(u64, Program, Feasible)> {
     (0..count).filter_map(with_truth).collect()
 }
 
-fn control() -> Control {
-    Control { budget: Budget { states: Some(100_000), ..Budget::default() }, ..Control::default() }
+fn session() -> Session {
+    Session::new(Limits { states: Some(100_000), ..Limits::default() })
 }
 
 fn ask(checker: &Checker, question: Question) -> Option<Attempt> {
-    match checker.ask(question, &Options::default(), &control()).expect("no fault").0 {
+    match checker.ask(question, &Options::default(), &session()).expect("no fault").0 {
         Answer::Infeasible => None,
         Answer::Feasible(attempt) => Some(attempt),
         Answer::Stopped(limit) => panic!("{limit:?}"),
@@ -42,7 +42,7 @@ fn each_attack_is_asked_about_by_itself() {
     let mut counts = [0, 0];
     for (seed, program, truth) in programs(100) {
         let checker = Checker::new(&program).expect("small");
-        for attack in checker.attacks().open {
+        for attack in checker.attacks(&Session::default()).expect("no limit").open {
             let expected = truth.attacks.contains(&(attack.thread, attack.store, attack.load));
             let found = ask(&checker, Question { attacks: [attack].into(), ..Question::default() });
             assert_eq!(found.is_some(), expected, "seed {seed}, {attack:?}\n{}", dump(&program));
@@ -84,7 +84,7 @@ fn ways_that_are_covered_are_not_asked_about() {
             !words[thread].iter().any(|whole| whole.windows(word.len()).any(|part| part == word))
         };
         let open: BTreeSet<_> = truth.ways.iter().filter(|way| is_open(way)).cloned().collect();
-        let attacks = checker.attacks().open.into_iter().collect();
+        let attacks = checker.attacks(&Session::default()).expect("no limit").open.into_iter().collect();
         let found = ask(&checker, Question { attacks, covered, ..Question::default() });
         assert_eq!(found.is_some(), !open.is_empty(), "seed {seed}: {open:?} of {:?}\n{}", truth.ways, dump(&program));
         counts[usize::from(found.is_some())] += 1;
@@ -99,7 +99,7 @@ fn ways_that_are_covered_are_not_asked_about() {
 fn a_fence_after_what_was_overtaken_would_have_stopped_the_run() {
     for (seed, program, _) in programs(60) {
         let checker = Checker::new(&program).expect("small");
-        let attacks = checker.attacks().open.into_iter().collect();
+        let attacks = checker.attacks(&Session::default()).expect("no limit").open.into_iter().collect();
         let Some(attempt) = ask(&checker, Question { attacks, ..Question::default() }) else { continue };
         let (thread, way) = attempt.way().expect("an attacker");
         let attack = attempt.attack().expect("an attack");
@@ -115,7 +115,7 @@ fn as_many_stores_are_delayed_as_the_run_allows() {
     let mut longer = 0;
     for (seed, program, _) in programs(100) {
         let checker = Checker::new(&program).expect("small");
-        for attack in checker.attacks().open {
+        for attack in checker.attacks(&Session::default()).expect("no limit").open {
             let Some(attempt) = ask(&checker, Question { attacks: [attack].into(), ..Question::default() }) else {
                 continue;
             };
@@ -177,9 +177,16 @@ fn a_store_that_somebody_sees_is_not_delayed() {
     let cells = [("w", 1), ("v", 2), ("z", 3), ("y", 4), ("u", 5)].map(|(name, address)| cell(name, address));
     let program = program(cells.to_vec(), threads, Vec::new());
     let checker = Checker::new(&program).expect("small");
-    let stores: Vec<EdgeId> = checker.attacks().open.iter().map(|attack| attack.store).collect();
+    let stores: Vec<EdgeId> =
+        checker.attacks(&Session::default()).expect("no limit").open.iter().map(|attack| attack.store).collect();
     let question = |attack: &Attack| Question { attacks: [*attack].into(), ..Question::default() };
-    let found: Vec<_> = checker.attacks().open.iter().filter_map(|attack| ask(&checker, question(attack))).collect();
+    let found: Vec<_> = checker
+        .attacks(&Session::default())
+        .expect("no limit")
+        .open
+        .iter()
+        .filter_map(|attack| ask(&checker, question(attack)))
+        .collect();
     let [attempt] = &found[..] else { panic!("{} attacks of {stores:?} are feasible", found.len()) };
     let early = attempt.begun_early(&program, |_| true);
     assert_eq!((attempt.way().map(|way| way.1.len()), early.way().map(|way| way.1.len())), (Some(2), Some(3)));

@@ -100,7 +100,7 @@ impl Extended {
     }
 
     /// Lets the properties ask that no thread is on added code. `original` has them as they were.
-    fn watch(&mut self, original: &Program) {
+    fn session(&mut self, original: &Program) {
         let on_own: Vec<_> = self
             .program
             .thread_ids()
@@ -167,7 +167,7 @@ pub fn delay(program: &Program, paths: &[DelayPath]) -> Result<Extended, Failure
         let woven = weaver.finish();
         extended.put(thread, woven);
     }
-    extended.watch(program);
+    extended.session(program);
     extended.checked()
 }
 
@@ -182,7 +182,7 @@ pub(crate) fn delay_first(extended: &Extended, original: &Program, path: &DelayP
     let mut weaver = extended.weaver(path.thread);
     first::weave(&mut weaver, &extended.program, &extended.origins[path.thread.index()], path);
     made.put(path.thread, weaver.finish());
-    made.watch(original);
+    made.session(original);
     made.checked()
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use weir::reach::{Engine, Options, reach};
-use weir::{Control, Failure, Limit, Verdict};
+use weir::{Failure, Limit, Session, Verdict};
 use weir_ir::{Program, Source};
 use weir_witness::{Buffering, Model};
 
@@ -87,11 +87,11 @@ fn refinement_finds_runs() {
 fn deadlock_and_sc_are_refused() {
     let program = parse("stuck", "shared x; thread A { assume x == 1; } forbid deadlock;");
     for engine in [Engine::Set, Engine::Multiset, Engine::Coherence] {
-        let refusal = reach(&program, &options(engine, None, &[]), &Control::default());
+        let refusal = reach(&program, &options(engine, None, &[]), &Session::default());
         let Err(Failure::Refused(diagnostic)) = refusal else { panic!("not refused by {}", engine.name()) };
         assert_eq!(diagnostic.code, "deadlock-approximated");
         let sc = Options { model: Model::Sc, ..options(engine, None, &[]) };
-        assert!(matches!(reach(&program, &sc, &Control::default()), Err(Failure::Refused(_))));
+        assert!(matches!(reach(&program, &sc, &Session::default()), Err(Failure::Refused(_))));
     }
 }
 

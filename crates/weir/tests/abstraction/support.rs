@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use weir::reach::{Engine, Options, Report, certify, reach};
-use weir::{Budget, Control, Verdict};
+use weir::{Limits, Session, Verdict};
 use weir_ir::{Multiplicity, Program, PropertyKind, ThreadId};
 use weir_testkit::{Drained, FinalState};
 use weir_witness::{AbstractState, Buffering, Goal};
@@ -13,9 +13,9 @@ pub(crate) fn seeds(count: u64) -> u64 {
     std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(count)
 }
 
-pub(crate) fn control(states: u64) -> Control {
-    let budget = Budget { states: Some(states), memory: Some(2 << 30), ..Budget::default() };
-    Control { budget, ..Control::default() }
+pub(crate) fn session(states: u64) -> Session {
+    let limits = Limits { states: Some(states), memory: Some(2 << 30), ..Limits::default() };
+    Session::new(limits)
 }
 
 pub(crate) fn options(engine: Engine, bound: Option<u32>, goals: &[Goal]) -> Options {
@@ -24,7 +24,7 @@ pub(crate) fn options(engine: Engine, bound: Option<u32>, goals: &[Goal]) -> Opt
 
 /// The answer of an engine.
 pub(crate) fn ask(program: &Program, options: &Options, states: u64) -> Report {
-    reach(program, options, &control(states)).unwrap_or_else(|failure| panic!("{}: {failure}", program.source.name()))
+    reach(program, options, &session(states)).unwrap_or_else(|failure| panic!("{}: {failure}", program.source.name()))
 }
 
 /// The answer in a word.
@@ -59,7 +59,7 @@ pub(crate) fn to_testkit(goal: Goal) -> weir_testkit::Goal {
 /// The drained states that the engine visits.
 pub(crate) fn drained(program: &Program, buffering: Buffering, states: u64) -> Option<BTreeSet<Drained>> {
     let options = Options { engine: Engine::Coherence, keep_dead_registers: true, ..Options::default() };
-    let certificate = certify(program, &options, buffering, &control(states)).expect("supported").ok()?;
+    let certificate = certify(program, &options, buffering, &session(states)).expect("supported").ok()?;
     let is_drained = |state: &&AbstractState| {
         state.threads.iter().all(|own| own.buffer.queue.is_empty() && own.buffer.waiting.is_empty())
     };

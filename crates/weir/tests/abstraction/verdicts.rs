@@ -8,7 +8,7 @@ use weir_testkit::sketch::{all_of, at as at_location, cell_value, equal, registe
 use weir_testkit::{Model, Outcome, dump, explore, shrink, variants};
 use weir_witness::{Goal, check_certificate};
 
-use crate::support::{ask, control, goals, options, seeds, to_testkit, word};
+use crate::support::{ask, goals, options, seeds, session, to_testkit, word};
 
 /// States that the reference interpreter may visit.
 const REFERENCE: usize = 2000;
@@ -94,7 +94,7 @@ fn certified(
     tally: &mut Tally,
 ) -> Result<(), String> {
     // A certificate has each state for itself, also those that the search visits in one order only.
-    let certificate = certify(program, question, buffering, &control(STATES)).map_err(|failure| failure.to_string())?;
+    let certificate = certify(program, question, buffering, &session(STATES)).map_err(|failure| failure.to_string())?;
     let Ok(mut certificate) = certificate else { return Ok(()) };
     check_certificate(program, &certificate).map_err(|error| error.to_string())?;
     tally.certificates += 1;
@@ -116,7 +116,7 @@ fn a_certificate_is_none_of_a_program_that_is_not_safe() {
             let question = options(engine, bound, &[goal]);
             let report = ask(&program, &question, STATES);
             let (Verdict::Holds, Some(buffering)) = (&report.verdict, report.buffering) else { continue };
-            let Ok(Ok(certificate)) = certify(&program, &question, buffering, &control(STATES)) else { continue };
+            let Ok(Ok(certificate)) = certify(&program, &question, buffering, &session(STATES)) else { continue };
             certificates += 1;
             for variant in variants(&program) {
                 let reached = explore(&variant, Model::Tso, REFERENCE).expect("supported").goals;

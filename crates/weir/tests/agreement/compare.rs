@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use weir::reach::{Options, Report, Search, all_goals, reach};
-use weir::{Budget, Control, Failure, Limit, Verdict};
+use weir::{Failure, Limit, Limits, Session, Verdict};
 use weir_ir::{EdgeId, Expr, Multiplicity, Program, Property, PropertyKind, Span, ThreadId};
 use weir_testkit::{Outcome, dump, explore, shrink};
 use weir_witness::{Goal, Model, Step};
@@ -196,11 +196,11 @@ impl Judge<'_> {
         let enough = self.reference.states as u64;
         for options in self.searches(unreached) {
             let report = self.search(&options, Some(enough))?;
-            same("verdict when the budget is just enough", answer(&report), Verdict::Holds)?;
+            same("verdict when the limits is just enough", answer(&report), Verdict::Holds)?;
             if enough > 1 {
                 let report = self.search(&options, Some(enough - 1))?;
-                same("verdict when the budget is too small", answer(&report), Verdict::Unknown(Limit::States))?;
-                same("states when the budget is too small", report.statistics.states, enough - 1)?;
+                same("verdict when the limits is too small", answer(&report), Verdict::Unknown(Limit::States))?;
+                same("states when the limits is too small", report.statistics.states, enough - 1)?;
             }
         }
         Ok(())
@@ -216,16 +216,16 @@ impl Judge<'_> {
     /// One of the goals can be reached: breadth-first finds the one that takes fewest steps.
     fn agree_on_goal(&self, goals: &[Goal]) -> Result<(), String> {
         // The reference may have been stopped within the layer of states in which it saw the goal.
-        let budget = Some(4 * self.effort.limit as u64 + 50_000);
+        let limits = Some(4 * self.effort.limit as u64 + 50_000);
         let fewest = goals.iter().filter_map(|goal| self.steps_to(*goal)).min();
         let options = self.options(goals);
         let cleared = Options { keep_dead_registers: false, ..options.clone() };
         for options in [options].into_iter().chain(self.effort.clearing.then_some(cleared)) {
-            let (goal, steps) = self.violated(&options, budget)?;
+            let (goal, steps) = self.violated(&options, limits)?;
             same(&format!("steps to {goals:?}"), Some(steps), fewest)?;
             same("steps to the goal that is claimed", self.steps_to(goal), fewest)?;
             if self.effort.depth_first && self.reference.complete {
-                let (goal, steps) = self.violated(&Options { search: Search::DepthFirst, ..options }, budget)?;
+                let (goal, steps) = self.violated(&Options { search: Search::DepthFirst, ..options }, limits)?;
                 if self.steps_to(goal).is_none_or(|fewest| steps < fewest) {
                     return Err(format!("depth-first reaches {goal:?} in {steps} steps"));
                 }
@@ -235,8 +235,8 @@ impl Judge<'_> {
     }
 
     /// The goal that a search finds, and the number of steps to it.
-    fn violated(&self, options: &Options, budget: Option<u64>) -> Result<(Goal, usize), String> {
-        match answer(&self.search(options, budget)?) {
+    fn violated(&self, options: &Options, limits: Option<u64>) -> Result<(Goal, usize), String> {
+        match answer(&self.search(options, limits)?) {
             Verdict::Violated((goal, steps)) => Ok((goal, steps.len())),
             verdict => Err(format!("{:?} can be reached, but {verdict:?} with {options:?}", options.goals)),
         }
@@ -273,9 +273,9 @@ impl Judge<'_> {
 
     /// A panic is a disagreement, too: so it can be shrunk.
     fn try_search(&self, options: &Options, states: Option<u64>) -> Result<Result<Report, Failure>, String> {
-        let budget = Budget { states, memory: Some(2 << 30), ..Budget::default() };
-        let control = Control { budget, ..Control::default() };
-        let result = catch_unwind(AssertUnwindSafe(|| reach(self.program, options, &control)));
+        let limits = Limits { states, memory: Some(2 << 30), ..Limits::default() };
+        let session = Session::new(limits);
+        let result = catch_unwind(AssertUnwindSafe(|| reach(self.program, options, &session)));
         result.map_err(|_| format!("the engine panicked with {options:?}"))
     }
 }

@@ -2,7 +2,7 @@
 //! only if it has some thousands of states, which small programs never have.
 
 use weir::reach::{Options, Search, reach};
-use weir::{Budget, Control, Limit, Verdict};
+use weir::{Limit, Limits, Session, Verdict};
 use weir_ir::{BinaryOp, Expr, Instruction, LocId, Program, PropertyKind, Range, RegId, StateExpr, Value};
 use weir_testkit::sketch::{
     ThreadSketch, all_of, cell, cell_value, equal, load, program, register, register_of, store, straight,
@@ -105,10 +105,10 @@ fn workers_agree_on_which_buffers_to_show() {
 #[test]
 fn buffers_that_grow_without_end_count_against_the_memory_budget() {
     let program = endless(equal(cell_value(address(0)), 3));
-    let budget = Budget { memory: Some(64 << 20), ..Budget::default() };
-    let control = Control { budget, ..Control::default() };
+    let limits = Limits { memory: Some(64 << 20), ..Limits::default() };
+    let session = Session::new(limits);
     let options = Options { model: Model::Tso, search: Search::DepthFirst, ..Options::default() };
-    let report = reach(&program, &options, &control).expect("a plain program");
+    let report = reach(&program, &options, &session).expect("a plain program");
     assert_eq!(report.verdict, Verdict::Unknown(Limit::Memory));
     // The budget is looked at now and then, and between two looks some long buffers come to be.
     assert!(report.statistics.stored_bytes <= 128 << 20, "{} bytes", report.statistics.stored_bytes);
@@ -127,9 +127,9 @@ fn large_states_on_the_stack_stay_within_the_memory_budget() {
     });
     let program = program(vec![], threads.collect(), vec![PropertyKind::Forbid(Expr::Const(0))]);
     let memory = 64 << 20;
-    let control = Control { budget: Budget { memory: Some(memory), ..Budget::default() }, ..Control::default() };
+    let session = Session::new(Limits { memory: Some(memory), ..Limits::default() });
     let options = Options { search: Search::DepthFirst, ..Options::default() };
-    let report = reach(&program, &options, &control).expect("states of at most 2048 bytes");
+    let report = reach(&program, &options, &session).expect("states of at most 2048 bytes");
     assert_eq!(report.verdict, Verdict::Unknown(Limit::Memory));
     assert!(report.statistics.state_bytes > 500, "{} bytes a state", report.statistics.state_bytes);
     assert!(report.statistics.stored_bytes <= memory + memory / 8, "{} bytes", report.statistics.stored_bytes);
@@ -168,9 +168,9 @@ fn depth_counts_the_level_that_the_budget_cuts_short() {
     let choose = Instruction::Havoc { register: RegId(0), range: Range { low: 0, high: 1_000_000 } };
     let used = Instruction::Store { address: Expr::Const(1), value: register(0) };
     let program = program(vec![], vec![straight("P", [choose, used])], vec![]);
-    let control = Control { budget: Budget { states: Some(1000), ..Budget::default() }, ..Control::default() };
+    let session = Session::new(Limits { states: Some(1000), ..Limits::default() });
     for search in [Search::BreadthFirst, Search::DepthFirst] {
-        let report = reach(&program, &Options { search, ..Options::default() }, &control).expect("a plain program");
+        let report = reach(&program, &Options { search, ..Options::default() }, &session).expect("a plain program");
         assert_eq!(report.verdict, Verdict::Unknown(Limit::States));
         assert!(report.statistics.depth >= 1, "{search:?}: {:?}", report.statistics);
     }
@@ -178,8 +178,8 @@ fn depth_counts_the_level_that_the_budget_cuts_short() {
 
 #[test]
 fn time_that_is_up_before_the_search_ends_it() {
-    let budget = Budget { time: Some(std::time::Duration::ZERO), ..Budget::default() };
-    let control = Control { budget, ..Control::default() };
-    let report = reach(&ring(3), &Options::default(), &control).expect("a plain program");
+    let limits = Limits { time: Some(std::time::Duration::ZERO), ..Limits::default() };
+    let session = Session::new(limits);
+    let report = reach(&ring(3), &Options::default(), &session).expect("a plain program");
     assert_eq!(report.verdict, Verdict::Unknown(Limit::Time));
 }

@@ -2,7 +2,7 @@
 //! the semantics. They were first counted by a script of its own, not by the engine; those of `one-cell` and
 //! `store-buffering` also by hand (see the tests of the reference interpreter).
 
-use weir::Control;
+use weir::Session;
 use weir::reach::{Options, reach};
 use weir_ir::{BinaryOp, Expr, Instruction, LocId, Program, RegExpr, Thread, Value};
 use weir_testkit::explore;
@@ -42,7 +42,7 @@ fn state_counts_are_pinned() {
     for (name, program, sc, tso) in table() {
         for (model, expected) in [(Model::Sc, sc), (Model::Tso, tso)] {
             let options = Options { model, keep_dead_registers: true, ..Options::default() };
-            let report = reach(&program, &options, &Control::default()).expect("a small program");
+            let report = reach(&program, &options, &Session::default()).expect("a small program");
             assert_eq!(report.statistics.states, expected, "{name} under {}", model.name());
             let reference = explore(&program, to_testkit(model), 100_000).expect("a plain program");
             assert_eq!(reference.states as u64, expected, "{name} under {}, by the reference", model.name());

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use weir::Budget;
+use weir::Limits;
 use weir::reach::Engine;
 use weir_ir::{Program, Source};
 
@@ -16,8 +16,8 @@ fn root() -> PathBuf {
 
 /// Whether some goal that is a condition on states can be reached, if the engine knows.
 fn verdict(program: &Program, engine: Engine) -> Option<bool> {
-    let budget = Budget { time: Some(Duration::from_secs(5)), states: Some(30_000), ..Budget::default() };
-    answer_within(program, engine, state_goals(program), budget)
+    let limits = Limits { time: Some(Duration::from_secs(5)), states: Some(30_000), ..Limits::default() };
+    answer_within(program, engine, state_goals(program), limits)
 }
 
 #[test]

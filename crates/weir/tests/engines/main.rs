@@ -16,7 +16,7 @@ mod together;
 mod ways;
 
 use weir::reach::{Engine, Options, all_goals, reach};
-use weir::{Budget, Control, Failure, Verdict};
+use weir::{Failure, Limits, Session, Verdict};
 use weir_ir::{Program, PropertyKind};
 use weir_testkit::reference::{self, Outcome};
 use weir_witness::Goal;
@@ -26,14 +26,14 @@ const MOST_STATES: u64 = 20_000;
 
 /// Whether the engine says that the goal can be reached, if it says anything.
 fn answer(program: &Program, engine: Engine, goal: Goal) -> Option<bool> {
-    let budget = Budget { states: Some(MOST_STATES), ..Budget::default() };
-    answer_within(program, engine, vec![goal], budget)
+    let limits = Limits { states: Some(MOST_STATES), ..Limits::default() };
+    answer_within(program, engine, vec![goal], limits)
 }
 
 /// Whether the engine says that one of the goals can be reached, if it says anything.
-fn answer_within(program: &Program, engine: Engine, goals: Vec<Goal>, budget: Budget) -> Option<bool> {
+fn answer_within(program: &Program, engine: Engine, goals: Vec<Goal>, limits: Limits) -> Option<bool> {
     let options = Options { engine, goals, ..Options::default() };
-    match reach(program, &options, &Control { budget, ..Control::default() }) {
+    match reach(program, &options, &Session::new(limits)) {
         Ok(report) => match report.verdict {
             Verdict::Holds => Some(false),
             // It has been replayed, under TSO, by then.

@@ -1,7 +1,7 @@
 //! All engines together.
 
 use weir::check::{Options, check};
-use weir::{Budget, Control, Failure, Verdict};
+use weir::{Failure, Limits, Session, Verdict};
 use weir_ir::Program;
 use weir_testkit::dump;
 use weir_testkit::random::{Config, program};
@@ -11,8 +11,8 @@ use crate::{state_goals, was_seen};
 
 /// The verdict of the portfolio, with who gave it and the run.
 fn verdict(program: &Program) -> Option<(bool, Option<&'static str>, String)> {
-    let control = Control { budget: Budget { states: Some(20_000), ..Budget::default() }, ..Control::default() };
-    let answer = match check(program, &Options { goals: state_goals(program) }, &control) {
+    let session = Session::new(Limits { states: Some(20_000), ..Limits::default() });
+    let answer = match check(program, &Options { goals: state_goals(program) }, &session) {
         Ok(answer) => answer,
         Err(Failure::Refused(_)) => return None,
         Err(Failure::Bug(what)) => panic!("{what}\n{}", dump(program)),

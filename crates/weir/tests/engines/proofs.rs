@@ -1,7 +1,7 @@
 //! What the exact engine saves as a proof is accepted by the independent checker, and nothing less is.
 
 use weir::reach::{Engine, Options, certify_backward};
-use weir::{Budget, Control};
+use weir::{Limits, Session};
 use weir_ir::{Program, Property, PropertyKind, Span, Value};
 use weir_testkit::random::{Config, Statement, program};
 use weir_testkit::reference::{self, explore};
@@ -15,9 +15,9 @@ fn proof(program: &Program) -> Option<BackwardProof> {
     if goals.is_empty() {
         return None;
     }
-    let control = Control { budget: Budget { states: Some(2_000), ..Budget::default() }, ..Control::default() };
+    let session = Session::new(Limits { states: Some(2_000), ..Limits::default() });
     let options = Options { engine: Engine::Dual, goals, ..Options::default() };
-    certify_backward(program, &options, &control).ok()?.ok()
+    certify_backward(program, &options, &session).ok()?.ok()
 }
 
 fn fault(program: &Program, proof: &BackwardProof) -> Option<BackwardFault> {

@@ -2,11 +2,10 @@
 //! budget, however small, makes an answer wrong.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use weir::reach::{Report, reach};
-use weir::{Budget, Control, Limit, Verdict};
+use weir::{Limit, Limits, Session, Verdict};
 use weir_ir::{EdgeId, Expr, Multiplicity, Program, Property, PropertyKind, Span, ThreadId};
 use weir_testkit::reference::{Outcome, explore};
 use weir_testkit::{Model, dump};
@@ -27,9 +26,9 @@ fn without_goals(program: &Program) -> Program {
 }
 
 fn report(program: &Program, way: Way) -> Option<Report> {
-    let budget = Budget { states: Some(LIMITS.1), ..Budget::default() };
+    let limits = Limits { states: Some(LIMITS.1), ..Limits::default() };
     let goals = vec![weir::reach::all_goals(program)[0]];
-    reach(program, &way.options(goals), &Control { budget, ..Control::default() }).ok()
+    reach(program, &way.options(goals), &Session::new(limits)).ok()
 }
 
 fn unexecuted(program: &Program, naive: &Outcome) -> BTreeSet<(ThreadId, EdgeId)> {
@@ -116,9 +115,9 @@ fn no_more_states_are_stored_than_there_may_be() {
         let program = without_goals(&program);
         for way in [Way::Tso, Way::Sc, Way::DepthFirst, Way::Set, Way::Coherence, Way::Lazy, Way::LazyFirst] {
             let goals = vec![weir::reach::all_goals(&program)[0]];
-            let budget = Budget { states: Some(20), ..Budget::default() };
-            let control = Control { budget, ..Control::default() };
-            let Ok(report) = reach(&program, &way.options(goals), &control) else { continue };
+            let limits = Limits { states: Some(20), ..Limits::default() };
+            let session = Session::new(limits);
+            let Ok(report) = reach(&program, &way.options(goals), &session) else { continue };
             // An engine of several searches has the rest for each.
             let states = report.statistics.states;
             assert!(states <= 20, "program {number}, {way:?}: {states} states");
@@ -133,17 +132,17 @@ fn time_and_interruption_end_every_engine() {
     let program = questioned(&program, 0);
     for way in Way::ALL {
         let goals = vec![weir::reach::all_goals(&program)[0]];
-        let no_time = Budget { time: Some(Duration::ZERO), ..Budget::default() };
-        let late = Control { budget: no_time, ..Control::default() };
-        let interrupted = Control::default();
-        interrupted.interrupt.store(true, Ordering::Relaxed);
-        for (control, limit) in [(late, Limit::Time), (interrupted, Limit::Interrupted)] {
+        let no_time = Limits { time: Some(Duration::ZERO), ..Limits::default() };
+        let late = Session::new(no_time);
+        let interrupted = Session::default();
+        interrupted.stop();
+        for (session, limit) in [(late, Limit::Time), (interrupted, Limit::Interrupted)] {
             let options = way.options(goals.clone());
             let verdict = if way == Way::Portfolio {
                 let options = weir::check::Options { goals: goals.clone() };
-                weir::check::check(&program, &options, &control).expect("an answer").verdict
+                weir::check::check(&program, &options, &session).expect("an answer").verdict
             } else {
-                reach(&program, &options, &control).expect("an answer").verdict
+                reach(&program, &options, &session).expect("an answer").verdict
             };
             let is_right = match verdict {
                 Verdict::Unknown(found) => found == limit,
@@ -164,9 +163,9 @@ fn the_buffers_that_are_reported_are_the_first_that_do() {
         let program = questioned(&program, number);
         let mut truth = Truth::new(&program);
         for goal in weir::reach::all_goals(&program) {
-            let budget = Budget { states: Some(LIMITS.1), ..Budget::default() };
-            let control = Control { budget, ..Control::default() };
-            let Ok(report) = reach(&program, &Way::Coherence.options(vec![goal]), &control) else { continue };
+            let limits = Limits { states: Some(LIMITS.1), ..Limits::default() };
+            let session = Session::new(limits);
+            let Ok(report) = reach(&program, &Way::Coherence.options(vec![goal]), &session) else { continue };
             let (Verdict::Holds, Some(weir_witness::Buffering::Coherence(bound))) = (&report.verdict, report.buffering)
             else {
                 continue;

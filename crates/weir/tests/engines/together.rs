@@ -1,6 +1,6 @@
 //! No two engines contradict each other, also where buffers grow without bound and the reference has to give up.
 
-use weir::Budget;
+use weir::Limits;
 use weir::reach::Engine;
 use weir_ir::Program;
 use weir_testkit::random::{Config, program};
@@ -15,8 +15,8 @@ const ENGINES: [Engine; 6] =
 /// What each engine says, where it says anything: whether a goal can be reached.
 fn answers(program: &Program) -> Vec<(Engine, bool)> {
     let goals = state_goals(program);
-    let budget = Budget { states: Some(4_000), ..Budget::default() };
-    let ask = |engine| Some((engine, answer_within(program, engine, goals.clone(), budget)?));
+    let limits = Limits { states: Some(4_000), ..Limits::default() };
+    let ask = |engine| Some((engine, answer_within(program, engine, goals.clone(), limits)?));
     if goals.is_empty() { Vec::new() } else { ENGINES.into_iter().filter_map(ask).collect() }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use weir::check::{self, check};
 use weir::reach::{Engine, Form, LazyOptions, Options, Search, reach};
-use weir::{Budget, Control, Failure, Limit, Verdict};
+use weir::{Failure, Limit, Limits, Session, Verdict};
 use weir_ir::Program;
 use weir_testkit::Model;
 use weir_witness::Goal;
@@ -131,12 +131,12 @@ pub(crate) enum Answer {
 pub(crate) fn ask(program: &Program, way: Way, goals: Vec<Goal>, states: u64) -> Answer {
     // Questions take milliseconds; what takes longer has no answer, so that a test ends whatever the engine does.
     let time = Some(Duration::from_secs(1));
-    let budget = Budget { states: Some(states), memory: Some(2 << 30), time };
-    let control = Control { budget, ..Control::default() };
+    let limits = Limits { states: Some(states), memory: Some(2 << 30), time };
+    let session = Session::new(limits);
     let verdict = if way == Way::Portfolio {
-        check(program, &check::Options { goals }, &control).map(|answer| answer.verdict)
+        check(program, &check::Options { goals }, &session).map(|answer| answer.verdict)
     } else {
-        reach(program, &way.options(goals), &control).map(|report| report.verdict)
+        reach(program, &way.options(goals), &session).map(|report| report.verdict)
     };
     match verdict {
         Ok(Verdict::Holds) => Answer::Holds,

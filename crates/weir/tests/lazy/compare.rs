@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir::reach::{Engine, Form, LazyOptions, Options, reach};
-use weir::{Budget, Control, Failure, Verdict};
+use weir::{Failure, Limits, Session, Verdict};
 use weir_ir::{Address, BinaryOp, Expr, Program, Property, PropertyId, PropertyKind, Span, StateAtom, StateExpr};
 use weir_testkit::reference::{self, FinalState, Outcome};
 use weir_witness::Goal;
@@ -17,8 +17,8 @@ pub(crate) fn answer(program: &Program, goal: Goal, form: Form, states: u64) -> 
     let rounds = if form == Form::Keep { 60 } else { 20 };
     let lazy = LazyOptions { form, rounds };
     let options = Options { engine: Engine::Lazy, lazy, goals: vec![goal], ..Options::default() };
-    let control = Control { budget: Budget { states: Some(states), ..Budget::default() }, ..Control::default() };
-    match reach(program, &options, &control) {
+    let session = Session::new(Limits { states: Some(states), ..Limits::default() });
+    match reach(program, &options, &session) {
         Ok(report) => Ok(match report.verdict {
             Verdict::Holds => Some(false),
             // The run was replayed when it was made.

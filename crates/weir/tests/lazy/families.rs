@@ -5,7 +5,7 @@ use std::path::Path;
 
 use weir::reach::{Engine, Form, LazyOptions, Options, Report, reach};
 use weir::transform::delay::DelayPath;
-use weir::{Budget, Control, Failure, Limit, Verdict};
+use weir::{Failure, Limit, Limits, Session, Verdict};
 use weir_ir::{EdgeId, Expr, Instruction, Program, PropertyKind, RegId, Source, ThreadId, Value};
 use weir_testkit::sketch::{self, all_of, cell, equal, load, register_of, store, straight};
 
@@ -25,8 +25,8 @@ fn example(name: &str, defines: &[(&str, Value)]) -> Program {
 
 pub(crate) fn run(program: &Program, form: Form, states: u64, rounds: usize) -> Report {
     let options = Options { engine: Engine::Lazy, lazy: LazyOptions { form, rounds }, ..Options::default() };
-    let control = Control { budget: Budget { states: Some(states), ..Budget::default() }, ..Control::default() };
-    reach(program, &options, &control).unwrap_or_else(|failure| panic!("{}: {failure}", program.source.name()))
+    let session = Session::new(Limits { states: Some(states), ..Limits::default() });
+    reach(program, &options, &session).unwrap_or_else(|failure| panic!("{}: {failure}", program.source.name()))
 }
 
 fn is_reached(report: &Report) -> bool {
@@ -83,7 +83,7 @@ fn endless_rounds_end_at_a_limit() {
     }
     // Buffers as sets are enough to prove it.
     let options = Options { engine: Engine::Set, ..Options::default() };
-    let report = reach(&program, &options, &Control::default()).expect("an answer");
+    let report = reach(&program, &options, &Session::default()).expect("an answer");
     assert!(matches!(report.verdict, Verdict::Holds), "{:?}", report.verdict);
 }
 
@@ -99,7 +99,7 @@ fn several_loads_in_one_step_are_refused_where_stores_would_wait_past_them() {
     for form in FORMS {
         let lazy = LazyOptions { form, ..LazyOptions::default() };
         let options = Options { engine: Engine::Lazy, lazy, ..Options::default() };
-        match reach(&program, &options, &Control::default()) {
+        match reach(&program, &options, &Session::default()) {
             // The other thread's store may wait as well, and that is enough for the goal.
             Ok(report) => assert!(is_reached(&report), "{form:?}: {:?}", report.verdict),
             Err(Failure::Refused(refusal)) => assert_eq!(refusal.code, "several-loads"),
@@ -115,7 +115,7 @@ fn the_answer_does_not_depend_on_the_number_of_workers() {
         let with = |jobs: usize| {
             let jobs = jobs.try_into().expect("some");
             let options = Options { engine: Engine::Lazy, jobs, ..Options::default() };
-            let report = reach(&program, &options, &Control::default()).expect("an answer");
+            let report = reach(&program, &options, &Session::default()).expect("an answer");
             let Verdict::Violated(found) = report.verdict else { panic!("{name}: {:?}", report.verdict) };
             (found.run().clone(), report.rounds, report.statistics.states)
         };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use weir::reach::{Form, Options, reach};
-use weir::{Budget, Control, Failure, Verdict};
+use weir::{Failure, Limits, Session, Verdict};
 use weir_ir::{Program, Source};
 
 use crate::compare::FORMS;
@@ -19,8 +19,8 @@ fn word<E>(verdict: &Verdict<E>) -> Option<&'static str> {
 fn lazy(program: &Program, form: Form, states: u64) -> Option<&'static str> {
     let lazy = weir::reach::LazyOptions { form, rounds: 40 };
     let options = Options { engine: weir::reach::Engine::Lazy, lazy, ..Options::default() };
-    let control = Control { budget: Budget { states: Some(states), ..Budget::default() }, ..Control::default() };
-    match reach(program, &options, &control) {
+    let session = Session::new(Limits { states: Some(states), ..Limits::default() });
+    match reach(program, &options, &session) {
         Ok(report) => word(&report.verdict),
         Err(Failure::Refused(refusal)) if ["deadlock-with-locks", "several-loads"].contains(&refusal.code) => None,
         Err(failure) => panic!("{}: {failure}", program.source.name()),

@@ -3,7 +3,7 @@
 use weir::reach::{Options, reach};
 use weir::robust::attacks;
 use weir::transform::delay::{DelayPath, delay, shortest_path};
-use weir::{Control, Failure, Verdict};
+use weir::{Failure, Session, Verdict};
 use weir_ir::{EdgeId, Expr, Instruction, Program, PropertyId, RegId, Source, ThreadId, validate};
 use weir_testkit::sketch::{all_of, cell, equal, load, program, register_of, store, straight};
 use weir_witness::{Goal, Model};
@@ -20,14 +20,14 @@ fn store_buffering() -> Program {
 fn is_reachable(program: &Program) -> bool {
     let goals = vec![Goal::Property(PropertyId(0))];
     let options = Options { model: Model::Sc, goals, ..Options::default() };
-    matches!(reach(program, &options, &Control::default()).expect("small").verdict, Verdict::Violated(_))
+    matches!(reach(program, &options, &Session::default()).expect("small").verdict, Verdict::Violated(_))
 }
 
 #[test]
 fn what_only_tso_could_do_can_be_done_under_sc() {
     let program = store_buffering();
     assert!(!is_reachable(&program));
-    for attack in attacks(&program).open {
+    for attack in attacks(&program, &Session::default()).expect("no limit").open {
         let path = shortest_path(&program, attack).expect("there is one");
         let made = delay(&program, &[path]).expect("it is a path").program;
         assert!(validate(&made).is_empty() && is_reachable(&made));

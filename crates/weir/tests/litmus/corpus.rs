@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weir::robust::{Options, robust};
-use weir::{Control, Verdict};
+use weir::{Session, Verdict};
 use weir_witness::Model;
 
 use crate::support::{read, run, summary};
@@ -55,7 +55,7 @@ fn every_test_of_the_collections_is_robust_or_not_as_is_known() {
     for line in expected.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let columns: Vec<&str> = line.split('\t').collect();
         let test = read(columns[0], &fs::read_to_string(corpus.join(columns[0])).expect("the test is there"));
-        let report = robust(&test.program, &Options::default(), &Control::default()).expect("the engine can run it");
+        let report = robust(&test.program, &Options::default(), &Session::default()).expect("the engine can run it");
         let found = if matches!(report.verdict, Verdict::Holds) { "robust" } else { "not-robust" };
         if found != columns[7] {
             wrong.push(format!("{} is {found}, known: {}", columns[0], columns[7]));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir::Control;
+use weir::{Limits, Session};
 use weir::outcomes::{End, outcomes};
 use weir_ir::{Expr, Program, RegId, StateAtom, StateExpr, Value};
 use weir_testkit::random::{self, Config};
@@ -37,7 +37,7 @@ fn final_states_of_random_programs_are_those_of_the_naive_interpreter() {
                 }
                 let expected: BTreeSet<Vec<Value>> =
                     judged.final_states.iter().map(|state| values(&program, state, &observed)).collect();
-                let report = outcomes(&program, &observed, model, &Control::default()).expect("supported");
+                let report = outcomes(&program, &observed, model, &Session::default()).expect("supported");
                 assert_eq!(report.end, End::Complete, "seed {seed}\n{}", dump(&program));
                 assert_eq!(report.outcomes, expected, "seed {seed}, {model:?}\n{}", dump(&program));
                 compared += 1;
@@ -52,13 +52,12 @@ fn final_states_of_random_programs_are_those_of_the_naive_interpreter() {
 fn a_limit_leaves_a_part_of_the_final_states_and_says_so() {
     let program = random::program(1, &Config::crowded());
     let observed = everything(&program);
-    let all = outcomes(&program, &observed, weir_witness::Model::Tso, &Control::default()).expect("supported");
-    let mut control = Control::default();
-    control.budget.states = Some(all.states / 2);
-    let some = outcomes(&program, &observed, weir_witness::Model::Tso, &control).expect("supported");
+    let all = outcomes(&program, &observed, weir_witness::Model::Tso, &Session::default()).expect("supported");
+    let session = Session::new(Limits { states: Some(all.states / 2), ..Limits::default() });
+    let some = outcomes(&program, &observed, weir_witness::Model::Tso, &session).expect("supported");
     assert_eq!(some.end, End::Stopped(weir::Limit::States));
     assert!(some.outcomes.is_subset(&all.outcomes));
-    control.budget.states = Some(all.states);
-    let exact = outcomes(&program, &observed, weir_witness::Model::Tso, &control).expect("supported");
+    let session = Session::new(Limits { states: Some(all.states), ..Limits::default() });
+    let exact = outcomes(&program, &observed, weir_witness::Model::Tso, &session).expect("supported");
     assert_eq!((exact.end, exact.outcomes), (End::Complete, all.outcomes));
 }

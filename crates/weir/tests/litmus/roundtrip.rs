@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use weir::reach::{Options, Report, reach};
-use weir::{Control, Verdict};
+use weir::{Session, Verdict};
 use weir_ir::{Program, Source};
 use weir_syntax::weir as text;
 use weir_witness::Model;
@@ -13,7 +13,7 @@ use crate::{corpus, own};
 
 fn explored(program: &Program, model: Model, keep_dead_registers: bool) -> Report {
     let options = Options { model, keep_dead_registers, ..Options::default() };
-    reach(program, &options, &Control::default()).expect("the engine can run it")
+    reach(program, &options, &Session::default()).expect("the engine can run it")
 }
 
 fn check(path: &Path) {

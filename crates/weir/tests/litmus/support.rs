@@ -1,6 +1,6 @@
 //! Running a litmus test.
 
-use weir::Control;
+use weir::Session;
 use weir::outcomes::{End, outcomes};
 use weir_ir::Source;
 use weir_syntax::litmus::{Litmus, Results, parse};
@@ -18,7 +18,7 @@ pub(crate) fn read(name: &str, text: &str) -> Litmus {
 
 /// All final states.
 pub(crate) fn run(test: &Litmus, model: Model) -> Results {
-    let report = outcomes(&test.program, &test.expressions(), model, &Control::default())
+    let report = outcomes(&test.program, &test.expressions(), model, &Session::default())
         .unwrap_or_else(|failure| panic!("{}: {failure}", test.name));
     assert_eq!(report.end, End::Complete, "{}", test.name);
     test.results(&report.outcomes)

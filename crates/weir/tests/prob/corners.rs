@@ -3,7 +3,7 @@
 use weir::prob::{
     Obstacle, Question, Settings, Simulation, UpdatePolicy, cost, exact_probability, probability, simulate,
 };
-use weir::{Control, Failure};
+use weir::{Failure, Session};
 
 use crate::targets::read;
 
@@ -16,7 +16,7 @@ fn alternatives_are_looked_for_by_themselves() {
         );
         let (program, target) = read(&text);
         let question = Question { target, repeated: false, settings: Settings::default() };
-        let answer = exact_probability(&program, &question, &Control::default()).expect("it can be handled");
+        let answer = exact_probability(&program, &question, &Session::default()).expect("it can be handled");
         answer.expect("it is small").probability
     };
     let alone = chance("P at mid && Q at mid");
@@ -36,7 +36,7 @@ fn too_many_choices_in_one_place_do_not_keep_it_going_elsewhere() {
         forbid P.r == 5 || P at done;";
     let (program, target) = read(text);
     let question = Question { target, repeated: false, settings: Settings::default() };
-    let answer = probability(&program, &question, 1e-6, &Control::default()).expect("it can be handled");
+    let answer = probability(&program, &question, 1e-6, &Session::default()).expect("it can be handled");
     assert_eq!(answer.obstacle, Some(Obstacle::Choices));
     assert!(answer.interval.width() < 0.6, "{answer:?}");
 }
@@ -51,12 +51,12 @@ fn buffers_with_a_bound_need_no_other() {
         forbid A at end && B at end && C at end;";
     let (program, target) = read(text);
     let settings = Settings { updates: UpdatePolicy::Single, ..Settings::default() };
-    let answer = cost(&program, &target, &settings, 1e-6, &Control::default()).expect("it can be handled");
+    let answer = cost(&program, &target, &settings, 1e-6, &Session::default()).expect("it can be handled");
     let interval = answer.cost.expect("all threads end");
     assert!(answer.configurations > 2_000 && answer.obstacle.is_none(), "{answer:?}");
     assert!(interval.lower <= 11.0 && 11.0 <= interval.upper && interval.width() <= 1e-5, "{interval:?}");
     let question = Question { target, repeated: false, settings };
-    let exact = exact_probability(&program, &question, &Control::default()).expect("it can be handled");
+    let exact = exact_probability(&program, &question, &Session::default()).expect("it can be handled");
     assert_eq!(exact.map(|exact| exact.probability), Ok(weir::prob::RBig::ONE));
 }
 
@@ -64,7 +64,7 @@ fn buffers_with_a_bound_need_no_other() {
 fn large_costs_are_refused_where_they_are_stated() {
     let text = "cost fence = 2000000000; shared x; thread P { x = 1; fence; } forbid P at end;";
     let (program, target) = read(text);
-    let answer = cost(&program, &target, &Settings::default(), 1e-6, &Control::default());
+    let answer = cost(&program, &target, &Settings::default(), 1e-6, &Session::default());
     assert!(matches!(answer, Err(Failure::Refused(error)) if error.code == "cost-too-large"));
 }
 
@@ -75,7 +75,7 @@ fn means_of_large_costs_are_not_rounded_away() {
     let (program, target) = read(text);
     let jobs = std::num::NonZeroUsize::MIN;
     let simulation = Simulation { runs: 2_000, seed: 1, most_steps: 1_000, doubt: 0.001, jobs };
-    let runs = simulate(&program, &target, &Settings::default(), &simulation, &Control::default());
+    let runs = simulate(&program, &target, &Settings::default(), &simulation, &Session::default());
     let (_, interval) = runs.expect("it can be handled").cost.expect("it is reached");
     // Beside the fences: an assignment, two turns of the loop on the average, and the test that ends it.
     let truth = 3_000_000_006.0;
@@ -86,7 +86,7 @@ fn means_of_large_costs_are_not_rounded_away() {
 fn every_label_of_a_place_is_counted() {
     let text = "shared x; thread P { one: two: x = 1; } forbid P at end;";
     let (program, target) = read(text);
-    let answer = cost(&program, &target, &Settings::default(), 1e-9, &Control::default()).expect("it can be handled");
+    let answer = cost(&program, &target, &Settings::default(), 1e-9, &Session::default()).expect("it can be handled");
     let names: Vec<&str> = answer.visits.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["P at one", "P at two"]);
 }

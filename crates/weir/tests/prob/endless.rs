@@ -17,10 +17,10 @@
 use weir::prob::{
     Almost, Certainty, Interval, Obstacle, Question, almost, cost, curve, exact_probability, probability,
 };
-use weir::{Budget, Control, Limit};
+use weir::{Limit, Limits, Session};
 use weir_ir::{Program, StateExpr};
 
-use crate::naive::control;
+use crate::naive::session;
 use crate::odds::{BothOdds, Policy, UNIFORM};
 use crate::targets::read;
 
@@ -36,20 +36,20 @@ fn question(target: &StateExpr, odds: &BothOdds, repeated: bool) -> Question {
 pub(crate) fn check_probability(text: &str, odds: &BothOdds, repeated: bool, value: f64) {
     let (program, target) = read(text);
     let asked = question(&target, odds, repeated);
-    let found = probability(&program, &asked, 1e-8, &control()).expect("it can be handled");
+    let found = probability(&program, &asked, 1e-8, &session()).expect("it can be handled");
     assert!(found.obstacle.is_none() && fits(found.interval, value, 1e-8), "{odds:?} {found:?} {value} {text}");
     assert!(!found.is_complete, "it has no end: {text}");
 }
 
 fn check_cost(text: &str, odds: &BothOdds, value: f64) {
     let (program, target) = read(text);
-    let found = cost(&program, &target, &odds.settings(), 1e-7, &control()).expect("it can be handled");
+    let found = cost(&program, &target, &odds.settings(), 1e-7, &session()).expect("it can be handled");
     let interval = found.cost.expect("it is reached");
     assert!(found.obstacle.is_none() && fits(interval, value, 1e-7 * value.max(1.0)), "{found:?} {value} {text}");
 }
 
 fn certainty(program: &Program, asked: &Question, which: Almost) -> Option<bool> {
-    match almost(program, asked, which, &control()).expect("it can be handled").certainty {
+    match almost(program, asked, which, &session()).expect("it can be handled").certainty {
         Certainty::Holds { .. } => Some(true),
         Certainty::Fails(_) => Some(false),
         Certainty::Unknown(_) => None,
@@ -87,8 +87,8 @@ fn buffers_are_empty_after_as_many_steps_as_was_worked_out() {
 #[test]
 fn endless_chains_have_no_exact_solution() {
     let (program, target) = read(&reader((1, 1), "", "Q at read && Q.r == 0"));
-    let budget = Budget { states: Some(300), ..Budget::default() };
-    let limited = Control { budget, ..Control::default() };
+    let limits = Limits { states: Some(300), ..Limits::default() };
+    let limited = Session::new(limits);
     let exact = exact_probability(&program, &question(&target, &UNIFORM, false), &limited);
     assert_eq!(exact.expect("it can be handled"), Err(Obstacle::Limit(Limit::States)));
 }
@@ -96,7 +96,7 @@ fn endless_chains_have_no_exact_solution() {
 #[test]
 fn nothing_bounds_how_long_buffers_take_if_they_drain_one_by_one() {
     let (program, target) = read("shared x; thread P { loop { x = 1; } } forbid x == 1;");
-    let found = cost(&program, &target, &SINGLE.settings(), 1e-6, &control()).expect("it can be handled");
+    let found = cost(&program, &target, &SINGLE.settings(), 1e-6, &session()).expect("it can be handled");
     assert_eq!(found.obstacle, Some(Obstacle::Unbounded));
     let interval = found.cost.expect("it is reached");
     assert!(interval.lower <= std::f64::consts::E && interval.upper == f64::INFINITY, "{interval:?}");
@@ -107,7 +107,7 @@ fn the_first_steps_are_those_of_the_lengths_of_the_buffer() {
     // How likely each length is, step by step; what is empty has arrived.
     let (mut lengths, mut there) = (vec![1.0], 0.0);
     let (program, target) = read("shared x; thread P { loop { x = 1; } } forbid x == 1;");
-    let found = curve(&program, &target, &UNIFORM.settings(), 30, &control()).expect("it can be handled");
+    let found = curve(&program, &target, &UNIFORM.settings(), 30, &session()).expect("it can be handled");
     assert_eq!((found.points.len(), found.obstacle), (31, None));
     for point in found.points {
         assert!(fits(point, there, 1e-6), "{point:?} {there}");

@@ -6,7 +6,7 @@
 //! [`endless`](super::endless).
 
 use weir::prob::{Almost, Certainty, Obstacle, Probability, Question, almost, probability};
-use weir::{Budget, Control};
+use weir::{Limits, Session};
 
 use crate::endless::{check_almost, check_probability};
 use crate::odds::{BothOdds, Policy, UNIFORM};
@@ -19,9 +19,9 @@ fn beside(locking: &str, target: &str) -> String {
 /// What is found within a few configurations.
 fn within(text: &str, odds: &BothOdds, repeated: bool) -> Probability {
     let (program, target) = read(text);
-    let budget = Budget { states: Some(2_200), ..Budget::default() };
+    let limits = Limits { states: Some(2_200), ..Limits::default() };
     let asked = Question { target, repeated, settings: odds.settings() };
-    probability(&program, &asked, 1e-8, &Control { budget, ..Control::default() }).expect("it can be handled")
+    probability(&program, &asked, 1e-8, &Session::new(limits)).expect("it can be handled")
 }
 
 const ALL: [BothOdds; 3] = [
@@ -46,7 +46,7 @@ fn a_lock_that_is_kept_ends_all_draining() {
             let (program, target) = read(&text);
             let asked = Question { target, repeated: true, settings: odds.settings() };
             let ask =
-                |which| almost(&program, &asked, which, &Control::default()).expect("it can be handled").certainty;
+                |which| almost(&program, &asked, which, &Session::default()).expect("it can be handled").certainty;
             assert!(matches!(ask(Almost::Surely), Certainty::Fails(_)), "{odds:?} {text}");
             // It is almost never reached again and again, but nothing that is known of such locks says so.
             assert_eq!(ask(Almost::Never), Certainty::Unknown(Obstacle::Unbounded), "{odds:?} {text}");

@@ -5,14 +5,14 @@ use weir::prob::{
     exact_probability, frequencies, probability,
 };
 use weir::prob::{Simulation, simulate, simulated_frequencies};
-use weir::{Budget, Control};
+use weir::{Limits, Session};
 
 use crate::targets::{read, register};
 
 fn exact(text: &str) -> RBig {
     let (program, target) = read(text);
     let question = Question { target, repeated: false, settings: Settings::default() };
-    let answer = exact_probability(&program, &question, &Control::default()).expect("it can be handled");
+    let answer = exact_probability(&program, &question, &Session::default()).expect("it can be handled");
     answer.expect("it is small").probability
 }
 
@@ -47,7 +47,7 @@ fn sequences_are_counted_not_outcomes() {
 fn waiting_costs_nothing_and_ends() {
     let text = "cost fence = 20; cost store = 3; shared x; thread P { x = 1; fence; } forbid P at end;";
     let (program, target) = read(text);
-    let answer = exact_cost(&program, &target, &Settings::default(), &Control::default());
+    let answer = exact_cost(&program, &target, &Settings::default(), &Session::default());
     assert_eq!(answer.expect("it can be handled").expect("it is small").cost, Some(fraction(23, 1)));
 }
 
@@ -58,7 +58,7 @@ fn the_paper_reads_a_one_almost_surely() {
     let target = weir_testkit::sketch::equal(register(&program, 1, "a"), 1);
     for repeated in [false, true] {
         let question = Question { target: target.clone(), repeated, settings: Settings::default() };
-        let answer = probability(&program, &question, 1e-9, &Control::default()).expect("it can be handled");
+        let answer = probability(&program, &question, 1e-9, &Session::default()).expect("it can be handled");
         assert!(answer.interval.lower > 1.0 - 1e-9 && answer.interval.upper == 1.0, "{answer:?}");
     }
 }
@@ -66,7 +66,7 @@ fn the_paper_reads_a_one_almost_surely() {
 fn certainty(text: &str, which: Almost, repeated: bool) -> Option<bool> {
     let (program, target) = read(text);
     let question = Question { target, repeated, settings: Settings::default() };
-    match almost(&program, &question, which, &Control::default()).expect("it can be handled").certainty {
+    match almost(&program, &question, which, &Session::default()).expect("it can be handled").certainty {
         Certainty::Holds { .. } => Some(true),
         Certainty::Fails(_) => Some(false),
         Certainty::Unknown(_) => None,
@@ -100,7 +100,7 @@ fn what_is_out_of_reach_is_almost_never_met_even_with_endless_buffers() {
     assert_eq!(certainty(text, Almost::Never, false), Some(true));
     let (program, target) = read(text);
     let question = Question { target, repeated: false, settings: Settings::default() };
-    let answer = probability(&program, &question, 1e-9, &Control::default()).expect("it can be handled");
+    let answer = probability(&program, &question, 1e-9, &Session::default()).expect("it can be handled");
     assert_eq!((answer.interval.lower, answer.interval.upper), (0.0, 0.0));
 }
 
@@ -130,7 +130,7 @@ fn the_order_of_stores_in_endless_buffers_counts() {
         for repeated in [false, true] {
             let (program, target) = read(&format!("{stuck} forbid {target};"));
             let question = Question { target, repeated, settings: Settings::default() };
-            let answer = probability(&program, &question, 1e-6, &Control::default()).expect("it can be handled");
+            let answer = probability(&program, &question, 1e-6, &Session::default()).expect("it can be handled");
             assert!(answer.obstacle.is_none() && answer.interval.width() <= 1e-6, "{answer:?}");
             assert!(answer.interval.lower <= value && value <= answer.interval.upper, "{answer:?}");
         }
@@ -149,8 +149,8 @@ fn the_exact_engine_is_asked_about_many_threads_too() {
     assert_ne!(certainty(&text, Almost::Never, false), Some(true));
     let (program, target) = read(&text);
     let question = Question { target, repeated: false, settings: Settings::default() };
-    let budget = Budget { states: Some(20_000), ..Budget::default() };
-    let answer = probability(&program, &question, 1e-9, &Control { budget, ..Control::default() });
+    let limits = Limits { states: Some(20_000), ..Limits::default() };
+    let answer = probability(&program, &question, 1e-9, &Session::new(limits));
     assert!(answer.expect("it can be handled").interval.upper > 0.0);
 }
 
@@ -174,7 +174,7 @@ fn a_lock_that_is_given_back_lets_buffers_drain() {
         assert_eq!(certainty(text, Almost::Never, repeated), Some(false), "repeated: {repeated}");
     }
     let (program, target) = read(text);
-    let answer = cost(&program, &target, &Settings::default(), 1e-3, &Control::default()).expect("it can be handled");
+    let answer = cost(&program, &target, &Settings::default(), 1e-3, &Session::default()).expect("it can be handled");
     assert!(answer.obstacle.is_none() && answer.cost.is_some_and(|cost| cost.width() <= 1e-3), "{answer:?}");
 }
 
@@ -193,12 +193,12 @@ fn nothing_is_claimed_where_a_lock_may_be_held_for_ever() {
 #[test]
 fn costs_with_endless_buffers_are_enclosed() {
     let (program, target) = read(PAPER);
-    let answer = cost(&program, &target, &Settings::default(), 1e-4, &Control::default()).expect("it can be handled");
+    let answer = cost(&program, &target, &Settings::default(), 1e-4, &Session::default()).expect("it can be handled");
     let interval = answer.cost.expect("it is reached");
     assert!(answer.obstacle.is_none() && interval.width() <= 1e-4, "{answer:?}");
     let jobs = std::num::NonZeroUsize::MIN;
     let simulation = Simulation { runs: 20_000, seed: 3, most_steps: 100_000, doubt: 0.001, jobs };
-    let runs = simulate(&program, &target, &Settings::default(), &simulation, &Control::default()).expect("as before");
+    let runs = simulate(&program, &target, &Settings::default(), &simulation, &Session::default()).expect("as before");
     let (_, estimate) = runs.cost.expect("it is reached");
     assert!(estimate.lower <= interval.upper && interval.lower <= estimate.upper, "{interval:?} {estimate:?}");
 }
@@ -207,7 +207,7 @@ fn costs_with_endless_buffers_are_enclosed() {
 fn labels_are_counted() {
     let text = "shared x; thread P { let i = 0; while i < 3 { again: skip; i = i + 1; } } forbid P at end;";
     let (program, target) = read(text);
-    let answer = cost(&program, &target, &Settings::default(), 1e-9, &Control::default()).expect("it can be handled");
+    let answer = cost(&program, &target, &Settings::default(), 1e-9, &Session::default()).expect("it can be handled");
     let (label, visits) = &answer.visits[0];
     assert_eq!(label, "P at again");
     assert!(visits.lower <= 3.0 && 3.0 <= visits.upper && visits.width() < 1e-9, "{visits:?}");
@@ -217,7 +217,7 @@ fn labels_are_counted() {
 fn the_curve_ends_at_the_probability() {
     let text = "shared x; thread P { x = 1; } thread Q { let r = x; } forbid Q at end && Q.r == 1;";
     let (program, target) = read(text);
-    let found = curve(&program, &target, &Settings::default(), 3, &Control::default()).expect("it can be handled");
+    let found = curve(&program, &target, &Settings::default(), 3, &Session::default()).expect("it can be handled");
     let bounds: Vec<(f64, f64)> = found.points.iter().map(|point| (point.lower, point.upper)).collect();
     let values = [0.0, 0.0, 0.25, 0.25];
     assert_eq!(bounds.len(), values.len());
@@ -232,7 +232,7 @@ fn odds_can_be_chosen() {
     let (program, target) = read(text);
     let with = |settings| {
         let question = Question { target: target.clone(), repeated: false, settings };
-        exact_probability(&program, &question, &Control::default())
+        exact_probability(&program, &question, &Session::default())
             .expect("it can be handled")
             .expect("small")
             .probability
@@ -251,7 +251,7 @@ fn a_scheduler_with_memory_stays_with_a_thread() {
     let settings = Settings { stickiness: Fraction::parse("3"), ..Settings::default() };
     let question = Question { target, repeated: false, settings };
     let answer =
-        exact_probability(&program, &question, &Control::default()).expect("it can be handled").expect("small");
+        exact_probability(&program, &question, &Session::default()).expect("it can be handled").expect("small");
     // P first: one half; P again: three quarters.
     assert_eq!(answer.probability, fraction(3, 8));
 }
@@ -261,7 +261,7 @@ fn loops_are_taken_more_often_than_what_surrounds_them() {
     let (program, _) = read("shared x; thread P { x = 1; loop { let r = x; } } forbid x == 7;");
     let jobs = std::num::NonZeroUsize::MIN;
     let simulation = Simulation { runs: 10, seed: 1, most_steps: 100, doubt: 0.001, jobs };
-    let found = simulated_frequencies(&program, &Settings::default(), &simulation, &Control::default())
+    let found = simulated_frequencies(&program, &Settings::default(), &simulation, &Session::default())
         .expect("it can be handled");
     assert_eq!(found[0].1, 1.0);
     assert_eq!(found.iter().map(|(_, times)| times).sum::<f64>(), 100.0);
@@ -271,18 +271,18 @@ fn loops_are_taken_more_often_than_what_surrounds_them() {
 fn expected_numbers_of_executions_are_those_of_random_runs() {
     // The loop ends when the store has arrived: after each of its steps with one half, and P comes by in one half of all steps.
     let (program, _) = read("shared x; thread P { x = 1; skip; } thread Q { while x == 0 { skip; } } forbid x == 7;");
-    let (settings, control) = (Settings::default(), Control::default());
+    let (settings, session) = (Settings::default(), Session::default());
     let certain =
-        frequencies(&program, &settings, 1_000, 1 << 20, &control).expect("it can be handled").expect("small");
+        frequencies(&program, &settings, 1_000, 1 << 20, &session).expect("it can be handled").expect("small");
     let jobs = std::num::NonZeroUsize::MIN;
     let simulation = Simulation { runs: 20_000, seed: 1, most_steps: 1_000, doubt: 0.001, jobs };
-    let simulated = simulated_frequencies(&program, &settings, &simulation, &control).expect("it can be handled");
+    let simulated = simulated_frequencies(&program, &settings, &simulation, &session).expect("it can be handled");
     for ((edge, interval), (same, times)) in certain.into_iter().zip(simulated) {
         assert_eq!(edge, same);
         assert!(interval.width() < 1e-6, "{interval:?}");
         assert!((interval.lower - times).abs() < 0.05 * times.max(1.0), "{edge:?} {interval:?} {times}");
     }
-    assert_eq!(frequencies(&program, &settings, 1_000, 3, &control), Ok(None));
+    assert_eq!(frequencies(&program, &settings, 1_000, 3, &session), Ok(None));
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn simulations_do_not_depend_on_the_number_of_workers() {
             doubt: 0.001,
             jobs: std::num::NonZeroUsize::new(jobs).expect("not zero"),
         };
-        simulate(&program, &target, &Settings::default(), &simulation, &Control::default()).expect("it can be handled")
+        simulate(&program, &target, &Settings::default(), &simulation, &Session::default()).expect("it can be handled")
     };
     assert_eq!(with(1), with(3));
 }

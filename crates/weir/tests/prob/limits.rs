@@ -7,17 +7,17 @@ use weir::prob::{
     Almost, Certainty, Fraction, Obstacle, Question, RBig, Settings, Simulation, UpdatePolicy, almost, cost, curve,
     exact_probability, frequencies, probability, simulate, simulated_frequencies,
 };
-use weir::{Budget, Control, Limit};
+use weir::{Limit, Limits, Session};
 
 use crate::naive::holds;
 use crate::targets::read;
 
-fn states(most: u64) -> Control {
-    Control { budget: Budget { states: Some(most), ..Budget::default() }, ..Control::default() }
+fn states(most: u64) -> Session {
+    Session::new(Limits { states: Some(most), ..Limits::default() })
 }
 
-fn no_time() -> Control {
-    Control { budget: Budget { time: Some(Duration::ZERO), ..Budget::default() }, ..Control::default() }
+fn no_time() -> Session {
+    Session::new(Limits { time: Some(Duration::ZERO), ..Limits::default() })
 }
 
 /// Q reads a 1 with probability 1/4, and that takes a few configurations to find out.
@@ -66,11 +66,11 @@ fn time_comes_to_an_end() {
 #[test]
 fn small_chains_are_known_as_a_whole() {
     let (program, asked) = ask("thread P { skip; hit: skip; skip; } forbid P at hit;");
-    let found = probability(&program, &asked, 1e-6, &Control::default()).expect("it can be handled");
+    let found = probability(&program, &asked, 1e-6, &Session::default()).expect("it can be handled");
     assert_eq!((found.configurations, found.is_complete), (2, true));
     assert!(found.interval.lower > 1.0 - 1e-12 && found.interval.upper == 1.0, "{found:?}");
     let again = Question { repeated: true, ..asked };
-    let found = probability(&program, &again, 1e-6, &Control::default()).expect("it can be handled");
+    let found = probability(&program, &again, 1e-6, &Session::default()).expect("it can be handled");
     assert_eq!((found.configurations, found.is_complete), (4, true));
     assert!(found.interval.lower == 0.0 && found.interval.upper < 1e-12, "{found:?}");
 }
@@ -81,7 +81,7 @@ fn drained_configurations_are_listed_once_each() {
         let (program, asked) = ask(text);
         let settings = Settings { stickiness: Fraction::parse("9"), ..Settings::default() };
         let asked = Question { repeated, settings, ..asked };
-        match almost(&program, &asked, which, &Control::default()).expect("it can be handled").certainty {
+        match almost(&program, &asked, which, &Session::default()).expect("it can be handled").certainty {
             Certainty::Holds { plain, shown } => (plain, shown.len()),
             other => panic!("{other:?}"),
         }
@@ -106,9 +106,9 @@ fn odds_that_cannot_be_counted_are_told() {
     let fine = Fraction { numerator: 750_000_001, denominator: 1_000_000_000 };
     let settings = Settings { updates: UpdatePolicy::Geometric(fine), ..Settings::default() };
     let asked = Question { settings, ..asked };
-    let found = probability(&program, &asked, 1e-12, &Control::default()).expect("it can be handled");
+    let found = probability(&program, &asked, 1e-12, &Session::default()).expect("it can be handled");
     assert_eq!((found.obstacle, found.is_complete), (Some(Obstacle::Odds), false), "{found:?}");
-    let exact = exact_probability(&program, &asked, &Control::default()).expect("it can be handled");
+    let exact = exact_probability(&program, &asked, &Session::default()).expect("it can be handled");
     assert_eq!(exact.err(), Some(Obstacle::Fractions));
 }
 
@@ -116,9 +116,9 @@ fn odds_that_cannot_be_counted_are_told() {
 fn arithmetic_has_a_precision() {
     let (program, asked) = ask("shared x; thread P { x = 1; } thread Q { let r = 0; while r == 0 { r = x; choose { skip; break; } or { skip; } } }
         forbid Q at end && Q.r == 1;");
-    let found = probability(&program, &asked, 1e-18, &Control::default()).expect("it can be handled");
+    let found = probability(&program, &asked, 1e-18, &Session::default()).expect("it can be handled");
     assert_eq!((found.obstacle, found.is_complete), (Some(Obstacle::Precision), true));
-    let exact = exact_probability(&program, &asked, &Control::default()).expect("it can be handled").expect("small");
+    let exact = exact_probability(&program, &asked, &Session::default()).expect("it can be handled").expect("small");
     assert!(found.interval.width() < 1e-12 && holds(found.interval, &exact.probability), "{found:?}");
 }
 
@@ -128,7 +128,7 @@ fn runs_that_are_too_long_stay_undecided() {
         read("thread P { let r = 0; while r == 0 { r = any 0..1; } done: skip; skip; } forbid P at done;");
     let runs = |runs, most_steps| {
         let simulation = Simulation { runs, seed: 3, most_steps, doubt: 0.001, jobs: NonZeroUsize::MIN };
-        simulate(&program, &target, &Settings::default(), &simulation, &Control::default()).expect("it can be handled")
+        simulate(&program, &target, &Settings::default(), &simulation, &Session::default()).expect("it can be handled")
     };
     // An assignment, a test and a value at the least, and the test that ends the loop.
     let none = runs(50, 3);
@@ -145,10 +145,10 @@ fn runs_that_are_too_long_stay_undecided() {
 fn simulated_runs_end_where_nothing_can_happen() {
     let (program, target) = read("shared x; thread P { x = 1; x = 2; } forbid x == 3;");
     let simulation = Simulation { runs: 20, seed: 3, most_steps: 1_000, doubt: 0.001, jobs: NonZeroUsize::MIN };
-    let found = simulate(&program, &target, &Settings::default(), &simulation, &Control::default());
+    let found = simulate(&program, &target, &Settings::default(), &simulation, &Session::default());
     let found = found.expect("it can be handled");
     assert_eq!((found.hits, found.undecided, found.runs), (0, 0, 20));
-    let counts = simulated_frequencies(&program, &Settings::default(), &simulation, &Control::default());
+    let counts = simulated_frequencies(&program, &Settings::default(), &simulation, &Session::default());
     assert_eq!(counts.expect("as before").iter().map(|(_, count)| *count).collect::<Vec<f64>>(), [1.0, 1.0]);
 }
 
@@ -156,7 +156,7 @@ fn simulated_runs_end_where_nothing_can_happen() {
 fn frequencies_are_counted_within_so_many_moves() {
     // Two steps, each with one way on; then nothing is left to follow.
     let (program, _) = read("thread P { skip; skip; } forbid P at end;");
-    let count = |moves| frequencies(&program, &Settings::default(), 10, moves, &Control::default()).expect("handled");
+    let count = |moves| frequencies(&program, &Settings::default(), 10, moves, &Session::default()).expect("handled");
     assert_eq!(count(1), None);
     let found = count(20).expect("enough");
     assert!(found.iter().all(|(_, times)| times.lower > 0.999_999 && times.upper < 1.000_001), "{found:?}");

@@ -7,7 +7,7 @@ use weir::prob::{
     Almost, Certainty, Interval, Question, RBig, Simulation, almost, cost, curve, exact_cost, exact_probability,
     frequencies, probability, simulate,
 };
-use weir::{Budget, Control};
+use weir::{Limits, Session};
 use weir_ir::{Program, StateExpr};
 use weir_testkit::chance::{Chain, Happening};
 use weir_testkit::dump;
@@ -52,9 +52,9 @@ impl Score {
 }
 
 /// Every call comes to an end, also if something is broken.
-pub(crate) fn control() -> Control {
-    let budget = Budget { states: Some(60_000), time: Some(Duration::from_secs(20)), ..Budget::default() };
-    Control { budget, ..Control::default() }
+pub(crate) fn session() -> Session {
+    let limits = Limits { states: Some(60_000), time: Some(Duration::from_secs(20)), ..Limits::default() };
+    Session::new(limits)
 }
 
 /// Whether a probability is neither 0 nor 1.
@@ -124,11 +124,11 @@ impl Case {
 
     fn probability(&self, repeated: bool, value: &RBig) {
         let question = self.question(repeated);
-        let exact = exact_probability(&self.program, &question, &control()).expect("it can be handled");
+        let exact = exact_probability(&self.program, &question, &session()).expect("it can be handled");
         let exact = exact.unwrap_or_else(|obstacle| panic!("{obstacle:?} {}", self.context()));
         assert_eq!(exact.probability, *value, "repeated: {repeated} {}", self.context());
         assert_eq!(exact.cost, None, "nobody asked");
-        let found = probability(&self.program, &question, 1e-9, &control()).expect("it can be handled");
+        let found = probability(&self.program, &question, 1e-9, &session()).expect("it can be handled");
         assert_eq!((found.obstacle, found.is_complete), (None, true), "{found:?} {}", self.context());
         let fits = found.interval.width() <= 1e-9 && holds(found.interval, value);
         assert!(fits, "repeated: {repeated} {found:?} {value} {}", self.context());
@@ -137,7 +137,7 @@ impl Case {
     /// Whether a run was shown.
     fn almost(&self, chain: &Chain, which: Almost, repeated: bool, value: &RBig) -> bool {
         let wanted = if which == Almost::Surely { RBig::ONE } else { RBig::ZERO };
-        let found = almost(&self.program, &self.question(repeated), which, &control()).expect("it can be handled");
+        let found = almost(&self.program, &self.question(repeated), which, &session()).expect("it can be handled");
         let context = || format!("{which:?} repeated: {repeated} {value} {found:?} {}", self.context());
         match &found.certainty {
             Certainty::Holds { plain, shown } => {
@@ -165,10 +165,10 @@ impl Case {
 
     fn cost(&self, chain: &Chain) {
         let (settings, value) = (self.settings.settings(), chain.cost());
-        let exact = exact_cost(&self.program, &self.target, &settings, &control()).expect("it can be handled");
+        let exact = exact_cost(&self.program, &self.target, &settings, &session()).expect("it can be handled");
         let exact = exact.unwrap_or_else(|obstacle| panic!("{obstacle:?} {}", self.context()));
         assert_eq!(exact.cost, value, "{}", self.context());
-        let found = cost(&self.program, &self.target, &settings, 1e-6, &control()).expect("it can be handled");
+        let found = cost(&self.program, &self.target, &settings, 1e-6, &session()).expect("it can be handled");
         assert_eq!((found.obstacle, found.is_complete), (None, true), "{found:?} {}", self.context());
         assert_eq!(found.cost.is_some(), value.is_some(), "{found:?} {}", self.context());
         assert!(holds(found.probability, &exact.probability), "{found:?} {}", self.context());
@@ -193,12 +193,12 @@ impl Case {
     fn soon(&self, chain: &Chain) {
         const STEPS: usize = 6;
         let settings = self.settings.settings();
-        let found = curve(&self.program, &self.target, &settings, STEPS, &control()).expect("it can be handled");
+        let found = curve(&self.program, &self.target, &settings, STEPS, &session()).expect("it can be handled");
         assert_eq!((found.points.len(), found.obstacle), (STEPS + 1, None), "{}", self.context());
         for (point, value) in found.points.iter().zip(chain.curve(STEPS)) {
             assert!(holds(*point, &value) && point.width() <= 1e-9, "{point:?} {value} {}", self.context());
         }
-        let found = frequencies(&self.program, &settings, STEPS, 1 << 20, &control()).expect("it can be handled");
+        let found = frequencies(&self.program, &settings, STEPS, 1 << 20, &session()).expect("it can be handled");
         let counts = chain.frequencies(STEPS);
         for (edge, interval) in found.expect("it is small") {
             let value = counts.get(&edge).cloned().unwrap_or(RBig::ZERO);
@@ -210,7 +210,7 @@ impl Case {
     /// Random runs, as many.
     pub(crate) fn simulate(&self, chain: &Chain, runs: u64) {
         let simulation = Simulation { runs, seed: 11, most_steps: 5_000, doubt: 1e-6, jobs: NonZeroUsize::MIN };
-        let found = simulate(&self.program, &self.target, &self.settings.settings(), &simulation, &control());
+        let found = simulate(&self.program, &self.target, &self.settings.settings(), &simulation, &session());
         let found = found.expect("it can be handled");
         assert_eq!((found.runs, found.limit), (runs, None), "{}", self.context());
         let value = chain.probability();

@@ -8,15 +8,15 @@ use weir::prob::{
     Almost, Certainty, Fraction, Interval, Question, Settings, Simulation, UpdatePolicy, almost, cost, probability,
     simulate,
 };
-use weir::{Budget, Control};
+use weir::{Limits, Session};
 use weir_ir::{BinaryOp, Expr, Program, PropertyKind, StateExpr};
 use weir_testkit::chance::{Chain, Odds};
 use weir_testkit::random::{Config, Statement, condition, program};
 use weir_testkit::{Rng, dump};
 
-fn control() -> Control {
-    let budget = Budget { states: Some(4_000), time: Some(Duration::from_secs(20)), ..Budget::default() };
-    Control { budget, ..Control::default() }
+fn session() -> Session {
+    let limits = Limits { states: Some(4_000), time: Some(Duration::from_secs(20)), ..Limits::default() };
+    Session::new(limits)
 }
 
 fn simulation(runs: u64) -> Simulation {
@@ -69,18 +69,18 @@ fn compare(
     context: &dyn Fn() -> String,
 ) {
     let question = Question { target: target.clone(), repeated: false, settings: settings.clone() };
-    let found = probability(program, &question, 1e-4, &control()).expect("it can be handled");
+    let found = probability(program, &question, 1e-4, &session()).expect("it can be handled");
     assert!(found.interval.lower <= found.interval.upper, "{found:?} {}", context());
-    let runs = simulate(program, target, settings, &simulation(400), &control()).expect("it can be handled");
+    let runs = simulate(program, target, settings, &simulation(400), &session()).expect("it can be handled");
     let estimate = runs.probability;
     score.add(found.interval, estimate, 1e-4, || format!("{found:?} {runs:?} {}", context()));
     agrees_with_certainty(program, &question, found.interval, score, context);
     let again = Question { repeated: true, ..question };
-    let repeated = probability(program, &again, 1e-4, &control()).expect("it can be handled").interval;
+    let repeated = probability(program, &again, 1e-4, &session()).expect("it can be handled").interval;
     // Whoever is there again and again is there.
     assert!(repeated.lower <= found.interval.upper, "{repeated:?} {found:?} {}", context());
     agrees_with_certainty(program, &again, repeated, score, context);
-    let found = cost(program, target, settings, 1e-2, &control()).expect("it can be handled");
+    let found = cost(program, target, settings, 1e-2, &session()).expect("it can be handled");
     if let (Some(certain), Some((_, estimate)), true) = (found.cost, runs.cost, runs.undecided == 0 && runs.hits >= 100)
     {
         score.compared += 1;
@@ -101,7 +101,7 @@ fn agrees_with_certainty(
     context: &dyn Fn() -> String,
 ) {
     let mut ask = |which| {
-        let found = almost(program, question, which, &control()).expect("it can be handled").certainty;
+        let found = almost(program, question, which, &session()).expect("it can be handled").certainty;
         score.asked += 1;
         score.answered += u64::from(!matches!(found, Certainty::Unknown(_)));
         found
@@ -175,11 +175,10 @@ fn every_example_agrees_with_simulation() {
             continue;
         }
         let question = Question { target: target.clone(), repeated: false, settings: Settings::default() };
-        let budget = Budget { states: Some(1_000), time: Some(Duration::from_secs(5)), ..Budget::default() };
-        let control = Control { budget, ..Control::default() };
-        let Ok(found) = probability(&program, &question, 1e-3, &control) else { continue };
+        let limits = Limits { states: Some(1_000), time: Some(Duration::from_secs(5)), ..Limits::default() };
+        let Ok(found) = probability(&program, &question, 1e-3, &Session::new(limits)) else { continue };
         let simulation = Simulation { most_steps: 100, ..simulation(100) };
-        let runs = simulate(&program, &target, &Settings::default(), &simulation, &control).expect("as before");
+        let runs = simulate(&program, &target, &Settings::default(), &simulation, &Session::new(limits)).expect("as before");
         score.add(found.interval, runs.probability, 1e-3, || format!("{found:?} {runs:?} {}", path.display()));
     }
     score.check(60);

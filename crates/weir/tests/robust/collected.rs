@@ -6,7 +6,7 @@ use weir::Verdict;
 use weir::robust::{Method, triangular_races};
 use weir_ir::{Program, Source};
 
-use crate::judge::{METHODS, control, judge_witness, report};
+use crate::judge::{METHODS, judge_witness, report, session};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -35,7 +35,7 @@ fn source(path: &Path) -> Source {
 }
 
 fn race_free(program: &Program) -> Option<bool> {
-    match triangular_races(program, std::num::NonZeroUsize::MIN, &control()).ok()?.verdict {
+    match triangular_races(program, std::num::NonZeroUsize::MIN, &session()).ok()?.verdict {
         Verdict::Holds => Some(true),
         Verdict::Violated(_) => Some(false),
         Verdict::Unknown(_) => None,

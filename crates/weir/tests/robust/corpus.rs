@@ -1,6 +1,6 @@
 //! Trencher's programs in `../shared/corpus`, which are not part of the repository: their verdicts and numbers of fences are known.
 
-use weir::Control;
+use weir::Session;
 use weir::fences::{Aim, Fences, Options, at_locations, fences};
 use weir_ir::Source;
 
@@ -16,7 +16,7 @@ fn trenchers_programs_have_the_verdicts_and_fences_that_are_known() {
         let places: Vec<_> = at_locations(&program).into_iter().map(|at| at.place).collect();
         let found = |aim| {
             let options = Options { aim, ..Options::default() };
-            let report = fences(&program, &places, &options, &Control::default()).expect("an answer");
+            let report = fences(&program, &places, &options, &Session::default()).expect("an answer");
             let Fences::Cheapest(sets) = &report.fences else { panic!("{file}: {:?}", report.fences) };
             sets[0].len().to_string()
         };

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use weir::fences::feasible_attacks;
 use weir::robust::{Attack, Attacks, Method, Options, Race, Report, robust, triangular_races};
-use weir::{Budget, Control, Failure, Verdict};
+use weir::{Failure, Limits, Session, Verdict};
 use weir_ir::{EdgeId, Instruction, Multiplicity, Program, ThreadId};
-use weir_testkit::traces::{self, Limits, Move, executed, feasible, is_robust, is_sc_trace};
+use weir_testkit::traces::{self, Bounds, Move, executed, feasible, is_robust, is_sc_trace};
 use weir_witness::{Action, Model, Run};
 
 /// Runs are followed as far as this by default.
-pub(crate) const LIMITS: Limits = Limits { deeds: 24, ways: 12_000 };
+pub(crate) const LIMITS: Bounds = Bounds { deeds: 24, ways: 12_000 };
 
 /// What the definitions say; `None` where that is too much work.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -41,20 +41,20 @@ pub(crate) struct Count {
 pub(crate) const METHODS: [Method; 3] = [Method::Attacks, Method::Instrumented, Method::Single];
 
 /// Enough for all programs here; and an end for a search that has none.
-pub(crate) fn control() -> Control {
+pub(crate) fn session() -> Session {
     within(100_000)
 }
 
 /// At most so many states for each search, and some seconds for all of them together.
-pub(crate) fn within(states: u64) -> Control {
+pub(crate) fn within(states: u64) -> Session {
     let time = Some(std::time::Duration::from_secs(20));
-    Control { budget: Budget { states: Some(states), time, ..Budget::default() }, ..Control::default() }
+    Session::new(Limits { states: Some(states), time, ..Limits::default() })
 }
 
 /// What a method says; `None` if the instrumentation says that it has no room for the addresses of the program.
 pub(crate) fn report(program: &Program, method: Method, jobs: usize) -> Result<Option<Report>, String> {
     let options = Options { method, jobs: jobs.try_into().expect("some workers") };
-    match robust(program, &options, &control()) {
+    match robust(program, &options, &session()) {
         Ok(report) => Ok(Some(report)),
         Err(Failure::Refused(diagnostic)) if ["no-room", "state-too-large"].contains(&diagnostic.code) => Ok(None),
         Err(failure) => Err(failure.to_string()),
@@ -62,7 +62,7 @@ pub(crate) fn report(program: &Program, method: Method, jobs: usize) -> Result<O
 }
 
 /// What the definitions say of a program.
-pub(crate) fn truth(program: &Program, limits: Limits) -> Truth {
+pub(crate) fn truth(program: &Program, limits: Bounds) -> Truth {
     let robust = is_robust(program, limits);
     let found = feasible(program, limits, false);
     let attack = |&(thread, store, load): &(ThreadId, EdgeId, EdgeId)| Attack { thread, store, load };
@@ -79,7 +79,7 @@ pub(crate) fn truth(program: &Program, limits: Limits) -> Truth {
 }
 
 /// Compares all that is said of a program with the definitions, and counts it.
-pub(crate) fn judge(program: &Program, limits: Limits, count: &mut Count) -> Result<(), String> {
+pub(crate) fn judge(program: &Program, limits: Bounds, count: &mut Count) -> Result<(), String> {
     let truth = truth(program, limits);
     count.programs += 1;
     count.decided += usize::from(truth.robust.is_some());
@@ -180,7 +180,7 @@ fn drains(instruction: &Instruction) -> bool {
 fn judge_feasible(program: &Program, truth: &Truth, count: &mut Count) -> Result<(), String> {
     let Some(expected) = &truth.feasible else { return Ok(()) };
     let (attacks, found, limit) =
-        feasible_attacks(program, &Options::default(), &control()).map_err(|failure| failure.to_string())?;
+        feasible_attacks(program, &Options::default(), &session()).map_err(|failure| failure.to_string())?;
     same("attacks", pairs(program), attacks)?;
     if limit.is_none() {
         count.feasible += 1;
@@ -190,7 +190,7 @@ fn judge_feasible(program: &Program, truth: &Truth, count: &mut Count) -> Result
 }
 
 fn judge_race(program: &Program, truth: &Truth, count: &mut Count) -> Result<(), String> {
-    let found = match triangular_races(program, std::num::NonZeroUsize::MIN, &control()) {
+    let found = match triangular_races(program, std::num::NonZeroUsize::MIN, &session()) {
         Ok(report) => report.verdict,
         Err(Failure::Refused(diagnostic)) if diagnostic.code == "state-too-large" => return Ok(()),
         Err(failure) => return Err(failure.to_string()),
@@ -233,7 +233,7 @@ fn judge_race_itself(program: &Program, race: &Race) -> Result<(), String> {
 }
 
 /// What no run executes, and which stores are blocked; whether that could be told.
-fn judge_coverage(program: &Program, report: &Report, limits: Limits) -> Result<bool, String> {
+fn judge_coverage(program: &Program, report: &Report, limits: Bounds) -> Result<bool, String> {
     let (Some(expected), Some(said)) = (executed(program, limits.ways), &report.coverage) else { return Ok(false) };
     let present = |thread: &ThreadId| program.thread(*thread).multiplicity == Multiplicity::One;
     let edges_of =

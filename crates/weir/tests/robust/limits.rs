@@ -1,7 +1,7 @@
 //! Programs that try the limits, and what is said when one is reached.
 
 use weir::robust::{Method, Options, robust, triangular_races};
-use weir::{Budget, Control, Limit, Verdict};
+use weir::{Limit, Limits, Session, Verdict};
 
 use crate::judge::{METHODS, within};
 use crate::shapes::parse;
@@ -88,8 +88,8 @@ fn coverage_keeps_to_the_budget() {
     let program =
         parse("shared x, y;\nthread P { x = 1; fence; y = 1; }\nthread Q { let s = x; assume s == 2; let t = y; }");
     let covered = |states| {
-        let control = Control { budget: Budget { states, ..Budget::default() }, ..Control::default() };
-        let report = robust(&program, &Options::default(), &control).expect("an answer");
+        let session = Session::new(Limits { states, ..Limits::default() });
+        let report = robust(&program, &Options::default(), &session).expect("an answer");
         assert!(matches!(report.verdict, Verdict::Holds));
         report.coverage
     };

@@ -4,13 +4,13 @@ use weir::Verdict;
 use weir::fences::{Fences, LoopCosts, Options, Place, fences, unit_cost};
 use weir_ir::Source;
 use weir_syntax::weir::fences::{fence_places, write_fences};
-use weir_testkit::traces::{Limits, is_robust};
+use weir_testkit::traces::{Bounds, is_robust};
 
-use crate::judge::{Count, METHODS, control, judge, report};
+use crate::judge::{Count, METHODS, judge, report, session};
 use crate::shapes::parse;
 
 /// So many things each thread does in the runs that are listed; that is enough for each of the violations here.
-const BOUNDED: Limits = Limits { deeds: 7, ways: 20_000 };
+const BOUNDED: Bounds = Bounds { deeds: 7, ways: 20_000 };
 
 /// All methods say so; so does the definition if the program is not robust, and nothing it lists contradicts if it is.
 fn say(threads: &str, expected: bool) {
@@ -90,7 +90,7 @@ fn mended(text: &str, by_loops: bool) -> (u64, String) {
         Place { after: place.steps.clone(), cost }
     };
     let places: Vec<_> = marked.places.iter().map(place).collect();
-    let report = fences(&marked.program, &places, &Options::default(), &control()).expect("an answer");
+    let report = fences(&marked.program, &places, &Options::default(), &session()).expect("an answer");
     let Fences::Cheapest(sets) = report.fences else { panic!("{:?}", report.fences) };
     (report.cost, write_fences(text, sets[0].iter().map(|&place| marked.places[place].offset)))
 }

@@ -2,19 +2,19 @@
 
 use weir::robust::{Method, Options, attacks, robust, triangular_races};
 use weir::transform::instrument::{Instrumented, instrument, instrument_all};
-use weir::{Verdict, reach};
+use weir::{Session, Verdict, reach};
 use weir_ir::PropertyId;
 use weir_testkit::cycles;
 use weir_testkit::traces::feasible;
 use weir_witness::{Goal, Model};
 
-use crate::judge::{LIMITS, control};
+use crate::judge::{LIMITS, session};
 use crate::shapes::parse;
 
 fn searched(instrumented: &Instrumented) -> reach::Report {
     let goals = vec![Goal::Property(PropertyId(0))];
     let options = reach::Options { model: Model::Sc, goals, ..reach::Options::default() };
-    reach::reach(&instrumented.program, &options, &control()).expect("an answer")
+    reach::reach(&instrumented.program, &options, &session()).expect("an answer")
 }
 
 /// The search for each attack up to the first that succeeds, and the search for all at once.
@@ -24,8 +24,8 @@ fn searches_in_instrumented_programs_are_added_up() {
     let mut violated = 0;
     for seed in 0..40 {
         let program = cycles::program(seed, &config);
-        let by = |method| robust(&program, &Options { method, ..Options::default() }, &control()).expect("an answer");
-        let open = attacks(&program).open;
+        let by = |method| robust(&program, &Options { method, ..Options::default() }, &session()).expect("an answer");
+        let open = attacks(&program, &Session::default()).expect("no limit").open;
         let (mut states, mut transitions, mut depth, mut found) = (0, 0, 0, false);
         let by_definition = feasible(&program, LIMITS, false);
         for &attack in &open {
@@ -67,10 +67,10 @@ fn searches_visit_no_more_than_they_must() {
         ("thread P { x = 1; let r = y; } thread Q { let s = x; fence; let t = y; }", 18),
     ] {
         let program = parse(&format!("shared x, y;\n{threads}"));
-        let report = robust(&program, &Options::default(), &control()).expect("an answer");
+        let report = robust(&program, &Options::default(), &session()).expect("an answer");
         assert!(matches!(report.verdict, Verdict::Holds), "{threads}");
         assert_eq!(report.statistics.states, states, "{threads}");
-        let races = triangular_races(&program, std::num::NonZeroUsize::MIN, &control()).expect("an answer");
+        let races = triangular_races(&program, std::num::NonZeroUsize::MIN, &session()).expect("an answer");
         assert!(matches!(races.verdict, Verdict::Holds), "{threads}");
         assert_eq!(races.statistics.states > 0, states > 0, "{threads}");
     }

@@ -2,22 +2,25 @@
 
 use weir::robust::attacks;
 use weir::transform::instrument::instrument_all;
-use weir::{Budget, Control, Verdict, reach};
+use weir::{Limits, Session, Verdict, reach};
 use weir_ir::{Program, Source};
 use weir_testkit::random::{Config, program};
 use weir_witness::Model;
 
 /// Whether the instrumented program, printed and read again, answers differently.
 fn reads_back(program: &Program) -> Result<bool, String> {
-    let Ok(instrumented) = instrument_all(program, &attacks(program).open) else { return Ok(false) };
+    let Ok(instrumented) = instrument_all(program, &attacks(program, &Session::default()).expect("no limit").open)
+    else {
+        return Ok(false);
+    };
     let text = weir_syntax::weir::print::print(&instrumented.program);
     let source = Source::new("instrumented", text.clone());
     let again = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default());
     let again = again.map_err(|errors| format!("{errors:#?}\n{text}"))?.program;
     let [before, after] = [&instrumented.program, &again].map(|program| {
-        let control = Control { budget: Budget { states: Some(50_000), ..Budget::default() }, ..Control::default() };
+        let session = Session::new(Limits { states: Some(50_000), ..Limits::default() });
         let options = reach::Options { model: Model::Sc, ..reach::Options::default() };
-        match reach::reach(program, &options, &control) {
+        match reach::reach(program, &options, &session) {
             Ok(report) => match report.verdict {
                 Verdict::Holds => Some(true),
                 Verdict::Violated(_) => Some(false),

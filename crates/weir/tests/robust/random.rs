@@ -3,16 +3,16 @@
 
 use weir_ir::Program;
 use weir_testkit::random::{Config, Statement, program};
-use weir_testkit::traces::Limits;
+use weir_testkit::traces::Bounds;
 use weir_testkit::{cycles, dump, shrink};
 
 use crate::judge::{Count, judge};
 
 /// Ways to go that the definition is followed through.
-const LIMITS: Limits = Limits { deeds: 24, ways: 3_000 };
+const LIMITS: Bounds = Bounds { deeds: 24, ways: 3_000 };
 
 /// With loops: so many things are done by each thread.
-const BOUNDED: Limits = Limits { deeds: 6, ways: 4_000 };
+const BOUNDED: Bounds = Bounds { deeds: 6, ways: 4_000 };
 
 /// What must be known of 100 programs, at least.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ struct Least {
     covered: usize,
 }
 
-fn agree(name: &str, limits: Limits, count: u64, least: Least, program: impl Fn(u64) -> Program) {
+fn agree(name: &str, limits: Bounds, count: u64, least: Least, program: impl Fn(u64) -> Program) {
     let seeds = std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(count);
     let mut count = Count::default();
     for seed in 0..seeds {

@@ -5,13 +5,13 @@ use weir::robust::triangular_races;
 use weir_ir::{BinaryOp, Expr, Instruction, RegId};
 use weir_testkit::sketch::{cell, exchange, load, program as build, store, straight};
 
-use crate::judge::{Count, LIMITS, control, judge, verdict};
+use crate::judge::{Count, LIMITS, judge, session, verdict};
 
 /// Two threads over `x` at 1 and `y` at 2; what is said of robustness and of freedom from races.
 fn judged(left: Vec<Instruction>, right: Vec<Instruction>) -> (Option<bool>, Option<bool>) {
     let program = build(vec![cell("x", 1), cell("y", 2)], vec![straight("P", left), straight("Q", right)], Vec::new());
     judge(&program, LIMITS, &mut Count::default()).unwrap_or_else(|why| panic!("{why}"));
-    let races = triangular_races(&program, std::num::NonZeroUsize::MIN, &control()).expect("an answer");
+    let races = triangular_races(&program, std::num::NonZeroUsize::MIN, &session()).expect("an answer");
     let race_free = match races.verdict {
         Verdict::Holds => Some(true),
         Verdict::Violated(_) => Some(false),

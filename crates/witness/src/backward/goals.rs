@@ -37,6 +37,34 @@ pub(super) fn condition(program: &Program, threads: &[ThreadId], goal: Goal) -> 
     }
 }
 
+/// What is known of a part of the configurations.
+enum Part {
+    /// All that meet the condition are held.
+    Held,
+    /// One is not.
+    Missed,
+    /// More must be fixed.
+    Open,
+}
+
+/// One way to fix a thread or a cell.
+enum Choice {
+    Class(usize),
+    Value(Address, Value),
+}
+
+/// The part with one more thread or cell fixed.
+fn chosen(part: &Configuration, fixed: usize, choice: Choice) -> Configuration {
+    let mut further = part.clone();
+    match choice {
+        Choice::Class(class) => further.threads[fixed].class = Some(class),
+        Choice::Value(address, value) => {
+            further.memory.insert(address, value);
+        }
+    }
+    further
+}
+
 /// Goes through all states with empty buffers in which a condition holds.
 pub(super) struct Shower<'a> {
     pub(super) program: &'a Program,
@@ -55,53 +83,66 @@ impl Shower<'_> {
         holds: &impl Fn(&Configuration) -> bool,
     ) -> Result<bool, BackwardFault> {
         let open = vec![ThreadView { class: None, messages: Vec::new() }; self.threads.len()];
-        self.split(condition, Configuration { threads: open, memory: BTreeMap::new() }, 0, holds)
+        // Each part fixes one thread or cell more than the one before it. Without recursion: there are as many cells as the program likes.
+        let mut next = Some(Configuration { threads: open, memory: BTreeMap::new() });
+        let mut path: Vec<(Configuration, std::vec::IntoIter<Choice>)> = Vec::new();
+        loop {
+            if let Some(part) = next.take() {
+                match self.look(condition, &part, path.len(), holds)? {
+                    Part::Held => {}
+                    Part::Missed => return Ok(false),
+                    Part::Open => {
+                        let choices = self.choices(path.len());
+                        path.push((part, choices.into_iter()));
+                    }
+                }
+            }
+            let fixed = path.len();
+            let Some((part, choices)) = path.last_mut() else { return Ok(true) };
+            match choices.next() {
+                Some(choice) => next = Some(chosen(part, fixed - 1, choice)),
+                None => {
+                    path.pop();
+                }
+            }
+        }
     }
 
-    /// Fixes what is still open, one after the other: first threads, then cells.
-    fn split(
+    /// The ways in which the next thread or cell can be fixed.
+    fn choices(&self, fixed: usize) -> Vec<Choice> {
+        match self.proof.classes.get(fixed).filter(|_| fixed < self.threads.len()) {
+            Some(classes) => (0..classes.len()).map(Choice::Class).collect(),
+            None => self
+                .values
+                .iter()
+                .nth(fixed - self.threads.len())
+                .map(|(&address, values)| values.iter().map(|&value| Choice::Value(address, value)).collect())
+                .unwrap_or_default(),
+        }
+    }
+
+    /// What is known of a part in which so many threads and cells are fixed: first threads, then cells.
+    fn look(
         &mut self,
         condition: &StateExpr,
-        part: Configuration,
+        part: &Configuration,
         fixed: usize,
         holds: &impl Fn(&Configuration) -> bool,
-    ) -> Result<bool, BackwardFault> {
+    ) -> Result<Part, BackwardFault> {
         self.steps += 1;
         if self.steps > MOST_STEPS {
             return Err(BackwardFault::TooManyGoals);
         }
-        let value = self.partial(condition, &part, fixed)?;
-        if value == Some(0) || self.holders(&part) > 1 {
-            return Ok(true);
+        let value = self.partial(condition, part, fixed)?;
+        if value == Some(0) || self.holders(part) > 1 {
+            return Ok(Part::Held);
         }
         // An open thread may hold the lock, which an open one of the set may not: then more must be fixed.
-        if value.is_some() && (self.nobody_locks() || self.holders(&part) == 1) && holds(&part) {
-            return Ok(true);
+        let is_decided = fixed >= self.threads.len() || self.nobody_locks() || self.holders(part) == 1;
+        if value.is_some() && is_decided && holds(part) {
+            return Ok(Part::Held);
         }
-        if fixed < self.threads.len() {
-            for class in 0..self.proof.classes[fixed].len() {
-                let mut more = part.clone();
-                more.threads[fixed].class = Some(class);
-                if !self.split(condition, more, fixed + 1, holds)? {
-                    return Ok(false);
-                }
-            }
-            return Ok(true);
-        }
-        if value.is_some() && holds(&part) {
-            return Ok(true);
-        }
-        let Some((&address, values)) = self.values.iter().nth(fixed - self.threads.len()) else {
-            return Ok(value == Some(0));
-        };
-        for &value in values {
-            let mut more = part.clone();
-            more.memory.insert(address, value);
-            if !self.split(condition, more, fixed + 1, holds)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        Ok(if fixed < self.threads.len() + self.values.len() { Part::Open } else { Part::Missed })
     }
 
     fn nobody_locks(&self) -> bool {

@@ -1,9 +1,8 @@
 //! A program and a variant of it, side by side.
 
 use std::path::Path;
-use std::time::Instant;
 
-use weir::Control;
+use weir::Session;
 use weir::prob::{Cost, Interval, Obstacle, Probability, Question, cost, probability};
 use weir_ir::{Diagnostic, Program, StateExpr};
 
@@ -100,10 +99,8 @@ pub(super) fn compare(
     options: &ProbOptions,
     (file, program, bad): (&Path, &Program, &StateExpr),
     (variant, outcome): (&Variant, &Outcome),
-    control: &Control,
+    session: &Session,
 ) -> Result<Vec<Compared>, Trouble> {
-    let started = Instant::now();
-    let rest = || control.after(started.elapsed());
     let other = options.compare.as_deref().unwrap_or(file);
     let sides = [
         (file, program, bad, &variant.first_until, known(options, outcome)),
@@ -115,9 +112,9 @@ pub(super) fn compare(
         let is_told = known.is_some();
         let probability = match known {
             Some(known) => known,
-            None => probability(program, &question, options.epsilon, &rest()).map_err(refused)?,
+            None => probability(program, &question, options.epsilon, session).map_err(refused)?,
         };
-        let cost = cost(program, until, &question.settings, options.epsilon.max(1e-3), &rest()).map_err(refused)?;
+        let cost = cost(program, until, &question.settings, options.epsilon.max(1e-3), session).map_err(refused)?;
         Ok(Compared { file: display_name(file), probability, until: program.condition_text(until), cost, is_told })
     };
     sides.into_iter().map(one).collect()

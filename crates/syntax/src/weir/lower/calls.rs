@@ -1,12 +1,12 @@
 //! Calls. A procedure that cannot reach a call of itself is inlined: lowered afresh at each call, with
 //! registers of its own. Only recursive procedures remain procedures.
 
+use weir_ir::flow::strongly_connected_components;
 use weir_ir::{Diagnostic, Instruction, ProcId, RegExpr, RegId, Span};
 
 use super::super::ast::{Expr, Name, ProcDecl};
 use super::super::sink::Sink;
 use super::builder::{Builder, Returns};
-use super::components::components;
 use super::constants::mark;
 use super::names::{Global, Globals, ProcInfo, report_unknown};
 use super::size;
@@ -99,7 +99,7 @@ fn warn_of_missing_return(declaration: &ProcDecl, sink: &mut Sink) {
 pub(super) fn classify(globals: &mut Globals, sink: &mut Sink) {
     let callees: Vec<Vec<usize>> =
         globals.procedures.iter().map(|procedure| called(globals, &procedure.facts.calls)).collect();
-    let groups = components(&callees);
+    let groups = strongly_connected_components(&callees);
     let mut locking: Vec<Option<Span>> = globals.procedures.iter().map(|procedure| procedure.facts.locking).collect();
     for group in &groups {
         let recursive = group.len() > 1 || callees[group[0]].contains(&group[0]);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use weir_ir::flow::strongly_connected_components;
 use weir_ir::{BinaryOp, Diagnostic, RegId, Span, Value};
 
 use super::super::ast::{Expr, ExprKind, File, Name, RangeExpr};
@@ -161,7 +162,7 @@ fn refuse_unknown_definitions(file: &File, options: &Options, sink: &mut Sink) {
 fn order<'a>(file: &'a File<'a>, globals: &Globals<'a>, sink: &mut Sink) -> Vec<usize> {
     let uses: Vec<Vec<usize>> = file.constants.iter().map(|constant| constants_in(&constant.value, globals)).collect();
     let mut order = Vec::new();
-    for group in super::components::components(&uses) {
+    for group in strongly_connected_components(&uses) {
         let first = group[0];
         if group.len() == 1 && !uses[first].contains(&first) {
             order.push(first);

@@ -7,7 +7,6 @@
 mod builder;
 mod calls;
 mod check;
-mod components;
 mod conditions;
 mod constants;
 mod costs;

@@ -12,9 +12,9 @@
 
 use std::collections::HashSet;
 
+use weir_ir::flow::strongly_connected_components;
 use weir_ir::{Body, Diagnostic, Edge, Instruction, LocId, Location, Register, Span};
 
-use super::components::components;
 use super::graph::{Graph, Node, NodeData, Way};
 
 /// Why a graph is no automaton.
@@ -61,7 +61,7 @@ impl Places {
             data.ways.iter().filter_map(target).collect::<Vec<_>>()
         };
         let successors: Vec<Vec<usize>> = graph.nodes.iter().map(silent_targets).collect();
-        let groups = components(&successors);
+        let groups = strongly_connected_components(&successors);
         let mut place_of = vec![0; graph.nodes.len()];
         for (place, group) in groups.iter().enumerate() {
             group.iter().for_each(|&node| place_of[node] = place);

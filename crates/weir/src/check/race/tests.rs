@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::reach::Engine;
-use crate::{Budget, Verdict};
+use crate::{Limits, Verdict};
 
 /// What a contender does: so much work, then this.
 #[derive(Clone, Copy, PartialEq)]
@@ -21,7 +21,7 @@ const LAZY: Contender = Contender::Engine(Engine::Lazy);
 const SET: Contender = Contender::Engine(Engine::Set);
 const EXPLICIT: Contender = Contender::Engine(Engine::Explicit);
 
-fn play(script: Script, control: &Control) -> Result<Report, Failure> {
+fn play(script: Script, session: &Session) -> Result<Report, Failure> {
     let (work, end) = match script {
         Script::Proves(work) => (work, Ok(Verdict::Holds)),
         Script::Stops(work, limit) => (work, Ok(Verdict::Unknown(limit))),
@@ -30,9 +30,8 @@ fn play(script: Script, control: &Control) -> Result<Report, Failure> {
         }
         Script::Breaks(work) => (work, Err(Failure::Bug("broken".to_owned()))),
     };
-    let watch = Watch::start(control);
     for _ in 0..work {
-        if let Some(limit) = watch.exceeded(0, 0) {
+        if let Some(limit) = session.exceeded() {
             return Ok(Report::unknown(limit));
         }
         thread::yield_now();
@@ -41,18 +40,18 @@ fn play(script: Script, control: &Control) -> Result<Report, Failure> {
 }
 
 /// Who wins, and what each contender came to.
-fn raced(teams: &[&[(Contender, Script)]], control: &Control) -> (Option<usize>, Vec<Finished>, Option<Limit>) {
+fn raced(teams: &[&[(Contender, Script)]], session: &Session) -> (Option<usize>, Vec<Finished>, Option<Limit>) {
     let members: Vec<Vec<Contender>> = teams.iter().map(|team| team.iter().map(|member| member.0).collect()).collect();
     let lists: Vec<&[Contender]> = members.iter().map(Vec::as_slice).collect();
     let script =
         |wanted| teams.iter().flat_map(|team| team.iter()).find(|(who, _)| *who == wanted).map(|found| found.1);
     let (finished, limit) =
-        race(&lists, control, |contender, control| play(script(contender).expect("known"), control));
+        race(&lists, session, |contender, session| play(script(contender).expect("known"), session));
     (finished.iter().position(|team| team.has_won), finished, limit)
 }
 
 fn winner(teams: &[&[(Contender, Script)]]) -> Option<usize> {
-    raced(teams, &Control::default()).0
+    raced(teams, &Session::default()).0
 }
 
 #[test]
@@ -78,7 +77,7 @@ fn the_least_work_wins() {
 fn a_team_goes_on_until_one_is_sure() {
     use Script::{Proves, Refuses, Stops};
     let team: &[_] = &[(SET, Refuses), (LAZY, Stops(5, Limit::Alarm)), (DUAL, Proves(5)), (EXPLICIT, Proves(1))];
-    let (winner, finished, limit) = raced(&[team], &Control::default());
+    let (winner, finished, limit) = raced(&[team], &Session::default());
     assert_eq!((winner, limit), (Some(0), None));
     let who: Vec<Contender> = finished[0].results.iter().map(|(who, _)| *who).collect();
     assert_eq!(who, [SET, LAZY, DUAL]);
@@ -88,7 +87,7 @@ fn a_team_goes_on_until_one_is_sure() {
 #[test]
 fn who_is_outrun_is_told_so() {
     let teams: [&[_]; 2] = [&[(DUAL, Script::Proves(10))], &[(LAZY, Script::Proves(u64::MAX))]];
-    let (_, finished, limit) = raced(&teams, &Control::default());
+    let (_, finished, limit) = raced(&teams, &Session::default());
     assert_eq!(limit, None);
     let (_, Ok(report)) = &finished[1].results[0] else { panic!("it went on") };
     assert_eq!(report.verdict, Verdict::Unknown(Limit::Interrupted));
@@ -97,8 +96,8 @@ fn who_is_outrun_is_told_so() {
 #[test]
 fn limits_of_the_race_end_all() {
     let endless: [&[_]; 2] = [&[(DUAL, Script::Proves(u64::MAX))], &[(LAZY, Script::Proves(u64::MAX))]];
-    let time = Budget { time: Some(Duration::from_millis(30)), ..Budget::default() };
-    let (winner, finished, limit) = raced(&endless, &Control { budget: time, ..Control::default() });
+    let time = Limits { time: Some(Duration::from_millis(30)), ..Limits::default() };
+    let (winner, finished, limit) = raced(&endless, &Session::new(time));
     assert_eq!(winner, None);
     // Whoever looks first notices, a contender or the race.
     let ends = finished.iter().map(|team| match &team.results[0].1 {
@@ -110,28 +109,20 @@ fn limits_of_the_race_end_all() {
     assert_eq!(ends.len(), 2);
     assert!(ends.iter().all(|end| *end == Verdict::Unknown(Limit::Time) || limit.is_some() && *end == by_race));
     assert!(limit.is_none_or(|limit| limit == Limit::Time));
-    let control = Control::default();
-    control.interrupt.store(true, Ordering::Relaxed);
-    let (winner, _, limit) = raced(&endless, &control);
+    let session = Session::default();
+    session.stop();
+    let (winner, _, limit) = raced(&endless, &session);
     assert_eq!((winner, limit), (None, Some(Limit::Interrupted)));
 }
 
 #[test]
-fn teams_share_memory_and_have_all_the_time_and_states() {
-    let seen: Mutex<Vec<Control>> = Mutex::default();
-    let budget = Budget { memory: Some(1000), states: Some(77), time: Some(Duration::from_secs(100)) };
-    let meter: crate::MemoryMeter = Arc::new(|| Some(1));
-    let control = Control { budget, memory_meter: Some(meter), ..Control::default() };
-    race(&[&[DUAL], &[LAZY], &[SET], &[EXPLICIT]], &control, |_, control| {
-        seen.lock().expect("not poisoned").push(control.clone());
-        play(Script::Stops(0, Limit::States), control)
+fn teams_share_memory_and_states_and_have_all_the_time() {
+    let seen: Mutex<Vec<crate::Limits>> = Mutex::default();
+    let limits = Limits { memory: Some(1000), states: Some(80), time: Some(Duration::from_secs(100)) };
+    race(&[&[DUAL], &[LAZY], &[SET], &[EXPLICIT]], &Session::new(limits), |_, session| {
+        seen.lock().expect("not poisoned").push(session.limits());
+        play(Script::Stops(0, Limit::States), session)
     });
     let seen = seen.into_inner().expect("not poisoned");
-    assert_eq!(seen.len(), 4);
-    for own in seen {
-        assert_eq!((own.budget.memory, own.budget.states), (Some(250), Some(77)));
-        let time = own.budget.time.expect("limited");
-        assert!(time > Duration::from_secs(90) && time <= Duration::from_secs(100));
-        assert!(own.memory_meter.is_none() && own.clock.is_some());
-    }
+    assert_eq!(seen, [Limits { memory: Some(250), states: Some(20), ..limits }; 4]);
 }

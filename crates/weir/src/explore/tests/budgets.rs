@@ -8,11 +8,11 @@ use weir_ir::Value;
 use weir_witness::Goal;
 
 use super::graph::Graph;
-use crate::control::Progress;
 use crate::explore::{Found, Outcome, breadth_first, depth_first};
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::{Budget, Control, Limit};
+use crate::session::Progress;
+use crate::{Limit, Limits, Session};
 
 /// Every state leads to two new ones, without end.
 struct Endless {
@@ -65,13 +65,14 @@ impl TransitionSystem for Endless {
 /// No search here goes on for ever, whatever the limit under test does.
 const MOST: u64 = 3_000_000;
 
-fn control(budget: Budget) -> Control {
-    Control { budget: Budget { states: Some(MOST), ..budget }, ..Control::default() }
+fn session(limits: Limits) -> Session {
+    Session::new(Limits { states: Some(MOST), ..limits })
 }
 
-fn both(control: &Control, side_bytes: u64) -> [Outcome; 3] {
+/// Each search in a session of its own.
+fn all(session: impl Fn() -> Session, side_bytes: u64) -> [Outcome; 3] {
     let graph = Endless { side_bytes };
-    [breadth_first(&graph, control, 1), breadth_first(&graph, control, 2), depth_first(&graph, control)]
+    [breadth_first(&graph, &session(), 1), breadth_first(&graph, &session(), 2), depth_first(&graph, &session())]
 }
 
 fn stopped_by(outcome: &Outcome) -> Limit {
@@ -83,8 +84,8 @@ fn stopped_by(outcome: &Outcome) -> Limit {
 
 #[test]
 fn time_ends_a_search() {
-    let control = control(Budget { time: Some(Duration::from_millis(30)), ..Budget::default() });
-    for outcome in both(&control, 0) {
+    let session = || session(Limits { time: Some(Duration::from_millis(30)), ..Limits::default() });
+    for outcome in all(session, 0) {
         assert_eq!(stopped_by(&outcome), Limit::Time);
         assert!(outcome.states > 100 && outcome.states < MOST, "{} states", outcome.states);
         assert!(outcome.elapsed >= Duration::from_millis(30));
@@ -94,8 +95,8 @@ fn time_ends_a_search() {
 #[test]
 fn memory_ends_a_search_and_is_kept_to() {
     let memory = 8 << 20;
-    let control = control(Budget { memory: Some(memory), ..Budget::default() });
-    for outcome in both(&control, 0) {
+    let session = || session(Limits { memory: Some(memory), ..Limits::default() });
+    for outcome in all(session, 0) {
         assert_eq!(stopped_by(&outcome), Limit::Memory);
         assert!(outcome.states > 20_000, "{} states", outcome.states);
         assert!(outcome.stored_bytes <= memory + memory / 4, "{} bytes", outcome.stored_bytes);
@@ -105,8 +106,8 @@ fn memory_ends_a_search_and_is_kept_to() {
 /// What is held beside the states counts.
 #[test]
 fn bytes_beside_the_states_count() {
-    let control = control(Budget { memory: Some(8 << 20), ..Budget::default() });
-    for outcome in both(&control, 9 << 20) {
+    let session = || session(Limits { memory: Some(8 << 20), ..Limits::default() });
+    for outcome in all(session, 9 << 20) {
         assert_eq!(stopped_by(&outcome), Limit::Memory);
         assert!(outcome.states < 20_000, "{} states", outcome.states);
         assert!(outcome.stored_bytes >= 9 << 20);
@@ -114,10 +115,13 @@ fn bytes_beside_the_states_count() {
 }
 
 #[test]
-fn whoever_holds_the_control_can_end_a_search() {
-    let control = control(Budget::default());
-    control.interrupt.store(true, Ordering::Relaxed);
-    for outcome in both(&control, 0) {
+fn a_session_that_is_stopped_ends_a_search() {
+    let stopped = || {
+        let session = session(Limits::default());
+        session.stop();
+        session
+    };
+    for outcome in all(stopped, 0) {
         assert_eq!(stopped_by(&outcome), Limit::Interrupted);
         assert!(outcome.states < 20_000);
     }
@@ -135,9 +139,9 @@ fn progress_is_told_and_true() {
             list.push(*progress);
             stop.store(list.len() >= 3, Ordering::Relaxed);
         };
-        let control = Control { progress: Some(Arc::new(sink)), interrupt, ..control(Budget::default()) };
+        let session = session(Limits::default()).with_progress(Arc::new(sink)).with_stop(interrupt);
         let graph = Endless { side_bytes: 0 };
-        let outcome = if depth_first_too { depth_first(&graph, &control) } else { breadth_first(&graph, &control, 1) };
+        let outcome = if depth_first_too { depth_first(&graph, &session) } else { breadth_first(&graph, &session, 1) };
         let told = told.lock().expect("not poisoned");
         assert!(!told.is_empty(), "at least once, at the start");
         for pair in told.windows(2) {
@@ -145,7 +149,7 @@ fn progress_is_told_and_true() {
             assert!(pair[1].elapsed >= pair[0].elapsed + Duration::from_millis(150), "a few times a second");
         }
         for progress in told.iter() {
-            assert!(progress.states <= outcome.states && progress.elapsed <= outcome.elapsed);
+            assert!(progress.states <= outcome.states && progress.elapsed <= session.elapsed());
             assert!(progress.depth <= outcome.depth + 1 && progress.open <= 2 * progress.states + 2);
         }
         if let Some(last) = told.get(1) {
@@ -159,7 +163,7 @@ fn progress_is_told_and_true() {
 fn what_is_held_at_the_end_is_told() {
     let steps = (0..1000).map(|state| vec![(0, (state + 1) % 1000)]).collect();
     let graph = Graph { steps, agents: 1, side_bytes: 12_345_678, ..Graph::default() };
-    for outcome in [breadth_first(&graph, &Control::default(), 1), depth_first(&graph, &Control::default())] {
+    for outcome in [breadth_first(&graph, &Session::default(), 1), depth_first(&graph, &Session::default())] {
         let own = outcome.stored_bytes - 12_345_678;
         assert!((8 * 1000..200_000).contains(&own), "{own} bytes");
     }

@@ -8,7 +8,7 @@ use super::graph::{GOAL, numbers, run};
 use crate::explore::{Found, Outcome, breadth_first};
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::{Budget, Control, Limit};
+use crate::{Limit, Limits, Session};
 
 /// Levels of `width` states each behind the initial state: a state is its level and its place there, and leads to three
 /// of the next level; the last level leads back to the first.
@@ -90,7 +90,7 @@ fn same(left: &Outcome, right: &Outcome) {
 fn all_is_visited_once_by_however_many() {
     let graph = Wide { width: WIDTH, levels: 4, goals: |_, _| false };
     for jobs in [1, 2, 3, 8] {
-        let outcome = breadth_first(&graph, &Control::default(), jobs);
+        let outcome = breadth_first(&graph, &Session::default(), jobs);
         assert!(matches!(outcome.found, Found::Nothing));
         assert_eq!(numbers(&outcome), (1 + 4 * WIDTH, WIDTH + 3 * 4 * WIDTH, 4), "{jobs} workers");
         assert_eq!(outcome.taken, [true; 4]);
@@ -102,7 +102,7 @@ fn all_is_visited_once_by_however_many() {
 #[test]
 fn the_same_goal_is_shown_by_the_same_run() {
     let graph = Wide { width: WIDTH, levels: 5, goals: |level, place| level == 4 && place % 50 == 3 };
-    let one = breadth_first(&graph, &Control::default(), 1);
+    let one = breadth_first(&graph, &Session::default(), 1);
     let (_, steps) = run(&one).expect("there are many goals");
     assert_eq!(steps.len(), 4);
     // The one of least spelling among 180.
@@ -119,7 +119,7 @@ fn the_same_goal_is_shown_by_the_same_run() {
     }
     assert_eq!(at.0, [4, least]);
     for jobs in [2, 3, 5] {
-        same(&one, &breadth_first(&graph, &Control::default(), jobs));
+        same(&one, &breadth_first(&graph, &Session::default(), jobs));
     }
 }
 
@@ -127,17 +127,16 @@ fn the_same_goal_is_shown_by_the_same_run() {
 fn the_budget_is_met_exactly() {
     let graph = Wide { width: WIDTH, levels: 5, goals: |_, _| false };
     for states in [1, WIDTH, 2 * WIDTH + 500, 5 * WIDTH] {
-        let budget = Budget { states: Some(states), ..Budget::default() };
-        let control = Control { budget, ..Control::default() };
-        let one = breadth_first(&graph, &control, 1);
+        let limits = Limits { states: Some(states), ..Limits::default() };
+        let one = breadth_first(&graph, &Session::new(limits), 1);
         assert_eq!(one.states, states);
         for jobs in [2, 3] {
-            let other = breadth_first(&graph, &control, jobs);
+            let other = breadth_first(&graph, &Session::new(limits), jobs);
             assert!(matches!(other.found, Found::Stopped(Limit::States)));
             assert_eq!((other.states, other.depth), (one.states, one.depth), "{jobs} workers, {states} states");
         }
     }
-    let budget = Budget { states: Some(5 * WIDTH + 1), ..Budget::default() };
-    let enough = breadth_first(&graph, &Control { budget, ..Control::default() }, 3);
+    let limits = Limits { states: Some(5 * WIDTH + 1), ..Limits::default() };
+    let enough = breadth_first(&graph, &Session::new(limits), 3);
     assert!(matches!(enough.found, Found::Nothing));
 }

@@ -5,7 +5,7 @@ use weir_testkit::Rng;
 use super::graph::{GOAL, Graph, STUCK, numbers, run};
 use crate::explore::{Found, breadth_first, depth_first};
 use crate::semantics::StepCode;
-use crate::{Budget, Control, Limit};
+use crate::{Limit, Limits, Session};
 
 /// As many steps leave a state. A budget of fewer states cuts short what follows from a single one.
 const MOST_STEPS: u64 = 4;
@@ -23,8 +23,8 @@ fn drawn(seed: u64) -> Graph {
     Graph { steps, agents: 5, goals, wants_stuck: rng.chance(30), side_bytes: 0 }
 }
 
-fn budget(states: u64) -> Control {
-    Control { budget: Budget { states: Some(states), ..Budget::default() }, ..Control::default() }
+fn limits(states: u64) -> Session {
+    Session::new(Limits { states: Some(states), ..Limits::default() })
 }
 
 /// Of several last steps on shortest runs, which one is shown: the thread of the next step goes on if it can, then the
@@ -56,7 +56,7 @@ fn breadth_first_finds_the_nearest_goal_by_the_preferred_run() {
         let graph = drawn(seed);
         let expected = graph.expected();
         for jobs in [1, 2, 3] {
-            let outcome = breadth_first(&graph, &Control::default(), jobs);
+            let outcome = breadth_first(&graph, &Session::default(), jobs);
             let all = expected.distances.len() as u64;
             match expected.nearest {
                 Some((depth, state)) => {
@@ -85,7 +85,7 @@ fn depth_first_finds_a_goal_if_there_is_one() {
     for seed in 0..600 {
         let graph = drawn(seed);
         let expected = graph.expected();
-        let outcome = depth_first(&graph, &Control::default());
+        let outcome = depth_first(&graph, &Session::default());
         if expected.nearest.is_some() {
             let (goal, steps) = run(&outcome).unwrap_or_else(|| panic!("seed {seed}: {:?}", outcome.found));
             let last = graph.follow(steps).expect("a run");
@@ -107,7 +107,7 @@ fn depth_first_goes_deep_along_the_first_step() {
     // 0 leads to 1 and 4; 1 to 2, 2 to 3; 4 to 3.
     let steps = vec![vec![(0, 1), (1, 4)], vec![(2, 2)], vec![(3, 3)], vec![], vec![(4, 3)]];
     let graph = Graph { steps, agents: 5, goals: [3].into(), ..Graph::default() };
-    let outcome = depth_first(&graph, &Control::default());
+    let outcome = depth_first(&graph, &Session::default());
     let (_, steps) = run(&outcome).expect("a run");
     assert_eq!(steps.iter().map(|step| step.number).collect::<Vec<_>>(), [0, 2, 3]);
     assert_eq!((outcome.states, outcome.depth), (4, 3));
@@ -122,18 +122,18 @@ fn a_budget_that_is_enough_is_none_and_one_less_is_one() {
             continue;
         }
         for jobs in [1, 3] {
-            let enough = breadth_first(&graph, &budget(all), jobs);
+            let enough = breadth_first(&graph, &limits(all), jobs);
             assert!(matches!(enough.found, Found::Nothing) && enough.states == all, "seed {seed}");
         }
-        let deep = depth_first(&graph, &budget(all));
+        let deep = depth_first(&graph, &limits(all));
         assert!(matches!(deep.found, Found::Nothing) && deep.states == all, "seed {seed}: {deep:?}");
         for less in (MOST_STEPS..all).rev().take(3) {
             for jobs in [1, 3] {
-                let outcome = breadth_first(&graph, &budget(less), jobs);
+                let outcome = breadth_first(&graph, &limits(less), jobs);
                 assert!(matches!(outcome.found, Found::Stopped(Limit::States)), "seed {seed}");
                 assert_eq!(outcome.states, less, "seed {seed}");
             }
-            let outcome = depth_first(&graph, &budget(less));
+            let outcome = depth_first(&graph, &limits(less));
             assert!(matches!(outcome.found, Found::Stopped(Limit::States)), "seed {seed}: {outcome:?}");
             assert_eq!(outcome.states, less, "seed {seed}");
         }
@@ -156,7 +156,7 @@ fn a_goal_in_the_level_that_the_budget_cuts_short_is_found() {
             continue;
         }
         for jobs in [1, 2] {
-            let outcome = breadth_first(&graph, &budget(before), jobs);
+            let outcome = breadth_first(&graph, &limits(before), jobs);
             let (_, steps) = run(&outcome).unwrap_or_else(|| panic!("seed {seed}: {:?}", outcome.found));
             assert_eq!(graph.follow(steps), Some(state), "seed {seed}");
         }

@@ -7,8 +7,7 @@
 use rustc_hash::FxHashSet;
 use weir_witness::Goal;
 
-use crate::Control;
-use crate::control::Watch;
+use crate::Session;
 use crate::semantics::machine::{Machine, System};
 use crate::semantics::state::Packed;
 use crate::semantics::tso::Tso;
@@ -24,11 +23,10 @@ const PERIOD: usize = 1024;
 pub(super) fn concretize<const N: usize>(
     machine: &Machine,
     run: &[StepCode],
-    control: &Control,
+    session: &Session,
 ) -> Option<(Goal, Vec<StepCode>)> {
     let mut search =
         Search::<N> { system: System::new(machine), guide: Guide::new(machine, run), seen: FxHashSet::default() };
-    let watch = Watch::start(control);
     let start = search.system.initial();
     let progress = vec![0; 2 * machine.threads.len()];
     if let Some(goal) = search.system.goal(&start) {
@@ -50,7 +48,7 @@ pub(super) fn concretize<const N: usize>(
             return Some((goal, steps));
         }
         let visited = search.seen.len();
-        if visited >= MOST_STATES || visited.is_multiple_of(PERIOD) && watch.exceeded(0, 0).is_some() {
+        if visited >= MOST_STATES || visited.is_multiple_of(PERIOD) && session.exceeded().is_some() {
             return None;
         }
         stack.push(Frame { step: Some(step), todo: search.todo(&state, &progress), progress });

@@ -15,7 +15,7 @@ mod states;
 mod symmetric;
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::Duration;
 
 use weir_ir::Program;
 use weir_witness::{Buffering, Certificate, Checked, Goal, Run};
@@ -24,7 +24,6 @@ use self::exact::Event;
 use self::symmetric::Symmetric;
 use super::refuse::MOST_WORDS;
 use super::{Coverage, Engine, Options, Report, Search, Statistics};
-use crate::control::Watch;
 use crate::explore::{Found, Outcome};
 use crate::semantics::StepCode;
 use crate::semantics::abstraction::buffer::EXACT_MULTISET;
@@ -32,7 +31,7 @@ use crate::semantics::abstraction::pool::Pool;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::machine::Machine;
 use crate::semantics::symmetry::interchangeable;
-use crate::{Control, Failure, Limit, Verdict};
+use crate::{Failure, Limit, Session, Verdict};
 
 /// The refinement loop gives up beyond this bound: longer queues hardly ever prove what this one does not, and a loop
 /// that stores one value again and again could go on for ever.
@@ -42,28 +41,28 @@ const MOST_BOUND: u32 = 64;
 const MOST_COUNTED: u32 = 1;
 
 /// Looks for a run of `program` that reaches a goal, with buffers approximated.
-pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
-    let started = Instant::now();
+pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
+    let began = session.elapsed();
     super::refuse::unsupported_by(program, options.engine.name())?;
     let goals = super::goals(program, options);
     refuse::unanswerable(program, options, &goals)?;
-    if let Some(limit) = Watch::start(control).exceeded(0, 0) {
+    if let Some(limit) = session.exceeded() {
         return Ok(Report::unknown(limit));
     }
     let compiled = compiled(program, options, &goals)?;
     let groups = groups(program, &compiled, &goals);
-    let session = Session {
+    let refinement = Refinement {
         program,
         options,
-        control,
+        session,
         compiled,
         groups,
-        started,
+        began,
         used: Statistics::default(),
         buffering: Buffering::Coherence(0),
         taken: Vec::new(),
     };
-    session.run()
+    refinement.run()
 }
 
 /// Threads that can change places, by position: also the analysis of values found the same for them, so that what one holds
@@ -82,17 +81,17 @@ pub(super) fn certify(
     program: &Program,
     options: &Options,
     buffering: Buffering,
-    control: &Control,
+    session: &Session,
 ) -> Result<Result<Certificate, Limit>, Failure> {
     super::refuse::unsupported_by(program, options.engine.name())?;
     let goals = super::goals(program, options);
     let mut compiled = compiled(program, options, &goals)?;
     compiled.machine.abstraction = Pool::new(buffering);
     let states = match compiled.machine.layout.words {
-        0..=1 => states::all::<1>(program, &compiled, control),
-        2 => states::all::<2>(program, &compiled, control),
-        3..=8 => states::all::<8>(program, &compiled, control),
-        _ => states::all::<MOST_WORDS>(program, &compiled, control),
+        0..=1 => states::all::<1>(program, &compiled, session),
+        2 => states::all::<2>(program, &compiled, session),
+        3..=8 => states::all::<8>(program, &compiled, session),
+        _ => states::all::<MOST_WORDS>(program, &compiled, session),
     };
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
@@ -107,14 +106,14 @@ fn compiled(program: &Program, options: &Options, goals: &[Goal]) -> Result<Comp
 }
 
 /// One question, asked again and again with different buffers.
-struct Session<'a> {
+struct Refinement<'a> {
     program: &'a Program,
     options: &'a Options,
-    control: &'a Control,
+    session: &'a Session,
     compiled: Compiled,
     /// Threads that can change places, by position.
     groups: Vec<Vec<usize>>,
-    started: Instant,
+    began: Duration,
     used: Statistics,
     /// The buffers of the last search.
     buffering: Buffering,
@@ -133,7 +132,7 @@ enum Answer {
     Stopped(Limit),
 }
 
-impl Session<'_> {
+impl Refinement<'_> {
     fn run(mut self) -> Result<Report, Failure> {
         let answer = match (self.options.engine, self.options.bound) {
             (Engine::Multiset, most) => self.count(most),
@@ -175,14 +174,13 @@ impl Session<'_> {
         for blocked in &self.compiled.machine.blocked_by_range {
             blocked.store(false, Ordering::Relaxed);
         }
-        self.used.elapsed = self.started.elapsed();
-        let control = self.control.beyond(&self.used);
+        let session = self.session;
         let (machine, groups, options) = (&self.compiled.machine, self.groups.as_slice(), self.options);
         let (outcome, answer) = match machine.layout.words {
-            0..=1 => attempt_sized::<1>(machine, groups, options, &control),
-            2 => attempt_sized::<2>(machine, groups, options, &control),
-            3..=8 => attempt_sized::<8>(machine, groups, options, &control),
-            _ => attempt_sized::<MOST_WORDS>(machine, groups, options, &control),
+            0..=1 => attempt_sized::<1>(machine, groups, options, session),
+            2 => attempt_sized::<2>(machine, groups, options, session),
+            3..=8 => attempt_sized::<8>(machine, groups, options, session),
+            _ => attempt_sized::<MOST_WORDS>(machine, groups, options, session),
         };
         self.note(&outcome);
         answer
@@ -231,7 +229,7 @@ impl Session<'_> {
             }
         };
         let coverage = super::coverage(self.program, &self.compiled, &self.taken);
-        let statistics = Statistics { elapsed: self.started.elapsed(), ..self.used };
+        let statistics = Statistics { elapsed: self.session.since(self.began), ..self.used };
         Ok(Report {
             verdict,
             statistics,
@@ -264,21 +262,19 @@ fn attempt_sized<const N: usize>(
     machine: &Machine,
     groups: &[Vec<usize>],
     options: &Options,
-    control: &Control,
+    session: &Session,
 ) -> (Outcome, Answer) {
     let system = Symmetric::<N>::new(machine, groups);
     // Only a shortest run tells in the end that counters were not to blame.
     let search = if options.engine == Engine::Multiset { Search::BreadthFirst } else { options.search };
-    let outcome = super::explicit::run_model(&system, &Options { search, ..options.clone() }, control);
+    let outcome = super::explicit::run_model(&system, &Options { search, ..options.clone() }, session);
     let answer = match &outcome.found {
         Found::Nothing => Answer::Safe,
         Found::Stopped(limit) => Answer::Stopped(*limit),
-        Found::Goal(_, run) => {
-            judge::<N>(machine, &system, run, &control.after(outcome.elapsed)).unwrap_or_else(|| {
-                machine.broken("a run with approximated buffers does not follow its own steps");
-                Answer::Stopped(Limit::Alarm)
-            })
-        }
+        Found::Goal(_, run) => judge::<N>(machine, &system, run, session).unwrap_or_else(|| {
+            machine.broken("a run with approximated buffers does not follow its own steps");
+            Answer::Stopped(Limit::Alarm)
+        }),
     };
     (outcome, answer)
 }
@@ -288,10 +284,10 @@ fn judge<const N: usize>(
     machine: &Machine,
     system: &Symmetric<'_, N>,
     run: &[StepCode],
-    control: &Control,
+    session: &Session,
 ) -> Option<Answer> {
     let run = system.unfolded(run)?;
-    match concretize::concretize::<N>(machine, &run, control) {
+    match concretize::concretize::<N>(machine, &run, session) {
         Some((goal, steps)) => Some(Answer::Real(goal, steps)),
         None => exact::events::<N>(machine, &run).map(Answer::Alarm),
     }

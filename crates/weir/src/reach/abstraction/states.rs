@@ -6,7 +6,6 @@ use rustc_hash::FxHashSet;
 use weir_ir::{LocId, Program};
 use weir_witness::{AbstractBuffer, AbstractState, AbstractThread, Waiting};
 
-use crate::control::Watch;
 use crate::semantics::TransitionSystem;
 use crate::semantics::abstraction::Abstract;
 use crate::semantics::abstraction::buffer::{ANY, Buffer};
@@ -14,7 +13,7 @@ use crate::semantics::compile::Compiled;
 use crate::semantics::layout::Storage;
 use crate::semantics::machine::System;
 use crate::semantics::state::Packed;
-use crate::{Control, Limit};
+use crate::{Limit, Session};
 
 /// How often the clock is looked at.
 const PERIOD: usize = 1024;
@@ -23,10 +22,9 @@ const PERIOD: usize = 1024;
 pub(super) fn all<const N: usize>(
     program: &Program,
     compiled: &Compiled,
-    control: &Control,
+    session: &Session,
 ) -> Result<Vec<AbstractState>, Limit> {
     let system = System::<Abstract, N>::new(&compiled.machine);
-    let watch = Watch::start(control);
     let words = system.words();
     let mut seen: FxHashSet<Box<[u64]>> = FxHashSet::default();
     let start = system.initial();
@@ -39,14 +37,14 @@ pub(super) fn all<const N: usize>(
             if seen.insert(next.0[..words].into()) {
                 found.push(next);
             }
-            found.len() as u64 <= watch.state_limit()
+            found.len() as u64 <= session.states_left()
         });
-        if found.len() as u64 > watch.state_limit() {
+        if found.len() as u64 > session.states_left() {
             return Err(Limit::States);
         }
         let held = (found.len() * (words * size_of::<u64>() + size_of::<Packed<N>>())) as u64;
         if at.is_multiple_of(PERIOD)
-            && let Some(limit) = watch.exceeded(held, 0)
+            && let Some(limit) = session.exceeded_with(held, 0)
         {
             return Err(limit);
         }

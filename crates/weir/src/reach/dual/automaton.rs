@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::unfold::{Graph, Label};
 use crate::Limit;
-use crate::control::Watch;
+use crate::Session;
 
 /// A thread as an automaton over what it does to memory. States are numbered from 0.
 #[derive(Debug)]
@@ -24,11 +24,11 @@ pub(super) struct Automaton {
 ///
 /// # Errors
 /// If a limit is reached first.
-pub(super) fn minimise(graph: &Graph, observation: &[u32], watch: &Watch<'_>) -> Result<Option<Automaton>, Limit> {
+pub(super) fn minimise(graph: &Graph, observation: &[u32], session: &Session) -> Result<Option<Automaton>, Limit> {
     let mut current = Quotient::new(graph, observation);
     loop {
         let before = current.count;
-        current = current.refined(watch)?;
+        current = current.refined(session)?;
         current = current.without_waiting();
         if current.count == before {
             break;
@@ -72,7 +72,7 @@ impl Quotient {
     }
 
     /// Joins states that have the same observation and the same moves to joined states.
-    fn refined(self, watch: &Watch<'_>) -> Result<Self, Limit> {
+    fn refined(self, session: &Session) -> Result<Self, Limit> {
         let mut block: Vec<u32> = self.observation.clone();
         let mut count = 0;
         loop {
@@ -93,7 +93,7 @@ impl Quotient {
                 return Ok(self.joined(&block, found));
             }
             count = found;
-            if let Some(limit) = watch.exceeded(0, 0) {
+            if let Some(limit) = session.exceeded() {
                 return Err(limit);
             }
         }

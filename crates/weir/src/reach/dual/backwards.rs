@@ -12,7 +12,7 @@ use super::predecessors::System;
 use super::search::{Found, Outcome, Search};
 use super::unfold::{Local, Twins, Unfolded, unfold};
 use super::{initial, system, targets, witness};
-use crate::control::Watch;
+use crate::Session;
 
 /// A state with empty buffers: for each thread that runs its place and its registers, and what cells hold.
 pub(crate) struct Drained<'a> {
@@ -40,30 +40,30 @@ impl Backwards {
         goals: &[Goal],
         ends: &[Goal],
         most_states: u64,
-        watch: &Watch<'_>,
+        session: &Session,
     ) -> Option<Self> {
-        let mut unfolded = unfold(program, Twins::Apart, watch).ok()?;
+        let mut unfolded = unfold(program, Twins::Apart, session).ok()?;
         let wanted = goals::wanted(program, &unfolded, goals)?;
         wanted.iter().filter(|wanted| ends.contains(&wanted.goal)).for_each(|wanted| end_at(&mut unfolded, wanted));
-        let system = system(&unfolded, &wanted, watch).ok()??;
+        let system = system(&unfolded, &wanted, session).ok()??;
         Some(Self { unfolded, system, wanted, most_states })
     }
 
     /// From where a goal can be reached. None at a limit.
-    pub(crate) fn to_goals(&self, watch: &Watch<'_>) -> Option<Region> {
-        let targets = targets(&self.system, &self.unfolded, &self.wanted, watch).ok()??;
-        self.region(targets.into_iter().map(|(_, config)| config), watch)
+    pub(crate) fn to_goals(&self, session: &Session) -> Option<Region> {
+        let targets = targets(&self.system, &self.unfolded, &self.wanted, session).ok()??;
+        self.region(targets.into_iter().map(|(_, config)| config), session)
     }
 
     /// From where one of these drained states can be reached. None at a limit.
-    pub(crate) fn to(&self, states: &[Drained<'_>], watch: &Watch<'_>) -> Option<Region> {
-        self.region(states.iter().filter_map(|state| self.config(state)), watch)
+    pub(crate) fn to(&self, states: &[Drained<'_>], session: &Session) -> Option<Region> {
+        self.region(states.iter().filter_map(|state| self.config(state)), session)
     }
 
-    fn region(&self, targets: impl Iterator<Item = Config>, watch: &Watch<'_>) -> Option<Region> {
+    fn region(&self, targets: impl Iterator<Item = Config>, session: &Session) -> Option<Region> {
         let mut search = Search::new(&self.system, None);
         targets.for_each(|config| search.add(config, None));
-        match search.run(watch, self.most_states) {
+        match search.run(session, self.most_states) {
             Outcome::Closed => Some(Region(search.found)),
             Outcome::Reached(_) | Outcome::Stopped(_) => None,
         }
@@ -77,21 +77,21 @@ impl Backwards {
 
     /// A run to one of these drained states, or to one that no goal can tell from it; the inner value is none if there is no
     /// run. None at a limit.
-    pub(crate) fn run_to(&self, states: &[Drained<'_>], watch: &Watch<'_>) -> Option<Option<Vec<Step>>> {
-        self.run_to_any(states.iter().filter_map(|state| self.config(state)), watch)
+    pub(crate) fn run_to(&self, states: &[Drained<'_>], session: &Session) -> Option<Option<Vec<Step>>> {
+        self.run_to_any(states.iter().filter_map(|state| self.config(state)), session)
     }
 
     /// A run to a goal; the inner value is none if there is no run. None at a limit.
-    pub(crate) fn run_to_goals(&self, watch: &Watch<'_>) -> Option<Option<Vec<Step>>> {
-        let targets = targets(&self.system, &self.unfolded, &self.wanted, watch).ok()??;
-        self.run_to_any(targets.into_iter().map(|(_, config)| config), watch)
+    pub(crate) fn run_to_goals(&self, session: &Session) -> Option<Option<Vec<Step>>> {
+        let targets = targets(&self.system, &self.unfolded, &self.wanted, session).ok()??;
+        self.run_to_any(targets.into_iter().map(|(_, config)| config), session)
     }
 
-    fn run_to_any(&self, targets: impl Iterator<Item = Config>, watch: &Watch<'_>) -> Option<Option<Vec<Step>>> {
+    fn run_to_any(&self, targets: impl Iterator<Item = Config>, session: &Session) -> Option<Option<Vec<Step>>> {
         let initial = initial(&self.system, &self.unfolded);
         let mut search = Search::new(&self.system, Some(&initial));
         targets.for_each(|config| search.add(config, None));
-        match search.run(watch, self.most_states) {
+        match search.run(session, self.most_states) {
             Outcome::Closed => Some(None),
             Outcome::Stopped(_) => None,
             Outcome::Reached(id) => {

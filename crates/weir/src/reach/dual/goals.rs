@@ -5,7 +5,7 @@ use weir_witness::Goal;
 
 use super::unfold::{Local, Unfolded};
 use crate::Limit;
-use crate::control::Watch;
+use crate::Session;
 
 /// What is looked for, as a condition on places, registers and cells.
 #[derive(Debug)]
@@ -148,7 +148,7 @@ pub(super) fn asks(
     unfolded: &Unfolded,
     wanted: &Wanted,
     members: &[&[u32]],
-    watch: &Watch<'_>,
+    session: &Session,
 ) -> Result<Option<Vec<Ask>>, Limit> {
     let mut variables: Vec<Variable<'_>> = Vec::new();
     let (mut threads, mut cells) = (Vec::new(), Vec::new());
@@ -164,7 +164,7 @@ pub(super) fn asks(
     variables.extend(cells.into_iter().map(Variable::Cell));
     let empty = Ask { locals: vec![None; unfolded.threads.len()], memory: vec![None; unfolded.cells.addresses.len()] };
     let condition = &wanted.condition;
-    let mut listing = Listing { unfolded, condition, variables, found: Vec::new(), steps: 0, watch, limit: None };
+    let mut listing = Listing { unfolded, condition, variables, found: Vec::new(), steps: 0, session, limit: None };
     let is_complete = listing.extend(empty, 0, members);
     match listing.limit {
         Some(limit) => Err(limit),
@@ -178,7 +178,7 @@ struct Listing<'a> {
     variables: Vec<Variable<'a>>,
     found: Vec<Ask>,
     steps: usize,
-    watch: &'a Watch<'a>,
+    session: &'a Session,
     limit: Option<Limit>,
 }
 
@@ -187,7 +187,7 @@ impl Listing<'_> {
     fn extend(&mut self, ask: Ask, next: usize, members: &[&[u32]]) -> bool {
         self.steps += 1;
         if self.steps.is_multiple_of(A_CHECK) {
-            self.limit = self.watch.exceeded(0, 0);
+            self.limit = self.session.exceeded();
         }
         if self.limit.is_some() || self.steps > 50 * MOST_ASKS || self.found.len() > MOST_ASKS {
             return false;

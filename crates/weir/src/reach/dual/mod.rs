@@ -19,14 +19,13 @@ mod search;
 mod unfold;
 mod witness;
 
-use std::time::Instant;
+use std::time::Duration;
 
 use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind};
 use weir_witness::{BackwardProof, Checked, Goal};
 
 use super::{Coverage, Options, Report, Statistics, refuse};
-use crate::control::Watch;
-use crate::{Control, Failure, Limit, Verdict};
+use crate::{Failure, Limit, Session, Verdict};
 use automaton::{Automaton, minimise};
 pub(crate) use backwards::{Backwards, Drained, Region};
 use config::{ANY, Config, FREE, Shape};
@@ -36,51 +35,51 @@ use search::{Outcome, Search};
 use unfold::{Trouble, Twins, Unfolded, unfold};
 
 /// Decides whether a goal can be reached.
-pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
-    Ok(decide(program, options, control, false)?.0)
+pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
+    Ok(decide(program, options, session, false)?.0)
 }
 
 /// What proves that no goal can be reached. The inner result tells what stands in the way: a limit, or that one can.
 pub(super) fn certify(
     program: &Program,
     options: &Options,
-    control: &Control,
+    session: &Session,
 ) -> Result<Result<BackwardProof, Option<Limit>>, Failure> {
-    let (report, proof) = decide(program, options, control, true)?;
+    let (report, proof) = decide(program, options, session, true)?;
     Ok(proof.ok_or(if let Verdict::Unknown(limit) = report.verdict { Some(limit) } else { None }))
 }
 
 fn decide(
     program: &Program,
     options: &Options,
-    control: &Control,
+    session: &Session,
     wants_proof: bool,
 ) -> Result<(Report, Option<BackwardProof>), Failure> {
-    let started = Instant::now();
+    let began = session.elapsed();
     refuse::unsupported(program)?;
     let goals = super::goals(program, options);
-    let watch = Watch::start(control);
-    let unfolded = match unfold(program, Twins::Interchangeable, &watch) {
+    let unfolded = match unfold(program, Twins::Interchangeable, session) {
         Ok(unfolded) => unfolded,
-        Err(Trouble::Limit(limit)) => return Ok((stopped(limit, started), None)),
+        Err(Trouble::Limit(limit)) => return Ok((stopped(limit, session.since(began)), None)),
         Err(Trouble::Cell(address)) => return Err(too_many_values(program, address)),
         Err(Trouble::Thread(thread)) => return Err(too_many_states(program, thread)),
     };
     let Some(wanted) = goals::wanted(program, &unfolded, &goals) else { return Err(deadlock(program, &goals)) };
-    let system = match system(&unfolded, &wanted, &watch) {
+    let system = match system(&unfolded, &wanted, session) {
         Ok(system) => system.ok_or_else(|| too_large(program))?,
-        Err(limit) => return Ok((stopped(limit, started), None)),
+        Err(limit) => return Ok((stopped(limit, session.since(began)), None)),
     };
     let initial = initial(&system, &unfolded);
     let mut search = Search::new(&system, Some(&initial));
-    let targets = match targets(&system, &unfolded, &wanted, &watch) {
+    let targets = match targets(&system, &unfolded, &wanted, session) {
         Ok(targets) => targets.ok_or_else(|| too_many_ways(program, &goals))?,
-        Err(limit) => return Ok((stopped(limit, started), None)),
+        Err(limit) => return Ok((stopped(limit, session.since(began)), None)),
     };
     for (_, config) in &targets {
         search.add(config.clone(), None);
     }
-    let outcome = search.run(&watch, control.budget.states.unwrap_or(u64::MAX));
+    let outcome = search.run(session, session.states_left());
+    session.spend(search.found.len() as u64);
     let is_proved = matches!(outcome, Outcome::Closed);
     let verdict = match outcome {
         Outcome::Closed => Verdict::Holds,
@@ -91,7 +90,7 @@ fn decide(
         states: search.found.len() as u64,
         transitions: search.steps,
         stored_bytes: search.found.bytes(),
-        elapsed: started.elapsed(),
+        elapsed: session.since(began),
         ..Statistics::default()
     };
     let proof = (is_proved && wants_proof).then(|| proof::proof(&search, &unfolded, &goals));
@@ -100,13 +99,13 @@ fn decide(
     Ok((report, proof))
 }
 
-fn stopped(limit: Limit, started: Instant) -> Report {
-    let statistics = Statistics { elapsed: started.elapsed(), ..Statistics::default() };
+fn stopped(limit: Limit, elapsed: Duration) -> Report {
+    let statistics = Statistics { elapsed, ..Statistics::default() };
     Report { statistics, ..Report::unknown(limit) }
 }
 
 /// The load-buffer view of the program. None if something has no number.
-fn system(unfolded: &Unfolded, wanted: &[Wanted], watch: &Watch<'_>) -> Result<Option<System>, Limit> {
+fn system(unfolded: &Unfolded, wanted: &[Wanted], session: &Session) -> Result<Option<System>, Limit> {
     const MOST_THREADS: usize = 60;
     if unfolded.threads.len() > MOST_THREADS {
         return Ok(None);
@@ -114,7 +113,7 @@ fn system(unfolded: &Unfolded, wanted: &[Wanted], watch: &Watch<'_>) -> Result<O
     let observations = goals::observations(unfolded, wanted);
     let mut automata: Vec<Automaton> = Vec::new();
     for (graph, seen) in unfolded.graphs.iter().zip(&observations) {
-        match minimise(graph, seen, watch)? {
+        match minimise(graph, seen, session)? {
             Some(automaton) => automata.push(automaton),
             None => return Ok(None),
         }
@@ -139,12 +138,12 @@ fn targets(
     system: &System,
     unfolded: &Unfolded,
     wanted: &[Wanted],
-    watch: &Watch<'_>,
+    session: &Session,
 ) -> Result<Option<Vec<(Goal, Config)>>, Limit> {
     let members: Vec<&[u32]> = system.automata.iter().map(|automaton| automaton.member.as_slice()).collect();
     let mut targets = Vec::new();
     for goal in wanted {
-        let Some(asks) = asks(unfolded, goal, &members, watch)? else { return Ok(None) };
+        let Some(asks) = asks(unfolded, goal, &members, session)? else { return Ok(None) };
         for ask in asks {
             with_lock(system, &ask, &mut |config| targets.push((goal.goal, config)));
         }

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use super::config::{ANY, Config, FREE, Shape, View, is_below, is_own};
 use super::predecessors::System;
 use crate::Limit;
-use crate::control::{Progress, Watch};
+use crate::session::{Progress, Session};
 
 /// After so many configurations the limits are looked at: going back from one takes as long as many steps of a search forwards.
 const A_CHECK: u32 = 8;
@@ -154,7 +154,7 @@ impl<'a> Search<'a> {
     }
 
     /// Goes on until the initial configuration is met, nothing is left, or a limit is reached.
-    pub(super) fn run(&mut self, watch: &Watch<'_>, states: u64) -> Outcome {
+    pub(super) fn run(&mut self, session: &Session, states: u64) -> Outcome {
         let mut row = Vec::new();
         let mut pops = 0u32;
         loop {
@@ -167,13 +167,13 @@ impl<'a> Search<'a> {
             }
             pops = pops.wrapping_add(1);
             if pops.is_multiple_of(A_CHECK)
-                && let Some(limit) = watch.exceeded(self.found.bytes(), 0)
+                && let Some(limit) = session.exceeded_with(self.found.bytes(), 0)
             {
                 return Outcome::Stopped(limit);
             }
             if pops.is_multiple_of(32 * A_CHECK) {
                 let (states, open) = (self.found.len() as u64, self.open.len() as u64);
-                watch.report(&Progress { states, open, depth: u64::from(weight), elapsed: watch.elapsed() });
+                session.report(&Progress { states, open, depth: u64::from(weight), elapsed: session.elapsed() });
             }
             if self.found.len() as u64 > states {
                 return Outcome::Stopped(Limit::States);

@@ -10,7 +10,7 @@ use weir_ir::flow::{Liveness, RegisterSet, live_registers, observed_registers};
 use weir_ir::{Address, Body, EdgeId, Instruction, LocId, Program, RegExpr, RegId, Rmw, ThreadId, Value};
 
 use crate::Limit;
-use crate::control::Watch;
+use crate::Session;
 use crate::semantics::compile::present;
 
 /// More states of single threads than this are not tried.
@@ -135,7 +135,7 @@ pub(super) enum Twins {
 }
 
 /// Unfolds all threads.
-pub(super) fn unfold(program: &Program, twins: Twins, watch: &Watch<'_>) -> Result<Unfolded, Trouble> {
+pub(super) fn unfold(program: &Program, twins: Twins, session: &Session) -> Result<Unfolded, Trouble> {
     let threads: Vec<ThreadId> = present(program).collect();
     let mut models: Vec<ThreadId> = Vec::new();
     let mut group_of = Vec::new();
@@ -165,7 +165,7 @@ pub(super) fn unfold(program: &Program, twins: Twins, watch: &Watch<'_>) -> Resu
         open: Vec::new(),
         states: 0,
         moves: 0,
-        watch,
+        session,
     };
     work.graphs = work.models.iter().map(Model::graph).collect();
     work.run()?;
@@ -204,7 +204,7 @@ struct Work<'a> {
     open: Vec<(usize, u32)>,
     states: usize,
     moves: u32,
-    watch: &'a Watch<'a>,
+    session: &'a Session,
 }
 
 impl Work<'_> {
@@ -459,7 +459,7 @@ impl Work<'_> {
     ) -> Result<(), Trouble> {
         self.moves += 1;
         if self.moves.is_multiple_of(A_CHECK)
-            && let Some(limit) = self.watch.exceeded(0, 0)
+            && let Some(limit) = self.session.exceeded()
         {
             return Err(Trouble::Limit(limit));
         }

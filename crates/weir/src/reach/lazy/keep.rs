@@ -20,8 +20,7 @@ impl Lazy<'_> {
             if !matches!(verdict, Verdict::Holds) {
                 return Ok((verdict, coverage));
             }
-            let rest = self.rest();
-            let (witnesses, statistics) = oracle::uncovered(&extended, &paths, self.options, &rest)?;
+            let (witnesses, statistics) = oracle::uncovered(&extended, &paths, self.options, self.session)?;
             self.statistics.add(&statistics);
             match witnesses {
                 Witnesses::Stopped(limit) => return Ok((Verdict::Unknown(limit), coverage)),

@@ -13,7 +13,6 @@ mod keep;
 mod oracle;
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 use weir_ir::{Diagnostic, Instruction, Program, PropertyKind, ThreadId};
 use weir_witness::{Action, Checked, Goal, Model, Run, Step};
@@ -21,7 +20,7 @@ use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 use super::{Coverage, Engine, Options, Report, Search, Statistics, explicit, goals, refuse};
 use crate::semantics::compile::present;
 use crate::transform::delay::{DelayPath, Extended};
-use crate::{Control, Failure, Limit, Verdict};
+use crate::{Failure, Limit, Session, Verdict};
 
 /// How the program is extended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -57,17 +56,17 @@ pub struct Round {
 }
 
 /// Looks for a run of `program` under TSO that reaches a goal.
-pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> Result<Report, Failure> {
-    let started = Instant::now();
+pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
+    let began = session.elapsed();
     if options.model == Model::Sc {
-        return explicit::reach(program, options, control);
+        return explicit::reach(program, options, session);
     }
     refuse::unsupported(program)?;
     let mut engine = Lazy {
         program,
         goals: goals(program, options),
         options,
-        control,
+        session,
         statistics: Statistics::default(),
         rounds: Vec::new(),
     };
@@ -76,7 +75,7 @@ pub(super) fn reach(program: &Program, options: &Options, control: &Control) -> 
         Form::Keep => engine.keep()?,
         Form::First => engine.first()?,
     };
-    let statistics = Statistics { elapsed: started.elapsed(), ..engine.statistics };
+    let statistics = Statistics { elapsed: session.since(began), ..engine.statistics };
     Ok(Report { verdict, statistics, coverage, buffering: None, rounds: engine.rounds })
 }
 
@@ -88,7 +87,7 @@ struct Lazy<'a> {
     program: &'a Program,
     goals: Vec<Goal>,
     options: &'a Options,
-    control: &'a Control,
+    session: &'a Session,
     statistics: Statistics,
     rounds: Vec<Round>,
 }
@@ -118,11 +117,6 @@ impl Lazy<'_> {
         asked.filter(|property| property.kind == PropertyKind::ForbidDeadlock).map(|property| property.span).next()
     }
 
-    /// What is left of the budget.
-    fn rest(&self) -> Control {
-        self.control.beyond(&self.statistics)
-    }
-
     /// Whether a goal is reachable in the extended program under SC; mapped back if so.
     fn search(&mut self, extended: &Extended) -> Result<Answer, Failure> {
         let idling = self.deadlock_goal().map(|_| {
@@ -138,7 +132,7 @@ impl Lazy<'_> {
             goals: self.goals.clone(),
             ..self.options.clone()
         };
-        let report = match explicit::reach(&extended.program, &options, &self.rest()) {
+        let report = match explicit::reach(&extended.program, &options, self.session) {
             Err(Failure::Refused(refusal)) if refusal.code == TOO_LARGE && !self.rounds.is_empty() => {
                 return Ok((Verdict::Unknown(Limit::Extensions), Coverage::default()));
             }

@@ -8,9 +8,9 @@ use weir_ir::{EdgeId, ThreadId};
 
 use super::super::{Options, Statistics};
 use super::TOO_LARGE;
-use crate::robust::{self, Answer, Attempt, Checker, Covered, Effect, Question};
+use crate::robust::{self, Answer, Attack, Attempt, Checker, Covered, Effect, Question};
 use crate::transform::delay::{DelayPath, Extended, Note};
-use crate::{Control, Failure, Limit};
+use crate::{Failure, Limit, Session};
 
 /// What the oracle says.
 pub(super) enum Witnesses {
@@ -23,12 +23,15 @@ pub(super) enum Witnesses {
 pub(super) fn one(
     extended: &Extended,
     options: &Options,
-    control: &Control,
+    session: &Session,
 ) -> Result<(Witnesses, Statistics), Failure> {
     let Some(checker) = checker(extended, true)? else { return Ok(too_large()) };
-    let attacks = checker.attacks().open.into_iter().collect();
+    let attacks = match checker.attacks(session) {
+        Ok(attacks) => attacks.open.into_iter().collect(),
+        Err(limit) => return Ok((Witnesses::Stopped(limit), Statistics::default())),
+    };
     let question = Question { attacks, ..Question::default() };
-    let (answer, statistics) = checker.ask(question, &asking(options), control)?;
+    let (answer, statistics) = checker.ask(question, &asking(options), session)?;
     let witnesses = match answer {
         Answer::Infeasible => Witnesses::Found(Vec::new()),
         Answer::Stopped(limit) => Witnesses::Stopped(limit),
@@ -45,11 +48,15 @@ pub(super) fn uncovered(
     extended: &Extended,
     paths: &[DelayPath],
     options: &Options,
-    control: &Control,
+    session: &Session,
 ) -> Result<(Witnesses, Statistics), Failure> {
     let Some(checker) = checker(extended, !paths.is_empty())? else { return Ok(too_large()) };
-    let oracle = Oracle::new(extended, paths, &checker);
-    let (first, mut statistics) = checker.ask(oracle.question(|_| true), &asking(options), control)?;
+    let attacks = match checker.attacks(session) {
+        Ok(attacks) => attacks.open.into_iter().collect(),
+        Err(limit) => return Ok((Witnesses::Stopped(limit), Statistics::default())),
+    };
+    let oracle = Oracle::new(extended, paths, &checker, attacks);
+    let (first, mut statistics) = checker.ask(oracle.question(|_| true), &asking(options), session)?;
     let (attacker, first) = match first {
         Answer::Infeasible => return Ok((Witnesses::Found(Vec::new()), statistics)),
         Answer::Stopped(limit) => return Ok((Witnesses::Stopped(limit), statistics)),
@@ -60,8 +67,7 @@ pub(super) fn uncovered(
     };
     let mut found = vec![first];
     let others: Vec<ThreadId> = oracle.attackers().into_iter().filter(|&thread| thread != attacker).collect();
-    let rest = control.beyond(&statistics);
-    for answer in oracle.ask_each(&others, options, &rest) {
+    for answer in oracle.ask_each(&others, options, session) {
         let (answer, used) = answer?;
         statistics.add(&used);
         // A limit here ends nothing: one path is enough for the next round, which will run into the limit itself.
@@ -96,8 +102,7 @@ struct Oracle<'a> {
 }
 
 impl<'a> Oracle<'a> {
-    fn new(extended: &'a Extended, paths: &'a [DelayPath], checker: &'a Checker) -> Self {
-        let attacks = checker.attacks().open.into_iter().collect();
+    fn new(extended: &'a Extended, paths: &'a [DelayPath], checker: &'a Checker, attacks: BTreeSet<Attack>) -> Self {
         let mut fenced = BTreeSet::new();
         for (thread, origins) in extended.origins.iter().enumerate() {
             let enters = origins.iter().enumerate().filter(|(_, origin)| origin.note == Note::Enters);
@@ -126,14 +131,13 @@ impl<'a> Oracle<'a> {
         &self,
         threads: &[ThreadId],
         options: &Options,
-        control: &Control,
+        session: &Session,
     ) -> Vec<Result<(Answer, Statistics), Failure>> {
-        let mut control = control.clone();
         // Each gets its share, so that all together keep to the limit.
-        control.budget.states = control.budget.states.map(|states| states / threads.len().max(1) as u64);
+        let share = session.limits().states.map(|_| session.states_left() / threads.len().max(1) as u64);
         let ask = |&thread: &ThreadId, jobs: NonZeroUsize| {
             let options = robust::Options { jobs, ..robust::Options::default() };
-            self.checker.ask(self.question(|asked| asked == thread), &options, &control)
+            self.checker.ask(self.question(|asked| asked == thread), &options, &session.part(share))
         };
         let jobs = options.jobs.get();
         let mut answers = Vec::new();

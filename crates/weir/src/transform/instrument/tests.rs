@@ -2,6 +2,7 @@ use weir_ir::{Expr, Program};
 use weir_testkit::sketch::{cell, load, program, store, straight};
 
 use super::*;
+use crate::Session;
 use crate::robust::attacks;
 
 fn store_buffering() -> Program {
@@ -12,7 +13,10 @@ fn store_buffering() -> Program {
 
 #[test]
 fn companions_lie_beside_their_cells() {
-    let made = instrument(&store_buffering(), attacks(&store_buffering()).open[0]).expect("small").program;
+    let made =
+        instrument(&store_buffering(), attacks(&store_buffering(), &Session::default()).expect("no limit").open[0])
+            .expect("small")
+            .program;
     let cells: Vec<_> = made.shared.iter().map(|shared| (shared.name.as_str(), shared.address)).collect();
     let beside =
         ["x_delayed", "x_waits", "x_level"].map(|name| cells.iter().find(|cell| cell.0 == name).expect("there").1);
@@ -24,13 +28,13 @@ fn companions_lie_beside_their_cells() {
 #[test]
 fn only_the_attacker_of_one_attack_is_instrumented_as_one() {
     let program = store_buffering();
-    let one = instrument(&program, attacks(&program).open[0]).expect("small");
+    let one = instrument(&program, attacks(&program, &Session::default()).expect("no limit").open[0]).expect("small");
     let halts = |thread: usize| {
         let origins = one.origins[thread].iter().flatten();
         origins.filter(|origin| origin.kind == Kind::Halt).count()
     };
     assert_eq!((halts(0), halts(1)), (1, 0));
-    let all = instrument_all(&program, &attacks(&program).open).expect("small");
+    let all = instrument_all(&program, &attacks(&program, &Session::default()).expect("no limit").open).expect("small");
     assert!(all.program.shared.iter().any(|shared| shared.name == "attacking"));
 }
 
@@ -40,7 +44,7 @@ fn an_access_to_any_address_is_refused() {
     let pick = Instruction::Havoc { register: weir_ir::RegId(0), range: weir_ir::Range::FULL };
     let left = straight("P", [pick, wild, load(1, 2)]);
     let program = program(vec![cell("x", 1), cell("y", 2)], vec![left], Vec::new());
-    match instrument_all(&program, &attacks(&program).open) {
+    match instrument_all(&program, &attacks(&program, &Session::default()).expect("no limit").open) {
         Err(Failure::Refused(diagnostic)) => assert_eq!(diagnostic.code, "no-room"),
         other => panic!("{other:?}"),
     }
@@ -53,7 +57,9 @@ fn the_size_is_linear() {
         let body = || (0..length).flat_map(|_| [store(1, 1), load(0, 2), Instruction::Lock, Instruction::Unlock]);
         let threads = vec![straight("P", body()), straight("Q", body())];
         let program = program(vec![cell("x", 1), cell("y", 2)], threads, Vec::new());
-        let made = instrument_all(&program, &attacks(&program).open).expect("small").program;
+        let made = instrument_all(&program, &attacks(&program, &Session::default()).expect("no limit").open)
+            .expect("small")
+            .program;
         made.threads.iter().map(|thread| thread.body.edges().len()).sum::<usize>()
     };
     assert!(sized(40) <= 2 * sized(20) + 20, "{} and {}", sized(40), sized(20));
@@ -70,7 +76,9 @@ fn new_names_are_new() {
     let both = weir_testkit::sketch::snapshot([(0, 1), (1, 2)]);
     program.threads[1] = straight("Q", [store(2, 1), both, Instruction::Lock, load(0, 1)]);
     program.threads[1].body.registers[0].name = "result_".to_owned();
-    let made = instrument_all(&program, &attacks(&program).open).expect("small").program;
+    let made = instrument_all(&program, &attacks(&program, &Session::default()).expect("no limit").open)
+        .expect("small")
+        .program;
     let mut names: Vec<&str> = made.shared.iter().map(|shared| shared.name.as_str()).collect();
     names.extend(made.threads.iter().map(|thread| thread.name.as_str()));
     names.push("attacking");
@@ -90,7 +98,8 @@ fn new_names_are_new() {
 fn companions_begin_as_they_must() {
     let mut program = store_buffering();
     program.shared[0] = Shared { initial: vec![5], range: Some(weir_ir::Range { low: 4, high: 6 }), ..cell("x", 1) };
-    let made = instrument(&program, attacks(&program).open[0]).expect("small").program;
+    let made =
+        instrument(&program, attacks(&program, &Session::default()).expect("no limit").open[0]).expect("small").program;
     let found = |name: &str| made.shared.iter().find(|shared| shared.name == name).expect("there").clone();
     assert_eq!((found("x_delayed").initial, found("x_delayed").range), (vec![5], program.shared[0].range));
     for name in ["x_waits", "x_level"] {
@@ -107,7 +116,7 @@ fn thirty_threads_can_lock() {
         let lockers = (0..count).map(|number| straight(&format!("L{number}"), [Instruction::Lock, store(2, 1)]));
         let threads = std::iter::once(attacker).chain(lockers).collect();
         let program = program(vec![cell("x", 1), cell("y", 2)], threads, Vec::new());
-        instrument_all(&program, &attacks(&program).open)
+        instrument_all(&program, &attacks(&program, &Session::default()).expect("no limit").open)
     };
     assert!(with(30).is_ok());
     match with(31) {

@@ -9,7 +9,7 @@ use weir::outcomes::{End, outcomes};
 use weir::prob::{self, Almost, Certainty, Fraction, Question, Settings, Simulation, UpdatePolicy};
 use weir::robust::{self, Method, robust, triangular_races};
 use weir::transform::insert_fences;
-use weir::{Budget, Control, Failure, Verdict};
+use weir::{Failure, Limits, Session, Verdict};
 use weir_ir::{Expr, Program, Property, PropertyKind, Span, StateAtom, StateExpr, Value};
 use weir_testkit::chance::{Chain, Odds, Updates};
 use weir_testkit::reference::{Drained, Model, drained_states, explore};
@@ -117,7 +117,7 @@ impl Beside {
         let target = random::condition(program, &mut rng);
         let is_reachable = reachable(program, &target);
         let naive = self.naive_probability(program, &target);
-        let (settings, control) = (self.settings(), control());
+        let (settings, session) = (self.settings(), session());
         let question = Question {
             target: target.clone(),
             repeated: self == Self::ProbabilityRepeated,
@@ -125,7 +125,7 @@ impl Beside {
         };
         match self {
             Self::ExactProbability => {
-                let Some(Ok(exact)) = answered(prob::exact_probability(program, &question, &control))? else {
+                let Some(Ok(exact)) = answered(prob::exact_probability(program, &question, &session))? else {
                     return Ok(None);
                 };
                 let is_right = naive.is_none_or(|naive| naive == exact.probability);
@@ -134,14 +134,14 @@ impl Beside {
                 })
             }
             Self::ExpectedCost => {
-                let Some(cost) = answered(prob::cost(program, &target, &settings, 1e-4, &control))? else {
+                let Some(cost) = answered(prob::cost(program, &target, &settings, 1e-4, &session))? else {
                     return Ok(None);
                 };
                 judged(possible(is_reachable, cost.cost.is_some()), || format!("{cost:?}"))
             }
             Self::AlmostSurely | Self::AlmostNever => {
                 let which = if self == Self::AlmostNever { Almost::Never } else { Almost::Surely };
-                let Some(found) = answered(prob::almost(program, &question, which, &control))? else { return Ok(None) };
+                let Some(found) = answered(prob::almost(program, &question, which, &session))? else { return Ok(None) };
                 let is_right = match found.certainty {
                     Certainty::Unknown(_) => return Ok(None),
                     Certainty::Holds { .. } => possible(is_reachable, which == Almost::Surely),
@@ -151,13 +151,13 @@ impl Beside {
             }
             Self::Simulation => {
                 let simulation = Simulation { runs: 50, seed, most_steps: 500, doubt: 1e-9, jobs: NonZeroUsize::MIN };
-                let Some(found) = answered(prob::simulate(program, &target, &settings, &simulation, &control))? else {
+                let Some(found) = answered(prob::simulate(program, &target, &settings, &simulation, &session))? else {
                     return Ok(None);
                 };
                 judged(found.hits == 0 || possible(is_reachable, true), || format!("{found:?}"))
             }
             _ => {
-                let Some(found) = answered(prob::probability(program, &question, 1e-4, &control))? else {
+                let Some(found) = answered(prob::probability(program, &question, 1e-4, &session))? else {
                     return Ok(None);
                 };
                 if found.obstacle.is_some() {
@@ -173,9 +173,9 @@ impl Beside {
     }
 }
 
-fn control() -> Control {
-    let budget = Budget { states: Some(1_500), time: Some(std::time::Duration::from_secs(2)), ..Budget::default() };
-    Control { budget, ..Control::default() }
+fn session() -> Session {
+    let limits = Limits { states: Some(1_500), time: Some(std::time::Duration::from_secs(2)), ..Limits::default() };
+    Session::new(limits)
 }
 
 fn answered<T>(result: Result<T, Failure>) -> Result<Option<T>, String> {
@@ -221,7 +221,7 @@ fn final_states(program: &Program, model: weir_witness::Model) -> Compared {
     }
     observed.extend(program.shared.iter().flat_map(|shared| shared.addresses()).map(StateAtom::Cell));
     let leaves: Vec<StateExpr> = observed.iter().cloned().map(Expr::Leaf).collect();
-    let Some(report) = answered(outcomes(program, &leaves, model, &control()))? else { return Ok(None) };
+    let Some(report) = answered(outcomes(program, &leaves, model, &session()))? else { return Ok(None) };
     let reference = if model == weir_witness::Model::Sc { Model::Sc } else { Model::Tso };
     let naive = explore(program, reference, LIMITS.0).expect("the reference can");
     if let End::AssertionFailed(thread, _) = report.end {
@@ -254,7 +254,7 @@ fn same_states(program: &Program) -> Option<bool> {
 
 fn robustness(program: &Program, method: Method, jobs: usize) -> Compared {
     let options = robust::Options { method, jobs: NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN) };
-    let Some(report) = answered(robust(program, &options, &control()))? else { return Ok(None) };
+    let Some(report) = answered(robust(program, &options, &session()))? else { return Ok(None) };
     match report.verdict {
         Verdict::Holds => judged(same_states(program) != Some(false), || "robust, but new states".to_owned()),
         // The run was replayed, and its cycle found.
@@ -264,7 +264,7 @@ fn robustness(program: &Program, method: Method, jobs: usize) -> Compared {
 }
 
 fn races(program: &Program) -> Compared {
-    let Some(report) = answered(triangular_races(program, NonZeroUsize::MIN, &control()))? else { return Ok(None) };
+    let Some(report) = answered(triangular_races(program, NonZeroUsize::MIN, &session()))? else { return Ok(None) };
     match report.verdict {
         Verdict::Holds => judged(same_states(program) != Some(false), || "no race, but new states".to_owned()),
         Verdict::Violated(_) => Ok(Some(())),
@@ -281,7 +281,7 @@ fn fenced(program: &Program, aim: Aim) -> Compared {
     let sites = at_locations(program);
     let places: Vec<_> = sites.iter().map(|site| site.place.clone()).collect();
     let options = fences::Options { aim, ..fences::Options::default() };
-    let Some(report) = answered(fences::fences(program, &places, &options, &control()))? else { return Ok(None) };
+    let Some(report) = answered(fences::fences(program, &places, &options, &session()))? else { return Ok(None) };
     let Fences::Cheapest(sets) = &report.fences else {
         let is_answer = !matches!(report.fences, Fences::Stopped(_));
         return Ok(is_answer.then_some(()));

@@ -7,7 +7,7 @@ use weir_ir::{EdgeId, Expr, Instruction, LocId, Program, RegId, ThreadId};
 use weir_testkit::Rng;
 use weir_testkit::sketch::{ThreadSketch, cell, program};
 
-use crate::judge::control;
+use crate::judge::session;
 use crate::shapes::parse;
 
 /// A thread of nested loops in which each step sets a register to a number of its own.
@@ -25,14 +25,14 @@ impl Nest<'_> {
         self.depths.push(depth);
     }
 
-    fn block(&mut self, from: LocId, to: LocId, depth: u32, budget: u32) {
+    fn block(&mut self, from: LocId, to: LocId, depth: u32, limits: u32) {
         let mut at = from;
         for remaining in (0..self.rng.between(1, 3)).rev() {
             let next = if remaining == 0 { to } else { self.sketch.location() };
             match self.rng.below(4) {
-                0 | 1 if budget > 0 => self.while_loop(at, next, depth, budget - 1),
-                2 if budget > 0 => {
-                    self.block(at, next, depth, budget - 1);
+                0 | 1 if limits > 0 => self.while_loop(at, next, depth, limits - 1),
+                2 if limits > 0 => {
+                    self.block(at, next, depth, limits - 1);
                     self.step(at, next, depth);
                 }
                 _ => self.step(at, next, depth),
@@ -42,10 +42,10 @@ impl Nest<'_> {
     }
 
     /// Into the loop, round it, and out of it, from its head or from its middle.
-    fn while_loop(&mut self, from: LocId, to: LocId, depth: u32, budget: u32) {
+    fn while_loop(&mut self, from: LocId, to: LocId, depth: u32, limits: u32) {
         let (head, middle) = (self.sketch.location(), self.sketch.location());
         self.step(from, head, depth);
-        self.block(head, middle, depth + 1, budget);
+        self.block(head, middle, depth + 1, limits);
         self.step(middle, head, depth + 1);
         let exit = if self.rng.chance(50) { head } else { middle };
         self.step(exit, to, depth);
@@ -135,7 +135,7 @@ fn frequencies(text: &str, costs: impl Fn(&Program) -> FrequencyCosts) -> Vec<(S
 fn a_step_costs_as_often_as_it_is_taken() {
     let text = "shared x, y;\nthread P { x = 1; let i = 0; while i < 3 { i = i + 1; } choose { x = 2; } or { x = 3; } }\n\
                 thread Q { y = 1; assume 0; y = 2; }";
-    let exact = |program: &Program| FrequencyCosts::new(program, &control()).expect("small");
+    let exact = |program: &Program| FrequencyCosts::new(program, &session()).expect("small");
     let costs = frequencies(text, exact);
     let of = |wanted: &str| -> Vec<u64> {
         costs.iter().filter(|(text, _)| text.trim_end_matches(';') == wanted).map(|(_, cost)| *cost).collect()
@@ -157,7 +157,7 @@ fn a_large_program_is_sampled() {
         .map(|number| format!("thread L{number} {{ a{number} = 1; loop {{ c{number} = (c{number} + 1) % 30; }} }}\n"))
         .collect();
     let text = format!("shared a0, a1, a2, c0, c1, c2;\n{counters}");
-    let sampled = |program: &Program| FrequencyCosts::new(program, &control()).expect("it can be sampled");
+    let sampled = |program: &Program| FrequencyCosts::new(program, &session()).expect("it can be sampled");
     let costs = frequencies(&text, sampled);
     for number in 0..3 {
         let of =

@@ -4,7 +4,7 @@ use weir::Limit;
 use weir::fences::{Aim, Fences, Options, Place, Recheck, Report, at_locations, fences, recheck};
 use weir_ir::Program;
 
-use crate::judge::{control, within};
+use crate::judge::{session, within};
 use crate::shapes::parse;
 
 const SB: &str = "shared x, y;\nthread P { x = 1; let r = y; }\nthread Q { y = 1; let s = x; }\n";
@@ -48,7 +48,7 @@ fn a_recheck_stops_at_the_budget() {
     let robust = parse(&SB.replace("let", "fence; let"));
     for aim in [Aim::Robust, Aim::RaceFree, Aim::Safe] {
         let options = Options { aim, ..Options::default() };
-        let outcome = recheck(&robust, [], &options, &control()).expect("it is enough");
+        let outcome = recheck(&robust, [], &options, &session()).expect("it is enough");
         assert_eq!(outcome, Recheck::Confirmed, "{aim:?}");
     }
     let open = parse("shared x, y, z;\nthread P { x = 1; let r = y; }\nthread Q { y = 1; let s = z; }\n");
@@ -73,9 +73,9 @@ fn what_happens_without_buffers_is_hopeless() {
     let program = parse(&(SB.to_owned() + "exists P.r == 0 && Q.s == 0;"));
     let places: Vec<Place> = all_places(&program).into_iter().skip(1).collect();
     let options = Options { aim: Aim::Safe, ..Options::default() };
-    let report = fences(&program, &places, &options, &control()).expect("an answer");
+    let report = fences(&program, &places, &options, &session()).expect("an answer");
     assert!(matches!(report.fences, Fences::NoPlace(_)), "{:?}", report.fences);
-    let report = fences(&program, &places, &Options::default(), &control()).expect("an answer");
+    let report = fences(&program, &places, &Options::default(), &session()).expect("an answer");
     assert!(matches!(report.fences, Fences::Nowhere(attack) if attack.thread.0 == 0), "{:?}", report.fences);
 }
 
@@ -86,7 +86,7 @@ fn every_fence_costs_something() {
     let mut places = all_places(&program);
     places.iter_mut().for_each(|place| place.cost = 0);
     let report =
-        fences(&program, &places, &Options { all: true, ..Options::default() }, &control()).expect("an answer");
+        fences(&program, &places, &Options { all: true, ..Options::default() }, &session()).expect("an answer");
     let Fences::Cheapest(sets) = report.fences else { panic!("{:?}", report.fences) };
     assert_eq!((report.cost, sets.len(), sets[0].len()), (2, 1, 2));
 }

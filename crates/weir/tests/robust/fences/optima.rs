@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use weir::fences::{Aim, Fences, Options, Place, Recheck, fences, recheck};
 use weir_ir::Program;
-use weir_testkit::traces::{Limits, feasible, is_robust, races};
+use weir_testkit::traces::{Bounds, feasible, is_robust, races};
 use weir_testkit::{Rng, cycles, dump};
 
 use super::{Set, fenced, places, tried};
-use crate::judge::{control, pairs, same};
+use crate::judge::{pairs, same, session};
 
-const LIMITS: Limits = Limits { deeds: 24, ways: 6_000 };
+const LIMITS: Bounds = Bounds { deeds: 24, ways: 6_000 };
 
 /// Whether a program achieves the aim, by definition.
 fn achieves(program: &Program, aim: Aim) -> Option<bool> {
@@ -36,7 +36,7 @@ fn compare(program: &Program, places: &[Place], aim: Aim, count: &mut Count) -> 
     let expected = tried(places, |set| achieves(&fenced(program, places, set), aim));
     let ask = |all: bool| {
         let options = Options { aim, all, ..Options::default() };
-        fences(program, places, &options, &control()).map_err(|failure| failure.to_string())
+        fences(program, places, &options, &session()).map_err(|failure| failure.to_string())
     };
     let report = ask(true)?;
     same("attacks", pairs(program), report.attacks.clone())?;
@@ -71,13 +71,13 @@ fn confirmed(program: &Program, places: &[Place], aim: Aim, set: &Set) -> Result
     let without = |gone: &usize| fenced(program, places, &set.iter().copied().filter(|place| place != gone).collect());
     let reduced: Vec<Program> = set.iter().map(without).collect();
     let whole = fenced(program, places, set);
-    let outcome = recheck(&whole, reduced.iter().cloned(), &options, &control());
+    let outcome = recheck(&whole, reduced.iter().cloned(), &options, &session());
     same("confirmed", Ok(Recheck::Confirmed), outcome.map_err(|failure| failure.to_string()))?;
     for smaller in reduced {
-        let is_refuted = recheck(&smaller, [], &options, &control()).is_err();
+        let is_refuted = recheck(&smaller, [], &options, &session()).is_err();
         same("a set that is not enough", true, is_refuted)?;
     }
-    let is_refuted = recheck(&whole, [whole.clone()], &options, &control()).is_err();
+    let is_refuted = recheck(&whole, [whole.clone()], &options, &session()).is_err();
     same("a set with one that is not needed", true, is_refuted)
 }
 

@@ -9,7 +9,7 @@ use weir_testkit::sketch::{all_of, cell_value, equal, register_of};
 use weir_testkit::{FinalState, Rng, cycles, dump};
 
 use super::{fenced, places, tried};
-use crate::judge::control;
+use crate::judge::session;
 
 const CONFIG: cycles::Config = cycles::Config { helpers: 1, noise: 1, loops: 0, locks: 25, data: 10 };
 
@@ -52,7 +52,7 @@ fn every_cheapest_set_for_safety_is_found() {
         let achieves = |set: &super::Set| Some(!ends(&fenced(&program, &places, set), Model::Tso)?.contains(&bad));
         let expected = tried(&places, achieves);
         let options = Options { aim: Aim::Safe, all: true, ..Options::default() };
-        let report = fences(&program, &places, &options, &control()).unwrap_or_else(|failure| panic!("{failure}"));
+        let report = fences(&program, &places, &options, &session()).unwrap_or_else(|failure| panic!("{failure}"));
         match (expected, report.fences) {
             (None, Fences::Hopeless(_)) if sc.contains(&bad) => hopeless += 1,
             (None, Fences::NoPlace(_)) if !sc.contains(&bad) => nowhere += 1,
@@ -113,7 +113,7 @@ fn fences_for_places_assertions_and_cells_are_the_cheapest() {
         let expected = tried(&places, |set| is_safe(&fenced(&program, &places, set)));
         assert_eq!(expected.as_ref().map(|(cost, _)| *cost), cost, "{text}");
         let options = Options { aim: Aim::Safe, all: true, ..Options::default() };
-        let report = fences(&program, &places, &options, &control()).unwrap_or_else(|failure| panic!("{failure}"));
+        let report = fences(&program, &places, &options, &session()).unwrap_or_else(|failure| panic!("{failure}"));
         match (expected, report.fences) {
             (Some(expected), Fences::Cheapest(sets)) => {
                 assert_eq!((report.cost, sets.len()), (expected.0, expected.1.len()), "{text}");

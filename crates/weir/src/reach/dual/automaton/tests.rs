@@ -7,7 +7,7 @@ use weir_testkit::random::{self, Config};
 
 use super::super::unfold::{Twins, unfold};
 use super::*;
-use crate::Control;
+use crate::Session;
 
 /// Whether a move that stays in its class can be left out.
 fn is_idle(label: Label) -> bool {
@@ -63,21 +63,20 @@ fn compare(graph: &Graph, observation: &[u32], automaton: &Automaton) {
 
 #[test]
 fn automata_do_what_graphs_do() {
-    let control = Control::default();
+    let session = Session::default();
     let (mut states, mut classes) = (0, 0);
     for seed in 0..120 {
         let config = [Config::cyclic(), Config::locking(), Config::acyclic()][seed as usize % 3].clone();
         let program = random::program(seed, &config);
-        let watch = Watch::start(&control);
-        let Ok(unfolded) = unfold(&program, Twins::Apart, &watch) else { continue };
+        let Ok(unfolded) = unfold(&program, Twins::Apart, &session) else { continue };
         let mut rng = Rng::new(seed);
         for graph in &unfolded.graphs {
             let seen = rng.between(1, 3);
             let observation: Vec<u32> = graph.states.iter().map(|_| rng.below(seen) as u32).collect();
-            let automaton = minimise(graph, &observation, &watch).expect("no limit").expect("small");
+            let automaton = minimise(graph, &observation, &session).expect("no limit").expect("small");
             compare(graph, &observation, &automaton);
             // Where nothing is observed, most is joined.
-            let blind = minimise(graph, &vec![0; graph.states.len()], &watch).expect("no limit").expect("small");
+            let blind = minimise(graph, &vec![0; graph.states.len()], &session).expect("no limit").expect("small");
             compare(graph, &vec![0; graph.states.len()], &blind);
             states += graph.states.len();
             classes += blind.holds.len();
@@ -92,11 +91,10 @@ fn waiting_is_left_out() {
     let text = "shared x; thread P { skip; skip; x = 1; loop { skip; skip; } }";
     let source = weir_ir::Source::new("t", text);
     let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
-    let control = Control::default();
-    let watch = Watch::start(&control);
-    let unfolded = unfold(&program, Twins::Apart, &watch).unwrap_or_else(|_| panic!("small"));
+    let session = Session::default();
+    let unfolded = unfold(&program, Twins::Apart, &session).unwrap_or_else(|_| panic!("small"));
     let graph = &unfolded.graphs[0];
-    let automaton = minimise(graph, &vec![0; graph.states.len()], &watch).expect("no limit").expect("small");
+    let automaton = minimise(graph, &vec![0; graph.states.len()], &session).expect("no limit").expect("small");
     assert_eq!(automaton.holds.len(), 2, "before the store, and after");
     assert_eq!(automaton.into.iter().map(Vec::len).sum::<usize>(), 1);
 }

@@ -1,7 +1,7 @@
 //! Strongly connected components (Tarjan), without recursion: the graph is as deep as the program is long.
 
 /// The components of the graph, each one after all those it leads to.
-pub(super) fn components(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub fn strongly_connected_components(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut search = Search {
         successors,
         order: vec![None; successors.len()],
@@ -79,18 +79,18 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::components;
+    use super::strongly_connected_components;
 
     #[test]
     fn components_come_after_those_they_lead_to() {
         let graph = [vec![1], vec![2, 3], vec![1], vec![], vec![4, 0]];
-        assert_eq!(components(&graph), [vec![3], vec![1, 2], vec![0], vec![4]]);
+        assert_eq!(strongly_connected_components(&graph), [vec![3], vec![1, 2], vec![0], vec![4]]);
     }
 
     #[test]
     fn a_long_chain_does_not_overflow_the_stack() {
         let chain: Vec<Vec<usize>> =
             (0..200_000).map(|node| if node < 199_999 { vec![node + 1] } else { vec![] }).collect();
-        assert_eq!(components(&chain).len(), 200_000);
+        assert_eq!(strongly_connected_components(&chain).len(), 200_000);
     }
 }

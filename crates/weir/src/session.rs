@@ -1,0 +1,289 @@
+//! The session: one question asked of Weir, from reading the program to showing the answer.
+//!
+//! Whoever asks makes one and passes it by reference to every stage. It knows when the question was asked, what may be spent, what was spent so far, and
+//! whether the asker still wants to know. No stage has a clock or a budget of its own, so that limits hold whichever stage takes long.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use weir_ir::Interrupt;
+
+use crate::Limit;
+
+/// How much a session may spend. `None` is no limit. By default there is a limit on memory alone, [`Limits::DEFAULT_MEMORY`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Time since the session began.
+    pub time: Option<Duration>,
+    /// Bytes of memory in use by the process, as the session's meter tells.
+    pub memory: Option<u64>,
+    /// Distinct states stored by all searches together.
+    pub states: Option<u64>,
+}
+
+impl Limits {
+    /// What a session may use if nothing else is said: four gibibytes.
+    pub const DEFAULT_MEMORY: u64 = 4 << 30;
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { time: None, memory: Some(Self::DEFAULT_MEMORY), states: None }
+    }
+}
+
+/// How far an analysis has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Progress {
+    /// Distinct states found so far.
+    pub states: u64,
+    /// Of these, not yet expanded.
+    pub open: u64,
+    /// Length of the runs now being extended.
+    pub depth: u64,
+    /// Since the session began.
+    pub elapsed: Duration,
+}
+
+/// Tells the time since some fixed moment.
+pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
+
+/// Tells how many bytes of memory the process really uses, or `None` where that cannot be known.
+pub type MemoryMeter = Arc<dyn Fn() -> Option<u64> + Send + Sync>;
+
+/// Receives progress, at most a few times a second.
+pub type ProgressSink = Arc<dyn Fn(&Progress) + Send + Sync>;
+
+/// One question asked of Weir: when it was asked, what it may cost, what it has cost so far, and the way to stop it.
+///
+/// ```
+/// # use std::time::Duration;
+/// use weir::{Limits, Session};
+///
+/// let session = Session::new(Limits { time: Some(Duration::from_secs(60)), ..Limits::default() });
+/// let stop = session.stop_handle();
+/// // From anywhere, for instance from a handler of signals:
+/// stop.store(true, std::sync::atomic::Ordering::Relaxed);
+/// assert_eq!(session.exceeded(), Some(weir::Limit::Interrupted));
+/// ```
+#[derive(Clone)]
+pub struct Session {
+    limits: Limits,
+    clock: Clock,
+    began: Duration,
+    stop: Arc<AtomicBool>,
+    /// States stored so far: in this session, and in all that it is a part of.
+    spent: Vec<Arc<AtomicU64>>,
+    memory_meter: Option<MemoryMeter>,
+    progress: Option<ProgressSink>,
+    work: Option<Arc<WorkClock>>,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self::new(Limits::default())
+    }
+}
+
+/// The clock of the system, where there is one.
+fn system_clock() -> Clock {
+    #[cfg(target_family = "wasm")]
+    {
+        // There is none that a library can ask: whoever embeds Weir there passes one to `Session::with_clock`.
+        Arc::new(|| Duration::ZERO)
+    }
+    #[cfg(not(target_family = "wasm"))]
+    {
+        let origin = std::time::Instant::now();
+        Arc::new(move || origin.elapsed())
+    }
+}
+
+impl Session {
+    /// A session that begins now.
+    pub fn new(limits: Limits) -> Self {
+        let clock = system_clock();
+        let began = clock();
+        let stop = Arc::new(AtomicBool::new(false));
+        Self { limits, clock, began, stop, spent: vec![Arc::default()], memory_meter: None, progress: None, work: None }
+    }
+
+    /// The same, with this clock, beginning now.
+    #[must_use]
+    pub fn with_clock(self, clock: Clock) -> Self {
+        let began = clock();
+        Self { clock, began, ..self }
+    }
+
+    /// The same, as if it had begun this much earlier: what came before counts towards its time.
+    #[must_use]
+    pub fn begun_before(self, earlier: Duration) -> Self {
+        // The clock may have started later than that: it is the clock that is put forward.
+        let clock = Arc::clone(&self.clock);
+        Self { clock: Arc::new(move || clock() + earlier), ..self }
+    }
+
+    /// The same, stopped by setting this flag.
+    #[must_use]
+    pub fn with_stop(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// The same, with a meter of the memory in use. Without one, only what the stores of states hold is counted.
+    #[must_use]
+    pub fn with_memory_meter(self, meter: MemoryMeter) -> Self {
+        Self { memory_meter: Some(meter), ..self }
+    }
+
+    /// The same, telling of its progress.
+    #[must_use]
+    pub fn with_progress(self, sink: ProgressSink) -> Self {
+        Self { progress: Some(sink), ..self }
+    }
+
+    /// What it may spend.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// The flag that [`Session::stop`] sets: for whoever outlives the session, such as a handler of signals.
+    pub fn stop_handle(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
+    /// Ends it early, with a partial result.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Time since it began.
+    pub fn elapsed(&self) -> Duration {
+        (self.clock)().saturating_sub(self.began)
+    }
+
+    /// Time since a moment of this session that [`Session::elapsed`] told.
+    pub fn since(&self, moment: Duration) -> Duration {
+        self.elapsed().saturating_sub(moment)
+    }
+
+    /// States stored so far by all searches.
+    pub fn states(&self) -> u64 {
+        self.spent.last().map_or(0, |spent| spent.load(Ordering::Relaxed))
+    }
+
+    /// A part of this session that may store this many states at most, which count for the whole as well.
+    #[must_use]
+    pub(crate) fn part(&self, states: Option<u64>) -> Self {
+        let left = self.states_left();
+        let states = match (left, states) {
+            (u64::MAX, None) => None,
+            (left, states) => Some(left.min(states.unwrap_or(u64::MAX))),
+        };
+        let mut part = self.clone();
+        part.limits.states = states;
+        part.spent.push(Arc::default());
+        part
+    }
+
+    /// One of several members that run side by side, each with its part of the memory and of the states that are left. The session as a whole is watched by whoever
+    /// starts them, who stops a member by its flag and counts its work.
+    #[must_use]
+    pub(crate) fn member(&self, members: usize, work: &Arc<WorkClock>, stop: &Arc<AtomicBool>) -> Self {
+        let mut member = self.part(None);
+        // How far those come who lose depends on the machine: whoever starts the members counts what is to be counted.
+        member.spent = vec![Arc::default()];
+        let share = |whole: u64| whole / members.max(1) as u64;
+        member.limits.memory = self.limits.memory.map(share);
+        member.limits.states = member.limits.states.map(share);
+        member.memory_meter = None;
+        member.stop = Arc::clone(stop);
+        member.work = Some(Arc::clone(work));
+        member
+    }
+
+    /// How many more states may be stored.
+    pub(crate) fn states_left(&self) -> u64 {
+        self.limits.states.map_or(u64::MAX, |states| states.saturating_sub(self.states()))
+    }
+
+    /// Counts states that a search has stored.
+    pub(crate) fn spend(&self, states: u64) {
+        for spent in &self.spent {
+            spent.fetch_add(states, Ordering::Relaxed);
+        }
+    }
+
+    /// Which limit says that it is time to stop, if one does.
+    pub fn exceeded(&self) -> Option<Limit> {
+        self.exceeded_with(0, 0)
+    }
+
+    /// Whether to stop now, given the bytes that the stores hold and are about to ask for.
+    pub(crate) fn exceeded_with(&self, stored_bytes: u64, wanted_bytes: u64) -> Option<Limit> {
+        let has_lost = self.work.as_ref().is_some_and(|work| work.tick());
+        if has_lost || self.stop.load(Ordering::Relaxed) {
+            return Some(Limit::Interrupted);
+        }
+        if self.limits.time.is_some_and(|time| self.elapsed() >= time) {
+            return Some(Limit::Time);
+        }
+        let most = self.limits.memory?;
+        let used = self.memory_meter.as_ref().and_then(|meter| meter()).unwrap_or(stored_bytes);
+        (used.saturating_add(wanted_bytes) > most).then_some(Limit::Memory)
+    }
+
+    /// Passes progress on.
+    pub(crate) fn report(&self, progress: &Progress) {
+        if let Some(sink) = &self.progress {
+            sink(progress);
+        }
+    }
+}
+
+impl Interrupt for Session {
+    fn is_over(&self) -> bool {
+        self.exceeded().is_some()
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("limits", &self.limits).field("states", &self.states()).finish_non_exhaustive()
+    }
+}
+
+/// Counts work instead of time: the same analysis always takes the same amount. So which member of a portfolio comes first does not depend on
+/// how fast the machine runs it.
+#[derive(Debug)]
+pub(crate) struct WorkClock {
+    done: AtomicU64,
+    /// Who has done more than this has lost.
+    deadline: AtomicU64,
+}
+
+impl Default for WorkClock {
+    fn default() -> Self {
+        Self { done: AtomicU64::new(0), deadline: AtomicU64::new(u64::MAX) }
+    }
+}
+
+impl WorkClock {
+    /// How much was done so far.
+    pub(crate) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// From now on, going beyond this ends the analysis.
+    pub(crate) fn set_deadline(&self, deadline: u64) {
+        self.deadline.fetch_min(deadline, Ordering::Relaxed);
+    }
+
+    fn tick(&self) -> bool {
+        self.done.fetch_add(1, Ordering::Relaxed) >= self.deadline.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests;
