@@ -12,11 +12,12 @@ use std::time::Duration;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use weir_ir::Value;
+use weir_syntax::Language;
 
 pub(crate) use fences::{CostChoice, FencesOptions};
 pub(crate) use prob::{ProbOptions, QuestionName};
 pub(crate) use values::{
-    AimName, Color, Engine, Language, LazyForm, LitmusFormat, Method, ModelName, PlainFormat, ReductionName, RunFormat,
+    AimName, Color, Engine, LazyForm, LitmusFormat, Method, ModelName, PlainFormat, ReductionName, RunFormat,
     SearchName, Target,
 };
 
@@ -463,7 +464,7 @@ Exit status: 0 every test is ok, 1 one is not, 2 bad usage or bad input, 3 unkno
 #[command(next_help_heading = "Program")]
 pub(crate) struct ProgramOptions {
     /// Language of the input [default: by the file's extension; standard input is read as weir]
-    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    #[arg(long, value_parser = values::language(), value_name = "LANGUAGE")]
     pub(crate) from: Option<Language>,
 
     /// Give a `const` of the program another value; can be given several times
@@ -549,7 +550,7 @@ pub(crate) struct ReplayOptions {
     pub(crate) witness: PathBuf,
 
     /// Language of the program [default: by the file's extension; standard input is read as weir]
-    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    #[arg(long, value_parser = values::language(), value_name = "LANGUAGE")]
     pub(crate) from: Option<Language>,
 
     /// Form of the answer: for people, for programs (one JSON object), or the run as a graph for Graphviz

@@ -1,6 +1,7 @@
 //! A run that was found and replayed, with what explains it.
 
 use weir_ir::{Label, Program};
+use weir_syntax::Language;
 use weir_witness::{Checked, Cycle, Event, Loaded, NodeId, ReadFrom};
 
 /// A replayed run, and a cycle of its happens-before relation if there is one.
@@ -42,7 +43,7 @@ impl Evidence {
     /// A repair to try. Only the order of a store and a later load can be lost under TSO, so a fence between the
     /// two, wherever the cycle has such a pair, makes this cycle impossible. Right before the load is the place that
     /// also keeps the stores in between from being overtaken by it.
-    pub(crate) fn advice(&self, program: &Program) -> Option<String> {
+    pub(crate) fn advice(&self, program: &Program, language: Language) -> Option<String> {
         let (trace, events) = (self.checked.happens_before(), self.checked.replay().events());
         let place = |(_, load): (NodeId, NodeId)| {
             let load = trace.node(load);
@@ -51,8 +52,7 @@ impl Evidence {
         };
         let mut places: Vec<String> = self.cycle.iter().flat_map(|cycle| cycle.delays(trace)).map(place).collect();
         places.dedup();
-        // A litmus test is mended in its own language.
-        let fence = if program.source.name().ends_with(".litmus") { "MFENCE" } else { "fence;" };
+        let fence = language.fence();
         (!places.is_empty())
             .then(|| format!("a `{fence}` between the store and the load rules this out: {}", places.join(", ")))
     }

@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use weir_ir::Source;
+use weir_syntax::Language;
 
-use crate::args::Language;
 use crate::render::clean::clean;
 use crate::trouble::Trouble;
 use crate::units::size_text;
@@ -32,14 +32,11 @@ pub(crate) fn language(path: &Path, given: Option<Language>) -> Result<Language,
     if let Some(language) = given {
         return Ok(language);
     }
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-    match extension.as_deref() {
-        Some("weir") => Ok(Language::Weir),
-        Some("litmus") => Ok(Language::Litmus),
-        Some("rmm") => Ok(Language::Rmm),
-        Some("trencher" | "txt") => Ok(Language::Trencher),
+    let by_extension = || path.extension().and_then(|extension| Language::by_extension(&extension.to_string_lossy()));
+    match by_extension() {
+        Some(language) => Ok(language),
         None if is_stdin(path) => Ok(Language::Weir),
-        _ => Err(Trouble::input_with_help(
+        None => Err(Trouble::input_with_help(
             "cannot tell the language by the file's extension",
             "programs end in `.weir`, `.litmus`, `.rmm` (Memorax), `.trencher` or `.txt` (Trencher); for any other name say \
              `--from weir` or another language",

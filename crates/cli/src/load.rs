@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use weir_ir::{Diagnostic, Program, Source, Value};
+use weir_syntax::{Language, Parsed};
 
-use crate::args::{Language, ProgramOptions};
+use crate::args::ProgramOptions;
 use crate::input;
 use crate::trouble::Trouble;
 
@@ -12,6 +13,8 @@ use crate::trouble::Trouble;
 pub(crate) struct Loaded {
     /// The program.
     pub(crate) program: Program,
+    /// What it is written in.
+    pub(crate) language: Language,
     /// Warnings and notes, in order of the source.
     pub(crate) warnings: Vec<Diagnostic>,
 }
@@ -20,42 +23,28 @@ pub(crate) struct Loaded {
 pub(crate) fn load(path: &Path, options: &ProgramOptions) -> Result<Loaded, Trouble> {
     let language = input::language(path, options.from)?;
     let source = input::read_source(path)?;
-    check(source, language, options.defines.clone())
-}
-
-/// A litmus test as a program; its question is a property. The reader checks what it makes, and what our lints would remark
-/// on, such tests do on purpose.
-fn litmus(source: Source) -> Result<Loaded, Trouble> {
-    match weir_syntax::litmus::parse(&source) {
-        Ok(test) => Ok(Loaded { program: test.program, warnings: Vec::new() }),
-        Err(diagnostics) => Err(Trouble::Source(source, diagnostics)),
-    }
+    check(source, language, &options.defines)
 }
 
 /// Parses and checks a program.
-fn check(source: Source, language: Language, defines: Vec<(String, Value)>) -> Result<Loaded, Trouble> {
-    if let (Some((name, _)), true) = (defines.first(), language != Language::Weir) {
+fn check(source: Source, language: Language, defines: &[(String, Value)]) -> Result<Loaded, Trouble> {
+    if let (Some((name, _)), false) = (defines.first(), language.has_constants()) {
         let reason = format!("`-D {name}`: only programs in `.weir` have constants that can be set");
         return Err(Trouble::input(reason));
     }
-    let parsed = match language {
-        Language::Weir => weir_syntax::weir::parse(&source, &weir_syntax::weir::Options { defines }),
-        Language::Litmus => return litmus(source),
-        Language::Rmm => weir_syntax::rmm::parse(&source),
-        Language::Trencher => weir_syntax::trencher::parse(&source),
-    };
-    let parsed = match parsed {
+    let Parsed { program, mut warnings } = match language.parse(&source, defines) {
         Ok(parsed) => parsed,
         Err(diagnostics) => return Err(Trouble::Source(source, diagnostics)),
     };
-    let mut warnings = parsed.warnings;
-    let (errors, remarks): (Vec<_>, Vec<_>) =
-        weir_ir::validate(&parsed.program).into_iter().partition(Diagnostic::is_error);
-    if !errors.is_empty() {
-        return Err(Trouble::Source(source, errors));
+    if language.is_linted() {
+        let (errors, remarks): (Vec<_>, Vec<_>) =
+            weir_ir::validate(&program).into_iter().partition(Diagnostic::is_error);
+        if !errors.is_empty() {
+            return Err(Trouble::Source(source, errors));
+        }
+        warnings.extend(remarks);
+        warnings.extend(weir_ir::lint(&program));
+        warnings.sort_by_key(|warning| (warning.primary.span, warning.code));
     }
-    warnings.extend(remarks);
-    warnings.extend(weir_ir::lint(&parsed.program));
-    warnings.sort_by_key(|warning| (warning.primary.span, warning.code));
-    Ok(Loaded { program: parsed.program, warnings })
+    Ok(Loaded { program, language, warnings })
 }

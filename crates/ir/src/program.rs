@@ -479,6 +479,11 @@ impl Program {
         (0..self.threads.len()).map(ThreadId::new)
     }
 
+    /// The threads that run from the start.
+    pub fn running_threads(&self) -> impl Iterator<Item = ThreadId> {
+        self.thread_ids().filter(|&thread| self.thread(thread).multiplicity == Multiplicity::One)
+    }
+
     /// The declaration that covers an address, and the position within it.
     pub fn shared_at(&self, address: Address) -> Option<(&Shared, usize)> {
         self.shared.iter().find_map(|shared| Some((shared, shared.offset_of(address)?)))

@@ -4,6 +4,8 @@
 
 mod descent;
 pub mod dot;
+mod fences;
+mod language;
 pub mod limits;
 pub mod litmus;
 mod raw_text;
@@ -11,6 +13,9 @@ pub mod rmm;
 mod sink;
 pub mod trencher;
 pub mod weir;
+
+pub use fences::{FenceSite, FenceSites};
+pub use language::Language;
 
 use weir_ir::{Diagnostic, Program};
 

@@ -1,6 +1,8 @@
 //! Values that options can take; the first line of each is its help.
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use weir_syntax::Language;
 
 /// When to use colours.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,17 +102,10 @@ pub(crate) enum ReductionName {
     None,
 }
 
-/// Input languages.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Language {
-    /// Weir's own language (`.weir`).
-    Weir,
-    /// Litmus tests of x86, as herd7, litmus7 and diy7 write them.
-    Litmus,
-    /// The language of Memorax (`.rmm`).
-    Rmm,
-    /// The language of Trencher (`.trencher`, `.txt`).
-    Trencher,
+/// Reads the name of an input language.
+pub(crate) fn language() -> impl TypedValueParser<Value = Language> {
+    let names = Language::ALL.map(|language| PossibleValue::new(language.name()).help(language.description()));
+    PossibleValuesParser::new(names).map(|name| Language::by_name(&name).unwrap_or(Language::Weir))
 }
 
 /// Forms a program can be printed in.

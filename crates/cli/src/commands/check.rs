@@ -4,6 +4,7 @@ use weir::Failure;
 use weir::check::{Answer, Attempt, Contender, Options, check};
 use weir::reach::{Coverage, Statistics};
 use weir_ir::{Diagnostic, Program};
+use weir_syntax::Language;
 use weir_witness::{Buffering, Goal};
 
 use super::Task;
@@ -22,6 +23,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) options: &'a CheckOptions,
     /// The program.
     pub(crate) program: &'a Program,
+    /// What it is written in.
+    pub(crate) language: Language,
     /// What was looked for.
     pub(crate) goals: &'a [Goal],
     /// Warnings and notes about the program.
@@ -65,7 +68,7 @@ fn one(task: &Task<'_>, options: &CheckOptions, console: &mut Console) -> Result
         check(program, &Options { goals: goals.clone() }, session)
     });
     let (conclusion, story) = conclude(answer)?;
-    let finding = Finding { options, program, goals: &goals, warnings, conclusion, story };
+    let finding = Finding { options, program, language: loaded.language, goals: &goals, warnings, conclusion, story };
     match options.common.format {
         RunFormat::Json => console.json(&render::check::json(task, &finding)),
         RunFormat::Text => render::check::show(&finding, console),

@@ -17,7 +17,7 @@ use crate::fences::{Chosen, Costs, Repair, Sites, in_own_language, inserted};
 use crate::json::CommandName;
 use crate::load::load;
 use crate::trouble::Trouble;
-use crate::{cpu, input, render};
+use crate::{cpu, render};
 
 /// Everything known about one file, for the renderers.
 pub(crate) struct Finding<'a> {
@@ -95,14 +95,13 @@ pub(super) fn run(options: &FencesOptions, console: &mut Console) -> Status {
 
 fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Result<Status, Trouble> {
     let cpu_before = cpu::time();
-    let language = input::language(task.file, options.program.from)?;
     let loaded = load(task.file, &options.program)?;
     let (program, warnings) = (&loaded.program, loaded.warnings.as_slice());
     if !task.is_json {
         console.diagnostics(&program.source, warnings);
     }
     let costs = Costs::read(&options.cost)?;
-    let mut sites = Sites::of(program, language, &options.program.defines)?;
+    let mut sites = Sites::of(program, loaded.language, &options.program.defines)?;
     let (outcome, report, census) = analysis::watched(task, &options.limits, console, |session| {
         sites.price(&costs, session)?;
         let hunt = Hunt { options, program, sites: &sites };
@@ -206,7 +205,7 @@ impl Hunt<'_> {
         match checked {
             Ok(checked) => Ok(Some(checked)),
             // In Weir's own language every place is one of the text. In others, tables and macros can stand in the way.
-            Err(trouble) if self.sites.language == crate::args::Language::Weir => Err(trouble),
+            Err(trouble) if self.sites.language == weir_syntax::Language::Weir => Err(trouble),
             Err(_) => Ok(None),
         }
     }

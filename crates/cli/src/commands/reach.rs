@@ -3,6 +3,7 @@
 use weir::reach::{Coverage, Form, LazyOptions, Options, Report, Round, Search, Statistics, reach};
 use weir::{Failure, Session};
 use weir_ir::{Diagnostic, Program};
+use weir_syntax::Language;
 use weir_witness::{Buffering, Goal, Model};
 
 use super::Task;
@@ -22,6 +23,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) options: &'a ReachOptions,
     /// The program.
     pub(crate) program: &'a Program,
+    /// What it is written in.
+    pub(crate) language: Language,
     /// The memory model.
     pub(crate) model: Model,
     /// What was looked for.
@@ -68,6 +71,7 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     let finding = Finding {
         options,
         program,
+        language: loaded.language,
         model,
         goals: &goals,
         warnings,

@@ -1,7 +1,6 @@
 //! Places for fences in a source text, what they cost, and the text with fences in it.
 
 mod costs;
-mod litmus;
 mod sites;
 mod write;
 

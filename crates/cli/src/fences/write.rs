@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use weir::transform::insert_fences;
 use weir_ir::{Program, Source};
-use weir_syntax::weir::fences::write_fences;
+use weir_syntax::Language;
 
-use super::{Site, Sites, litmus};
-use crate::args::Language;
+use super::{Site, Sites};
 
 /// A set of places, by number.
 pub(crate) type Chosen = BTreeSet<usize>;
@@ -32,31 +31,20 @@ pub(crate) struct Repair {
 
 /// The program with fences at these places written into its text, read again. None if there is no such text.
 pub(crate) fn in_own_language(sites: &Sites, chosen: &Chosen, defines: &[(String, i64)]) -> Option<Mended> {
-    let source = &sites.program.source;
+    let (source, language) = (&sites.program.source, sites.language);
     let all: Vec<&Site> = chosen.iter().map(|&number| &sites.list[number]).collect();
-    if sites.language == Language::Trencher {
-        let text = weir_syntax::trencher::print::print(&inserted(sites, chosen)).ok()?;
-        let program = weir_syntax::trencher::parse(&Source::new(source.name(), text.as_str())).ok()?.program;
-        return Some(Mended { text, program });
-    }
-    if all.iter().any(|site| !site.is_in_text) {
-        return None;
-    }
-    let offsets = all.iter().map(|site| site.offset);
-    let text = match sites.language {
-        Language::Litmus => litmus::write_fences(source.text(), offsets)?,
-        _ => write_fences(source.text(), offsets),
+    let written = if all.iter().all(|site| site.is_in_text) {
+        language.write_fences(source.text(), all.iter().map(|site| site.offset))
+    } else {
+        None
     };
-    let fenced = Source::new(source.name(), text.as_str());
-    let program = match sites.language {
-        Language::Weir => {
-            let options = weir_syntax::weir::Options { defines: defines.to_vec() };
-            weir_syntax::weir::parse(&fenced, &options).ok()?.program
-        }
-        Language::Litmus => weir_syntax::litmus::parse(&fenced).ok()?.program,
-        Language::Rmm => weir_syntax::rmm::parse(&fenced).ok()?.program,
-        Language::Trencher => return None,
+    let text = match written {
+        Some(text) => text,
+        // Whoever writes such a language prints it as a whole. Weir's own is not printed: its authors have their own layout.
+        None if language != Language::Weir => language.print(&inserted(sites, chosen))?.ok()?,
+        None => return None,
     };
+    let program = language.parse(&Source::new(source.name(), text.as_str()), defines).ok()?.program;
     Some(Mended { text, program })
 }
 

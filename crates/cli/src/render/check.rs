@@ -72,7 +72,7 @@ fn broken(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {
     let next = if found.cycle.is_none() {
         "the buffers play no part in this run: it can happen without them, and no fence can mend it".to_owned()
     } else {
-        let advice = found.advice(finding.program);
+        let advice = found.advice(finding.program, finding.language);
         advice.unwrap_or_else(|| "`weir fences --for safe` finds the cheapest fences that prevent this".to_owned())
     };
     text += &format!("\n{}", help(&next));

@@ -165,7 +165,7 @@ fn approximated(buffering: Buffering) -> String {
 fn reachable(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {
     let program = finding.program;
     let mut text = evidence(program, found, width);
-    let next = match (finding.model, found.advice(program)) {
+    let next = match (finding.model, found.advice(program, finding.language)) {
         (_, Some(advice)) => advice,
         (Model::Tso, None) if found.cycle.is_none() => {
             "the buffers play no part in this run: the same can happen under SC (`--model sc`)".to_owned()

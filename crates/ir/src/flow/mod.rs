@@ -7,6 +7,7 @@
 
 mod cfg;
 mod components;
+mod entered;
 mod liveness;
 mod loops;
 mod operands;
@@ -18,6 +19,7 @@ mod worklist;
 
 pub use cfg::{Cfg, targets};
 pub use components::strongly_connected_components;
+pub use entered::{EnteredLocation, entered_locations};
 pub use liveness::{Liveness, live_registers, observed_registers};
 pub use loops::Loops;
 pub use ranges::Ranges;

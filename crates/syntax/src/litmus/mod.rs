@@ -9,6 +9,7 @@
 
 mod code;
 mod cursor;
+pub(crate) mod fences;
 mod header;
 mod initial;
 mod instruction;

@@ -4,7 +4,7 @@
 //! error. It never panics, and takes time and memory in proportion to the source and the limits.
 
 mod ast;
-pub mod fences;
+pub mod fence_places;
 mod format;
 mod lexer;
 mod lower;

@@ -42,6 +42,9 @@ const SLICES_A_PIECE: usize = 16;
 /// Levels smaller than this are not worth waking workers for.
 const PARALLEL_LEVEL: u64 = 4096;
 
+/// Batches whose room is kept for later.
+const MOST_SPARE: usize = 64;
+
 /// Bytes for the states that were offered last: a share of the second-level cache.
 const RECENT_BYTES: usize = 1 << 18;
 
@@ -400,7 +403,10 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
         for (finder, mut batch) in posted {
             self.insert(&batch, finder);
             batch.clear();
-            self.spare.push(batch);
+            // Where one worker finds and another stores, room would gather here without end.
+            if self.spare.len() < MOST_SPARE {
+                self.spare.push(batch);
+            }
         }
     }
 

@@ -35,7 +35,8 @@ pub(crate) fn depth_first<T: TransitionSystem>(system: &T, session: &Session) ->
         states,
         transitions: search.transitions,
         depth: search.deepest,
-        stored_bytes: search.bytes(),
+        // Without the stacks: they may have reserved more than they ever used.
+        stored_bytes: search.store.bytes() + system.side_bytes(),
         taken: search.taken,
         elapsed: shared.elapsed(),
     }

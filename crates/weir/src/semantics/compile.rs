@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use weir_ir::flow::{Liveness, Ranges, live_registers, observed_registers};
 use weir_ir::{
-    Body, Edge, EdgeId, Instruction, LocId, Multiplicity, Program, PropertyId, PropertyKind, Range, RegExpr, RegId,
+    Body, Edge, EdgeId, Instruction, LocId, Program, PropertyId, PropertyKind, Range, RegExpr, RegId,
     StateAtom, StateExpr, ThreadId, UnaryOp, Value,
 };
 use weir_witness::{Action, Buffering, Goal, Step};
@@ -113,7 +113,7 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, most_words: usize
 
 /// The threads that run from the start.
 pub(crate) fn present(program: &Program) -> impl Iterator<Item = ThreadId> {
-    program.thread_ids().filter(|&thread| program.thread(thread).multiplicity == Multiplicity::One)
+    program.running_threads()
 }
 
 /// Which registers of a thread are kept where.

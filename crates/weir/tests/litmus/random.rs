@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use weir::{Limits, Session};
 use weir::outcomes::{End, outcomes};
+use weir::{Limits, Session};
 use weir_ir::{Expr, Program, RegId, StateAtom, StateExpr, Value};
 use weir_testkit::random::{self, Config};
 use weir_testkit::{Goal, dump, explore};

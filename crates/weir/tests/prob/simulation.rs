@@ -178,7 +178,8 @@ fn every_example_agrees_with_simulation() {
         let limits = Limits { states: Some(1_000), time: Some(Duration::from_secs(5)), ..Limits::default() };
         let Ok(found) = probability(&program, &question, 1e-3, &Session::new(limits)) else { continue };
         let simulation = Simulation { most_steps: 100, ..simulation(100) };
-        let runs = simulate(&program, &target, &Settings::default(), &simulation, &Session::new(limits)).expect("as before");
+        let runs =
+            simulate(&program, &target, &Settings::default(), &simulation, &Session::new(limits)).expect("as before");
         score.add(found.interval, runs.probability, 1e-3, || format!("{found:?} {runs:?} {}", path.display()));
     }
     score.check(60);

@@ -3,7 +3,7 @@
 use weir::Verdict;
 use weir::fences::{Fences, LoopCosts, Options, Place, fences, unit_cost};
 use weir_ir::Source;
-use weir_syntax::weir::fences::{fence_places, write_fences};
+use weir_syntax::weir::fence_places::{fence_places, write_fences};
 use weir_testkit::traces::{Bounds, is_robust};
 
 use crate::judge::{Count, METHODS, judge, report, session};
@@ -85,7 +85,7 @@ fn mended(text: &str, by_loops: bool) -> (u64, String) {
     let marked = fence_places(&Source::new("test.weir", text), &weir_syntax::weir::Options::default());
     let marked = marked.unwrap_or_else(|errors| panic!("{errors:#?}"));
     let loops = LoopCosts::new(&marked.program);
-    let place = |place: &weir_syntax::weir::fences::FencePlace| {
+    let place = |place: &weir_syntax::weir::fence_places::FencePlace| {
         let cost = if by_loops { loops.cost(&place.steps) } else { unit_cost(&place.steps) };
         Place { after: place.steps.clone(), cost }
     };

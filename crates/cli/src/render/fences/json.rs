@@ -1,10 +1,11 @@
 //! The answer of `weir fences` in JSON.
 
 use weir::reach::Statistics;
+use weir_syntax::Language;
 
 use super::super::json::{limit_record, statistics, warnings};
 use super::{reason, table};
-use crate::args::{AimName, Language};
+use crate::args::AimName;
 use crate::commands::Task;
 use crate::commands::fences::{Finding, Outcome};
 use crate::fences::Repair;
@@ -61,13 +62,8 @@ pub(crate) fn answer(task: &Task<'_>, finding: &Finding<'_>) -> FencesAnswer {
 }
 
 fn language(finding: &Finding<'_>, repair: &Repair) -> &'static str {
-    match finding.sites.language {
-        _ if !repair.is_own_language => "weir",
-        Language::Weir => "weir",
-        Language::Litmus => "litmus",
-        Language::Rmm => "rmm",
-        Language::Trencher => "trencher",
-    }
+    let language = if repair.is_own_language { finding.sites.language } else { Language::Weir };
+    language.name()
 }
 
 fn records(finding: &Finding<'_>, repair: &Repair) -> Vec<FenceRecord> {

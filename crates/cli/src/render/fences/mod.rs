@@ -5,11 +5,12 @@ pub(crate) mod json;
 mod table;
 
 use weir::Limit;
+use weir_syntax::Language;
 
 use super::diagnostic::render_place;
 use super::robust::{open_attacks, place, place_at};
 use super::text::{Tone, emphasized, headline, help, limit_text, more, statistics};
-use crate::args::{AimName, CostChoice, Language};
+use crate::args::{AimName, CostChoice};
 use crate::commands::fences::{Finding, Outcome};
 use crate::console::Console;
 use crate::fences::{Repair, Site};

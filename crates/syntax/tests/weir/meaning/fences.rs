@@ -2,7 +2,7 @@
 
 use weir_ir::{Edge, EdgeId, Instruction, Program, Source, ThreadId};
 use weir_syntax::weir::Options;
-use weir_syntax::weir::fences::{FencePlace, fence_places, write_fences};
+use weir_syntax::weir::fence_places::{FencePlace, fence_places, write_fences};
 use weir_testkit::{Model, Outcome, explore};
 
 use super::tree::{self, Block, Statement};

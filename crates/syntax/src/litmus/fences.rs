@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const FENCE: &str = "MFENCE";
 
 /// The text with a fence before the instruction at each of these offsets. None if they are not in rows of a table.
-pub(super) fn write_fences(text: &str, offsets: impl IntoIterator<Item = u32>) -> Option<String> {
+pub(crate) fn write_fences(text: &str, offsets: impl IntoIterator<Item = u32>) -> Option<String> {
     let mut rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for offset in offsets {
         let offset = offset as usize;

@@ -1,0 +1,160 @@
+//! The languages behind one interface: how each is recognised, read and printed, where a fence can stand in it, and how it is written there.
+//! A new language is one folder, one variant here and an arm in each of these functions.
+
+use weir_ir::{Diagnostic, Program, Source, Value};
+
+use crate::fences::{self, FenceSites};
+use crate::{Parsed, litmus, rmm, trencher, weir};
+
+/// A language that programs are written in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Language {
+    /// Weir's own language.
+    Weir,
+    /// Litmus tests for x86, as herd7, litmus7 and diy7 read and write them.
+    Litmus,
+    /// The language of Memorax.
+    Rmm,
+    /// The language of Trencher.
+    Trencher,
+}
+
+impl Language {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Weir, Self::Litmus, Self::Rmm, Self::Trencher];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Weir => "weir",
+            Self::Litmus => "litmus",
+            Self::Rmm => "rmm",
+            Self::Trencher => "trencher",
+        }
+    }
+
+    /// What it is, in a line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Weir => "Weir's own language (`.weir`)",
+            Self::Litmus => "Litmus tests for x86, as herd7, litmus7 and diy7 write them",
+            Self::Rmm => "The language of Memorax (`.rmm`)",
+            Self::Trencher => "The language of Trencher (`.trencher`, `.txt`)",
+        }
+    }
+
+    /// The language with this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|language| language.name() == name)
+    }
+
+    /// The language of files with this extension, in upper or lower case.
+    pub fn by_extension(extension: &str) -> Option<Self> {
+        match extension.to_ascii_lowercase().as_str() {
+            "weir" => Some(Self::Weir),
+            "litmus" => Some(Self::Litmus),
+            "rmm" => Some(Self::Rmm),
+            "trencher" | "txt" => Some(Self::Trencher),
+            _ => None,
+        }
+    }
+
+    /// Whether programs have named constants that can be given other values.
+    pub fn has_constants(self) -> bool {
+        self == Self::Weir
+    }
+
+    /// Reads a program. The constants are given these values in place of those in the source, where the language [has some](Self::has_constants).
+    ///
+    /// # Errors
+    /// All that is wrong with the source, in its order.
+    pub fn parse(self, source: &Source, constants: &[(String, Value)]) -> Result<Parsed, Vec<Diagnostic>> {
+        match self {
+            Self::Weir => weir::parse(source, &weir::Options { defines: constants.to_vec() }),
+            Self::Litmus => litmus::parse(source).map(|test| Parsed { program: test.program, warnings: Vec::new() }),
+            Self::Rmm => rmm::parse(source),
+            Self::Trencher => trencher::parse(source),
+        }
+    }
+
+    /// Prints a program, which need not have been read from this language. `None` if Weir does not write the language.
+    ///
+    /// # Errors
+    /// What the language cannot express.
+    pub fn print(self, program: &Program) -> Option<Result<String, Vec<Diagnostic>>> {
+        match self {
+            Self::Weir => Some(Ok(weir::print::print(program))),
+            Self::Trencher => Some(trencher::print::print(program)),
+            Self::Litmus | Self::Rmm => None,
+        }
+    }
+
+    /// A fence as it is written.
+    pub fn fence(self) -> &'static str {
+        match self {
+            Self::Weir | Self::Rmm => "fence;",
+            Self::Litmus => "MFENCE",
+            Self::Trencher => "mfence",
+        }
+    }
+
+    /// Whether the checks that people benefit from apply: litmus tests do on purpose what lints would remark on.
+    pub fn is_linted(self) -> bool {
+        self != Self::Litmus
+    }
+
+    /// Where fences can stand in a program that was read from this language with these constants.
+    ///
+    /// # Errors
+    /// As [`Language::parse`].
+    pub fn fence_sites(self, program: &Program, constants: &[(String, Value)]) -> Result<FenceSites, Vec<Diagnostic>> {
+        match self {
+            Self::Weir => fences::in_marked_text(program, constants),
+            Self::Trencher => Ok(fences::at_each_location(program)),
+            Self::Litmus | Self::Rmm => Ok(fences::between_statements(program)),
+        }
+    }
+
+    /// The text with fences before what begins at these offsets. `None` if the language is not written by hand, or the text has a form that
+    /// fences cannot be written into.
+    pub fn write_fences(self, text: &str, offsets: impl IntoIterator<Item = u32>) -> Option<String> {
+        match self {
+            Self::Weir | Self::Rmm => Some(weir::fence_places::write_fences(text, offsets)),
+            Self::Litmus => litmus::fences::write_fences(text, offsets),
+            Self::Trencher => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_extensions_lead_back() {
+        for language in Language::ALL {
+            assert_eq!(Language::by_name(language.name()), Some(language));
+            assert_eq!(Language::by_extension(&language.name().to_uppercase()), Some(language));
+        }
+        assert_eq!(Language::by_extension("txt"), Some(Language::Trencher));
+        assert_eq!((Language::by_name("c"), Language::by_extension("c")), (None, None));
+    }
+
+    #[test]
+    fn every_fence_can_be_read() {
+        let texts = [
+            (Language::Weir, "thread P { @ }"),
+            (Language::Litmus, "X86 f\n{ }\n P0 ;\n @ ;\nexists (x=0)\n"),
+            (Language::Rmm, "forbidden\n  L\ndata\n  x = 0\nprocess\ntext\n  L: @\n"),
+            (Language::Trencher, "thread t\ninitial a\ntransition a b @\nend\n"),
+        ];
+        for (language, text) in texts {
+            let text =
+                text.replace('@', language.fence().trim_end_matches(if language == Language::Rmm { ";" } else { "" }));
+            let program = language.parse(&Source::new("fence", text.as_str()), &[]);
+            let program = program.unwrap_or_else(|errors| panic!("{text}\n{errors:#?}")).program;
+            let mut edges = program.body(weir_ir::ThreadId(0)).edges().iter();
+            assert!(edges.any(|edge| edge.instruction == weir_ir::Instruction::Fence), "{text}");
+        }
+    }
+}
