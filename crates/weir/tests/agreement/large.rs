@@ -168,8 +168,8 @@ fn depth_counts_the_level_that_the_budget_cuts_short() {
     let choose = Instruction::Havoc { register: RegId(0), range: Range { low: 0, high: 1_000_000 } };
     let used = Instruction::Store { address: Expr::Const(1), value: register(0) };
     let program = program(vec![], vec![straight("P", [choose, used])], vec![]);
-    let session = Session::new(Limits { states: Some(1000), ..Limits::default() });
     for search in [Search::BreadthFirst, Search::DepthFirst] {
+        let session = Session::new(Limits { states: Some(1000), ..Limits::default() });
         let report = reach(&program, &Options { search, ..Options::default() }, &session).expect("a plain program");
         assert_eq!(report.verdict, Verdict::Unknown(Limit::States));
         assert!(report.statistics.depth >= 1, "{search:?}: {:?}", report.statistics);

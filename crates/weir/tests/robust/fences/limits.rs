@@ -27,8 +27,11 @@ fn a_budget_of_states_gives_the_answer_or_none() {
         let whole = ask(&program, aim, 100_000);
         assert_eq!(whole.cost, 2, "{aim:?}");
         let (mut stopped, mut answered) = (0, 0);
-        for states in 0..60 {
-            match ask(&program, aim, states).fences {
+        for states in (0..100).map(|step| step * step / 4) {
+            let report = ask(&program, aim, states);
+            let stored = report.statistics.states;
+            assert!(stored <= states, "{aim:?}: {stored} states of all searches together, {states} allowed");
+            match report.fences {
                 Fences::Stopped(limit) => {
                     assert_eq!(limit, Limit::States);
                     stopped += 1;
