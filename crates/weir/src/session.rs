@@ -187,20 +187,29 @@ impl Session {
         part
     }
 
-    /// One of several members that run side by side, each with its part of the memory and of the states that are left. The session as a whole is watched by whoever
+    /// A session for another question of the same asker: the same limits and the same clock, and a count of states of its own.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self { spent: vec![Arc::default()], ..self.clone() }
+    }
+
+    /// One of several members that run side by side, each with its part of the memory. The session as a whole is watched by whoever
     /// starts them, who stops a member by its flag and counts its work.
     #[must_use]
     pub(crate) fn member(&self, members: usize, work: &Arc<WorkClock>, stop: &Arc<AtomicBool>) -> Self {
         let mut member = self.part(None);
         // How far those come who lose depends on the machine: whoever starts the members counts what is to be counted.
         member.spent = vec![Arc::default()];
-        let share = |whole: u64| whole / members.max(1) as u64;
-        member.limits.memory = self.limits.memory.map(share);
-        member.limits.states = member.limits.states.map(share);
+        member.limits.memory = self.limits.memory.map(|memory| memory / members.max(1) as u64);
         member.memory_meter = None;
         member.stop = Arc::clone(stop);
         member.work = Some(Arc::clone(work));
         member
+    }
+
+    /// An equal share of the states that are left, if they are limited.
+    pub(crate) fn share_of_states(&self, among: usize) -> Option<u64> {
+        self.limits.states.map(|_| self.states_left() / among.max(1) as u64)
     }
 
     /// How many more states may be stored.

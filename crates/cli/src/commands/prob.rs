@@ -139,7 +139,7 @@ fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<
         };
         let points = options.curve.as_deref().map(|_| {
             let steps = options.steps.unwrap_or(200) as usize;
-            curve(program, &target, &options.settings(), steps, session)
+            curve(program, &target, &options.settings(), steps, &session.another())
                 .map_err(|failure| Trouble::of(program, failure))
         });
         Ok::<_, Trouble>((outcome, compared, points.transpose()?))

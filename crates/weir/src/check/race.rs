@@ -32,14 +32,16 @@ pub(super) fn race(
     let clocks: Vec<Arc<WorkClock>> = teams.iter().map(|_| Arc::default()).collect();
     let stop = Arc::new(AtomicBool::new(false));
     let mut race = Race { clocks: &clocks, results: teams.iter().map(|_| None).collect(), best: None, limit: None };
+    // Members of a team run one after the other, and none takes the states of those that come after it.
+    let share = session.share_of_states(teams.iter().map(|team| team.len()).sum());
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
         for (team, members) in teams.iter().enumerate() {
             let (sender, attempt) = (sender.clone(), &attempt);
-            let session = session.member(teams.len(), &clocks[team], &stop);
+            let (session, share) = (session.member(teams.len(), &clocks[team], &stop), share);
             scope.spawn(move || {
                 // Nobody listens only if the race was given up.
-                let _ = sender.send((team, run(members, &session, attempt)));
+                let _ = sender.send((team, run(members, (&session, share), attempt)));
             });
         }
         drop(sender);
@@ -98,12 +100,12 @@ impl Race<'_> {
 /// One member after the other, until one is sure.
 fn run(
     members: &[Contender],
-    session: &Session,
+    (session, share): (&Session, Option<u64>),
     attempt: &(impl Fn(Contender, &Session) -> Result<Report, Failure> + Sync),
 ) -> Results {
     let mut results = Vec::new();
     for &contender in members {
-        let result = attempt(contender, session);
+        let result = attempt(contender, &session.part(share));
         results.push((contender, result));
         if is_sure(&results) || session.exceeded().is_some() {
             break;

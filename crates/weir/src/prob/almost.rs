@@ -77,7 +77,7 @@ pub fn almost(
     session: &Session,
 ) -> Result<Qualitative, Failure> {
     let model = Model::new(program, &question.target, &question.settings)?;
-    let approach = Approach { program, which, repeated: question.repeated, session: &session };
+    let approach = Approach { program, which, repeated: question.repeated, session };
     let (found, configurations) = with_chain(&model, approach);
     model.fault()?;
     let certainty = match found {

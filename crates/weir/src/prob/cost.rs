@@ -49,7 +49,7 @@ pub fn cost(
     session: &Session,
 ) -> Result<Cost, Failure> {
     let model = Model::new(program, target, settings)?;
-    let answer = with_chain(&model, Approach { epsilon, session: &session });
+    let answer = with_chain(&model, Approach { epsilon, session });
     model.fault()?;
     Ok(answer)
 }

@@ -35,7 +35,7 @@ pub fn curve(
     session: &Session,
 ) -> Result<Curve, Failure> {
     let model = Model::new(program, target, settings)?;
-    let curve = with_chain(&model, Approach { steps, session: &session });
+    let curve = with_chain(&model, Approach { steps, session });
     model.fault()?;
     Ok(curve)
 }

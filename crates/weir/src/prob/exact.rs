@@ -63,7 +63,7 @@ fn solve(
     session: &Session,
 ) -> Result<Result<Exact, Obstacle>, Failure> {
     let model = Model::new(program, target, settings)?;
-    let answer = with_chain(&model, Approach { repeated, costly, session: &session });
+    let answer = with_chain(&model, Approach { repeated, costly, session });
     model.fault()?;
     Ok(answer)
 }

@@ -30,7 +30,7 @@ pub fn frequencies(
     session: &Session,
 ) -> Result<Option<Vec<Frequency<Interval>>>, Failure> {
     let model = Model::new(program, &Expr::Const(0), settings)?;
-    let counts = with_chain(&model, Approach { steps, most_moves, session: &session });
+    let counts = with_chain(&model, Approach { steps, most_moves, session });
     model.fault()?;
     let named = |(number, count): (usize, Interval)| (model.compiled.edge(number as u32), count);
     Ok(counts.map(|counts| counts.into_iter().enumerate().map(named).collect()))

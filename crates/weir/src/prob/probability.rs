@@ -91,7 +91,7 @@ pub fn probability(
     session: &Session,
 ) -> Result<Probability, Failure> {
     let model = Model::new(program, &question.target, &question.settings)?;
-    let answer = with_chain(&model, Approach { repeated: question.repeated, epsilon, session: &session });
+    let answer = with_chain(&model, Approach { repeated: question.repeated, epsilon, session });
     model.fault()?;
     Ok(answer)
 }

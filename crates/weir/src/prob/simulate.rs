@@ -66,7 +66,7 @@ pub fn simulate(
     session: &Session,
 ) -> Result<Estimate, Failure> {
     let model = Model::new(program, target, settings)?;
-    let estimate = with_chain(&model, Runs { simulation, session: &session });
+    let estimate = with_chain(&model, Runs { simulation, session });
     model.fault()?;
     Ok(estimate)
 }
@@ -236,7 +236,7 @@ pub fn simulated_frequencies(
     session: &Session,
 ) -> Result<Vec<Frequency<f64>>, Failure> {
     let model = Model::new(program, &Expr::Const(0), settings)?;
-    let (counts, runs) = with_chain(&model, Counts { simulation, session: &session });
+    let (counts, runs) = with_chain(&model, Counts { simulation, session });
     model.fault()?;
     let average =
         |(number, count): (usize, u64)| (model.compiled.edge(number as u32), count as f64 / runs.max(1) as f64);

@@ -120,9 +120,11 @@ fn members_have_their_share_and_are_counted_by_who_started_them() {
     session.spend(20);
     let (work, stop) = (Arc::default(), Arc::default());
     let member = session.member(4, &work, &stop);
-    assert_eq!(member.limits(), Limits { memory: Some(250), states: Some(20), ..limits });
+    assert_eq!(member.limits(), Limits { memory: Some(250), states: Some(80), ..limits });
+    assert_eq!((session.share_of_states(4), Session::default().share_of_states(4)), (Some(20), None));
+    assert_eq!(session.another().states_left(), 100);
     member.spend(5);
-    assert_eq!((member.states_left(), session.states_left()), (15, 80));
+    assert_eq!((member.states_left(), session.states_left()), (75, 80));
     assert_eq!(member.exceeded(), None, "the meter is about the process as a whole");
     assert_eq!(work.done(), 1);
     session.stop();

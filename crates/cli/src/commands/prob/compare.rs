@@ -112,9 +112,10 @@ pub(super) fn compare(
         let is_told = known.is_some();
         let probability = match known {
             Some(known) => known,
-            None => probability(program, &question, options.epsilon, session).map_err(refused)?,
+            None => probability(program, &question, options.epsilon, &session.another()).map_err(refused)?,
         };
-        let cost = cost(program, until, &question.settings, options.epsilon.max(1e-3), session).map_err(refused)?;
+        let cost =
+            cost(program, until, &question.settings, options.epsilon.max(1e-3), &session.another()).map_err(refused)?;
         Ok(Compared { file: display_name(file), probability, until: program.condition_text(until), cost, is_told })
     };
     sides.into_iter().map(one).collect()

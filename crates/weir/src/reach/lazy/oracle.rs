@@ -134,7 +134,7 @@ impl<'a> Oracle<'a> {
         session: &Session,
     ) -> Vec<Result<(Answer, Statistics), Failure>> {
         // Each gets its share, so that all together keep to the limit.
-        let share = session.limits().states.map(|_| session.states_left() / threads.len().max(1) as u64);
+        let share = session.share_of_states(threads.len());
         let ask = |&thread: &ThreadId, jobs: NonZeroUsize| {
             let options = robust::Options { jobs, ..robust::Options::default() };
             self.checker.ask(self.question(|asked| asked == thread), &options, &session.part(share))
