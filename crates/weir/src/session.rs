@@ -217,6 +217,11 @@ impl Session {
         self.limits.states.map_or(u64::MAX, |states| states.saturating_sub(self.states()))
     }
 
+    /// Whether more states were stored than may be.
+    pub(crate) fn has_too_many_states(&self) -> bool {
+        self.limits.states.is_some_and(|most| self.states() > most)
+    }
+
     /// Counts states that a search has stored.
     pub(crate) fn spend(&self, states: u64) {
         for spent in &self.spent {

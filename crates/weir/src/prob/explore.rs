@@ -104,7 +104,8 @@ pub(super) fn expand<const N: usize>(
     count: usize,
     session: &Session,
 ) -> Option<Limit> {
-    if session.states_left() == 0 {
+    session.spend(graph.count_new());
+    if session.has_too_many_states() {
         return Some(Limit::States);
     }
     if count.is_multiple_of(512) {
@@ -113,9 +114,7 @@ pub(super) fn expand<const N: usize>(
         }
         session.report(&Progress { states: graph.len() as u64, elapsed: session.elapsed(), ..Progress::default() });
     }
-    let before = graph.len();
     graph.expand(number);
-    session.spend((graph.len() - before) as u64);
     None
 }
 

@@ -34,6 +34,8 @@ pub(super) struct Graph<'c, 'a, const N: usize> {
     rows: Vec<Row>,
     entries: Vec<Entry>,
     is_target: Vec<bool>,
+    /// How many of the configurations were counted so far.
+    counted: usize,
 }
 
 /// Edges backwards: for each configuration, who leads to it and with which probability.
@@ -58,6 +60,7 @@ impl<'c, 'a, const N: usize> Graph<'c, 'a, N> {
             rows: Vec::new(),
             entries: Vec::new(),
             is_target: Vec::new(),
+            counted: 0,
         };
         graph.add(chain.initial());
         graph
@@ -65,6 +68,13 @@ impl<'c, 'a, const N: usize> Graph<'c, 'a, N> {
 
     pub(super) fn len(&self) -> usize {
         self.configs.len()
+    }
+
+    /// How many configurations came since this was last asked.
+    pub(super) fn count_new(&mut self) -> u64 {
+        let new = self.len() - self.counted;
+        self.counted = self.len();
+        new as u64
     }
 
     pub(super) fn config(&self, number: usize) -> &Config<N> {
