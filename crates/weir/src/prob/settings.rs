@@ -72,15 +72,14 @@ impl Settings {
     /// The reason.
     pub fn check(&self) -> Result<(), Failure> {
         if self.stickiness.is_some_and(|factor| factor.numerator == 0) {
-            let what =
-                "a thread that stepped last would never step again: the scheduler must leave every thread a chance";
-            return Err(refusal("unfaithful-scheduler", what, "give a stickiness above 0; 1 is none at all"));
+            let what = "the thread that stepped last would starve; the scheduler must give every thread a chance";
+            return Err(refusal("unfaithful-scheduler", what, "use a positive stickiness; 1 means none"));
         }
         let UpdatePolicy::Geometric(p) = self.updates else { return Ok(()) };
         let (above, below) = (u128::from(p.numerator), u128::from(p.denominator));
         if above >= below {
-            let what = "the probability to go on flushing must be below 1, else no store ever waits";
-            return Err(refusal("bad-policy", what, "give a probability between 0.708 and 1"));
+            let what = "the probability of another flush must be below 1, otherwise no store is ever delayed";
+            return Err(refusal("bad-policy", what, "use a probability between 0.708 and 1"));
         }
         // A step may add one store; the buffers shrink only if two leave.
         if 2 * above * above <= below * below {
@@ -92,7 +91,7 @@ impl Settings {
             return Err(refusal(
                 "not-left-biased",
                 what,
-                "give a probability above 0.7072, whose square is above one half",
+                "use a probability above 0.7072, whose square exceeds one half",
             ));
         }
         Ok(())

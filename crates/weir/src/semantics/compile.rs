@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use weir_ir::flow::{Liveness, Ranges, live_registers, observed_registers};
 use weir_ir::{
-    Body, Edge, EdgeId, Instruction, LocId, Program, PropertyId, PropertyKind, Range, RegExpr, RegId,
-    StateAtom, StateExpr, ThreadId, UnaryOp, Value,
+    Body, Edge, EdgeId, Instruction, LocId, Program, PropertyId, PropertyKind, Range, RegExpr, RegId, StateAtom,
+    StateExpr, ThreadId, UnaryOp, Value,
 };
 use weir_witness::{Action, Buffering, Goal, Step};
 

@@ -157,10 +157,11 @@ fn locks(program: &Program, thread: ThreadId) -> bool {
 }
 
 fn too_many_lockers(program: &Program, thread: ThreadId) -> Failure {
-    let what =
-        format!("the instrumentation has room for locked sections in {MOST_LOCKERS} threads, and there are more");
+    let what = format!(
+        "the instrumentation supports locked sections in at most {MOST_LOCKERS} threads, and this program has more"
+    );
     let error = Diagnostic::error("too-many-lockers", what, program.thread(thread).span);
-    Failure::Refused(Box::new(error.help("use fewer threads, or the method of attacks without instrumentation")))
+    Failure::Refused(Box::new(error.help("use fewer threads, or `--method attacks`")))
 }
 
 /// The property: the flag is never set.

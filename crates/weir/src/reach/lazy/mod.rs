@@ -103,8 +103,8 @@ impl Lazy<'_> {
         if !present(self.program).any(locks) {
             return Ok(());
         }
-        let what = "the lazy engine cannot tell deadlocks in a program that locks";
-        let help = "use the explicit engine for this goal, or ask only for the others (`--goal`)";
+        let what = "`lazy` cannot decide deadlocks in a program that uses the lock";
+        let help = "use `--engine explicit` for this property, and select the others with `--goal`";
         Err(Failure::Refused(Box::new(Diagnostic::error("deadlock-with-locks", what, span).help(help))))
     }
 
@@ -146,7 +146,7 @@ impl Lazy<'_> {
             Verdict::Violated(found) => {
                 let checked = Checked::new(self.program, under_tso(extended, found.run()), found.goal());
                 Verdict::Violated(Box::new(checked.map_err(|error| {
-                    Failure::Bug(format!("a run of an extended program stands for none of the original: {error}"))
+                    Failure::Bug(format!("a run of an extended program has no counterpart in the original: {error}"))
                 })?))
             }
         };
