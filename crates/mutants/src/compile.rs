@@ -82,8 +82,13 @@ fn cargo(tree: &Tree, arguments: &[&str]) -> io::Result<Vec<Message>> {
     Ok(messages)
 }
 
-/// Writes the mutants into the copy and takes out those that do not compile.
-pub(crate) fn settle(tree: &Tree, mutants: &mut [Option<Mutant>]) -> io::Result<()> {
+/// Writes the mutants into the copy and takes out those that do not compile. The file keeps their names for the next run.
+pub(crate) fn settle(tree: &Tree, mutants: &mut [Option<Mutant>], known: &Path) -> io::Result<()> {
+    let mut uncompilable: BTreeSet<String> =
+        std::fs::read_to_string(known).unwrap_or_default().lines().map(str::to_owned).collect();
+    for mutant in mutants.iter_mut() {
+        mutant.take_if(|mutant| uncompilable.contains(&mutant.name()));
+    }
     loop {
         let places = tree.instrument(mutants)?;
         let messages = cargo(tree, &["check", "--workspace", "--lib"])?;
@@ -99,9 +104,10 @@ pub(crate) fn settle(tree: &Tree, mutants: &mut [Option<Mutant>]) -> io::Result<
         }
         for number in guilty {
             if let Some(mutant) = mutants[number].take() {
-                tree.restore(&mutant.file)?;
+                uncompilable.insert(mutant.name());
             }
         }
+        std::fs::write(known, uncompilable.iter().map(|name| format!("{name}\n")).collect::<String>())?;
     }
 }
 

@@ -46,6 +46,9 @@ struct Arguments {
     /// How many tests run at a time
     #[arg(long, default_value_t = 2)]
     jobs: usize,
+    /// About how many seconds of tests are run before a mutant counts as a survivor [default: all that reach it]
+    #[arg(long, value_name = "SECONDS", default_value_t = f64::INFINITY, hide_default_value = true)]
+    effort: f64,
     /// Where the copy of the workspace and its build are kept [default: target/mutants]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
@@ -89,9 +92,9 @@ fn mutate(arguments: &Arguments) -> io::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let folder = arguments.folder.clone().unwrap_or_else(|| workspace.join("target/mutants"));
-    let tree = Tree::copy(&workspace, &folder)?;
     let mut mutants: Vec<Option<Mutant>> = chosen.into_iter().map(Some).collect();
-    compile::settle(&tree, &mut mutants)?;
+    let tree = Tree::copy(&workspace, &folder, &mutants)?;
+    compile::settle(&tree, &mut mutants, &folder.join("uncompilable.txt"))?;
     let listed = std::fs::read_to_string(workspace.join("tests/mutants/equivalent.tsv")).unwrap_or_default();
     let listed = Listed::read(&listed);
     let left = folder.join("unnoticed.txt");
@@ -118,7 +121,7 @@ fn mutate(arguments: &Arguments) -> io::Result<ExitCode> {
         let name = mutants[number].as_ref().map(|mutant| format!("{}:{} {}", mutant.file, mutant.line, mutant.change));
         say(&format!("[{done}/{}] {fate:?}: {}", numbers.len(), name.unwrap_or_default()));
     };
-    let fates = run::fates(&binaries, &tests, &numbers, arguments.jobs, tell)?;
+    let fates = run::fates(&binaries, &tests, &numbers, arguments.jobs, arguments.effort, tell)?;
     say(&format!("\n{}", report::table(&mutants, &fates, &listed)));
     let unnoticed = report::unnoticed(&mutants, &fates, &listed);
     unnoticed

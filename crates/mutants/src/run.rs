@@ -10,16 +10,21 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::compile::Binary;
 
 /// A test, and what it did with every mutant off.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Test {
+    /// Which of the binaries it is in.
+    #[serde(skip)]
     binary: usize,
     pub(crate) name: String,
     seconds: f64,
     reaches: BTreeSet<usize>,
     /// How many mutants it has caught.
+    #[serde(skip)]
     caught: AtomicUsize,
 }
 
@@ -38,7 +43,7 @@ pub(crate) enum Fate {
     Caught(String),
     /// The test that did not end in time.
     TimedOut(String),
-    /// All tests that reach it passed.
+    /// All tests that were run passed.
     Survived,
     /// No test reaches it.
     Unreached,
@@ -126,36 +131,49 @@ fn listed(binary: &Binary) -> io::Result<Vec<String>> {
     Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
 }
 
-/// Every test with what it reaches.
+/// Every test with what it reaches. What is known of a binary that has not changed is kept in the folder.
 ///
 /// # Errors
 /// If one fails although every mutant is off.
-pub(crate) fn baseline(binaries: &[Binary], scratch: &Path, jobs: usize) -> io::Result<Vec<Test>> {
-    let mut all = Vec::new();
-    for (binary, built) in binaries.iter().enumerate() {
-        all.extend(listed(built)?.into_iter().map(|name| (binary, name)));
+pub(crate) fn baseline(binaries: &[Binary], folder: &Path, jobs: usize) -> io::Result<Vec<Test>> {
+    let mut tests = Vec::new();
+    for (number, binary) in binaries.iter().enumerate() {
+        let name = binary.path.file_name().unwrap_or_default().to_string_lossy();
+        let file = folder.join(format!("{name}.json"));
+        let mut known = read_baseline(&file, binary).map_or_else(|| record(binary, &file, jobs), Ok)?;
+        known.iter_mut().for_each(|test| test.binary = number);
+        tests.extend(known);
     }
-    let one = |(binary, name): &(usize, String)| {
-        let built = &binaries[*binary];
-        let file = scratch.join(format!("{}-{}", built.name, name.replace(':', "_")));
-        let _ = std::fs::remove_file(&file);
-        let environment = [("WEIR_MUTANT", "record"), ("WEIR_MUTANT_REACHED", &*file.to_string_lossy())];
+    Ok(tests)
+}
+
+/// What an earlier run has found out about this binary, if it has not been built again since.
+fn read_baseline(file: &Path, binary: &Binary) -> Option<Vec<Test>> {
+    let modified = |path: &Path| std::fs::metadata(path).and_then(|data| data.modified()).ok();
+    if modified(file)? < modified(&binary.path)? {
+        return None;
+    }
+    serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()
+}
+
+fn record(binary: &Binary, file: &Path, jobs: usize) -> io::Result<Vec<Test>> {
+    let one = |name: &String| {
+        let reached = file.with_extension(name.replace(':', "_"));
+        let environment = [("WEIR_MUTANT", "record"), ("WEIR_MUTANT_REACHED", &*reached.to_string_lossy())];
         let begun = Instant::now();
-        let end = run(built, name, &environment, Duration::from_secs(1800))?;
+        let end = run(binary, name, &environment, Duration::from_secs(1800))?;
         if !matches!(end, End::Passed) {
-            return Err(io::Error::other(format!("{} of {} fails with every mutant off", name, built.name)));
+            return Err(io::Error::other(format!("{name} of {} fails with every mutant off", binary.name)));
         }
-        let reached = std::fs::read_to_string(&file).unwrap_or_default();
-        let reaches = reached.lines().filter_map(|line| line.parse().ok()).collect();
-        Ok(Test {
-            binary: *binary,
-            name: name.clone(),
-            seconds: begun.elapsed().as_secs_f64(),
-            reaches,
-            caught: AtomicUsize::new(0),
-        })
+        let seconds = begun.elapsed().as_secs_f64();
+        let numbers = std::fs::read_to_string(&reached).unwrap_or_default();
+        let _ = std::fs::remove_file(&reached);
+        let reaches = numbers.lines().filter_map(|line| line.parse().ok()).collect();
+        Ok(Test { binary: 0, name: name.clone(), seconds, reaches, caught: AtomicUsize::new(0) })
     };
-    in_parallel(jobs, &all, one)
+    let tests = in_parallel(jobs, &listed(binary)?, one)?;
+    std::fs::write(file, serde_json::to_string(&tests)?)?;
+    Ok(tests)
 }
 
 /// What becomes of each of these mutants.
@@ -164,21 +182,28 @@ pub(crate) fn fates(
     tests: &[Test],
     mutants: &[usize],
     jobs: usize,
+    effort: f64,
     tell: impl Fn(usize, &Fate) + Sync,
 ) -> io::Result<BTreeMap<usize, Fate>> {
     let one = |&mutant: &usize| {
-        let fate = fate(binaries, tests, mutant)?;
+        let fate = fate(binaries, tests, mutant, effort)?;
         tell(mutant, &fate);
         Ok((mutant, fate))
     };
     Ok(in_parallel(jobs, mutants, one)?.into_iter().collect())
 }
 
-fn fate(binaries: &[Binary], tests: &[Test], mutant: usize) -> io::Result<Fate> {
+/// Runs the tests that reach a mutant, for about so many seconds, until one notices it.
+fn fate(binaries: &[Binary], tests: &[Test], mutant: usize, effort: f64) -> io::Result<Fate> {
     let mut reaching: Vec<(f64, &Test)> =
         tests.iter().filter(|test| test.reaches.contains(&mutant)).map(|test| (test.rank(), test)).collect();
     reaching.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let mut spent = 0.0;
     for (_, test) in &reaching {
+        if spent + test.seconds > effort {
+            continue;
+        }
+        spent += test.seconds;
         let binary = &binaries[test.binary];
         let name = || format!("{}::{}", binary.name, test.name);
         let end = run(binary, &test.name, &[("WEIR_MUTANT", &mutant.to_string())], patience(test.seconds))?;

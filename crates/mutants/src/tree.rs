@@ -1,7 +1,7 @@
 //! A copy of the workspace in which all chosen mutants are written side by side, each behind its switch (mutant schemata: Untch, Offutt,
 //! Harrold, 1993). It is compiled once, however many mutants there are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::ops::Range;
@@ -18,14 +18,21 @@ pub(crate) struct Tree {
     pub(crate) original: PathBuf,
     /// The copy. Its target directory is beside it.
     pub(crate) root: PathBuf,
+    /// The files that have mutants, or had before those that do not compile were taken out.
+    mutated: BTreeSet<String>,
 }
+
+/// The file that the switch is declared in.
+const LIBRARY: &str = "crates/ir/src/lib.rs";
 
 /// Where each mutant is in the files of the copy: its number, and its bytes there.
 pub(crate) type Places = BTreeMap<String, Vec<(usize, Range<usize>)>>;
 
 impl Tree {
-    /// Copies all that git knows or would know of.
-    pub(crate) fn copy(original: &Path, to: &Path) -> io::Result<Self> {
+    /// Copies all that git knows or would know of, but for what [`Tree::instrument`] writes: a file that ends up as it was is not compiled again.
+    pub(crate) fn copy(original: &Path, to: &Path, mutants: &[Option<Mutant>]) -> io::Result<Self> {
+        let mutated: BTreeSet<String> = mutants.iter().flatten().map(|mutant| mutant.file.clone()).collect();
+        let is_written = |file: &str| file == LIBRARY || mutated.contains(file);
         let listed = Command::new("git")
             .args(["ls-files", "--cached", "--others", "--exclude-standard", "-z"])
             .current_dir(original)
@@ -36,7 +43,7 @@ impl Tree {
         let root = to.join("tree");
         for file in String::from_utf8_lossy(&listed.stdout).split('\0').filter(|file| !file.is_empty()) {
             let (from, to) = (original.join(file), root.join(file));
-            if !from.is_file() {
+            if !from.is_file() || is_written(file) {
                 continue;
             }
             fs::create_dir_all(to.parent().unwrap_or(&root))?;
@@ -46,12 +53,13 @@ impl Tree {
         if shared.is_dir() && !link.exists() {
             std::os::unix::fs::symlink(fs::canonicalize(shared)?, link)?;
         }
-        Ok(Self { original: original.to_owned(), root })
+        Ok(Self { original: original.to_owned(), root, mutated })
     }
 
     /// Writes the mutants into the copy, except those that are `None`, and tells where they are.
     pub(crate) fn instrument(&self, mutants: &[Option<Mutant>]) -> io::Result<Places> {
-        let mut files: BTreeMap<&str, Vec<(usize, &Mutant)>> = BTreeMap::new();
+        let mut files: BTreeMap<&str, Vec<(usize, &Mutant)>> =
+            self.mutated.iter().map(|file| (&**file, Vec::new())).collect();
         for (number, mutant) in mutants.iter().enumerate() {
             if let Some(mutant) = mutant {
                 files.entry(&mutant.file).or_default().push((number, mutant));
@@ -68,17 +76,12 @@ impl Tree {
             write_if_changed(&self.root.join(file), text.as_bytes())?;
             places.insert(file.to_owned(), placed);
         }
-        let library = fs::read_to_string(self.original.join("crates/ir/src/lib.rs"))?;
+        let library = fs::read_to_string(self.original.join(LIBRARY))?;
         write_if_changed(
-            &ir.join("lib.rs"),
+            &self.root.join(LIBRARY),
             format!("{library}\n#[allow(missing_docs)]\npub mod mutant_switch;\n").as_bytes(),
         )?;
         Ok(places)
-    }
-
-    /// Puts a file back as it was: its last mutant may just have been taken out.
-    pub(crate) fn restore(&self, file: &str) -> io::Result<()> {
-        write_if_changed(&self.root.join(file), &fs::read(self.original.join(file))?)
     }
 }
 
@@ -99,7 +102,11 @@ fn written(text: &str, mutants: &[(usize, &Mutant)], switch: &str) -> (String, V
 
 /// Leaves the file as it is, with its time, if it says the same: then nothing is compiled again.
 fn write_if_changed(path: &Path, content: &[u8]) -> io::Result<()> {
-    if fs::read(path).is_ok_and(|old| old == content) { Ok(()) } else { fs::write(path, content) }
+    if fs::read(path).is_ok_and(|old| old == content) {
+        return Ok(());
+    }
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::write(path, content)
 }
 
 #[cfg(test)]

@@ -51,6 +51,15 @@ fn messages(program: &Program) -> Vec<String> {
     print(program).unwrap_err().into_iter().map(|error| error.message).collect()
 }
 
+/// The names that the language has no room for are in comments.
+#[test]
+fn cells_are_named_beside_their_addresses() {
+    let mut array = cell("a", 10);
+    (array.initial, array.is_array) = (vec![0; 3], true);
+    let text = print(&program(vec![cell("x", 1), array], vec![straight("t", [store(1, 1)])], Vec::new())).unwrap();
+    assert!(text.starts_with("# Every cell starts at 0.\n# 1 - x\n# 10 to 12 - a\n"), "{text}");
+}
+
 #[test]
 fn random_programs_have_the_same_final_states() {
     let base = Config { computed_addresses: 10, ranges: 0, extremes: 0, absent_threads: 10, ..Config::acyclic() };

@@ -170,6 +170,17 @@ fn arrays_and_addresses() {
             "1:23 too-many-cells: the program has more than 1048576 shared cells",
         ],
     );
+    // What is not evaluated may be out of range.
+    let text =
+        "shared a[2]; thread T { let r = 0 || &a[9]; r = 1 && &a[8]; r = 1 || &a[7]; r = 0 && &a[6]; a[0] = r; }";
+    let at = |index: &str| text.find(index).map_or(0, |at| at + 1);
+    let expected =
+        [9, 8].map(|index| format!("1:{} index-out-of-range: index {index} is outside `a[2]`", at(&index.to_string())));
+    check(text, &expected.each_ref().map(String::as_str));
+    check(
+        "shared a[1048575], b, c; thread T { a[0] = b + c; }",
+        &["1:23 too-many-cells: the program has more than 1048576 shared cells"],
+    );
     check(
         "shared a[3] = {1, 2}; shared b[2] = {1, 2, 3}; thread T { a[0] = b[0]; }",
         &[

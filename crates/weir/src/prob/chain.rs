@@ -167,3 +167,29 @@ impl<'a, const N: usize> Chain<'a, N> {
         (moves.len() <= 4 * MOST_CHOICES).then_some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prob::settings::{Fraction, Settings};
+    use crate::prob::testing::model;
+
+    struct Lasts;
+
+    impl Visitor for Lasts {
+        type Output = (Vec<u32>, u32);
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
+            (chain.lasts().collect(), chain.remembered(1))
+        }
+    }
+
+    /// Who stepped last matters only if threads tend to go on.
+    #[test]
+    fn who_stepped_last_is_remembered_where_that_matters() {
+        let text = "shared x; thread P { x = 1; } thread Q { x = 2; } forbid x == 2;";
+        let sticky = Settings { stickiness: Fraction::parse("3"), ..Settings::default() };
+        assert_eq!(with_chain(&model(text, &sticky), Lasts), (vec![0, 1, NOBODY], 1));
+        assert_eq!(with_chain(&model(text, &Settings::default()), Lasts), (vec![NOBODY], NOBODY));
+    }
+}

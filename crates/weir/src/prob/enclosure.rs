@@ -221,6 +221,36 @@ mod tests {
         }
     }
 
+    /// Encloses with a solver that is stopped at once.
+    struct Hurried;
+
+    impl Visitor for Hurried {
+        type Output = ();
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) {
+            let session = Session::default();
+            let mut part = Part::new(chain, false);
+            assert!(part.expand_up_to(9, &session).is_none());
+            let roles = part.judge.roles(&part.graph);
+            session.stop();
+            let found = Enclosure::new(&part.graph, &roles, &session);
+            let steps = iterate(&part.graph, &roles, 1.0, |_| 0.0);
+            for (found, known) in found.steps.iter().zip(&steps) {
+                assert!(*found >= known - 1e-6, "{found} for {known}");
+            }
+            assert!(found.lower.iter().zip(&found.upper).all(|(lower, upper)| lower <= upper));
+        }
+    }
+
+    /// A solver that is stopped early encloses less closely, not wrongly.
+    #[test]
+    fn what_was_not_solved_to_the_end_is_enclosed_all_the_same() {
+        let text =
+            "shared x; thread P { loop { let r = any 0..999; if r == 0 { break; } x = 1; fence; x = 2; fence; } skip; }
+            forbid P at end;";
+        with_chain(&model(text, &Default::default()), Hurried);
+    }
+
     /// What is said of an endless chain of which all drained configurations are known, and those around them.
     struct Far;
 

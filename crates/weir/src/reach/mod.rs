@@ -233,3 +233,25 @@ pub(crate) fn coverage(program: &Program, compiled: &Compiled, taken: &[bool]) -
     let out_of_range = (0..edge_count).filter(blocked).map(|number| compiled.edge(number)).collect();
     Coverage { unexecuted, immobile: immobile.collect(), out_of_range, approximate: false }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searches_add_up() {
+        let statistics = |states, transitions, depth, state_bytes, stored_bytes, seconds| Statistics {
+            states,
+            transitions,
+            depth,
+            state_bytes,
+            stored_bytes,
+            elapsed: Duration::from_secs(seconds),
+        };
+        let mut sum = statistics(1, 20, 300, 8, 5000, 6);
+        sum.add(&statistics(2, 30, 100, 16, 4000, 1));
+        assert_eq!(sum, statistics(3, 50, 300, 16, 5000, 7));
+        sum.add(&statistics(1, 1, 400, 8, 6000, 1));
+        assert_eq!(sum, statistics(4, 51, 400, 16, 6000, 8));
+    }
+}

@@ -39,6 +39,26 @@ fn what_only_tso_could_do_can_be_done_under_sc() {
     }
 }
 
+/// The path from a store to a load takes the shortest way, past neither fences nor ends.
+#[test]
+fn paths_are_the_shortest_there_are() {
+    let text = "shared x, y, z; thread P { x = 1; choose { skip; z = 1; skip; } or { z = 2; skip; } or { fence; } let r = y; }";
+    let source = Source::new("ways", text);
+    let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("it parses").program;
+    let open = attacks(&program, &Session::default()).expect("no limit").open;
+    let lengths: Vec<usize> = open
+        .iter()
+        .map(|&attack| {
+            let path = shortest_path(&program, attack).expect("there is one");
+            assert!(delay(&program, std::slice::from_ref(&path)).is_ok(), "it is a path");
+            assert_eq!((path.edges.first(), path.edges.last()), (Some(&attack.store), Some(&attack.load)));
+            path.edges.len()
+        })
+        .collect();
+    // x = 1 past `z = 2; skip;`, and either store to z past the `skip` behind it.
+    assert_eq!(lengths, [4, 3, 3]);
+}
+
 /// Twice the path takes at most twice as much, also if every address is computed.
 #[test]
 fn the_size_is_linear() {

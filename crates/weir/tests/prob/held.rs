@@ -99,3 +99,20 @@ fn what_drains_before_the_lock_is_taken_counts() {
     check_probability(&beside("lock; loop { skip; }", "x == 1"), &UNIFORM, false, chances[0]);
     check_almost(&beside("lock; loop { skip; }", "x == 1"), &UNIFORM, false, false, false);
 }
+
+/// Every drained configuration can still reach the target, and yet it is not reached almost surely: with a store waiting for the lock that L keeps, P
+/// never gets past its fence, and that configuration is never drained. That L never reads a 1 shows only where buffers are exact.
+#[test]
+fn hope_at_drained_configurations_is_not_enough_where_nothing_drains() {
+    let text = "shared g, x, a; thread P { g = 1; choose { skip; } or { x = 1; fence; } there: skip; }
+        thread L { let s; while g == 0 { } lock; loop { a = 1; a = 2; s = a; if s == 1 { never: skip; } } }
+        forbid P at there || L at never;";
+    for odds in ALL {
+        let (program, target) = read(text);
+        let asked = Question { target, repeated: false, settings: odds.settings() };
+        let limits = Limits { states: Some(60_000), ..Limits::default() };
+        let session = Session::new(limits);
+        let found = almost(&program, &asked, Almost::Surely, &session).expect("it can be handled").certainty;
+        assert!(!matches!(found, Certainty::Holds { .. }), "{odds:?}");
+    }
+}

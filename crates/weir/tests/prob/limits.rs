@@ -50,6 +50,35 @@ fn a_limit_on_states_is_kept_and_told() {
     }
 }
 
+/// A limit that is just large enough changes nothing.
+#[test]
+fn as_many_states_as_are_needed_are_enough() {
+    let (program, asked) = ask(MESSAGE);
+    let free = probability(&program, &asked, 1e-6, &Session::default()).expect("it can be handled");
+    assert!(free.obstacle.is_none() && free.configurations > 3);
+    let enough = states(free.configurations as u64);
+    assert_eq!(probability(&program, &asked, 1e-6, &enough).expect("it can be handled"), free);
+    let few = states(free.configurations as u64 - 2);
+    let found = probability(&program, &asked, 1e-6, &few).expect("it can be handled");
+    assert_eq!(found.obstacle, Some(Obstacle::Limit(Limit::States)));
+}
+
+/// A run that needs more waiting stores than are tried out comes from the exact engine.
+#[test]
+fn a_run_with_many_waiting_stores_is_found() {
+    let stores = "y = 1; ".repeat(20);
+    // Z keeps the chain from being looked through as a whole.
+    let text = format!(
+        "shared x, y, z, w; thread P {{ x = 1; {stores} let r = z; }} thread Q {{ z = 1; fence; let s = x; }}
+         thread Z {{ loop {{ w = 1; w = 2; w = 3; }} }} forbid P at end && Q at end && P.r == 0 && Q.s == 0;"
+    );
+    let (program, asked) = ask(&text);
+    let found = almost(&program, &asked, Almost::Never, &Session::default()).expect("it can be handled").certainty;
+    let Certainty::Fails(run) = found else { panic!("{found:?}") };
+    let before_flushes = run.events().iter().take_while(|event| event.edge.is_some()).count();
+    assert!(before_flushes > 10, "{before_flushes} steps before the first store leaves");
+}
+
 #[test]
 fn time_comes_to_an_end() {
     let (program, asked) = ask(MESSAGE);

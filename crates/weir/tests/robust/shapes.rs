@@ -248,6 +248,13 @@ fn addresses_are_computed_when_the_store_is_made() {
 }
 
 #[test]
+fn the_attacker_goes_on_past_several_loads_in_one_step() {
+    not_robust(&format!("thread A {{ x = 1; let a, b; a, b = z, w; let r = y; }} {CHECKER}"));
+    not_robust(&format!("thread A {{ x = 1; z = 2; let a, b; a, b = z, w; assume a == 2; let r = y; }} {CHECKER}"));
+    robust(&format!("thread A {{ x = 1; z = 2; let a, b; a, b = z, w; assume a == 0; let r = y; }} {CHECKER}"));
+}
+
+#[test]
 fn several_loads_in_one_step_are_on_the_path_together() {
     let at_once = |cells: &str| format!("let p = 0; let q = 0; p, q = {cells};");
     let with = |left: &str, right: &str| format!("thread A {{ {left} }} thread C {{ {right} }}");

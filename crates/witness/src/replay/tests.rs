@@ -317,7 +317,9 @@ fn what_is_not_handled_is_refused_by_name() {
         assert!(enabled_steps(&program, Model::Tso, state.last()).is_err());
     }
     let mut program = store_buffering();
-    program.threads[0].multiplicity = Multiplicity::Arbitrary;
+    // The first of several is named.
+    program.threads[1].span = weir_ir::Span { start: 5, end: 6 };
+    program.threads.iter_mut().for_each(|thread| thread.multiplicity = Multiplicity::Arbitrary);
     let error = replay(&program, &Run { model: Model::Tso, steps: vec![] }).unwrap_err();
     assert_eq!(error.to_string(), "arbitrarily many threads (`[*]`) cannot be replayed (line 1)");
     assert_eq!((error.step, error.span), (None, Some(program.threads[0].span)));

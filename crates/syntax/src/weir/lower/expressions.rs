@@ -315,3 +315,15 @@ pub(super) fn truth(expression: RegExpr) -> RegExpr {
         other => RegExpr::binary(NotEqual, other, RegExpr::Const(0)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn truth_is_one_or_zero() {
+        for (value, expected) in [(0, 0), (1, 1), (5, 1), (-3, 1)] {
+            assert_eq!(truth(RegExpr::Const(value)), RegExpr::Const(expected));
+        }
+    }
+}

@@ -124,3 +124,13 @@ fn thirty_threads_can_lock() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn what_no_engine_can_run_is_not_instrumented() {
+    let mut program = store_buffering();
+    let attack = attacks(&program, &Session::default()).expect("no limit").open[0];
+    program.threads[1].multiplicity = weir_ir::Multiplicity::Arbitrary;
+    for made in [instrument(&program, attack), instrument_all(&program, &[attack])] {
+        assert!(matches!(made, Err(Failure::Refused(_))));
+    }
+}
