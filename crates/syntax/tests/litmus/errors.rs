@@ -145,7 +145,7 @@ fn questions() {
         ("exists (7:EAX=0)", "4:9 there is no thread P7"),
         ("exists (0:EXX=0)", "4:11 expected a register name, found `EXX`"),
         ("exists (x[3]=0)", "4:9 there is no cell `x[3]`"),
-        ("exists (x={1})", "4:9 x is no array"),
+        ("exists (x={1})", "4:9 x is not an array"),
         ("~x=0", "4:2 expected `exists`, found `x`"),
         ("locations x exists (x=0)", "4:11 expected `[`, found `x`"),
         ("locations [x y z exists (x=0)", "4:25 expected `;` or `]`, found `(`"),

@@ -126,11 +126,11 @@ pub(super) fn reason(finding: &Finding<'_>) -> Option<String> {
         }
         Outcome::Hopeless(goal) => {
             let goal = crate::goals::text(finding.program, *goal);
-            Some(format!("this is reachable even without store buffers: {goal}"))
+            Some(format!("this property is violated even without store buffers: {goal}"))
         }
         Outcome::NoPlace(goal) => {
             let goal = crate::goals::text(finding.program, *goal);
-            Some(format!("no fence can be placed where it would prevent this: {goal}"))
+            Some(format!("no fence can be placed to prevent the violation of this property: {goal}"))
         }
         Outcome::Stopped(limit) => Some(limit_text(*limit, &finding.options.limits)),
         Outcome::Refused(diagnostic) => Some(diagnostic.message.clone()),

@@ -197,7 +197,7 @@ fn estimated(estimate: &Estimate) -> String {
     let mut text = format!("\nthe probability is {} (confidence {sure})\n", enclosed(estimate.probability));
     if let Some((mean, interval)) = estimate.cost {
         text += &format!(
-            "the mean cost of runs that reach the target is {mean:.4}, {} with the same confidence\n",
+            "the mean cost of runs that reach the target is {mean:.4}; the expected cost is {} (same confidence)\n",
             enclosed(interval)
         );
     }

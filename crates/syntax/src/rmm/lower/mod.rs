@@ -72,8 +72,7 @@ fn instances<'f, 's>(file: &'f File<'s>, sink: &mut Sink) -> Option<Vec<&'f Proc
 /// A combination of labels as a property.
 fn property(row: &Row<'_>, labels: &[HashMap<&str, LocId>], sink: &mut Sink) -> Option<Property> {
     if row.labels.len() != labels.len() {
-        let message =
-            format!("expected one label per process ({}), found {}", labels.len(), row.labels.len());
+        let message = format!("expected one label per process ({}), found {}", labels.len(), row.labels.len());
         let error = Diagnostic::error("wrong-arity", message, row.span);
         sink.error(error.help("give one label per process; `*` stands for any place"));
         return None;

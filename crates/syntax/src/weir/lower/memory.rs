@@ -150,7 +150,8 @@ fn contents<'a>(
 
 fn wrong_number_of_values(declaration: &SharedDecl, given: usize, size: usize, span: Span, sink: &mut Sink) {
     let name = declaration.name.text;
-    let message = format!("the number of initial values ({given}) differs from the number of cells of `{name}` ({size})");
+    let message =
+        format!("the number of initial values ({given}) differs from the number of cells of `{name}` ({size})");
     let error = Diagnostic::error("wrong-number-of-values", message, span);
     sink.error(error.help(if declaration.size.is_none() {
         format!("declare an array: `shared {name}[{given}] = …`")
