@@ -7,9 +7,9 @@ use crate::Failure;
 /// A positive fraction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Fraction {
-    /// Above the line.
+    /// The numerator.
     pub numerator: u64,
-    /// Below the line; not 0.
+    /// The denominator; not 0.
     pub denominator: u64,
 }
 
@@ -46,19 +46,19 @@ impl Fraction {
 /// How stores leave the buffers after each step of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum UpdatePolicy {
-    /// Every sequence of flushes that is possible, the empty one included, is equally likely: the paper's.
+    /// Every possible sequence of flushes, including the empty one, is equally likely, as in the paper.
     #[default]
     Uniform,
-    /// Again and again: with this probability one more store is flushed, from any buffer that has one, all equally likely.
+    /// Repeatedly, with this probability, one more store is flushed, from a nonempty buffer chosen uniformly.
     Geometric(Fraction),
-    /// One buffer is picked, the longer the likelier, and any number of its stores is flushed, all equally likely.
+    /// One buffer is picked, longer buffers likelier, and a number of its stores chosen uniformly is flushed.
     Single,
 }
 
-/// The odds.
+/// The scheduler and flush probabilities.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Settings {
-    /// By how much likelier the thread that stepped last is to step again. `None` is 1: no memory.
+    /// How much likelier the thread that stepped last is to step again. `None` means 1.
     pub stickiness: Option<Fraction>,
     /// How stores leave the buffers.
     pub updates: UpdatePolicy,

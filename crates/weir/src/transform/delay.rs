@@ -36,10 +36,10 @@ use self::weaver::Weaver;
 use crate::Failure;
 use crate::robust::{Attack, drains};
 
-/// Steps of one thread one after the other: from a store that waits to a load that overtakes it.
+/// A path in one thread, from a store to a load that it is delayed past.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DelayPath {
-    /// Whose.
+    /// The thread.
     pub thread: ThreadId,
     /// The steps.
     pub edges: Vec<EdgeId>,

@@ -59,7 +59,7 @@ pub struct Instrumented {
 /// Instruments the program for one attack.
 ///
 /// # Errors
-/// If the program has something that cannot be translated; the diagnostic says what.
+/// If the program cannot be translated; the diagnostic says why.
 pub fn instrument(program: &Program, attack: Attack) -> Result<Instrumented, Failure> {
     instrument_for(program, &[attack], false)
 }
@@ -68,7 +68,7 @@ pub fn instrument(program: &Program, attack: Attack) -> Result<Instrumented, Fai
 /// attacker (§8.3 of the paper).
 ///
 /// # Errors
-/// If the program has something that cannot be translated; the diagnostic says what.
+/// If the program cannot be translated; the diagnostic says why.
 pub fn instrument_all(program: &Program, attacks: &[Attack]) -> Result<Instrumented, Failure> {
     instrument_for(program, attacks, true)
 }
