@@ -143,11 +143,12 @@ pub(crate) fn to_proof(program: &Program, saved: &SavedCertificate) -> Result<Pr
     if names != saved.threads.iter().map(String::as_str).collect::<Vec<_>>() {
         return Err(Misfit {
             step: None,
-            reason: "the threads of the program are others than the file says".to_owned(),
+            reason: "the threads of the program differ from those in the file".to_owned(),
         });
     }
     let goals = saved.goals.iter().map(|goal| to_goal(program, goal)).collect::<Result<_, _>>()?;
-    let missing = || Misfit { step: None, reason: "the file does not say how buffers are approximated".to_owned() };
+    let missing =
+        || Misfit { step: None, reason: "the file does not say how buffers are over-approximated".to_owned() };
     if saved.kind == CertificateKind::Configurations {
         let classes =
             saved.classes.iter().map(|classes| classes.iter().map(|class| to_class(class)).collect()).collect();

@@ -58,7 +58,7 @@ impl CostFile {
             let (what, cost) = match words[..] {
                 [] => continue,
                 [what, cost] => (what, cost),
-                _ => return Err(wrong(format!("expected two words, found {}", words.len()))),
+                _ => return Err(wrong(format!("expected two fields, found {}", words.len()))),
             };
             let range = form.lowest..=HIGHEST;
             let cost =
@@ -66,7 +66,7 @@ impl CostFile {
                     wrong(format!("the cost must be a whole number from {} to {HIGHEST}", form.lowest))
                 })?;
             if let Some(first) = lines.insert(what, line) {
-                return Err(wrong(format!("`{what}` has a cost already, in line {first}")));
+                return Err(wrong(format!("`{what}` already has a cost, on line {first}")));
             }
             file.entries.push(Entry { what: what.to_owned(), cost, line });
         }
@@ -104,10 +104,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
-        assert_eq!(reason("\n12\n"), "the costs in costs, line 2: expected two words, found 1");
+        assert_eq!(reason("\n12\n"), "the costs in costs, line 2: expected two fields, found 1");
         assert_eq!(reason("12 0"), "the costs in costs, line 1: the cost must be a whole number from 1 to 1000000");
         assert_eq!(reason("12 -1"), reason("12 x"));
         assert_eq!(reason("12 99999999999999999999"), reason("12 0"));
-        assert_eq!(reason("a 1\na 2"), "the costs in costs, line 2: `a` has a cost already, in line 1");
+        assert_eq!(reason("a 1\na 2"), "the costs in costs, line 2: `a` already has a cost, on line 1");
     }
 }

@@ -44,9 +44,9 @@ fn immobile(program: &Program, coverage: &Coverage) -> Vec<Diagnostic> {
             .map(|thread| thread.name.as_str())
             .collect();
         let names = if names.len() > 3 { format!("{}, …", names[..3].join(", ")) } else { names.join(", ") };
-        Diagnostic::warning("immobile-thread", format!("no run moves {names}"), span)
+        Diagnostic::warning("immobile-thread", format!("no run lets {names} take a step"), span)
             .label("never takes a step")
-            .help("what does its first instruction wait for? a program that is stuck is safe for the wrong reason")
+            .help("check what its first instruction waits for; a program that cannot move is safe for the wrong reason")
     };
     spans.into_iter().map(warning).collect()
 }
@@ -56,14 +56,14 @@ fn out_of_range(program: &Program, coverage: &Coverage) -> Vec<Diagnostic> {
     let span = |&(thread, edge): &(ThreadId, EdgeId)| program.body(thread).edge(edge).span;
     let spans: BTreeSet<Span> = coverage.out_of_range.iter().map(span).collect();
     let message = if coverage.approximate {
-        "this store may be blocked: with approximated buffers its value lies outside the declared range of the cell"
+        "this store may be blocked: with over-approximated buffers, its value is outside the declared range of the cell"
     } else {
-        "this store was blocked: its value can lie outside the declared range of the cell"
+        "this store was blocked: its value can be outside the declared range of the cell"
     };
     let warning = |span| {
         Diagnostic::warning("out-of-range-store", message, span)
             .label("runs end here")
-            .help("widen the range, or keep the value within it: what comes after the blocked store was not explored")
+            .help("widen the range, or keep the value within it; nothing after the blocked store was explored")
     };
     spans.into_iter().map(warning).collect()
 }
@@ -91,7 +91,7 @@ fn unexecuted(program: &Program, coverage: &Coverage) -> Option<Diagnostic> {
     let label = |stretch: &[Span]| stretch_label(program, stretch);
     let warning = Diagnostic::warning("never-executed", format!("no run executes {count}"), first[0])
         .label(label(first))
-        .help("is a name, a value or a condition misspelt? what no run executes was not checked either");
+        .help("check names, values and conditions for mistakes; code that no run executes was not checked");
     Some(stretches.fold(warning, |warning, stretch| warning.also(stretch[0], label(stretch))))
 }
 
@@ -104,7 +104,9 @@ fn stretches<'d>(dead: &'d [Span], executed: &BTreeSet<Span>) -> Vec<&'d [Span]>
 fn stretch_label(program: &Program, stretch: &[Span]) -> String {
     let lines = stretch.iter().map(|&span| program.source.line(span));
     match (lines.clone().min(), lines.max()) {
-        (Some(first), Some(last)) if first < last => format!("never executed, nor what follows up to line {last}"),
+        (Some(first), Some(last)) if first < last => {
+            format!("never executed, nor is anything after it up to line {last}")
+        }
         _ => "never executed".to_owned(),
     }
 }

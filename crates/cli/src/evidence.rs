@@ -54,7 +54,7 @@ impl Evidence {
         places.dedup();
         let fence = language.fence();
         (!places.is_empty())
-            .then(|| format!("a `{fence}` between the store and the load rules this out: {}", places.join(", ")))
+            .then(|| format!("a `{fence}` between the store and the load prevents this: {}", places.join(", ")))
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn litmus_tests(named: &[PathBuf]) -> Vec<Found> {
     }
     if let (true, Some(first)) = (gathering.found.is_empty(), named.first()) {
         // Lists that are empty, or name only each other.
-        let trouble = Trouble::input_with_help("no litmus test is named there", "a list has one file a line");
+        let trouble = Trouble::input_with_help("the list names no litmus tests", "list one file per line");
         gathering.found.push((first.clone(), Err(trouble)));
     }
     gathering.found
@@ -77,9 +77,9 @@ fn is_list(path: &Path) -> bool {
 
 /// The tests and folders in a folder. Links to folders are not followed, so that this comes to an end.
 fn folder(path: &Path, depth: usize) -> Result<Vec<PathBuf>, Trouble> {
-    let unreadable = |error: std::io::Error| Trouble::input(format!("the folder cannot be read: {error}"));
+    let unreadable = |error: std::io::Error| Trouble::input(format!("cannot read the folder: {error}"));
     if depth > DEEPEST {
-        return Err(Trouble::input(format!("more than {DEEPEST} folders deep")));
+        return Err(Trouble::input(format!("folders are nested more than {DEEPEST} deep")));
     }
     let mut inner = Vec::new();
     for entry in fs::read_dir(path).map_err(unreadable)? {
@@ -92,8 +92,8 @@ fn folder(path: &Path, depth: usize) -> Result<Vec<PathBuf>, Trouble> {
         }
     }
     if inner.is_empty() && depth == 0 {
-        let help = "tests are files that end in `.litmus`; a file of any other name can be given by itself";
-        return Err(Trouble::input_with_help("no litmus test in this folder", help));
+        let help = "litmus tests end in `.litmus`; name any other file explicitly";
+        return Err(Trouble::input_with_help("this folder contains no litmus tests", help));
     }
     inner.sort();
     Ok(inner)

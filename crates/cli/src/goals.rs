@@ -47,7 +47,7 @@ fn is_deadlock(program: &Program, id: PropertyId) -> bool {
 fn unknown_goal(program: &Program, name: &str) -> Trouble {
     let known = all_goals(program);
     let help = if known.is_empty() {
-        "the program states no property".to_owned()
+        "the program has no properties".to_owned()
     } else {
         let describe = |&goal: &Goal| match goal {
             Goal::Property(id) => format!("{} ({})", id.index() + 1, text(program, goal)),
@@ -56,9 +56,9 @@ fn unknown_goal(program: &Program, name: &str) -> Trouble {
         };
         let shown: Vec<String> = known.iter().take(10).map(describe).collect();
         let more = if known.len() > shown.len() { ", …" } else { "" };
-        format!("goals of this program: {}{more}", shown.join(", "))
+        format!("properties of this program: {}{more}", shown.join(", "))
     };
-    Trouble::input_with_help(format!("there is no goal `{}`", clean(name)), help)
+    Trouble::input_with_help(format!("there is no property `{}`", clean(name)), help)
 }
 
 /// A goal in words: the property as it is written, or whose assertions.
@@ -68,7 +68,7 @@ pub(crate) fn text(program: &Program, goal: Goal) -> String {
             program.properties.get(id.index()).map_or_else(String::new, |property| property_text(program, property))
         }
         Goal::Assertion(thread) => format!("assertions of {}", program.thread(thread).name),
-        Goal::NotRobust => "a run that sequential consistency does not allow".to_owned(),
+        Goal::NotRobust => "a run that sequential consistency forbids".to_owned(),
     }
 }
 

@@ -37,8 +37,8 @@ pub(crate) fn language(path: &Path, given: Option<Language>) -> Result<Language,
         Some(language) => Ok(language),
         None if is_stdin(path) => Ok(Language::Weir),
         None => Err(Trouble::input_with_help(
-            "cannot tell the language by the file's extension",
-            "programs end in `.weir`, `.litmus`, `.rmm` (Memorax), `.trencher` or `.txt` (Trencher); for any other name say \
+            "cannot tell the language from the file extension",
+            "known extensions are `.weir`, `.litmus`, `.rmm` (Memorax), `.trencher` and `.txt` (Trencher); otherwise use \
              `--from weir` or another language",
         )),
     }
@@ -54,7 +54,7 @@ pub(crate) fn read_source(path: &Path) -> Result<Source, Trouble> {
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, Trouble> {
     let bytes = read_bytes(path, limit).map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > limit {
-        return Err(Trouble::input(format!("larger than {}, the most that is read", size_text(limit))));
+        return Err(Trouble::input(format!("the file exceeds the maximum size of {}", size_text(limit))));
     }
     String::from_utf8(bytes).map_err(|error| not_text(&error))
 }
@@ -77,11 +77,11 @@ fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 fn unreadable(error: &io::Error) -> Trouble {
     match error.kind() {
         io::ErrorKind::NotFound => Trouble::input("no such file"),
-        io::ErrorKind::PermissionDenied => Trouble::input("cannot be read: permission denied"),
+        io::ErrorKind::PermissionDenied => Trouble::input("cannot read the file: permission denied"),
         io::ErrorKind::IsADirectory => {
-            Trouble::input_with_help("is a directory, not a file", "name the files in it, as in `dir/*.weir`")
+            Trouble::input_with_help("this is a directory, not a file", "name the files in it, as in `dir/*.weir`")
         }
-        _ => Trouble::input(format!("cannot be read: {error}")),
+        _ => Trouble::input(format!("cannot read the file: {error}")),
     }
 }
 
@@ -95,7 +95,7 @@ fn not_text(error: &std::string::FromUtf8Error) -> Trouble {
     let column = String::from_utf8_lossy(&before[line_start..]).chars().count() + 1;
     Trouble::input_with_help(
         format!("not UTF-8 text: byte 0x{byte:02x} at line {line}, column {column}"),
-        "is this the right file? if it is text in another encoding, convert it to UTF-8",
+        "check that this is the right file; if it is text in another encoding, convert it to UTF-8",
     )
 }
 

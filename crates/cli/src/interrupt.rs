@@ -22,7 +22,7 @@ fn listen() -> Arc<AtomicBool> {
         if set.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED);
         }
-        let _ = writeln!(std::io::stderr(), "\ninterrupted: coming to an end; Ctrl-C again stops at once");
+        let _ = writeln!(std::io::stderr(), "\ninterrupted; finishing up (press Ctrl-C again to stop immediately)");
     });
     flag
 }

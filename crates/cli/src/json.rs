@@ -31,10 +31,10 @@ pub(crate) use witness::{
     ActionName, CycleRecord, LoadRecord, RelationName, SavedGoal, SavedWitness, StepRecord, WITNESS_FORMAT, Witness,
 };
 
-/// The version of Weir, as it stands in every answer.
+/// The version of Weir, as given in every answer.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// One answer: one object a file, on one line.
+/// One answer: one object per file, on one line.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "names the shapes of an answer for the schema; each command serializes its own")]
@@ -52,18 +52,18 @@ pub(crate) enum Answer {
     Error(ErrorAnswer),
 }
 
-/// What every answer begins with.
+/// The fields that every answer starts with.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Head<V> {
     /// Version of Weir.
     pub(crate) weir: &'static str,
     /// The command that was run.
     pub(crate) command: CommandName,
-    /// The file as it was named on the command line; `-` is standard input.
+    /// The file as named on the command line; `-` is standard input.
     pub(crate) file: String,
-    /// The answer in a word.
+    /// The verdict.
     pub(crate) verdict: V,
-    /// Wall-clock time, with reading and checking.
+    /// Wall-clock time in seconds, including reading and checking the input.
     pub(crate) seconds: f64,
 }
 
@@ -94,11 +94,11 @@ pub(crate) enum CommandName {
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ReachVerdict {
-    /// A run reaches a goal; it is in `witness`.
+    /// A run violates a property; it is in `witness`.
     Reachable,
-    /// No run does: the search was complete.
+    /// No run does: the search was exhaustive.
     Unreachable,
-    /// Not known; `reason` says why.
+    /// Inconclusive; `reason` says why.
     Unknown,
 }
 
@@ -108,9 +108,9 @@ pub(crate) enum ReachVerdict {
 pub(crate) enum RobustVerdict {
     /// Every run with store buffers behaves like some run without them.
     Robust,
-    /// Not the run in `witness`.
+    /// The run in `witness` behaves unlike any run without store buffers.
     NotRobust,
-    /// Not known; `reason` says why.
+    /// Inconclusive; `reason` says why.
     Unknown,
 }
 
@@ -122,7 +122,7 @@ pub(crate) enum YesNo {
     No,
 }
 
-/// The verdict when there is no answer.
+/// The verdict if there is no answer.
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ErrorVerdict {
@@ -146,20 +146,20 @@ pub(crate) struct ReachAnswer {
     pub(crate) head: Head<ReachVerdict>,
     /// The engine that gave the answer.
     pub(crate) engine: &'static str,
-    /// The bound of an approximation with which the answer was found.
+    /// The bound of the over-approximation that gave the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) bound: Option<u32>,
     /// The memory model.
     pub(crate) model: ModelRecord,
-    /// Distinct states found.
+    /// Number of distinct states found.
     pub(crate) states: u64,
-    /// The property that can be broken; or, if just one was looked for, that one.
+    /// The violated property or, if only one was checked, that one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) goal: Option<String>,
     /// The line of that property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) goal_line: Option<u32>,
-    /// Everything that was looked for.
+    /// All properties that were checked.
     pub(crate) goals: Vec<GoalRecord>,
     /// The run, if the verdict is `reachable`. It was replayed by a separate interpreter.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,25 +172,26 @@ pub(crate) struct ReachAnswer {
     pub(crate) limit: Option<LimitRecord>,
     /// Warnings and notes about the program.
     pub(crate) warnings: Vec<DiagnosticRecord>,
-    /// Instructions that no run executed. Only if the search was complete (`unreachable`).
+    /// Instructions that no run executed. Present only if the search was exhaustive (`unreachable`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unexecuted: Option<Vec<InstructionRecord>>,
-    /// Threads that no run moved, although they have instructions. Only if the search was complete.
+    /// Threads that took no step in any run, although they have instructions. Present only if the search was
+    /// exhaustive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) immobile: Option<Vec<String>>,
-    /// Stores that were blocked at least once: the value lies outside the declared range of the cell.
+    /// Stores that were blocked at least once because the value is outside the declared range of the cell.
     pub(crate) out_of_range: Vec<InstructionRecord>,
-    /// What `--engine lazy` added to the program, round by round; with `--trace-rounds` only.
+    /// How `--engine lazy` extended the program, round by round; only with `--trace-rounds`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rounds: Option<Vec<RoundRecord>>,
-    /// What the search took.
+    /// Statistics of the search.
     pub(crate) statistics: StatisticsRecord,
 }
 
 /// One round of the lazy engine.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct RoundRecord {
-    /// The sequences of steps that were added, each of one thread: from a store that may wait to a load that may overtake it.
+    /// The paths that were added, each in one thread: from a store to the load that it can be delayed past.
     pub(crate) added: Vec<Vec<InstructionRecord>>,
 }
 
@@ -201,10 +202,10 @@ pub(crate) struct RobustAnswer {
     pub(crate) head: Head<RobustVerdict>,
     /// The method that gave the answer.
     pub(crate) method: &'static str,
-    /// The attacks: pairs of a store and a load of one thread. Not there if the method cannot handle the program.
+    /// The attacks: pairs of a store and a load of one thread. Absent if the method does not support the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) attacks: Option<AttacksRecord>,
-    /// Distinct states found; 0 if control flow alone gave the answer.
+    /// Number of distinct states found; 0 if control flow alone gave the answer.
     pub(crate) states: u64,
     /// Which store is delayed past which load in `witness`, if the verdict is `not-robust`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -212,62 +213,63 @@ pub(crate) struct RobustAnswer {
     /// The run, if the verdict is `not-robust`, with the cycle. It was replayed by a separate interpreter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) witness: Option<Witness>,
-    /// The triangular race that keeps the method `trf` from an answer.
+    /// The triangular race that makes the method `trf` inconclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) race: Option<RaceRecord>,
     /// Why the verdict is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    /// What ended the search, if a limit did.
+    /// The limit that ended the search, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<LimitRecord>,
-    /// If the verdict is `unknown` because of a limit: the attacks that are still open.
+    /// If the verdict is `unknown` because of a limit: the undecided attacks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) open: Vec<DelayRecord>,
     /// Warnings and notes about the program.
     pub(crate) warnings: Vec<DiagnosticRecord>,
-    /// Instructions that no run executes. Only if the verdict is `robust` and few states were enough to tell.
+    /// Instructions that no run executes. Present only if the verdict is `robust` and this took few states to find out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unexecuted: Option<Vec<InstructionRecord>>,
-    /// Threads that no run moves, although they have instructions. Only where `unexecuted` is there.
+    /// Threads that take no step in any run, although they have instructions. Present only together with `unexecuted`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) immobile: Option<Vec<String>>,
-    /// What the search took.
+    /// Statistics of the search.
     pub(crate) statistics: StatisticsRecord,
 }
 
-/// A triangular race: a thread stores and then loads from another cell, with nothing in between that waits for the store to
-/// land, and another thread writes to that cell next. The program may be robust or not.
+/// A triangular race: a thread stores and then loads from another cell, with nothing in between that waits for the
+/// store to be flushed, and another thread writes to that cell next. The program may or may not be robust.
 #[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RaceRecord {
-    /// The store that may still be waiting.
+    /// The store that may still be buffered.
     pub(crate) store: InstructionRecord,
     /// The load after it.
     pub(crate) load: InstructionRecord,
     /// The write of another thread to the cell that is loaded.
     pub(crate) write: InstructionRecord,
-    /// Under which memory model the run is: `sc`, except where the write depends on the store not being there yet.
+    /// The memory model of the run: `sc`, unless the write depends on the store not having reached memory yet.
     pub(crate) model: ModelRecord,
     /// A run up to the race; its last step is the write.
     pub(crate) steps: Vec<StepRecord>,
 }
 
-/// Numbers of attacks. The search ends with the first attack that is possible, so `by_control_flow`, `infeasible` and
-/// `feasible` count what is known for sure: what they leave of `total` was not decided.
+/// Numbers of attacks. The search ends at the first feasible attack, so `by_control_flow`, `infeasible` and `feasible`
+/// count the attacks that were decided; the rest of `total` is undecided.
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct AttacksRecord {
     /// All pairs of a store and a load of one thread.
     pub(crate) total: u64,
-    /// Impossible, because a fence lies on every way from the store to the load, or there is no way.
+    /// Ruled out because every path from the store to the load has a fence, or there is no path.
     pub(crate) by_control_flow: u64,
-    /// Shown to be impossible by the search: all that were left if the program is robust, else 0; of `weir fences --stats`, all
-    /// there are.
+    /// Ruled out by the search: all the rest if the program is robust, otherwise 0. For `weir fences --stats`, the full
+    /// count.
     pub(crate) infeasible: u64,
-    /// Shown to be possible. There may be more: `weir robust` ends with the first one. Of `weir fences --stats`, all there are.
+    /// Found feasible. There may be more: `weir robust` stops at the first one. For `weir fences --stats`, the full
+    /// count.
     pub(crate) feasible: u64,
 }
 
-/// A store that waits in its buffer while a later load of its thread goes ahead.
+/// A store that stays in its buffer while a later load of its thread executes.
 #[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct DelayRecord {
     /// The store.
@@ -276,16 +278,16 @@ pub(crate) struct DelayRecord {
     pub(crate) load: InstructionRecord,
 }
 
-/// Something a search looks for.
+/// A property that was checked.
 #[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct GoalRecord {
-    /// The property as it is written, or which assertions.
+    /// The property as written, or which assertions.
     pub(crate) text: String,
     /// Its line.
     pub(crate) line: u32,
 }
 
-/// What ended a search before it knew.
+/// What ended a search before it was conclusive.
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LimitRecord {
@@ -293,42 +295,42 @@ pub(crate) enum LimitRecord {
     Memory,
     States,
     Interrupted,
-    /// The lazy engine would have to extend the program further than it may or can.
+    /// The lazy engine would have to extend the program further than is allowed or possible.
     Extensions,
-    /// An approximation found something, but no run that shows it.
+    /// An over-approximation found a violation that no run confirms.
     Alarm,
-    /// The engine cannot handle something in the program; see `warnings`.
+    /// The engine does not support something in the program; see `warnings`.
     Refused,
 }
 
 /// An instruction of a thread.
 #[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct InstructionRecord {
-    /// Whose.
+    /// The thread.
     pub(crate) thread: String,
     /// Its number in the thread.
     pub(crate) edge: u32,
-    /// The label it stands at, if any.
+    /// Its label, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) label: Option<String>,
-    /// The line of its source.
+    /// Its source line.
     pub(crate) line: u32,
     /// The instruction.
     pub(crate) text: String,
 }
 
-/// What a search took.
+/// Statistics of a search.
 #[derive(Serialize, JsonSchema, Clone, Copy, Debug)]
 pub(crate) struct StatisticsRecord {
-    /// Steps taken between states.
+    /// Number of transitions between states.
     pub(crate) transitions: u64,
-    /// Length of the longest run looked at.
+    /// Length of the longest run explored.
     pub(crate) depth: u64,
     /// Bytes of one state in the store.
     pub(crate) state_bytes: u64,
-    /// Bytes held by the stores of states at the end.
+    /// Bytes held by the state store at the end.
     pub(crate) stored_bytes: u64,
-    /// The most memory the process used so far, in bytes, where the system tells.
+    /// Peak memory of the process in bytes, if the system reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) peak_memory_bytes: Option<u64>,
     /// Wall-clock time of the search alone.
@@ -340,7 +342,7 @@ pub(crate) struct StatisticsRecord {
 pub(crate) struct TranslateAnswer {
     #[serde(flatten)]
     pub(crate) head: Head<YesNo>,
-    /// The form it is in.
+    /// The output language.
     pub(crate) to: &'static str,
     /// The program.
     pub(crate) text: String,
@@ -353,16 +355,16 @@ pub(crate) struct TranslateAnswer {
 pub(crate) struct ReplayAnswer {
     #[serde(flatten)]
     pub(crate) head: Head<YesNo>,
-    /// The witness file as it was named on the command line.
+    /// The witness file as named on the command line.
     pub(crate) witness_file: String,
-    /// What the run is about.
+    /// What the run claims to show.
     pub(crate) goal: String,
-    /// How many steps it has.
+    /// Number of steps.
     pub(crate) steps: u64,
     /// Why the verdict is `no`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    /// The first step that is not possible or not as claimed, from 1; none if it is the last state that is wrong.
+    /// The first step that is impossible or not as claimed, from 1; absent if only the last state is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) step: Option<u64>,
 }
@@ -372,16 +374,16 @@ pub(crate) struct ReplayAnswer {
 pub(crate) struct CertificateAnswer {
     #[serde(flatten)]
     pub(crate) head: Head<YesNo>,
-    /// The certificate as it was named on the command line.
+    /// The certificate file as named on the command line.
     pub(crate) certificate_file: String,
-    /// What cannot be reached.
+    /// The properties that it proves.
     pub(crate) goals: Vec<String>,
-    /// How many states or configurations it has.
+    /// Number of states or configurations.
     pub(crate) states: u64,
     /// Why the verdict is `no`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    /// The first state that is wrong, from 1, if it is about one.
+    /// The first state that is wrong, from 1, if the reason concerns one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<u64>,
 }
@@ -389,7 +391,7 @@ pub(crate) struct CertificateAnswer {
 /// The answer of `weir fmt`.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct FormatAnswer {
-    /// The verdict is `no` if the file is not formatted and `--check` leaves it so.
+    /// The verdict is `no` if the file is not formatted and `--check` was given.
     #[serde(flatten)]
     pub(crate) head: Head<YesNo>,
     /// Whether the file was rewritten.
@@ -404,9 +406,9 @@ pub(crate) struct FormatAnswer {
 pub(crate) struct ErrorAnswer {
     #[serde(flatten)]
     pub(crate) head: Head<ErrorVerdict>,
-    /// Why.
+    /// The reason.
     pub(crate) reason: String,
-    /// Where in the program, if it is about places in it.
+    /// Diagnostics with places in the program, if there are any.
     pub(crate) diagnostics: Vec<DiagnosticRecord>,
 }
 

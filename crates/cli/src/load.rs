@@ -29,7 +29,7 @@ pub(crate) fn load(path: &Path, options: &ProgramOptions) -> Result<Loaded, Trou
 /// Parses and checks a program.
 fn check(source: Source, language: Language, defines: &[(String, Value)]) -> Result<Loaded, Trouble> {
     if let (Some((name, _)), false) = (defines.first(), language.has_constants()) {
-        let reason = format!("`-D {name}`: only programs in `.weir` have constants that can be set");
+        let reason = format!("`-D {name}` cannot be used: only `.weir` programs have constants");
         return Err(Trouble::input(reason));
     }
     let Parsed { program, mut warnings } = match language.parse(&source, defines) {

@@ -40,12 +40,12 @@ const MOST_LISTED: usize = 20;
 
 /// Reads a pass.
 pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
-    let known = "known are `instrument=THREAD:STORE:LOAD`, where STORE and LOAD are lines or labels, and `delay=THREAD:STORE:LOAD`; \
-                 also with a number N for the N-th attack, and with `all`";
+    let known = "expected `instrument=ATTACK` or `delay=ATTACK`, where ATTACK is THREAD:STORE:LOAD (STORE and LOAD are \
+                 lines or labels), a number N for the N-th attack, or `all`";
     let (pass, which): (fn(Selection) -> Pass, _) = match text.split_once('=') {
         Some(("instrument", which)) => (Pass::Instrument, which),
         Some(("delay", which)) => (Pass::Delay, which),
-        _ => return Err(format!("no such pass; {known}")),
+        _ => return Err(format!("unknown pass; {known}")),
     };
     if which == "all" {
         return Ok(pass(Selection::All));
@@ -58,7 +58,7 @@ pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
             let [thread, store, load] = [thread, store, load].map(str::to_owned);
             Ok(pass(Selection::Named { thread, store, load }))
         }
-        _ => Err(format!("no attack is named so; {known}")),
+        _ => Err(format!("malformed attack; {known}")),
     }
 }
 
@@ -107,8 +107,13 @@ fn find(program: &Program, attacks: &[Attack], (thread, store, load): (&str, &st
     let name = format!("`{thread}:{store}:{load}`");
     match fitting[..] {
         [attack] => Ok(attack),
-        [] => Err(no_such(program, &format!("{name} is no attack that control flow allows"), attacks, attacks)),
-        _ => Err(no_such(program, &format!("{name} names {} attacks", fitting.len()), &fitting, attacks)),
+        [] => Err(no_such(program, &format!("control flow allows no attack {name}"), attacks, attacks)),
+        _ => Err(no_such(
+            program,
+            &format!("{name} is ambiguous: it matches {} attacks", fitting.len()),
+            &fitting,
+            attacks,
+        )),
     }
 }
 
@@ -125,10 +130,10 @@ fn is_at(program: &Program, attack: &Attack, edge: EdgeId, place: &str) -> bool 
 /// Says what is wrong, and lists some of the attacks there are.
 fn no_such(program: &Program, what: &str, listed: &[Attack], all: &[Attack]) -> Trouble {
     if all.is_empty() {
-        let reason = "no store of this program can be delayed past a load, so there is nothing to instrument";
+        let reason = "no store in this program can be delayed past a load";
         return Trouble::input(format!("{what}: {reason}"));
     }
-    let mut lines = vec!["choose one by its number (`instrument=N`) or by its lines:".to_owned()];
+    let mut lines = vec!["select an attack by its number (`instrument=N`) or by its lines:".to_owned()];
     for attack in listed.iter().take(MOST_LISTED) {
         let number = all.iter().position(|other| other == attack).map_or(0, |at| at + 1);
         let thread = &program.thread(attack.thread).name;

@@ -35,12 +35,12 @@ pub(crate) fn default_target(program: &Program) -> Result<(StateExpr, Vec<Diagno
 
 /// How to name a deadlock.
 const NAME_THE_PLACES: &str =
-    "name the places where threads are stuck, as in `--target 'P0 at waiting && P1 at waiting'`";
+    "name the places where threads are blocked, as in `--target 'P0 at waiting && P1 at waiting'`";
 
 /// Whether a thread can go on is nothing that conditions speak of.
 fn deadlocks_are_no_targets(program: &Program) -> Option<Diagnostic> {
     let found = program.properties.iter().find(|found| found.kind == PropertyKind::ForbidDeadlock)?;
-    let what = "a deadlock cannot be a target, so it is not looked for";
+    let what = "a deadlock cannot be a target, so `forbid deadlock` is ignored";
     Some(Diagnostic::warning("deadlock-no-target", what, found.span).help(NAME_THE_PLACES))
 }
 
@@ -52,8 +52,8 @@ fn nothing_to_look_for(program: &Program, left_out: Option<Diagnostic>) -> Troub
             Trouble::Source(program.source.clone(), vec![error])
         }
         None => {
-            let help = "say what to look for, as in `--target 'P0 at critical'`; `T at end` is where a thread is done";
-            Trouble::input_with_help("the program has no property that could be the target", help)
+            let help = "give a target, as in `--target 'P0 at critical'`; `T at end` means that thread `T` is done";
+            Trouble::input_with_help("the program has no property that can serve as the target", help)
         }
     }
 }
@@ -72,7 +72,7 @@ fn all_done(program: &Program) -> Option<StateExpr> {
 /// A step may be free.
 const COST_FORM: Form = Form {
     lowest: 0,
-    help: "write a kind of step (load, store, fence, rmw, lock, local) or a label, and its cost: `fence 20`",
+    help: "write a kind of step (load, store, fence, rmw, lock, local) or a label, and its cost, as in `fence 20`",
 };
 
 /// Adds the rules of a file of costs to those of the program.

@@ -31,13 +31,13 @@ impl<'r> Racing<'r> {
         let cell = |event: &Event| event.effect.address().map_or_else(String::new, |cell| program.cell_name(cell));
         let (attacker, other) = (name(self.store), name(self.write));
         let (stored, loaded) = (cell(self.store), program.cell_name(self.address));
-        format!("{attacker} stores to `{stored}` and loads `{loaded}`, just when {other} writes `{loaded}`")
+        format!("{attacker} stores to `{stored}`, then loads `{loaded}` while {other} writes `{loaded}`")
     }
 
     /// What to write beside the three places in the source.
     pub(crate) fn labels(&self) -> [Label; 3] {
         [
-            Label { span: self.store.span, text: "this store may still wait in the buffer …".into() },
+            Label { span: self.store.span, text: "this store can still be in the buffer …".into() },
             Label { span: self.load.span, text: "… when this load reads …".into() },
             Label { span: self.write.span, text: "… and another thread writes to the same cell".into() },
         ]

@@ -13,13 +13,13 @@ pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("`{unit}` is no unit of time: use ms, s, m or h, as in 500ms or 10m")),
+        _ => return Err(format!("unknown unit of time `{unit}`; use ms, s, m or h, as in 500ms or 10m")),
     };
     let seconds = parse_number(number)? * seconds_each;
     match Duration::try_from_secs_f64(seconds) {
-        Ok(time) if time.is_zero() => Err("a time limit must be more than zero".into()),
+        Ok(time) if time.is_zero() => Err("the time limit must be positive".into()),
         Ok(time) => Ok(time),
-        Err(_) => Err("this time is too long".into()),
+        Err(_) => Err("the time limit is too large".into()),
     }
 }
 
@@ -36,14 +36,14 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
         "m" | "mib" => 1024.0 * 1024.0,
         "g" | "gib" => 1024.0 * 1024.0 * 1024.0,
         "t" | "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        _ => return Err(format!("`{unit}` is no unit of memory: use KiB, MiB, GiB, KB, MB or GB, as in 512MiB")),
+        _ => return Err(format!("unknown unit of memory `{unit}`; use KiB, MiB, GiB, KB, MB or GB, as in 512MiB")),
     };
     let bytes = parse_number(number)? * bytes_each;
     if bytes < 1.0 {
-        return Err("a memory limit must be more than zero".into());
+        return Err("the memory limit must be positive".into());
     }
     if bytes >= u64::MAX as f64 {
-        return Err("this size is too large".into());
+        return Err("the memory limit is too large".into());
     }
     Ok(bytes as u64)
 }
@@ -53,21 +53,21 @@ const MOST_JOBS: usize = 256;
 
 /// A number of workers.
 pub(crate) fn parse_jobs(text: &str) -> Result<NonZeroUsize, String> {
-    let jobs: NonZeroUsize = text.parse().map_err(|_| "expected a whole number, at least 1".to_owned())?;
-    if jobs.get() > MOST_JOBS { Err(format!("at most {MOST_JOBS} workers make sense")) } else { Ok(jobs) }
+    let jobs: NonZeroUsize = text.parse().map_err(|_| "expected an integer of at least 1".to_owned())?;
+    if jobs.get() > MOST_JOBS { Err(format!("the maximum is {MOST_JOBS}")) } else { Ok(jobs) }
 }
 
 /// A definition `NAME=VALUE`.
 pub(crate) fn parse_define(text: &str) -> Result<(String, Value), String> {
     let Some((name, value)) = text.split_once('=') else {
-        return Err("write it as NAME=VALUE, as in -D N=5".into());
+        return Err("expected NAME=VALUE, as in -D N=5".into());
     };
     let (name, value) = (name.trim(), value.trim());
     if name.is_empty() {
-        return Err("the name before `=` is missing".into());
+        return Err("missing name before `=`".into());
     }
     let number = parse_value(value);
-    number.map(|number| (name.to_owned(), number)).ok_or_else(|| format!("`{value}` is no 64-bit integer"))
+    number.map(|number| (name.to_owned(), number)).ok_or_else(|| format!("`{value}` is not a 64-bit integer"))
 }
 
 /// An integer in the notations of the language.
@@ -98,8 +98,8 @@ fn split_unit(text: &str) -> (&str, String) {
 }
 
 fn parse_number(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "expected a number, with a unit after it or not".to_owned())?;
-    if number.is_finite() { Ok(number) } else { Err("this number is too large".into()) }
+    let number: f64 = text.parse().map_err(|_| "expected a number, optionally followed by a unit".to_owned())?;
+    if number.is_finite() { Ok(number) } else { Err("the number is too large".into()) }
 }
 
 /// A number with its thousands set apart: `1,234,567`.

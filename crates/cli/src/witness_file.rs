@@ -83,13 +83,13 @@ pub(crate) fn read(path: &Path) -> Result<Saved, Trouble> {
     let bad = |reason: String| Trouble::input(format!("the witness {name}: {reason}"));
     let text = read_text(path, WITNESS_LIMIT).map_err(|trouble| bad(trouble.reason()))?;
     let other_format = |format: u32| {
-        bad(format!("has format {format}; this version of Weir ({VERSION}) reads format {WITNESS_FORMAT}"))
+        bad(format!("it has format {format}, but this version of Weir ({VERSION}) reads format {WITNESS_FORMAT}"))
     };
     if serde_json::from_str::<KindOnly>(&text).is_ok() {
         return match serde_json::from_str::<SavedCertificate>(&text) {
             Ok(saved) if saved.format == CERTIFICATE_FORMAT => Ok(Saved::Proof(saved)),
             Ok(saved) => Err(other_format(saved.format)),
-            Err(error) => Err(bad(format!("is a malformed certificate: {}", clean(&error.to_string())))),
+            Err(error) => Err(bad(format!("malformed certificate: {}", clean(&error.to_string())))),
         };
     }
     match serde_json::from_str::<SavedWitness>(&text) {
@@ -97,7 +97,7 @@ pub(crate) fn read(path: &Path) -> Result<Saved, Trouble> {
         Ok(saved) => Err(other_format(saved.format)),
         Err(error) => match serde_json::from_str::<FormatOnly>(&text) {
             Ok(found) if found.format != WITNESS_FORMAT => Err(other_format(found.format)),
-            _ => Err(bad(format!("is malformed: {}", clean(&error.to_string())))),
+            _ => Err(bad(format!("malformed: {}", clean(&error.to_string())))),
         },
     }
 }
@@ -143,7 +143,7 @@ pub(crate) fn to_goal(program: &Program, saved: &SavedGoal) -> Result<Goal, Misf
                 Ok(Goal::Property(PropertyId(index)))
             } else {
                 let text = clean(text);
-                Err(misfit(format!("the run is about `{text}`, but property {number} of the program is `{now}`")))
+                Err(misfit(format!("the file is for `{text}`, but property {number} of the program is `{now}`")))
             }
         }
         SavedGoal::NotRobust => Ok(Goal::NotRobust),
@@ -159,7 +159,7 @@ fn to_step(program: &Program, threads: &HashMap<&str, ThreadId>, record: &StepRe
     let &thread = thread.ok_or_else(|| format!("the program has no thread `{}`", clean(&record.thread)))?;
     let action = match (record.action, record.edge) {
         (ActionName::Flush, None) => Action::Flush,
-        (ActionName::Flush, Some(_)) => return Err("a flush follows no edge, but one is given".into()),
+        (ActionName::Flush, Some(_)) => return Err("a flush has no edge, but the file gives one".into()),
         (_, None) => return Err("the edge is missing".into()),
         (_, Some(edge)) => {
             let count = program.body(thread).edges().len();
@@ -185,10 +185,10 @@ pub(crate) fn compare(program: &Program, saved: &SavedWitness, replay: &Replay) 
     let trace = HappensBefore::new(replay);
     let misfit = |reason: &str| Err(Misfit { step: None, reason: reason.to_owned() });
     if !trace.is_cyclic() {
-        return misfit("the file claims a cycle of happens-before, but the run has none");
+        return misfit("the file claims a happens-before cycle, but the run has none");
     }
     if !is_cycle(program, replay, &trace, &saved.cycle) {
-        return misfit("the file shows a cycle of happens-before that the run does not have");
+        return misfit("the file shows a happens-before cycle that the run does not have");
     }
     Ok(())
 }

@@ -83,9 +83,7 @@ fn threads(program: &Program) -> Vec<Diagnostic> {
         let name = &thread.family.0;
         if thread.body.edges_from(thread.body.entry).len() == 0 {
             let message = format!("thread `{name}` does nothing");
-            found.push(
-                Diagnostic::warning("empty-thread", message, thread.span).help("give it a body, or leave it out"),
-            );
+            found.push(Diagnostic::warning("empty-thread", message, thread.span).help("give it a body, or remove it"));
         }
         if thread.multiplicity == Multiplicity::Spawned && !is_spawned {
             let message = format!("thread `{name}` never starts: nothing spawns it");

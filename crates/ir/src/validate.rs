@@ -44,7 +44,7 @@ fn unique<'p>(kind: &str, names: impl Iterator<Item = (&'p str, Span)>, errors: 
     let mut seen: HashMap<&str, Span> = HashMap::new();
     for (name, span) in names {
         if let Some(&first) = seen.get(name) {
-            let error = Diagnostic::error("duplicate-name", format!("two {kind} are called `{name}`"), span);
+            let error = Diagnostic::error("duplicate-name", format!("two {kind} have the same name `{name}`"), span);
             errors.push(error.also(first, "the first one").help("rename one of them"));
         } else {
             seen.insert(name, span);
@@ -67,13 +67,13 @@ fn check_cells(shared: &Shared, errors: &mut Vec<Diagnostic>) {
     let name = &shared.name;
     if shared.initial.is_empty() {
         let error = Diagnostic::error("no-cells", format!("`{name}` has no cells"), shared.span);
-        errors.push(error.help("give it at least one, or leave it out"));
+        errors.push(error.help("give it at least one cell, or remove it"));
     } else if !shared.is_array && shared.initial.len() > 1 {
-        let message = format!("`{name}` is no array, but has {} cells", shared.initial.len());
+        let message = format!("`{name}` is not an array, but has {} cells", shared.initial.len());
         errors.push(Diagnostic::error("not-an-array", message, shared.span).help("declare it as an array"));
     } else if last_address(shared).is_none() {
-        let message = format!("`{name}` does not fit below the greatest address");
-        errors.push(Diagnostic::error("out-of-addresses", message, shared.span).help("choose a smaller address"));
+        let message = format!("`{name}` extends beyond the highest address");
+        errors.push(Diagnostic::error("out-of-addresses", message, shared.span).help("choose a lower address"));
     }
 }
 
@@ -93,7 +93,10 @@ fn check_range(range: Range, span: Span, errors: &mut Vec<Diagnostic>) {
 fn check_initial(shared: &Shared, range: Range, errors: &mut Vec<Diagnostic>) {
     let outside = shared.initial.iter().find(|&&value| range.low <= range.high && !range.contains(value));
     if let Some(value) = outside {
-        let message = format!("`{}` starts at {value}, outside its range {}..{}", shared.name, range.low, range.high);
+        let message = format!(
+            "the initial value of `{}` is {value}, outside its range {}..{}",
+            shared.name, range.low, range.high
+        );
         errors.push(Diagnostic::error("initial-value", message, shared.span).help("change the range or the value"));
     }
 }
@@ -118,12 +121,12 @@ fn check_overlap(shared: &[Shared], errors: &mut Vec<Diagnostic>) {
 fn check_threads(program: &Program, errors: &mut Vec<Diagnostic>) {
     if program.threads.iter().all(|thread| thread.multiplicity == Multiplicity::Spawned) {
         let span = program.threads.first().map_or(Span::default(), |thread| thread.span);
-        let error = Diagnostic::error("no-thread", "no thread runs from the start", span);
-        errors.push(error.help("declare at least one thread that is not `[0]`"));
+        let error = Diagnostic::error("no-thread", "no thread runs at the start", span);
+        errors.push(error.help("declare at least one thread without `[0]`"));
     }
     for thread in program.threads.iter().filter(|thread| thread.weight == 0) {
-        let message = format!("thread `{}` has weight 0, so it would never run", thread.name);
-        errors.push(Diagnostic::error("weight", message, thread.span).help("the least weight is 1"));
+        let message = format!("thread `{}` has weight 0, so it would never be scheduled", thread.name);
+        errors.push(Diagnostic::error("weight", message, thread.span).help("the smallest weight is 1"));
     }
 }
 
@@ -183,5 +186,5 @@ fn exceeds<L>(expr: &Expr<L>, depth: usize) -> bool {
 
 fn too_deep(span: Span) -> Diagnostic {
     let message = format!("an expression is nested more than {MAX_EXPRESSION_DEPTH} deep");
-    Diagnostic::error("too-deep", message, span).help("split it, with registers for its parts")
+    Diagnostic::error("too-deep", message, span).help("split it, and keep intermediate results in registers")
 }

@@ -37,7 +37,7 @@ impl Language {
     pub fn description(self) -> &'static str {
         match self {
             Self::Weir => "Weir's own language (`.weir`)",
-            Self::Litmus => "Litmus tests for x86, as herd7, litmus7 and diy7 write them",
+            Self::Litmus => "Litmus tests for x86, in the format of herd7, litmus7 and diy7",
             Self::Rmm => "The language of Memorax (`.rmm`)",
             Self::Trencher => "The language of Trencher (`.trencher`, `.txt`)",
         }

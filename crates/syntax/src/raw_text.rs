@@ -22,14 +22,16 @@ pub(crate) enum LexError {
 pub(crate) fn unreadable(text: &str, extension: &str) -> Option<Diagnostic> {
     if text.len() > MAX_SOURCE_BYTES {
         let message = format!("the file is larger than {} MiB", MAX_SOURCE_BYTES >> 20);
-        return Some(Diagnostic::error("file-too-large", message, Span::default()).help("split the program up"));
+        return Some(Diagnostic::error("file-too-large", message, Span::default()).help("split the program"));
     }
     let nul = text.find('\0')?;
     let span = Span::new(nul, nul + 1);
     Some(
-        Diagnostic::error("not-text", "this is not a text file: it holds NUL bytes", span)
+        Diagnostic::error("not-text", "this is not a text file: it contains NUL bytes", span)
             .label("the first one")
-            .help(format!("a `{extension}` file is plain text (UTF-8); was a binary or UTF-16 file given by mistake?")),
+            .help(format!(
+                "a `{extension}` file is plain text (UTF-8); check that this is not a binary or UTF-16 file"
+            )),
     )
 }
 
@@ -55,19 +57,21 @@ impl StrayCharacters {
     pub(crate) fn report(&self, source: &Source, extension: &str, sink: &mut Sink) {
         let Some(&first) = self.0.first() else { return };
         if self.are_many() {
-            let message = format!("{} stretches of characters that no program has", self.0.len());
+            let message = format!("{} sequences of characters that cannot occur in a program", self.0.len());
             let problem = Diagnostic::error("stray-character", message, first).label("the first one");
-            sink.error(problem.help(format!("is this a `{extension}` file, in UTF-8?")));
+            sink.error(problem.help(format!("check that this is a `{extension}` file in UTF-8")));
             return;
         }
         for &span in &self.0 {
             let shown: String = source.slice(span).chars().take(20).flat_map(char::escape_debug).collect();
             let help = if source.slice(span).chars().any(char::is_alphanumeric) {
-                "names are made of the letters A to Z and a to z, digits and `_`"
+                "names consist of the letters A to Z and a to z, digits and `_`"
             } else {
                 "remove it"
             };
-            sink.error(Diagnostic::error("stray-character", format!("`{shown}` begins no word"), span).help(help));
+            let plural = if source.slice(span).chars().count() == 1 { "" } else { "s" };
+            let message = format!("unexpected character{plural} `{shown}`");
+            sink.error(Diagnostic::error("stray-character", message, span).help(help));
         }
     }
 }

@@ -200,13 +200,13 @@ fn what_cannot_be_said_is_refused_all_in_one_go() {
     many.multiplicity = Multiplicity::Arbitrary;
     let program = program(vec![nonzero], vec![straight("P", body), many], Vec::new());
     let expected = [
-        "`x` does not start at 0, as every cell does in Trencher's language",
+        "`x` does not start at 0, but in Trencher's language every cell does",
         "Trencher's language has no `thread Many[*]`",
         "Trencher's language has no `%`",
-        "1099511627776 does not fit the 32 bits of Trencher's values",
+        "1099511627776 does not fit in Trencher's 32-bit values",
         "a choice among more than 256 values",
-        "Trencher's language starts no threads",
-        "Trencher's language has no loads of several cells in one step",
+        "Trencher's language cannot start threads",
+        "Trencher's language cannot load several cells in one step",
     ];
     assert_eq!(messages(&program), expected);
     assert!(print(&program).unwrap_err().iter().all(|error| error.is_error() && error.help.is_some()));

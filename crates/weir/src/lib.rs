@@ -1,4 +1,4 @@
-//! Weir as a library: what the store buffers of x86 can do to a concurrent program.
+//! Weir as a library: verifies concurrent programs against the store buffers of x86.
 //!
 //! It reads no files, prints nothing and never exits.
 

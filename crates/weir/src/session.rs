@@ -1,7 +1,8 @@
 //! The session: one question asked of Weir, from reading the program to showing the answer.
 //!
-//! Whoever asks makes one and passes it by reference to every stage. It knows when the question was asked, what may be spent, what was spent so far, and
-//! whether the asker still wants to know. No stage has a clock or a budget of its own, so that limits hold whichever stage takes long.
+//! The caller creates a session and passes it by reference to every stage. It holds the start time, the limits, the
+//! resources used so far and the stop flag. No stage has a clock or a budget of its own, so limits hold whichever stage
+//! takes long.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,19 +13,20 @@ use weir_ir::Interrupt;
 
 use crate::Limit;
 
-/// How much a session may spend. `None` is no limit. By default there is a limit on memory alone, [`Limits::DEFAULT_MEMORY`].
+/// Resource limits of a session. `None` means unlimited. By default only memory is limited, to
+/// [`Limits::DEFAULT_MEMORY`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Time since the session began.
     pub time: Option<Duration>,
-    /// Bytes of memory in use by the process, as the session's meter tells.
+    /// Bytes of memory in use by the process, as reported by the session's meter.
     pub memory: Option<u64>,
     /// Distinct states stored by all searches together.
     pub states: Option<u64>,
 }
 
 impl Limits {
-    /// What a session may use if nothing else is said: four gibibytes.
+    /// The default memory limit: four gibibytes.
     pub const DEFAULT_MEMORY: u64 = 4 << 30;
 }
 
@@ -34,7 +36,7 @@ impl Default for Limits {
     }
 }
 
-/// How far an analysis has come.
+/// The progress of an analysis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Progress {
     /// Distinct states found so far.
@@ -47,16 +49,16 @@ pub struct Progress {
     pub elapsed: Duration,
 }
 
-/// Tells the time since some fixed moment.
+/// Returns the time since some fixed moment.
 pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
-/// Tells how many bytes of memory the process really uses, or `None` where that cannot be known.
+/// Returns how many bytes of memory the process uses, or `None` if the system does not report it.
 pub type MemoryMeter = Arc<dyn Fn() -> Option<u64> + Send + Sync>;
 
-/// Receives progress, at most a few times a second.
+/// Receives progress, at most a few times per second.
 pub type ProgressSink = Arc<dyn Fn(&Progress) + Send + Sync>;
 
-/// One question asked of Weir: when it was asked, what it may cost, what it has cost so far, and the way to stop it.
+/// One question asked of Weir: its start time, its limits, the resources used so far, and the way to stop it.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -64,7 +66,7 @@ pub type ProgressSink = Arc<dyn Fn(&Progress) + Send + Sync>;
 ///
 /// let session = Session::new(Limits { time: Some(Duration::from_secs(60)), ..Limits::default() });
 /// let stop = session.stop_handle();
-/// // From anywhere, for instance from a handler of signals:
+/// // From anywhere, for instance from a signal handler:
 /// stop.store(true, std::sync::atomic::Ordering::Relaxed);
 /// assert_eq!(session.exceeded(), Some(weir::Limit::Interrupted));
 /// ```
@@ -74,7 +76,7 @@ pub struct Session {
     clock: Clock,
     began: Duration,
     stop: Arc<AtomicBool>,
-    /// States stored so far: in this session, and in all that it is a part of.
+    /// States stored so far: in this session, and in all sessions that it is part of.
     spent: Vec<Arc<AtomicU64>>,
     memory_meter: Option<MemoryMeter>,
     progress: Option<ProgressSink>,
@@ -102,7 +104,7 @@ fn system_clock() -> Clock {
 }
 
 impl Session {
-    /// A session that begins now.
+    /// A session that starts now.
     pub fn new(limits: Limits) -> Self {
         let clock = system_clock();
         let began = clock();
@@ -110,14 +112,14 @@ impl Session {
         Self { limits, clock, began, stop, spent: vec![Arc::default()], memory_meter: None, progress: None, work: None }
     }
 
-    /// The same, with this clock, beginning now.
+    /// The same session with this clock, starting now.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         let began = clock();
         Self { clock, began, ..self }
     }
 
-    /// The same, as if it had begun this much earlier: what came before counts towards its time.
+    /// The same session as if it had started this much earlier: earlier work counts towards its time.
     #[must_use]
     pub fn begun_before(self, earlier: Duration) -> Self {
         // The clock may have started later than that: it is the clock that is put forward.
@@ -125,30 +127,30 @@ impl Session {
         Self { clock: Arc::new(move || clock() + earlier), ..self }
     }
 
-    /// The same, stopped by setting this flag.
+    /// The same session, stopped by setting this flag.
     #[must_use]
     pub fn with_stop(self, stop: Arc<AtomicBool>) -> Self {
         Self { stop, ..self }
     }
 
-    /// The same, with a meter of the memory in use. Without one, only what the stores of states hold is counted.
+    /// The same session with a meter of the memory in use. Without one, only the state stores are counted.
     #[must_use]
     pub fn with_memory_meter(self, meter: MemoryMeter) -> Self {
         Self { memory_meter: Some(meter), ..self }
     }
 
-    /// The same, telling of its progress.
+    /// The same session, reporting its progress.
     #[must_use]
     pub fn with_progress(self, sink: ProgressSink) -> Self {
         Self { progress: Some(sink), ..self }
     }
 
-    /// What it may spend.
+    /// The limits.
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// The flag that [`Session::stop`] sets: for whoever outlives the session, such as a handler of signals.
+    /// The flag that [`Session::stop`] sets, for code that outlives the session, such as a signal handler.
     pub fn stop_handle(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
@@ -163,7 +165,7 @@ impl Session {
         (self.clock)().saturating_sub(self.began)
     }
 
-    /// Time since a moment of this session that [`Session::elapsed`] told.
+    /// Time since an earlier value of [`Session::elapsed`].
     pub fn since(&self, moment: Duration) -> Duration {
         self.elapsed().saturating_sub(moment)
     }
@@ -173,7 +175,7 @@ impl Session {
         self.spent.last().map_or(0, |spent| spent.load(Ordering::Relaxed))
     }
 
-    /// A part of this session that may store this many states at most, which count for the whole as well.
+    /// A part of this session that may store at most this many states, which also count for the whole.
     #[must_use]
     pub(crate) fn part(&self, states: Option<u64>) -> Self {
         let left = self.states_left();
@@ -193,8 +195,8 @@ impl Session {
         Self { spent: vec![Arc::default()], ..self.clone() }
     }
 
-    /// One of several members that run side by side, each with its part of the memory. The session as a whole is watched by whoever
-    /// starts them, who stops a member by its flag and counts its work.
+    /// A member of a portfolio, with its share of the memory. The caller watches the session as a
+    /// whole, stops members by their flags and counts their work.
     #[must_use]
     pub(crate) fn member(&self, members: usize, work: &Arc<WorkClock>, stop: &Arc<AtomicBool>) -> Self {
         let mut member = self.part(None);
@@ -229,7 +231,7 @@ impl Session {
         }
     }
 
-    /// Which limit says that it is time to stop, if one does.
+    /// The limit that has been reached, if any.
     pub fn exceeded(&self) -> Option<Limit> {
         self.exceeded_with(0, 0)
     }
@@ -268,12 +270,12 @@ impl fmt::Debug for Session {
     }
 }
 
-/// Counts work instead of time: the same analysis always takes the same amount. So which member of a portfolio comes first does not depend on
-/// how fast the machine runs it.
+/// Counts work instead of time: the same analysis always takes the same amount. Hence the winner of a portfolio does
+/// not depend on the speed of the machine.
 #[derive(Debug)]
 pub(crate) struct WorkClock {
     done: AtomicU64,
-    /// Who has done more than this has lost.
+    /// A member that has done more work than this has lost.
     deadline: AtomicU64,
 }
 
@@ -284,12 +286,12 @@ impl Default for WorkClock {
 }
 
 impl WorkClock {
-    /// How much was done so far.
+    /// The work done so far.
     pub(crate) fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// From now on, going beyond this ends the analysis.
+    /// Sets the amount of work beyond which the analysis ends.
     pub(crate) fn set_deadline(&self, deadline: u64) {
         self.deadline.fetch_min(deadline, Ordering::Relaxed);
     }

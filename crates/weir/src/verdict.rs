@@ -1,30 +1,30 @@
-//! Answers: three kinds, never a fourth, never a guess.
+//! Verdicts: holds, violated or unknown; never a guess.
 
-/// What an analysis found out.
+/// The result of an analysis.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict<E> {
-    /// The property holds in every run: the search was complete.
+    /// The property holds in every run: the search was exhaustive.
     Holds,
-    /// It does not, and here is the evidence.
+    /// The property is violated, with the evidence.
     Violated(E),
-    /// The analysis stopped before it knew.
+    /// The analysis was inconclusive.
     Unknown(Limit),
 }
 
-/// Why an analysis stopped before it knew.
+/// Why an analysis was inconclusive.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Limit {
-    /// The time budget was used up.
+    /// The time limit was reached.
     Time,
-    /// The memory budget was used up.
+    /// The memory limit was reached.
     Memory,
-    /// The budget of states was used up.
+    /// The limit on states was reached.
     States,
     /// The user interrupted it.
     Interrupted,
     /// The program would have to be extended further than is allowed or possible.
     Extensions,
-    /// An approximation found something, but no run that shows it: it may be possible or not.
+    /// An over-approximation found a violation that no run confirms; it may be a false alarm.
     Alarm,
 }
 
@@ -35,8 +35,8 @@ impl std::fmt::Display for Limit {
             Self::Memory => "the memory limit was reached",
             Self::States => "the limit on states was reached",
             Self::Interrupted => "interrupted",
-            Self::Extensions => "the limit on rounds of extending the program was reached",
-            Self::Alarm => "an alarm of the abstraction that no run was found for",
+            Self::Extensions => "the limit on rounds was reached",
+            Self::Alarm => "the over-approximation raised an alarm that no run confirms",
         })
     }
 }
@@ -44,9 +44,9 @@ impl std::fmt::Display for Limit {
 /// Why an analysis gave no answer at all.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The program has something this engine cannot handle; the diagnostic points at it.
+    /// The program uses something that this engine does not support; the diagnostic points at it.
     Refused(Box<weir_ir::Diagnostic>),
-    /// A bug of ours: a witness did not replay, or an invariant broke. Never hidden.
+    /// A bug in Weir: a witness could not be replayed, or an invariant was broken. Never hidden.
     Bug(String),
 }
 

@@ -162,11 +162,9 @@ impl Judge<'_> {
             }
             Shortcoming::ConditionFails => "the condition does not hold in the last state".into(),
             Shortcoming::ConditionHolds => "the condition holds in the last state".into(),
-            Shortcoming::CanMove(step) => format!("the last state is no deadlock: {}", self.movable(step)),
-            Shortcoming::AllDone => "the last state is no deadlock: every thread is done".into(),
-            Shortcoming::Acyclic => {
-                "sequential consistency allows what the run does: happens-before has no cycle".into()
-            }
+            Shortcoming::CanMove(step) => format!("the last state is not a deadlock: {}", self.movable(step)),
+            Shortcoming::AllDone => "the last state is not a deadlock: every thread is done".into(),
+            Shortcoming::Acyclic => "sequential consistency allows this run: happens-before has no cycle".into(),
             Shortcoming::NoFailedAssertion(thread) => format!("no assertion of {} failed", name(thread)),
             Shortcoming::Unsupported(found) => {
                 let line = self.program.source.line(found.span);

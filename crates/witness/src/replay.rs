@@ -144,7 +144,7 @@ impl std::error::Error for ReplayError {}
 /// The step that cannot be taken, in words, and where it is written.
 fn describe(program: &Program, step: Step) -> (String, Option<Span>) {
     let Some(thread) = program.threads.get(step.thread.index()) else {
-        return (format!("thread number {} cannot move", step.thread.0), None);
+        return (format!("thread number {} cannot take a step", step.thread.0), None);
     };
     let name = &thread.name;
     let Action::Execute { edge, .. } = step.action else {
@@ -176,19 +176,21 @@ impl fmt::Display for Reason<'_> {
                 write!(f, "it has {}, numbered from 0", count_noun(count, "edge"))
             }
             Refusal::Elsewhere(place) => write!(f, "it is {}", whereabouts(program, self.thread, *place)),
-            Refusal::StrayChoice(value) => write!(f, "only `any` takes a value, but {value} is given"),
+            Refusal::StrayChoice(value) => write!(f, "only `any` takes a value, but {value} was given"),
             Refusal::ChoiceOutsideRange(value, range) => write!(f, "{value} is not in {}..{}", range.low, range.high),
             Refusal::FlushUnderSc => f.write_str("there are no buffers under SC"),
             Refusal::NothingToFlush => f.write_str("its buffer is empty"),
             Refusal::BufferNotEmpty(count) => write!(f, "its buffer holds {}", count_noun(*count, "store")),
             Refusal::LockedBy(holder) => write!(f, "{} holds the lock", program.thread(*holder).name),
-            Refusal::LockedAlready => f.write_str("it holds the lock already"),
+            Refusal::LockedAlready => f.write_str("it already holds the lock"),
             Refusal::NotLocked => f.write_str("it does not hold the lock"),
             Refusal::AssumptionFails => f.write_str("the condition does not hold"),
             Refusal::OutsideRange(address, value) => {
                 write!(f, "{value} is outside the range of `{}`", program.cell_name(*address))
             }
-            Refusal::NoFailedLocation => f.write_str("the assertion fails, but the thread has no place for that"),
+            Refusal::NoFailedLocation => {
+                f.write_str("the assertion fails, but the thread has no place for failed assertions")
+            }
             Refusal::Unsupported(found) => write!(f, "{} cannot be replayed", found.feature),
         }
     }

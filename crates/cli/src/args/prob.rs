@@ -9,69 +9,72 @@ use super::values::PlainFormat;
 use super::{LimitOptions, OUTPUT, ProgramOptions, SEARCH};
 use crate::input::is_stdin;
 
-/// Heading of the options about what is left to chance.
+/// Help heading of the options about scheduling, flushing and simulation.
 const ODDS: &str = "Odds";
 
 /// Options of `weir prob`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ProbOptions {
-    /// Programs to look at; `-` is standard input
+    /// Programs to analyse; `-` is standard input
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// What to look for: a condition over places and registers, such as `P0 at critical && P1.r == 0`. One that speaks of cells counts only
-    /// while all buffers are empty [default: what the program's properties and assertions rule out or ask for]
+    /// The target: a condition over places and registers, such as `P0 at critical && P1.r == 0`. A condition that
+    /// mentions cells is evaluated only while all buffers are empty [default: the conditions of the program's
+    /// properties, and failing assertions]
     #[arg(long, value_name = "CONDITION", help_heading = SEARCH)]
     pub(crate) target: Option<String>,
 
-    /// What to ask about it
+    /// Question to answer about the target
     #[arg(long, value_enum, default_value_t = QuestionName::Probability, help_heading = SEARCH)]
     pub(crate) question: QuestionName,
 
-    /// Whether the target must be reached again and again, for ever, rather than once
+    /// Ask whether the target is reached infinitely often, rather than once
     #[arg(long, help_heading = SEARCH)]
     pub(crate) repeated: bool,
 
-    /// How wide the interval around a probability or a cost may be
+    /// Maximum width of the interval for a probability or a cost
     #[arg(long, value_name = "WIDTH", default_value = "1e-6", value_parser = parse_epsilon, allow_hyphen_values = true, help_heading = SEARCH)]
     pub(crate) epsilon: f64,
 
-    /// Answer with an exact fraction instead of an interval, where the program has finitely many configurations and small loops
+    /// Compute an exact fraction instead of an interval, if the program has finitely many configurations and small
+    /// loops
     #[arg(long, help_heading = SEARCH)]
     pub(crate) exact: bool,
 
-    /// What steps cost: lines `KIND COST` or `LABEL COST`, where a kind is load, store, fence, rmw, lock or local. They come after the `cost`
-    /// rules of the program; what no rule covers costs 1
+    /// File with the costs of steps: lines `KIND COST` or `LABEL COST`, where a kind is load, store, fence, rmw, lock
+    /// or local. These rules come after the program's own `cost` rules; a step without a rule costs 1
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = SEARCH)]
     pub(crate) costs: Option<PathBuf>,
 
-    /// Compare with a variant of the program, say one with fences: the probability of the target and the expected cost, side by side
+    /// Compare with a variant of the program, such as one with fences: shows the probability of the target and the
+    /// expected cost side by side
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = SEARCH)]
     pub(crate) compare: Option<PathBuf>,
 
-    /// With --compare: up to where costs are counted [default: the target]
+    /// With --compare: the condition up to which costs are counted [default: the target]
     #[arg(long, value_name = "CONDITION", requires = "compare", help_heading = SEARCH)]
     pub(crate) until: Option<String>,
 
-    /// By how much likelier the thread that stepped last is to step again
+    /// How much likelier the thread that stepped last is to step again
     #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = parse_fraction, allow_hyphen_values = true, help_heading = ODDS)]
     pub(crate) stickiness: Fraction,
 
-    /// How stores leave the buffers after each step: every sequence of flushes equally likely (uniform); one more flush with
-    /// probability P, again and again (geometric:P); any part of one buffer, longer ones likelier (single)
+    /// How stores leave the buffers after each step: every sequence of flushes equally likely (uniform); another flush
+    /// with probability P, repeatedly (geometric:P); or part of one buffer, with longer buffers likelier (single)
     #[arg(long, value_name = "POLICY", default_value = "uniform", value_parser = parse_updates, help_heading = ODDS)]
     pub(crate) updates: UpdatePolicy,
 
-    /// Simulation: how many runs
+    /// Simulation: number of runs
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true, help_heading = ODDS)]
     pub(crate) runs: u64,
 
-    /// Simulation: what decides the runs; the same seed gives the same ones
+    /// Simulation: random seed; the same seed gives the same runs
     #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true, help_heading = ODDS)]
     pub(crate) seed: u64,
 
-    /// Simulation: how long a run may be. Curve: up to how many steps [default: 10000 for runs, 200 for a curve]
+    /// Maximum number of steps of a simulated run or of a curve [default: 10000 for runs, 200 for a curve]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000), allow_negative_numbers = true, help_heading = ODDS)]
     pub(crate) steps: Option<u64>,
 
@@ -81,29 +84,30 @@ pub(crate) struct ProbOptions {
     #[command(flatten)]
     pub(crate) limits: LimitOptions,
 
-    /// Also save the probability to reach the target within so many steps as a curve: a picture if the name ends in .svg, else a table (CSV)
+    /// Also save the probability of reaching the target within n steps as a curve: an image if the name ends in .svg,
+    /// otherwise a CSV table
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     pub(crate) curve: Option<PathBuf>,
 
-    /// Also print what it took
+    /// Also print statistics
     #[arg(short, long, conflicts_with = "quiet", help_heading = OUTPUT)]
     pub(crate) verbose: bool,
 
-    /// Form of the answer: for people, or for programs (one JSON object a file)
+    /// Output format: text, or one JSON object per file
     #[arg(long, value_enum, default_value_t = PlainFormat::Text, help_heading = OUTPUT)]
     pub(crate) format: PlainFormat,
 }
 
-/// Questions about chance.
+/// Questions about probability and cost.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QuestionName {
     /// Is the target reached with probability 1?
     AlmostSure,
     /// Is the target reached with probability 0?
     AlmostNever,
-    /// How likely is the target reached?
+    /// How likely is it to reach the target?
     Probability,
-    /// What does it cost to reach the target, on the average over the runs that do?
+    /// What is the expected cost of reaching the target, over the runs that do?
     Cost,
     /// What do random runs show?
     Simulate,
@@ -123,22 +127,21 @@ impl QuestionName {
 }
 
 fn parse_epsilon(text: &str) -> Result<f64, String> {
-    let epsilon: f64 = text.parse().map_err(|_| "this is no number; write it as in 1e-6 or 0.001".to_owned())?;
+    let epsilon: f64 = text.parse().map_err(|_| "expected a number, such as 1e-6 or 0.001".to_owned())?;
     if epsilon > 0.0 && epsilon.is_finite() {
         return Ok(epsilon);
     }
-    Err("the width must be above 0; `--exact` asks for the exact value".to_owned())
+    Err("the width must be positive; use `--exact` for the exact value".to_owned())
 }
 
 fn parse_fraction(text: &str) -> Result<Fraction, String> {
     if text.starts_with('-') {
-        return Err("the factor must be above 0; 1 is no stickiness at all".into());
+        return Err("the factor must be positive; 1 means no stickiness".into());
     }
-    let read = Fraction::parse(text).ok_or("write a number as in 2, 1.5 or 3/2, with at most nine digits")?;
+    let read = Fraction::parse(text).ok_or("expected a number, such as 2, 1.5 or 3/2, with at most nine digits")?;
     if read.numerator == 0 {
         return Err(
-            "a factor of 0 would keep a thread from ever going on: the scheduler must leave every thread a chance"
-                .into(),
+            "a factor of 0 would starve a thread; use a positive factor, so that every thread has a chance".into()
         );
     }
     Ok(read)
@@ -149,10 +152,10 @@ fn parse_updates(text: &str) -> Result<UpdatePolicy, String> {
         None if text == "uniform" => UpdatePolicy::Uniform,
         None if text == "single" => UpdatePolicy::Single,
         Some(("geometric", p)) => {
-            let p = Fraction::parse(p).ok_or("write the probability as in `geometric:0.9` or `geometric:9/10`")?;
+            let p = Fraction::parse(p).ok_or("expected a probability, as in `geometric:0.9` or `geometric:9/10`")?;
             UpdatePolicy::Geometric(p)
         }
-        _ => return Err("say `uniform`, `geometric:P` with a probability P, or `single`".into()),
+        _ => return Err("expected `uniform`, `single`, or `geometric:P` with a probability P".into()),
     };
     let settings = Settings { updates: policy, ..Settings::default() };
     settings.check().map_err(|failure| failure.to_string()).map(|()| policy)
@@ -169,23 +172,23 @@ impl ProbOptions {
         let question = self.question;
         if self.repeated && matches!(question, QuestionName::Cost | QuestionName::Simulate) {
             return Err(format!(
-                "`--repeated` makes no sense with `--question {}`: runs end at the target",
+                "`--repeated` cannot be used with `--question {}`, where runs end at the target",
                 question.name()
             ));
         }
         if self.exact && !matches!(question, QuestionName::Probability | QuestionName::Cost) {
-            return Err("`--exact` goes with `--question probability` and `--question cost`".into());
+            return Err("`--exact` needs `--question probability` or `--question cost`".into());
         }
         for (option, path) in [("--compare", &self.compare), ("--curve", &self.curve)] {
             if path.is_some() && self.files.len() > 1 {
-                return Err(format!("`{option}` goes with one FILE"));
+                return Err(format!("`{option}` needs exactly one FILE"));
             }
             if path.as_deref().is_some_and(is_stdin) {
-                return Err(format!("`{option}` needs the name of a file"));
+                return Err(format!("`{option}` needs a file name"));
             }
             if path.is_some() && self.repeated {
                 return Err(format!(
-                    "`--repeated` makes no sense with `{option}`, which is about reaching the target once"
+                    "`--repeated` cannot be used with `{option}`, which is about reaching the target once"
                 ));
             }
         }
@@ -203,4 +206,4 @@ Examples:
   weir prob --curve curve.svg --steps 100 peterson.weir
   weir prob --compare peterson-fenced.weir --until 'P0 at critical' peterson.weir
 
-Exit status: 0 it holds or a number was found, 1 it does not hold, 2 bad usage or bad input, 3 unknown.";
+Exit status: 0 holds, or the number was computed; 1 does not hold; 2 bad usage or bad input; 3 unknown.";

@@ -1,4 +1,4 @@
-//! Values that options can take; the first line of each is its help.
+//! The values that options can take. The first line of each doc comment is its help text.
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -7,7 +7,7 @@ use weir_syntax::Language;
 /// When to use colours.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Color {
-    /// On a terminal, unless the environment says otherwise.
+    /// On a terminal, unless NO_COLOR is set.
     Auto,
     /// Always.
     Always,
@@ -18,31 +18,31 @@ pub(crate) enum Color {
 /// Memory models.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ModelName {
-    /// Sequential consistency: every store is visible at once.
+    /// Sequential consistency: every store is visible immediately.
     Sc,
-    /// Total Store Order: each thread's stores wait in a buffer.
+    /// Total Store Order: stores wait in a buffer per thread.
     Tso,
 }
 
-/// Ways to find out.
+/// Engines of `weir reach`.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Engine {
-    /// Visits every state one by one.
+    /// Visits every reachable state.
     Explicit,
-    /// Lets stores wait only where that can matter, and finds out where by checking robustness.
+    /// Delays stores only where that can make a difference, which it finds out by checking robustness.
     Lazy,
-    /// Exact with unbounded buffers, for finitely many values.
+    /// Backward coverability: exact for unbounded buffers, if there are finitely many values.
     Dual,
-    /// Takes buffers as sets: proves quickly, also where buffers have no bound, or does not know.
+    /// Over-approximates buffers as sets: fast proofs, even for unbounded buffers, but can be inconclusive.
     Set,
-    /// Takes buffers as multisets: as `set`, but counts stores.
+    /// Over-approximates buffers as multisets: like `set`, but counts stores.
     Multiset,
-    /// Keeps the oldest stores in order, the others as a set. Without --bound: more and more of them.
+    /// Keeps the oldest stores in order and the others as a set. Without --bound, keeps more and more in order.
     Coherence,
 }
 
 impl Engine {
-    /// Whether it takes buffers that forget.
+    /// Whether it over-approximates buffers.
     pub(crate) fn approximates(self) -> bool {
         matches!(self, Self::Set | Self::Multiset | Self::Coherence)
     }
@@ -56,37 +56,37 @@ impl Engine {
 /// How the lazy engine extends the program.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LazyForm {
-    /// Keeps the code and adds what store buffers can do along several paths in each round.
+    /// Keeps the code, and adds what store buffers can do along several paths per round.
     Keep,
-    /// One path in each round, and its first store is removed: the algorithm as published. For comparison.
+    /// Extends by one path per round and removes its first store: the algorithm as published, for comparison.
     First,
 }
 
-/// Ways to find out whether a program is robust.
+/// Methods of deciding robustness.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// One search, without buffers, for all pairs of a store and a load that it could be delayed past.
+    /// One search under SC for all attacks: pairs of a store and a later load that it could be delayed past.
     Attacks,
-    /// One search for each pair, in a program that simulates the delay. Slower; for comparison.
+    /// One search per attack, in a program that simulates the delay. Slower; for comparison.
     Instrumented,
-    /// One search in one program that simulates every delay. Slower; for comparison.
+    /// One search in a single program that simulates every delay. Slower; for comparison.
     Single,
-    /// Looks for triangular races: without one the program is robust, with one this method cannot tell.
+    /// Looks for triangular races. Without one, the program is robust; with one, the method is inconclusive.
     Trf,
 }
 
-/// What fences are to bring about.
+/// What the fences must achieve.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AimName {
-    /// Store buffers do not change what the program does.
+    /// Store buffers do not change the program's behaviour.
     Robust,
-    /// No property can be broken: often fewer than for robustness.
+    /// Every property holds; often takes fewer fences than robustness.
     Safe,
-    /// No triangular race is left: more than robust, and easier to see in a program.
+    /// No triangular races remain; may take more fences than robustness, but is easier to see in the code.
     Trf,
 }
 
-/// Orders of the search.
+/// Search orders.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SearchName {
     /// Breadth-first: finds a shortest run.
@@ -95,20 +95,20 @@ pub(crate) enum SearchName {
     Dfs,
 }
 
-/// Ways to visit fewer states with the same answer.
+/// Partial order reductions.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReductionName {
     /// Every state is visited.
     None,
 }
 
-/// Reads the name of an input language.
+/// Parses the name of an input language.
 pub(crate) fn language() -> impl TypedValueParser<Value = Language> {
     let names = Language::ALL.map(|language| PossibleValue::new(language.name()).help(language.description()));
     PossibleValuesParser::new(names).map(|name| Language::by_name(&name).unwrap_or(Language::Weir))
 }
 
-/// Forms a program can be printed in.
+/// Output languages of `weir translate`.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Weir's own language.
@@ -119,33 +119,33 @@ pub(crate) enum Target {
     Trencher,
 }
 
-/// Forms of an answer that may hold a run.
+/// Formats of an answer that may contain a run.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunFormat {
-    /// For people.
+    /// Plain text.
     Text,
-    /// One JSON object a file.
+    /// One JSON object per file.
     Json,
     /// The run's happens-before graph for Graphviz.
     Dot,
 }
 
-/// Forms of the answers about litmus tests.
+/// Formats of the results of litmus tests.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LitmusFormat {
-    /// For people.
+    /// Plain text.
     Text,
-    /// One JSON object a test.
+    /// One JSON object per test.
     Json,
-    /// A log as herd7 prints it, for tools that compare such logs.
+    /// A log in the format of herd7, for tools that compare such logs.
     Herd,
 }
 
-/// Forms of an answer without a run.
+/// Formats of an answer without a run.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PlainFormat {
-    /// For people.
+    /// Plain text.
     Text,
-    /// One JSON object a file.
+    /// One JSON object per file.
     Json,
 }

@@ -137,11 +137,11 @@ pub(super) fn save(
     };
     let picture = |path: &Path| {
         let Evidence { checked, cycle } = evidence.ok_or("no run was found")?;
-        let cycle = cycle.as_ref().ok_or("the run is possible without store buffers, too")?;
+        let cycle = cycle.as_ref().ok_or("the run is also possible without store buffers")?;
         Ok(fs::write(path, svg(program, checked.replay(), checked.happens_before(), cycle)))
     };
     let run = options.witness.as_deref().map(|path| written("witness", path, run(path), console));
-    let picture = options.svg.as_deref().map(|path| written("picture", path, picture(path), console));
+    let picture = options.svg.as_deref().map(|path| written("image", path, picture(path), console));
     run.into_iter().chain(picture).fold(Status::Holds, Status::and)
 }
 
@@ -155,7 +155,7 @@ pub(super) fn written(what: &str, path: &Path, result: Result<io::Result<()>, &s
             Status::Holds
         }
         Ok(Err(error)) => {
-            console.complain(&format!("error: the {what} {name} cannot be written: {error}"));
+            console.complain(&format!("error: cannot write the {what} {name}: {error}"));
             Status::Bad
         }
     }

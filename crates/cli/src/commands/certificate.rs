@@ -49,16 +49,16 @@ pub(super) fn written(
     };
     let proof = match found {
         Ok(Ok(proof)) => proof,
-        Ok(Err(Some(limit))) => return Ok(Err(format!("writing the proof down takes too long: {limit}"))),
+        Ok(Err(Some(limit))) => return Ok(Err(format!("the proof could not be written out: {limit}"))),
         Ok(Err(None)) => return Ok(Err("there is no proof".to_owned())),
         Err(Failure::Refused(diagnostic)) => return Ok(Err(diagnostic.message)),
         Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
     };
     if proof.goals().is_empty() {
-        return Ok(Err("the program states no property, so there is nothing to prove".to_owned()));
+        return Ok(Err("the program has no properties, so there is nothing to prove".to_owned()));
     }
     if let Err(misfit) = accepted(program, &proof) {
-        return Err(Trouble::Bug(format!("a certificate is not accepted: {}", misfit.reason)));
+        return Err(Trouble::Bug(format!("the checker rejects a certificate: {}", misfit.reason)));
     }
     let saved = to_saved(program, &proof, task.file, &given.defines);
     let text = serde_json::to_string(&saved).map(|text| text + "\n").map_err(io::Error::from);
@@ -137,12 +137,13 @@ fn show(program: &Program, saved: &SavedCertificate, complaint: Option<&str>, co
         let states = counted(count, what);
         let goals = match goal_texts(program, saved).as_slice() {
             [only] => only.clone(),
-            several => format!("none of the {} goals", several.len()),
+            [_, _] => "both properties hold".to_owned(),
+            several => format!("all {} properties hold", several.len()),
         };
         console.answer(&headline(
             Tone::Good,
             "ok",
-            &format!("{states} show that under TSO this is unreachable: {goals}"),
+            &format!("unreachable under TSO, proved by {states}: {goals}"),
             file,
         ));
         return;
@@ -151,7 +152,7 @@ fn show(program: &Program, saved: &SavedCertificate, complaint: Option<&str>, co
     if !console.is_quiet() {
         console.answer(&format!(
             "\n{}",
-            help("has the program changed since? `weir reach --certificate` writes a new one")
+            help("the program may have changed since; `weir reach --certificate` saves a new proof")
         ));
     }
 }

@@ -168,7 +168,7 @@ impl Hunt<'_> {
             }
         }
         if repairs.is_empty() {
-            return Err(Trouble::Bug("no set of fences was found, and no reason why".into()));
+            return Err(Trouble::Bug("no set of fences was found, and no reason was given".into()));
         }
         Ok(Outcome::Found { repairs, unchecked })
     }

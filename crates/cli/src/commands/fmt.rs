@@ -54,7 +54,7 @@ fn print(task: &Task<'_>, text: String, console: &mut Console) -> Result<Status,
 fn rewrite(task: &Task<'_>, source: &Source, text: &str, console: &mut Console) -> Result<Status, Trouble> {
     let changed = source.text() != text;
     if changed {
-        replace(task.file, text).map_err(|error| Trouble::input(format!("cannot be written: {error}")))?;
+        replace(task.file, text).map_err(|error| Trouble::input(format!("cannot write the file: {error}")))?;
     }
     if task.is_json {
         console.json(&FormatAnswer { head: task.head(YesNo::Ok), changed, text: None });

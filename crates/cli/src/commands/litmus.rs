@@ -159,10 +159,10 @@ fn stopped(test: &Litmus, report: &Report) -> Result<Option<Limit>, Box<Diagnost
         End::AssertionFailed(thread, edge) => {
             // The reader asserts that computed addresses are those of cells.
             let span = test.program.body(thread).edge(edge).span;
-            let message = "this instruction can access an address where there is no cell of its size";
+            let message = "this instruction can access an address that is not a cell of its size";
             let error = Diagnostic::error("no-cell", message, span);
             Err(Box::new(error.help(
-                "let pointers hold addresses of cells, as in `0:rax=x`; accesses that overlap cells in part are not modelled",
+                "initialize pointers with addresses of cells, as in `0:rax=x`; partial overlaps are not supported",
             )))
         }
     }
@@ -242,7 +242,7 @@ impl<'a> Answers<'a> {
             }
             console.answer(&summary.text(console.is_quiet()));
         } else if self.skipped > 0 {
-            console.complain(&format!("interrupted: {} tests were not run", self.skipped));
+            console.complain(&format!("interrupted; {} tests were not run", self.skipped));
         }
         self.status
     }

@@ -85,7 +85,7 @@ impl Task<'_> {
 
 /// What to do about a bug of ours.
 pub(crate) const REPORT_IT: &str =
-    "please report it, with the program and the command line; no answer was given, so none is wrong";
+    "please report it, with the program and the command line; Weir gave no answer rather than a wrong one";
 
 /// Works on each file in turn. A bug that shows on one file does not keep the others from their answer.
 fn each_file(

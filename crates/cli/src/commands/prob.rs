@@ -200,7 +200,7 @@ fn simulated(
     };
     let estimate = simulate(program, target, &options.settings(), &simulation, session)?;
     let sample = replay(program, &estimate.sample)
-        .map_err(|error| Failure::Bug(format!("a random run does not replay: {error}")))?;
+        .map_err(|error| Failure::Bug(format!("a random run cannot be replayed: {error}")))?;
     Ok(Outcome::Simulated(estimate, Box::new(sample)))
 }
 
@@ -215,7 +215,7 @@ fn save_curve(path: Option<&Path>, points: Option<&Curve>, finding: &Finding<'_>
     match fs::write(path, text) {
         Ok(()) => Status::Holds,
         Err(error) => {
-            console.complain(&format!("error: the curve {} cannot be written: {error}", display_name(path)));
+            console.complain(&format!("error: cannot write the curve {}: {error}", display_name(path)));
             Status::Bad
         }
     }

@@ -105,8 +105,8 @@ fn show(program: &Program, saved: &SavedWitness, result: &Result<Evidence, Misfi
             let steps = counted(saved.steps.len() as u64, "step");
             let model = text::model_name(found.checked.run().model);
             let what = match saved.goal {
-                SavedGoal::NotRobust => format!("{steps} under {model} that sequential consistency does not allow"),
-                _ => format!("{steps} under {model} reach the goal: {}", goal_text(program, saved)),
+                SavedGoal::NotRobust => format!("a run of {steps} under {model} that sequential consistency forbids"),
+                _ => format!("a run of {steps} under {model} reaches this: {}", goal_text(program, saved)),
             };
             console.answer(&headline(Tone::Good, "ok", &what, file));
             if !console.is_quiet() {
@@ -120,7 +120,7 @@ fn show(program: &Program, saved: &SavedWitness, result: &Result<Evidence, Misfi
                 let saved_for = display_name(std::path::Path::new(&saved.file));
                 let finder = if saved.goal == SavedGoal::NotRobust { "robust" } else { "reach" };
                 let advice = format!(
-                    "the run was saved for {saved_for}; has the program changed since? `weir {finder}` finds a new one"
+                    "the run was saved for {saved_for}; if the program has changed, `weir {finder}` finds a new one"
                 );
                 console.answer(&format!("\n{}", help(&advice)));
             }

@@ -13,7 +13,7 @@ use crate::trouble::Trouble;
 /// A fence that costs nothing could be put anywhere.
 const FORM: Form = Form {
     lowest: 1,
-    help: "write a line or a label of the program and the cost of a fence before it, as in `12 5`; `#` begins a comment",
+    help: "write a line number or label and the cost of a fence before it, as in `12 5`; `#` starts a comment",
 };
 
 /// What fences cost.
@@ -80,7 +80,7 @@ fn every_entry_is_a_place(file: &CostFile, sites: &Sites) -> Result<(), Trouble>
     let Some(entry) = file.entries.iter().find(|entry| !known.contains(&entry.what)) else { return Ok(()) };
     let place = &entry.what;
     let what =
-        if place.parse::<u64>().is_ok() { "no fence can stand on line" } else { "no fence can stand at a label" };
-    let help = "name a line or a label of an instruction before which a fence could come";
+        if place.parse::<u64>().is_ok() { "no fence can be placed on line" } else { "no fence can be placed at label" };
+    let help = "name the line or label of an instruction that a fence can precede";
     Err(file.trouble(entry, &format!("{what} `{place}` of the program"), help))
 }

@@ -8,16 +8,16 @@ use weir_ir::{Address, Value};
 
 use super::SavedGoal;
 
-/// Version of the form of saved certificates.
+/// Version of the format of saved certificates.
 pub(crate) const CERTIFICATE_FORMAT: u32 = 1;
 
-/// Which proof it is.
+/// The kind of proof.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CertificateKind {
-    /// A set of states with approximated buffers that no step leaves: `buffers` and `states`.
+    /// A set of states with over-approximated buffers that no step leaves: `buffers` and `states`.
     Buffers,
-    /// A set of configurations that holds all that show a goal, and that no step enters: `classes` and `configurations`.
+    /// A set of configurations that contains all violations and that no step enters: `classes` and `configurations`.
     Configurations,
 }
 
@@ -26,34 +26,34 @@ pub(crate) enum CertificateKind {
 pub(crate) struct SavedCertificate {
     /// Version of this format; 1.
     pub(crate) format: u32,
-    /// Which proof it is.
+    /// The kind of proof.
     pub(crate) kind: CertificateKind,
     /// Version of Weir that wrote it.
     pub(crate) weir: String,
-    /// The program, as it was named.
+    /// The program file as named on the command line.
     pub(crate) file: String,
     /// Constants that were set with `-D`.
     #[serde(default)]
     pub(crate) defines: BTreeMap<String, Value>,
-    /// What cannot be reached.
+    /// The properties that it proves.
     pub(crate) goals: Vec<SavedGoal>,
-    /// The threads that run, in order.
+    /// The running threads, in order.
     pub(crate) threads: Vec<String>,
-    /// How buffers are approximated.
+    /// How buffers are over-approximated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) buffers: Option<BuffersRecord>,
     /// All states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) states: Vec<StateRecord>,
-    /// For each thread the states it can be in by itself, in classes that are not told apart.
+    /// Per thread, its local states, grouped in classes of equivalent states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) classes: Vec<Vec<Vec<LocalRecord>>>,
-    /// The least configurations.
+    /// The minimal basis: the minimal configurations of the upward-closed set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) configurations: Vec<ConfigurationRecord>,
 }
 
-/// A state of one thread by itself.
+/// A local state of one thread.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LocalRecord {
     /// The number of its place.
@@ -66,12 +66,12 @@ pub(crate) struct LocalRecord {
     pub(crate) holds: bool,
 }
 
-/// A configuration of the load-buffer view; it stands for all with more messages from memory.
+/// A configuration of the load-buffer view; it stands for all configurations with more messages from memory.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ConfigurationRecord {
     /// The threads, in order.
     pub(crate) threads: Vec<ViewRecord>,
-    /// Cells that hold a certain value: address and value. All others may hold anything.
+    /// Cells with a fixed value: address and value. All others may hold any value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) memory: Vec<(Address, Value)>,
 }
@@ -79,31 +79,31 @@ pub(crate) struct ConfigurationRecord {
 /// One thread of a configuration.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ViewRecord {
-    /// The number of its class; none is any state without the lock.
+    /// The number of its class; if absent, any state that does not hold the lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) class: Option<usize>,
-    /// What it may still read, the oldest first.
+    /// The messages that it may still read, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) messages: Vec<MessageRecord>,
 }
 
-/// Something that a thread may read.
+/// A message that a thread may read.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 #[serde(untagged)]
 pub(crate) enum MessageRecord {
     /// Address, value, and whether it is a store of the thread itself.
     One(Address, Value, bool),
-    /// What several cells held at one time: addresses and values.
+    /// The values of several cells at one point in time: addresses and values.
     Several(Vec<(Address, Value)>),
 }
 
-/// How buffers are approximated.
+/// How buffers are over-approximated.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum BuffersRecord {
-    /// The oldest stores in order, at most so many; those after them as a set.
+    /// At most this many of the oldest stores in order; the later ones as a set.
     Coherence(u32),
-    /// Numbers of stores counted up to this; more are any number.
+    /// Stores are counted up to this number; beyond it, any number is possible.
     Multiset(u32),
 }
 
@@ -115,7 +115,7 @@ pub(crate) struct StateRecord {
     /// The cells that do not hold their initial value: address and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) memory: Vec<(Address, Value)>,
-    /// Who holds the global lock.
+    /// The thread that holds the global lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) lock: Option<String>,
 }
@@ -128,13 +128,13 @@ pub(crate) struct ThreadRecord {
     /// Registers that matter: number and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) registers: Vec<(u32, Value)>,
-    /// Stores in order, the oldest first: address and value.
+    /// Stores in order, oldest first: address and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) queue: Vec<(Address, Value)>,
-    /// Stores out of order: address, newest value, and what may come before it, with its number; none is without end.
+    /// Unordered stores: address, newest value, and older values with their counts; an absent count means unbounded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) waiting: Vec<WaitingRecord>,
 }
 
-/// Address, newest value, older values with their numbers.
+/// Address, newest value, and older values with their counts.
 pub(crate) type WaitingRecord = (Address, Value, Vec<(Value, Option<u32>)>);

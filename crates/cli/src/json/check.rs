@@ -9,11 +9,11 @@ use super::{DiagnosticRecord, GoalRecord, Head, InstructionRecord, LimitRecord, 
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CheckVerdict {
-    /// No run under TSO reaches a goal.
+    /// No run under TSO violates a property.
     Safe,
-    /// The run in `witness` does.
+    /// The run in `witness` violates a property.
     Unsafe,
-    /// Not known; `reason` says why, and `attempts` what each engine did.
+    /// Inconclusive; `reason` says why, and `attempts` what each engine did.
     Unknown,
 }
 
@@ -25,18 +25,18 @@ pub(crate) struct CheckAnswer {
     /// The engine that gave the answer, if there is one; `sc` is a search without store buffers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) engine: Option<&'static str>,
-    /// The bound of an approximation with which the answer was found.
+    /// The bound of the over-approximation that gave the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) bound: Option<u32>,
-    /// Distinct states that this engine found; or all of them together.
+    /// Number of distinct states that this engine found or, without one, all engines together.
     pub(crate) states: u64,
-    /// The property that can be broken; or, if just one was looked for, that one.
+    /// The violated property or, if only one was checked, that one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) goal: Option<String>,
     /// The line of that property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) goal_line: Option<u32>,
-    /// Everything that was looked for.
+    /// All properties that were checked.
     pub(crate) goals: Vec<GoalRecord>,
     /// The run, if the verdict is `unsafe`. It was replayed by a separate interpreter.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,27 +51,27 @@ pub(crate) struct CheckAnswer {
     pub(crate) attempts: Vec<AttemptRecord>,
     /// Warnings and notes about the program.
     pub(crate) warnings: Vec<DiagnosticRecord>,
-    /// Instructions that no run executes, as far as the engine that answered can tell. Only if the verdict is `safe`.
+    /// Instructions that no run executes, as far as the winning engine can tell. Present only if the verdict is `safe`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unexecuted: Option<Vec<InstructionRecord>>,
-    /// What it took.
+    /// Statistics.
     pub(crate) statistics: StatisticsRecord,
 }
 
 /// What one engine did.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct AttemptRecord {
-    /// Which.
+    /// The engine.
     pub(crate) engine: &'static str,
     /// How it ended.
     pub(crate) end: AttemptEnd,
     /// The limit that stopped it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<LimitRecord>,
-    /// Why it was stopped or could not begin.
+    /// Why it was stopped or could not start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    /// Distinct states found.
+    /// Number of distinct states found.
     pub(crate) states: u64,
     /// Wall-clock time.
     pub(crate) seconds: f64,
@@ -83,12 +83,12 @@ pub(crate) struct AttemptRecord {
 pub(crate) enum AttemptEnd {
     /// It gave the answer.
     Answered,
-    /// It found nothing, but cannot prove that there is nothing.
+    /// It found no violation, but cannot prove that there is none.
     Nothing,
-    /// Another gave the answer first.
+    /// Another engine gave the answer first.
     Overtaken,
     /// A limit stopped it.
     Stopped,
-    /// It cannot handle something in the program.
+    /// It does not support something in the program.
     Refused,
 }

@@ -9,30 +9,30 @@ use crate::render::clean::{clean, clip};
 /// A message about the source.
 #[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct DiagnosticRecord {
-    /// How serious.
+    /// Severity.
     pub(crate) severity: SeverityName,
     /// Stable identifier in kebab case.
     pub(crate) code: &'static str,
     /// One sentence.
     pub(crate) message: String,
-    /// The text that the places are in, if that is not the answer's `file`: another file, or an option such as `--target`.
+    /// The source that the spans refer to, if not the answer's `file`: another file, or an option such as `--target`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
-    /// The main place.
+    /// The primary span.
     #[serde(flatten)]
     pub(crate) place: PlaceRecord,
-    /// What is there.
+    /// The label of the span.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) label: String,
-    /// Further places that explain it.
+    /// Secondary spans that explain it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) also: Vec<LabelRecord>,
-    /// A way out.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) help: Option<String>,
 }
 
-/// How serious a message is.
+/// The severity of a message.
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SeverityName {
@@ -41,7 +41,7 @@ pub(crate) enum SeverityName {
     Error,
 }
 
-/// A stretch of source. Lines and columns count from 1, columns in characters; the end is not included.
+/// A source span. Lines and columns are numbered from 1, columns in characters; the end is exclusive.
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PlaceRecord {
     pub(crate) line: u32,
@@ -50,12 +50,12 @@ pub(crate) struct PlaceRecord {
     pub(crate) end_column: u32,
 }
 
-/// A stretch of source with what there is to say about it.
+/// A source span with a label.
 #[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LabelRecord {
     #[serde(flatten)]
     pub(crate) place: PlaceRecord,
-    /// What is there.
+    /// The label of the span.
     pub(crate) text: String,
 }
 
@@ -67,7 +67,7 @@ impl PlaceRecord {
 }
 
 impl DiagnosticRecord {
-    /// A diagnostic about `source`. Long texts are cut: a name can be as long as the file.
+    /// A diagnostic about `source`. Long texts are truncated: a name can be as long as the file.
     pub(crate) fn new(source: &Source, diagnostic: &Diagnostic) -> Self {
         const LIMIT: usize = 400;
         let also = diagnostic

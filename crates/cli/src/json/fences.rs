@@ -9,11 +9,11 @@ use super::{AttacksRecord, DiagnosticRecord, Head, LimitRecord, StatisticsRecord
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FencesVerdict {
-    /// The fences in `fences` are enough; none if there are none.
+    /// The fences in `fences` suffice; the list is empty if none are needed.
     Fenced,
-    /// With `--for safe`: a property can be broken without store buffers, so no fence helps.
+    /// With `--for safe`: a property is violated even without store buffers, so no fence helps.
     Unsafe,
-    /// Not known; `reason` says why.
+    /// Inconclusive; `reason` says why.
     Unknown,
 }
 
@@ -22,88 +22,88 @@ pub(crate) enum FencesVerdict {
 pub(crate) struct FencesAnswer {
     #[serde(flatten)]
     pub(crate) head: Head<FencesVerdict>,
-    /// What the fences are for: `robust` or `trf` (no triangular race is left).
+    /// What the fences achieve: `robust`, `safe` or `trf` (no triangular races).
     pub(crate) aim: &'static str,
     /// Where fences go, if the verdict is `fenced`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fences: Option<Vec<FenceRecord>>,
-    /// What they cost together.
+    /// Their total cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<u64>,
-    /// That no cheaper set of the places offered is enough.
+    /// Whether no cheaper set of candidate places suffices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) optimal: Option<bool>,
-    /// Whether it was checked again that the program with these fences meets the aim, and that it does not without any one of
-    /// them. `false` if a limit came first.
+    /// Whether a second check confirmed that the fenced program meets the aim, and that every fence is needed. `false`
+    /// if a limit was reached first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) checked: Option<bool>,
-    /// With `--all`: all sets that cost as much, `fences` among them.
+    /// With `--all`: all sets of the same cost, including `fences`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sets: Option<Vec<Vec<FenceRecord>>>,
-    /// With `--write`: the program with its fences.
+    /// With `--write`: the program with the fences inserted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) program: Option<String>,
     /// With `--write`: the language of `program`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) program_language: Option<&'static str>,
-    /// The attacks: pairs of a store and a load of one thread. Not there if the method cannot handle the program.
+    /// The attacks: pairs of a store and a load of one thread. Absent if the method does not support the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) attacks: Option<AttacksRecord>,
-    /// Searches made to find the fences.
+    /// Number of searches made to find the fences.
     pub(crate) searches: u32,
-    /// Distinct states found, in all of them together.
+    /// Total number of distinct states found.
     pub(crate) states: u64,
     /// Why the verdict is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    /// What ended the search, if a limit did.
+    /// The limit that ended the search, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<LimitRecord>,
     /// Warnings and notes about the program.
     pub(crate) warnings: Vec<DiagnosticRecord>,
-    /// With `--stats`.
+    /// Statistics, with `--stats`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) table: Option<TableRecord>,
-    /// What the search took.
+    /// Statistics of the search.
     pub(crate) statistics: StatisticsRecord,
 }
 
-/// A fence. A text that several threads run has one for each of them.
+/// A fence. Code that several threads run has one fence per thread.
 #[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FenceRecord {
-    /// Whose.
+    /// The thread.
     pub(crate) thread: String,
-    /// The label it comes after, and before the instruction there; if there is one.
+    /// The label of the instruction that it precedes, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) label: Option<String>,
-    /// The line of what it comes before.
+    /// The line of the instruction that it precedes.
     pub(crate) line: u32,
-    /// The column of what it comes before.
+    /// The column of the instruction that it precedes.
     pub(crate) column: u32,
 }
 
-/// A program and what it took to mend it, in numbers.
+/// Statistics of a program and its repair.
 #[derive(Serialize, JsonSchema, Clone, PartialEq, Debug)]
 pub(crate) struct TableRecord {
-    /// Threads.
+    /// Number of threads.
     pub(crate) threads: u64,
-    /// Control points of all threads.
+    /// Number of control points in all threads.
     pub(crate) labels: u64,
-    /// Instructions of all threads.
+    /// Number of instructions in all threads.
     pub(crate) instructions: u64,
-    /// Pairs of a store and a load, each a question: can the one be delayed past the other?
+    /// Number of attacks: pairs of a store and a load that it might be delayed past.
     pub(crate) questions: u64,
-    /// Answered with no by control flow and fences.
+    /// Attacks ruled out by control flow and fences.
     pub(crate) by_control_flow: u64,
-    /// Answered with no by a search. Not there if a limit came first.
+    /// Attacks ruled out by search. Absent if a limit was reached first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) by_search: Option<u64>,
-    /// Answered with yes; at least, if a limit came first.
+    /// Feasible attacks; a lower bound if a limit was reached first.
     pub(crate) feasible: u64,
-    /// Fences, counted once for each thread. Not there if the verdict is `unknown`.
+    /// Number of fences, counted once per thread. Absent if the verdict is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fences: Option<u64>,
-    /// Processor time of the whole process, where the system tells.
+    /// Processor time of the whole process, if the system reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cpu_seconds: Option<f64>,
     /// Wall-clock time.

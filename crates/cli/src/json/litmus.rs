@@ -11,15 +11,15 @@ use super::{Head, LimitRecord, ModelRecord};
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LitmusVerdict {
-    /// The final states are as the test asks: `exists` is met by one, `~exists` by none, `forall` by all.
+    /// The final states are as the test requires: at least one satisfies `exists`, none `~exists`, all `forall`.
     Ok,
     /// They are not.
     No,
-    /// Not known; `reason` says why.
+    /// Inconclusive; `reason` says why.
     Unknown,
 }
 
-/// How often the condition holds in final states.
+/// In how many final states the condition holds.
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ObservationName {
     Never,
@@ -32,33 +32,33 @@ pub(crate) enum ObservationName {
 #[serde(untagged)]
 pub(crate) enum ValueRecord {
     Number(i64),
-    /// Of an unsigned type of 64 bits.
+    /// A value of an unsigned 64-bit type.
     Unsigned(u64),
     /// The address of this cell.
     Address(String),
 }
 
-/// The answer of `weir litmus` about one test.
+/// The answer of `weir litmus` for one test.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct LitmusAnswer {
     #[serde(flatten)]
     pub(crate) head: Head<LitmusVerdict>,
-    /// The name in the first line of the test.
+    /// The name given in the first line of the test.
     pub(crate) name: String,
     /// The memory model.
     pub(crate) model: ModelRecord,
-    /// What the test asks, as the herd tools write it.
+    /// The condition of the test, in the syntax of the herd tools.
     pub(crate) condition: String,
-    /// How often the condition holds. Missing if the verdict is `unknown`.
+    /// In how many final states the condition holds. Absent if the verdict is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) observation: Option<ObservationName>,
-    /// Number of distinct final states that meet the condition; as far as known if the verdict is `unknown`.
+    /// Number of distinct final states that satisfy the condition; of those found so far if the verdict is `unknown`.
     pub(crate) positive: u64,
-    /// Number of those that do not.
+    /// Number of distinct final states that do not.
     pub(crate) negative: u64,
-    /// The distinct final states, over what the condition and `locations` speak of.
+    /// The distinct final states, restricted to the variables in the condition and in `locations`.
     pub(crate) states: Vec<BTreeMap<String, ValueRecord>>,
-    /// How many states the program went through in all runs together.
+    /// Number of distinct states of the program in all runs.
     pub(crate) visited: u64,
     /// Why the verdict is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]

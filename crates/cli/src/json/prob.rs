@@ -12,11 +12,11 @@ use super::{DiagnosticRecord, Head, LimitRecord, StepRecord};
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ProbVerdict {
-    /// What was asked about holds, or the number was found.
+    /// The statement in question holds, or the number was computed.
     Ok,
-    /// It does not hold; or there is no cost, because no run reaches the target.
+    /// It does not hold, or there is no cost because no run reaches the target.
     No,
-    /// Not known, or not as precisely as was asked for; `reason` says why.
+    /// Inconclusive, or less precise than requested; `reason` says why.
     Unknown,
 }
 
@@ -27,34 +27,35 @@ pub(crate) struct ProbAnswer {
     pub(crate) head: Head<ProbVerdict>,
     /// The question.
     pub(crate) question: &'static str,
-    /// The condition that was looked for.
+    /// The target condition.
     pub(crate) target: String,
-    /// Whether it must be reached again and again.
+    /// Whether the target must be reached infinitely often.
     pub(crate) repeated: bool,
-    /// Whether it is almost sure, or almost never: for these two questions, unless it is not known.
+    /// For `almost-sure` and `almost-never`: whether that is the case. Absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) holds: Option<bool>,
-    /// The probability or the expected cost is at least this. For `simulate`: the lower end of the confidence interval of the probability.
+    /// A lower bound of the probability or the expected cost. For `simulate`: the lower end of the confidence interval
+    /// of the probability.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lower: Option<f64>,
-    /// It is at most this.
+    /// The corresponding upper bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) upper: Option<f64>,
-    /// The exact value, as a fraction, if it was asked for; `lower` and `upper` are next to it then.
+    /// The exact value as a fraction, with `--exact`; `lower` and `upper` are then the nearest floating-point numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exact: Option<String>,
-    /// With a cost: the probability to reach the target at all.
+    /// With a cost: the probability of reaching the target at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) probability: Option<IntervalRecord>,
-    /// With a cost: how often labels are left on the way to the target, on the average over the runs that reach it.
+    /// With a cost: how often each label is left on the way to the target, on average over the runs that reach it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) visits: Vec<VisitsRecord>,
-    /// How wide the interval was allowed to be.
+    /// The requested maximum width of the interval.
     pub(crate) epsilon: f64,
-    /// What random runs showed.
+    /// The result of the simulation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) estimate: Option<EstimateRecord>,
-    /// The run that shows that the answer is no; or one random run. It was replayed by a separate interpreter.
+    /// The run that shows that the answer is no, or one random run. It was replayed by a separate interpreter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) steps: Option<Vec<StepRecord>>,
     /// The drained configurations that the answer rests on; the first ten thousand if there are more.
@@ -63,31 +64,32 @@ pub(crate) struct ProbAnswer {
     /// How many drained configurations the answer rests on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) plain_count: Option<u64>,
-    /// The same for this program and for the variant it is compared with.
+    /// With `--compare`: the results for this program and for the variant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) compared: Vec<ComparedRecord>,
-    /// Configurations met.
+    /// Number of configurations explored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) configurations: Option<u64>,
-    /// Whether these are all that the program has.
+    /// Whether these are all configurations of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) complete: Option<bool>,
-    /// Why the verdict is `unknown`, or `no` where there is no cost. If only a number in `compared` is not known, that is `unknown`, too.
+    /// Why the verdict is `unknown`, or `no` because there is no cost. The verdict is also `unknown` if only a number
+    /// in `compared` is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    /// What ended the analysis, if a limit did.
+    /// The limit that ended the analysis, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<LimitRecord>,
     /// Warnings and notes about the program.
     pub(crate) warnings: Vec<DiagnosticRecord>,
 }
 
-/// Two numbers with the true one in between.
+/// An interval that contains the true value.
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Debug)]
 pub(crate) struct IntervalRecord {
-    /// At least.
+    /// Lower bound.
     pub(crate) lower: f64,
-    /// At most; not there if nothing is known.
+    /// Upper bound; absent if none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) upper: Option<f64>,
 }
@@ -97,25 +99,25 @@ pub(crate) struct IntervalRecord {
 pub(crate) struct VisitsRecord {
     /// Thread and label.
     pub(crate) label: String,
-    /// How often, on the average.
+    /// How often, on average.
     #[serde(flatten)]
     pub(crate) visits: IntervalRecord,
 }
 
-/// What random runs showed.
+/// The result of a simulation.
 #[derive(Serialize, JsonSchema, Clone, PartialEq, Debug)]
 pub(crate) struct EstimateRecord {
-    /// Runs made.
+    /// Number of runs.
     pub(crate) runs: u64,
-    /// What decided them.
+    /// The random seed.
     pub(crate) seed: u64,
-    /// Runs that reached the target.
+    /// Number of runs that reached the target.
     pub(crate) hits: u64,
-    /// Runs that were too long to tell.
+    /// Number of runs that reached the step limit undecided.
     pub(crate) undecided: u64,
-    /// Steps of all runs together.
+    /// Total number of steps.
     pub(crate) steps: u64,
-    /// How sure the intervals are.
+    /// The confidence level of the intervals.
     pub(crate) confidence: f64,
     /// The mean cost of runs that reached the target.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,9 +132,9 @@ pub(crate) struct EstimateRecord {
 pub(crate) struct PlainRecord {
     /// Where each thread is.
     pub(crate) places: BTreeMap<String, String>,
-    /// What registers hold that are still read, by names such as `P0.r`.
+    /// The values of live registers, by names such as `P0.r`.
     pub(crate) registers: BTreeMap<String, Value>,
-    /// What memory holds.
+    /// The values of cells in memory.
     pub(crate) cells: BTreeMap<String, Value>,
 }
 
@@ -143,12 +145,12 @@ pub(crate) struct ComparedRecord {
     pub(crate) file: String,
     /// The probability of the target.
     pub(crate) probability: IntervalRecord,
-    /// Up to where costs are counted.
+    /// The condition up to which costs are counted.
     pub(crate) until: String,
-    /// The expected cost up to there; not there if no run gets there.
+    /// The expected cost up to that condition; absent if no run reaches it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<IntervalRecord>,
-    /// Why one of these is not known as precisely as it should be, if that is so.
+    /// Why one of these numbers is less precise than requested, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
 }

@@ -14,11 +14,11 @@ pub(crate) const WITNESS_FORMAT: u32 = 1;
 /// A run.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Witness {
-    /// Under which memory model.
+    /// The memory model.
     pub(crate) model: ModelRecord,
-    /// What happens, in order.
+    /// The steps, in order.
     pub(crate) steps: Vec<StepRecord>,
-    /// A cycle of its happens-before relation, if there is one: then no run under SC behaves like this one.
+    /// A happens-before cycle, if there is one: then no run under SC behaves like this one.
     #[serde(default)]
     pub(crate) cycle: Vec<CycleRecord>,
 }
@@ -26,26 +26,26 @@ pub(crate) struct Witness {
 /// One step of a run.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct StepRecord {
-    /// Whose instruction or buffer.
+    /// The thread whose instruction is executed or whose buffer is flushed.
     pub(crate) thread: String,
-    /// What kind of step.
+    /// The kind of step.
     pub(crate) action: ActionName,
     /// The number of the instruction in its thread. A flush has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) edge: Option<u32>,
-    /// The value taken by an `any`.
+    /// The value chosen by an `any`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) choice: Option<Value>,
-    /// The cell it is about.
+    /// The cell that it accesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cell: Option<String>,
-    /// The value loaded, stored, flushed, or assigned; for a read-modify-write what it wrote, if it did.
+    /// The value loaded, stored, flushed or assigned; for a read-modify-write, the value written, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<Value>,
-    /// What a snapshot loaded.
+    /// The values that a snapshot loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) loads: Vec<LoadRecord>,
-    /// What a read-modify-write read.
+    /// The value that a read-modify-write read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) read: Option<Value>,
     /// The label the thread was at, if any.
@@ -54,7 +54,7 @@ pub(crate) struct StepRecord {
     /// The line of the instruction; for a flush, that of its store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<u32>,
-    /// The step as a person would write it.
+    /// The step as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
 }
@@ -64,7 +64,7 @@ pub(crate) struct StepRecord {
 pub(crate) struct LoadRecord {
     /// The cell.
     pub(crate) cell: String,
-    /// What was read.
+    /// The value read.
     pub(crate) value: Value,
 }
 
@@ -83,7 +83,7 @@ pub(crate) enum ActionName {
     Rmw,
     Lock,
     Unlock,
-    /// A step that concerns registers and places alone.
+    /// A step that involves only registers and control flow.
     #[default]
     Local,
 }
@@ -91,34 +91,34 @@ pub(crate) enum ActionName {
 /// One event of a happens-before cycle.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CycleRecord {
-    /// The step, from 1. A store that was buffered is counted where it was executed.
+    /// The number of the step, from 1. For a buffered store, the step that executed it, not the flush.
     pub(crate) step: u32,
-    /// Whose.
+    /// The thread.
     pub(crate) thread: String,
-    /// What kind of step.
+    /// The kind of step.
     pub(crate) action: ActionName,
-    /// The cell it is about.
+    /// The cell that it accesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cell: Option<String>,
     /// The line of the instruction.
     pub(crate) line: u32,
-    /// Why it comes before the next one; the last one comes before the first.
+    /// Why it happens before the next event; the last one happens before the first.
     pub(crate) relation: RelationName,
 }
 
-/// Why one event comes before another.
+/// Why one event happens before another.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum RelationName {
     /// The same thread executes it earlier.
     ProgramOrder,
-    /// It reaches memory earlier at the same cell.
+    /// Both store to the same cell, and it reaches memory earlier.
     StoreOrder,
     /// The other one reads what it wrote.
     Source,
-    /// It reads what was there before the other one wrote.
+    /// It reads the value that the other one overwrites.
     Conflict,
-    /// Both lie between one `lock` and its `unlock`, or belong to one snapshot, which is one step to all other threads.
+    /// Both are between one `lock` and its `unlock` or in one snapshot, which is a single step to all other threads.
     Section,
 }
 
@@ -130,23 +130,23 @@ pub(crate) struct SavedWitness {
     pub(crate) format: u32,
     /// Version of Weir that wrote it.
     pub(crate) weir: String,
-    /// The program, as it was named.
+    /// The program file as named on the command line.
     pub(crate) file: String,
     /// Constants that were set with `-D`.
     #[serde(default)]
     pub(crate) defines: BTreeMap<String, Value>,
-    /// What the last state shows.
+    /// What the last state violates.
     pub(crate) goal: SavedGoal,
-    /// Under which memory model.
+    /// The memory model.
     pub(crate) model: ModelRecord,
-    /// What happens, in order.
+    /// The steps, in order.
     pub(crate) steps: Vec<StepRecord>,
-    /// A cycle of its happens-before relation, if there is one: then no run under SC behaves like this one.
+    /// A happens-before cycle, if there is one: then no run under SC behaves like this one.
     #[serde(default)]
     pub(crate) cycle: Vec<CycleRecord>,
 }
 
-/// What the last state of a saved run shows.
+/// What the last state of a saved run violates.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SavedGoal {

@@ -62,7 +62,7 @@ fn safe(finding: &Finding<'_>) -> String {
     }
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &story.coverage));
     if finding.goals.is_empty() {
-        text += &format!("\n{}", help("say what must not happen, as in `forbid P0 at critical && P1 at critical;`"));
+        text += &format!("\n{}", help("state what must not happen, as in `forbid P0 at critical && P1 at critical;`"));
     }
     text
 }
@@ -70,7 +70,7 @@ fn safe(finding: &Finding<'_>) -> String {
 fn broken(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {
     let mut text = evidence(finding.program, found, width);
     let next = if found.cycle.is_none() {
-        "the buffers play no part in this run: it can happen without them, and no fence can mend it".to_owned()
+        "store buffers play no part in this run, so no fence can prevent it".to_owned()
     } else {
         let advice = found.advice(finding.program, finding.language);
         advice.unwrap_or_else(|| "`weir fences --for safe` finds the cheapest fences that prevent this".to_owned())
@@ -102,8 +102,10 @@ fn attempts(finding: &Finding<'_>) -> String {
 fn end_text(finding: &Finding<'_>, end: &End, limits: &LimitOptions) -> String {
     match end {
         End::Answered => "found the answer".to_owned(),
-        End::Nothing => "found nothing, which proves nothing about TSO".to_owned(),
-        End::Stopped(weir::Limit::Interrupted) if finding.story.winner.is_some() => "was overtaken".to_owned(),
+        End::Nothing => "found nothing (inconclusive for TSO)".to_owned(),
+        End::Stopped(weir::Limit::Interrupted) if finding.story.winner.is_some() => {
+            "stopped: another engine answered first".to_owned()
+        }
         End::Stopped(limit) => limit_text(*limit, limits),
         End::Refused(diagnostic) => diagnostic.message.clone(),
     }

@@ -196,7 +196,7 @@ pub(crate) fn goal_warnings(
 ) -> Vec<DiagnosticRecord> {
     let mut records = warnings(program, given, refused);
     if goals.is_empty() {
-        let message = "the program states no property, so there was nothing to look for";
+        let message = "the program has no properties, so there was nothing to check";
         let warning = Diagnostic::warning("no-property", message, Span::default());
         records.push(DiagnosticRecord::new(&program.source, &warning));
     }

@@ -133,7 +133,7 @@ pub(crate) fn text(finding: &Finding, limits: &LimitOptions, is_quiet: bool) -> 
     match finding.stopped {
         None => _ = writeln!(text, "{}: {how_many}", finding.results.observation().text()),
         Some(limit) => {
-            _ = writeln!(text, "{}; so far {how_many}, and there may be more", limit_text(limit, limits));
+            _ = writeln!(text, "{}; so far {how_many}, and there may be more states", limit_text(limit, limits));
         }
     }
     text += &states_text(finding);
@@ -173,14 +173,16 @@ fn advice(finding: &Finding) -> String {
         Quantifier::Forall => finding.results.negative() > 0,
     };
     if finding.stopped.is_some() {
-        let why = "a thread that stores in a loop without a fence fills its buffer without bound: then only a limit ends the search";
+        let why = "a thread that stores in a loop without a fence can fill its buffer without bound; then only a limit ends the search";
         return format!("\n{}", help(why));
     }
     match (seen, finding.test.quantifier) {
         (true, Quantifier::Forall) => {
-            format!("\n{}", help(&format!("`weir reach{model} {file}` shows a run that does not meet the condition")))
+            format!("\n{}", help(&format!("`weir reach{model} {file}` shows a run that violates the condition")))
         }
-        (true, _) => format!("\n{}", help(&format!("`weir reach{model} {file}` shows a run that meets the condition"))),
+        (true, _) => {
+            format!("\n{}", help(&format!("`weir reach{model} {file}` shows a run that satisfies the condition")))
+        }
         (false, _) => String::new(),
     }
 }

@@ -72,9 +72,10 @@ pub(crate) fn reached_goal(program: &Program, found: &Evidence) -> (String, u32)
 pub(crate) fn goals_text(program: &Program, goals: &[Goal]) -> (String, String) {
     let file = program.source.name();
     match goals {
-        [] => ("the program states no property".to_owned(), file.to_owned()),
+        [] => ("the program has no properties".to_owned(), file.to_owned()),
         [goal] => (goals::text(program, *goal), format!("{file}:{}", goals::line(program, *goal))),
-        _ => (format!("none of the {} goals", grouped(goals.len() as u64)), file.to_owned()),
+        [_, _] => ("both properties hold".to_owned(), file.to_owned()),
+        _ => (format!("all {} properties hold", grouped(goals.len() as u64)), file.to_owned()),
     }
 }
 
@@ -83,7 +84,7 @@ fn rounds(finding: &Finding<'_>) -> String {
     let program = finding.program;
     let mut text = String::from("\nrounds: ");
     if finding.rounds.is_empty() {
-        return text + "nothing had to be added\n";
+        return text + "the program did not have to be extended\n";
     }
     text += &format!("the program was extended {}\n", counted(finding.rounds.len() as u64, "time"));
     for (number, round) in finding.rounds.iter().enumerate() {
@@ -100,11 +101,11 @@ fn rounds(finding: &Finding<'_>) -> String {
 /// Why a goal that the lazy engine did not find is not there.
 fn nothing_left(rounds: usize) -> String {
     let (with, more) = match rounds {
-        0 => ("it is robust".to_owned(), ""),
-        _ => (format!("it was extended {}", counted(rounds as u64, "time")), " further"),
+        0 => ("the program is robust".to_owned(), ""),
+        _ => (format!("the program was extended {}", counted(rounds as u64, "time")), " any further"),
     };
     format!(
-        "the search was complete: the program without buffers cannot get there, and no store can wait in a way that changes what it does{more} ({with})\n"
+        "proved: unreachable without store buffers, and delaying stores does not change the program's behaviour{more} ({with})\n"
     )
 }
 
@@ -117,9 +118,9 @@ fn unreachable(finding: &Finding<'_>) -> String {
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &finding.coverage));
     text += &match finding.model {
         _ if finding.goals.is_empty() => {
-            format!("\n{}", help("say what must not happen, as in `forbid P0 at critical && P1 at critical;`"))
+            format!("\n{}", help("state what must not happen, as in `forbid P0 at critical && P1 at critical;`"))
         }
-        Model::Sc => format!("\n{}", help("this was without store buffers; `--model tso` searches with them")),
+        Model::Sc => format!("\n{}", help("this is without store buffers; `--model tso` searches with them")),
         Model::Tso => String::new(),
     };
     text
@@ -129,17 +130,15 @@ fn unreachable(finding: &Finding<'_>) -> String {
 pub(crate) fn basis(engine: weir::reach::Engine, buffering: Option<Buffering>, states: u64) -> String {
     if let Some(buffers) = buffering.map(approximated) {
         let states = counted(states, "state");
-        return format!(
-            "proved with {buffers}, which allows more than TSO does: {states} in all, and no goal among them\n"
-        );
+        return format!("proved by over-approximation, with {buffers}: {states} visited, none of them a violation\n");
     }
     if engine == weir::reach::Engine::Dual {
         if states == 0 {
-            return "proved: no thread gets by itself to where a goal would be, whatever its loads find\n".to_owned();
+            return "proved: no thread can reach a violation on its own, whatever values its loads read\n".to_owned();
         }
-        let found = counted(states, "least configuration");
+        let found = counted(states, "minimal configuration");
         return format!(
-            "proved by going back from the goals: {found} lead there, and the program starts in none of them\n"
+            "proved by backward coverability: {found} can reach a violation, and the initial state is not among them\n"
         );
     }
     let all = if states == 1 {
@@ -147,15 +146,15 @@ pub(crate) fn basis(engine: weir::reach::Engine, buffering: Option<Buffering>, s
     } else {
         format!("all {} reachable states were visited", grouped(states))
     };
-    format!("the search was complete: {all}\n")
+    format!("the search was exhaustive: {all}\n")
 }
 
 /// How buffers were approximated.
 fn approximated(buffering: Buffering) -> String {
     match buffering {
-        Buffering::Multiset(_) => "buffers taken as multisets".to_owned(),
-        Buffering::Coherence(0) => "buffers taken as sets".to_owned(),
-        Buffering::Coherence(1) => "the oldest store of each buffer kept apart and the others as a set".to_owned(),
+        Buffering::Multiset(_) => "buffers as multisets".to_owned(),
+        Buffering::Coherence(0) => "buffers as sets".to_owned(),
+        Buffering::Coherence(1) => "the oldest store of each buffer kept separately and the others as a set".to_owned(),
         Buffering::Coherence(bound) => {
             format!("the oldest {} of each buffer in order and the others as a set", counted(u64::from(bound), "store"))
         }
@@ -168,10 +167,10 @@ fn reachable(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {
     let next = match (finding.model, found.advice(program, finding.language)) {
         (_, Some(advice)) => advice,
         (Model::Tso, None) if found.cycle.is_none() => {
-            "the buffers play no part in this run: the same can happen under SC (`--model sc`)".to_owned()
+            "store buffers play no part in this run: it is also possible under SC (`--model sc`)".to_owned()
         }
-        (Model::Tso, None) => "`--model sc` tells whether it can happen without store buffers, too".to_owned(),
-        (Model::Sc, None) => "no fence can mend this: it happens without store buffers".to_owned(),
+        (Model::Tso, None) => "`--model sc` tells whether this is also reachable without store buffers".to_owned(),
+        (Model::Sc, None) => "no fence can prevent this: it happens without store buffers".to_owned(),
     };
     text += &format!("\n{}", help(&next));
     text
@@ -181,12 +180,12 @@ fn reachable(finding: &Finding<'_>, found: &Evidence, width: usize) -> String {
 fn finer(engine: Engine, bound: Option<u32>) -> &'static str {
     match (engine, bound) {
         (Engine::Coherence, Some(_)) => {
-            "a larger `--bound` keeps more in order, and without it more and more is tried; `--engine dual` is exact"
+            "increase `--bound`, or leave it out to refine automatically; `--engine dual` is exact"
         }
         (Engine::Set | Engine::Multiset, _) => {
-            "`--engine coherence` keeps stores in order and refines as far as it takes; `--engine dual` is exact"
+            "`--engine coherence` keeps stores in order and refines automatically; `--engine dual` is exact"
         }
-        _ => "`--engine dual` is exact, and `--engine explicit` where buffers have a bound",
+        _ => "`--engine dual` is exact, and so is `--engine explicit` if buffers are bounded",
     }
 }
 
@@ -194,7 +193,7 @@ fn alarm(finding: &Finding<'_>) -> String {
     let buffers = finding.buffering.map(approximated).unwrap_or_default();
     let search = &finding.options.search;
     format!(
-        "with {buffers} a goal can be reached, but no run under TSO was found that does the same: there may be one or not\n\n{}",
+        "with {buffers} a property can be violated, but no run under TSO confirms it: it may be a false alarm\n\n{}",
         help(finer(search.engine, search.bound))
     )
 }
@@ -206,22 +205,22 @@ fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
     let statistics = &finding.statistics;
     let (states, depth) = (counted(statistics.states, "state"), counted(statistics.depth, "step"));
     let mut text = if finding.options.search.engine == Engine::Dual {
-        format!("covered: {states} that lead to a goal, going back from it; the program starts in none of them\n")
+        format!("explored backward: {states} that can reach a violation; the initial state is not among them so far\n")
     } else {
-        format!("covered: {states}, by runs of up to {depth}; no goal among them\n")
+        format!("explored {states} in runs of up to {depth}; no violation so far\n")
     };
     let blocked = weir::reach::Coverage { unexecuted: Vec::new(), immobile: Vec::new(), ..finding.coverage.clone() };
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &blocked));
     let other = match (finding.options.search.engine, finding.options.search.order) {
-        (Engine::Lazy, _) => "`--trace-rounds` shows what was added",
-        (Engine::Dual, _) => "`weir check` lets other engines try, too",
+        (Engine::Lazy, _) => "`--trace-rounds` shows how the program was extended",
+        (Engine::Dual, _) => "`weir check` also tries other engines",
         (_, SearchName::Bfs) => "`--search dfs` goes deep early",
         (_, SearchName::Dfs) => "`--search bfs` finds short runs first",
     };
     text += &format!("\n{}", help(&format!("{}, or make the model smaller; {other}", more(limit))));
     if finding.model == Model::Tso && finding.options.search.engine == Engine::Explicit {
         text += &help(
-            "a thread that stores again and again without a fence fills its buffer without bound: then only a limit ends the search",
+            "a thread that stores in a loop without a fence can fill its buffer without bound; then only a limit ends the search",
         );
     }
     text

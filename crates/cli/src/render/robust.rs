@@ -45,18 +45,18 @@ pub(crate) fn first_line(finding: &Finding<'_>) -> String {
     let (program, file) = (finding.program, finding.program.source.name());
     match &finding.conclusion {
         Conclusion::Holds => {
-            headline(Tone::Good, "robust", "store buffers do not change what the program can do", file)
+            headline(Tone::Good, "robust", "store buffers do not change the program's behaviour", file)
         }
         Conclusion::Violated(found) => match found.overtaking() {
             Some(overtaking) => {
                 let place = format!("{file}:{}", overtaking.store.line(program));
                 headline(Tone::Bad, "not robust", &overtaking.text(program), &place)
             }
-            None => headline(Tone::Bad, "not robust", "a run that sequential consistency does not allow", file),
+            None => headline(Tone::Bad, "not robust", "a run that sequential consistency forbids", file),
         },
         Conclusion::Raced(race) => {
             let race = Racing::new(race).map_or_else(String::new, |racing| racing.text(program));
-            headline(Tone::Open, "unknown", &format!("a triangular race: {race}"), file)
+            headline(Tone::Open, "unknown", &format!("there is a triangular race: {race}"), file)
         }
         Conclusion::Stopped(_) | Conclusion::Refused(_) => {
             let why = reason(&finding.conclusion, &finding.options.common.limits).unwrap_or_default();
@@ -71,8 +71,8 @@ fn raced(program: &Program, race: &Race, width: usize) -> String {
     let place = labels.map_or_else(String::new, |labels| format!("\n{}\n", illustrate(&program.source, &labels)));
     let steps = counted(race.run().steps.len() as u64, "step");
     let picture = lanes(program, race.replay(), &LaneOptions { line_width: width, ..LaneOptions::default() });
-    let next = help("`weir robust` without `--method trf` finds out whether the race makes a difference")
-        + &help("`weir fences --for trf` finds the cheapest fences against all such races");
+    let next = help("`weir robust` without `--method trf` decides whether the race breaks robustness")
+        + &help("`weir fences --for trf` finds the cheapest fences that prevent all such races");
     format!("{place}\na run up to the race (replayed, {steps}):\n\n{}\n\n{next}", picture.trim_end_matches('\n'))
 }
 
@@ -81,20 +81,20 @@ fn how(finding: &Finding<'_>) -> String {
     if finding.options.method == Method::Trf {
         let states = counted(finding.statistics.states, "state");
         return format!(
-            "no store can wait while a later load races with a write: there is no triangular race ({states})\n"
+            "there is no triangular race: no load races with a write while an earlier store is delayed ({states})\n"
         );
     }
     let Some(attacks) = &finding.attacks else { return String::new() };
     let (total, open) = (attacks.total as u64, attacks.open.len() as u64);
     let by_flow = "ruled out by control flow and fences";
-    let by_search = format!("by a complete search ({})", counted(finding.statistics.states, "state"));
+    let by_search = format!("by exhaustive search ({})", counted(finding.statistics.states, "state"));
     let all = match total {
-        1 => "the one pair of a store and a load is".to_owned(),
+        1 => "the only pair of a store and a load is".to_owned(),
         2 => "both pairs of a store and a load are".to_owned(),
         _ => format!("all {} of a store and a load are", counted(total, "pair")),
     };
     match (total, open) {
-        (0, _) => "no store can be delayed past a load: no thread does both\n".to_owned(),
+        (0, _) => "no store can be delayed past a load: no thread has both\n".to_owned(),
         (_, 0) => format!("no store can be delayed past a load: {all} {by_flow}\n"),
         _ if open >= total => format!("{UNNOTICED}{all} ruled out {by_search}\n"),
         _ => {
@@ -111,7 +111,7 @@ fn never_seen(finding: &Finding<'_>) -> String {
 }
 
 /// Some stores can be delayed past loads, but it does not show.
-const UNNOTICED: &str = "no store can be delayed past a load in a way that shows: ";
+const UNNOTICED: &str = "no delay of a store past a load can be observed: ";
 
 fn violated(program: &Program, found: &Evidence, width: usize) -> String {
     let next = help("`weir fences` finds the cheapest repair");
@@ -121,7 +121,7 @@ fn violated(program: &Program, found: &Evidence, width: usize) -> String {
 fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
     let statistics = &finding.statistics;
     let (states, depth) = (counted(statistics.states, "state"), counted(statistics.depth, "step"));
-    let mut text = format!("covered: {states}, by runs of up to {depth}; no violation among them\n");
+    let mut text = format!("explored {states} in runs of up to {depth}; no violation so far\n");
     text += &finding.attacks.as_ref().map_or_else(String::new, |attacks| open_attacks(finding.program, attacks));
     text += &format!("\n{}", help(&format!("{}, or make the model smaller", more(limit))));
     text += &help("a fence between the store and the load of a pair rules it out");
@@ -132,7 +132,7 @@ fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
 pub(crate) fn open_attacks(program: &Program, attacks: &Attacks) -> String {
     let open = attacks.open.len();
     let mut text = format!(
-        "\nstill open: {} of {} of a store and a load, where the store might be delayed past the load\n",
+        "\nundecided: {} of {} of a store and a load that it might be delayed past\n",
         grouped(open as u64),
         counted(attacks.total as u64, "pair")
     );

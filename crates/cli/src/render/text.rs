@@ -64,13 +64,13 @@ pub(crate) fn evidence(program: &Program, evidence: &Evidence, width: usize) -> 
     }
     let steps = counted(checked.run().steps.len() as u64, "step");
     let which =
-        if evidence.cycle.is_some() { "a run that sequential consistency forbids" } else { "a run that gets there" };
+        if evidence.cycle.is_some() { "a run that sequential consistency forbids" } else { "a run that reaches it" };
     let picture = lanes(program, checked.replay(), &LaneOptions { line_width: width, ..LaneOptions::default() });
     text += &format!("\n{which} (replayed, {steps}):\n\n{}\n", picture.trim_end_matches('\n'));
     if let Some(cycle) = &evidence.cycle {
         let cycle = clip(&cycle_text(program, checked.happens_before(), cycle), 2_000);
         text += &format!("\ncycle: {cycle}\n");
-        text += "each of these happens before the next, so without store buffers none could come first\n";
+        text += "each of these happens before the next, so without store buffers none of them could come first\n";
     }
     text
 }
@@ -81,7 +81,7 @@ pub(crate) fn reason(conclusion: &Conclusion, limits: &LimitOptions) -> Option<S
         Conclusion::Holds | Conclusion::Violated(_) => None,
         Conclusion::Refused(diagnostic) => Some(diagnostic.message.clone()),
         Conclusion::Stopped(limit) => Some(limit_text(*limit, limits)),
-        Conclusion::Raced(_) => Some("there is a triangular race, so this method cannot tell".to_owned()),
+        Conclusion::Raced(_) => Some("there is a triangular race, so this method is inconclusive".to_owned()),
     }
 }
 
@@ -99,19 +99,19 @@ pub(crate) fn limit_text(limit: Limit, limits: &LimitOptions) -> String {
         }
         Limit::Interrupted => "interrupted".to_owned(),
         Limit::Extensions => limit.to_string(),
-        Limit::Alarm => "an alarm of the abstraction, for which no run was found".to_owned(),
+        Limit::Alarm => "the over-approximation raised an alarm that no run confirms".to_owned(),
     }
 }
 
 /// How to get further than a limit let the search come.
 pub(crate) fn more(limit: Limit) -> &'static str {
     match limit {
-        Limit::Time => "give it more time with `--timeout`",
-        Limit::Memory => "give it more memory with `--memory`",
+        Limit::Time => "allow more time with `--timeout`",
+        Limit::Memory => "allow more memory with `--memory`",
         Limit::States => "raise the limit with `--states`",
         Limit::Extensions => "allow more rounds with `--lazy-rounds`, use another engine",
-        Limit::Interrupted => "let it run on; `--timeout` and `--memory` end a search by themselves",
-        Limit::Alarm => "use a finer engine",
+        Limit::Interrupted => "let it run longer; `--timeout` and `--memory` limit a search automatically",
+        Limit::Alarm => "use a more precise engine",
     }
 }
 
@@ -142,12 +142,9 @@ pub(crate) fn statistics(statistics: &Statistics) -> String {
         ("states", grouped(statistics.states)),
         ("transitions", grouped(statistics.transitions)),
         ("depth", grouped(statistics.depth)),
-        ("state", format!("{}; all stored states {stored}", counted(statistics.state_bytes, "byte"))),
-        (
-            "memory",
-            memory::peak().map_or_else(|| "not known".to_owned(), |peak| format!("{} at most", size_text(peak))),
-        ),
-        ("time", format!("{} ({} states a second)", time_text(statistics.elapsed), grouped(rate as u64))),
+        ("state", format!("{}; {stored} for all stored states", counted(statistics.state_bytes, "byte"))),
+        ("memory", memory::peak().map_or_else(|| "unknown".to_owned(), |peak| format!("{} peak", size_text(peak)))),
+        ("time", format!("{} ({} states/s)", time_text(statistics.elapsed), grouped(rate as u64))),
     ];
     let lines = rows.map(|(name, value)| format!("  {name:<12} {value}\n"));
     format!("\nstatistics:\n{}", lines.concat())

@@ -73,7 +73,7 @@ fn files_that_cannot_be_read_are_named() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_without_end_is_not_read_to_its_end() {
-    refused(&weir(&["reach", "--from", "weir", "/dev/zero"]), "larger than 32 MiB");
+    refused(&weir(&["reach", "--from", "weir", "/dev/zero"]), "exceeds the maximum size of 32 MiB");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_define_must_name_a_constant_of_the_program() {
     let file = write(&directory, "a.weir", "const N = 1; thread P { let r = N; }");
     refused(&weir(&["reach", "-D", "M=2", &file]), "`M`");
     refused(&weir(&["reach", "-D", "N", &file]), "NAME=VALUE");
-    refused(&weir(&["reach", "-D", "N=1", "-D", "N=2", &file]), "given twice");
+    refused(&weir(&["reach", "-D", "N=1", "-D", "N=2", &file]), "defined twice");
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_goal_that_does_not_exist_lists_those_that_do() {
     for goal in ["0", "3", "Q", "nonsense", "-1", "99999999999999999999"] {
         let argument = format!("--goal={goal}");
         let ran = weir_with_input(&["reach", &argument, "-"], source);
-        refused(&ran, &format!("there is no goal `{goal}`"));
+        refused(&ran, &format!("there is no property `{goal}`"));
         assert!(ran.stderr.contains("1 (forbid P at end_of_p && x == 1), 2 (forbid deadlock), P (assertions of P)"));
     }
     for goal in ["1", "2", "deadlock", "assert", "P"] {

@@ -9,7 +9,7 @@ fn unknown(ran: &Ran, reason: &str, help: &str) {
     ran.assert_no_bug();
     assert_eq!(ran.status, Some(3), "{ran:?}");
     assert!(ran.stdout.starts_with(&format!("unknown under TSO: {reason}")), "{}", ran.stdout);
-    assert!(ran.stdout.contains("covered: ") && ran.stdout.contains(help), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\nexplored ") && ran.stdout.contains(help), "{}", ran.stdout);
 }
 
 #[test]

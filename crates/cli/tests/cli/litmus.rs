@@ -30,7 +30,7 @@ fn folders_are_searched_and_lists_are_followed() {
     let empty = scratch("litmus-empty");
     let nothing = weir(&["litmus", empty.to_str().expect("UTF-8")]);
     assert_eq!(nothing.status, Some(2));
-    assert!(nothing.stderr.contains("no litmus test in this folder"), "{}", nothing.stderr);
+    assert!(nothing.stderr.contains("this folder contains no litmus tests"), "{}", nothing.stderr);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn other_commands_take_litmus_tests() {
     }
     let defined = weir(&["reach", "-D", "N=1", test]);
     assert_eq!(defined.status, Some(2));
-    assert!(defined.stderr.contains("only programs in `.weir` have constants"), "{}", defined.stderr);
+    assert!(defined.stderr.contains("only `.weir` programs have constants"), "{}", defined.stderr);
     let folder = scratch("litmus-witness");
     let saved = folder.join("run.json");
     let saved = saved.to_str().expect("UTF-8");

@@ -23,7 +23,11 @@ fn a_saved_run_replays() {
         let ran = weir(&["replay", &sample(name), &path]);
         assert_eq!(ran.status, Some(0), "{name}: {ran:?}");
         let steps = witness["steps"].as_array().map_or(0, Vec::len);
-        assert!(ran.stdout.starts_with(&format!("ok: {steps} steps under TSO reach the goal: ")), "{}", ran.stdout);
+        assert!(
+            ran.stdout.starts_with(&format!("ok: a run of {steps} steps under TSO reaches this: ")),
+            "{}",
+            ran.stdout
+        );
     }
 }
 
@@ -91,7 +95,7 @@ fn what_the_file_says_of_its_steps_must_be_so() {
     let ran = replay_changed("peterson", "replay-wrong-goal", |witness| {
         witness["goal"]["property"]["text"] = json!("forbid deadlock");
     });
-    is_no(&ran, "the run is about `forbid deadlock`, but property 1 of the program is `forbid P0 at critical");
+    is_no(&ran, "the file is for `forbid deadlock`, but property 1 of the program is `forbid P0 at critical");
     let ran = replay_changed("peterson", "replay-wrong-model", |witness| witness["model"] = json!("sc"));
     is_no(&ran, "step ");
 }

@@ -42,16 +42,16 @@ pub(super) fn misuse(program: &Program, units: &[Unit]) -> Vec<Diagnostic> {
 
 fn misused(edge: &Edge, held: Held) -> Option<Diagnostic> {
     let (wrong, right, text, help) = match edge.instruction {
-        Instruction::Unlock => (Held::NO, Held::YES, "`unlock` without `lock`", "take the lock on every path to here"),
+        Instruction::Unlock => (Held::NO, Held::YES, "`unlock` without `lock`", "lock on every path that leads here"),
         Instruction::Lock => {
-            (Held::YES, Held::NO, "`lock` while the lock is held", "give the lock back on every path to here")
+            (Held::YES, Held::NO, "`lock` while the lock is held", "unlock on every path that leads here")
         }
         _ => return None,
     };
     let diagnostic = if held == wrong {
-        Diagnostic::warning("lock", format!("{text}: this blocks for ever"), edge.span)
+        Diagnostic::warning("lock", format!("{text}: this blocks forever"), edge.span)
     } else if held.may_be(wrong) && held.may_be(right) {
-        Diagnostic::new(Severity::Note, "lock", format!("{text} on some path: that blocks for ever"), edge.span)
+        Diagnostic::new(Severity::Note, "lock", format!("{text} on some path: this can block forever"), edge.span)
     } else {
         return None;
     };
@@ -60,9 +60,9 @@ fn misused(edge: &Edge, held: Held) -> Option<Diagnostic> {
 
 /// The thread may end here, and then does so with the lock held.
 fn kept(body: &Body, edge: &Edge, after: Held) -> Option<Diagnostic> {
-    let warning = Diagnostic::warning("lock", "the thread ends here and keeps the lock", edge.span);
+    let warning = Diagnostic::warning("lock", "the thread ends here while holding the lock", edge.span);
     let is_kept = after == Held::YES && body.is_done(edge.to);
-    is_kept.then(|| warning.help("the others can then neither load nor flush; `unlock` first"))
+    is_kept.then(|| warning.help("other threads can then neither load nor flush; `unlock` first"))
 }
 
 /// For each location, whether the lock may be held there; nothing at all where no run gets to.

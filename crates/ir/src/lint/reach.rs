@@ -32,8 +32,8 @@ pub(super) fn unreachable(units: &[Unit], statements: &Statements) -> Vec<Diagno
 fn unreachable_at(span: Span, label: Option<&String>) -> Diagnostic {
     let what = label.map_or("this".to_owned(), |label| format!("label `{label}`"));
     Diagnostic::warning("unreachable", format!("{what} can never be reached"), span)
-        .label("nothing leads here")
-        .help("remove it, or check the jumps and loops before it")
+        .label("unreachable")
+        .help("remove it, or check the preceding jumps and loops")
 }
 
 /// Where the labels stand that control flow leads to in some copy.
@@ -87,9 +87,9 @@ fn never_taken_at(place: Place, units: &[Unit], span: Span) -> Option<Diagnostic
     let (unit, edge) = (place.unit(units), place.edge(units));
     let is_at_hand = unit.ranges.is_reachable(edge.from);
     let blocks = is_at_hand && edge.instruction.accessed_addresses().next().is_some();
-    let message = if is_at_hand { "this condition can never hold" } else { "no run gets here" };
+    let message = if is_at_hand { "this condition is always false" } else { "no run reaches this" };
     let note = Diagnostic::new(Severity::Note, "never-taken", message, span);
-    (!blocks).then(|| note.label("ruled out by the values that registers and cells can hold"))
+    (!blocks).then(|| note.label("the possible values of registers and cells rule it out"))
 }
 
 fn is_test(instruction: &Instruction) -> bool {

@@ -85,11 +85,11 @@ fn unset_read(register: &Register, span: Span, is_set: bool) -> Diagnostic {
     let name = &register.name;
     let message = match is_set {
         true => format!("`{name}` may be read before it is set"),
-        false => format!("`{name}` is read, but never set"),
+        false => format!("`{name}` is read but never set"),
     };
     Diagnostic::warning("read-before-set", message, span)
         .also(register.span, "declared here")
-        .help(format!("registers start at 0; write `let {name} = 0;` if that is meant"))
+        .help(format!("registers start at 0; write `let {name} = 0;` if that is intended"))
 }
 
 /// The registers that some instruction sets, or that hold arguments.
@@ -154,7 +154,7 @@ impl Life {
     fn verdict(&self, register: &Register) -> Option<Diagnostic> {
         let name = &register.name;
         if self.is_observed && !self.is_set {
-            let message = format!("a property observes `{name}`, but nothing sets it: it is always 0");
+            let message = format!("a property observes `{name}`, but it is never set: its value is always 0");
             return Some(Diagnostic::warning("never-set", message, register.span));
         }
         if self.is_read || self.is_observed || name.starts_with('_') {
@@ -162,10 +162,10 @@ impl Life {
         }
         let (severity, message) = match (self.is_set, self.is_set_by_access) {
             (false, _) => (Severity::Warning, format!("`{name}` is never used")),
-            (true, false) => (Severity::Warning, format!("`{name}` is set, but never read")),
-            (true, true) => (Severity::Note, format!("`{name}` is set, but never read")),
+            (true, false) => (Severity::Warning, format!("`{name}` is set but never read")),
+            (true, true) => (Severity::Note, format!("`{name}` is set but never read")),
         };
-        let help = format!("call it `_{name}` if that is meant");
+        let help = format!("rename it to `_{name}` if that is intended");
         Some(Diagnostic::new(severity, "unused-register", message, register.span).help(help))
     }
 }

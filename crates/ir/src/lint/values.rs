@@ -16,14 +16,14 @@ pub(super) fn divisors(units: &[Unit], statements: &Statements) -> Vec<Diagnosti
         let zero = Range::single(0);
         if !divisors.is_empty() && divisors.iter().all(|&divisor| divisor == zero) {
             let warning = Diagnostic::warning("division-by-zero", "the divisor is always 0", span);
-            found.push(warning.help("dividing by 0 gives 0, and so does its remainder"));
+            found.push(warning.help("division by 0 gives 0, and so does the remainder"));
         } else if let Some(divisor) = divisors.iter().find(suspect) {
             let message = match *divisor == zero {
-                true => "the divisor is 0 in some copies of this".to_owned(),
-                false => format!("the divisor may be 0: it lies in {}..{}", divisor.low, divisor.high),
+                true => "the divisor is 0 in some copies of this instruction".to_owned(),
+                false => format!("the divisor may be 0: its range is {}..{}", divisor.low, divisor.high),
             };
             let note = Diagnostic::new(Severity::Note, "division-by-zero", message, span);
-            found.push(note.help("dividing by 0 gives 0, and so does its remainder"));
+            found.push(note.help("division by 0 gives 0, and so does the remainder"));
         }
     }
     found
@@ -86,9 +86,9 @@ pub(super) fn array_bounds(program: &Program, units: &[Unit], statements: &State
         let is_outside = |(shared, index): &(&Shared, Range)| index.meet(indices(shared)).is_none();
         if let Some((shared, index)) = accesses.first().filter(|_| accesses.iter().all(is_outside)) {
             let (name, last) = (&shared.name, indices(shared).high);
-            let message = format!("the index of `{name}` is always outside the array: {}", shown(*index));
+            let message = format!("the index of `{name}` is always out of bounds: {}", shown(*index));
             let warning = Diagnostic::warning("index-outside", message, span);
-            let help = format!("indices of `{name}` go from 0 to {last}");
+            let help = format!("valid indices of `{name}` are 0 to {last}");
             found.push(warning.also(shared.span, "declared here").help(help));
         }
     }
@@ -149,11 +149,11 @@ fn blocked(
     let name = &shared.name;
     let text = match written(&edge.instruction) {
         Some(value) => format!("writes {}", shown(eval(row, value))),
-        None => "never writes a value of it".to_owned(),
+        None => "never writes a value in that range".to_owned(),
     };
-    let message = format!("this always blocks: `{name}` holds {}, and this {text}", shown(allowed));
+    let message = format!("this always blocks: the range of `{name}` is {}, and this {text}", shown(allowed));
     let warning = Diagnostic::warning("store-outside", message, span);
-    Some(warning.also(shared.span, "the range is declared here").help("a store outside the range waits for ever"))
+    Some(warning.also(shared.span, "the range is declared here").help("a store outside the range blocks forever"))
 }
 
 /// What an instruction writes, if one of its operands says so.

@@ -21,7 +21,7 @@ pub(super) fn check_bodies(program: &Program, errors: &mut Vec<Diagnostic>) {
 
 fn check_parameters(parameters: &[RegId], body: &Body, name: &str, span: Span, errors: &mut Vec<Diagnostic>) {
     if parameters.iter().any(|parameter| parameter.index() >= body.registers.len()) {
-        let message = format!("{name} has a parameter that is no register of it");
+        let message = format!("{name} has a parameter that is not one of its registers");
         errors.push(Diagnostic::error("unknown-register", message, span));
     }
     let mut sorted = parameters.to_vec();
@@ -44,7 +44,7 @@ impl Owner<'_> {
         let exists = |loc: LocId| loc.index() < body.locations.len();
         let joined = body.edges().iter().all(|edge| exists(edge.from) && exists(edge.to));
         if !(joined && exists(body.entry) && body.failed.is_none_or(exists)) {
-            let message = format!("control flow of {} leads to a location that does not exist", self.name);
+            let message = format!("the control flow of {} leads to a location that does not exist", self.name);
             return errors.push(Diagnostic::error("unknown-location", message, span));
         }
         unique(
@@ -62,7 +62,7 @@ impl Owner<'_> {
     fn check_failed(&self, body: &Body, span: Span, errors: &mut Vec<Diagnostic>) {
         let Some(failed) = body.failed else { return };
         if body.edges_from(failed).len() > 0 || failed == body.entry {
-            let what = if failed == body.entry { "starts at" } else { "goes on from" };
+            let what = if failed == body.entry { "starts at" } else { "continues from" };
             let message = format!("{} {what} the location of failed assertions", self.name);
             errors.push(Diagnostic::error("failed-location", message, span));
         }
@@ -79,7 +79,7 @@ impl Owner<'_> {
         let mut known = edge.instruction.defines().all(exists);
         edge.instruction.uses(&mut |register| known &= exists(register));
         if !known {
-            let message = format!("{} uses a register that it does not have", self.name);
+            let message = format!("{} uses a register that does not exist", self.name);
             errors.push(Diagnostic::error("unknown-register", message, edge.span));
         }
     }
@@ -94,8 +94,10 @@ impl Owner<'_> {
             Instruction::Snapshot(loads) => {
                 let registers: BTreeSet<RegId> = loads.iter().map(|(register, _)| *register).collect();
                 if loads.len() < 2 || registers.len() < loads.len() {
-                    let message =
-                        format!("{} loads at once, but not several cells into different registers", self.name);
+                    let message = format!(
+                        "{} has a snapshot that does not load several cells into distinct registers",
+                        self.name
+                    );
                     errors.push(error("snapshot", message));
                 }
             }
@@ -105,11 +107,11 @@ impl Owner<'_> {
                     .extend(self.wrong_call(procedure.index(), arguments.len()).map(|(code, text)| error(code, text)));
             }
             Instruction::Return(_) if !self.is_procedure => {
-                let message = format!("{} returns, but is no procedure", self.name);
+                let message = format!("{} returns, but is not a procedure", self.name);
                 errors.push(error("return-outside", message).help("`terminate` ends a thread"));
             }
             Instruction::Return(_) | Instruction::Terminate if !body.is_done(edge.to) => {
-                let message = format!("{} goes on after an instruction that ends it", self.name);
+                let message = format!("{} continues after an instruction that ends it", self.name);
                 errors.push(error("end-goes-on", message));
             }
             Instruction::Spawn(thread) if thread.index() >= self.program.threads.len() => {

@@ -66,14 +66,14 @@ fn head(cursor: &mut Cursor<'_>) -> Result<Vec<Column>, Refused> {
     loop {
         let token = cursor.peek();
         let number = if token.kind == Kind::Name { thread_number(cursor.text(token)) } else { None };
-        let number = number.ok_or_else(|| cursor.expected("the name of a thread, such as `P0`"))?;
+        let number = number.ok_or_else(|| cursor.expected("a thread name, such as `P0`"))?;
         if let Some(first) = columns.iter().find(|column| column.number == number) {
-            let error = Diagnostic::error("duplicate-thread", format!("there are two columns `P{number}`"), token.span);
+            let error = Diagnostic::error("duplicate-thread", format!("two columns are named `P{number}`"), token.span);
             return Err(error.also(first.span, "the first one").help("number the threads `P0`, `P1`, …").into());
         }
         if columns.len() == MOST_THREADS {
             let message = format!("more than {MOST_THREADS} threads");
-            return Err(Diagnostic::error("too-many-threads", message, token.span).help("use fewer").into());
+            return Err(Diagnostic::error("too-many-threads", message, token.span).help("use fewer threads").into());
         }
         cursor.next();
         columns.push(Column { number, span: token.span, labels: Vec::new(), instructions: Vec::new() });
@@ -145,7 +145,7 @@ fn wrong_arity(found: usize, columns: &[Column], span: Span) -> Diagnostic {
         format!("this row has {found} {more}column{columns_end}, but there are {threads} thread{threads_end}");
     Diagnostic::error("wrong-arity", message, span)
         .also(columns[0].span.to(columns[threads - 1].span), "the threads")
-        .help("part columns by `|`; leave a column empty where a thread does nothing")
+        .help("separate columns with `|`; leave a column empty where a thread does nothing")
 }
 
 fn cell(cursor: &mut Cursor<'_>, architecture: Architecture, column: &mut Column) -> Result<(), Refused> {
@@ -154,7 +154,8 @@ fn cell(cursor: &mut Cursor<'_>, architecture: Architecture, column: &mut Column
         cursor.next();
         let name = cursor.text(token).to_owned();
         if let Some((_, _, first)) = column.labels.iter().find(|(known, _, _)| *known == name) {
-            let error = Diagnostic::error("duplicate-label", format!("there are two labels `{name}`"), token.span);
+            let error =
+                Diagnostic::error("duplicate-label", format!("the label `{name}` is defined twice"), token.span);
             return Err(error.also(*first, "the first one").help("rename one of them").into());
         }
         column.labels.push((name, column.instructions.len(), token.span));

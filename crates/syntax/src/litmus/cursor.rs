@@ -80,7 +80,7 @@ impl<'s> Cursor<'s> {
             _ => format!("`{}`", self.text(token)),
         };
         let code = if token.kind == Kind::End { "truncated" } else { "unexpected" };
-        Diagnostic::error(code, format!("expected {what}, but there is {found}"), token.span)
+        Diagnostic::error(code, format!("expected {what}, found {found}"), token.span)
     }
 
     /// From the start of a word to the end of the last one read.

@@ -155,7 +155,7 @@ impl<'s> Reader<'s> {
         self.at += 1;
         self.take(|c| c != '"');
         if self.rest().is_empty() {
-            let error = Diagnostic::error("truncated", "this text is not closed", Span::new(start, start + 1));
+            let error = Diagnostic::error("truncated", "this string is not closed", Span::new(start, start + 1));
             return Err(error.help("close it with `\"`").into());
         }
         self.at += 1;
@@ -170,14 +170,14 @@ impl<'s> Reader<'s> {
 }
 
 fn wrong_header(word: &str, span: Span, is_end: bool) -> Diagnostic {
-    let help = "the first word is the instruction set: `X86 SB` or `X86_64 SB`";
+    let help = "begin with the instruction set and a name: `X86 SB` or `X86_64 SB`";
     let message = match word {
-        "" if is_end => "this is no litmus test: the file is empty".to_owned(),
+        "" if is_end => "this is not a litmus test: the file is empty".to_owned(),
         "" => "a litmus test starts with its instruction set and its name".to_owned(),
         _ if word.eq_ignore_ascii_case("x86") || word.eq_ignore_ascii_case("x86_64") => {
-            format!("the instruction set is written `{}`, not `{word}`", word.to_ascii_uppercase())
+            format!("the instruction set must be written `{}`, not `{word}`", word.to_ascii_uppercase())
         }
-        _ => format!("litmus tests of `{word}` cannot be read, only those of `X86` and `X86_64`"),
+        _ => format!("litmus tests for `{word}` are not supported, only those for `X86` and `X86_64`"),
     };
     Diagnostic::error("litmus-header", message, span).help(help)
 }

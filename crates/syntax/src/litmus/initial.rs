@@ -84,17 +84,17 @@ fn check_length(place: &Place, length: Option<usize>, values: &[Constant], span:
     let fail = |message: String, help: &str| Err(Diagnostic::error("wrong-array", message, span).help(help).into());
     match (place, length) {
         (Place::Cell(cell), None) if cell.index.is_some() => {
-            fail("an element cannot be set by itself".into(), "set all elements, as in `int x[2]={1,2}`")
+            fail("a single element cannot be initialized".into(), "initialize all elements, as in `int x[2]={1,2}`")
         }
-        (_, Some(0)) => fail("an array has at least one element".into(), "write the number of its elements"),
+        (_, Some(0)) => fail("an array needs at least one element".into(), "give the number of elements"),
         (_, Some(length)) if length > MOST_ELEMENTS => {
-            fail(format!("an array has at most {MOST_ELEMENTS} elements"), "write a smaller number")
+            fail(format!("an array can have at most {MOST_ELEMENTS} elements"), "use a smaller number")
         }
         (_, Some(length)) if !values.is_empty() && values.len() != length => {
-            fail(format!("{} values for {length} elements", values.len()), "give each element a value")
+            fail(format!("{} values for {length} elements", values.len()), "give one value per element")
         }
         (_, None) if values.len() > 1 => {
-            fail("several values for one place".into(), "declare an array, as in `int x[2]={1,2}`")
+            fail("several values for a single register or cell".into(), "declare an array, as in `int x[2]={1,2}`")
         }
         _ => Ok(()),
     }

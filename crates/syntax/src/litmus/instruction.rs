@@ -45,15 +45,15 @@ fn operation(cursor: &mut Cursor<'_>) -> Result<(Operation, Option<u32>), Refuse
 
 fn unknown_instruction(name: &str, span: Span) -> Diagnostic {
     if mnemonic::is_beyond_tso(name) {
-        let message = format!("`{name}` is not part of the memory model: TSO speaks of ordinary loads and stores");
+        let message = format!("`{name}` is not supported: the memory model covers only ordinary loads and stores");
         return Diagnostic::error("unsupported-instruction", message, span)
-            .help("non-temporal stores, cache control and string moves are left out; use ordinary instructions");
+            .help("non-temporal stores, cache control and string moves are not modelled; use ordinary instructions");
     }
     let error = Diagnostic::error("unknown-instruction", format!("unknown instruction `{name}`"), span);
     let lower = name.to_ascii_lowercase();
     match nearest(&lower, mnemonic::known_names()) {
         Some(near) => error.help(format!("did you mean `{}`?", as_written(near, name))),
-        None => error.help("known are moves, arithmetic, comparisons, jumps, exchanges, fences and `LOCK`"),
+        None => error.help("supported are moves, arithmetic, comparisons, jumps, exchanges, fences and `LOCK`"),
     }
 }
 
@@ -121,10 +121,10 @@ fn no_operand(cursor: &Cursor<'_>, token: Token) -> Diagnostic {
     if token.kind == Kind::Name {
         let name = cursor.text(token);
         if ["BYTE", "WORD", "DWORD", "QWORD", "PTR"].iter().any(|size| name.eq_ignore_ascii_case(size)) {
-            let help = "leave sizes out: they are those of registers, or of the instruction's last letter (`MOVL`)";
+            let help = "leave out the size: it follows from the registers, or from the instruction's suffix (`MOVL`)";
             return error.help(help);
         }
-        return error.help(format!("for what the cell `{name}` holds write `[{name}]` or `({name})`"));
+        return error.help(format!("to read the cell `{name}`, write `[{name}]` or `({name})`"));
     }
     error
 }
@@ -172,8 +172,8 @@ fn scaled_index(cursor: &mut Cursor<'_>) -> Result<Option<(RegisterName, Value)>
 fn no_address(cursor: &Cursor<'_>) -> Diagnostic {
     let token = cursor.peek();
     if token.kind == Kind::Name {
-        let message = format!("mixed sizes: this accesses `{}` from its middle on", cursor.text(token));
-        let help = "Weir models whole cells; elements of an array are reached by a register, as in `4(%rax)`";
+        let message = format!("mixed sizes: this access starts in the middle of `{}`", cursor.text(token));
+        let help = "Weir models whole cells; access array elements through a register, as in `4(%rax)`";
         return Diagnostic::error("mixed-size", message, token.span).help(help);
     }
     let error = cursor.expected("a cell or a register");
@@ -190,7 +190,7 @@ fn check_arity(instruction: &Instruction) -> Result<(), Refused> {
         return Ok(());
     }
     let plural = if wanted == 1 { "" } else { "s" };
-    let message = format!("this instruction takes {wanted} operand{plural}, and has {found}");
+    let message = format!("this instruction takes {wanted} operand{plural}, but has {found}");
     Err(Diagnostic::error("wrong-operands", message, instruction.span).into())
 }
 
@@ -219,7 +219,7 @@ fn check_operands(instruction: &Instruction, architecture: Architecture) -> Resu
     let (operation, operands) = (instruction.operation, &instruction.operands);
     if operands.iter().filter(is_memory).count() > 1 {
         return fail(
-            "x86 instructions have at most one operand in memory",
+            "an x86 instruction can have at most one memory operand",
             instruction.span,
             "load it into a register first",
         );
@@ -228,8 +228,8 @@ fn check_operands(instruction: &Instruction, architecture: Architecture) -> Resu
     let reads_only = matches!(operation, Operation::Compare(_) | Operation::Read);
     if matches!(destination.kind, OperandKind::Immediate(_)) && !reads_only {
         let order = match architecture {
-            Architecture::X86 => "in tests of `X86` the destination comes first: `MOV [x],$1`",
-            Architecture::X86_64 => "in tests of `X86_64` the destination comes last: `movl $1,(x)`",
+            Architecture::X86 => "in `X86` tests the destination comes first: `MOV [x],$1`",
+            Architecture::X86_64 => "in `X86_64` tests the destination comes last: `movl $1,(x)`",
         };
         return fail("a number cannot be the destination", destination.span, order);
     }
@@ -242,16 +242,16 @@ fn check_operands(instruction: &Instruction, architecture: Architecture) -> Resu
             "write it as in `LOCK CMPXCHG [x],EBX`",
         ),
         Operation::Exchange | Operation::UnlockedExchange if matches!(source.kind, OperandKind::Immediate(_)) => {
-            fail("a number cannot be exchanged", source.span, "put it into a register first")
+            fail("a number cannot be an operand of an exchange", source.span, "load it into a register first")
         }
         Operation::MoveIf(_) | Operation::LoadAddress if !matches!(destination.kind, OperandKind::Register(_)) => {
             fail("the destination must be a register", destination.span, "write the result to memory with `MOV`")
         }
         Operation::LoadAddress if !is_memory(&source) => {
-            fail("the source must be in memory", source.span, "write it as in `LEA EAX,[x]`")
+            fail("the source must be a memory operand", source.span, "write it as in `LEA EAX,[x]`")
         }
         Operation::Shift(_) if !matches!(source.kind, OperandKind::Immediate(Constant::Number(_))) => {
-            fail("shifts are by a number here", source.span, "write the number, as in `SHL EAX,$1`")
+            fail("the shift count must be a constant", source.span, "write a number, as in `SHL EAX,$1`")
         }
         _ => Ok(()),
     }
@@ -265,11 +265,11 @@ fn check_lock(instruction: &Instruction, lock: Span) -> Result<(), Refused> {
     if instruction.operation.is_lockable() && (destination_is_memory || exchange) {
         return Ok(());
     }
-    let message = "`LOCK` cannot stand before this instruction";
+    let message = "`LOCK` cannot be applied to this instruction";
     Err(Diagnostic::error("wrong-lock", message, lock)
-        .also(instruction.span, "this does not read and then write a cell")
+        .also(instruction.span, "this is not a read-modify-write of a cell")
         .help(
-            "lock `ADD`, `INC`, `XADD`, `CMPXCHG` and the like with a cell as destination; for a fence write `MFENCE`",
+            "`LOCK` needs `ADD`, `INC`, `XADD`, `CMPXCHG` or the like, with a cell as destination; for a fence, write `MFENCE`",
         )
         .into())
 }

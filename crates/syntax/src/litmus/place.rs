@@ -36,8 +36,8 @@ pub(super) fn place(cursor: &mut Cursor<'_>) -> Result<Place, Refused> {
         return Ok(Place::Cell(cell));
     }
     if cursor.peek().kind == Kind::Register {
-        let error = Diagnostic::error("no-thread", "whose register is this?", cursor.peek().span);
-        return Err(error.help("write the number of the thread before it, as in `0:EAX`").into());
+        let error = Diagnostic::error("no-thread", "this register does not name its thread", cursor.peek().span);
+        return Err(error.help("put the number of the thread before it, as in `0:EAX`").into());
     }
     Ok(Place::Cell(cell(cursor)?))
 }
@@ -49,13 +49,13 @@ fn register(cursor: &mut Cursor<'_>) -> Result<Place, Refused> {
         _ => thread_number(cursor.text(first)),
     };
     let number = number.ok_or_else(|| {
-        Diagnostic::error("no-thread", "this is no number of a thread", first.span).help("threads count from 0")
+        Diagnostic::error("no-thread", "this is not a thread number", first.span).help("threads are numbered from 0")
     })?;
     cursor.expect(Kind::Colon, "`:`")?;
     let token = cursor.peek();
     let name = register_name(cursor, token).ok_or_else(|| {
-        let error = cursor.expected("the name of a register");
-        error.help("registers are those of x86, such as `EAX`, `rbx` or `r8d`, or the test's own, such as `%a`")
+        let error = cursor.expected("a register name");
+        error.help("use an x86 register, such as `EAX`, `rbx` or `r8d`, or a symbolic one, such as `%a`")
     })?;
     cursor.next();
     Ok(Place::Register(number, name))
@@ -75,11 +75,11 @@ pub(super) fn register_name(cursor: &Cursor<'_>, token: Token) -> Option<Registe
 }
 
 fn cell(cursor: &mut Cursor<'_>) -> Result<CellName, Refused> {
-    let token = cursor.expect(Kind::Name, "the name of a cell, such as `x`, or a register, such as `0:EAX`")?;
+    let token = cursor.expect(Kind::Name, "a cell name, such as `x`, or a register, such as `0:EAX`")?;
     let name = cursor.text(token).to_owned();
     let index = if cursor.peek().kind == Kind::LeftBracket {
         cursor.next();
-        let index = cursor.count("the number of an element")?;
+        let index = cursor.count("an element number")?;
         cursor.expect(Kind::RightBracket, "`]`")?;
         Some(index)
     } else {
@@ -97,7 +97,7 @@ pub(super) fn constant(cursor: &mut Cursor<'_>) -> Result<Constant, Refused> {
             Ok(Constant::Number(value))
         }
         Kind::Name => Ok(Constant::Address(cell(cursor)?)),
-        _ => Err(cursor.expected("a number or the name of a cell").into()),
+        _ => Err(cursor.expected("a number or a cell name").into()),
     }
 }
 

@@ -65,7 +65,7 @@ fn constraint(cursor: &mut Cursor<'_>) -> Result<(Quantifier, Proposition), Refu
     if cursor.is_word("observed") {
         return Err(cursor
             .expected("`exists`, `~exists` or `forall`")
-            .help("lists of observed states cannot be read")
+            .help("lists of observed states are not supported")
             .into());
     }
     Ok((quantifier, Parser::new(cursor).or()?))
@@ -77,7 +77,7 @@ fn skip_kinds(cursor: &mut Cursor<'_>) -> Result<(), Refused> {
         return Ok(());
     }
     while cursor.peek().kind != Kind::End {
-        cursor.expect(Kind::Name, "the name of a model")?;
+        cursor.expect(Kind::Name, "a model name")?;
         cursor.expect(Kind::Colon, "`:`")?;
         cursor.eat(Kind::Not);
         if !cursor.eat_word("exists") && !cursor.eat_word("forall") {
@@ -164,7 +164,8 @@ impl<'c, 's> Parser<'c, 's> {
     fn atom(&mut self) -> Result<Proposition, Refused> {
         let start = self.cursor.peek();
         if self.cursor.is_word("fault") && self.cursor.ahead(1).kind == Kind::LeftParen {
-            let error = Diagnostic::error("unsupported-condition", "faults do not occur in these programs", start.span);
+            let error =
+                Diagnostic::error("unsupported-condition", "conditions on faults are not supported", start.span);
             return Err(error.help("conditions compare registers and cells with values, as in `0:EAX=1`").into());
         }
         let left = place(self.cursor)?;

@@ -171,9 +171,9 @@ impl Lexer<'_> {
             return Ok(*kind);
         }
         let span = Span::new(self.at, self.at + first.len_utf8());
-        let message = format!("`{}` has no meaning in a litmus test", first.escape_debug());
+        let message = format!("unexpected character `{}`", first.escape_debug());
         Err(Diagnostic::error("unknown-character", message, span)
-            .help("remove it, or put it into a comment `(* … *)`")
+            .help("remove it, or put it in a comment `(* … *)`")
             .into())
     }
 
@@ -213,7 +213,7 @@ impl Lexer<'_> {
         let wrong = || {
             let span = Span::new(start, self.at);
             let written = &self.text[start..self.at];
-            Diagnostic::error("bad-number", format!("`{written}` is no number of at most 64 bits"), span)
+            Diagnostic::error("bad-number", format!("`{written}` is not a 64-bit number"), span)
                 .help("numbers are decimal (`12`) or hexadecimal (`0x1f`)")
         };
         value.ok_or_else(|| wrong().into())

@@ -24,7 +24,7 @@ pub(super) fn lex(source: &Source) -> Result<Vec<Token<'_>>, Vec<Diagnostic>> {
             Ok(kind) => {
                 if matches!(kind, Kind::Name | Kind::Register) && range.len() > MAX_NAME_BYTES {
                     let error = Diagnostic::error("name-too-long", "this name is too long", span);
-                    sink.error(error.help(format!("at most {MAX_NAME_BYTES} letters")));
+                    sink.error(error.help(format!("use at most {MAX_NAME_BYTES} characters")));
                 }
                 words.push(Token { kind, text: &text[range], span, frame: 0 });
             }

@@ -92,11 +92,11 @@ impl<'s> Expander<'s> {
 
     fn define(&mut self, start: Token<'s>, stack: &mut Vec<Pending<'s>>, end: Token<'s>) -> Expand<()> {
         if stack.len() > 1 {
-            return Err(error("macro-in-macro", "a macro cannot be defined inside another one", start.span));
+            return Err(error("macro-in-macro", "a macro cannot be defined inside another macro", start.span));
         }
-        let name = wanted(stack, Kind::Name, "the name of the macro", end)?;
+        let name = wanted(stack, Kind::Name, "a macro name", end)?;
         if let Some(first) = self.macros.get(name.text) {
-            let message = format!("two macros are called `{}`", name.text);
+            let message = format!("macro `{}` is defined twice", name.text);
             return Err(also(error("duplicate-name", message, name.span), first.span, "the first one"));
         }
         let parameters = self.parameters(stack, end)?;
@@ -106,11 +106,11 @@ impl<'s> Expander<'s> {
             match word.kind {
                 Kind::EndMacro => break,
                 Kind::Macro => {
-                    return Err(error("macro-in-macro", "a macro cannot be defined inside another one", word.span));
+                    return Err(error("macro-in-macro", "a macro cannot be defined inside another macro", word.span));
                 }
                 Kind::Eof => {
                     let message = format!("macro `{}` is never closed", name.text);
-                    let error = also(error("missing-endmacro", message, end.span), start.span, "it begins here");
+                    let error = also(error("missing-endmacro", message, end.span), start.span, "it starts here");
                     return Err(Box::new(error.help("close it with `endmacro`")));
                 }
                 _ => body.push(word),
@@ -129,10 +129,10 @@ impl<'s> Expander<'s> {
         }
         loop {
             if word.kind != Kind::Name {
-                return Err(unexpected("the name of a parameter", word));
+                return Err(unexpected("a parameter name", word));
             }
             if let Some(first) = parameters.iter().find(|first| first.text == word.text) {
-                let message = format!("two parameters are called `{}`", word.text);
+                let message = format!("parameter `{}` is declared twice", word.text);
                 return Err(also(error("duplicate-name", message, word.span), first.span, "the first one"));
             }
             parameters.push(word);
@@ -155,11 +155,11 @@ impl<'s> Expander<'s> {
         let arguments = self.arguments(name, stack, end)?;
         if arguments.len() != called.parameters.len() {
             let (wanted, given) = (called.parameters.len(), arguments.len());
-            let message = format!("macro `{}` has {wanted} parameters, and {given} arguments are given", name.text);
+            let message = format!("macro `{}` takes {wanted} arguments, not {given}", name.text);
             return Err(also(error("wrong-arity", message, name.span), called.span, "defined here"));
         }
         if stack.len() >= MAX_CALLS || self.calls.len() >= MAX_WORK {
-            return Err(error("program-too-large", "macros are called too deep or too often", name.span));
+            return Err(error("program-too-large", "macro calls are nested too deep or too numerous", name.span));
         }
         self.calls.push((name.span, name.frame));
         let frame = self.calls.len() as u32;
@@ -171,7 +171,7 @@ impl<'s> Expander<'s> {
                 None => words.push(Token { frame, ..word }),
             }
             if words.len() > MAX_WORK {
-                return Err(error("program-too-large", "what this call stands for is too long", name.span));
+                return Err(error("program-too-large", "the expansion of this call is too long", name.span));
             }
         }
         stack.push(Pending { words: words.into(), at: 0, name: Some(name.text) });
@@ -190,7 +190,7 @@ impl<'s> Expander<'s> {
                 Kind::CloseParen => open -= 1,
                 Kind::Eof => {
                     let message = format!("the call of macro `{}` is never closed", name.text);
-                    return Err(also(error("unexpected-word", message, end.span), name.span, "it begins here"));
+                    return Err(also(error("unexpected-word", message, end.span), name.span, "it starts here"));
                 }
                 Kind::Macro | Kind::EndMacro => return Err(unexpected("an argument", word)),
                 _ => {}
@@ -238,14 +238,14 @@ fn unexpected(what: &str, word: Token<'_>) -> Box<Diagnostic> {
     };
     let mut error = error("unexpected-word", format!("expected {what}, found {found}"), word.span);
     if word.kind.text().is_some_and(|text| text.starts_with(|first: char| first.is_ascii_lowercase())) {
-        error.help = Some(format!("`{}` is a word of the language: choose another name", word.text));
+        error.help = Some(format!("`{}` is a keyword; choose another name", word.text));
     }
     error
 }
 
 fn too_large(word: Token<'_>, has_calls: bool) -> Box<Diagnostic> {
-    let what = if has_calls { "with its macros written out, the program" } else { "the program" };
-    let message = format!("{what} has more than {MAX_WORK} words");
+    let what = if has_calls { "after macro expansion, the program" } else { "the program" };
+    let message = format!("{what} has more than {MAX_WORK} tokens");
     let error = Diagnostic::error("program-too-large", message, word.span);
     Box::new(error.help("make it smaller"))
 }

@@ -15,13 +15,13 @@ pub(super) fn value(word: Word<'_>) -> Result<Value, Box<Diagnostic>> {
     let text = word.text;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        let error = Diagnostic::error("bad-number", format!("`{text}` is no number"), word.span);
-        let help = "Trencher would read the digits and drop the rest; a name begins with something else";
-        return Err(Box::new(error.label("begins like one").help(help)));
+        let error = Diagnostic::error("bad-number", format!("`{text}` is not a number"), word.span);
+        let help = "Trencher would read the digits and ignore the rest; a name must not start with a digit";
+        return Err(Box::new(error.label("starts like a number").help(help)));
     }
     text.parse::<i32>().map(Value::from).map_err(|_| {
-        let message = format!("`{text}` does not fit the 32 bits of Trencher's values");
-        let help = format!("numbers go from {} to {}", i32::MIN, i32::MAX);
+        let message = format!("`{text}` does not fit in Trencher's 32-bit values");
+        let help = format!("numbers range from {} to {}", i32::MIN, i32::MAX);
         Box::new(Diagnostic::error("number-too-large", message, word.span).help(help))
     })
 }

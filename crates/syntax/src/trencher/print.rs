@@ -63,8 +63,8 @@ fn name_states(thread: &mut Thread, mut states: Names) -> Names {
 fn refused_parts(program: &Program) -> Vec<Diagnostic> {
     let nonzero = program.shared.iter().filter(|shared| shared.initial.iter().any(|&value| value != 0));
     let initial = nonzero.map(|shared| {
-        let message = format!("`{}` does not start at 0, as every cell does in Trencher's language", shared.name);
-        let help = "let it start at 0, and store what it differs by: `x - 7` instead of `x`";
+        let message = format!("`{}` does not start at 0, but in Trencher's language every cell does", shared.name);
+        let help = "let it start at 0, and store the difference: `x - 7` instead of `x`";
         Refusal::new(message, help).at(shared.span)
     });
     let many = program.threads.iter().filter(|thread| thread.multiplicity == Multiplicity::Arbitrary);
@@ -153,8 +153,8 @@ impl<'p> ThreadPrinter<'p> {
             Instruction::Load { register, address } => format!("read {} {}", self.register(*register), expr(address)?),
             Instruction::Snapshot(_) => {
                 let help =
-                    "load the cells one by one, or between `lock` and `unlock`, which flush: both change the program";
-                return Err(Refusal::new("Trencher's language has no loads of several cells in one step", help));
+                    "load them one by one, or between `lock` and `unlock`; either changes the program's behaviour";
+                return Err(Refusal::new("Trencher's language cannot load several cells in one step", help));
             }
             Instruction::Assign { register, value } => format!("local {} {}", self.register(*register), expr(value)?),
             Instruction::Assume(condition) => format!("check {}", expr(condition)?),
@@ -170,11 +170,11 @@ impl<'p> ThreadPrinter<'p> {
             }
             Instruction::Havoc { register, range } => return self.choice(edge, *register, *range),
             Instruction::Call { .. } | Instruction::Return(_) => {
-                return Err(Refusal::new("Trencher's language has no procedures", "write the call out"));
+                return Err(Refusal::new("Trencher's language has no procedures", "inline the call by hand"));
             }
             Instruction::Spawn(_) => {
-                let help = "declare the thread to run from the start";
-                return Err(Refusal::new("Trencher's language starts no threads", help));
+                let help = "declare the thread so that it runs from the start";
+                return Err(Refusal::new("Trencher's language cannot start threads", help));
             }
         };
         self.line(&from, &to, &line);
@@ -192,7 +192,7 @@ impl<'p> ThreadPrinter<'p> {
     fn choice(&mut self, edge: &Edge, register: RegId, range: Range) -> Result<(), Refusal> {
         if range.extent() >= MAX_CHOICES {
             let message = format!("a choice among more than {MAX_CHOICES} values");
-            return Err(Refusal::new(message, "narrow the range: each value is a line of its own"));
+            return Err(Refusal::new(message, "narrow the range; each value takes a line of its own"));
         }
         for value in range.low..=range.high {
             let value = self.expr(&RegExpr::Const(value))?;

@@ -44,8 +44,8 @@ pub fn parse(source: &Source) -> Result<Parsed, Vec<Diagnostic>> {
     let properties = final_states(&finals).into_iter().collect();
     let program = Program { source: source.clone(), shared, threads, properties, ..Program::default() };
     for cell in memory_size.iter().flat_map(|&size| cells::beyond(&program, size)) {
-        let message = format!("address {} is beyond the stated memory size", cell.address);
-        let help = "Weir has a cell for every address; Trencher has not";
+        let message = format!("address {} is beyond the declared memory size", cell.address);
+        let help = "Weir has a cell for every address, but Trencher does not";
         sink.warning(Diagnostic::warning("beyond-memory", message, cell.span).help(help));
     }
     sink.finish().map(|warnings| Parsed { program, warnings })
@@ -88,7 +88,7 @@ impl<'s> Reader<'s> {
                 _ => {
                     let message = format!("expected `thread`, found `{}`", shown(word.text));
                     let error = Diagnostic::error("unexpected-word", message, word.span);
-                    let help = "a program is a list of `thread NAME … end`; comments begin with `#`";
+                    let help = "a program is a list of `thread NAME … end`; comments start with `#`";
                     let guess = nearest(word.text, ["thread", "memory_size"]);
                     self.sink.error(error.help(guess.map_or(help.into(), |guess| format!("did you mean `{guess}`?"))));
                     self.words.skip_line();
@@ -97,8 +97,8 @@ impl<'s> Reader<'s> {
             }
         }
         if self.threads.is_empty() && !self.sink.failed() {
-            let error = Diagnostic::error("no-thread", "there is no thread in this program", self.words.place());
-            self.sink.error(error.help("a thread is `thread NAME`, `initial STATE`, transitions, `end`"));
+            let error = Diagnostic::error("no-thread", "the program has no threads", self.words.place());
+            self.sink.error(error.help("a thread consists of `thread NAME`, `initial STATE`, transitions and `end`"));
         }
         memory_size
     }
@@ -110,12 +110,12 @@ impl<'s> Reader<'s> {
 
     fn thread(&mut self) {
         let start = self.words.next().map_or(Span::default(), |word| word.span);
-        let (name, span) = match self.operand("the name of the thread") {
+        let (name, span) = match self.operand("a thread name") {
             Ok(word) => (word.text, start.to(word.span)),
             Err(Failed) => ("", start),
         };
         if let Some(other) = self.threads.iter().find(|thread| thread.name == name) {
-            let error = Diagnostic::error("duplicate-name", format!("two threads are called `{}`", shown(name)), span);
+            let error = Diagnostic::error("duplicate-name", format!("two threads are named `{}`", shown(name)), span);
             self.sink.error(error.also(other.span, "the first one").help("rename one of them"));
         }
         let mut automaton = Automaton::default();
@@ -128,7 +128,7 @@ impl<'s> Reader<'s> {
                 return;
             }
             let error = Diagnostic::error("no-initial", format!("thread `{}` has no initial state", shown(name)), span);
-            self.sink.error(error.help("say where it starts: `initial STATE`"));
+            self.sink.error(error.help("add `initial STATE`"));
             return;
         };
         let id = ThreadId::new(self.threads.len());
@@ -170,7 +170,7 @@ impl<'s> Reader<'s> {
         let found = self.words.peek().map_or("the end of the file".to_string(), |word| format!("`{}`", word.text));
         let message = format!("thread `{}` is not closed: expected `end`, found {found}", shown(name));
         let error = Diagnostic::error("missing-end", message, self.words.place());
-        self.sink.error(error.also(start, "the thread begins here").help("close it with `end`"));
+        self.sink.error(error.also(start, "the thread starts here").help("close it with `end`"));
     }
 
     /// `initial STATE` or `final STATE`.
@@ -180,9 +180,9 @@ impl<'s> Reader<'s> {
         let loc = automaton.state(state);
         let place = if directive.text == "initial" { &mut automaton.initial } else { &mut automaton.last };
         if let Some((_, first)) = place.replace((loc, state.span)) {
-            let message = format!("the thread has two states marked `{}`", directive.text);
+            let message = format!("the thread has more than one `{}`", directive.text);
             let error = Diagnostic::error("duplicate-initial", message, state.span).also(first, "the first one");
-            self.sink.error(error.help("leave one of them out"));
+            self.sink.error(error.help("remove one of them"));
         }
         Ok(())
     }
@@ -190,8 +190,8 @@ impl<'s> Reader<'s> {
     fn transition(&mut self, automaton: &mut Automaton) -> Read<()> {
         let start = self.words.place();
         self.words.next();
-        let from = self.operand("the state it starts from")?;
-        let to = self.operand("the state it leads to")?;
+        let from = self.operand("the source state")?;
+        let to = self.operand("the target state")?;
         let (from, to) = (automaton.state(from), automaton.state(to));
         let instruction = self.instruction(automaton)?;
         self.edges += 1;
@@ -243,9 +243,9 @@ impl<'s> Reader<'s> {
         let word = self.operand("a register")?;
         if numbers::is_meant(word.text) || operator(word.text).is_some() {
             let kind = if numbers::is_meant(word.text) { "number" } else { "operator" };
-            let message = format!("`{}` is a {kind}, so it cannot be set", shown(word.text));
+            let message = format!("`{}` is a {kind}, not a register", shown(word.text));
             let error = Diagnostic::error("not-a-register", message, word.span);
-            self.sink.error(error.help("`read` and `local` name the register first"));
+            self.sink.error(error.help("`read` and `local` take the register first"));
             return Err(Failed);
         }
         Ok(automaton.register(word))
@@ -256,7 +256,7 @@ impl<'s> Reader<'s> {
         if depth > MAX_NESTING {
             let message = format!("nested more than {MAX_NESTING} deep");
             let error = Diagnostic::error("too-deep", message, word.span);
-            self.sink.error(error.help("compute it in several steps, by way of registers"));
+            self.sink.error(error.help("compute it in several steps, using registers"));
             return Err(Failed);
         }
         if numbers::is_meant(word.text) {
@@ -284,8 +284,8 @@ impl<'s> Reader<'s> {
     fn power(&mut self, base: &RegExpr, exponent: &RegExpr, word: Word<'_>) -> Read<RegExpr> {
         let count = exponent.constant().filter(|count| (0..=MAX_EXPONENT).contains(count));
         let (Some(count), Expr::Const(_) | Expr::Leaf(_)) = (count, base) else {
-            let message = format!("`^` takes a register or number, and a number from 0 to {MAX_EXPONENT}");
-            self.sink.error(Diagnostic::error("bad-power", message, word.span).help("write the product out"));
+            let message = format!("`^` takes a register or number and an exponent from 0 to {MAX_EXPONENT}");
+            self.sink.error(Diagnostic::error("bad-power", message, word.span).help("write out the product"));
             return Err(Failed);
         };
         let factors = (0..count).map(|_| base.clone());
@@ -313,7 +313,7 @@ impl<'s> Reader<'s> {
         let behind = self.words.previous();
         let message = format!("expected {what}, found {found}");
         let error = Diagnostic::error("unexpected-word", message, Span { start: behind.end, end: behind.end });
-        self.sink.error(error.label(format!("{what} belongs here")));
+        self.sink.error(error.label(format!("expected {what} here")));
         Err(Failed)
     }
 
@@ -323,7 +323,7 @@ impl<'s> Reader<'s> {
         let error = match nearest(word.text, DIRECTIVES) {
             Some(guess) => error.help(format!("did you mean `{guess}`?")),
             None if word.starts_line => error,
-            None => error.help("does the instruction have an operand too many?"),
+            None => error.help("the instruction may have too many operands"),
         };
         self.sink.error(error);
         Failed

@@ -15,13 +15,14 @@ pub(super) fn check(name: &str, body: &Body, initial: Span, sink: &mut Sink) {
     let label = |loc: LocId| body.locations[loc.index()].labels[0].as_str();
     if !edges.is_empty() && !sources.contains(&body.entry) {
         let state = label(body.entry);
-        let message = format!("no transition leaves `{state}`, so thread `{name}` never does anything");
+        let message = format!("no transition leaves `{state}`, so thread `{name}` does nothing");
         let error = Diagnostic::error("unknown-state", message, initial);
         let mut starts: Vec<LocId> = sources.iter().copied().filter(|loc| !led_to.contains(loc)).collect();
         starts.sort_unstable();
         let guess = nearest(state, sources.iter().map(|&loc| label(loc))).or(starts.first().map(|&loc| label(loc)));
-        let help =
-            guess.map_or("name a state that transitions leave".to_string(), |guess| format!("did you mean `{guess}`?"));
+        let help = guess.map_or("name a state that has outgoing transitions".to_string(), |guess| {
+            format!("did you mean `{guess}`?")
+        });
         sink.error(error.help(help));
         return;
     }
@@ -33,9 +34,9 @@ pub(super) fn check(name: &str, body: &Body, initial: Span, sink: &mut Sink) {
             let message = format!("no transition leads to `{state}`");
             let warning = Diagnostic::warning("unreached-state", message, body.locations[loc.index()].span);
             let help = match (nearest(state, dead_ends.iter().copied()), meant(state, states())) {
-                (Some(guess), _) => format!("did you mean `{guess}`? That has no way out"),
+                (Some(guess), _) => format!("did you mean `{guess}`, which has no outgoing transitions?"),
                 (None, Some(guess)) => format!("did you mean `{guess}`?"),
-                (None, None) => "is it misspelt, here or where it should be led to?".to_string(),
+                (None, None) => "check the spelling, here and where transitions should lead to it".to_string(),
             };
             sink.warning(warning.label("never reached").help(help));
         }
@@ -46,7 +47,7 @@ pub(super) fn check(name: &str, body: &Body, initial: Span, sink: &mut Sink) {
         if uses == 1
             && let Some(guess) = meant(label(loc), with_ways_out)
         {
-            let message = format!("no transition leaves `{}`, and only this one leads there", label(loc));
+            let message = format!("no transition leaves `{}`, and only this one leads to it", label(loc));
             let warning = Diagnostic::warning("misspelt-state", message, body.locations[loc.index()].span);
             sink.warning(warning.help(format!("did you mean `{guess}`?")));
         }

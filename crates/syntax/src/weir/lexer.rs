@@ -85,5 +85,5 @@ fn open_comment(span: Span) -> Diagnostic {
     let start = Span::new(span.start as usize, span.start as usize + 2);
     Diagnostic::error("unterminated-comment", "this comment is never closed", start)
         .label("opened here")
-        .help("close it with `*/`; block comments nest, so each `/*` needs its own")
+        .help("close it with `*/`; block comments nest, so each `/*` needs its own `*/`")
 }

@@ -54,8 +54,8 @@ impl Resolver<'_, '_> {
             ExprKind::Count(place) => self.place(place, BinaryOp::Add),
             ExprKind::Register(thread, register) => self.register(thread, *register),
             ExprKind::AddressOf(..) | ExprKind::Call(..) | ExprKind::ReadModifyWrite(..) | ExprKind::Any(_) => {
-                let help = "a condition speaks of places (`T at label`, `T at end`), registers (`T.r`) and cells (`x`)";
-                self.wrong("bad-target", "this is no part of a condition", expression.span, help)
+                let help = "a condition refers to places (`T at label`, `T at end`), registers (`T.r`) and cells (`x`)";
+                self.wrong("bad-target", "this is not allowed in a condition", expression.span, help)
             }
         }
     }
@@ -82,14 +82,14 @@ impl Resolver<'_, '_> {
         }
         if let Some(shared) = self.program.shared(name.text) {
             let cell = usize::try_from(index).ok().and_then(|index| shared.addresses().nth(index));
-            let help = format!("it has {} cells, from 0 on", shared.initial.len());
+            let help = format!("it has {} cells, numbered from 0", shared.initial.len());
             return match cell {
                 Some(address) => Tree::Leaf(StateAtom::Cell(address)),
                 None => self.wrong("no-such-cell", format!("`{}` has no cell {index}", name.text), name.span, help),
             };
         }
         let known = self.program.shared.iter().map(|shared| shared.name.as_str());
-        let help = suggestion(name.text, known, "registers are written with their thread: `T.r`");
+        let help = suggestion(name.text, known, "write a register with its thread: `T.r`");
         self.wrong("unknown-name", format!("there is no cell or constant `{}`", name.text), name.span, help)
     }
 
@@ -112,7 +112,7 @@ impl Resolver<'_, '_> {
         if found.is_empty() {
             let known = program.threads.iter().map(|thread| thread.name.as_str());
             let listed: Vec<&str> = known.clone().take(8).collect();
-            let help = suggestion(name, known, &format!("the threads: {}", listed.join(", ")));
+            let help = suggestion(name, known, &format!("the threads are: {}", listed.join(", ")));
             let shown = index.map_or(name.to_owned(), |index| format!("{name}[{index}]"));
             self.wrong("unknown-name", format!("there is no thread `{shown}`"), reference.span, help);
         }
@@ -145,13 +145,13 @@ impl Resolver<'_, '_> {
     fn nowhere(&mut self, place: &PlaceExpr<'_>, labels: &[&str]) -> StateExpr {
         let thread = place.thread.name.text;
         let Some(label) = &place.label else {
-            let help = "speak of a label of it instead";
+            let help = "use one of its labels instead";
             return self.wrong("never-ends", format!("thread `{thread}` never ends"), place.thread.span, help);
         };
         let listed: Vec<String> = labels.iter().take(8).map(|label| format!("`{label}`")).collect();
         let otherwise = match listed.is_empty() {
-            true => "it has no labels; `T at end` is where a thread is done".to_owned(),
-            false => format!("its labels: {}", listed.join(", ")),
+            true => "it has no labels; `T at end` means that thread `T` is done".to_owned(),
+            false => format!("its labels are: {}", listed.join(", ")),
         };
         let help = suggestion(label.label.text, labels.iter().copied(), &otherwise);
         let what = format!("thread `{thread}` has no label `{}`", label.label.text);
@@ -163,7 +163,7 @@ impl Resolver<'_, '_> {
         let [thread] = threads[..] else {
             if threads.len() > 1 {
                 let name = reference.name.text;
-                let what = format!("`{name}` is several threads: which one's `{}` is meant?", register.text);
+                let what = format!("`{name}` is several threads, so `{}` is ambiguous", register.text);
                 self.wrong("which-instance", what, reference.span, format!("write `{name}[0].{}`", register.text));
             }
             return Tree::Const(0);
@@ -175,8 +175,11 @@ impl Resolver<'_, '_> {
         let known: Vec<&str> =
             body.registers.iter().filter(|known| !known.is_temporary).map(|known| known.name.as_str()).collect();
         let listed: Vec<&str> = known.iter().copied().take(8).collect();
-        let otherwise =
-            if listed.is_empty() { "it has none".to_owned() } else { format!("its registers: {}", listed.join(", ")) };
+        let otherwise = if listed.is_empty() {
+            "it has no registers".to_owned()
+        } else {
+            format!("its registers are: {}", listed.join(", "))
+        };
         let help = suggestion(register.text, known.iter().copied(), &otherwise);
         let name = &self.program.thread(thread).name;
         self.wrong(

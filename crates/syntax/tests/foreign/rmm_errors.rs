@@ -167,7 +167,7 @@ fn what_is_too_long_is_called_so_unless_it_nests_too_deep() {
         (errors.len(), errors[0].code, errors[0].message.clone())
     };
     assert_eq!(code(&format!("$r := {}", "(".repeat(5_000_000))).1, "too-deep");
-    let expected = (1, "program-too-large", "the program has more than 4000000 words".to_string());
+    let expected = (1, "program-too-large", "the program has more than 4000000 tokens".to_string());
     assert_eq!(code(&format!("nop{}", "; nop".repeat(2_500_000))), expected);
 }
 

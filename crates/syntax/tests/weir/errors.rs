@@ -32,7 +32,7 @@ fn unknown_names() {
     );
     check(
         "thread T { let r = r + 1; }",
-        &["1:20 unknown-name: `r` is not declared yet where its own value is computed"],
+        &["1:20 unknown-name: `r` is used in its own initializer before it is declared"],
     );
     check(
         "proc f(n) { n = nn; } thread T { skip; }",
@@ -69,11 +69,11 @@ fn procedures() {
     check(
         "proc f() { return 1; return; } proc g() { } thread T { f(); let r = g(); }",
         &[
-            "1:22 mixed-returns: this `return` has no value, an earlier one has a value",
+            "1:22 mixed-returns: this `return` has no value, but an earlier one has a value",
             "1:69 no-result: `g` returns no value",
         ],
     );
-    check("thread T { return; }", &["1:12 return-outside-procedure: `return` outside of a procedure"]);
+    check("thread T { return; }", &["1:12 return-outside-procedure: `return` outside a procedure"]);
     check(
         "proc f() { return r; } thread T { let r = f(); }",
         &["1:19 unknown-name: there is no register, shared cell or constant `r`"],
@@ -107,9 +107,9 @@ fn assignments() {
     check(
         "thread T { let a; a == 3; a; a + 1; }",
         &[
-            "1:19 no-effect: this expression does nothing",
-            "1:27 no-effect: this expression does nothing",
-            "1:30 no-effect: this expression does nothing",
+            "1:19 no-effect: this expression has no effect",
+            "1:27 no-effect: this expression has no effect",
+            "1:30 no-effect: this expression has no effect",
         ],
     );
 }
@@ -128,8 +128,8 @@ fn several_loads_at_once() {
         "shared x, y; thread T { let a, b; a, a = x, y; a, x = x, y; a, b = x, 1; }",
         &[
             "1:38 snapshot: this register is loaded twice in one step",
-            "1:51 snapshot: only registers can be set several at once",
-            "1:71 snapshot: only shared cells can be loaded several at once",
+            "1:51 snapshot: only registers can be the targets of a snapshot",
+            "1:71 snapshot: only shared cells can be loaded in a snapshot",
         ],
     );
     check(
@@ -137,7 +137,7 @@ fn several_loads_at_once() {
         &[
             "1:38 unknown-name: there is no register, shared cell or constant `c`",
             "1:58 unknown-name: there is no register, shared cell or constant `z`",
-            "1:71 snapshot: only shared cells can be loaded several at once",
+            "1:71 snapshot: only shared cells can be loaded in a snapshot",
         ],
     );
 }
@@ -184,30 +184,33 @@ fn arrays_and_addresses() {
     check(
         "shared a[3] = {1, 2}; shared b[2] = {1, 2, 3}; thread T { a[0] = b[0]; }",
         &[
-            "1:15 wrong-number-of-values: `a` has 3 cells, but 2 initial values are given",
-            "1:37 wrong-number-of-values: `b` has 2 cells, but 3 initial values are given",
+            "1:15 wrong-number-of-values: the number of initial values (2) differs from the number of cells of `a` (3)",
+            "1:37 wrong-number-of-values: the number of initial values (3) differs from the number of cells of `b` (2)",
         ],
     );
     check("shared a[4] @ 10, b @ 12; thread T { a[0] = b; }", &["1:19 overlap: `b` overlaps `a` in memory"]);
     check(
         "shared c @ 9223372036854775807, d; thread T { c = d; }",
-        &["1:33 out-of-addresses: `d` does not fit below the greatest address"],
+        &["1:33 out-of-addresses: `d` extends beyond the highest address"],
     );
     check(
         "shared c[2] @ 9223372036854775807; thread T { c[0] = 1; }",
-        &["1:8 out-of-addresses: `c` does not fit below the greatest address"],
+        &["1:8 out-of-addresses: `c` extends beyond the highest address"],
     );
 }
 
 #[test]
 fn constants_and_ranges() {
-    check("const N = 1 + x; shared x; thread T { x = N; }", &["1:15 not-constant: a constant is needed here"]);
+    check("const N = 1 + x; shared x; thread T { x = N; }", &["1:15 not-constant: expected a constant"]);
     check(
         "const A = B; const B = A; thread T { let r = A; }",
-        &["1:7 constant-cycle: the constant `A` is defined by itself"],
+        &["1:7 constant-cycle: the constant `A` is defined in terms of itself"],
     );
-    check("const A = A; thread T { let r = A; }", &["1:7 constant-cycle: the constant `A` is defined by itself"]);
-    check("shared x[y], y; thread T { x[0] = y; }", &["1:10 not-constant: a constant is needed here"]);
+    check(
+        "const A = A; thread T { let r = A; }",
+        &["1:7 constant-cycle: the constant `A` is defined in terms of itself"],
+    );
+    check("shared x[y], y; thread T { x[0] = y; }", &["1:10 not-constant: expected a constant"]);
     check(
         "shared x: 3..1; shared y: 1..3; shared z: 0..3 = 9; thread T { x = y + z; }",
         &[
@@ -218,17 +221,17 @@ fn constants_and_ranges() {
     );
     check(
         "thread T { let r = any 3..1; r = any 0..r; }",
-        &["1:24 empty-range: the range 3..1 is empty", "1:41 not-constant: a constant is needed here"],
+        &["1:24 empty-range: the range 3..1 is empty", "1:41 not-constant: expected a constant"],
     );
-    check("const P = &x; shared x; thread T { x = P; }", &["1:11 not-constant: a constant is needed here"]);
+    check("const P = &x; shared x; thread T { x = P; }", &["1:11 not-constant: expected a constant"]);
     check(
         "thread T { let a = 99999999999999999999; a = 9223372036854775808; a = 12ab; a = 0x; a = 1_; }",
         &[
-            "1:20 number-too-large: `99999999999999999999` does not fit 64 bits",
-            "1:46 number-too-large: `9223372036854775808` does not fit 64 bits",
-            "1:71 bad-number: `12ab` is no number",
-            "1:81 bad-number: `0x` is no number",
-            "1:89 bad-number: `1_` is no number",
+            "1:20 number-too-large: `99999999999999999999` does not fit in 64 bits",
+            "1:46 number-too-large: `9223372036854775808` does not fit in 64 bits",
+            "1:71 bad-number: `12ab` is not a number",
+            "1:81 bad-number: `0x` is not a number",
+            "1:89 bad-number: `1_` is not a number",
         ],
     );
 }
@@ -237,14 +240,14 @@ fn constants_and_ranges() {
 fn control() {
     check(
         "thread T { break; continue; }",
-        &["1:12 outside-loop: `break` outside of a loop", "1:19 outside-loop: `continue` outside of a loop"],
+        &["1:12 outside-loop: `break` outside a loop", "1:19 outside-loop: `continue` outside a loop"],
     );
-    check("thread T { loop { skip; } break; }", &["1:27 outside-loop: `break` outside of a loop"]);
-    check("thread T { a: jump b; b: jump a; }", &["1:15 jump-cycle: these jumps go round for ever without a step"]);
-    check("thread T { a: jump a; }", &["1:15 jump-cycle: these jumps go round for ever without a step"]);
+    check("thread T { loop { skip; } break; }", &["1:27 outside-loop: `break` outside a loop"]);
+    check("thread T { a: jump b; b: jump a; }", &["1:15 jump-cycle: these jumps loop forever without taking a step"]);
+    check("thread T { a: jump a; }", &["1:15 jump-cycle: these jumps loop forever without taking a step"]);
     check(
         "thread T { a: choose { jump a; } or { skip; } }",
-        &["1:24 jump-cycle: these jumps go round for ever without a step"],
+        &["1:24 jump-cycle: these jumps loop forever without taking a step"],
     );
     check(
         "thread T { } thread U { let r; a: }",
@@ -261,7 +264,7 @@ fn control() {
 fn ends() {
     check(
         "thread T { atomic { end; } skip; }",
-        &["1:21 leaves-atomic: `end` would leave the `atomic` block with the lock still held"],
+        &["1:21 leaves-atomic: `end` would leave the `atomic` block while holding the lock"],
     );
     check("proc f() { end; } thread T { f(); skip; }", &["1:12 end-in-procedure: `end` inside a procedure"]);
     check("thread T { skip; end: skip; }", &["1:18 keyword-as-name: `end` cannot be a label"]);
@@ -275,35 +278,35 @@ fn atomic_blocks() {
         &[
             "1:21 nested-lock: `atomic` inside `atomic`: the lock is already held",
             "1:38 nested-lock: `lock` inside `atomic`: the lock is already held",
-            "1:44 nested-lock: `unlock` inside `atomic`: the block itself gives the lock back",
-            "1:52 leaves-atomic: `terminate` would leave the `atomic` block with the lock still held",
+            "1:44 nested-lock: `unlock` inside `atomic`: the block itself releases the lock",
+            "1:52 leaves-atomic: `terminate` would leave the `atomic` block while holding the lock",
         ],
     );
     check(
         "thread T { loop { atomic { break; } } loop { atomic { continue; } } atomic { loop { break; } } }",
         &[
-            "1:28 leaves-atomic: `break` would leave the `atomic` block with the lock still held",
-            "1:55 leaves-atomic: `continue` would leave the `atomic` block with the lock still held",
+            "1:28 leaves-atomic: `break` would leave the `atomic` block while holding the lock",
+            "1:55 leaves-atomic: `continue` would leave the `atomic` block while holding the lock",
         ],
     );
     check(
         "thread T { atomic { goto a; } a: atomic { b: skip; goto b; } jump b; }",
         &[
-            "1:26 leaves-atomic: this jump would leave the `atomic` block with the lock still held",
+            "1:26 leaves-atomic: this jump would leave the `atomic` block while holding the lock",
             "1:67 enters-atomic: this jump would enter the `atomic` block of `b` without the lock",
         ],
     );
     check(
         "proc f() { g(); } proc g() { lock; } thread T { atomic { f(); } g(); }",
-        &["1:58 nested-lock: `f` uses the lock, which the `atomic` block around this call holds"],
+        &["1:58 nested-lock: `f` uses the lock, which the enclosing `atomic` block already holds"],
     );
     check(
         "proc f() { atomic { return; } } thread T { f(); }",
-        &["1:21 leaves-atomic: `return` would leave the `atomic` block with the lock still held"],
+        &["1:21 leaves-atomic: `return` would leave the `atomic` block while holding the lock"],
     );
     check(
         "proc r(n) { r(n); atomic { skip; } } thread T { atomic { r(1); } }",
-        &["1:58 nested-lock: `r` uses the lock, which the `atomic` block around this call holds"],
+        &["1:58 nested-lock: `r` uses the lock, which the enclosing `atomic` block already holds"],
     );
 }
 
@@ -312,15 +315,15 @@ fn threads() {
     check(
         "thread T(i)[*] { skip; } thread U(i) { skip; } thread V(i)[0] { skip; }",
         &[
-            "1:10 bad-parameter: arbitrarily many threads have no numbers",
+            "1:10 bad-parameter: the copies of a `[*]` thread have no numbers",
             "1:35 bad-parameter: a single thread has no number",
-            "1:57 bad-parameter: threads that are spawned have no numbers",
+            "1:57 bad-parameter: spawned threads have no numbers",
         ],
     );
     check(
         "thread W[-1] { skip; } thread X[1025] { skip; }",
         &[
-            "1:10 bad-replication: a thread cannot be there -1 times",
+            "1:10 bad-replication: a thread cannot be replicated -1 times",
             "1:33 too-many-threads: the program has more than 1024 threads",
         ],
     );
@@ -331,16 +334,16 @@ fn threads() {
     check(
         "thread T weight 0 { skip; } thread U weight -3 { skip; } thread V weight 1 << 40 { skip; }",
         &[
-            "1:17 bad-weight: a weight is from 1 to 4294967295, and this is 0",
-            "1:45 bad-weight: a weight is from 1 to 4294967295, and this is -3",
-            "1:74 bad-weight: a weight is from 1 to 4294967295, and this is 1099511627776",
+            "1:17 bad-weight: a weight must be between 1 and 4294967295, but this is 0",
+            "1:45 bad-weight: a weight must be between 1 and 4294967295, but this is -3",
+            "1:74 bad-weight: a weight must be between 1 and 4294967295, but this is 1099511627776",
         ],
     );
     check(
         "thread V[2] { skip; } thread T { spawn V; }",
-        &["1:40 spawn-replicated: `V` is several threads: which is to be started?"],
+        &["1:40 spawn-replicated: `V` is several threads, so it is ambiguous which one to start"],
     );
-    check("thread L[0] { skip; }", &["1:1 no-threads: no thread runs from the start"]);
+    check("thread L[0] { skip; }", &["1:1 no-threads: no thread runs at the start"]);
 }
 
 #[test]
@@ -350,7 +353,7 @@ fn properties_and_costs() {
         &[
             "1:48 unknown-instance: there is no thread `T[2]`",
             "1:66 unknown-name: there is no thread `Upp`",
-            "1:83 which-instance: `T` can be several threads: which one's `r` is meant?",
+            "1:83 which-instance: `T` is several threads, so `r` is ambiguous",
             "1:105 unknown-register: thread `T` has no register `s`",
             "1:125 unknown-label: thread `T` has no label `m`",
         ],
@@ -364,22 +367,22 @@ fn properties_and_costs() {
             "1:95 not-an-array: `x` is not an array",
             "1:113 not-a-value: `T` is a thread, not a value",
             "1:128 unknown-name: there is no procedure `f`",
-            "1:142 not-constant: a constant is needed here",
+            "1:142 not-constant: expected a constant",
         ],
     );
     check(
         "shared x; forbid f() == 1; forbid any 0..1; forbid cas(x, 0, 1); forbid mem[x]; thread T { x = 1; }",
         &[
-            "1:18 step-in-property: a property only looks, it takes no steps",
-            "1:35 step-in-property: a property only looks, it takes no steps",
-            "1:52 step-in-property: a property only looks, it takes no steps",
-            "1:77 not-constant: a constant is needed here",
+            "1:18 step-in-property: a property only observes; it cannot take steps",
+            "1:35 step-in-property: a property only observes; it cannot take steps",
+            "1:52 step-in-property: a property only observes; it cannot take steps",
+            "1:77 not-constant: expected a constant",
         ],
     );
     check(
         "thread T[*] { l: let r; skip; } forbid T.r == 1; forbid T[0] at l;",
         &[
-            "1:40 which-instance: `T` can be several threads: which one's `r` is meant?",
+            "1:40 which-instance: `T` is several threads, so `r` is ambiguous",
             "1:57 unknown-instance: there is no thread `T[0]`",
         ],
     );
@@ -393,7 +396,7 @@ fn properties_and_costs() {
     check(
         "thread T { skip; } cost fence = -1; cost foo = 3; cost stoer = 3; cost load = x;",
         &[
-            "1:33 negative-cost: a cost cannot be negative, and this is -1",
+            "1:33 negative-cost: a cost cannot be negative, but this is -1",
             "1:42 unknown-name: there is no kind of step or label `foo`",
             "1:56 unknown-name: there is no kind of step or label `stoer`",
             "1:79 unknown-name: there is no constant `x`",
@@ -414,10 +417,10 @@ fn conditions() {
     check(
         "thread T { let a, b; if a = b { } while a = 1 { } assume a = 3; } forbid 1 = 2;",
         &[
-            "1:27 assignment-in-condition: `=` assigns; a condition compares",
-            "1:43 assignment-in-condition: `=` assigns; a condition compares",
-            "1:60 assignment-in-condition: `=` assigns; a condition compares",
-            "1:76 assignment-in-condition: `=` assigns; a condition compares",
+            "1:27 assignment-in-condition: `=` is assignment, not comparison",
+            "1:43 assignment-in-condition: `=` is assignment, not comparison",
+            "1:60 assignment-in-condition: `=` is assignment, not comparison",
+            "1:76 assignment-in-condition: `=` is assignment, not comparison",
         ],
     );
 }
@@ -437,7 +440,7 @@ fn words() {
         &[
             "1:21 unexpected-word: expected an expression, found `+`",
             "1:27 unexpected-word: expected an expression, found `;`",
-            "1:29 empty-statement: there is no statement before this `;`",
+            "1:29 empty-statement: empty statement",
         ],
     );
     check(
@@ -449,7 +452,7 @@ fn words() {
         ],
     );
     check("thread T { skip;", &["1:10 unclosed-block: this block is never closed"]);
-    check("thread T { skip; } }", &["1:20 unmatched-brace: this `}` closes nothing"]);
+    check("thread T { skip; } }", &["1:20 unmatched-brace: unmatched `}`"]);
     check("x = 1; fence;", &["1:1 unexpected-word: expected an item, found `x`"]);
     check(
         "int x; shared y thread T { y = 1; }",
@@ -458,7 +461,7 @@ fn words() {
     check(
         "thread T { let end = 1; mem: skip; end: skip; }",
         &[
-            "1:16 unexpected-word: expected the name of a register, found `end`",
+            "1:16 unexpected-word: expected a register name, found `end`",
             "1:25 keyword-as-name: `mem` cannot be a label",
             "1:36 keyword-as-name: `end` cannot be a label",
         ],
@@ -481,7 +484,7 @@ fn words() {
             "1:35 unexpected-word: expected `{`, found `T`",
         ],
     );
-    check("thread T { let größe = 1; }", &["1:18 stray-character: `öß` begins no word"]);
+    check("thread T { let größe = 1; }", &["1:18 stray-character: unexpected characters `öß`"]);
     check("/* foo /* bar */ thread T { skip; }", &["1:1 unterminated-comment: this comment is never closed"]);
 }
 
@@ -490,11 +493,11 @@ fn what_is_no_word_does_not_hide_other_errors() {
     check(
         "shared x, $ y; thread T { let größe = 99999999999999999999; größe = z; x = #5; } thread U { let r = ; }",
         &[
-            "1:11 stray-character: `$` begins no word",
-            "1:33 stray-character: `öß` begins no word",
-            "1:39 number-too-large: `99999999999999999999` does not fit 64 bits",
-            "1:63 stray-character: `öß` begins no word",
-            "1:76 stray-character: `#` begins no word",
+            "1:11 stray-character: unexpected character `$`",
+            "1:33 stray-character: unexpected characters `öß`",
+            "1:39 number-too-large: `99999999999999999999` does not fit in 64 bits",
+            "1:63 stray-character: unexpected characters `öß`",
+            "1:76 stray-character: unexpected character `#`",
             "1:101 unexpected-word: expected an expression, found `;`",
         ],
     );
@@ -502,15 +505,15 @@ fn what_is_no_word_does_not_hide_other_errors() {
     check(
         "const N = 0b2; shared a[N], x; thread T { let größe = 1; größe = z; x = #5; a[N] = 1; x = N == 1; }",
         &[
-            "1:11 bad-number: `0b2` is no number",
-            "1:49 stray-character: `öß` begins no word",
-            "1:60 stray-character: `öß` begins no word",
+            "1:11 bad-number: `0b2` is not a number",
+            "1:49 stray-character: unexpected characters `öß`",
+            "1:60 stray-character: unexpected characters `öß`",
             "1:66 unknown-name: there is no register, shared cell or constant `z`",
-            "1:73 stray-character: `#` begins no word",
+            "1:73 stray-character: unexpected character `#`",
         ],
     );
     // No complaint about what is only missing because of the first one.
-    check("thread T { let r = 1 ? 2 : 3; skip; }", &["1:22 stray-character: `?` begins no word"]);
+    check("thread T { let r = 1 ? 2 : 3; skip; }", &["1:22 stray-character: unexpected character `?`"]);
     check(
         "thread T { skip; let r = ; /* a",
         &[

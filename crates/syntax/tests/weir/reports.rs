@@ -64,7 +64,7 @@ fn definitions_from_outside_replace_constants() {
 fn definitions_of_unknown_constants_name_the_known_ones() {
     let errors = parse_with("const N = 1; const K = 2; thread T { let r = N + K; }", &[("M", 3)]).unwrap_err();
     assert_eq!(errors[0].code, "unknown-define");
-    assert_eq!(errors[0].help.as_deref(), Some("its constants: `N` and `K`"));
+    assert_eq!(errors[0].help.as_deref(), Some("the constants are: `N` and `K`"));
     let errors = parse_with("thread T { skip; }", &[("M", 3)]).unwrap_err();
     assert!(errors[0].help.as_ref().unwrap().contains("declares no constants"));
 }
@@ -137,7 +137,7 @@ fn long_programs_do_not_exhaust_the_stack() {
 #[test]
 fn files_that_are_no_text_are_summed_up() {
     assert_eq!(error("\u{7f}ELF\0\0\0").code, "not-text");
-    assert_eq!(error(&"§ x ".repeat(1000)).message, "1000 stretches of characters that no program has");
+    assert_eq!(error(&"§ x ".repeat(1000)).message, "1000 sequences of characters that cannot occur in a program");
     assert_eq!(error("").code, "no-threads");
     assert_eq!(error("  // nothing\n").code, "no-threads");
     assert_eq!(error(&format!("thread T {{ {} = 1; }}", "x".repeat(100_000))).code, "name-too-long");
@@ -162,7 +162,7 @@ cost o = 2;";
             "1:7 unused-constant: the constant `K` is never used",
             "2:8 unused-cell: the shared cell `unused` is never used",
             "3:6 unused-procedure: the procedure `f` is never called",
-            "4:12 unused-label: the label `l` is never referred to",
+            "4:12 unused-label: the label `l` is never used",
         ]
     );
 }
@@ -178,7 +178,7 @@ fn a_cell_may_be_used_through_its_address() {
 fn other_warnings() {
     assert_eq!(
         warnings("proc f(n) { if n { return 1; } } thread T { let r = f(2); }"),
-        "1:32 missing-return: `f` can end without `return`: its result is then 0"
+        "1:32 missing-return: `f` can end without `return`, and then returns 0"
     );
     assert_eq!(
         warnings("thread T { loop { skip; } } forbid T at end;"),
@@ -186,7 +186,7 @@ fn other_warnings() {
     );
     assert_eq!(
         warnings("const N = 1 / 0; thread T { let r = N + 2 % 0; }"),
-        "1:11 division-by-zero: division by zero: the result is 0\n1:41 division-by-zero: division by zero: the result is 0"
+        "1:11 division-by-zero: division by zero; the result is 0\n1:41 division-by-zero: division by zero; the result is 0"
     );
     assert_eq!(parsed("thread T { let r = 1 / 2; }").warnings, []);
 }

@@ -1,7 +1,8 @@
-//! Is every property safe under TSO? Several engines side by side; the first sure answer wins.
+//! Does every property hold under TSO? A portfolio of engines; the first conclusive answer wins.
 //!
-//! Who finds bugs and who proves run at the same time, each on its own worker, in four teams; within a team the cheap ones come first. Which
-//! answer counts is decided by work done, not by time: the same program gets the same answer from the same engine, however busy the machine is.
+//! Engines that find violations and engines that prove their absence run side by side in four groups, one worker per
+//! group; within a group, cheap engines come first. The winner is decided by work done, not by time: the same program
+//! gets the same answer from the same engine, however busy the machine is.
 //!
 //! Direction of error: none; an answer is that of one engine, with its evidence.
 
@@ -16,10 +17,10 @@ use crate::reach::{self, Coverage, Engine, Report, Statistics, refuse};
 use crate::{Failure, Limit, Session, Verdict};
 use race::race;
 
-/// One of those who take part.
+/// A member of the portfolio.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Contender {
-    /// A search without store buffers, for what goes wrong without them. It cannot prove anything about TSO.
+    /// A search without store buffers, for violations that do not need them. It cannot prove anything about TSO.
     Sc,
     /// An engine of [`reach`](mod@crate::reach).
     Engine(Engine),
@@ -35,10 +36,10 @@ impl Contender {
     }
 }
 
-/// A SC search that has seen this many states leaves the field to others.
+/// An SC search that has seen this many states gives up.
 const MOST_SC_STATES: u64 = 500_000;
 
-/// The teams: each runs one after the other of its members, until one is sure.
+/// The groups: each runs its members one after the other, until one is conclusive.
 const TEAMS: [&[Contender]; 4] = [
     &[Contender::Engine(Engine::Dual)],
     &[Contender::Engine(Engine::Lazy)],
@@ -46,21 +47,21 @@ const TEAMS: [&[Contender]; 4] = [
     &[Contender::Sc, Contender::Engine(Engine::Explicit)],
 ];
 
-/// What to look for.
+/// What to check.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     /// Which goals: all of the program's if empty.
     pub goals: Vec<Goal>,
 }
 
-/// What one contender did.
+/// What one member did.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// Who.
+    /// The member.
     pub contender: Contender,
-    /// What came of it.
+    /// How it ended.
     pub end: End,
-    /// What it took.
+    /// Statistics of its search.
     pub statistics: Statistics,
 }
 
@@ -69,35 +70,35 @@ pub struct Attempt {
 pub enum End {
     /// It gave the answer.
     Answered,
-    /// It found nothing wrong, but cannot prove that there is nothing.
+    /// It found no violation, but cannot prove that there is none.
     Nothing,
-    /// A limit came first. [`Limit::Interrupted`]: another was faster, or the user had enough.
+    /// A limit was reached. [`Limit::Interrupted`]: another member won, or the user interrupted.
     Stopped(Limit),
-    /// It cannot handle something in the program.
+    /// It does not support something in the program.
     Refused(Box<Diagnostic>),
 }
 
-/// The answer, and how it came about.
+/// The answer, and how it was found.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// `Holds`: no goal can be reached under TSO. `Violated`: this run reaches one.
     pub verdict: Verdict<Box<Checked>>,
-    /// Who gave it, if it is known.
+    /// The winner, if any.
     pub winner: Option<Contender>,
-    /// What each of them did, in the order of teams.
+    /// What each member did, in the order of groups.
     pub attempts: Vec<Attempt>,
-    /// What the winner took, or all of them together.
+    /// Statistics of the winner, or of all members together.
     pub statistics: Statistics,
-    /// What the winner saw of the program.
+    /// What the winner executed of the program.
     pub coverage: Coverage,
-    /// How the winner approximated buffers, if it did.
+    /// How the winner over-approximated buffers, if it did.
     pub buffering: Option<weir_witness::Buffering>,
 }
 
 /// Decides whether a goal can be reached under TSO.
 ///
 /// # Errors
-/// If no engine can handle the program, or if an invariant of Weir breaks.
+/// If no engine supports the program, or if an invariant of Weir is broken.
 pub fn check(program: &Program, options: &Options, session: &Session) -> Result<Answer, Failure> {
     let began = session.elapsed();
     refuse::unsupported(program)?;
@@ -130,7 +131,7 @@ pub fn check(program: &Program, options: &Options, session: &Session) -> Result<
     Ok(answer)
 }
 
-/// Two engines that are both sure must say the same, also if only one of them is heard.
+/// Two conclusive engines must agree, even if only one of them wins.
 fn agree(sure: &[(bool, Contender, Report)]) -> Result<(), Failure> {
     let holds = |report: &Report| matches!(report.verdict, Verdict::Holds);
     match sure.windows(2).find(|pair| holds(&pair[0].2) != holds(&pair[1].2)) {
@@ -160,7 +161,7 @@ fn conclude(
     Answer { verdict, winner: Some(contender), attempts, statistics, coverage, buffering }
 }
 
-/// Why nobody knows, if no limit ended the race as a whole.
+/// Why no member was conclusive, if no limit ended the portfolio as a whole.
 fn reason(attempts: &[Attempt]) -> Limit {
     let limits = |attempt: &Attempt| if let End::Stopped(limit) = attempt.end { Some(limit) } else { None };
     // An alarm is the least of reasons: more of what a budget limits could have helped somebody.
@@ -168,7 +169,7 @@ fn reason(attempts: &[Attempt]) -> Limit {
     known.unwrap_or(Limit::Alarm)
 }
 
-/// Runs one contender.
+/// Runs one member.
 fn attempt(program: &Program, contender: Contender, goals: &[Goal], session: &Session) -> Result<Report, Failure> {
     let (model, engine) = match contender {
         Contender::Sc => (Model::Sc, Engine::Explicit),
@@ -207,7 +208,7 @@ fn is_deadlock(program: &Program, goal: Goal) -> bool {
         if program.properties[property.index()].kind == PropertyKind::ForbidDeadlock)
 }
 
-/// The same run with store buffers, each store flushed at once.
+/// The same run with store buffers, each store flushed immediately.
 fn with_buffers(program: &Program, checked: &Checked) -> Result<Checked, Failure> {
     let stores = |step: &Step, edge: EdgeId| {
         matches!(program.body(step.thread).edge(edge).instruction, Instruction::Store { .. })
@@ -222,10 +223,10 @@ fn with_buffers(program: &Program, checked: &Checked) -> Result<Checked, Failure
         }
     }
     Checked::new(program, Run { model: Model::Tso, steps }, checked.goal())
-        .map_err(|error| Failure::Bug(format!("a run without buffers is none with them: {error}")))
+        .map_err(|error| Failure::Bug(format!("a run without buffers cannot be replayed with them: {error}")))
 }
 
-/// Whether this settles the question.
+/// Whether this is conclusive.
 fn ended(contender: Contender, report: &Report) -> End {
     match (&report.verdict, contender) {
         (Verdict::Violated(_), _) => End::Answered,

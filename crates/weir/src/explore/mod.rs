@@ -1,5 +1,5 @@
-//! The one driver of searches: walks a [`TransitionSystem`] until a goal is found, all states are visited,
-//! or a limit is hit.
+//! The search driver: explores a [`TransitionSystem`] until a goal is found, all states are visited, or a limit is
+//! reached.
 //!
 //! States live in a [`store`]; [`bfs`] and [`dfs`] decide the order. Nothing here knows what a state means.
 
@@ -26,13 +26,13 @@ pub(crate) use dfs::depth_first;
 pub(crate) enum Found {
     /// This run reaches this goal.
     Goal(Goal, Vec<StepCode>),
-    /// All states were visited; none shows a goal.
+    /// All states were visited; none is a goal.
     Nothing,
     /// The search stopped early.
     Stopped(Limit),
 }
 
-/// A search that is over.
+/// A finished search.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) found: Found,
@@ -45,7 +45,7 @@ pub(crate) struct Outcome {
     pub(crate) elapsed: Duration,
 }
 
-/// What all workers of one search share.
+/// State shared by all workers of one search.
 pub(crate) struct Shared<'a> {
     session: &'a Session,
     /// When the search began, in the time of the session.
@@ -89,7 +89,7 @@ impl<'a> Shared<'a> {
         self.stop.store(true, Ordering::Release);
     }
 
-    /// Looks at clock, memory and interruption; `true` if the search must stop. `wanted` is about to be asked for.
+    /// Checks time, memory and interruption; `true` if the search must stop. `wanted` bytes are about to be allocated.
     fn must_stop(&self, wanted: u64) -> bool {
         if self.stop.load(Ordering::Relaxed) {
             return true;
@@ -101,7 +101,7 @@ impl<'a> Shared<'a> {
         exceeded.is_some()
     }
 
-    /// Passes progress on, a few times a second whoever asks.
+    /// Reports progress, at most a few times per second.
     fn report(&self, progress: impl FnOnce() -> Progress) {
         const PERIOD_MS: u64 = 200;
         let now = self.session.elapsed().as_millis() as u64;

@@ -31,31 +31,31 @@ pub use costs::{FrequencyCosts, LoopCosts, unit_cost};
 use cover::{Choice, Cover};
 pub use places::{AtLocation, at_locations};
 
-/// A place where a fence could stand.
+/// A candidate place for a fence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// The steps after which the fence would come: one for each thread that runs this text, and for each way there.
+    /// The steps that the fence would follow: one per thread that runs this code and per path to it.
     pub after: Vec<ThreadEdge>,
     /// What a fence there costs; at least 1.
     pub cost: u64,
 }
 
-/// What the fences are to bring about.
+/// What the fences must achieve.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Aim {
     /// Every run under TSO has the trace of a run under SC.
     #[default]
     Robust,
-    /// No triangular race is left: stricter, and easier to see in a program.
+    /// No triangular races remain: stricter, and easier to see in a program.
     RaceFree,
-    /// No property can be broken under TSO. That can take fewer fences than robustness, and it can be impossible.
+    /// Every property holds under TSO. This may take fewer fences than robustness, and may be impossible.
     Safe,
 }
 
-/// How to look for fences.
+/// Options of the search for fences.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// What for.
+    /// The aim.
     pub aim: Aim,
     /// How to check robustness.
     pub robust: RobustOptions,
@@ -68,17 +68,17 @@ pub struct Options {
 pub enum Fences {
     /// The cheapest sets of places, by number: one, or all there are. The first is empty if the program is robust as it is.
     Cheapest(Vec<BTreeSet<usize>>),
-    /// No place lies between the store and the load of this attack.
+    /// There is no place between the store and the load of this attack.
     Nowhere(Attack),
     /// This goal can be reached without store buffers, so no fence helps.
     Hopeless(Goal),
-    /// This goal can be reached by a run in which stores wait, but only where there is no place for a fence.
+    /// This goal can be reached by a run that delays stores, but only where there is no place for a fence.
     NoPlace(Goal),
     /// The search was stopped.
     Stopped(Limit),
 }
 
-/// The answer, and how it came about.
+/// The answer, and how it was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
     /// What was found.
@@ -87,18 +87,18 @@ pub struct Report {
     pub cost: u64,
     /// The attacks that were considered.
     pub attacks: Attacks,
-    /// Those that were seen to be feasible on the way. There may be more.
+    /// The attacks found feasible along the way. There may be more.
     pub seen_feasible: BTreeSet<Attack>,
-    /// Searches made.
+    /// Number of searches made.
     pub searches: u32,
-    /// What all of them took together; of depth and bytes the most.
+    /// Their statistics: sums, and the maxima of depth and bytes.
     pub statistics: Statistics,
 }
 
 /// Finds the cheapest fences at the given places that make `program` robust.
 ///
 /// # Errors
-/// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
+/// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn fences(program: &Program, places: &[Place], options: &Options, session: &Session) -> Result<Report, Failure> {
     let began = session.elapsed();
     let checker = Checker::new(program)?;
@@ -140,7 +140,7 @@ struct Hunt<'a> {
     report: Report,
 }
 
-/// Whether a choice of places is enough.
+/// Whether a choice of places suffices.
 enum Trial {
     Robust,
     /// It is not; the demand that it does not meet has been added.
@@ -265,19 +265,19 @@ fn no_attack() -> Failure {
     Failure::Bug("an attack without store and load".to_owned())
 }
 
-/// Whether a set of fences that was found holds what is claimed of it, checked on the programs themselves, each read anew.
+/// Whether a set of fences does what is claimed of it, checked on the programs themselves, each parsed again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recheck {
-    /// The program with the fences meets the aim, and without any one of them it does not.
+    /// The program with the fences meets the aim, and does not if any one of them is removed.
     Confirmed,
-    /// A limit came first.
+    /// A limit was reached first.
     Stopped(Limit),
 }
 
 /// Checks a set of fences: `fenced` has all of them, each of `reduced` lacks one.
 ///
 /// # Errors
-/// If the fences are not enough, or one is not needed: that would be a bug.
+/// If the fences do not suffice, or one is not needed: that would be a bug.
 pub fn recheck(
     fenced: &Program,
     reduced: impl IntoIterator<Item = Program>,
@@ -300,7 +300,7 @@ pub fn recheck(
     Ok(Recheck::Confirmed)
 }
 
-/// Whether the aim is met by a program as it is.
+/// Whether a program already meets the aim.
 fn achieves(program: &Program, options: &Options, session: &Session) -> Result<Verdict<()>, Failure> {
     Ok(match options.aim {
         Aim::Robust => without_run(robust(program, &options.robust, session)?.verdict),
@@ -317,10 +317,10 @@ fn without_run<R>(verdict: Verdict<R>) -> Verdict<()> {
     }
 }
 
-/// The attacks of `program` that are feasible, each of them shown by a search; `None` for the rest if a limit came first.
+/// The feasible attacks of `program`, each shown by a search; `None` for the rest if a limit was reached first.
 ///
 /// # Errors
-/// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
+/// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn feasible_attacks(
     program: &Program,
     options: &RobustOptions,

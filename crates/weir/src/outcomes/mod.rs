@@ -1,9 +1,9 @@
-//! In which ways can a program end? Every state is visited, and of each final one (all threads done, all buffers empty) the
-//! values of given expressions are kept.
+//! Which final states can a program reach? Every state is visited, and for each final one (all threads done, all
+//! buffers empty) the values of given expressions are kept.
 //!
-//! Direction of error: none. A complete answer is the exact set; where a limit came first, what was found is really
-//! reachable, and there may be more. Depth-first on one worker: the programs are small and come by the hundred, so that it
-//! is tests that run beside each other.
+//! Direction of error: none. A complete answer is the exact set; if a limit was reached first, the states found are
+//! reachable, and there may be more. Depth-first on one worker: the programs are small and come by the hundred, so
+//! tests run in parallel instead.
 
 mod collect;
 
@@ -46,10 +46,10 @@ pub struct Report {
     pub elapsed: Duration,
 }
 
-/// Collects what `observed` evaluates to in the final states of `program`. Its properties play no part.
+/// Collects the values of `observed` in the final states of `program`. Its properties are ignored.
 ///
 /// # Errors
-/// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
+/// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn outcomes(program: &Program, observed: &[StateExpr], model: Model, session: &Session) -> Result<Report, Failure> {
     let program = observing(program, observed);
     refuse::unsupported(&program)?;
@@ -68,7 +68,7 @@ pub fn outcomes(program: &Program, observed: &[StateExpr], model: Model, session
     Ok(Report { outcomes, end, states: outcome.states, elapsed: outcome.elapsed })
 }
 
-/// The program with a property for each expression: that is how registers and cells are known to matter.
+/// The program with one property per expression, so that registers and cells in them are known to matter.
 fn observing(program: &Program, observed: &[StateExpr]) -> Program {
     let property = |value: &StateExpr| Property { kind: PropertyKind::Exists(value.clone()), span: Span::default() };
     Program { properties: observed.iter().map(property).collect(), ..program.clone() }

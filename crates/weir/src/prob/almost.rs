@@ -30,7 +30,7 @@ pub enum Almost {
     Never,
 }
 
-/// A drained configuration: where threads are, what they remember, and what memory holds.
+/// A drained configuration: the places of threads, and the values of registers and cells.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Plain {
     /// For each thread its name and place.
@@ -44,32 +44,32 @@ pub struct Plain {
 /// The answer to a qualitative question.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Certainty {
-    /// It holds. These are the drained configurations that it rests on, or the first of them if there are very many.
+    /// It holds. These are the drained configurations that the answer rests on, or the first of them if there are many.
     Holds {
         /// How many drained configurations were considered.
         plain: usize,
         /// The first of them.
         shown: Vec<Plain>,
     },
-    /// It does not: this run has a positive probability, and after it the question is settled the other way.
+    /// It does not hold: this run has positive probability, and leads to a state that settles the question.
     Fails(Box<Replay>),
-    /// Not known.
+    /// Inconclusive.
     Unknown(Obstacle),
 }
 
-/// An answer, and what it took.
+/// An answer, with statistics.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Qualitative {
     /// The answer.
     pub certainty: Certainty,
-    /// Configurations met.
+    /// Number of configurations explored.
     pub configurations: usize,
 }
 
 /// Answers a qualitative question.
 ///
 /// # Errors
-/// If the program has something that cannot be handled, the settings make no sense, or an invariant of Weir breaks.
+/// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
 pub fn almost(
     program: &Program,
     question: &Question,
@@ -85,7 +85,7 @@ pub fn almost(
         Found::Unknown(obstacle) => Certainty::Unknown(obstacle),
         Found::Fails(steps) => {
             let replayed = replay(program, &Run { model: MemoryModel::Tso, steps });
-            let bug = |error| Failure::Bug(format!("a run that was found does not replay: {error}"));
+            let bug = |error| Failure::Bug(format!("a run that was found cannot be replayed: {error}"));
             Certainty::Fails(Box::new(replayed.map_err(bug)?))
         }
     };

@@ -20,27 +20,27 @@ use super::rounding::{add_down, add_up, divide_down, divide_up, times_down, time
 use super::settings::Settings;
 use super::visits::{System, is_inner};
 
-/// The answer to how costly.
+/// An expected cost.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cost {
-    /// The probability to reach the target at all.
+    /// The probability of reaching the target at all.
     pub probability: Interval,
     /// The expected cost up to the target, over the runs that reach it. `None` if no run does.
     pub cost: Option<Interval>,
-    /// For each label, how often it is left on the way to the target, on the average over the runs that reach it.
+    /// For each label, how often it is left on the way to the target, on average over the runs that reach it.
     pub visits: Vec<(String, Interval)>,
-    /// Why the interval is wider than was asked for, if it is.
+    /// Why the interval is wider than requested, if it is.
     pub obstacle: Option<Obstacle>,
-    /// Configurations met.
+    /// Number of configurations explored.
     pub configurations: usize,
-    /// Whether these are all there are.
+    /// Whether these are all configurations.
     pub is_complete: bool,
 }
 
-/// Finds the expected cost to within `epsilon`, or to within `epsilon` times the cost if that is above 1.
+/// Computes the expected cost to within `epsilon`, or to within `epsilon` times the cost if that is above 1.
 ///
 /// # Errors
-/// If the program has something that cannot be handled, the settings make no sense, or an invariant of Weir breaks.
+/// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
 pub fn cost(
     program: &Program,
     target: &StateExpr,

@@ -14,19 +14,19 @@ use super::probability::{Interval, Obstacle};
 use super::rounding::add_down;
 use super::settings::Settings;
 
-/// Bounds for each number of steps, from 0 on.
+/// Bounds per number of steps, from 0.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Curve {
-    /// The probability to have reached the target after that many steps.
+    /// The probability of having reached the target after that many steps.
     pub points: Vec<Interval>,
-    /// Why there are fewer points than were asked for, if there are.
+    /// Why there are fewer points than requested, if so.
     pub obstacle: Option<Obstacle>,
 }
 
-/// The probability to reach the target within n steps, for n up to `steps`.
+/// The probability of reaching the target within n steps, for n up to `steps`.
 ///
 /// # Errors
-/// If the program has something that cannot be handled, the settings make no sense, or an invariant of Weir breaks.
+/// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
 pub fn curve(
     program: &Program,
     target: &StateExpr,

@@ -18,9 +18,9 @@ use super::visits::Loops;
 pub struct Exact {
     /// The probability.
     pub probability: RBig,
-    /// The expected cost over the runs that reach the target; `None` if none do, or if it was not asked for.
+    /// The expected cost over the runs that reach the target; `None` if none do, or if it was not requested.
     pub cost: Option<RBig>,
-    /// Configurations met.
+    /// Number of configurations explored.
     pub configurations: usize,
 }
 
@@ -30,10 +30,10 @@ const MOST: usize = 50_000;
 /// Loops with more configurations than this are not solved exactly: fractions grow with every step of the elimination.
 const MOST_IN_A_LOOP: usize = 200;
 
-/// The exact probability; or why there is none.
+/// The exact probability, or why it cannot be computed.
 ///
 /// # Errors
-/// If the program has something that cannot be handled, the settings make no sense, or an invariant of Weir breaks.
+/// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
 pub fn exact_probability(
     program: &Program,
     question: &Question,
@@ -42,10 +42,10 @@ pub fn exact_probability(
     solve(program, &question.target, &question.settings, (question.repeated, false), session)
 }
 
-/// The exact expected cost; or why there is none.
+/// The exact expected cost, or why it cannot be computed.
 ///
 /// # Errors
-/// If the program has something that cannot be handled, the settings make no sense, or an invariant of Weir breaks.
+/// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
 pub fn exact_cost(
     program: &Program,
     target: &StateExpr,

@@ -21,7 +21,7 @@ pub type Frequency<T> = ((ThreadId, EdgeId), T);
 /// than `most_moves` movements of probability along edges, or at a limit.
 ///
 /// # Errors
-/// If the program has something that cannot be handled, the settings make no sense, or an invariant of Weir breaks.
+/// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
 pub fn frequencies(
     program: &Program,
     settings: &Settings,

@@ -1,8 +1,8 @@
-//! How likely, how soon, how costly: programs under Total Store Order with a scheduler and buffers that follow chance.
+//! Probabilities and expected costs: programs under Total Store Order with a random scheduler and random flushes.
 //!
 //! After P. A. Abdulla, M. F. Atig, R. A. Agarwal, A. Godbole, S. Krishna, "Probabilistic Total Store Ordering", 2022. `chain` is the
-//! Markov chain; `judge` says where a question is settled; `probability` encloses numbers. `docs/probability.md`
-//! tells what is computed and why the intervals are certain.
+//! Markov chain; `judge` finds Prob0 and Prob1 states; `probability` encloses numbers. `docs/probability.md`
+//! explains what is computed and why the intervals are certified.
 //!
 //! Direction of error: none. An interval contains the true value whatever was left out and however numbers were rounded; if it cannot be
 //! made narrow enough within the limits, the answer says so.

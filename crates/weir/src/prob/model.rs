@@ -201,8 +201,8 @@ const MOST_COST: i64 = 1_000_000_000;
 
 fn modest_costs(program: &Program) -> Result<(), Failure> {
     let Some(rule) = program.costs.iter().find(|rule| rule.cost > MOST_COST) else { return Ok(()) };
-    let what = format!("a step that costs {}, and not more than {MOST_COST} can be counted", rule.cost);
-    let error = Diagnostic::error("cost-too-large", what, rule.span).help("count in larger units");
+    let what = format!("this step costs {}, but the maximum cost is {MOST_COST}", rule.cost);
+    let error = Diagnostic::error("cost-too-large", what, rule.span).help("use larger units of cost");
     Err(Failure::Refused(Box::new(error)))
 }
 

@@ -17,23 +17,23 @@ use super::model::Model;
 use super::settings::Settings;
 use super::visits::System;
 
-/// What is asked.
+/// A question about a target.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Question {
-    /// Which configurations count. One that speaks of cells is judged at drained configurations only.
+    /// The target. A condition that mentions cells is evaluated only in drained configurations.
     pub target: StateExpr,
-    /// Whether they must be reached again and again, for ever.
+    /// Whether the target must be reached infinitely often.
     pub repeated: bool,
-    /// The odds.
+    /// The scheduler and flush probabilities.
     pub settings: Settings,
 }
 
-/// Numbers between which another lies.
+/// An interval that contains a number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interval {
-    /// At least this.
+    /// Lower bound.
     pub lower: f64,
-    /// At most this.
+    /// Upper bound.
     pub upper: f64,
 }
 
@@ -44,46 +44,46 @@ impl Interval {
         Self { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper) }
     }
 
-    /// How far apart the ends are, rounded up.
+    /// The width, rounded up.
     pub fn width(self) -> f64 {
         if self.upper == self.lower { 0.0 } else { (self.upper - self.lower).next_up() }
     }
 }
 
-/// Why an interval did not become as narrow as was asked for.
+/// Why an interval is wider than requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Obstacle {
-    /// A limit came first.
+    /// A limit was reached.
     Limit(Limit),
-    /// More choices at one configuration than can be handled.
+    /// A configuration has too many successors.
     Choices,
-    /// At some configuration there are too many ways for stores to leave, or the odds are no whole numbers that can be counted with.
+    /// In some configuration there are too many sequences of flushes, or the weights exceed the range of integers.
     Odds,
-    /// More configurations, or larger loops, than can be handled in fractions.
+    /// Too many configurations, or too large loops, for exact fractions.
     Fractions,
     /// Rounding: the interval is as narrow as the arithmetic allows.
     Precision,
-    /// Not even the abstraction of buffers by sets could bound what happens with large buffers.
+    /// Even the set abstraction of buffers could not bound what happens with large buffers.
     Unbounded,
 }
 
-/// The answer to how likely.
+/// A probability.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Probability {
-    /// It lies in here for certain.
+    /// Guaranteed to contain the probability.
     pub interval: Interval,
-    /// Why the interval is wider than was asked for, if it is.
+    /// Why the interval is wider than requested, if it is.
     pub obstacle: Option<Obstacle>,
-    /// Configurations met.
+    /// Number of configurations explored.
     pub configurations: usize,
-    /// Whether these are all there are, so that nothing was left out.
+    /// Whether these are all configurations.
     pub is_complete: bool,
 }
 
-/// Finds the probability to within `epsilon`.
+/// Computes the probability to within `epsilon`.
 ///
 /// # Errors
-/// If the program has something that cannot be handled, the settings make no sense, or an invariant of Weir breaks.
+/// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
 pub fn probability(
     program: &Program,
     question: &Question,

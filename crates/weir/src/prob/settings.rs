@@ -7,9 +7,9 @@ use crate::Failure;
 /// A positive fraction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Fraction {
-    /// Above the line.
+    /// The numerator.
     pub numerator: u64,
-    /// Below the line; not 0.
+    /// The denominator; not 0.
     pub denominator: u64,
 }
 
@@ -46,19 +46,19 @@ impl Fraction {
 /// How stores leave the buffers after each step of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum UpdatePolicy {
-    /// Every sequence of flushes that is possible, the empty one included, is equally likely: the paper's.
+    /// Every possible sequence of flushes, including the empty one, is equally likely, as in the paper.
     #[default]
     Uniform,
-    /// Again and again: with this probability one more store is flushed, from any buffer that has one, all equally likely.
+    /// Repeatedly, with this probability, one more store is flushed, from a nonempty buffer chosen uniformly.
     Geometric(Fraction),
-    /// One buffer is picked, the longer the likelier, and any number of its stores is flushed, all equally likely.
+    /// One buffer is picked, longer buffers likelier, and a number of its stores chosen uniformly is flushed.
     Single,
 }
 
-/// The odds.
+/// The scheduler and flush probabilities.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Settings {
-    /// By how much likelier the thread that stepped last is to step again. `None` is 1: no memory.
+    /// How much likelier the thread that stepped last is to step again. `None` means 1.
     pub stickiness: Option<Fraction>,
     /// How stores leave the buffers.
     pub updates: UpdatePolicy,
@@ -72,15 +72,14 @@ impl Settings {
     /// The reason.
     pub fn check(&self) -> Result<(), Failure> {
         if self.stickiness.is_some_and(|factor| factor.numerator == 0) {
-            let what =
-                "a thread that stepped last would never step again: the scheduler must leave every thread a chance";
-            return Err(refusal("unfaithful-scheduler", what, "give a stickiness above 0; 1 is none at all"));
+            let what = "the thread that stepped last would starve; the scheduler must give every thread a chance";
+            return Err(refusal("unfaithful-scheduler", what, "use a positive stickiness; 1 means none"));
         }
         let UpdatePolicy::Geometric(p) = self.updates else { return Ok(()) };
         let (above, below) = (u128::from(p.numerator), u128::from(p.denominator));
         if above >= below {
-            let what = "the probability to go on flushing must be below 1, else no store ever waits";
-            return Err(refusal("bad-policy", what, "give a probability between 0.708 and 1"));
+            let what = "the probability of another flush must be below 1, otherwise no store is ever delayed";
+            return Err(refusal("bad-policy", what, "use a probability between 0.708 and 1"));
         }
         // A step may add one store; the buffers shrink only if two leave.
         if 2 * above * above <= below * below {
@@ -92,7 +91,7 @@ impl Settings {
             return Err(refusal(
                 "not-left-biased",
                 what,
-                "give a probability above 0.7072, whose square is above one half",
+                "use a probability above 0.7072, whose square exceeds one half",
             ));
         }
         Ok(())

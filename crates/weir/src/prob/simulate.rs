@@ -18,46 +18,46 @@ use super::probability::Interval;
 use super::rng::Rng;
 use super::settings::Settings;
 
-/// How to simulate.
+/// Options of a simulation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Simulation {
-    /// How many runs.
+    /// Number of runs.
     pub runs: u64,
-    /// What decides them: the same seed gives the same runs.
+    /// The random seed: the same seed gives the same runs.
     pub seed: u64,
-    /// A run that has not reached the target by then stays undecided.
+    /// Maximum number of steps: a run that has not reached the target by then stays undecided.
     pub most_steps: u64,
-    /// In how many of all cases the true value may lie outside of an interval.
+    /// The maximum probability that the true value lies outside an interval.
     pub doubt: f64,
     /// Number of workers. The result does not depend on it.
     pub jobs: NonZeroUsize,
 }
 
-/// What random runs showed.
+/// The result of a simulation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Estimate {
-    /// Runs made: fewer than asked for if a limit came first.
+    /// Number of runs made: fewer than requested if a limit was reached first.
     pub runs: u64,
-    /// Runs that reached the target.
+    /// Number of runs that reached the target.
     pub hits: u64,
-    /// Runs that did neither that nor end: they count as either in `probability`.
+    /// Number of undecided runs: `probability` allows for both outcomes.
     pub undecided: u64,
-    /// Steps taken in all runs together.
+    /// Total number of steps.
     pub steps: u64,
-    /// The probability to reach the target, with confidence.
+    /// The confidence interval of the probability of reaching the target.
     pub probability: Interval,
-    /// The mean cost of runs that reached the target and its interval, with confidence for many runs.
+    /// The mean cost of runs that reached the target, and its asymptotic confidence interval.
     pub cost: Option<(f64, Interval)>,
     /// The first run that reached the target; if none did, the first run.
     pub sample: Run,
-    /// What came before all runs were made, if anything did.
+    /// The limit that was reached before all runs were made, if any.
     pub limit: Option<Limit>,
 }
 
-/// Makes random runs until they reach the target, can never reach it, or are too long.
+/// Simulates random runs until they reach the target, can never reach it, or are too long.
 ///
 /// # Errors
-/// If the program has something that cannot be handled, the settings make no sense, or an invariant of Weir breaks.
+/// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
 pub fn simulate(
     program: &Program,
     target: &StateExpr,
@@ -101,7 +101,7 @@ enum End {
     },
     Miss,
     Undecided,
-    /// A limit came first.
+    /// A limit was reached.
     Stopped,
 }
 
@@ -228,7 +228,7 @@ impl Runs<'_> {
 /// How often each edge is taken in a run of `simulation.most_steps` steps, on the average over random runs; in order of threads and edges.
 ///
 /// # Errors
-/// If the program has something that cannot be handled, or if an invariant of Weir breaks.
+/// If the program is not supported, or if an invariant of Weir is broken.
 pub fn simulated_frequencies(
     program: &Program,
     settings: &Settings,

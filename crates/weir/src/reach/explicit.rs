@@ -82,7 +82,7 @@ fn report(program: &Program, options: &Options, compiled: &Compiled, outcome: Ou
         Found::Goal(goal, steps) => {
             let run = Run { model: options.model, steps: steps.into_iter().map(|step| compiled.step(step)).collect() };
             let checked = Checked::new(program, run, goal)
-                .map_err(|error| Failure::Bug(format!("a run that was found does not replay: {error}")))?;
+                .map_err(|error| Failure::Bug(format!("a run that was found cannot be replayed: {error}")))?;
             Verdict::Violated(Box::new(checked))
         }
     };

@@ -1,4 +1,4 @@
-//! Can a goal be reached? One file or folder an engine; what they have in common is here.
+//! Can a goal be reached? One file or folder per engine; this module has what they share.
 //!
 //! A violation is a run that `weir-witness` has replayed, whichever engine found it.
 
@@ -21,21 +21,21 @@ pub use lazy::{Form, LazyOptions, Round};
 use crate::semantics::compile::{Compiled, present};
 use crate::{Failure, Limit, Session, Verdict};
 
-/// How to find out.
+/// Engines for reachability.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Engine {
-    /// Visits every state one by one.
+    /// Visits every reachable state.
     #[default]
     Explicit,
-    /// Lets stores wait only where that can matter, found by checks for robustness.
+    /// Delays stores only where that can make a difference, found by checking robustness.
     Lazy,
-    /// Exact with unbounded buffers, for finitely many values: backwards from the goals.
+    /// Backward coverability: exact for unbounded buffers, if there are finitely many values.
     Dual,
-    /// Takes buffers as sets: proves quickly, or may not know.
+    /// Over-approximates buffers as sets: fast, but can be inconclusive.
     Set,
-    /// Takes buffers as multisets: as a set, but counts.
+    /// Over-approximates buffers as multisets: like sets, but counts stores.
     Multiset,
-    /// Keeps the order of the oldest stores and takes the rest as a set; refines as far as it takes.
+    /// Keeps the oldest stores in order and the rest as a set; refines the bound automatically.
     Coherence,
 }
 
@@ -53,7 +53,7 @@ impl Engine {
     }
 }
 
-/// In which order states are visited.
+/// The order in which states are visited.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Search {
     /// Breadth-first: finds a shortest run; uses all workers.
@@ -71,17 +71,17 @@ pub struct Options {
     /// The engine.
     pub engine: Engine,
     /// For [`Engine::Coherence`]: how many stores are kept in order; refined step by step if not given. For
-    /// [`Engine::Multiset`]: how far counters may go at most.
+    /// [`Engine::Multiset`]: the maximum of counters.
     pub bound: Option<u32>,
     /// The order of the search.
     pub search: Search,
     /// Number of workers, at most 256. The answer does not depend on it.
     pub jobs: NonZeroUsize,
-    /// Whether registers that are not read any more are kept apart in the state (more states, same answer).
+    /// Whether states are distinguished by dead registers (more states, same answer).
     pub keep_dead_registers: bool,
     /// Which goals to look for: all of the program's if empty.
     pub goals: Vec<Goal>,
-    /// For the lazy engine.
+    /// Options of the lazy engine.
     pub lazy: LazyOptions,
 }
 
@@ -100,25 +100,25 @@ impl Default for Options {
     }
 }
 
-/// What a search did.
+/// Statistics of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
-    /// Distinct states found.
+    /// Number of distinct states found.
     pub states: u64,
-    /// Steps taken between them.
+    /// Number of transitions between them.
     pub transitions: u64,
     /// Breadth-first: the length of the longest shortest run. Depth-first: of the longest run tried.
     pub depth: u64,
     /// Bytes of one state in the store.
     pub state_bytes: u64,
-    /// Bytes held by the stores of states at the end.
+    /// Bytes held by the state store at the end.
     pub stored_bytes: u64,
     /// Wall-clock time.
     pub elapsed: Duration,
 }
 
 impl Statistics {
-    /// Adds another search: sums of states, transitions and time, the most of depth and bytes.
+    /// Adds another search: the sums of states, transitions and time, the maxima of depth and bytes.
     pub(crate) fn add(&mut self, other: &Self) {
         self.states += other.states;
         self.transitions += other.transitions;
@@ -132,33 +132,33 @@ impl Statistics {
 /// What a search saw of the program's instructions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Coverage {
-    /// Edges that no run explored took, in order of threads and edges.
+    /// Edges that no explored run took, in order of threads and edges.
     pub unexecuted: Vec<(ThreadId, EdgeId)>,
     /// Threads that took no step at all, although they have instructions.
     pub immobile: Vec<ThreadId>,
-    /// Stores that were blocked at least once because the value lies outside the declared range of the cell.
+    /// Stores that were blocked at least once because the value is outside the declared range of the cell.
     pub out_of_range: Vec<(ThreadId, EdgeId)>,
-    /// Whether more was explored than can happen: then a store that was blocked need not be in any run.
+    /// Whether the search over-approximated: then a blocked store need not occur in any run.
     pub approximate: bool,
 }
 
-/// The answer, and how it came about.
+/// The answer, and how it was found.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// `Holds`: no goal can be reached. `Violated`: this run reaches one.
     pub verdict: Verdict<Box<Checked>>,
-    /// What it took.
+    /// Statistics of the search.
     pub statistics: Statistics,
     /// What was executed. Complete only if the verdict is `Holds`.
     pub coverage: Coverage,
-    /// What the lazy engine added to the program, round by round; other engines have no rounds.
+    /// How the lazy engine extended the program, round by round; empty for other engines.
     pub rounds: Vec<Round>,
-    /// How buffers were approximated when the answer was found, if they were.
+    /// How buffers were over-approximated, if they were.
     pub buffering: Option<Buffering>,
 }
 
 impl Report {
-    /// Nothing was found out.
+    /// An inconclusive answer.
     pub(crate) fn unknown(limit: Limit) -> Self {
         let (statistics, coverage) = (Statistics::default(), Coverage::default());
         Self { verdict: Verdict::Unknown(limit), statistics, coverage, buffering: None, rounds: Vec::new() }
@@ -168,7 +168,7 @@ impl Report {
 /// Looks for a run of `program` that reaches a goal. Without any goal, just visits all states.
 ///
 /// # Errors
-/// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
+/// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     match options.engine {
         Engine::Explicit => explicit::reach(program, options, session),
@@ -178,8 +178,8 @@ pub fn reach(program: &Program, options: &Options, session: &Session) -> Result<
     }
 }
 
-/// What proves that no goal can be reached, by the exact engine. The outer result fails as [`reach`] does, the inner one tells which limit came first;
-/// none if a goal can be reached.
+/// A backward proof that no goal can be reached. The outer result fails as [`reach`] does; the inner error is the limit
+/// that was reached, or `None` if a goal can be reached.
 ///
 /// # Errors
 /// As [`reach`].
@@ -191,8 +191,8 @@ pub fn certify_backward(
     dual::certify(program, options, session)
 }
 
-/// All states with buffers approximated like this. If the answer with them was `Holds`, this is a certificate of it; the outer
-/// result fails as [`reach`] does, the inner one tells which limit came first.
+/// All states with buffers over-approximated like this. If the answer with them was `Holds`, this is a certificate of
+/// it. The outer result fails as [`reach`] does; the inner error is the limit that was reached.
 ///
 /// # Errors
 /// As [`reach`].
@@ -210,10 +210,10 @@ pub(crate) fn goals(program: &Program, options: &Options) -> Vec<Goal> {
     if options.goals.is_empty() { all_goals(program) } else { options.goals.clone() }
 }
 
-/// The most workers: each keeps batches for every other one.
+/// The maximum number of workers: each keeps batches for every other one.
 pub(crate) const MOST_WORKERS: usize = 256;
 
-/// Everything that `reach` can look for in a program, in the order in which it is preferred.
+/// All goals of a program, in order of preference.
 pub fn all_goals(program: &Program) -> Vec<Goal> {
     let properties = (0..program.properties.len()).map(|property| Goal::Property(PropertyId::new(property)));
     let asserting = present(program).filter(|&thread| program.body(thread).failed.is_some());

@@ -55,12 +55,12 @@ fn diagnostic(engine: &str, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(first.code, what, first.span);
     let mut helps = vec![first.help];
     for obstacle in shown {
-        diagnostic = diagnostic.also(obstacle.span, format!("it {}, either", obstacle.what));
+        diagnostic = diagnostic.also(obstacle.span, format!("it also {}", obstacle.what));
         helps.push(obstacle.help);
     }
     let mut seen = BTreeSet::new();
     helps.retain(|help| seen.insert(*help));
-    diagnostic.help(format!("no engine of this version can; {}", helps.join("; ")))
+    diagnostic.help(format!("no engine in this version supports this; {}", helps.join("; ")))
 }
 
 fn arbitrarily_many(thread: &Thread) -> Obstacle {
@@ -68,7 +68,7 @@ fn arbitrarily_many(thread: &Thread) -> Obstacle {
         code: "arbitrary-threads",
         span: thread.span,
         what: format!("cannot run arbitrarily many copies of `{}`", thread.name),
-        help: "give a number, such as `[3]`: what goes wrong with few threads goes wrong with many",
+        help: "use a fixed number, such as `[3]`: a violation with few threads is also one with many",
     }
 }
 
@@ -76,13 +76,14 @@ fn obstacle(program: &Program, edge: &Edge) -> Option<Obstacle> {
     let (code, what, help) = match &edge.instruction {
         Instruction::Call { procedure, .. } => {
             let name = &program.procedures[procedure.index()].name;
-            let help = "write it as a loop, or give each depth a procedure of its own: procedures that do not call \
+            let help = "write it as a loop, or use a separate procedure per depth: procedures that do not call \
                         themselves are inlined";
-            ("recursion", format!("cannot follow recursion, and `{name}` calls itself"), help)
+            ("recursion", format!("does not support recursion, and `{name}` calls itself"), help)
         }
         Instruction::Spawn(thread) => {
             let name = &program.thread(*thread).name;
-            let help = "declare as many threads as there can be, and let each wait for a flag that the spawner sets";
+            let help =
+                "declare as many threads as there can be, and let each one wait for a flag set by the spawning thread";
             ("spawn", format!("cannot start `{name}` at run time"), help)
         }
         _ => return None,
@@ -93,15 +94,15 @@ fn obstacle(program: &Program, edge: &Edge) -> Option<Obstacle> {
 /// The failure for a program whose states do not fit the largest size.
 pub(crate) fn too_large(program: &Program, words: usize) -> Failure {
     let (bytes, most) = (words * size_of::<u64>(), MOST_WORDS * size_of::<u64>());
-    let what = format!("a state of this program takes {bytes} bytes, and the explicit engine can hold {most}");
+    let what = format!("a state of this program takes {bytes} bytes, but the engine supports at most {most}");
     let cells: usize = program.shared.iter().map(|shared| shared.initial.len()).sum();
     let registers: usize = program.threads.iter().map(|thread| thread.body.registers.len() + 1).sum();
     let largest = program.shared.iter().max_by_key(|shared| shared.initial.len()).map(|shared| shared.span);
     let longest = program.threads.iter().max_by_key(|thread| thread.body.registers.len()).map(|thread| thread.span);
     let (span, help) = if cells >= registers {
-        (largest, "declare ranges (`shared a[100]: 0..3;`) so that each cell takes fewer bits, or make arrays smaller")
+        (largest, "declare ranges (`shared a[100]: 0..3;`) so that cells take fewer bits, or use smaller arrays")
     } else {
-        (longest, "use fewer threads or fewer registers, or keep the values of registers small")
+        (longest, "use fewer threads or registers, or keep register values small")
     };
     Failure::Refused(Box::new(Diagnostic::error("state-too-large", what, span.unwrap_or_default()).help(help)))
 }

@@ -45,22 +45,22 @@ use crate::{Failure, Limit, Session, Verdict};
 use monitor::Monitor;
 use question::Plans;
 
-/// How to find out. All methods give the same answer.
+/// Methods of deciding robustness. All give the same answer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Method {
     /// One search for all attacks, with a monitor beside the program.
     #[default]
     Attacks,
-    /// One search under SC for each attack, in the [instrumented](crate::transform::instrument) program of the paper.
+    /// One search under SC per attack, in the [instrumented](crate::transform::instrument) program of the paper.
     Instrumented,
     /// One search under SC in one instrumented program for all attacks.
     Single,
 }
 
-/// How to check.
+/// Options of the check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// How to find out.
+    /// The method.
     pub method: Method,
     /// Number of workers. The answer does not depend on it.
     pub jobs: NonZeroUsize,
@@ -72,22 +72,22 @@ impl Default for Options {
     }
 }
 
-/// The answer, and how it came about.
+/// The answer, and how it was found.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// `Holds`: every run under TSO has the trace of a run under SC. `Violated`: this one has not.
+    /// `Holds`: every run under TSO has the trace of a run under SC. `Violated`: this run does not.
     pub verdict: Verdict<Box<Checked>>,
     /// The attacks that were considered.
     pub attacks: Attacks,
-    /// What it took.
+    /// Statistics of the search.
     pub statistics: Statistics,
-    /// If the program is robust: what runs under SC execute of it, which are all runs that matter then. `None` if the walk through
-    /// them did not come to an end within a modest number of states.
+    /// If the program is robust: what runs under SC execute of it; no other runs matter then. `None` if exploring them
+    /// takes too many states.
     pub coverage: Option<Coverage>,
 }
 
 impl Report {
-    /// Nothing was found out.
+    /// An inconclusive answer.
     fn unknown(limit: Limit, elapsed: Duration) -> Self {
         let statistics = Statistics { elapsed, ..Statistics::default() };
         Self { verdict: Verdict::Unknown(limit), attacks: Attacks::default(), statistics, coverage: None }
@@ -97,7 +97,7 @@ impl Report {
 /// The attacks of a program.
 ///
 /// # Errors
-/// The limit that came first.
+/// The limit that was reached.
 pub fn attacks(program: &Program, session: &Session) -> Result<Attacks, Limit> {
     attacks::enumerate(program, &present(program).collect::<Vec<_>>(), session)
 }
@@ -105,7 +105,7 @@ pub fn attacks(program: &Program, session: &Session) -> Result<Attacks, Limit> {
 /// Checks whether `program` is robust.
 ///
 /// # Errors
-/// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
+/// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn robust(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     let mut report = match options.method {
         Method::Attacks => by_attacks(program, options, session),
@@ -136,30 +136,30 @@ fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result
     Ok(Report { verdict, attacks, statistics, coverage: None })
 }
 
-/// Walks for the sake of coverage alone end here: they take a fraction of a second.
+/// Explorations for the sake of coverage alone end here: they take a fraction of a second.
 const MOST_STATES_FOR_COVERAGE: u64 = 300_000;
 
-/// A program made ready for questions about attacks.
+/// A program prepared for questions about attacks.
 pub(crate) struct Checker {
     program: Program,
     compiled: Compiled,
 }
 
-/// What a question is answered with.
+/// The answer to such a question.
 pub(crate) enum Answer {
     /// None of the attacks is feasible.
     Infeasible,
-    /// One is, and this is how.
+    /// One is feasible, shown by this.
     Feasible(Attempt),
-    /// Not known.
+    /// Inconclusive.
     Stopped(Limit),
 }
 
 impl Checker {
-    /// Makes a program ready.
+    /// Prepares a program.
     ///
     /// # Errors
-    /// If it has something the engine cannot handle.
+    /// If the engine does not support it.
     pub(crate) fn new(program: &Program) -> Result<Self, Failure> {
         refuse::unsupported(program)?;
         // What properties observe need not be kept.
@@ -222,8 +222,8 @@ impl Checker {
         }
     }
 
-    /// What runs under SC execute, if walking through them takes few states: a program that is stuck is robust for the wrong reason,
-    /// and whoever asks about robustness alone should hear of it.
+    /// What runs under SC execute, if exploring them takes few states. A program that cannot move is robust for the
+    /// wrong reason, and users who ask only about robustness should be told.
     fn coverage(&self, options: &Options, session: &Session) -> Option<Coverage> {
         let session = session.part(Some(MOST_STATES_FOR_COVERAGE));
         let outcome = self.search(&Question::default(), options, &session);

@@ -90,7 +90,7 @@ impl Race {
         Some(Attack { thread, store: edge(self.store)?, load: edge(self.load)? })
     }
 
-    /// The store that may still be waiting.
+    /// The store that may still be buffered.
     pub fn store(&self) -> StepId {
         self.store
     }

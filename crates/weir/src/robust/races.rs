@@ -104,8 +104,9 @@ impl Checker {
             Found::Nothing => Verdict::Holds,
             Found::Stopped(limit) => Verdict::Unknown(limit),
             Found::Goal(_, steps) => {
-                let race = race(&self.program, &self.attempt(&steps))
-                    .map_err(|why| Failure::Bug(format!("a triangular race that was found does not replay: {why}")))?;
+                let race = race(&self.program, &self.attempt(&steps)).map_err(|why| {
+                    Failure::Bug(format!("a triangular race that was found cannot be replayed: {why}"))
+                })?;
                 Verdict::Violated(Box::new(race))
             }
         };

@@ -130,8 +130,9 @@ pub(super) fn delaying(program: &Program, steps: &[(Step, Kind)]) -> (Run, impl 
 /// # Errors
 /// If the run itself is no violation, which would be a bug.
 fn checked(program: &Program, run: Run) -> Result<Checked, Failure> {
-    let mut best = Checked::new(program, run, Goal::NotRobust)
-        .map_err(|error| Failure::Bug(format!("a violation of robustness that was found does not replay: {error}")))?;
+    let mut best = Checked::new(program, run, Goal::NotRobust).map_err(|error| {
+        Failure::Bug(format!("a violation of robustness that was found cannot be replayed: {error}"))
+    })?;
     // From the end: what comes later depends on what came earlier, hardly ever the other way round.
     let mut at = best.run().steps.len();
     while at > 0 && best.run().steps.len() <= LONGEST_TO_SHORTEN {

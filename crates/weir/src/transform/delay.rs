@@ -36,10 +36,10 @@ use self::weaver::Weaver;
 use crate::Failure;
 use crate::robust::{Attack, drains};
 
-/// Steps of one thread one after the other: from a store that waits to a load that overtakes it.
+/// A path in one thread, from a store to a load that it is delayed past.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DelayPath {
-    /// Whose.
+    /// The thread.
     pub thread: ThreadId,
     /// The steps.
     pub edges: Vec<EdgeId>,
@@ -227,19 +227,19 @@ fn check(program: &Program, path: &DelayPath) -> Result<(), Failure> {
     let ends = path.edges.last().is_some_and(|edge| matches!(at(edge).instruction, Instruction::Load { .. }));
     let obstacle = path.edges.iter().map(at).find(|edge| drains(&edge.instruction) || leaves(&edge.instruction));
     if let Some(edge) = path.edges.iter().map(at).find(|edge| matches!(edge.instruction, Instruction::Snapshot(_))) {
-        let what = "stores cannot be made to wait along several loads in one step";
-        let help = "use another engine, or load one cell at a time";
+        let what = "`lazy` cannot delay stores past a snapshot of several cells";
+        let help = "use another engine, or load the cells one at a time";
         return Err(Failure::Refused(Box::new(Diagnostic::error("several-loads", what, edge.span).help(help))));
     }
     let (what, span) = match obstacle {
-        Some(edge) => ("no store can wait past this", edge.span),
+        Some(edge) => ("no store can be delayed past this", edge.span),
         None if is_joined && begins && ends => return Ok(()),
-        None => {
-            ("this is no way from a store to a load", path.edges.first().map_or_else(Default::default, |e| at(e).span))
-        }
+        None => (
+            "this is not a path from a store to a load",
+            path.edges.first().map_or_else(Default::default, |e| at(e).span),
+        ),
     };
-    let help =
-        "a path begins with a store, ends with a load, and has no fence, read-modify-write, lock or unlock in it";
+    let help = "a path starts with a store, ends with a load, and contains no fence, read-modify-write, lock or unlock";
     Err(Failure::Refused(Box::new(Diagnostic::error("no-path", what, span).help(help))))
 }
 

@@ -59,7 +59,7 @@ pub struct Instrumented {
 /// Instruments the program for one attack.
 ///
 /// # Errors
-/// If the program has something that cannot be translated; the diagnostic says what.
+/// If the program cannot be translated; the diagnostic says why.
 pub fn instrument(program: &Program, attack: Attack) -> Result<Instrumented, Failure> {
     instrument_for(program, &[attack], false)
 }
@@ -68,7 +68,7 @@ pub fn instrument(program: &Program, attack: Attack) -> Result<Instrumented, Fai
 /// attacker (§8.3 of the paper).
 ///
 /// # Errors
-/// If the program has something that cannot be translated; the diagnostic says what.
+/// If the program cannot be translated; the diagnostic says why.
 pub fn instrument_all(program: &Program, attacks: &[Attack]) -> Result<Instrumented, Failure> {
     instrument_for(program, attacks, true)
 }
@@ -157,10 +157,11 @@ fn locks(program: &Program, thread: ThreadId) -> bool {
 }
 
 fn too_many_lockers(program: &Program, thread: ThreadId) -> Failure {
-    let what =
-        format!("the instrumentation has room for locked sections in {MOST_LOCKERS} threads, and there are more");
+    let what = format!(
+        "the instrumentation supports locked sections in at most {MOST_LOCKERS} threads, and this program has more"
+    );
     let error = Diagnostic::error("too-many-lockers", what, program.thread(thread).span);
-    Failure::Refused(Box::new(error.help("use fewer threads, or the method of attacks without instrumentation")))
+    Failure::Refused(Box::new(error.help("use fewer threads, or `--method attacks`")))
 }
 
 /// The property: the flag is never set.

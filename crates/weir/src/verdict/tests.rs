@@ -9,8 +9,8 @@ fn each_limit_has_its_words() {
         (Limit::Memory, "memory limit"),
         (Limit::States, "limit on states"),
         (Limit::Interrupted, "interrupted"),
-        (Limit::Extensions, "rounds of extending"),
-        (Limit::Alarm, "alarm of the abstraction"),
+        (Limit::Extensions, "limit on rounds"),
+        (Limit::Alarm, "over-approximation raised an alarm"),
     ];
     for (limit, word) in words {
         assert!(limit.to_string().contains(word), "{limit}");

@@ -200,20 +200,20 @@ fn is_in_order(message: &Message) -> bool {
 fn explain(program: &Program, fault: &BackwardFault) -> String {
     let name = |thread: &ThreadId| &program.thread(*thread).name;
     match fault {
-        BackwardFault::Malformed => "its threads, places or registers are not those of the program".to_owned(),
-        BackwardFault::MissingState(thread) => format!("{} can be in a state that is in no class", name(thread)),
+        BackwardFault::Malformed => "its threads, places or registers do not match the program".to_owned(),
+        BackwardFault::MissingState(thread) => format!("{} can be in a state that belongs to no class", name(thread)),
         BackwardFault::UnknownRegister(thread, register) => {
             let register = &program.body(*thread).registers[register.index()].name;
-            format!("the value of `{register}` of {} is needed, but not told", name(thread))
+            format!("the value of `{register}` of {} is needed, but missing", name(thread))
         }
-        BackwardFault::Mixed(thread) => format!("states of one class of {} look different to a goal", name(thread)),
+        BackwardFault::Mixed(thread) => format!("a property distinguishes states of one class of {}", name(thread)),
         BackwardFault::TooManyValues(address) => format!("the cell at address {address} takes too many values"),
-        BackwardFault::TooManyGoals => "too many states could show a goal".to_owned(),
-        BackwardFault::GoalOutside => "a state that shows a goal is not among the configurations".to_owned(),
-        BackwardFault::Enters => "a step leads here from a configuration that is not there".to_owned(),
-        BackwardFault::HoldsTheStart => "the program starts in one of the configurations".to_owned(),
-        BackwardFault::Deadlock => "no such set shows that there is no deadlock".to_owned(),
-        BackwardFault::UnknownGoal => "it names no goal of the program".to_owned(),
-        BackwardFault::Unsupported => "the program has something that such a proof cannot speak of".to_owned(),
+        BackwardFault::TooManyGoals => "too many states could violate a property".to_owned(),
+        BackwardFault::GoalOutside => "a state that violates a property is not among the configurations".to_owned(),
+        BackwardFault::Enters => "a step leads here from a configuration that is missing".to_owned(),
+        BackwardFault::HoldsTheStart => "the initial state is one of the configurations".to_owned(),
+        BackwardFault::Deadlock => "such a proof cannot show the absence of deadlocks".to_owned(),
+        BackwardFault::UnknownGoal => "it names no property of the program".to_owned(),
+        BackwardFault::Unsupported => "the program uses a feature that such a proof does not support".to_owned(),
     }
 }

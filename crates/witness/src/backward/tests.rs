@@ -122,20 +122,20 @@ fn the_error_says_what_is_wrong_and_where() {
     let claim = claim();
     let mut missing = proof(claim.1);
     missing.classes[1].pop();
-    assert_eq!(message(&claim, &missing), (None, "P1 can be in a state that is in no class".to_owned()));
+    assert_eq!(message(&claim, &missing), (None, "P1 can be in a state that belongs to no class".to_owned()));
     let threads = vec![sequence(vec![store(X, 1)]), sequence(vec![load(0, X)])];
     let reached = with_property(program(threads), PropertyKind::Forbid(cell_is(X, 1)));
-    let outside = "a state that shows a goal is not among the configurations".to_owned();
+    let outside = "a state that violates a property is not among the configurations".to_owned();
     assert_eq!(message(&reached, &proof(reached.1)), (None, outside));
     let mut entered = proof(reached.1);
     entered.configurations.push(configuration(vec![at(1, &[]), open()], &[(X, 7)]));
     entered.configurations.push(configuration(vec![at(1, &[]), open()], &[(X, 1)]));
     entered.configurations.push(configuration(vec![at(0, &[]), open()], &[(X, 1)]));
-    let enters = "a step leads here from a configuration that is not there".to_owned();
+    let enters = "a step leads here from a configuration that is missing".to_owned();
     assert_eq!(message(&reached, &entered), (Some(1), enters));
     let mut all = proof(reached.1);
     all.configurations.push(configuration(vec![open(), open()], &[]));
-    assert_eq!(message(&reached, &all), (None, "the program starts in one of the configurations".to_owned()));
+    assert_eq!(message(&reached, &all), (None, "the initial state is one of the configurations".to_owned()));
 }
 
 #[test]

@@ -248,24 +248,24 @@ impl<'a> Checker<'a> {
     fn explain(&self, fault: &Fault) -> String {
         let name = |thread: &ThreadId| &self.program.thread(*thread).name;
         match fault {
-            Fault::Malformed => "its threads, places or registers are not those of the program".to_owned(),
+            Fault::Malformed => "its threads, places or registers do not match the program".to_owned(),
             Fault::Registers(thread, _) => {
-                format!("at one place of {} different registers are told in different states", name(thread))
+                format!("at one place of {}, different states list different registers", name(thread))
             }
-            Fault::NoStart => "the state in which the program starts is not among the states".to_owned(),
-            Fault::Leaves(thread, None) => format!("a flush of {} leads to a state that is not there", name(thread)),
+            Fault::NoStart => "the initial state is not among the states".to_owned(),
+            Fault::Leaves(thread, None) => format!("a flush of {} leads to a state that is missing", name(thread)),
             Fault::Leaves(thread, Some(edge)) => {
                 let text = self.program.instruction_text(*thread, *edge);
-                format!("`{text}` of {} leads to a state that is not there", name(thread))
+                format!("`{text}` of {} leads to a state that is missing", name(thread))
             }
             Fault::UnknownRegister(thread, register) => {
                 let register = &self.program.body(*thread).registers[register.index()].name;
-                format!("the value of `{register}` of {} is needed, but not told", name(thread))
+                format!("the value of `{register}` of {} is needed, but missing", name(thread))
             }
-            Fault::ShowsGoal(_) => "it shows what the certificate says cannot be reached".to_owned(),
-            Fault::Deadlock => "no set of states with more than can happen shows that there is no deadlock".to_owned(),
-            Fault::UnknownGoal => "it names no goal of the program".to_owned(),
-            Fault::NoFailedLocation => "a thread asserts, but has no place for failed assertions".to_owned(),
+            Fault::ShowsGoal(_) => "it violates a property that the certificate claims to prove".to_owned(),
+            Fault::Deadlock => "an over-approximation cannot show the absence of deadlocks".to_owned(),
+            Fault::UnknownGoal => "it names no property of the program".to_owned(),
+            Fault::NoFailedLocation => "a thread has assertions, but no place for failed ones".to_owned(),
             Fault::Unsupported => "recursion, `spawn` and `[*]` cannot be checked".to_owned(),
         }
     }

@@ -66,11 +66,11 @@ fn exists_and_always_are_judged_at_final_states() {
 fn a_deadlock_has_a_thread_that_is_not_done_and_nothing_that_can_move() {
     let stuck = vec![store(X, 1), Instruction::Assume(number(0))];
     let claim = with_property(program(vec![sequence(stuck)]), PropertyKind::ForbidDeadlock);
-    assert_eq!(missing(&claim, Model::Tso, ""), "the last state is no deadlock: P0 can take `x = 1`");
-    assert_eq!(missing(&claim, Model::Tso, "0"), "the last state is no deadlock: P0 can flush");
+    assert_eq!(missing(&claim, Model::Tso, ""), "the last state is not a deadlock: P0 can take `x = 1`");
+    assert_eq!(missing(&claim, Model::Tso, "0"), "the last state is not a deadlock: P0 can flush");
     assert_eq!(missing(&claim, Model::Tso, "0 0f"), "");
     let claim = with_property(one_store(), PropertyKind::ForbidDeadlock);
-    assert_eq!(missing(&claim, Model::Sc, "0"), "the last state is no deadlock: every thread is done");
+    assert_eq!(missing(&claim, Model::Sc, "0"), "the last state is not a deadlock: every thread is done");
 }
 
 #[test]
@@ -79,17 +79,17 @@ fn a_lock_that_is_never_given_back_is_a_deadlock_for_who_needs_it() {
     let kind = PropertyKind::ForbidDeadlock;
     let claim = with_property(program(vec![holder.clone(), sequence(vec![load(0, X)])]), kind.clone());
     assert_eq!(missing(&claim, Model::Tso, "0"), "");
-    assert_eq!(missing(&claim, Model::Tso, "1 0"), "the last state is no deadlock: every thread is done");
+    assert_eq!(missing(&claim, Model::Tso, "1 0"), "the last state is not a deadlock: every thread is done");
     // A store can still be buffered, then the thread is done, although its store can never be flushed.
     let claim = with_property(program(vec![holder, sequence(vec![store(X, 1)])]), kind);
-    assert_eq!(missing(&claim, Model::Tso, "0 1"), "the last state is no deadlock: every thread is done");
+    assert_eq!(missing(&claim, Model::Tso, "0 1"), "the last state is not a deadlock: every thread is done");
     assert_eq!(missing(&claim, Model::Sc, "0"), "");
 }
 
 #[test]
 fn any_counts_as_able_to_move_and_a_failed_assertion_as_not_done() {
     let claim = with_property(program(vec![sequence(vec![havoc(0, 5, 9)])]), PropertyKind::ForbidDeadlock);
-    assert_eq!(missing(&claim, Model::Sc, ""), "the last state is no deadlock: P0 can take `r = any 5..9`");
+    assert_eq!(missing(&claim, Model::Sc, ""), "the last state is not a deadlock: P0 can take `r = any 5..9`");
     let failing = sequence(vec![Instruction::Assert(number(0))]);
     let claim = with_property(program(vec![failing.clone()]), PropertyKind::ForbidDeadlock);
     assert_eq!(missing(&claim, Model::Sc, "0"), "");

@@ -33,8 +33,8 @@ pub fn svg(program: &Program, replay: &Replay, graph: &HappensBefore, cycle: &Cy
         let line = replay.events().get(node.step.index()).map_or(0, |event| event.line(program));
         let waits = delayed.iter().any(|&(store, _)| store == id);
         let remark = match (waits, node.landed) {
-            (true, Some(landed)) => format!("line {line}, waits in the buffer until step {}", landed.number()),
-            (true, None) => format!("line {line}, waits in the buffer"),
+            (true, Some(landed)) => format!("line {line}, stays in the buffer until step {}", landed.number()),
+            (true, None) => format!("line {line}, stays in the buffer"),
             (false, _) => format!("line {line}"),
         };
         Card { title: format!("{}: {}", node.step.number(), shorten(&text, LONGEST)), remark, is_marked: waits }
@@ -53,7 +53,7 @@ fn draw(layout: &Layout, names: &[String]) -> String {
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"monospace\" font-size=\"{LARGE}\" fill=\"{INK}\">\n\
-         <title>a cycle of happens-before</title>\n\
+         <title>a happens-before cycle</title>\n\
          <defs>{}{}</defs>\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>",
         marker("arrow", INK),
@@ -128,13 +128,13 @@ fn legend(layout: &Layout) -> Vec<&'static str> {
     let mut relations: Vec<Relation> = layout.arrows.iter().map(|arrow| arrow.relation).collect();
     relations.sort_unstable();
     relations.dedup();
-    let mut lines = vec!["each happens before the next, so without store buffers none could come first"];
+    let mut lines = vec!["each happens before the next, so without store buffers none of them could come first"];
     lines.extend(relations.into_iter().map(|relation| match relation {
-        Relation::ProgramOrder => "program order: the thread executes it earlier (red: the store waited meanwhile)",
+        Relation::ProgramOrder => "program order: the thread executes it earlier (red: the store was delayed)",
         Relation::StoreOrder => "store order: both store to the same cell, and this one reaches memory earlier",
         Relation::Source => "source: the load reads what the store wrote",
         Relation::Conflict => "conflict: the load reads what the store then overwrites",
-        Relation::Section => "one step: a locked section, or a snapshot, to all other threads",
+        Relation::Section => "one step: a locked section or a snapshot, as seen by all other threads",
     }));
     lines
 }

@@ -174,7 +174,7 @@ fn the_lock_is_not_reentrant_and_only_its_holder_unlocks() {
     let again = program(vec![sequence(vec![Instruction::Lock, Instruction::Lock])]);
     let stolen = program(vec![sequence(vec![Instruction::Lock]), sequence(vec![Instruction::Unlock])]);
     for model in BOTH {
-        let message = "step 2: P0 cannot take `lock` (line 2): it holds the lock already";
+        let message = "step 2: P0 cannot take `lock` (line 2): it already holds the lock";
         assert_eq!(refuse(&again, model, "0 0"), message);
         let message = "step 2: P1 cannot take `unlock` (line 2): it does not hold the lock";
         assert_eq!(refuse(&stolen, model, "0 1"), message);
@@ -264,7 +264,7 @@ fn any_takes_what_the_run_says_within_its_range() {
     assert_eq!(results(&accept(&program, Model::Sc, "0=-1")), [-1]);
     let message = "step 1: P0 cannot take `r = any -1..2` (line 1): 3 is not in -1..2";
     assert_eq!(refuse(&program, Model::Sc, "0=3"), message);
-    let message = "step 2: P0 cannot take `skip` (line 2): only `any` takes a value, but 3 is given";
+    let message = "step 2: P0 cannot take `skip` (line 2): only `any` takes a value, but 3 was given";
     assert_eq!(refuse(&program, Model::Sc, "0=2 0=3"), message);
 }
 
@@ -274,11 +274,11 @@ fn a_run_that_names_what_is_not_there_is_refused_politely() {
     let step =
         |thread, edge| Step { thread: ThreadId(thread), action: Action::Execute { edge: EdgeId(edge), choice: 0 } };
     let refused = |step| replay(&program, &Run { model: Model::Tso, steps: vec![step] }).unwrap_err().to_string();
-    assert_eq!(refused(step(7, 0)), "step 1: thread number 7 cannot move: the program has 2 threads");
+    assert_eq!(refused(step(7, 0)), "step 1: thread number 7 cannot take a step: the program has 2 threads");
     assert_eq!(refused(step(0, 9)), "step 1: P0 cannot take edge number 9: it has 2 edges, numbered from 0");
     assert_eq!(refused(step(0, 1)), "step 1: P0 cannot take `r = y` (line 2): it is at line 1");
     let flush = Step { thread: ThreadId(u32::MAX), action: Action::Flush };
-    assert_eq!(refused(flush), "step 1: thread number 4294967295 cannot move: the program has 2 threads");
+    assert_eq!(refused(flush), "step 1: thread number 4294967295 cannot take a step: the program has 2 threads");
 }
 
 #[test]

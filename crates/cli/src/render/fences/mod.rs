@@ -44,7 +44,9 @@ pub(crate) fn write(finding: &Finding<'_>, console: &mut Console) {
     };
     let Some(repair) = repairs.first() else { return };
     if !repair.is_own_language {
-        console.remark("note: the fences cannot be written into this text, so here is the program in `.weir`");
+        console.remark(
+            "note: the fences cannot be inserted into the original text; printing the program in `.weir` instead",
+        );
     }
     if let Some(limit) = unchecked {
         console.remark(&format!("note: {}", not_checked(finding, *limit)));
@@ -61,18 +63,18 @@ fn first_line(finding: &Finding<'_>) -> String {
             match repairs.first().map_or(0, |repair| copies(finding, repair)) {
                 0 => {
                     let is = match finding.options.aim {
-                        AimName::Robust => "it is robust",
-                        AimName::Safe => "it is safe",
-                        AimName::Trf => "it has no triangular race",
+                        AimName::Robust => "the program is already robust",
+                        AimName::Safe => "the program is already safe",
+                        AimName::Trf => "the program has no triangular races",
                     };
-                    format!("{}: {is} as it is{checked}: {file}\n", emphasized(Tone::Good, "no fence is needed"))
+                    format!("{}: {is}{checked}: {file}\n", emphasized(Tone::Good, "no fences needed"))
                 }
                 count => {
                     let fences = emphasized(Tone::Good, &counted(count, "fence"));
                     let layout = repairs.first().map_or_else(String::new, |repair| layout(finding, repair));
                     let make = if count == 1 { "makes" } else { "make" };
                     let aim = aim(finding);
-                    format!("{fences}{layout} {make} it {aim}, and no cheaper set does{checked}: {file}\n")
+                    format!("{fences}{layout} {make} the program {aim}, and no cheaper set does{checked}: {file}\n")
                 }
             }
         }
@@ -120,15 +122,15 @@ pub(super) fn reason(finding: &Finding<'_>) -> Option<String> {
             let place = |edge| place(&finding.sites.program, attack.thread, edge);
             let thread = &finding.sites.program.thread(attack.thread).name;
             let (store, load) = (place(attack.store), place(attack.load));
-            Some(format!("no fence fits between {store} and {load} of {thread}, which would need one"))
+            Some(format!("{thread} needs a fence between {store} and {load}, but none can be placed there"))
         }
         Outcome::Hopeless(goal) => {
             let goal = crate::goals::text(finding.program, *goal);
-            Some(format!("without store buffers this can be reached: {goal}"))
+            Some(format!("this property is violated even without store buffers: {goal}"))
         }
         Outcome::NoPlace(goal) => {
             let goal = crate::goals::text(finding.program, *goal);
-            Some(format!("no fence fits where stores wait in a run that reaches this: {goal}"))
+            Some(format!("no fence can be placed to prevent the violation of this property: {goal}"))
         }
         Outcome::Stopped(limit) => Some(limit_text(*limit, &finding.options.limits)),
         Outcome::Refused(diagnostic) => Some(diagnostic.message.clone()),
@@ -139,7 +141,7 @@ fn explanation(finding: &Finding<'_>) -> String {
     match &finding.outcome {
         Outcome::Found { repairs, unchecked } => found(finding, repairs, *unchecked),
         Outcome::Nowhere(_) | Outcome::NoPlace(_) => {
-            format!("\n{}", help("split the statement into several, so that a fence can stand between them"))
+            format!("\n{}", help("split the statement into several, so that a fence can be placed between them"))
         }
         Outcome::Hopeless(_) => format!("\n{}", help("`weir reach --model sc` shows how")),
         Outcome::Stopped(limit) => stopped(finding, *limit),
@@ -148,7 +150,7 @@ fn explanation(finding: &Finding<'_>) -> String {
 }
 
 fn not_checked(finding: &Finding<'_>, limit: Limit) -> String {
-    format!("{} before the program with its fences was checked once more", limit_text(limit, &finding.options.limits))
+    format!("not checked: {} before the fenced program could be verified", limit_text(limit, &finding.options.limits))
 }
 
 fn found(finding: &Finding<'_>, repairs: &[Repair], unchecked: Option<Limit>) -> String {
@@ -169,7 +171,7 @@ fn found(finding: &Finding<'_>, repairs: &[Repair], unchecked: Option<Limit>) ->
         text += &format!("\n… and {} more\n", counted((repairs.len() - SHOWN_SETS) as u64, "set"));
     }
     if repairs.iter().any(|repair| !repair.chosen.is_empty()) {
-        text += &format!("\n{}", help("`--write` prints the program with its fences in place"));
+        text += &format!("\n{}", help("`--write` prints the program with the fences inserted"));
     }
     text
 }
@@ -189,7 +191,7 @@ fn shown(finding: &Finding<'_>, repair: &Repair) -> String {
         let before = edge.map_or_else(String::new, |span| place_at(finding.program, span));
         format!("  {}: before {before}\n", threads(finding, site))
     };
-    format!("\na fence in\n{}", sites(finding, repair).map(line).collect::<String>())
+    format!("\nfences:\n{}", sites(finding, repair).map(line).collect::<String>())
 }
 
 /// The threads that run the text of a place.
@@ -208,7 +210,7 @@ fn stopped(finding: &Finding<'_>, limit: Limit) -> String {
     if let Some(report) = &finding.report {
         let states = counted(report.statistics.states, "state");
         let searches = if report.searches == 1 { "one search".into() } else { format!("{} searches", report.searches) };
-        text += &format!("covered: {states} in {searches}\n");
+        text += &format!("explored {states} in {searches}\n");
         if finding.options.aim != AimName::Safe {
             text += &open_attacks(&finding.sites.program, &report.attacks);
         }

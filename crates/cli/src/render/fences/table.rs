@@ -34,19 +34,19 @@ pub(super) fn record(finding: &Finding<'_>) -> Option<TableRecord> {
 pub(super) fn text(finding: &Finding<'_>) -> String {
     let (Some(record), Some(census)) = (record(finding), &finding.census) else { return String::new() };
     let feasible = if census.limit.is_some() { "at least " } else { "" };
-    let unknown = || "not known".to_owned();
+    let unknown = || "unknown".to_owned();
     let rows = [
         ("threads", grouped(record.threads)),
         ("labels", grouped(record.labels)),
         ("instructions", grouped(record.instructions)),
-        ("questions", format!("{} (pairs of a store and a load)", grouped(record.questions))),
-        ("  no", format!("{} by control flow", grouped(record.by_control_flow))),
-        ("  no", record.by_search.map_or_else(unknown, |count| format!("{} by search", grouped(count)))),
+        ("attacks", format!("{} (pairs of a store and a load)", grouped(record.questions))),
+        ("  infeasible", format!("{} by control flow", grouped(record.by_control_flow))),
+        ("  infeasible", record.by_search.map_or_else(unknown, |count| format!("{} by search", grouped(count)))),
         ("  feasible", format!("{feasible}{}", grouped(record.feasible))),
         ("fences", record.fences.map_or_else(unknown, grouped)),
         ("cpu time", census.cpu.map_or_else(|| "n/a".to_owned(), time_text)),
         ("wall time", time_text(census.wall)),
     ];
     let lines = rows.map(|(name, value)| format!("  {name:<12} {value}\n"));
-    format!("\nprogram and questions:\n{}", lines.concat())
+    format!("\nprogram and attacks:\n{}", lines.concat())
 }

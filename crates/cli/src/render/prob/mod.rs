@@ -37,7 +37,7 @@ fn target(finding: &Finding<'_>) -> String {
 }
 
 fn first_line(finding: &Finding<'_>) -> String {
-    let (target, again) = (target(finding), if finding.options.repeated { " again and again" } else { "" });
+    let (target, again) = (target(finding), if finding.options.repeated { " infinitely often" } else { "" });
     let unknown = |reason: String| format!("{}: {reason}\n", emphasized(Tone::Open, "unknown"));
     let limits = &finding.options.limits;
     match &finding.outcome {
@@ -47,10 +47,10 @@ fn first_line(finding: &Finding<'_>) -> String {
             let word = if surely { "almost surely" } else { "almost never" };
             match &answer.certainty {
                 Certainty::Holds { .. } => {
-                    format!("{}: `{target}` is reached{again}\n", emphasized(Tone::Good, word))
+                    format!("{}: `{target}`\n", emphasized(Tone::Good, &format!("{word} reached{again}")))
                 }
                 Certainty::Fails(_) => {
-                    format!("{}: `{target}` is reached{again}\n", emphasized(Tone::Bad, &format!("not {word}")))
+                    format!("{}: `{target}`\n", emphasized(Tone::Bad, &format!("not {word} reached{again}")))
                 }
                 Certainty::Unknown(obstacle) => unknown(reason(*obstacle, limits)),
             }
@@ -62,7 +62,7 @@ fn first_line(finding: &Finding<'_>) -> String {
         Outcome::Exact(Err(obstacle)) => unknown(exact_reason(*obstacle, limits)),
         Outcome::Exact(Ok(exact)) => exact_line(finding, exact, &target, again),
         Outcome::Cost(Cost { cost: None, .. }) => {
-            format!("{}: no run reaches `{target}`, so there is no cost\n", emphasized(Tone::Bad, "never"))
+            format!("{}: no run reaches `{target}`, so there is no expected cost\n", emphasized(Tone::Bad, "never"))
         }
         Outcome::Cost(Cost { cost: Some(cost), obstacle, .. }) => {
             let what = format!("the expected cost of reaching `{target}`");
@@ -74,8 +74,8 @@ fn first_line(finding: &Finding<'_>) -> String {
 
 fn line(what: &str, interval: Interval, obstacle: Option<String>) -> String {
     match obstacle {
-        Some(reason) => format!("{}: {what} is {}: {reason}\n", emphasized(Tone::Open, "unknown"), enclosed(interval)),
-        None => format!("{} is {what}\n", emphasized(Tone::Good, &enclosed(interval))),
+        Some(reason) => format!("{}: {what} is {}; {reason}\n", emphasized(Tone::Open, "unknown"), enclosed(interval)),
+        None => format!("{what} is {}\n", emphasized(Tone::Good, &enclosed(interval))),
     }
 }
 
@@ -92,13 +92,15 @@ fn gaps(finding: &Finding<'_>, is_apart: bool) -> String {
 fn exact_line(finding: &Finding<'_>, exact: &weir::prob::Exact, target: &str, again: &str) -> String {
     if finding.options.question != QuestionName::Cost {
         let value = fraction(&exact.probability);
-        return format!("{} is the probability of reaching `{target}`{again}\n", emphasized(Tone::Good, &value));
+        return format!("the probability of reaching `{target}`{again} is {}\n", emphasized(Tone::Good, &value));
     }
     match &exact.cost {
         Some(cost) => {
-            format!("{} is the expected cost of reaching `{target}`\n", emphasized(Tone::Good, &fraction(cost)))
+            format!("the expected cost of reaching `{target}` is {}\n", emphasized(Tone::Good, &fraction(cost)))
         }
-        None => format!("{}: no run reaches `{target}`, so there is no cost\n", emphasized(Tone::Bad, "never")),
+        None => {
+            format!("{}: no run reaches `{target}`, so there is no expected cost\n", emphasized(Tone::Bad, "never"))
+        }
     }
 }
 
@@ -129,8 +131,8 @@ fn met(finding: &Finding<'_>, configurations: usize, is_complete: bool) -> Strin
     if !finding.options.verbose {
         return String::new();
     }
-    let all = if is_complete { "all that there are" } else { "the others are accounted for in the interval" };
-    format!("\n{} met, {all}\n", counted(configurations as u64, "configuration"))
+    let rest = if is_complete { " (all)" } else { "; the interval accounts for the others" };
+    format!("\nexplored {}{rest}\n", counted(configurations as u64, "configuration"))
 }
 
 fn certainty(finding: &Finding<'_>, answer: &Qualitative, width: usize) -> String {
@@ -140,24 +142,24 @@ fn certainty(finding: &Finding<'_>, answer: &Qualitative, width: usize) -> Strin
         Certainty::Holds { plain, shown } => {
             let surely = finding.options.question == QuestionName::AlmostSure;
             let why = match (surely, again) {
-                (true, _) => "from each of them the target can be reached, and runs visit them for ever",
-                (false, false) => "the target cannot be reached from any of them",
-                (false, true) => "runs end up where the target is out of reach",
+                (true, _) => "the target is reachable from each, and runs visit them infinitely often",
+                (false, false) => "the target is unreachable from each",
+                (false, true) => "runs almost surely end where the target is unreachable",
             };
             let listed = shown.len().min(3);
-            let (such_as, rest) = match plain.saturating_sub(listed) {
-                0 => ("namely", String::new()),
-                more => ("such as", format!("   and {} more\n", grouped(more as u64))),
+            let rest = match plain.saturating_sub(listed) {
+                0 => String::new(),
+                more => format!("   … and {} more\n", grouped(more as u64)),
             };
             let plain = counted(*plain as u64, "drained configuration");
             let listed: String = shown.iter().take(listed).map(configuration).collect();
-            format!("\n{plain}: {why}, {such_as}\n{listed}{rest}")
+            format!("\n{plain} ({why}):\n{listed}{rest}")
         }
         Certainty::Fails(sample) => {
             let what = match (finding.options.question, again) {
-                (QuestionName::AlmostSure, _) => "a run after which the target is out of reach",
+                (QuestionName::AlmostSure, _) => "a run after which the target is unreachable",
                 (_, false) => "a run that reaches the target",
-                (_, true) => "a run after which the target is reached again and again, almost surely",
+                (_, true) => "a run after which the target is almost surely reached infinitely often",
             };
             run(what, finding, sample, width)
         }
@@ -181,7 +183,7 @@ fn run(what: &str, finding: &Finding<'_>, sample: &Replay, width: usize) -> Stri
 fn costs(answer: &Cost) -> String {
     let mut text = format!("\nthe probability of reaching it is {}\n", enclosed(answer.probability));
     if !answer.visits.is_empty() {
-        text += "\nvisits on the way, on the average over the runs that get there:\n";
+        text += "\nexpected visits on the way, over the runs that reach the target:\n";
         let widest = answer.visits.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
         for (label, visits) in &answer.visits {
             text += &format!("   {label:<widest$}   {}\n", enclosed(*visits));
@@ -192,16 +194,18 @@ fn costs(answer: &Cost) -> String {
 
 fn estimated(estimate: &Estimate) -> String {
     let sure = percent(CONFIDENCE);
-    let mut text = format!("\nthe probability is {}, with a confidence of {sure}\n", enclosed(estimate.probability));
+    let mut text = format!("\nthe probability is {} (confidence {sure})\n", enclosed(estimate.probability));
     if let Some((mean, interval)) = estimate.cost {
         text += &format!(
-            "the mean cost of runs that get there is {mean:.4}, {} with that confidence\n",
+            "the mean cost of runs that reach the target is {mean:.4}; the expected cost is {} (same confidence)\n",
             enclosed(interval)
         );
     }
     if estimate.undecided > 0 {
         let undecided = grouped(estimate.undecided);
-        text += &format!("{undecided} of the runs were too long to tell and count either way: see `--steps`\n");
+        text += &format!(
+            "{undecided} runs reached the limit of `--steps` undecided; the interval allows for both outcomes\n"
+        );
     }
     text
 }
@@ -210,13 +214,13 @@ fn estimated(estimate: &Estimate) -> String {
 pub(crate) fn reason(obstacle: Obstacle, limits: &LimitOptions) -> String {
     match obstacle {
         Obstacle::Limit(limit) => limit_text(limit, limits),
-        Obstacle::Choices => "some configuration has too many ways on to follow them all".to_owned(),
-        Obstacle::Odds => "at some configuration the odds of flushing cannot be counted with whole numbers".to_owned(),
+        Obstacle::Choices => "some configuration has too many successors to follow them all".to_owned(),
+        Obstacle::Odds => "in some configuration, the flush probabilities exceed the range of integers".to_owned(),
         Obstacle::Fractions => {
-            "the program has too many configurations, or loops that are too large, for exact fractions".to_owned()
+            "the program has too many configurations or too large loops for exact fractions".to_owned()
         }
-        Obstacle::Precision => "floating-point numbers are not precise enough".to_owned(),
-        Obstacle::Unbounded => "nothing could be proved about what happens while buffers are large".to_owned(),
+        Obstacle::Precision => "floating-point precision does not suffice".to_owned(),
+        Obstacle::Unbounded => "nothing could be proved about runs with large buffers".to_owned(),
     }
 }
 
@@ -231,14 +235,14 @@ pub(crate) fn exact_reason(obstacle: Obstacle, limits: &LimitOptions) -> String 
 fn advice(finding: &Finding<'_>) -> String {
     let next = match finding.outcome.obstacle().or_else(|| finding.gaps().next().map(|gap| gap.obstacle)) {
         Some(Obstacle::Limit(limit)) => more(limit).to_owned(),
-        _ if matches!(finding.outcome, Outcome::Exact(Err(_))) => "ask for an interval, without `--exact`".to_owned(),
-        Some(Obstacle::Choices) => "let `any` choose among fewer values".to_owned(),
+        _ if matches!(finding.outcome, Outcome::Exact(Err(_))) => "leave out `--exact` to get an interval".to_owned(),
+        Some(Obstacle::Choices) => "narrow the ranges of `any`".to_owned(),
         Some(Obstacle::Odds) => {
-            "give odds with fewer digits, ask for less with `--epsilon`, or use `--question simulate`".to_owned()
+            "give probabilities with fewer digits, increase `--epsilon`, or use `--question simulate`".to_owned()
         }
-        Some(Obstacle::Fractions) => "ask for an interval, without `--exact`".to_owned(),
-        Some(Obstacle::Precision) => "ask for less with `--epsilon`, or for a fraction with `--exact`".to_owned(),
-        Some(Obstacle::Unbounded) => "`--question simulate` needs no proof".to_owned(),
+        Some(Obstacle::Fractions) => "leave out `--exact` to get an interval".to_owned(),
+        Some(Obstacle::Precision) => "increase `--epsilon`, or ask for a fraction with `--exact`".to_owned(),
+        Some(Obstacle::Unbounded) => "use `--question simulate` for an estimate".to_owned(),
         None => return String::new(),
     };
     format!("\n{}", help(&next))

@@ -52,7 +52,7 @@ fn unsigned(text: String) -> String {
 
 /// A share of all.
 pub(super) fn percent(share: f64) -> String {
-    format!("{} %", (share * 1e6).round() / 1e4)
+    format!("{}%", (share * 1e6).round() / 1e4)
 }
 
 /// A fraction, with its value if it is not whole.
@@ -64,7 +64,7 @@ pub(super) fn fraction(value: &RBig) -> String {
         return text;
     }
     let digits = text.len() - usize::from(!is_whole);
-    let text = if is_long { format!("a fraction of {digits} digits") } else { text };
+    let text = if is_long { format!("a fraction with {digits} digits") } else { text };
     format!("{text} ({})", rounded(value.to_f64().value()))
 }
 
@@ -118,8 +118,8 @@ mod tests {
         assert_eq!(one_of(64), "1/64 (about 0.015625)");
         assert_eq!(one_of(55_555_555), "1/55555555 (about 1.80000e-8)");
         let tiny = RBig::from(10).pow(-400);
-        assert_eq!(fraction(&tiny), "a fraction of 402 digits (below 1e-307)");
-        assert_eq!(fraction(&RBig::from(10).pow(400)), "a fraction of 401 digits (above 1e308)");
+        assert_eq!(fraction(&tiny), "a fraction with 402 digits (below 1e-307)");
+        assert_eq!(fraction(&RBig::from(10).pow(400)), "a fraction with 401 digits (above 1e308)");
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub(super) fn explicit_size(instruction: &Instruction) -> Result<Option<u32>, Re
         return Err(error
             .also(first.span, "one")
             .also(other.span, "the other")
-            .help("use registers of one size")
+            .help("use registers of the same size")
             .into());
     }
     match instruction.suffix {
@@ -76,12 +76,11 @@ pub(super) fn explicit_size(instruction: &Instruction) -> Result<Option<u32>, Re
         // `movl (x),%rax`: herd7 takes it for `%eax`.
         Some(4) if size == 8 => Ok(Some(4)),
         Some(suffix) => {
-            let message = format!("the instruction works on {}, the register has {}", bytes(suffix), bytes(size));
+            let message =
+                format!("the instruction operates on {}, but the register has {}", bytes(suffix), bytes(size));
             Err(Diagnostic::error("operand-sizes", message, instruction.span)
                 .also(first.span, "the register")
-                .help(
-                    "let the letter behind the name fit the register: `b` for 1 byte, `w` for 2, `l` for 4, `q` for 8",
-                )
+                .help("use the suffix that matches the register: `b` for 1 byte, `w` for 2, `l` for 4, `q` for 8")
                 .into())
         }
     }

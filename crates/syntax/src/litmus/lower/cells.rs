@@ -141,8 +141,8 @@ impl Cells {
     }
 
     fn twice(&self, name: &CellName, span: Span) -> Diagnostic {
-        let message = format!("`{}` is set twice", cell_text(name));
-        let error = Diagnostic::error("duplicate-initial", message, span).help("keep one of them");
+        let message = format!("`{}` is initialized twice", cell_text(name));
+        let error = Diagnostic::error("duplicate-initial", message, span).help("remove one of them");
         match self.find(name) {
             Some(first) if first.span != span => error.also(first.span, "the first one"),
             _ => error,
@@ -207,12 +207,12 @@ impl Cells {
         let name = cell_text(&cell.name);
         let (size, expected) = (bytes(size), bytes(expected));
         let message = match what {
-            "declared" => format!("mixed sizes: `{name}` is declared with {expected}, and accessed with {size}"),
-            _ => format!("mixed sizes: `{name}` is accessed with {size} here, and with {expected} elsewhere"),
+            "declared" => format!("mixed sizes: `{name}` is declared with {expected}, but accessed with {size}"),
+            _ => format!("mixed sizes: `{name}` is accessed with {size} here, but with {expected} elsewhere"),
         };
         let help = match pointer {
-            true => "a cell that holds an address is accessed as a whole",
-            false => "Weir models whole cells: access each with one size, and declare it so, as in `uint64_t x`",
+            true => "a cell that holds an address must be accessed as a whole",
+            false => "Weir models whole cells: use one size per cell, and declare it, as in `uint64_t x`",
         };
         Err(Diagnostic::error("mixed-size", message, span).also(first, format!("{what} here")).help(help).into())
     }

@@ -83,7 +83,7 @@ impl Cause {
             Self::Shift(..) => {
                 let message = "the overflow flag is undefined after a shift by more than one bit";
                 return Err(Diagnostic::error("undefined-flag", message, span)
-                    .help("signed comparisons read it: compare again before jumping")
+                    .help("signed comparisons read this flag; compare again before the jump")
                     .into());
             }
         })

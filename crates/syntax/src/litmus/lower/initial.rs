@@ -31,14 +31,14 @@ impl InitialRegisters {
                 return Err(no_such_thread(test, *thread, span).into());
             }
             if matches!(name.part, Some(Part::Word | Part::Low | Part::High)) {
-                let error = Diagnostic::error("part-of-register", "only a part of the register is set", span);
-                return Err(error.help("set the whole register, such as `0:rax` or `0:EAX`").into());
+                let error = Diagnostic::error("part-of-register", "only part of the register is initialized", span);
+                return Err(error.help("initialize the whole register, such as `0:rax` or `0:EAX`").into());
             }
             let entry = registers.0.entry((*thread, name.base.clone()));
             let entry = entry.or_insert(Entry { value: None, declared: None, span });
             if entry.value.is_some() && fresh.is_some() {
-                let error = Diagnostic::error("duplicate-initial", "this register is set twice", span);
-                return Err(error.also(entry.span, "the first time").help("keep one of them").into());
+                let error = Diagnostic::error("duplicate-initial", "this register is initialized twice", span);
+                return Err(error.also(entry.span, "first initialized here").help("remove one of them").into());
             }
             entry.value = fresh.or(entry.value.take());
             entry.declared = initial.declared.or(entry.declared);

@@ -194,6 +194,6 @@ impl Registers {
 
 fn bad_shift(by: &Operand, size: u32) -> Diagnostic {
     let most = 8 * size - 1;
-    Diagnostic::error("wrong-shift", format!("shifts of {} are by 1 to {most} bits", bytes(size)), by.span)
-        .help("leave the instruction out, or move 0 into the register")
+    Diagnostic::error("wrong-shift", format!("the shift count for {} must be 1 to {most}", bytes(size)), by.span)
+        .help("remove the instruction, or move 0 into the register")
 }

@@ -134,7 +134,7 @@ fn check_addresses(test: &Test, cells: &Cells) -> Result<(), Refused> {
         {
             let message = format!("there is no cell `{}`", cell_text(name));
             let error = Diagnostic::error("unknown-cell", message, span);
-            return Err(error.help("elements count from 0; arrays are declared as in `int x[2]`").into());
+            return Err(error.help("elements are numbered from 0; declare an array as in `int x[2]`").into());
         }
     }
     Ok(())

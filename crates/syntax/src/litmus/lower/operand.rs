@@ -91,9 +91,8 @@ impl Lowering<'_> {
                 None => return Err(no_cell(*fixed, operand).into()),
                 Some(cell) if cell.kind.size != size => {
                     let (name, whole) = (cell_text(&cell.name), bytes(cell.kind.size));
-                    let message = format!("mixed sizes: `{name}` has {whole}, and is accessed with {}", bytes(size));
-                    let help =
-                        "Weir models whole cells: access each with one size, and declare it so, as in `uint64_t x`";
+                    let message = format!("mixed sizes: `{name}` has {whole}, but is accessed with {}", bytes(size));
+                    let help = "Weir models whole cells: use one size per cell, and declare it, as in `uint64_t x`";
                     return Err(Diagnostic::error("mixed-size", message, operand.span).help(help).into());
                 }
                 Some(_) => {}
@@ -111,5 +110,5 @@ impl Lowering<'_> {
 fn no_cell(address: Value, operand: &Operand) -> Diagnostic {
     let message = format!("there is no cell at this address ({address})");
     Diagnostic::error("no-cell", message, operand.span)
-        .help("let the register hold the address of a cell at first, as in `0:rax=x`")
+        .help("initialize the register with the address of a cell, as in `0:rax=x`")
 }

@@ -105,7 +105,7 @@ impl View<'_> {
             let elements = self.cells.elements(name).ok_or_else(|| no_array(&cell_text(name), span))?;
             if elements.len() != values.len() {
                 let message = format!("{} values for {} elements", values.len(), elements.len());
-                return Err(Diagnostic::error("wrong-array", message, span).help("give each element a value").into());
+                return Err(Diagnostic::error("wrong-array", message, span).help("give one value per element").into());
             }
             let pairs = elements.into_iter().zip(values);
             let equal = pairs.map(|(cell, value)| self.equals(&Place::Cell(cell), value, span));
@@ -135,7 +135,7 @@ impl View<'_> {
             None => {
                 let message = format!("there is no cell `{}`", cell_text(name));
                 let error = Diagnostic::error("unknown-cell", message, span);
-                Err(error.help("elements count from 0; arrays are declared as in `int x[2]`").into())
+                Err(error.help("elements are numbered from 0; declare an array as in `int x[2]`").into())
             }
         }
     }
@@ -280,5 +280,5 @@ fn as_shown<L>(value: Expr<L>, kind: Type) -> Expr<L> {
 }
 
 fn no_array(what: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("wrong-array", format!("{what} is no array"), span).help("compare it with one value")
+    Diagnostic::error("wrong-array", format!("{what} is not an array"), span).help("compare it with a single value")
 }

@@ -78,8 +78,8 @@ impl Context<'_> {
                 Ok(self.cells.find(&name).map_or(4, |cell| cell.kind.size))
             }
             Some((Memory::Computed { .. }, operand)) => {
-                let error = Diagnostic::error("operand-sizes", "how many bytes does this access?", operand.span);
-                Err(error.help("say it with a letter behind the instruction's name, as in `movl` or `movq`").into())
+                let error = Diagnostic::error("operand-sizes", "the size of this access is unknown", operand.span);
+                Err(error.help("add a size suffix to the instruction, as in `movl` or `movq`").into())
             }
             None => Ok(self.architecture.word()),
         }

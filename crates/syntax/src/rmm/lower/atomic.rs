@@ -104,16 +104,16 @@ impl<'s> Builder<'_, 's> {
         let mut alternatives: Vec<Alternative<'f, 's>> = vec![Vec::new()];
         for labelled in block {
             if let Some(label) = labelled.label {
-                let message = format!("the label `{}` stands in a locked block", label.text);
+                let message = format!("label `{}` inside a locked block", label.text);
                 let error = Diagnostic::error("label-in-locked", message, label.span);
-                self.sink.error(error.help("a locked block is one step: label the block"));
+                self.sink.error(error.help("a locked block is a single step; label the whole block"));
             }
             let parts = self.flatten_statement(&labelled.statement.kind, labelled.statement.span)?;
             let size = parts.iter().map(Vec::len).sum::<usize>() * alternatives.len()
                 + alternatives.iter().map(Vec::len).sum::<usize>() * parts.len();
             if size > MAX_INSTRUCTIONS || parts.len() * alternatives.len() > MAX_INSTRUCTIONS {
-                let message = format!("this locked block stands for more than {MAX_INSTRUCTIONS} instructions");
-                self.sink.error(Diagnostic::error("program-too-large", message, span).help("split it up"));
+                let message = format!("this locked block expands to more than {MAX_INSTRUCTIONS} instructions");
+                self.sink.error(Diagnostic::error("program-too-large", message, span).help("split it"));
                 return None;
             }
             let joined = alternatives.iter().flat_map(|first| {
@@ -147,8 +147,8 @@ impl<'s> Builder<'_, 's> {
             | StatementKind::While(..)
             | StatementKind::Goto(_)
             | StatementKind::Either(_) => {
-                let error = Diagnostic::error("not-in-locked", "this cannot stand in a locked block", span);
-                self.sink.error(error.help("a locked block has alternatives of its own: `locked{ … or … }`"));
+                let error = Diagnostic::error("not-in-locked", "this is not allowed in a locked block", span);
+                self.sink.error(error.help("a locked block has its own alternatives: `locked{ … or … }`"));
                 None
             }
         }
@@ -240,8 +240,10 @@ impl<'s> Builder<'_, 's> {
     fn atomic_cell(&mut self, cell: &Cell<'s>) -> Option<(Address, Option<Range>)> {
         let found = self.fixed(cell)?;
         if let (None, Cell::Pointer(_, span)) = (found, cell) {
-            let error = Diagnostic::error("pointer-in-locked", "a pointer stands in a locked block", *span);
-            self.sink.error(error.help("only `locked write` and `cas` take pointers; or choose with `either` first"));
+            let error = Diagnostic::error("pointer-in-locked", "pointer inside a locked block", *span);
+            self.sink.error(error.help(
+                "only `locked write` and `cas` take pointers; alternatively, choose the location with `either` first",
+            ));
         }
         found
     }

@@ -28,7 +28,7 @@ pub(super) fn lower<'s>(file: &File<'s>, source: &Source, sink: &mut Sink) -> Pr
     let mut program = Program { source: source.clone(), ..Program::default() };
     let Some(processes) = instances(file, sink) else { return program };
     if let Some(span) = file.predicates {
-        let message = "`predicates` are hints for an abstraction of Memorax; they are not used";
+        let message = "`predicates` are hints for Memorax's abstraction; Weir ignores them";
         sink.warning(Diagnostic::warning("no-meaning", message, span));
     }
     let memory = Memory::new(file, &processes);
@@ -62,7 +62,7 @@ fn instances<'f, 's>(file: &'f File<'s>, sink: &mut Sink) -> Option<Vec<&'f Proc
     let span = file.processes.first().map_or(Span::default(), |process| process.span);
     if count == 0 || count >= MAX_THREADS {
         let message = format!("the program has {count} processes");
-        let help = format!("there must be at least one, and less than {MAX_THREADS}");
+        let help = format!("there must be at least one process, and fewer than {MAX_THREADS}");
         sink.error(Diagnostic::error("number-of-processes", message, span).help(help));
         return None;
     }
@@ -72,9 +72,9 @@ fn instances<'f, 's>(file: &'f File<'s>, sink: &mut Sink) -> Option<Vec<&'f Proc
 /// A combination of labels as a property.
 fn property(row: &Row<'_>, labels: &[HashMap<&str, LocId>], sink: &mut Sink) -> Option<Property> {
     if row.labels.len() != labels.len() {
-        let message = format!("a row for {} processes has {}", labels.len(), row.labels.len());
+        let message = format!("expected one label per process ({}), found {}", labels.len(), row.labels.len());
         let error = Diagnostic::error("wrong-arity", message, row.span);
-        sink.error(error.help("give one label for each process; `*` stands for any place"));
+        sink.error(error.help("give one label per process; `*` stands for any place"));
         return None;
     }
     let mut places = Vec::new();
@@ -95,7 +95,7 @@ fn unknown_label(label: Name<'_>, number: usize, known: &HashMap<&str, LocId>) -
     let error = Diagnostic::error("unknown-label", message, label.span);
     let help = match nearest(label.text, known.keys().copied()) {
         Some(guess) => format!("did you mean `{guess}`?"),
-        None => "labels are given for the processes in the order of their declaration, from P0".to_string(),
+        None => "labels are listed in the order in which the processes are declared, from P0".to_string(),
     };
     error.help(help)
 }

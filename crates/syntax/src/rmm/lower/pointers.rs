@@ -71,7 +71,9 @@ impl<'c, 's> Builder<'c, 's> {
         let error = Diagnostic::error("unknown-name", message, name.span);
         let is_local = (0..self.memory.processes).any(|process| self.memory.local(process, name.text).is_some());
         let help = match nearest(name.text, self.memory.global_names()) {
-            _ if is_local => format!("processes have one each: `{0}[my]`, or `{0}[0]` for that of another", name.text),
+            _ if is_local => {
+                format!("each process has its own: write `{0}[my]`, or `{0}[0]` for that of another process", name.text)
+            }
             Some(guess) => format!("did you mean `{guess}`?"),
             None => format!("declare it before the processes: `data {} = 0`", name.text),
         };
@@ -81,10 +83,13 @@ impl<'c, 's> Builder<'c, 's> {
 
     fn local(&mut self, name: Name<'s>, owner: usize) -> Option<&'c Place> {
         if owner >= self.memory.processes {
-            let message =
-                format!("processes beside P{}: {}, and this is one too many", self.number, self.memory.processes - 1);
+            let message = format!(
+                "there is no such process: the number of processes other than P{} is {}",
+                self.number,
+                self.memory.processes - 1
+            );
             let error = Diagnostic::error("unknown-process", message, name.span);
-            let help = format!("`{}[N]` is that of the N-th of the other processes, counted from 0", name.text);
+            let help = format!("`{}[N]` belongs to the N-th other process, counted from 0", name.text);
             self.sink.error(error.help(help));
             return None;
         }
@@ -103,5 +108,5 @@ impl<'c, 's> Builder<'c, 's> {
 
 fn points_nowhere(span: Span) -> Diagnostic {
     let error = Diagnostic::error("bad-pointer", "this pointer cannot point to any memory location", span);
-    error.help("pointers count the global memory locations in order of declaration, from 0")
+    error.help("a pointer is the number of a global memory location, in order of declaration from 0")
 }

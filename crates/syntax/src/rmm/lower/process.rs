@@ -166,7 +166,7 @@ impl<'c, 's> Builder<'c, 's> {
     /// Gives a place a label.
     pub(super) fn label(&mut self, label: Name<'s>, loc: LocId) {
         if let Some(&(_, first)) = self.labels.get(label.text) {
-            let message = format!("process P{} has two labels `{}`", self.number, label.text);
+            let message = format!("process P{} defines the label `{}` twice", self.number, label.text);
             let error = Diagnostic::error("duplicate-label", message, label.span);
             self.sink.error(error.also(first, "the first one").help("rename one of them"));
             return;
@@ -183,7 +183,7 @@ impl<'c, 's> Builder<'c, 's> {
                     let message = format!("there is no label `{}` in this process", label.text);
                     let error = Diagnostic::error("unknown-label", message, label.span);
                     let guess = nearest(label.text, self.labels.keys().copied());
-                    let help = guess.map_or("labels are `NAME:` before a statement".into(), |guess| {
+                    let help = guess.map_or("define a label with `NAME:` before a statement".into(), |guess| {
                         format!("did you mean `{guess}`?")
                     });
                     self.sink.error(error.help(help));

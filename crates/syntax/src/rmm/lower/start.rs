@@ -53,7 +53,7 @@ fn first_value(declaration: &Declaration<'_>, register: RegId, sink: &mut Sink) 
 
 /// Every value that there is.
 fn any_value(name: &str, span: Span, sink: &mut Sink) -> Range {
-    let message = format!("`{name}` may start with any integer: Weir takes all of 64 bits, too many to try");
+    let message = format!("`{name}` may start with any 64-bit integer, which is too many to try");
     sink.warning(Diagnostic::warning("open-start", message, span).help("give it a domain: `[0:1]`"));
     Range::FULL
 }

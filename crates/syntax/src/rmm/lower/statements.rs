@@ -92,19 +92,17 @@ impl<'s> Builder<'_, 's> {
         if !self.noted.insert(word) {
             return;
         }
-        let in_order = "stores reach memory in their order anyway";
+        let in_order = "stores always reach memory in order";
         let (message, help) = match word {
             "ssfence" => (format!("`ssfence` does nothing under TSO: {in_order}"), false),
-            "llfence" => {
-                ("`llfence` does nothing under TSO: loads take place in their order anyway".to_string(), false)
-            }
+            "llfence" => ("`llfence` does nothing under TSO: loads always execute in order".to_string(), false),
             "syncrd" => ("`syncrd` is a plain `read` under TSO".to_string(), false),
             "syncwr" => ("`syncwr` is a plain `write` under TSO: it waits in the buffer".to_string(), true),
             _ => (format!("`{word} write` is a plain `write` under TSO: {in_order}"), true),
         };
         let mut warning = Diagnostic::warning("no-meaning", message, span).label("the first one");
         if help {
-            warning = warning.help("a store that reaches memory at once is `locked write`");
+            warning = warning.help("for a store that reaches memory immediately, use `locked write`");
         }
         self.sink.warning(warning);
     }

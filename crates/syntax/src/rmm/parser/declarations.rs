@@ -15,7 +15,7 @@ impl<'s> Parser<'s, '_> {
         if self.peek() != Kind::Eof {
             let mut error = self.unexpected("`process` or the end of the file");
             if self.peek() == Kind::CloseBrace {
-                error = error.help("this `}` closes nothing");
+                error = error.help("unmatched `}`");
             } else if file.processes.last().is_some() {
                 error = error.help("statements are separated by `;`");
             }
@@ -27,7 +27,7 @@ impl<'s> Parser<'s, '_> {
     fn whole(&mut self, file: &mut File<'s>) -> Parse<()> {
         if self.peek() != Kind::Forbidden {
             let error = self.unexpected("`forbidden`");
-            let help = "a program begins with the labels that must not be reached together: `forbidden CS CS`";
+            let help = "a program starts with the labels that must not be reached together, as in `forbidden CS CS`";
             return Err(self.error(error.help(help)));
         }
         self.bump();
@@ -94,7 +94,7 @@ impl<'s> Parser<'s, '_> {
             declarations.push(declaration);
             if self.peek() == Kind::Comma {
                 let error = self.unexpected("another declaration");
-                return Err(self.error(error.help("declarations are not separated: leave the `,` out")));
+                return Err(self.error(error.help("declarations are not separated; remove the `,`")));
             }
             if self.peek() != kind {
                 return Ok(declarations);
@@ -132,9 +132,9 @@ impl<'s> Parser<'s, '_> {
             return Err(self.error(error));
         }
         self.bump();
-        let low = self.integer("the least value")?;
+        let low = self.integer("the lowest value")?;
         self.expect(Kind::Colon)?;
-        let high = self.integer("the greatest value")?;
+        let high = self.integer("the highest value")?;
         self.close(Kind::CloseBracket, open)?;
         if low > high {
             let message = format!("the domain [{low}:{high}] is empty");
@@ -168,13 +168,14 @@ impl<'s> Parser<'s, '_> {
             let (place, kind) =
                 if word.kind == Kind::Data { (&mut data, Kind::Name) } else { (&mut registers, Kind::Register) };
             if place.replace(self.declarations(kind)?).is_some() {
-                let message = format!("a process has one `{}` part", word.text);
-                self.sink.error(Diagnostic::error("duplicate-part", message, word.span).help("join the two"));
+                let message = format!("a process can have only one `{}` part", word.text);
+                self.sink.error(Diagnostic::error("duplicate-part", message, word.span).help("merge the two"));
             }
         }
         if self.peek() != Kind::Text {
             let error = self.unexpected("`text`");
-            return Err(self.error(error.help("a process has `data` and `registers`, both optional, and then `text`")));
+            return Err(self
+                .error(error.help("a process consists of `data` and `registers`, both optional, followed by `text`")));
         }
         self.bump();
         let text = self.statements()?;

@@ -54,10 +54,11 @@ impl<'s> Parser<'s, '_> {
     fn no_value(&mut self) -> Failed {
         let mut error = self.unexpected("a value");
         error = match self.peek() {
-            Kind::Name => {
-                error.help("memory cannot stand in an expression: read it into a register first, `read: $r := x`")
+            Kind::Name => error
+                .help("memory cannot be used in an expression; read it into a register first, as in `read: $r := x`"),
+            Kind::Me | Kind::Other | Kind::AtSign => {
+                error.help("Memorax reserves this keyword without giving it a meaning")
             }
-            Kind::Me | Kind::Other | Kind::AtSign => error.help("Memorax reserves this word and gives it no meaning"),
             Kind::OpenBracket => error.help("brackets enclose conditions; parentheses enclose sums"),
             _ => error,
         };

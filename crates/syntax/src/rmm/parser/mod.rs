@@ -61,11 +61,11 @@ impl<'s> Descent for Parser<'s, '_> {
             self.failed_at = Some(self.at);
             let frame = self.token().frame;
             let calls = self.text.calls_around(frame).take(3);
-            let mut error = calls.fold(error, |error, call| error.also(call, "in this call of a macro"));
+            let mut error = calls.fold(error, |error, call| error.also(call, "in this macro call"));
             // The word may be an argument, while what is missing is missing in the text of the macro.
             let before = self.at.checked_sub(1).and_then(|at| self.text.words.get(at));
             if let Some(before) = before.filter(|before| before.frame != 0 && before.frame != frame) {
-                error = error.also(before.span, "behind this");
+                error = error.also(before.span, "after this");
             }
             self.sink.error(error);
         }
@@ -79,7 +79,7 @@ impl<'s> Descent for Parser<'s, '_> {
     fn too_deep(&mut self) -> Failed {
         let message = format!("nested more than {MAX_NESTING} deep");
         let error = Diagnostic::error("too-deep", message, self.token().span);
-        self.error(error.help("split it up"));
+        self.error(error.help("split it"));
         self.at = self.text.words.len();
         self.failed_at = Some(self.at);
         Failed
@@ -107,7 +107,7 @@ impl<'s> Parser<'s, '_> {
         }
         let mut error = self.unexpected(what);
         if kind == Kind::Register && self.peek() == Kind::Name {
-            error = error.help(format!("registers begin with `$`: `${}`", self.token().text));
+            error = error.help(format!("register names start with `$`: `${}`", self.token().text));
         }
         Err(self.error(error))
     }
@@ -121,9 +121,9 @@ impl<'s> Parser<'s, '_> {
         }
         let value = token.text.parse::<Value>();
         let error = if token.text.bytes().all(|byte| byte.is_ascii_digit()) {
-            Diagnostic::error("number-too-large", format!("`{}` does not fit 64 bits", token.text), token.span)
+            Diagnostic::error("number-too-large", format!("`{}` does not fit in 64 bits", token.text), token.span)
         } else {
-            Diagnostic::error("bad-number", format!("`{}` is no number", token.text), token.span)
+            Diagnostic::error("bad-number", format!("`{}` is not a number", token.text), token.span)
         };
         match value {
             Ok(value) => {
@@ -141,6 +141,6 @@ impl<'s> Parser<'s, '_> {
         }
         let message = format!("more than {MAX_OPERATORS} operators in one statement");
         let error = Diagnostic::error("too-deep", message, self.token().span);
-        Err(self.error(error.help("split it, with registers for its parts")))
+        Err(self.error(error.help("split it, and keep intermediate results in registers")))
     }
 }

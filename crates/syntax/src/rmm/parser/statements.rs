@@ -39,9 +39,9 @@ impl<'s> Parser<'s, '_> {
         if self.peek() == Kind::Name {
             let name = self.name(Kind::Name, "a label")?;
             if self.peek() != Kind::Colon {
-                let mut error = self.unexpected(&format!("`:` behind the label `{}`", name.text));
+                let mut error = self.unexpected(&format!("`:` after the label `{}`", name.text));
                 if self.peek() == Kind::OpenParen {
-                    error = error.help(format!("no macro `{}` is defined before this", name.text));
+                    error = error.help(format!("there is no macro `{}` defined above", name.text));
                 }
                 return Err(self.error(error));
             }
@@ -110,7 +110,7 @@ impl<'s> Parser<'s, '_> {
                 self.at -= usize::from(token.kind != Kind::Eof);
                 let mut error = self.unexpected("a statement");
                 if matches!(token.kind, Kind::CloseBrace | Kind::Or | Kind::Else | Kind::Eof | Kind::Process) {
-                    error = error.help("`;` stands between statements, not behind the last one");
+                    error = error.help("`;` separates statements; do not write it after the last one");
                 }
                 return Err(self.error(error));
             }

@@ -23,8 +23,8 @@ pub(super) fn prefix(body: &Body, expr: &RegExpr) -> Result<String, Refusal> {
         RegExpr::Binary(op, left, right) => binary(*op, &prefix(body, left)?, &prefix(body, right)?, right.constant())?,
     };
     if text.len() > MAX_LENGTH {
-        let message = "this expression gets too long in Trencher's language";
-        return Err(Refusal::new(message, "compute it in several steps, by way of registers"));
+        let message = "this expression becomes too long in Trencher's language";
+        return Err(Refusal::new(message, "compute it in several steps, using registers"));
     }
     Ok(text)
 }
@@ -35,7 +35,7 @@ fn constant(value: Value) -> Result<String, Refusal> {
         Ok(i32::MIN) => Ok(format!("- - 0 {} 1", i32::MAX)),
         Ok(value) => Ok(format!("- 0 {}", value.unsigned_abs())),
         Err(_) => {
-            let message = format!("{value} does not fit the 32 bits of Trencher's values");
+            let message = format!("{value} does not fit in Trencher's 32-bit values");
             Err(Refusal::new(message, "use smaller values"))
         }
     }
@@ -79,9 +79,11 @@ fn remainder(left: &str, divisor: u64) -> String {
 fn no_operator(op: BinaryOp) -> Refusal {
     let message = format!("Trencher's language has no `{}`", op.symbol());
     let help = match op {
-        BinaryOp::ShiftLeft => "shift by a constant up to 30",
-        BinaryOp::Remainder => "the remainder by a power of two can be said; or use `&`",
-        _ => "it has `+ - * &`, comparisons, `&&` and `||`; a table of cases can stand in: `if r == 5 { q = 2; }`",
+        BinaryOp::ShiftLeft => "shift by a constant of at most 30",
+        BinaryOp::Remainder => "use a power of two as the divisor, or use `&`",
+        _ => {
+            "it has `+ - * &`, comparisons, `&&` and `||`; you can enumerate the cases instead: `if r == 5 { q = 2; }`"
+        }
     };
     Refusal::new(message, help)
 }

@@ -88,8 +88,8 @@ impl ThreadPrinter<'_> {
     fn brackets(&self, edge: &Edge) -> Result<(&'static str, &'static str), Refusal> {
         match self.lock[edge.from.index()] {
             [true, true] => {
-                let message = "this read-modify-write runs both with and without the lock";
-                Err(Refusal::new(message, "write it twice, once within the lock and once outside"))
+                let message = "this read-modify-write is executed both with and without the lock held";
+                Err(Refusal::new(message, "write it twice, once inside the locked section and once outside"))
             }
             [_, false] => Ok(("lock", "unlock")),
             [false, true] => Ok(("mfence", "mfence")),
@@ -103,7 +103,8 @@ impl ThreadPrinter<'_> {
         if is_admitted || ranges::is_free(self, address) {
             return Ok(());
         }
-        let message = "the range of the cell may block this read-modify-write, which Trencher's language cannot say";
+        let message =
+            "the range of the cell may block this read-modify-write, which Trencher's language cannot express";
         Err(Refusal::new(message, "declare the cell without a range"))
     }
 }

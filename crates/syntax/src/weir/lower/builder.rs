@@ -210,11 +210,9 @@ impl<'c, 'a> Builder<'c, 'a> {
         }
         if self.depth > MAX_LOWERING_DEPTH {
             self.around.budget.exhausted = true;
-            let message = format!("calls, blocks and expressions nest more than {MAX_LOWERING_DEPTH} deep");
+            let message = format!("calls, blocks and expressions are nested more than {MAX_LOWERING_DEPTH} deep");
             let error = Diagnostic::error("too-deep", message, span);
-            self.around
-                .sink
-                .error(error.help("procedures are inlined where they are called; call fewer inside each other"));
+            self.around.sink.error(error.help("procedures are inlined where they are called; nest fewer calls"));
         } else if self.around.budget.work > MAX_WORK {
             self.around.budget.exhausted = true;
             self.around.sink.error(too_large(span));
@@ -279,7 +277,7 @@ pub(super) fn too_large(span: Span) -> Diagnostic {
         format!("the program is too large: more than {MAX_EDGES} steps or {MAX_WORK} statements and operands");
     Diagnostic::error("program-too-large", message, span)
         .label("the limit was reached here")
-        .help("every copy of a thread and every call of a procedure counts: make them fewer or smaller")
+        .help("every copy of a thread and every procedure call counts; use fewer or smaller ones")
 }
 
 /// 0, for what is in error.

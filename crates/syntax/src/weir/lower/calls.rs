@@ -49,7 +49,7 @@ impl<'c, 'a> Builder<'c, 'a> {
         if wanted && procedure.facts.returns_value.is_none() {
             let message = format!("`{}` returns no value", name.text);
             let error = Diagnostic::error("no-result", message, name.span).also(declaration.span, "declared here");
-            self.around.sink.error(error.help("end it with `return e;`, or call it as a statement of its own"));
+            self.around.sink.error(error.help("end it with `return e;`, or make the call a statement of its own"));
             return false;
         }
         true
@@ -90,9 +90,9 @@ impl<'c, 'a> Builder<'c, 'a> {
 
 /// Warns that the end of a procedure can be reached, though it is called for what it returns.
 fn warn_of_missing_return(declaration: &ProcDecl, sink: &mut Sink) {
-    let message = format!("`{}` can end without `return`: its result is then 0", declaration.name.text);
+    let message = format!("`{}` can end without `return`, and then returns 0", declaration.name.text);
     let warning = Diagnostic::warning("missing-return", message, declaration.body.close());
-    sink.warning(warning.also(declaration.span, "declared here").help("end it with `return 0;` if that is meant"));
+    sink.warning(warning.also(declaration.span, "declared here").help("end it with `return 0;` if that is intended"));
 }
 
 /// Finds out which procedures are recursive, and what that and their locking forbid.
@@ -151,9 +151,9 @@ fn refuse_nested_locks(globals: &Globals, locking: &[Option<Span>], sink: &mut S
     for (name, inside) in procedures.chain(&globals.thread_facts).flat_map(|facts| &facts.calls) {
         let Some(Global::Procedure(at)) = globals.get(name.text) else { continue };
         if let (true, Some(span)) = (inside, locking[at]) {
-            let message = format!("`{}` uses the lock, which the `atomic` block around this call holds", name.text);
+            let message = format!("`{}` uses the lock, which the enclosing `atomic` block already holds", name.text);
             let error = Diagnostic::error("nested-lock", message, name.span).also(span, "here");
-            sink.error(error.help("call it outside of the block"));
+            sink.error(error.help("call it outside the block"));
         }
     }
 }

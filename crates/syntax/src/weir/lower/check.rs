@@ -165,9 +165,9 @@ impl<'a> Checker<'a, '_> {
     fn leaves_loop(&mut self, word: &str, span: Span) {
         match self.loops.last() {
             None => {
-                let message = format!("`{word}` outside of a loop");
+                let message = format!("`{word}` outside a loop");
                 let error = Diagnostic::error("outside-loop", message, span);
-                self.sink.error(error.help("it belongs inside `loop { … }` or `while e { … }`"));
+                self.sink.error(error.help("use it inside `loop { … }` or `while e { … }`"));
             }
             Some(&atomic) if atomic != self.atomic => self.leaves_atomic(&format!("`{word}`"), span),
             Some(_) => {}
@@ -177,8 +177,8 @@ impl<'a> Checker<'a, '_> {
     /// Reports that control would leave the open `atomic` with the lock still held.
     fn leaves_atomic(&mut self, word: &str, span: Span) {
         let Some(atomic) = self.atomic else { return };
-        let message = format!("{word} would leave the `atomic` block with the lock still held");
-        let error = Diagnostic::error("leaves-atomic", message, span).also(atomic, "the block begins here");
+        let message = format!("{word} would leave the `atomic` block while holding the lock");
+        let error = Diagnostic::error("leaves-atomic", message, span).also(atomic, "the block starts here");
         self.sink.error(error.help("set a register inside the block and branch on it after the block"));
     }
 
@@ -206,10 +206,10 @@ impl<'a> Checker<'a, '_> {
             self.leaves_atomic("`terminate`", span);
         } else if let Some(atomic) = self.atomic {
             let (why, help) = match word {
-                "unlock" => ("the block itself gives the lock back", "end the block earlier"),
+                "unlock" => ("the block itself releases the lock", "end the block earlier"),
                 _ => (
                     "the lock is already held",
-                    "there is one lock, and nobody can take it twice; leave the inner one out",
+                    "there is only one lock, and it cannot be taken twice; remove the inner one",
                 ),
             };
             let message = format!("`{word}` inside `atomic`: {why}");
@@ -223,7 +223,7 @@ impl<'a> Checker<'a, '_> {
         self.facts.has_end = true;
         if self.is_procedure {
             let error = Diagnostic::error("end-in-procedure", "`end` inside a procedure", span);
-            self.sink.error(error.help("`return` goes back to the caller, `terminate` ends the thread"));
+            self.sink.error(error.help("`return` returns to the caller, `terminate` ends the thread"));
         }
         self.leaves_atomic("`end`", span);
     }
@@ -231,8 +231,8 @@ impl<'a> Checker<'a, '_> {
     fn return_statement(&mut self, value: Option<&'a Expr<'a>>, span: Span) {
         value.into_iter().for_each(|value| self.expression(value));
         if !self.is_procedure {
-            let error = Diagnostic::error("return-outside-procedure", "`return` outside of a procedure", span);
-            self.sink.error(error.help("`terminate` ends a thread in one step, `end` without one"));
+            let error = Diagnostic::error("return-outside-procedure", "`return` outside a procedure", span);
+            self.sink.error(error.help("to end a thread, use `terminate` (a step) or `end` (not a step)"));
             return;
         }
         self.leaves_atomic("`return`", span);
@@ -244,9 +244,9 @@ impl<'a> Checker<'a, '_> {
         own.get_or_insert(span);
         if let Some(other) = other {
             let (here, there) = if value.is_some() { ("a", "no") } else { ("no", "a") };
-            let message = format!("this `return` has {here} value, an earlier one has {there} value");
+            let message = format!("this `return` has {here} value, but an earlier one has {there} value");
             let error = Diagnostic::error("mixed-returns", message, span).also(other, "the earlier one");
-            self.sink.error(error.help("either all of a procedure's `return`s have a value, or none has"));
+            self.sink.error(error.help("either all `return`s of a procedure have a value, or none of them"));
         }
     }
 
@@ -269,7 +269,7 @@ impl<'a> Checker<'a, '_> {
                         format!("this jump would enter the `atomic` block of `{}` without the lock", name.text),
                         name.span,
                     );
-                    let error = error.also(to.unwrap_or_default(), "the block begins here");
+                    let error = error.also(to.unwrap_or_default(), "the block starts here");
                     self.sink.error(error.help("jump to a label before the block"));
                 }
             }
@@ -284,7 +284,7 @@ impl<'a> Checker<'a, '_> {
         match near(name.text, &labels) {
             Some(near) => error.help(format!("did you mean `{near}`?")),
             None if labels.is_empty() => error.help(format!("write `{}:` before a statement", name.text)),
-            None => error.help(format!("its labels: {}", listed(&labels))),
+            None => error.help(format!("its labels are: {}", listed(&labels))),
         }
     }
 }

@@ -37,7 +37,7 @@ impl Constants<'_, '_> {
                 Some(op.apply(left?, right?))
             }
             _ => {
-                self.not_constant(expression.span, "this is only known while the program runs");
+                self.not_constant(expression.span, "this is only known at run time");
                 None
             }
         }
@@ -49,7 +49,7 @@ impl Constants<'_, '_> {
         let (low, high) = (low?, high?);
         if low > high {
             let error = Diagnostic::error("empty-range", format!("the range {low}..{high} is empty"), range.span);
-            self.sink.error(error.help("a range is `low..high` with both ends included"));
+            self.sink.error(error.help("a range is written `low..high`, and both ends are included"));
             return None;
         }
         Some(weir_ir::Range { low, high })
@@ -93,7 +93,7 @@ impl Constants<'_, '_> {
         };
         mark(&mut self.used.shared, at);
         let Some(shared) = self.globals.shared.get(at) else {
-            self.not_constant(span, "addresses are given out only after constants and sizes are known");
+            self.not_constant(span, "addresses are assigned only after constants and sizes are known");
             return None;
         };
         let Some(index) = index else { return Some(shared.address) };
@@ -102,15 +102,15 @@ impl Constants<'_, '_> {
     }
 
     fn not_constant(&mut self, span: Span, why: &str) {
-        let error = Diagnostic::error("not-constant", "a constant is needed here", span).label(why);
-        self.sink.error(error.help("constants are made of numbers, `const` names and operators"));
+        let error = Diagnostic::error("not-constant", "expected a constant", span).label(why);
+        self.sink.error(error.help("constants consist of numbers, `const` names and operators"));
     }
 }
 
 /// Warns that a division which is computed at once gives 0.
 pub(super) fn warn_of_zero(op: BinaryOp, divisor: Value, span: Span, sink: &mut Sink) {
     if divisor == 0 && matches!(op, BinaryOp::Divide | BinaryOp::Remainder) {
-        sink.warning(Diagnostic::warning("division-by-zero", "division by zero: the result is 0", span));
+        sink.warning(Diagnostic::warning("division-by-zero", "division by zero; the result is 0", span));
     }
 }
 
@@ -152,9 +152,9 @@ fn refuse_unknown_definitions(file: &File, options: &Options, sink: &mut Sink) {
     let message = format!("the program has no constant {} to define", listed(&unknown));
     let error = Diagnostic::error("unknown-define", message, Span::default());
     sink.error(error.help(if known.is_empty() {
-        "it declares no constants; `const N = 4;` would declare one".to_string()
+        "the program declares no constants; declare one as in `const N = 4;`".to_string()
     } else {
-        format!("its constants: {}", listed(&known))
+        format!("the constants are: {}", listed(&known))
     }));
 }
 
@@ -169,7 +169,7 @@ fn order<'a>(file: &'a File<'a>, globals: &Globals<'a>, sink: &mut Sink) -> Vec<
             continue;
         }
         let name = file.constants[first].name;
-        let message = format!("the constant `{}` is defined by itself", name.text);
+        let message = format!("the constant `{}` is defined in terms of itself", name.text);
         let mut error = Diagnostic::error("constant-cycle", message, name.span);
         for &other in group.iter().skip(1).take(3) {
             error = error.also(file.constants[other].name.span, "through this one");

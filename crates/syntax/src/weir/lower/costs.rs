@@ -13,7 +13,7 @@ impl<'a> Observer<'_, 'a> {
     pub(super) fn cost(&mut self, cost: &CostDecl<'a>) -> Option<CostRule> {
         let value = self.constants().value(&cost.cost);
         if let Some(value) = value.filter(|&value| value < 0) {
-            let message = format!("a cost cannot be negative, and this is {value}");
+            let message = format!("a cost cannot be negative, but this is {value}");
             self.sink.error(Diagnostic::error("negative-cost", message, cost.cost.span));
         }
         let subject = match (cost.subject.procedure, cost.subject.label.text) {

@@ -175,9 +175,9 @@ impl<'a> Builder<'_, 'a> {
         if shared.is_array {
             let message = format!("`{}` is an array, not a single cell", name.text);
             let error = Diagnostic::error("array-as-value", message, name.span).also(shared.span, "declared here");
-            self.around
-                .sink
-                .error(error.help(format!("`{0}[0]` is its first cell, `&{0}` the address of that", name.text)));
+            self.around.sink.error(
+                error.help(format!("`{0}[0]` is its first cell, and `&{0}` is the address of that cell", name.text)),
+            );
             return None;
         }
         Some(RegExpr::Const(shared.address))
@@ -243,7 +243,7 @@ impl<'a> Builder<'_, 'a> {
         let error = Diagnostic::error("observation-in-body", message, span);
         self.around
             .sink
-            .error(error.help("use it in `forbid`, `exists` or `always`; threads share cells, not registers"));
+            .error(error.help("use this in `forbid`, `exists` or `always`; threads share cells, not registers"));
     }
 
     pub(super) fn read_modify_write(

@@ -51,9 +51,9 @@ pub(super) fn lay_out<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &
 }
 
 fn out_of_addresses(declaration: &SharedDecl, sink: &mut Sink) -> Option<Address> {
-    let message = format!("`{}` does not fit below the greatest address", declaration.name.text);
+    let message = format!("`{}` extends beyond the highest address", declaration.name.text);
     let error = Diagnostic::error("out-of-addresses", message, declaration.span);
-    sink.error(error.help("choose a smaller address with `@`"));
+    sink.error(error.help("choose a lower address with `@`"));
     None
 }
 
@@ -72,7 +72,7 @@ fn size(declaration: &SharedDecl, left: usize, constants: &mut Constants) -> usi
         _ => {
             let message = format!("an array cannot have {size} cells");
             let error = Diagnostic::error("bad-size", message, written.span);
-            constants.sink.error(error.help("it has at least one"));
+            constants.sink.error(error.help("use at least one"));
         }
     }
     1
@@ -81,7 +81,7 @@ fn size(declaration: &SharedDecl, left: usize, constants: &mut Constants) -> usi
 fn too_many_cells(span: Span, sink: &mut Sink) {
     let message = format!("the program has more than {MAX_CELLS} shared cells");
     let error = Diagnostic::error("too-many-cells", message, span);
-    sink.error(error.help("`mem[e]` reaches cells that no declaration names, and they cost nothing until used"));
+    sink.error(error.help("use `mem[e]` for cells that need no declaration; they take no space until used"));
 }
 
 fn refuse_overlap(shared: &[Shared], file: &File, sink: &mut Sink) {
@@ -95,7 +95,7 @@ fn refuse_overlap(shared: &[Shared], file: &File, sink: &mut Sink) {
             let (first, second) = (other.min(at), other.max(at));
             let message = format!("`{}` overlaps `{}` in memory", shared[second].name, shared[first].name);
             let error = Diagnostic::error("overlap", message, file.shared[second].span)
-                .also(file.shared[first].span, format!("has addresses up to {end}"))
+                .also(file.shared[first].span, format!("occupies addresses up to {end}"))
                 .help("choose another address with `@`");
             sink.error(error);
         }
@@ -150,12 +150,13 @@ fn contents<'a>(
 
 fn wrong_number_of_values(declaration: &SharedDecl, given: usize, size: usize, span: Span, sink: &mut Sink) {
     let name = declaration.name.text;
-    let message = format!("`{name}` has {size} cells, but {given} initial values are given");
+    let message =
+        format!("the number of initial values ({given}) differs from the number of cells of `{name}` ({size})");
     let error = Diagnostic::error("wrong-number-of-values", message, span);
     sink.error(error.help(if declaration.size.is_none() {
         format!("declare an array: `shared {name}[{given}] = …`")
     } else {
-        format!("give {size} values, or one without braces for all cells")
+        format!("give {size} values, or a single value without braces for all cells")
     }));
 }
 
@@ -182,7 +183,7 @@ pub(super) fn element_address(
     if !inside {
         let message = format!("index {index} is outside `{}[{}]`", shared.name, shared.initial.len());
         let error = Diagnostic::error("index-out-of-range", message, span).also(shared.span, "declared here");
-        sink.error(error.help(format!("indices go from 0 to {}", shared.initial.len() - 1)));
+        sink.error(error.help(format!("valid indices are 0 to {}", shared.initial.len() - 1)));
         return None;
     }
     Some(shared.address.wrapping_add(index))
@@ -192,5 +193,5 @@ pub(super) fn element_address(
 pub(super) fn not_an_array(shared: &Shared, name: Name) -> Diagnostic {
     Diagnostic::error("not-an-array", format!("`{}` is not an array", name.text), name.span)
         .also(shared.span, "declared here")
-        .help(format!("declare `shared {0}[…]`, or address cells near it with `mem[&{0} + e]`", name.text))
+        .help(format!("declare `shared {0}[…]`, or access neighbouring cells with `mem[&{0} + e]`", name.text))
 }

@@ -129,7 +129,7 @@ pub(super) fn duplicate(name: Name, first: &str, span: Span) -> Diagnostic {
     Diagnostic::error("duplicate-name", format!("`{}` is declared twice", name.text), name.span)
         .label("declared again here")
         .also(span, format!("first declared here, as {first}"))
-        .help("give one of them another name")
+        .help("rename one of them")
 }
 
 /// The code of the error for a name that stands for nothing.

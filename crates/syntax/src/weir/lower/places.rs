@@ -20,7 +20,7 @@ impl<'a> Observer<'_, 'a> {
         let Some(Global::Thread(at)) = self.globals.get(name.text) else {
             let globals = self.globals;
             let known = || globals.names(|global| matches!(global, Global::Thread(_)));
-            report_unknown(self.sink, "thread", name, known, "the name is that of a `thread` item");
+            report_unknown(self.sink, "thread", name, known, "use the name of a declared thread");
             return None;
         };
         let family = self.globals.families.get(at)?;
@@ -41,11 +41,11 @@ impl<'a> Observer<'_, 'a> {
         let error = Diagnostic::error("unknown-instance", format!("there is no thread `{name}[{number}]`"), span)
             .also(family.declaration.span, "declared here");
         self.sink.error(error.help(match family.copies {
-            Copies::Instances(count) => format!("they are `{name}[0]` to `{name}[{}]`", count.saturating_sub(1)),
-            Copies::One => format!("there is just one: write `{name}`"),
+            Copies::Instances(count) => format!("the threads are `{name}[0]` to `{name}[{}]`", count.saturating_sub(1)),
+            Copies::One => format!("there is only one such thread: write `{name}`"),
             Copies::Spawned | Copies::Arbitrary => {
                 format!(
-                    "its copies have no numbers; `{name} at label` means some copy, `count({name} at label)` how many"
+                    "its copies have no numbers; `{name} at label` means some copy, `count({name} at label)` counts them"
                 )
             }
         }));
@@ -84,8 +84,8 @@ impl<'a> Observer<'_, 'a> {
     }
 
     fn too_much(&mut self, span: Span) {
-        let error = Diagnostic::error("program-too-large", "the properties look at too many places", span);
-        self.sink.error(error.help("speak of fewer threads or labels"));
+        let error = Diagnostic::error("program-too-large", "the properties refer to too many places", span);
+        self.sink.error(error.help("refer to fewer threads or labels"));
     }
 
     fn atom(&self, family: usize, thread: ThreadId, locations: Vec<LocId>, join: BinaryOp) -> StateExpr {
@@ -111,7 +111,7 @@ impl<'a> Observer<'_, 'a> {
         };
         let Some(Global::Procedure(at)) = globals.get(procedure.text) else {
             let known = || globals.names(|global| matches!(global, Global::Procedure(_)));
-            report_unknown(self.sink, "procedure", procedure, known, "a label of a procedure is `T at f.label`");
+            report_unknown(self.sink, "procedure", procedure, known, "write `T at f.label` for a label of a procedure");
             return false;
         };
         let Some(info) = globals.procedures.get(at) else { return false };
@@ -135,7 +135,7 @@ impl<'a> Observer<'_, 'a> {
             format!("`{thread}` never calls `{}`", procedure.text)
         };
         let error = Diagnostic::error("unobservable-place", message, span);
-        self.sink.error(error.help("let the thread record it in a register or cell, and observe that"));
+        self.sink.error(error.help("record it in a register or cell, and observe that instead"));
     }
 
     /// Notes that a label is used; an error if it is not there.
@@ -149,8 +149,10 @@ impl<'a> Observer<'_, 'a> {
         let error = Diagnostic::error("unknown-label", message, label.span);
         self.sink.error(match near(label.text, &labels) {
             Some(near) => error.help(format!("did you mean `{near}`?")),
-            None if labels.is_empty() => error.help(format!("it has none; write `{}:` before a statement", label.text)),
-            None => error.help(format!("its labels: {}", listed(&labels))),
+            None if labels.is_empty() => {
+                error.help(format!("it has no labels; write `{}:` before a statement", label.text))
+            }
+            None => error.help(format!("its labels are: {}", listed(&labels))),
         });
         false
     }
@@ -175,11 +177,11 @@ impl<'a> Observer<'_, 'a> {
 
     fn which_instance(&mut self, family: usize, reference: &ThreadRef, register: Name) {
         let (name, copies) = (reference.name.text, self.globals.families[family].copies);
-        let message = format!("`{name}` can be several threads: which one's `{}` is meant?", register.text);
+        let message = format!("`{name}` is several threads, so `{}` is ambiguous", register.text);
         let error = Diagnostic::error("which-instance", message, reference.span);
         self.sink.error(match copies {
             Copies::Instances(_) => error.help(format!("write `{name}[0].{}`", register.text)),
-            _ => error.help("its copies have no numbers; let them write what you want to see to a shared cell"),
+            _ => error.help("its copies have no numbers; let them store the value in a shared cell"),
         });
     }
 
@@ -200,8 +202,8 @@ impl<'a> Observer<'_, 'a> {
                 format!("`{}` is the thread's number, a constant", register.text)
             }
             Some(near) => format!("did you mean `{near}`?"),
-            None if known.is_empty() => "it has none; `let r;` in its body declares one".into(),
-            None => format!("its registers: {}", listed(&known)),
+            None if known.is_empty() => "it has no registers; declare one with `let r;` in its body".into(),
+            None => format!("its registers are: {}", listed(&known)),
         };
         self.sink.error(error.help(help));
     }

@@ -67,9 +67,12 @@ impl<'a> Observer<'_, 'a> {
             ExprKind::Count(place) => self.place(place, BinaryOp::Add),
             ExprKind::Register(thread, register) => self.register(thread, *register),
             ExprKind::Call(..) | ExprKind::ReadModifyWrite(..) | ExprKind::Any(_) => {
-                let error =
-                    Diagnostic::error("step-in-property", "a property only looks, it takes no steps", expression.span);
-                self.sink.error(error.help("do this in a thread, and speak of its registers here (`T.r`)"));
+                let error = Diagnostic::error(
+                    "step-in-property",
+                    "a property only observes; it cannot take steps",
+                    expression.span,
+                );
+                self.sink.error(error.help("do this in a thread, and refer to its registers here (`T.r`)"));
                 Tree::Const(0)
             }
         }
@@ -89,7 +92,9 @@ impl<'a> Observer<'_, 'a> {
             Some(other @ (Global::Procedure(_) | Global::Thread(_))) => {
                 let message = format!("`{}` is {}, not a value", name.text, other.describe());
                 let error = Diagnostic::error("not-a-value", message, name.span);
-                self.sink.error(error.help(format!("`{0} at label` is a place, `{0}.r` a register", name.text)));
+                self.sink.error(
+                    error.help(format!("write `{0} at label` for a place, or `{0}.r` for a register", name.text)),
+                );
                 Tree::Const(0)
             }
             None => {
@@ -120,7 +125,7 @@ impl<'a> Observer<'_, 'a> {
         let otherwise = match owner.map(|family| (family.declaration.name.text, family.copies)) {
             Some((thread, Copies::Instances(_))) => format!("a register needs its thread: `{thread}[0].{}`", name.text),
             Some((thread, _)) => format!("a register needs its thread: `{thread}.{}`", name.text),
-            None => "properties speak of cells (`x`), registers (`T.r`) and places (`T at label`)".into(),
+            None => "properties refer to cells (`x`), registers (`T.r`) and places (`T at label`)".into(),
         };
         report_unknown(self.sink, "shared cell or constant", name, known, &otherwise);
     }

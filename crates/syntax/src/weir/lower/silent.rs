@@ -27,8 +27,8 @@ pub(super) enum Problem {
 
 impl Problem {
     pub(super) fn empty_cycle(span: Span) -> Diagnostic {
-        Diagnostic::error("jump-cycle", "these jumps go round for ever without a step", span)
-            .help("`goto` is a step and may go round; or put a `skip;` between")
+        Diagnostic::error("jump-cycle", "these jumps loop forever without taking a step", span)
+            .help("use `goto`, which is a step, or add a `skip;` in between")
     }
 }
 

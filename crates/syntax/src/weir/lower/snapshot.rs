@@ -5,7 +5,7 @@ use weir_ir::{Diagnostic, Instruction, RegExpr, RegId, Span};
 use super::super::ast::{Expr, ExprKind};
 use super::builder::{Builder, Meaning};
 
-const HELP: &str = "`a, b = x, y` loads several shared cells into registers, in one step";
+const HELP: &str = "`a, b = x, y` loads several shared cells into registers in one step";
 
 impl<'a> Builder<'_, 'a> {
     pub(super) fn snapshot(&mut self, targets: &'a [Expr<'a>], cells: &'a [Expr<'a>], span: Span) {
@@ -41,7 +41,7 @@ impl<'a> Builder<'_, 'a> {
                 }
             }
         }
-        self.refuse("only registers can be set several at once", target.span);
+        self.refuse("only registers can be the targets of a snapshot", target.span);
         None
     }
 
@@ -55,7 +55,7 @@ impl<'a> Builder<'_, 'a> {
         if !is_value {
             return self.cell(cell);
         }
-        self.refuse("only shared cells can be loaded several at once", cell.span);
+        self.refuse("only shared cells can be loaded in a snapshot", cell.span);
         None
     }
 

@@ -162,9 +162,9 @@ impl<'a> Builder<'_, 'a> {
             return;
         }
         if let Some(span) = mention(value, name.text) {
-            let message = format!("`{}` is not declared yet where its own value is computed", name.text);
+            let message = format!("`{}` is used in its own initializer before it is declared", name.text);
             let error = Diagnostic::error("unknown-name", message, span).also(name.span, "declared here");
-            self.around.sink.error(error.help(format!("declare it before: `let {};`", name.text)));
+            self.around.sink.error(error.help(format!("declare it first: `let {};`", name.text)));
         }
     }
 
@@ -333,10 +333,10 @@ impl<'a> Builder<'_, 'a> {
         // The list is shorter than the names only when headers were in error.
         let Some(family) = globals.families.get(at) else { return };
         if let Copies::Instances(_) = family.copies {
-            let message = format!("`{}` is several threads: which is to be started?", name.text);
+            let message = format!("`{}` is several threads, so it is ambiguous which one to start", name.text);
             let error = Diagnostic::error("spawn-replicated", message, name.span)
                 .also(family.declaration.span, "declared here");
-            self.around.sink.error(error.help("declare a thread `[0]` to be started, with the same body"));
+            self.around.sink.error(error.help("declare a thread with `[0]` and the same body, and spawn that"));
             return;
         }
         self.step(Instruction::Spawn(family.first), span);

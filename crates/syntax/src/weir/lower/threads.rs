@@ -19,7 +19,7 @@ use super::size::Size;
 pub(super) fn prepare<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &mut Used, sink: &mut Sink) {
     if file.threads.is_empty() {
         let error = Diagnostic::error("no-threads", "the program has no threads", Span::default());
-        sink.error(error.help("write one: `thread P0 { … }`"));
+        sink.error(error.help("add one: `thread P0 { … }`"));
     }
     used.procedures = vec![false; file.procedures.len()];
     globals.thread_facts = file.threads.iter().map(|thread| check::thread_body(&thread.body, sink)).collect();
@@ -45,8 +45,8 @@ pub(super) fn prepare<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &
 fn refuse_idle_program(globals: &Globals, sink: &mut Sink) {
     let Some(first) = globals.families.first() else { return };
     if globals.families.iter().all(|family| family.copies == Copies::Spawned) {
-        let error = Diagnostic::error("no-threads", "no thread runs from the start", first.declaration.span);
-        sink.error(error.help("a thread `[0]` only runs when another one spawns it: write one that does"));
+        let error = Diagnostic::error("no-threads", "no thread runs at the start", first.declaration.span);
+        sink.error(error.help("a thread with `[0]` runs only when another thread spawns it; add a thread that does"));
     }
 }
 
@@ -70,7 +70,7 @@ fn copies(declaration: &ThreadDecl, left: usize, constants: &mut Constants) -> C
             Some(0) => Copies::Spawned,
             Some(times) if (1..=left as Value).contains(&times) => return Copies::Instances(times as u32),
             Some(count) if count < 0 => {
-                let message = format!("a thread cannot be there {count} times");
+                let message = format!("a thread cannot be replicated {count} times");
                 constants.sink.error(Diagnostic::error("bad-replication", message, times.span));
                 Copies::One
             }
@@ -86,15 +86,15 @@ fn copies(declaration: &ThreadDecl, left: usize, constants: &mut Constants) -> C
     }
     if let (Some(parameter), false) = (declaration.parameter, matches!(copies, Copies::Instances(_))) {
         let why = match copies {
-            Copies::Arbitrary => "arbitrarily many threads have no numbers",
-            Copies::Spawned => "threads that are spawned have no numbers",
+            Copies::Arbitrary => "the copies of a `[*]` thread have no numbers",
+            Copies::Spawned => "spawned threads have no numbers",
             _ => "a single thread has no number",
         };
         let mut error = Diagnostic::error("bad-parameter", why, parameter.span);
         if let Some(Replication::Arbitrary(span)) = declaration.replication {
             error = error.also(span, "arbitrarily many");
         }
-        constants.sink.error(error.help(format!("leave it out, or say how many there are: `thread {name}(i)[3]`")));
+        constants.sink.error(error.help(format!("remove it, or give the number of copies: `thread {name}(i)[3]`")));
     }
     copies
 }
@@ -111,7 +111,7 @@ fn weight(declaration: &ThreadDecl, constants: &mut Constants) -> u32 {
     match u32::try_from(weight) {
         Ok(weight) if weight >= 1 => weight,
         _ => {
-            let message = format!("a weight is from 1 to {}, and this is {weight}", u32::MAX);
+            let message = format!("a weight must be between 1 and {}, but this is {weight}", u32::MAX);
             constants.sink.error(Diagnostic::error("bad-weight", message, written.span));
             1
         }
@@ -191,7 +191,7 @@ fn thread<'a>(
     if body.edges().is_empty() && !may_be_idle {
         let message = format!("thread `{}` does nothing", declaration.name.text);
         let error = Diagnostic::error("empty-thread", message, declaration.span);
-        sink.error(error.help("give it something to do (`skip;` is one step), or leave it out"));
+        sink.error(error.help("give it something to do (`skip;` is one step), or remove it"));
     }
     let family_name = declaration.name.text.to_string();
     let (name, number, multiplicity) = match family.copies {

@@ -19,7 +19,7 @@ pub(super) fn warn(file: &File, globals: &Globals, used: &Used, sink: &mut Sink)
     }
     let facts = globals.thread_facts.iter().chain(globals.procedures.iter().map(|procedure| &procedure.facts));
     let labels = facts.flat_map(|facts| &facts.labels).map(|label| (*label, used.labels.contains(&label.span)));
-    report(labels, "unused-label", "label", "never referred to", sink);
+    report(labels, "unused-label", "label", "never used", sink);
 }
 
 fn report<'a>(
@@ -33,7 +33,7 @@ fn report<'a>(
         if !is_used && !name.text.starts_with('_') {
             let message = format!("the {what} `{}` is {never}", name.text);
             let warning = Diagnostic::warning(code, message, name.span);
-            sink.warning(warning.help(format!("remove it, or call it `_{}`", name.text)));
+            sink.warning(warning.help(format!("remove it, or rename it to `_{}`", name.text)));
         }
     }
 }

@@ -24,7 +24,7 @@ impl<'s> Parser<'s, '_> {
             return Ok(condition);
         }
         let error =
-            Diagnostic::error("assignment-in-condition", "`=` assigns; a condition compares", self.token().span);
+            Diagnostic::error("assignment-in-condition", "`=` is assignment, not comparison", self.token().span);
         self.error(error.help("write `==`"));
         self.bump();
         self.expression()
@@ -151,8 +151,8 @@ impl<'s> Parser<'s, '_> {
         error = match self.peek() {
             Kind::Plus if self.previous().kind == Kind::Plus => error.help("there is no `++`: write `r += 1`"),
             _ if is_doubled => error.help("there is no `--`: write `r -= 1`"),
-            Kind::Deadlock => error.help("`deadlock` stands alone: `forbid deadlock;`"),
-            kind if kind.is_keyword() => error.label("a word of the language"),
+            Kind::Deadlock => error.help("`deadlock` cannot be combined with a condition; write `forbid deadlock;`"),
+            kind if kind.is_keyword() => error.label("reserved keyword"),
             _ => error,
         };
         self.error(error)
@@ -184,7 +184,7 @@ impl<'s> Parser<'s, '_> {
         let first = thread.span;
         let depth = 1 + thread.index.as_ref().map_or(0, |index| index.depth);
         let kind = if self.bump().kind == Kind::Dot {
-            ExprKind::Register(Box::new(thread), self.name("the name of a register")?)
+            ExprKind::Register(Box::new(thread), self.name("a register name")?)
         } else {
             let at_end = self.eat(Kind::End);
             let label = if at_end { None } else { Some(self.label_reference("a label or `end`")?) };
@@ -204,7 +204,7 @@ impl<'s> Parser<'s, '_> {
             ExprKind::At(place) => Ok(Expr { kind: ExprKind::Count(place), span, depth }),
             _ => {
                 let error = Diagnostic::error("bad-count", "`count` takes a place", counted.span);
-                Err(self.error(error.help("`count(T at label)` is how many instances of `T` are there")))
+                Err(self.error(error.help("`count(T at label)` is the number of instances of `T` at that label")))
             }
         }
     }
@@ -253,11 +253,11 @@ impl<'s> Parser<'s, '_> {
                 ExprKind::Number(if negative { value.wrapping_neg() } else { value })
             }
             Some(_) => {
-                self.number_error("number-too-large", format!("`{text}` does not fit 64 bits"), token.span);
+                self.number_error("number-too-large", format!("`{text}` does not fit in 64 bits"), token.span);
                 ExprKind::Malformed
             }
             None => {
-                self.number_error("bad-number", format!("`{text}` is no number"), token.span);
+                self.number_error("bad-number", format!("`{text}` is not a number"), token.span);
                 ExprKind::Malformed
             }
         }
@@ -265,9 +265,9 @@ impl<'s> Parser<'s, '_> {
 
     fn number_error(&mut self, code: &'static str, message: String, span: Span) {
         let help = if code == "bad-number" {
-            "numbers look like `42`, `0x2a` or `0b101010`, with `_` between digits if you like"
+            "write numbers as in `42`, `0x2a` or `0b101010`; digits can be separated by `_`"
         } else {
-            "values go from -9223372036854775808 to 9223372036854775807"
+            "values range from -9223372036854775808 to 9223372036854775807"
         };
         // The parser went past the number and is in no trouble: report it whatever else is wrong here.
         self.sink.error(Diagnostic::error(code, message, span).help(help));
@@ -279,7 +279,7 @@ fn too_long(span: Span) -> Diagnostic {
     let message = format!("this expression has more than {MAX_NESTING} operands in a row");
     Diagnostic::error("too-deep", message, span)
         .label("the limit was reached here")
-        .help("split it: `let part = …;` for the first operands, then go on with `part`; or use parentheses to group")
+        .help("split it: compute `let part = …;` first and continue with `part`, or group operands with parentheses")
 }
 
 /// The value of a number as written, at most `u64::MAX`; `None` if it is malformed.

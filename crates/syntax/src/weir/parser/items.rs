@@ -38,14 +38,14 @@ impl<'s> Parser<'s, '_> {
     fn no_item(&mut self) -> Parse<()> {
         let kind = self.peek();
         let error = if kind == Kind::CloseBrace {
-            Diagnostic::error("unmatched-brace", "this `}` closes nothing", self.token().span).help("remove it")
+            Diagnostic::error("unmatched-brace", "unmatched `}`", self.token().span).help("remove it")
         } else {
             let error = self.unexpected("an item");
             let is_statement = kind.begins_statement() || matches!(kind, Kind::Name | Kind::Star);
             error.help(if is_statement {
                 "statements belong in a thread or procedure: `thread P0 { … }`"
             } else {
-                "items begin with `const`, `shared`, `thread`, `proc`, `forbid`, `exists`, `always` or `cost`"
+                "items start with `const`, `shared`, `thread`, `proc`, `forbid`, `exists`, `always` or `cost`"
             })
         };
         Err(self.error(error))
@@ -63,7 +63,7 @@ impl<'s> Parser<'s, '_> {
 
     fn constant(&mut self) -> Parse<Constant<'s>> {
         self.bump();
-        let name = self.name("the name of a constant")?;
+        let name = self.name("a constant name")?;
         self.expect(Kind::Equal)?;
         let value = self.expression()?;
         self.semicolon()?;
@@ -135,7 +135,7 @@ impl<'s> Parser<'s, '_> {
     pub(super) fn range(&mut self) -> Parse<RangeExpr<'s>> {
         let low = Box::new(self.bound()?);
         if !self.eat(Kind::DotDot) && !self.eat(Kind::DotDotEqual) {
-            let error = self.unexpected("`..`").help("a range is written `low..high`, both ends included");
+            let error = self.unexpected("`..`").help("a range is written `low..high`, and both ends are included");
             return Err(self.error(error));
         }
         let high = Box::new(self.bound()?);
@@ -145,11 +145,11 @@ impl<'s> Parser<'s, '_> {
 
     fn thread(&mut self) -> Parse<ThreadDecl<'s>> {
         let first = self.bump().span;
-        let name = self.name("the name of a thread")?;
+        let name = self.name("a thread name")?;
         let mut parameter = None;
         if self.peek() == Kind::OpenParen {
             let open = self.bump();
-            parameter = Some(self.name("the name that stands for the thread's number")?);
+            parameter = Some(self.name("a name for the thread's number")?);
             self.close(Kind::CloseParen, open)?;
         }
         let replication = if self.peek() == Kind::OpenBracket { Some(self.replication()?) } else { None };
@@ -171,9 +171,9 @@ impl<'s> Parser<'s, '_> {
 
     fn procedure(&mut self) -> Parse<ProcDecl<'s>> {
         let first = self.bump().span;
-        let name = self.name("the name of a procedure")?;
+        let name = self.name("a procedure name")?;
         let open = self.expect(Kind::OpenParen)?;
-        let parameters = self.separated(Kind::CloseParen, |parser| parser.name("the name of a parameter"))?;
+        let parameters = self.separated(Kind::CloseParen, |parser| parser.name("a parameter name"))?;
         self.close(Kind::CloseParen, open)?;
         let span = self.span_from(first);
         let body = self.block("the body of the procedure")?;
@@ -185,7 +185,9 @@ impl<'s> Parser<'s, '_> {
         let form = match word.kind {
             Kind::Forbid if self.eat(Kind::Deadlock) => {
                 if self.peek() != Kind::Semicolon && !self.peek().begins_item() && self.peek() != Kind::Eof {
-                    let error = self.unexpected("`;`").help("`forbid deadlock;` stands alone");
+                    let error = self
+                        .unexpected("`;`")
+                        .help("`deadlock` cannot be combined with a condition; write `forbid deadlock;`");
                     return Err(self.error(error));
                 }
                 PropertyForm::ForbidDeadlock

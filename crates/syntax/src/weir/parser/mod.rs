@@ -134,14 +134,14 @@ impl<'s> Parser<'s, '_> {
         if token.kind == Kind::Name {
             if token.span.range().len() > MAX_NAME_BYTES {
                 let error = Diagnostic::error("name-too-long", "this name is too long", token.span);
-                return Err(self.error(error.help(format!("at most {MAX_NAME_BYTES} letters"))));
+                return Err(self.error(error.help(format!("use at most {MAX_NAME_BYTES} characters"))));
             }
             self.bump();
             return Ok(Name { text: self.slice(token.span), span: token.span });
         }
         let mut error = self.unexpected(what);
         if token.kind.is_keyword() {
-            error = error.label("a word of the language").help("choose a name that is not a keyword");
+            error = error.label("reserved keyword").help("choose a name that is not a keyword");
         }
         Err(self.error(error))
     }
@@ -209,6 +209,5 @@ impl<'s> Parser<'s, '_> {
 
 fn too_deep(span: Span) -> Diagnostic {
     let message = format!("nested more than {MAX_NESTING} deep");
-    Diagnostic::error("too-deep", message, span)
-        .help("split it: give parts a name with `let`, or move them into a `proc`")
+    Diagnostic::error("too-deep", message, span).help("split it: name parts with `let`, or move them into a `proc`")
 }

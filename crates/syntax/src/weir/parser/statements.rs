@@ -10,7 +10,7 @@ impl<'s> Parser<'s, '_> {
     /// `{ statements }`
     pub(super) fn block(&mut self, what: &str) -> Parse<Block<'s>> {
         if self.peek() != Kind::OpenBrace {
-            let error = self.unexpected("`{`").help(format!("{what} stands between `{{` and `}}`"));
+            let error = self.unexpected("`{`").help(format!("{what} must be enclosed in `{{` and `}}`"));
             return Err(self.error(error));
         }
         self.nested(Self::block_body)
@@ -78,7 +78,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn empty_statement(&mut self) -> super::Failed {
-        let error = Diagnostic::error("empty-statement", "there is no statement before this `;`", self.token().span);
+        let error = Diagnostic::error("empty-statement", "empty statement", self.token().span);
         self.error(error.help("remove it, or write `skip;` for a step that does nothing"))
     }
 
@@ -127,7 +127,7 @@ impl<'s> Parser<'s, '_> {
             }
             Kind::Spawn => {
                 self.bump();
-                Ok(StatementKind::Spawn(self.name("the name of a thread")?))
+                Ok(StatementKind::Spawn(self.name("a thread name")?))
             }
             Kind::Return => {
                 self.bump();
@@ -142,7 +142,7 @@ impl<'s> Parser<'s, '_> {
     fn keyword_as_label(&mut self) -> super::Failed {
         let word = self.token();
         let message = format!("{} cannot be a label", word.kind.describe());
-        let error = Diagnostic::error("keyword-as-name", message, word.span).label("a word of the language");
+        let error = Diagnostic::error("keyword-as-name", message, word.span).label("reserved keyword");
         let failed = self.error(error.help("choose a name that is not a keyword"));
         // What follows the colon is a statement of its own.
         self.bump();
@@ -161,7 +161,7 @@ impl<'s> Parser<'s, '_> {
         self.bump();
         let mut declarators = Vec::new();
         loop {
-            let name = self.name("the name of a register")?;
+            let name = self.name("a register name")?;
             let value = if self.eat(Kind::Equal) { Some(self.expression()?) } else { None };
             declarators.push(Declarator { name, value, span: self.span_from(name.span) });
             if !self.eat(Kind::Comma) {
@@ -229,7 +229,7 @@ impl<'s> Parser<'s, '_> {
         }
         let message = format!("{} on the left, but {} on the right", targets.len(), cells.len());
         let error = Diagnostic::error("snapshot", message, equal);
-        Err(self.error(error.help("`a, b = x, y` loads `x` into `a` and `y` into `b`, in one step")))
+        Err(self.error(error.help("`a, b = x, y` loads `x` into `a` and `y` into `b` in one step")))
     }
 
     /// The rest of a list, after its first expression.
@@ -245,11 +245,11 @@ impl<'s> Parser<'s, '_> {
         if matches!(expression.kind, ExprKind::Call(..) | ExprKind::ReadModifyWrite(..)) {
             return Ok(StatementKind::Evaluate(expression));
         }
-        let error = Diagnostic::error("no-effect", "this expression does nothing", expression.span);
+        let error = Diagnostic::error("no-effect", "this expression has no effect", expression.span);
         let help = match expression.kind {
             ExprKind::Binary(BinaryOp::Equal, ..) => "`=` assigns, `==` compares",
-            ExprKind::Name(_) => "a statement is an assignment, a call or begins with a keyword",
-            _ => "assign it (`r = …;`), or remove it; only calls and read-modify-writes stand alone",
+            ExprKind::Name(_) => "a statement is an assignment, a call or starts with a keyword",
+            _ => "assign it (`r = …;`), or remove it; only calls and read-modify-writes can be statements",
         };
         self.error(error.help(help));
         Ok(StatementKind::Skip)

@@ -224,7 +224,7 @@ impl Refinement<'_> {
             Answer::Real(goal, steps) => {
                 let steps = steps.into_iter().map(|step| self.compiled.step(step)).collect();
                 let checked = Checked::new(self.program, Run { model: self.options.model, steps }, goal)
-                    .map_err(|error| Failure::Bug(format!("a run that was found does not replay: {error}")))?;
+                    .map_err(|error| Failure::Bug(format!("a run that was found cannot be replayed: {error}")))?;
                 Verdict::Violated(Box::new(checked))
             }
         };
@@ -272,7 +272,7 @@ fn attempt_sized<const N: usize>(
         Found::Nothing => Answer::Safe,
         Found::Stopped(limit) => Answer::Stopped(*limit),
         Found::Goal(_, run) => judge::<N>(machine, &system, run, session).unwrap_or_else(|| {
-            machine.broken("a run with approximated buffers does not follow its own steps");
+            machine.broken("a run with over-approximated buffers cannot be followed");
             Answer::Stopped(Limit::Alarm)
         }),
     };

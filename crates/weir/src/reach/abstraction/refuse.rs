@@ -9,9 +9,8 @@ use crate::Failure;
 /// Refuses questions that make no sense for an over-approximation of store buffers.
 pub(super) fn unanswerable(program: &Program, options: &Options, goals: &[Goal]) -> Result<(), Failure> {
     if options.model == Model::Sc {
-        let what =
-            format!("the {} engine approximates store buffers, and there are none under SC", options.engine.name());
-        return refused(Diagnostic::error("no-buffers", what, Span::default()).help("use the explicit engine"));
+        let what = format!("`{}` over-approximates store buffers, and SC has none", options.engine.name());
+        return refused(Diagnostic::error("no-buffers", what, Span::default()).help("use `--engine explicit`"));
     }
     let deadlock = goals.iter().find_map(|goal| deadlock_at(program, *goal));
     deadlock.map_or(Ok(()), |span| refused(cannot_tell_stuck(options.engine, span)))
@@ -28,8 +27,8 @@ fn deadlock_at(program: &Program, goal: Goal) -> Option<Span> {
 }
 
 fn cannot_tell_stuck(engine: Engine, span: Span) -> Diagnostic {
-    let what = format!("the {} engine lets more happen than can, so it cannot tell when nothing can", engine.name());
+    let what = format!("`{}` over-approximates, so it cannot decide deadlocks", engine.name());
     Diagnostic::error("deadlock-approximated", what, span)
-        .label("asks for states in which nothing can happen")
-        .help("use the explicit engine for this one, and `--goal` to look for the other goals alone")
+        .label("this property is about deadlocks")
+        .help("use `--engine explicit` for this property, and select the others with `--goal`")
 }

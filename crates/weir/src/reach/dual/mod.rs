@@ -184,8 +184,8 @@ fn evidence(
     targets: &[(Goal, Config)],
     id: search::Id,
 ) -> Result<Checked, Failure> {
-    let lost = |what: &str| Failure::Bug(format!("the run behind a reachable goal is lost: {what}"));
-    let tale = witness::retell(search, id).ok_or_else(|| lost("a step has no way forwards"))?;
+    let lost = |what: &str| Failure::Bug(format!("no run can be constructed for a reachable goal: {what}"));
+    let tale = witness::retell(search, id).ok_or_else(|| lost("a step cannot be taken forwards"))?;
     let shape = &search.system.shape;
     let normal = |config: &Config| {
         let mut normal = config.clone();
@@ -205,7 +205,7 @@ fn evidence(
     }
     let steps = tale.run(search, unfolded, &role).ok_or_else(|| lost("a thread cannot follow"))?;
     Checked::new(program, witness::tso(steps), goal)
-        .map_err(|error| Failure::Bug(format!("a run that was found does not replay: {error}")))
+        .map_err(|error| Failure::Bug(format!("a run that was found cannot be replayed: {error}")))
 }
 
 /// What no thread can do, whatever the others do.
@@ -232,10 +232,10 @@ fn refused(code: &'static str, what: String, span: weir_ir::Span, help: String) 
 fn too_many_values(program: &Program, address: weir_ir::Address) -> Failure {
     let declared = program.shared_at(address).map(|(shared, _)| shared);
     let name = declared.map_or_else(|| format!("mem[{address}]"), |shared| shared.name.clone());
-    let what = format!("the engine `dual` needs finitely many values, and `{name}` seems to take ever more");
+    let what = format!("`dual` needs finitely many values, but those of `{name}` seem to be unbounded");
     let help = match declared {
-        Some(shared) => format!("declare which values it may hold, as in `shared {}: 0..7;`", shared.name),
-        None => "name the cells in a declaration and give it a range, as in `shared a[8]: 0..7;`".to_string(),
+        Some(shared) => format!("declare a range for it, as in `shared {}: 0..7;`", shared.name),
+        None => "declare these cells with a range, as in `shared a[8]: 0..7;`".to_string(),
     };
     refused("too-many-values", what, declared.map(|shared| shared.span).unwrap_or_default(), help)
 }
@@ -243,17 +243,17 @@ fn too_many_values(program: &Program, address: weir_ir::Address) -> Failure {
 fn too_many_states(program: &Program, thread: weir_ir::ThreadId) -> Failure {
     let thread = program.thread(thread);
     let what = format!(
-        "the engine `dual` needs finitely many states, and thread `{}` by itself has too many: its registers take too many values",
+        "`dual` needs finitely many states, but thread `{}` has too many on its own: its registers take too many values",
         thread.name
     );
-    let help = "declare ranges for the cells it loads, or bound what it computes (`r = (r + 1) % 8`)".to_string();
+    let help = "declare ranges for the cells it loads, or bound the values it computes (`r = (r + 1) % 8`)".to_string();
     refused("too-many-states", what, thread.span, help)
 }
 
 fn too_large(program: &Program) -> Failure {
     let span = program.threads.first().map(|thread| thread.span).unwrap_or_default();
-    let what = "the program is too large for the engine `dual`".to_string();
-    let help = "use fewer threads, or declare smaller ranges; or take another engine".to_string();
+    let what = "the program is too large for `dual`".to_string();
+    let help = "use fewer threads, declare smaller ranges, or use another engine".to_string();
     refused("program-too-large", what, span, help)
 }
 
@@ -263,8 +263,8 @@ fn too_many_ways(program: &Program, goals: &[Goal]) -> Failure {
         Goal::Property(property) => Some(program.properties[property.index()].span),
         _ => None,
     });
-    let what = "the goal can be met in too many ways for the engine `dual`: its condition joins too much".to_string();
-    let help = "state it about fewer threads, registers and cells at once, or take another engine".to_string();
+    let what = "the property is too complex for `dual`: its condition can be satisfied in too many ways".to_string();
+    let help = "state it over fewer threads, registers and cells, or use another engine".to_string();
     refused("goal-too-large", what, stated.unwrap_or_default(), help)
 }
 
@@ -277,7 +277,7 @@ fn deadlock(program: &Program, goals: &[Goal]) -> Failure {
         Goal::Property(property) => Some(program.properties[property.index()].span),
         _ => None,
     });
-    let what = "the engine `dual` cannot look for deadlocks".to_string();
-    let help = "choose other goals with `--goal`, or `--engine explicit`".to_string();
+    let what = "`dual` cannot decide deadlocks".to_string();
+    let help = "use `--engine explicit` for this property, and select the others with `--goal`".to_string();
     refused("deadlock-not-supported", what, span.unwrap_or_default(), help)
 }

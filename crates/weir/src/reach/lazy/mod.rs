@@ -25,7 +25,7 @@ use crate::{Failure, Limit, Session, Verdict};
 /// How the program is extended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Form {
-    /// The code stays as it is, and all that TSO can do along the paths is added; several paths in each round.
+    /// Keeps the code, and adds what TSO can do along several paths per round.
     #[default]
     Keep,
     /// Algorithm 1 of the paper: one path in each round, and its first store is removed from the code. Programs with cycles are unrolled, further
@@ -33,12 +33,12 @@ pub enum Form {
     First,
 }
 
-/// What the lazy engine can be told.
+/// Options of the lazy engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LazyOptions {
     /// How the program is extended.
     pub form: Form,
-    /// The most rounds in which it is extended.
+    /// Maximum number of rounds.
     pub rounds: usize,
 }
 
@@ -51,7 +51,7 @@ impl Default for LazyOptions {
 /// One round: what was added to the program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Round {
-    /// The paths along which stores may wait from now on, as steps of the original program.
+    /// The paths along which stores can be delayed from now on, as steps of the original program.
     pub added: Vec<DelayPath>,
 }
 
@@ -103,8 +103,8 @@ impl Lazy<'_> {
         if !present(self.program).any(locks) {
             return Ok(());
         }
-        let what = "the lazy engine cannot tell deadlocks in a program that locks";
-        let help = "use the explicit engine for this goal, or ask only for the others (`--goal`)";
+        let what = "`lazy` cannot decide deadlocks in a program that uses the lock";
+        let help = "use `--engine explicit` for this property, and select the others with `--goal`";
         Err(Failure::Refused(Box::new(Diagnostic::error("deadlock-with-locks", what, span).help(help))))
     }
 
@@ -146,7 +146,7 @@ impl Lazy<'_> {
             Verdict::Violated(found) => {
                 let checked = Checked::new(self.program, under_tso(extended, found.run()), found.goal());
                 Verdict::Violated(Box::new(checked.map_err(|error| {
-                    Failure::Bug(format!("a run of an extended program stands for none of the original: {error}"))
+                    Failure::Bug(format!("a run of an extended program has no counterpart in the original: {error}"))
                 })?))
             }
         };

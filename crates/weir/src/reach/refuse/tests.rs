@@ -36,10 +36,7 @@ fn all_obstacles_are_named() {
         refusal.secondary.iter().map(|label| (label.span.start, label.text.as_str())).collect();
     assert_eq!(
         others,
-        [
-            (20, "it cannot start `Late` at run time, either"),
-            (90, "it cannot run arbitrarily many copies of `Late`, either"),
-        ]
+        [(20, "it also cannot start `Late` at run time"), (90, "it also cannot run arbitrarily many copies of `Late`"),]
     );
 }
 
@@ -86,15 +83,15 @@ fn the_largest_part_is_blamed() {
     for (cells, registers, start, help) in [
         ([5, 9], [1, 2], 200, "ranges"),
         ([9, 5], [1, 2], 100, "ranges"),
-        ([1, 1], [7, 3], 10, "fewer registers"),
-        ([1, 1], [3, 7], 20, "fewer registers"),
+        ([1, 1], [7, 3], 10, "threads or registers"),
+        ([1, 1], [3, 7], 20, "threads or registers"),
         // Places count as registers do; of equals the last is blamed.
         ([2, 2], [1, 1], 200, "ranges"),
-        ([2, 1], [1, 1], 20, "fewer registers"),
+        ([2, 1], [1, 1], 20, "threads or registers"),
     ] {
         let Failure::Refused(refusal) = too_large(&large(cells, registers), 300) else { panic!("not refused") };
         assert_eq!(refusal.code, "state-too-large");
-        assert!(refusal.message.contains("takes 2400 bytes") && refusal.message.contains("can hold 2048"));
+        assert!(refusal.message.contains("takes 2400 bytes") && refusal.message.contains("supports at most 2048"));
         assert!(refusal.help.iter().any(|text| text.contains(help)), "{refusal:?}");
         assert_eq!(refusal.primary.span.start, start, "{cells:?} {registers:?}");
     }

@@ -140,8 +140,9 @@ fn no_room(program: &Program) -> Failure {
         })
         .max();
     let span = widest.map_or_else(Default::default, |(_, thread, edge)| program.body(thread).edge(edge).span);
-    let what = "the instrumentation needs room beside each cell, and this access may touch nearly any address";
-    let help = "bound the address (`assume p < 100;`, or an index of an array), or use the method of attacks, which needs no room";
+    let what =
+        "the instrumentation needs free addresses beside each cell, but this access may touch nearly any address";
+    let help = "bound the address (`assume p < 100;`, or an array index), or use `--method attacks`";
     Failure::Refused(Box::new(Diagnostic::error("no-room", what, span).help(help)))
 }
 

@@ -231,7 +231,7 @@ fn the_goal_is_looked_for_in_every_state() {
     assert_eq!(error.state, Some(certificate.states.len() - 1));
     assert_eq!(
         error.to_string(),
-        format!("state {}: it shows what the certificate says cannot be reached", certificate.states.len())
+        format!("state {}: it violates a property that the certificate claims to prove", certificate.states.len())
     );
     assert!(!is_certificate(&claim.0, &certificate));
 }

@@ -95,7 +95,7 @@ fn goals_of_random_programs_are_shown_just_where_the_definition_says() {
 fn a_run_is_not_robust_only_once_it_is_drained_and_has_a_cycle() {
     let threads = vec![sequence(vec![store(X, 1), load(0, Y)]), sequence(vec![store(Y, 1), load(0, X)])];
     let claim = (program(threads), Goal::NotRobust);
-    let acyclic = "sequential consistency allows what the run does: happens-before has no cycle";
+    let acyclic = "sequential consistency allows this run: happens-before has no cycle";
     assert_eq!(missing(&claim, Model::Tso, "0 0 1 1 0f 1f"), "");
     assert_eq!(
         missing(&claim, Model::Tso, "0 0 1 1 0f"),

@@ -27,7 +27,7 @@ fn store_buffering_is_drawn_with_the_store_that_waits() {
     let picture = picture(&store_buffering());
     let words = words(&picture);
     assert_eq!(words[..2], ["P0", "P1"]);
-    for part in ["1: x = 1", "line 1, waits in the buffer until step 6", "2: r = y  reads 0", "3: y = 1", "conflict"] {
+    for part in ["1: x = 1", "line 1, stays in the buffer until step 6", "2: r = y  reads 0", "3: y = 1", "conflict"] {
         assert!(words.contains(&part), "{part} in {words:?}");
     }
     assert_eq!(picture.matches("stroke-width=\"3\"").count(), 1, "one box is marked");
@@ -157,8 +157,8 @@ fn every_event_of_a_cycle_is_told_and_every_store_that_waited_is_marked() {
                 words.iter().position(|word| *word == escape(&title)).unwrap_or_else(|| panic!("{title}: {words:?}"));
             let line = replay.events()[node.step.index()].line(&program);
             let remark = match node.landed.filter(|_| stores.contains(&id)) {
-                Some(landed) => format!("line {line}, waits in the buffer until step {}", landed.number()),
-                None if stores.contains(&id) => format!("line {line}, waits in the buffer"),
+                Some(landed) => format!("line {line}, stays in the buffer until step {}", landed.number()),
+                None if stores.contains(&id) => format!("line {line}, stays in the buffer"),
                 None => format!("line {line}"),
             };
             assert_eq!(words[at + 1], remark, "{words:?}");

@@ -176,7 +176,7 @@ fn compare(program: &Program, Visit { view, run, next }: &Visit) -> (usize, usiz
     (next.len(), refused)
 }
 
-/// The steps as they are listed: of `any` just the one with the least value.
+/// The steps as they are listed: of `any` just the one with the lowest value.
 fn one_per_edge(program: &Program, next: &[(Step, View)]) -> Vec<Step> {
     let mut steps: Vec<Step> = next.iter().map(|(step, _)| *step).collect();
     steps.dedup_by(|later, first| match (first.action, later.action) {
