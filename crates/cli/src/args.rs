@@ -505,7 +505,7 @@ pub(crate) struct LimitOptions {
     #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = parse_size)]
     pub(crate) memory: u64,
 
-    /// Maximum number of distinct states [default: none]
+    /// Maximum number of distinct states, over all searches of the question [default: none]
     #[arg(long, value_name = "N")]
     pub(crate) states: Option<NonZeroU64>,
 }

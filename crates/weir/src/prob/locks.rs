@@ -187,4 +187,10 @@ mod tests {
         // Where no cell has a range, a store cannot wait, whatever it stores.
         assert_eq!(with("let r = 5; lock; x = r; r = cas(x, 0, 1); unlock;"), Some(4));
     }
+
+    /// A section is as long as its author likes.
+    #[test]
+    fn long_sections_do_not_overflow_the_stack() {
+        assert_eq!(longest(&format!("lock; {} unlock;", "skip; ".repeat(200_000))), Some(200_002));
+    }
 }

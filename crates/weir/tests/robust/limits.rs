@@ -117,3 +117,21 @@ fn arbitrarily_many_threads_are_refused() {
         assert!(is_refused(feasible.map(|_| ())), "{text}");
     }
 }
+
+/// Listing the attacks takes time in proportion to the text where there are few of them.
+#[test]
+fn long_threads_are_listed_in_no_time() {
+    let stores = "x = 1; ".repeat(40_000);
+    let session = || Session::new(Limits { time: Some(std::time::Duration::from_secs(20)), ..Limits::default() });
+    let program = parse(&format!("shared x, y; thread P {{ {stores} }}"));
+    let report = robust(&program, &Options::default(), &session()).expect("an answer");
+    assert_eq!((report.verdict, report.attacks.total), (Verdict::Holds, 0));
+    let program = parse(&format!("shared x, y; thread P {{ {stores} let r = y; }}"));
+    let attacks = weir::robust::attacks(&program, &session()).expect("no limit");
+    assert_eq!((attacks.total, attacks.open.len()), (40_000, 40_000));
+    let program = parse(&format!("shared x, y; thread P {{ {stores} fence; let r = y; }}"));
+    let attacks = weir::robust::attacks(&program, &session()).expect("no limit");
+    assert_eq!((attacks.total, attacks.open.len()), (40_000, 0));
+    let none = Session::new(Limits { time: Some(std::time::Duration::ZERO), ..Limits::default() });
+    assert_eq!(weir::robust::attacks(&program, &none).err(), Some(Limit::Time));
+}
