@@ -32,19 +32,8 @@ fn check(source: Source, language: Language, defines: &[(String, Value)]) -> Res
         let reason = format!("`-D {name}` cannot be used: only `.weir` programs have constants");
         return Err(Trouble::input(reason));
     }
-    let Parsed { program, mut warnings } = match language.parse(&source, defines) {
-        Ok(parsed) => parsed,
-        Err(diagnostics) => return Err(Trouble::Source(source, diagnostics)),
-    };
-    if language.is_linted() {
-        let (errors, remarks): (Vec<_>, Vec<_>) =
-            weir_ir::validate(&program).into_iter().partition(Diagnostic::is_error);
-        if !errors.is_empty() {
-            return Err(Trouble::Source(source, errors));
-        }
-        warnings.extend(remarks);
-        warnings.extend(weir_ir::lint(&program));
-        warnings.sort_by_key(|warning| (warning.primary.span, warning.code));
+    match language.load(&source, defines) {
+        Ok(Parsed { program, warnings }) => Ok(Loaded { program, language, warnings }),
+        Err(diagnostics) => Err(Trouble::Source(source, diagnostics)),
     }
-    Ok(Loaded { program, language, warnings })
 }

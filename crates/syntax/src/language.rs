@@ -77,6 +77,26 @@ impl Language {
         }
     }
 
+    /// Reads a program and checks it: [`Language::parse`], validation, and [lints](weir_ir::lint) where they
+    /// [apply](Self::is_linted). Warnings are in order of the source.
+    ///
+    /// # Errors
+    /// All errors in the source, in its order.
+    pub fn load(self, source: &Source, constants: &[(String, Value)]) -> Result<Parsed, Vec<Diagnostic>> {
+        let Parsed { program, mut warnings } = self.parse(source, constants)?;
+        if self.is_linted() {
+            let (errors, remarks): (Vec<_>, Vec<_>) =
+                weir_ir::validate(&program).into_iter().partition(Diagnostic::is_error);
+            if !errors.is_empty() {
+                return Err(errors);
+            }
+            warnings.extend(remarks);
+            warnings.extend(weir_ir::lint(&program));
+            warnings.sort_by_key(|warning| (warning.primary.span, warning.code));
+        }
+        Ok(Parsed { program, warnings })
+    }
+
     /// Prints a program, which need not have been read from this language. `None` if Weir does not write the language.
     ///
     /// # Errors

@@ -1,12 +1,35 @@
 //! Weir as a library: verifies concurrent programs against the store buffers of x86.
 //!
 //! It reads no files, prints nothing and never exits.
+//!
+//! ```
+//! use weir::{Language, Program, Session, Verdict, describe};
+//!
+//! let text = "shared x, y;
+//!             thread P { x = 1; let r = y; }
+//!             thread Q { y = 1; let s = x; }";
+//! let program = Program::parse(text, Language::Weir)?;
+//! if let Verdict::Violated(run) = program.robust(&Session::default())?.verdict {
+//!     println!("not robust:\n{}", describe(&program, &run));
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! In tests, [`assert_robust!`] and [`assert_safe!`] fail with such a run.
+//!
+//! The default feature `syntax` brings the languages; without it, programs are built as [`ir::Program`].
 
+#[cfg(feature = "syntax")]
+mod assertions;
+mod bounds;
 pub mod check;
+mod describe;
 mod explore;
 pub mod fences;
 pub mod outcomes;
 pub mod prob;
+#[cfg(feature = "syntax")]
+mod program;
 pub mod reach;
 pub mod robust;
 mod semantics;
@@ -14,5 +37,17 @@ mod session;
 pub mod transform;
 mod verdict;
 
+pub use bounds::Bound;
+pub use describe::describe;
 pub use session::{Clock, Limits, MemoryMeter, Progress, ProgressSink, Session};
 pub use verdict::{Failure, Limit, Verdict};
+pub use weir_ir as ir;
+pub use weir_witness as witness;
+
+#[cfg(feature = "syntax")]
+#[doc(hidden)]
+pub use assertions::{robust as __robust, safe as __safe};
+#[cfg(feature = "syntax")]
+pub use program::{Program, SourceError};
+#[cfg(feature = "syntax")]
+pub use weir_syntax::{self as syntax, Language};

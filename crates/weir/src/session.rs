@@ -12,6 +12,7 @@ use std::time::Duration;
 use weir_ir::Interrupt;
 
 use crate::Limit;
+use crate::bounds::{Bound, Bounds};
 
 /// Resource limits of a session. `None` means unlimited. By default only memory is limited, to
 /// [`Limits::DEFAULT_MEMORY`].
@@ -73,6 +74,7 @@ pub type ProgressSink = Arc<dyn Fn(&Progress) + Send + Sync>;
 #[derive(Clone)]
 pub struct Session {
     limits: Limits,
+    bounds: Bounds,
     clock: Clock,
     began: Duration,
     stop: Arc<AtomicBool>,
@@ -109,7 +111,17 @@ impl Session {
         let clock = system_clock();
         let began = clock();
         let stop = Arc::new(AtomicBool::new(false));
-        Self { limits, clock, began, stop, spent: vec![Arc::default()], memory_meter: None, progress: None, work: None }
+        Self {
+            limits,
+            bounds: Bounds::default(),
+            clock,
+            began,
+            stop,
+            spent: vec![Arc::default()],
+            memory_meter: None,
+            progress: None,
+            work: None,
+        }
     }
 
     /// The same session with this clock, starting now.
@@ -143,6 +155,23 @@ impl Session {
     #[must_use]
     pub fn with_progress(self, sink: ProgressSink) -> Self {
         Self { progress: Some(sink), ..self }
+    }
+
+    /// The same session with another value for a bound on one stage.
+    #[must_use]
+    pub fn with_bound(mut self, bound: Bound, value: u64) -> Self {
+        self.bounds.set(bound, value);
+        self
+    }
+
+    /// The value of a bound on one stage.
+    pub fn bound(&self, bound: Bound) -> u64 {
+        self.bounds.get(bound)
+    }
+
+    /// The value of a bound on the size of something in memory.
+    pub(crate) fn size_bound(&self, bound: Bound) -> usize {
+        usize::try_from(self.bound(bound)).unwrap_or(usize::MAX)
     }
 
     /// The limits.

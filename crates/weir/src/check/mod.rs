@@ -14,7 +14,7 @@ use weir_ir::{Diagnostic, EdgeId, Instruction, Program, PropertyKind};
 use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 
 use crate::reach::{self, Coverage, Engine, Report, Statistics, refuse};
-use crate::{Failure, Limit, Session, Verdict};
+use crate::{Bound, Failure, Limit, Session, Verdict};
 use race::race;
 
 /// A member of the portfolio.
@@ -35,9 +35,6 @@ impl Contender {
         }
     }
 }
-
-/// An SC search that has seen this many states gives up.
-const MOST_SC_STATES: u64 = 500_000;
 
 /// The groups: each runs its members one after the other, until one is conclusive.
 const TEAMS: [&[Contender]; 4] = [
@@ -184,7 +181,7 @@ fn attempt(program: &Program, contender: Contender, goals: &[Goal], session: &Se
         if goals.is_empty() {
             return Ok(Report::unknown(Limit::States));
         }
-        most_states = Some(MOST_SC_STATES);
+        most_states = Some(session.bound(Bound::CheckScStates));
     }
     let options = reach::Options { model, engine, goals, ..reach::Options::default() };
     let mut report = reach::reach(program, &options, &session.part(most_states))?;

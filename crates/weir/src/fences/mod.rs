@@ -221,7 +221,7 @@ impl Hunt<'_> {
         let found = match answer.verdict {
             Verdict::Holds => return Ok(Trial::Robust),
             Verdict::Unknown(limit) => return Ok(Trial::Stopped(limit)),
-            Verdict::Violated(found) => safe::hurried(&fenced, *found),
+            Verdict::Violated(found) => safe::hurried(&fenced, *found, self.session),
         };
         let counts: Vec<usize> = self.program.threads.iter().map(|thread| thread.body.edges().len()).collect();
         let stopped = safe::stopped_after(&fenced, &found, &counts);

@@ -9,9 +9,7 @@ use weir_ir::{EdgeId, Instruction, Program, ThreadId};
 use weir_witness::{Action, Checked, Run, Step};
 
 use crate::robust::ThreadEdge;
-
-/// Runs with more steps than this are taken as they are.
-const MOST_STEPS: usize = 2_000;
+use crate::{Bound, Session};
 
 /// The steps after which a fence would stop the run. Fences that are already there, which have numbers beyond those of the original
 /// edges, are left out.
@@ -43,13 +41,13 @@ fn is_store(program: &Program, thread: ThreadId, edge: EdgeId) -> bool {
 }
 
 /// A run to the same goal in which stores wait for less long, where that is easy to have: the fewer wait, the more the run says.
-pub(super) fn hurried(program: &Program, checked: Checked) -> Checked {
+pub(super) fn hurried(program: &Program, checked: Checked, session: &Session) -> Checked {
     let mut best = checked;
-    if best.run().steps.len() > MOST_STEPS {
+    if best.run().steps.len() > session.size_bound(Bound::ShortenSteps) {
         return best;
     }
     let mut at = 0;
-    while at < best.run().steps.len() {
+    while at < best.run().steps.len() && session.exceeded().is_none() {
         if best.run().steps[at].action == Action::Flush
             && let Some(better) = flushed_earlier(program, &best, at)
         {

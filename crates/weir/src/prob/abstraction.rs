@@ -116,9 +116,6 @@ pub(super) struct Abstraction<const N: usize> {
     may_reach: Vec<bool>,
 }
 
-/// More states than this are not worth the time: what they could prove is found out some other way, or not at all.
-pub(super) const MOST_STATES: usize = 400_000;
-
 impl<const N: usize> Abstraction<N> {
     /// Walks all abstract states; past a target only if `past_targets`. `None` if there are more than `most` or a limit is hit.
     pub(super) fn new(chain: &Chain<'_, N>, past_targets: bool, most: usize, session: &Session) -> Option<Self> {

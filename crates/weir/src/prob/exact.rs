@@ -3,7 +3,7 @@
 use dashu_ratio::RBig;
 use weir_ir::{Program, StateExpr};
 
-use crate::{Failure, Session};
+use crate::{Bound, Failure, Session};
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
@@ -23,12 +23,6 @@ pub struct Exact {
     /// Number of configurations explored.
     pub configurations: usize,
 }
-
-/// Chains with more configurations than this are not solved exactly.
-const MOST: usize = 50_000;
-
-/// Loops with more configurations than this are not solved exactly: fractions grow with every step of the elimination.
-const MOST_IN_A_LOOP: usize = 200;
 
 /// The exact probability, or why it cannot be computed.
 ///
@@ -79,11 +73,11 @@ impl Visitor for Approach<'_> {
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
         let mut part = Part::new(chain, self.repeated);
-        if let Some(limit) = part.begin_with(MOST, self.session) {
+        if let Some(limit) = part.begin_with(self.session.size_bound(Bound::ProbExactStates), self.session) {
             return Err(Obstacle::Limit(limit));
         }
         let roles = part.judge.roles(&part.graph);
-        let system = Equations::new(&part.graph, &roles)?;
+        let system = Equations::new(&part.graph, &roles, self.session)?;
         let chances = system.solve(|_, p, to| p * system.known(to), self.session)?;
         let value = |to: usize| chances[to].clone().unwrap_or_else(|| system.known(to));
         let probability = value(0);
@@ -110,13 +104,15 @@ struct Equations<'r> {
 }
 
 impl<'r> Equations<'r> {
-    fn new<const N: usize>(graph: &Graph<'_, '_, N>, roles: &'r [Role]) -> Result<Self, Obstacle> {
+    fn new<const N: usize>(graph: &Graph<'_, '_, N>, roles: &'r [Role], session: &Session) -> Result<Self, Obstacle> {
         let is_open = |number: usize| roles[number] == Role::Open;
         if (0..graph.len()).any(|number| is_open(number) && !graph.is_expanded(number)) {
             return Err(Obstacle::Fractions);
         }
         let loops = Loops::new(graph, roles);
-        if loops.members.iter().any(|members| members.len() > MOST_IN_A_LOOP) {
+        // Fractions grow with every step of the elimination.
+        let largest = session.size_bound(Bound::ProbExactComponent);
+        if loops.members.iter().any(|members| members.len() > largest) {
             return Err(Obstacle::Fractions);
         }
         let row = |number: usize| -> Option<Vec<Way>> {

@@ -2,19 +2,16 @@
 //!
 //! The paper needs a complete answer to "can the target be reached from here?" for drained configurations only ("Probabilistic Total Store
 //! Ordering", Lemma 4). One backward search, run to its end, answers it for all of them; a second one tells from which of them those can be reached
-//! that have no target before them any more. Both take no more than [`MOST_STATES`] least configurations; beyond, nothing is said.
+//! that have no target before them any more. Both take no more than [`Bound::ProbBasis`] minimal configurations; beyond, nothing is said.
 
 use weir_ir::LocId;
 use weir_witness::Step;
 
-use crate::Session;
 use crate::reach::dual::{Backwards, Drained, Region};
 use crate::semantics::state::Packed;
+use crate::{Bound, Session};
 
 use super::model::Model;
-
-/// More least configurations than this are not kept.
-const MOST_STATES: u64 = 50_000;
 
 /// Knows what is possible from drained configurations that the program can be in.
 pub(super) struct Oracle {
@@ -34,7 +31,7 @@ impl Oracle {
         }
         // Where a target counts only once buffers are empty, a thread may pass it before.
         let ends = if past_targets { Vec::new() } else { model.goals_met_at_once() };
-        let backwards = Backwards::new(&model.judged, &model.goals, &ends, MOST_STATES, session)?;
+        let backwards = Backwards::new(&model.judged, &model.goals, &ends, session.bound(Bound::ProbBasis), session)?;
         let to_target = backwards.to_goals(session)?;
         Some(Self { backwards, to_target })
     }

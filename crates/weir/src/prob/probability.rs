@@ -5,9 +5,9 @@
 
 use weir_ir::{Program, StateExpr};
 
-use crate::{Failure, Limit, Session};
+use crate::{Bound, Failure, Limit, Session};
 
-use super::abstraction::{Abstraction, MOST_STATES};
+use super::abstraction::Abstraction;
 use super::bounds::{Certificate, certify};
 use super::chain::{Chain, Config, Visitor, with_chain};
 use super::explore::{Extent, expand, follow};
@@ -185,7 +185,12 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
         if self.graph.is_complete(self.judge.repeated) {
             return None;
         }
-        self.judge.learn(Abstraction::new(self.graph.chain, self.judge.repeated, MOST_STATES, session));
+        self.judge.learn(Abstraction::new(
+            self.graph.chain,
+            self.judge.repeated,
+            session.size_bound(Bound::ProbAbstractStates),
+            session,
+        ));
         if self.judge.repeated { self.expand_plain(3, session) } else { None }
     }
 

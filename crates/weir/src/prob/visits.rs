@@ -5,7 +5,7 @@
 //! loop are scaled so that what flows out is what flows in: that is what takes longest to come about by itself when a loop is
 //! seldom left. Nothing rests on the result being exact: see [`bounds`](super::bounds).
 
-use crate::Session;
+use crate::{Bound, Session};
 
 use super::graph::{Backward, Graph};
 use super::judge::Role;
@@ -91,9 +91,6 @@ pub(super) struct System<'g, 'c, 'a, const N: usize> {
     leaves: Vec<f64>,
 }
 
-/// More sweeps than this over one loop are not made.
-const MOST_SWEEPS: usize = 20_000;
-
 /// Changes that are no larger than this, beside what changes, are rounding: they do not become smaller.
 const ROUNDING: f64 = 1e-15;
 
@@ -145,7 +142,7 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
         visits: &mut [f64],
         (precision, session): (f64, &Session),
     ) {
-        for sweep in 0..MOST_SWEEPS {
+        for sweep in 0..session.size_bound(Bound::ProbSweeps) {
             let (mut change, mut outflow, mut sum) = (0.0, 0.0, 0.0);
             for &member in members {
                 let at = member as usize;
@@ -183,7 +180,7 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
         let mut values = vec![0.0; self.graph.len()];
         for members in self.loops.members.iter().rev() {
             let outflow: f64 = members.iter().map(|&at| visits[at as usize] * self.leaves[at as usize]).sum();
-            for sweep in 0..MOST_SWEEPS {
+            for sweep in 0..session.size_bound(Bound::ProbSweeps) {
                 let (mut change, mut greatest) = (0.0_f64, 0.0_f64);
                 for &member in members.iter().rev() {
                     let at = member as usize;

@@ -24,7 +24,7 @@ pub(super) fn one_by_one(program: &Program, options: &Options, session: &Session
         match report.verdict {
             Verdict::Holds => {}
             Verdict::Violated(found) => {
-                sum.verdict = violated(program, &instrumented, found.run())?;
+                sum.verdict = violated(program, &instrumented, found.run(), session)?;
                 break;
             }
             Verdict::Unknown(limit) => {
@@ -51,7 +51,7 @@ pub(super) fn all_at_once(program: &Program, options: &Options, session: &Sessio
     let report = search(&instrumented, options, session)?;
     let verdict = match report.verdict {
         Verdict::Holds => Verdict::Holds,
-        Verdict::Violated(found) => violated(program, &instrumented, found.run())?,
+        Verdict::Violated(found) => violated(program, &instrumented, found.run(), session)?,
         Verdict::Unknown(limit) => Verdict::Unknown(limit),
     };
     Ok(Report { verdict, attacks, statistics: report.statistics, coverage: None })
@@ -64,12 +64,17 @@ fn search(instrumented: &Instrumented, options: &Options, session: &Session) -> 
 }
 
 /// The run under TSO that a run of the instrumented program stands for.
-fn violated(program: &Program, instrumented: &Instrumented, found: &Run) -> Result<Verdict<Box<Checked>>, Failure> {
+fn violated(
+    program: &Program,
+    instrumented: &Instrumented,
+    found: &Run,
+    session: &Session,
+) -> Result<Verdict<Box<Checked>>, Failure> {
     let original = |step: &Step| -> Option<(Step, Kind)> {
         let Action::Execute { edge, choice } = step.action else { return None };
         let origin = instrumented.origins[step.thread.index()][edge.index()]?;
         Some((Step { thread: step.thread, action: Action::Execute { edge: origin.edge, choice } }, origin.kind))
     };
     let attempt = Attempt { steps: found.steps.iter().filter_map(original).collect() };
-    Ok(Verdict::Violated(Box::new(attempt.checked(program)?)))
+    Ok(Verdict::Violated(Box::new(attempt.checked(program, session)?)))
 }

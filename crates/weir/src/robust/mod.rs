@@ -41,7 +41,7 @@ use crate::explore::{Found, Outcome, breadth_first};
 use crate::reach::{Coverage, Statistics, coverage, refuse};
 use crate::semantics::StepCode;
 use crate::semantics::compile::{Compiled, Purpose, compile, present};
-use crate::{Failure, Limit, Session, Verdict};
+use crate::{Bound, Failure, Limit, Session, Verdict};
 use monitor::Monitor;
 use question::Plans;
 
@@ -131,13 +131,10 @@ fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result
     let verdict = match answer {
         Answer::Infeasible => Verdict::Holds,
         Answer::Stopped(limit) => Verdict::Unknown(limit),
-        Answer::Feasible(attempt) => Verdict::Violated(Box::new(attempt.checked(program)?)),
+        Answer::Feasible(attempt) => Verdict::Violated(Box::new(attempt.checked(program, session)?)),
     };
     Ok(Report { verdict, attacks, statistics, coverage: None })
 }
-
-/// Explorations for the sake of coverage alone end here: they take a fraction of a second.
-const MOST_STATES_FOR_COVERAGE: u64 = 300_000;
 
 /// A program prepared for questions about attacks.
 pub(crate) struct Checker {
@@ -225,7 +222,7 @@ impl Checker {
     /// What runs under SC execute, if exploring them takes few states. A program that cannot move is robust for the
     /// wrong reason, and users who ask only about robustness should be told.
     fn coverage(&self, options: &Options, session: &Session) -> Option<Coverage> {
-        let session = session.part(Some(MOST_STATES_FOR_COVERAGE));
+        let session = session.part(Some(session.bound(Bound::CoverageStates)));
         let outcome = self.search(&Question::default(), options, &session);
         let is_complete = matches!(outcome.found, Found::Nothing) && self.compiled.machine.fault.get().is_none();
         is_complete.then(|| coverage(&self.program, &self.compiled, &outcome.taken))

@@ -8,7 +8,7 @@ use weir_witness::{Action, Checked, Goal, Model, Run, Step, replay};
 use super::attacks::{Attack, drains};
 use super::monitor::Kind;
 use super::question::ThreadEdge;
-use crate::Failure;
+use crate::{Bound, Failure, Session};
 
 /// A run of the monitored program in which an attack succeeds.
 pub(crate) struct Attempt {
@@ -46,13 +46,15 @@ impl Attempt {
         self.steps.iter().position(|(_, kind)| *kind == wanted)
     }
 
-    /// The same run with more stores delayed: all from an earlier one on, as far as that can be and the attacker only does what `may_wait`.
-    pub(crate) fn begun_early(&self, program: &Program, may_wait: impl Fn(EdgeId) -> bool) -> Self {
+    /// The same run with more stores delayed: all from an earlier one on, as far as that is possible and the attacker
+    /// executes only what `may_wait`.
+    pub(crate) fn begun_early(&self, program: &Program, may_wait: impl Fn(EdgeId) -> bool, session: &Session) -> Self {
         let mut best = Self { steps: self.steps.clone() };
         let (Some(attack), Some(begin)) = (self.attack(), self.position(Kind::Begin)) else { return best };
         let body = program.body(attack.thread);
         let mut now = begin;
-        for at in (0..begin).rev().filter(|_| self.steps.len() <= LONGEST_TO_SHORTEN) {
+        let is_short = self.steps.len() <= session.size_bound(Bound::ShortenSteps);
+        for at in (0..begin).rev().take_while(|_| is_short && session.exceeded().is_none()) {
             let (Step { thread, action: Action::Execute { edge, .. } }, _) = self.steps[at] else { break };
             if thread != attack.thread {
                 continue;
@@ -91,8 +93,8 @@ impl Attempt {
     ///
     /// # Errors
     /// If it is none, which would be a bug.
-    pub(crate) fn checked(&self, program: &Program) -> Result<Checked, Failure> {
-        checked(program, under_tso(program, &self.steps))
+    pub(crate) fn checked(&self, program: &Program, session: &Session) -> Result<Checked, Failure> {
+        checked(program, under_tso(program, &self.steps), session)
     }
 }
 
@@ -129,13 +131,17 @@ pub(super) fn delaying(program: &Program, steps: &[(Step, Kind)]) -> (Run, impl 
 ///
 /// # Errors
 /// If the run itself is no violation, which would be a bug.
-fn checked(program: &Program, run: Run) -> Result<Checked, Failure> {
+fn checked(program: &Program, run: Run, session: &Session) -> Result<Checked, Failure> {
     let mut best = Checked::new(program, run, Goal::NotRobust).map_err(|error| {
         Failure::Bug(format!("a violation of robustness that was found cannot be replayed: {error}"))
     })?;
     // From the end: what comes later depends on what came earlier, hardly ever the other way round.
-    let mut at = best.run().steps.len();
-    while at > 0 && best.run().steps.len() <= LONGEST_TO_SHORTEN {
+    let (mut at, longest) = (best.run().steps.len(), session.size_bound(Bound::ShortenSteps));
+    // Each step takes a replay, so the time is quadratic in the length of the run.
+    while at > 0 && best.run().steps.len() <= longest {
+        if session.exceeded().is_some() {
+            break;
+        }
         at -= 1;
         if let Some(shorter) = without(program, best.run(), at) {
             best = shorter;
@@ -144,9 +150,6 @@ fn checked(program: &Program, run: Run) -> Result<Checked, Failure> {
     }
     Ok(best)
 }
-
-/// Shortening takes a replay for each step, so time quadratic in the length of the run.
-const LONGEST_TO_SHORTEN: usize = 2000;
 
 /// The run without one executed step, and without its flush if it is a store, if that is still a violation.
 fn without(program: &Program, run: &Run, at: usize) -> Option<Checked> {

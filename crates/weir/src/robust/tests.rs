@@ -121,12 +121,12 @@ fn as_many_stores_are_delayed_as_the_run_allows() {
             };
             for all in [true, false] {
                 let may_wait = |edge: EdgeId| all || !edge.0.is_multiple_of(3);
-                let early = attempt.begun_early(&program, may_wait);
+                let early = attempt.begun_early(&program, may_wait, &Session::default());
                 let (old, new) = (attempt.way().expect("a way").1, early.way().expect("a way").1);
                 assert!(new.ends_with(&old), "seed {seed}: {new:?} and {old:?}");
                 assert!(new[..new.len() - old.len()].iter().all(|&edge| may_wait(edge)), "seed {seed}");
                 assert_eq!(early.attack().map(|attack| attack.load), Some(attack.load));
-                early.checked(&program).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+                early.checked(&program, &Session::default()).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
                 longer += usize::from(new.len() > old.len());
                 assert!(!can_begin_earlier(&program, &early, may_wait), "seed {seed}\n{}", dump(&program));
             }
@@ -188,7 +188,7 @@ fn a_store_that_somebody_sees_is_not_delayed() {
         .filter_map(|attack| ask(&checker, question(attack)))
         .collect();
     let [attempt] = &found[..] else { panic!("{} attacks of {stores:?} are feasible", found.len()) };
-    let early = attempt.begun_early(&program, |_| true);
+    let early = attempt.begun_early(&program, |_| true, &Session::default());
     assert_eq!((attempt.way().map(|way| way.1.len()), early.way().map(|way| way.1.len())), (Some(2), Some(3)));
-    early.checked(&program).unwrap_or_else(|failure| panic!("{failure}"));
+    early.checked(&program, &Session::default()).unwrap_or_else(|failure| panic!("{failure}"));
 }

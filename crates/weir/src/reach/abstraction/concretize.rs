@@ -7,14 +7,11 @@
 use rustc_hash::FxHashSet;
 use weir_witness::Goal;
 
-use crate::Session;
 use crate::semantics::machine::{Machine, System};
 use crate::semantics::state::Packed;
 use crate::semantics::tso::Tso;
 use crate::semantics::{StepCode, TransitionSystem};
-
-/// How many states are tried.
-const MOST_STATES: usize = 100_000;
+use crate::{Bound, Session};
 
 /// How often the clock is looked at.
 const PERIOD: usize = 1024;
@@ -48,7 +45,9 @@ pub(super) fn concretize<const N: usize>(
             return Some((goal, steps));
         }
         let visited = search.seen.len();
-        if visited >= MOST_STATES || visited.is_multiple_of(PERIOD) && session.exceeded().is_some() {
+        if visited >= session.size_bound(Bound::ConcretizeStates)
+            || visited.is_multiple_of(PERIOD) && session.exceeded().is_some()
+        {
             return None;
         }
         stack.push(Frame { step: Some(step), todo: search.todo(&state, &progress), progress });

@@ -31,11 +31,7 @@ use crate::semantics::abstraction::pool::Pool;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::machine::Machine;
 use crate::semantics::symmetry::interchangeable;
-use crate::{Failure, Limit, Session, Verdict};
-
-/// The refinement loop gives up beyond this bound: longer queues hardly ever prove what this one does not, and a loop
-/// that stores one value again and again could go on for ever.
-const MOST_BOUND: u32 = 64;
+use crate::{Bound, Failure, Limit, Session, Verdict};
 
 /// How far counters go within the refinement loop before queues are tried.
 const MOST_COUNTED: u32 = 1;
@@ -146,7 +142,10 @@ impl Refinement<'_> {
     /// Algorithm 3.2: the multiset first, then longer and longer queues.
     fn refine(&mut self) -> Answer {
         let mut answer = self.count(Some(MOST_COUNTED));
-        for bound in 1..=MOST_BOUND {
+        // Longer queues hardly ever prove what these do not, and a loop that stores one value again and again could go
+        // on for ever.
+        let longest = u32::try_from(self.session.bound(Bound::CoherenceStores)).unwrap_or(u32::MAX);
+        for bound in 1..=longest {
             if !matches!(answer, Answer::Alarm(_)) {
                 break;
             }

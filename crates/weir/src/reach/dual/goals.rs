@@ -4,8 +4,7 @@ use weir_ir::{BinaryOp, Expr, LocId, Program, PropertyKind, StateAtom, StateExpr
 use weir_witness::Goal;
 
 use super::unfold::{Local, Unfolded};
-use crate::Limit;
-use crate::Session;
+use crate::{Bound, Limit, Session};
 
 /// What is looked for, as a condition on places, registers and cells.
 #[derive(Debug)]
@@ -137,9 +136,6 @@ enum Variable<'a> {
 /// After so many steps the limits are looked at.
 const A_CHECK: usize = 2_048;
 
-/// More partial configurations than this are not listed.
-const MOST_ASKS: usize = 200_000;
-
 /// All least parts of configurations that meet a goal's condition. None if there are too many.
 ///
 /// # Errors
@@ -189,7 +185,8 @@ impl Listing<'_> {
         if self.steps.is_multiple_of(A_CHECK) {
             self.limit = self.session.exceeded();
         }
-        if self.limit.is_some() || self.steps > 50 * MOST_ASKS || self.found.len() > MOST_ASKS {
+        let most = self.session.size_bound(Bound::DualGoals);
+        if self.limit.is_some() || self.steps > most.saturating_mul(50) || self.found.len() > most {
             return false;
         }
         match partial(self.condition, &mut |atom| self.value(atom, &ask, members)) {

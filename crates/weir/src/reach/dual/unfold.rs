@@ -9,24 +9,11 @@ use rustc_hash::FxHashMap;
 use weir_ir::flow::{Liveness, RegisterSet, live_registers, observed_registers};
 use weir_ir::{Address, Body, EdgeId, Instruction, LocId, Program, RegExpr, RegId, Rmw, ThreadId, Value};
 
-use crate::Limit;
-use crate::Session;
 use crate::semantics::compile::present;
-
-/// More states of single threads than this are not tried.
-const MOST_STATES: usize = 400_000;
-
-/// More values of one cell than this are not tried: most likely it counts without end.
-const MOST_VALUES: usize = 2_000;
+use crate::{Bound, Limit, Session};
 
 /// After so many moves the limits are looked at.
 const A_CHECK: u32 = 512;
-
-/// More combinations of values that one step may load are not tried.
-const MOST_COMBINATIONS: usize = 4_096;
-
-/// More cells than this are not tried.
-const MOST_CELLS: usize = 4_096;
 
 /// A cell, by number.
 pub(super) type Cell = u16;
@@ -244,7 +231,7 @@ impl Work<'_> {
             return Ok(known);
         }
         self.states += 1;
-        if self.states > MOST_STATES {
+        if self.states > self.session.size_bound(Bound::DualLocalStates) {
             return Err(Trouble::Thread(self.models[group].thread));
         }
         let number = graph.states.len() as u32;
@@ -257,7 +244,7 @@ impl Work<'_> {
 
     fn cell(&mut self, address: Address) -> Result<Cell, Trouble> {
         let next = self.cells.addresses.len() as Cell;
-        if usize::from(next) >= MOST_CELLS {
+        if usize::from(next) >= self.session.size_bound(Bound::DualCells) {
             return Err(Trouble::Cell(address));
         }
         let known = *self.cells.numbers.entry(address).or_insert(next);
@@ -275,7 +262,8 @@ impl Work<'_> {
         if let Some(known) = values.iter().position(|&known| known == value) {
             return Ok(known as Val);
         }
-        if values.len() >= MOST_VALUES {
+        // More values most likely mean that the cell counts without end.
+        if values.len() >= self.session.size_bound(Bound::DualValues) {
             return Err(Trouble::Cell(self.cells.addresses[usize::from(cell)]));
         }
         values.push(value);
@@ -404,7 +392,7 @@ impl Work<'_> {
                 values.clone().map(move |value| [known.as_slice(), &[(cell, value)]].concat())
             };
             combinations = combinations.iter().flat_map(longer).collect();
-            if combinations.len() > MOST_COMBINATIONS {
+            if combinations.len() > self.session.size_bound(Bound::DualCombinations) {
                 return Err(Trouble::Thread(self.models[group].thread));
             }
         }

@@ -20,7 +20,7 @@ use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 use super::{Coverage, Engine, Options, Report, Search, Statistics, explicit, goals, refuse};
 use crate::semantics::compile::present;
 use crate::transform::delay::{DelayPath, Extended};
-use crate::{Failure, Limit, Session, Verdict};
+use crate::{Bound, Failure, Limit, Session, Verdict};
 
 /// How the program is extended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -156,12 +156,9 @@ impl Lazy<'_> {
     /// Whether one more round may begin, given the program so far.
     fn may_go_on(&self, extended: &Extended) -> bool {
         let edges: usize = extended.origins.iter().map(Vec::len).sum();
-        self.rounds.len() < self.options.lazy.rounds && edges < MOST_EDGES
+        self.rounds.len() < self.options.lazy.rounds && edges < self.session.size_bound(Bound::LazyEdges)
     }
 }
-
-/// Programs larger than this are not extended further: making them ready to run takes longer and longer.
-const MOST_EDGES: usize = 100_000;
 
 /// The code of the refusal of programs whose states are too large.
 const TOO_LARGE: &str = "state-too-large";

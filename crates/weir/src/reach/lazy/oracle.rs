@@ -60,7 +60,7 @@ pub(super) fn uncovered(
     let (attacker, first) = match first {
         Answer::Infeasible => return Ok((Witnesses::Found(Vec::new()), statistics)),
         Answer::Stopped(limit) => return Ok((Witnesses::Stopped(limit), statistics)),
-        Answer::Feasible(attempt) => match oracle.path(&attempt) {
+        Answer::Feasible(attempt) => match oracle.path(&attempt, session) {
             Some(path) => (path.thread, path),
             None => return Err(Failure::Bug("a violation of robustness has no delayed store".to_owned())),
         },
@@ -72,7 +72,7 @@ pub(super) fn uncovered(
         statistics.add(&used);
         // A limit here ends nothing: one path is enough for the next round, which will run into the limit itself.
         if let Answer::Feasible(attempt) = answer {
-            found.extend(oracle.path(&attempt));
+            found.extend(oracle.path(&attempt, session));
         }
     }
     Ok((Witnesses::Found(found), statistics))
@@ -159,12 +159,12 @@ impl<'a> Oracle<'a> {
 
     /// The path that an attempt delays along, in the original program. It begins as early as the same run allows: a longer path
     /// covers all its parts, and loops are gone through as a whole.
-    fn path(&self, attempt: &Attempt) -> Option<DelayPath> {
+    fn path(&self, attempt: &Attempt, session: &Session) -> Option<DelayPath> {
         let (thread, _) = attempt.way()?;
         let origins = &self.extended.origins[thread.index()];
         let is_own =
             |edge: EdgeId| origins[edge.index()].execute.is_some_and(|_| is_plain(self.extended, thread, edge));
-        let attempt = attempt.begun_early(&self.extended.program, is_own);
+        let attempt = attempt.begun_early(&self.extended.program, is_own, session);
         let (_, way) = attempt.way()?;
         let mut edges = Vec::new();
         for edge in way {

@@ -1,0 +1,92 @@
+//! Assertions for tests: they fail with the run that shows why.
+
+use weir_syntax::Language;
+use weir_witness::Checked;
+
+use crate::{Program, Session, Verdict, describe};
+
+/// Asserts that a `.weir` program is robust: under TSO it behaves only as it can under SC.
+///
+/// Panics with a run that SC forbids if it is not, and with the errors if the text is not a program. A second argument
+/// is a [`Session`](crate::Session), to set limits; a limit that is reached makes the assertion fail too.
+///
+/// ```should_panic
+/// weir::assert_robust!(
+///     "shared x, y;
+///      thread P { x = 1; let r = y; }
+///      thread Q { y = 1; let s = x; }"
+/// );
+/// ```
+#[macro_export]
+macro_rules! assert_robust {
+    ($text:expr $(,)?) => {
+        $crate::assert_robust!($text, &$crate::Session::default())
+    };
+    ($text:expr, $session:expr $(,)?) => {
+        if let ::core::result::Result::Err(why) = $crate::__robust($text, $session) {
+            ::core::panic!("{why}");
+        }
+    };
+}
+
+/// Asserts that every property of a `.weir` program holds under TSO.
+///
+/// Panics with a run that violates a property if there is one, and with the errors if the text is not a program. A
+/// second argument is a [`Session`](crate::Session), to set limits; a limit that is reached makes the assertion fail
+/// too.
+///
+/// ```
+/// weir::assert_safe!(
+///     "shared lock, owners;
+///      thread P[2] {
+///          while xchg(lock, 1) == 1 { }
+///          let n = owners;
+///          owners = n + 1;
+///          assert n == 0;
+///          owners = 0;
+///          lock = 0;
+///      }"
+/// );
+/// ```
+#[macro_export]
+macro_rules! assert_safe {
+    ($text:expr $(,)?) => {
+        $crate::assert_safe!($text, &$crate::Session::default())
+    };
+    ($text:expr, $session:expr $(,)?) => {
+        if let ::core::result::Result::Err(why) = $crate::__safe($text, $session) {
+            ::core::panic!("{why}");
+        }
+    };
+}
+
+#[doc(hidden)]
+pub fn robust(text: &str, session: &Session) -> Result<(), String> {
+    let program = parse(text)?;
+    let report = program.robust(session).map_err(|failure| failure.to_string())?;
+    conclude("robust", &program, &report.verdict)
+}
+
+#[doc(hidden)]
+pub fn safe(text: &str, session: &Session) -> Result<(), String> {
+    let program = parse(text)?;
+    if program.properties.is_empty() && program.threads.iter().all(|thread| thread.body.failed.is_none()) {
+        return Err("the program has no properties, so there is nothing to assert; use `assert_robust!`, or add \
+                    `forbid` or `assert`"
+            .to_owned());
+    }
+    let answer = program.check(session).map_err(|failure| failure.to_string())?;
+    conclude("safe", &program, &answer.verdict)
+}
+
+fn parse(text: &str) -> Result<Program, String> {
+    Program::parse(text, Language::Weir).map_err(|error| format!("this is not a `.weir` program:\n{error}"))
+}
+
+fn conclude(what: &str, program: &Program, verdict: &Verdict<Box<Checked>>) -> Result<(), String> {
+    match verdict {
+        Verdict::Holds => Ok(()),
+        Verdict::Violated(checked) => Err(format!("the program is not {what}:\n{}", describe(program, checked))),
+        Verdict::Unknown(limit) => Err(format!("it is unknown whether the program is {what}: {limit}")),
+    }
+}

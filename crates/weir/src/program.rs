@@ -1,0 +1,186 @@
+//! Programs as users of the library hold them: read from text, ready for any analysis.
+
+use std::fmt;
+use std::ops::Deref;
+
+use weir_ir::{Diagnostic, Source, Value};
+use weir_syntax::Language;
+
+use crate::{Failure, Session, check, reach, robust};
+
+/// A program that was read from text without errors.
+///
+/// It dereferences to the automata that analyses work on, so every function of this library accepts it.
+///
+/// ```
+/// use weir::{Language, Program, Session, Verdict};
+///
+/// let program = Program::parse(
+///     "shared x, y;
+///      thread P { x = 1; let r = y; }
+///      thread Q { y = 1; let s = x; }
+///      forbid P at end && Q at end && P.r == 0 && Q.s == 0;",
+///     Language::Weir,
+/// )?;
+/// let session = Session::default();
+/// assert!(matches!(program.check(&session)?.verdict, Verdict::Violated(_)));
+/// assert!(matches!(program.robust(&session)?.verdict, Verdict::Violated(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Program {
+    automata: weir_ir::Program,
+    language: Language,
+    constants: Vec<(String, Value)>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Program {
+    /// Reads a program.
+    ///
+    /// # Errors
+    /// All errors in the text.
+    ///
+    /// ```
+    /// use weir::{Language, Program};
+    ///
+    /// let error = Program::parse("thread P { x = 1; }", Language::Weir).unwrap_err();
+    /// assert_eq!(error.to_string(), "<text>:1:12: `x` is not declared");
+    /// ```
+    pub fn parse(text: impl Into<String>, language: Language) -> Result<Self, SourceError> {
+        Self::read(Source::new("<text>", text), language, &[])
+    }
+
+    /// Reads a program from a named source, with other values for some of its constants.
+    ///
+    /// # Errors
+    /// All errors in the text.
+    ///
+    /// ```
+    /// use weir::ir::Source;
+    /// use weir::{Language, Program};
+    ///
+    /// let source = Source::new("many.weir", "const N = 2; shared x; thread P[N] { x = 1; }");
+    /// let program = Program::read(source, Language::Weir, &[("N".to_owned(), 5)])?;
+    /// assert_eq!(program.threads.len(), 5);
+    /// # Ok::<(), weir::SourceError>(())
+    /// ```
+    pub fn read(source: Source, language: Language, constants: &[(String, Value)]) -> Result<Self, SourceError> {
+        match language.load(&source, constants) {
+            Ok(weir_syntax::Parsed { program, warnings }) => {
+                Ok(Self { automata: program, language, constants: constants.to_vec(), warnings })
+            }
+            Err(errors) => Err(SourceError { source, errors }),
+        }
+    }
+
+    /// The language it was read from.
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// The constants that were given other values.
+    pub fn constants(&self) -> &[(String, Value)] {
+        &self.constants
+    }
+
+    /// Warnings and notes about the text, in its order.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
+    /// Whether every property holds under TSO: a portfolio of engines.
+    ///
+    /// # Errors
+    /// If no engine supports the program, or if an invariant of Weir is broken.
+    ///
+    /// ```
+    /// use weir::{Language, Program, Session, Verdict};
+    ///
+    /// let text = "shared x; thread P { x = 1; } forbid x == 2;";
+    /// let answer = Program::parse(text, Language::Weir)?.check(&Session::default())?;
+    /// assert!(matches!(answer.verdict, Verdict::Holds));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn check(&self, session: &Session) -> Result<check::Answer, Failure> {
+        check::check(self, &check::Options::default(), session)
+    }
+
+    /// Whether a property can be violated, asked of one engine.
+    ///
+    /// # Errors
+    /// If the engine does not support the program, or if an invariant of Weir is broken.
+    ///
+    /// ```
+    /// use weir::reach::{Engine, Options};
+    /// use weir::{Language, Program, Session, Verdict};
+    ///
+    /// let text = "shared x; thread P { loop { x = 1; } } forbid x == 2;";
+    /// let options = Options { engine: Engine::Dual, ..Options::default() };
+    /// let report = Program::parse(text, Language::Weir)?.reach(&options, &Session::default())?;
+    /// assert!(matches!(report.verdict, Verdict::Holds));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reach(&self, options: &reach::Options, session: &Session) -> Result<reach::Report, Failure> {
+        reach::reach(self, options, session)
+    }
+
+    /// Whether it behaves under TSO only as it can under SC.
+    ///
+    /// # Errors
+    /// If the program uses something that is not supported, or if an invariant of Weir is broken.
+    ///
+    /// ```
+    /// use weir::{Language, Program, Session, Verdict};
+    ///
+    /// let text = "shared x, y; thread P { x = 1; fence; let r = y; } thread Q { y = 1; fence; let r = x; }";
+    /// let report = Program::parse(text, Language::Weir)?.robust(&Session::default())?;
+    /// assert!(matches!(report.verdict, Verdict::Holds));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn robust(&self, session: &Session) -> Result<robust::Report, Failure> {
+        robust::robust(self, &robust::Options::default(), session)
+    }
+}
+
+impl Deref for Program {
+    type Target = weir_ir::Program;
+
+    fn deref(&self) -> &weir_ir::Program {
+        &self.automata
+    }
+}
+
+/// Why a text is not a program.
+#[derive(Clone, Debug)]
+pub struct SourceError {
+    source: Source,
+    errors: Vec<Diagnostic>,
+}
+
+impl SourceError {
+    /// The text.
+    pub fn source_text(&self) -> &Source {
+        &self.source
+    }
+
+    /// The errors, in order of the text; at least one.
+    pub fn errors(&self) -> &[Diagnostic] {
+        &self.errors
+    }
+}
+
+impl fmt::Display for SourceError {
+    /// One line per error: source, line, column, message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, error) in self.errors.iter().enumerate() {
+            let place = self.source.line_column(error.primary.span.start);
+            let separator = if at == 0 { "" } else { "\n" };
+            let (name, line, column) = (self.source.name(), place.line, place.column);
+            write!(f, "{separator}{name}:{line}:{column}: {}", error.message)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for SourceError {}
