@@ -3,15 +3,15 @@
 //! It reads no files, prints nothing and never exits.
 
 pub mod check;
-mod explore;
 pub mod fences;
 pub mod outcomes;
 pub mod prob;
 pub mod reach;
 pub mod robust;
+mod search;
 mod semantics;
 mod session;
-pub mod transform;
+pub mod translate;
 mod verdict;
 
 pub use session::{Clock, Limits, MemoryMeter, Progress, ProgressSink, Session};

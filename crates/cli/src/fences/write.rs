@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir::transform::insert_fences;
+use weir::translate::insert_fences;
 use weir_ir::{Program, Source};
 use weir_syntax::Language;
 

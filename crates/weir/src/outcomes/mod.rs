@@ -14,8 +14,8 @@ use weir_ir::{EdgeId, Program, Property, PropertyId, PropertyKind, Span, StateEx
 use weir_witness::{Action, Goal, Model};
 
 use self::collect::Collecting;
-use crate::explore::{Found, Outcome, depth_first};
 use crate::reach::refuse::{self, MOST_WORDS};
+use crate::search::{Found, Outcome, depth_first};
 use crate::semantics::compile::{Compiled, Purpose, compile, present};
 use crate::semantics::machine::{MemoryModel, System};
 use crate::semantics::sc::Sc;

@@ -111,7 +111,7 @@ impl Model {
     }
 
     /// Whether all buffers are empty.
-    pub(super) fn is_plain<const N: usize>(&self, state: &Packed<N>) -> bool {
+    pub(super) fn is_drained<const N: usize>(&self, state: &Packed<N>) -> bool {
         self.compiled.machine.goals.all_drained.holds(state)
     }
 

@@ -174,8 +174,8 @@ impl Runs<'_> {
             if chain.model.is_target(&at.state) {
                 return End::Hit { cost };
             }
-            let is_hopeless = || abstraction.is_some_and(|abstraction| abstraction.is_hopeless(chain, &at.state));
-            if chain.model.is_plain(&at.state) && is_hopeless() {
+            let is_prob0 = || abstraction.is_some_and(|abstraction| abstraction.is_prob0(chain, &at.state));
+            if chain.model.is_drained(&at.state) && is_prob0() {
                 return End::Miss;
             }
             if *steps >= self.simulation.most_steps {

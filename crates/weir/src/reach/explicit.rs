@@ -9,7 +9,7 @@ use weir_witness::{Checked, Model, Run};
 
 use super::refuse::{self, MOST_WORDS};
 use super::{MOST_WORKERS, Options, Report, Search, Statistics, coverage, goals};
-use crate::explore::{Found, Outcome, breadth_first, depth_first};
+use crate::search::{Found, Outcome, breadth_first, depth_first};
 use crate::semantics::TransitionSystem;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::machine::{Machine, System};

@@ -5,7 +5,7 @@ use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 
 use super::{Attempt, Kind, Options, Report};
 use crate::reach::{self, Statistics, refuse};
-use crate::transform::instrument::{Instrumented, instrument, instrument_all};
+use crate::translate::instrument::{Instrumented, instrument, instrument_all};
 use crate::{Failure, Session, Verdict};
 
 /// One search for each attack.

@@ -11,10 +11,10 @@
 mod attacks;
 mod covered;
 mod instrumented;
-mod local;
 mod memory;
 mod monitor;
 mod overlay;
+mod partial_order;
 mod question;
 mod race;
 mod races;
@@ -37,8 +37,8 @@ pub use race::Race;
 pub use races::{RaceReport, triangular_races};
 pub(crate) use run::Attempt;
 
-use crate::explore::{Found, Outcome, breadth_first};
 use crate::reach::{Coverage, Statistics, coverage, refuse};
+use crate::search::{Found, Outcome, breadth_first};
 use crate::semantics::StepCode;
 use crate::semantics::compile::{Compiled, Purpose, compile, present};
 use crate::{Failure, Limit, Session, Verdict};
@@ -51,7 +51,7 @@ pub enum Method {
     /// One search for all attacks, with a monitor beside the program.
     #[default]
     Attacks,
-    /// One search under SC per attack, in the [instrumented](crate::transform::instrument) program of the paper.
+    /// One search under SC per attack, in the [instrumented](crate::translate::instrument) program of the paper.
     Instrumented,
     /// One search under SC in one instrumented program for all attacks.
     Single,
@@ -244,8 +244,8 @@ impl Checker {
 
     fn attempt(&self, steps: &[StepCode]) -> Attempt {
         let decode = |&code: &StepCode| {
-            let (plain, kind) = Monitor::<1>::decode(&self.compiled.machine, code);
-            (self.compiled.step(plain), kind)
+            let (step, kind) = Monitor::<1>::decode(&self.compiled.machine, code);
+            (self.compiled.step(step), kind)
         };
         Attempt { steps: steps.iter().map(decode).collect() }
     }

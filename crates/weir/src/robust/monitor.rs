@@ -9,7 +9,7 @@
 //!
 //! This is §5 of "Checking and Enforcing Robustness against TSO" without the instrumented program. Fewer interleavings are
 //! looked at than there are, without loss:
-//! - Steps that nobody else can notice are taken first ([`local`](super::local)).
+//! - Steps that nobody else can notice are taken first ([`partial_order`](super::partial_order)).
 //! - Nobody notices what a delaying attacker does, so what helpers do between two loads of the attacker from memory may as well come just
 //!   before the second, and what they do between the first delayed store and the first load from memory may come before the
 //!   store. In particular the lock is free when an attack begins.
@@ -31,7 +31,7 @@ use crate::semantics::{StepCode, TransitionSystem};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// A step of the program.
-    Plain,
+    Ordinary,
     /// The attacker takes its first delayed store.
     Begin,
     /// The attacker takes the attack's load.
@@ -51,7 +51,7 @@ pub(super) struct Monitor<'a, const N: usize> {
 /// A step of the program with what is special about it, as one number.
 pub(super) fn encode(machine: &Machine, step: StepCode, kind: Kind) -> StepCode {
     let offset = match kind {
-        Kind::Plain => 0,
+        Kind::Ordinary => 0,
         Kind::Begin => 1,
         Kind::Halt => 2,
     };
@@ -71,7 +71,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
     /// The step of the program, and what is special about it.
     pub(super) fn decode(machine: &Machine, step: StepCode) -> (StepCode, Kind) {
         let kind = match step.number / machine.edge_count.max(1) {
-            0 => Kind::Plain,
+            0 => Kind::Ordinary,
             1 => Kind::Begin,
             _ => Kind::Halt,
         };
@@ -107,7 +107,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
         emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
     ) -> bool {
         for (thread, plan) in self.plans.threads.iter().enumerate() {
-            if !plan.favoured[self.location(from, thread)] || !may_move(thread) {
+            if !plan.ample[self.location(from, thread)] || !may_move(thread) {
                 continue;
             }
             let mut moved = false;
@@ -326,7 +326,7 @@ impl<const N: usize> TransitionSystem for Monitor<'_, N> {
         }
     }
 
-    fn stuck(&self, _state: &Packed<N>) -> Option<Goal> {
+    fn deadlock_goal(&self, _state: &Packed<N>) -> Option<Goal> {
         None
     }
 
@@ -338,12 +338,12 @@ impl<const N: usize> TransitionSystem for Monitor<'_, N> {
         self.machine.edge_count as usize * 3
     }
 
-    fn agent(&self, step: StepCode) -> usize {
-        self.sc.agent(Self::decode(self.machine, step).0)
+    fn thread_of(&self, step: StepCode) -> usize {
+        self.sc.thread_of(Self::decode(self.machine, step).0)
     }
 
-    fn spelling(&self, state: &Packed<N>) -> Vec<weir_ir::Value> {
-        self.sc.spelling(state)
+    fn canonical_form(&self, state: &Packed<N>) -> Vec<weir_ir::Value> {
+        self.sc.canonical_form(state)
     }
 
     fn side_bytes(&self) -> u64 {

@@ -7,7 +7,7 @@ use weir_ir::{Body, EdgeId, Program, ThreadId};
 
 use super::attacks::{Attack, drains};
 use super::covered::{Covered, Mark, OFF};
-use super::local::favoured;
+use super::partial_order::ample_locations;
 use crate::semantics::compile::Compiled;
 use crate::semantics::state::Patch;
 
@@ -84,7 +84,7 @@ impl Flow {
 /// What is known of a thread before any search.
 pub(super) struct Plan {
     /// For each location, whether local steps may go first there.
-    pub(super) favoured: Vec<bool>,
+    pub(super) ample: Vec<bool>,
     /// Forgets location and registers.
     pub(super) forget: Patch,
     /// For each store that is asked about: its loads, and where control can pass while it waits.
@@ -136,7 +136,7 @@ impl Plans {
             let stores = question.by_store(thread).into_iter().map(|(store, loads)| (store.0, flow(loads)));
             let stores = stores.collect();
             let covered = question.covered.get(&thread).cloned();
-            Plan { favoured: favoured(body), forget, stores, covered }
+            Plan { ample: ample_locations(body), forget, stores, covered }
         };
         Self { threads: compiled.threads.iter().enumerate().map(plan).collect() }
     }

@@ -23,8 +23,8 @@ use super::overlay::remember;
 use super::question::{Plans, Question};
 use super::race::Race;
 use super::{Attempt, Checker, Kind, run};
-use crate::explore::{Found, Outcome, breadth_first};
 use crate::reach::{Statistics, refuse};
+use crate::search::{Found, Outcome, breadth_first};
 use crate::semantics::compile::present;
 use crate::semantics::machine::{EdgeCode, Machine, Operation, System};
 use crate::semantics::sc::Sc;
@@ -241,7 +241,7 @@ impl<'a, const N: usize> Races<'a, N> {
     fn before(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
         for thread in 0..self.machine.threads.len() {
             for edge in self.edges(from, thread) {
-                self.take(from, (thread, edge), Kind::Plain, Memory::Before, emit);
+                self.take(from, (thread, edge), Kind::Ordinary, Memory::Before, emit);
                 if let (Operation::Store(..), Some((stored, _)), false) =
                     (&edge.operation, self.access(from, edge), self.fenced[edge.number as usize])
                 {
@@ -280,7 +280,7 @@ impl<'a, const N: usize> Races<'a, N> {
                 _ => Memory::Alone { thread, stored },
             };
             if !self.fenced[edge.number as usize] {
-                self.take(from, (thread, edge), Kind::Plain, after, emit);
+                self.take(from, (thread, edge), Kind::Ordinary, after, emit);
             }
         }
     }
@@ -303,7 +303,7 @@ impl<'a, const N: usize> Races<'a, N> {
                     _ if holder.is_some() => in_section,
                     _ => continue,
                 };
-                self.take(from, (other, edge), Kind::Plain, memory, emit);
+                self.take(from, (other, edge), Kind::Ordinary, memory, emit);
             }
         }
     }
@@ -330,7 +330,7 @@ impl<const N: usize> TransitionSystem for Races<'_, N> {
         (self.memory(state) == Memory::Raced).then_some(Goal::NotRobust)
     }
 
-    fn stuck(&self, _state: &Packed<N>) -> Option<Goal> {
+    fn deadlock_goal(&self, _state: &Packed<N>) -> Option<Goal> {
         None
     }
 
@@ -342,12 +342,12 @@ impl<const N: usize> TransitionSystem for Races<'_, N> {
         self.machine.edge_count as usize * 3
     }
 
-    fn agent(&self, step: StepCode) -> usize {
-        self.sc.agent(Monitor::<N>::decode(self.machine, step).0)
+    fn thread_of(&self, step: StepCode) -> usize {
+        self.sc.thread_of(Monitor::<N>::decode(self.machine, step).0)
     }
 
-    fn spelling(&self, state: &Packed<N>) -> Vec<Value> {
-        self.sc.spelling(state)
+    fn canonical_form(&self, state: &Packed<N>) -> Vec<Value> {
+        self.sc.canonical_form(state)
     }
 
     fn side_bytes(&self) -> u64 {

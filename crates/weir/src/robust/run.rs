@@ -62,7 +62,7 @@ impl Attempt {
             }
             if matches!(body.edge(edge).instruction, Instruction::Store { .. }) {
                 let mut steps = best.steps.clone();
-                steps[now].1 = Kind::Plain;
+                steps[now].1 = Kind::Ordinary;
                 steps[at].1 = Kind::Begin;
                 if replay(program, &under_tso(program, &steps)).is_err() {
                     break;

@@ -12,7 +12,7 @@ use super::run::delaying;
 use super::*;
 use crate::Limits;
 
-const LIMITS: Bounds = Bounds { deeds: 24, ways: 8_000 };
+const LIMITS: Bounds = Bounds { instructions: 24, ways: 8_000 };
 
 /// Programs with what all their runs show.
 fn programs(count: u64) -> Vec<(u64, Program, Feasible)> {
@@ -145,7 +145,7 @@ fn can_begin_earlier(program: &Program, attempt: &Attempt, may_wait: impl Fn(Edg
             _ if !may_wait(edge) => return false,
             Instruction::Store { .. } => {
                 let mut steps = attempt.steps.clone();
-                steps[begin].1 = Kind::Plain;
+                steps[begin].1 = Kind::Ordinary;
                 steps[at].1 = Kind::Begin;
                 let (mut run, flushes) = delaying(program, &steps);
                 run.steps.extend(flushes);

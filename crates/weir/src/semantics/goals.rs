@@ -29,7 +29,7 @@ pub(crate) struct Goals {
 
 impl Goals {
     #[inline]
-    pub(crate) fn judge<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
+    pub(crate) fn met<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
         if let Some(goal) = self.failed_assertion(state) {
             return Some(goal);
         }
@@ -37,8 +37,8 @@ impl Goals {
             return None;
         }
         first(&self.drained, state).or_else(|| {
-            let judged = !self.finals.is_empty() && self.all_done(state);
-            judged.then(|| first(&self.finals, state)).flatten()
+            let is_final = !self.finals.is_empty() && self.all_done(state);
+            is_final.then(|| first(&self.finals, state)).flatten()
         })
     }
 
@@ -54,7 +54,7 @@ impl Goals {
         is_final.then(|| self.finals.iter().map(|(_, value)| value.eval(state)).collect())
     }
 
-    pub(crate) fn judge_stuck<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
+    pub(crate) fn deadlock_goal<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
         self.deadlock.filter(|_| !self.all_done(state))
     }
 

@@ -35,7 +35,7 @@ pub(crate) trait MemoryModel: Sync + Sized {
     fn flushes<const N: usize>(machine: &Machine, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool);
 
     /// The content of a buffer, without numbers that depend on the order of interning.
-    fn spell_buffer(machine: &Machine, number: u64) -> Vec<Value> {
+    fn canonical_buffer(machine: &Machine, number: u64) -> Vec<Value> {
         machine.buffers.entries(number).flat_map(|(address, value)| [address, value]).collect()
     }
 }
@@ -453,11 +453,11 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
 
     #[inline]
     fn goal(&self, state: &Packed<N>) -> Option<Goal> {
-        self.machine.goals.judge(state)
+        self.machine.goals.met(state)
     }
 
-    fn stuck(&self, state: &Packed<N>) -> Option<Goal> {
-        self.machine.goals.judge_stuck(state)
+    fn deadlock_goal(&self, state: &Packed<N>) -> Option<Goal> {
+        self.machine.goals.deadlock_goal(state)
     }
 
     fn words(&self) -> usize {
@@ -468,7 +468,7 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
         self.machine.edge_count as usize + self.machine.threads.len()
     }
 
-    fn agent(&self, step: StepCode) -> usize {
+    fn thread_of(&self, step: StepCode) -> usize {
         let flusher = step.number.checked_sub(self.machine.edge_count);
         flusher.map_or_else(
             || self.machine.threads.partition_point(|thread| thread.first_number <= step.number).saturating_sub(1),
@@ -476,13 +476,13 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
         )
     }
 
-    fn spelling(&self, state: &Packed<N>) -> Vec<Value> {
+    fn canonical_form(&self, state: &Packed<N>) -> Vec<Value> {
         let layout = &self.machine.layout;
         // Interned rows are spelt out, their numbers left out; everything else is as the words have it.
         let mut rest = *state;
         let mut rows = Vec::new();
         for &field in layout.buffers.iter().flatten() {
-            let row = M::spell_buffer(self.machine, state.raw(field));
+            let row = M::canonical_buffer(self.machine, state.raw(field));
             rows.push(row.len() as Value);
             rows.extend(row);
             rest.set_raw(field, 0);

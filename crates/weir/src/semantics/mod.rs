@@ -46,7 +46,7 @@ pub(crate) trait TransitionSystem: Sync {
     fn goal(&self, state: &Self::State) -> Option<Goal>;
 
     /// The goal that this state shows given that it has no successors, if any.
-    fn stuck(&self, state: &Self::State) -> Option<Goal>;
+    fn deadlock_goal(&self, state: &Self::State) -> Option<Goal>;
 
     /// How many words of a state are in use.
     fn words(&self) -> usize;
@@ -55,11 +55,11 @@ pub(crate) trait TransitionSystem: Sync {
     fn step_count(&self) -> usize;
 
     /// Whose step it is: an index that is the same for all steps of one thread, flushes included.
-    fn agent(&self, step: StepCode) -> usize;
+    fn thread_of(&self, step: StepCode) -> usize;
 
     /// The state spelt out, without numbers that depend on the order of interning. Equal states, and
-    /// only they, have equal spellings, in every run of the search.
-    fn spelling(&self, state: &Self::State) -> Vec<Value>;
+    /// only they, have equal canonical forms, in every run of the search.
+    fn canonical_form(&self, state: &Self::State) -> Vec<Value>;
 
     /// Bytes held beside the stored states.
     fn side_bytes(&self) -> u64;

@@ -140,9 +140,9 @@ impl Case {
         let found = almost(&self.program, &self.question(repeated), which, &session()).expect("it can be handled");
         let context = || format!("{which:?} repeated: {repeated} {value} {found:?} {}", self.context());
         match &found.certainty {
-            Certainty::Holds { plain, shown } => {
+            Certainty::Holds { drained, shown } => {
                 assert_eq!(*value, wanted, "{}", context());
-                assert_eq!(*plain, shown.len(), "{}", context());
+                assert_eq!(*drained, shown.len(), "{}", context());
                 false
             }
             Certainty::Fails(replay) => {

@@ -27,7 +27,7 @@ pub use check::{BackwardError, BackwardFault, check_backward_proof};
 pub struct BackwardProof {
     /// What cannot be reached.
     pub goals: Vec<Goal>,
-    /// For each thread that runs, all states that it can be in by itself, in classes that are not told apart.
+    /// For each thread that runs, all states that it can be in by itself, in classes of states that are not distinguished.
     pub classes: Vec<Vec<Vec<LocalState>>>,
     /// The least configurations of the set: each stands for those above it.
     pub configurations: Vec<Configuration>,

@@ -8,10 +8,10 @@ use crate::testing::*;
 
 mod definition;
 mod false_proofs;
-mod judge;
 mod naive;
+mod reference;
 
-/// All states that steps lead to, with all registers told.
+/// All states that steps lead to, with all registers listed.
 fn closed((program, goal): &(Program, Goal), buffering: Buffering) -> Certificate {
     let thread = |thread: ThreadId| {
         let body = program.body(thread);
@@ -113,10 +113,10 @@ fn a_choice_among_more_values_than_there_are_states_leads_out_of_the_set() {
     for high in [2, 3, 1_000_000_000_000, Value::MAX] {
         assert_eq!(fault(&claim(high).0, &few), Some(Fault::Leaves(ThreadId(0), Some(weir_ir::EdgeId(0)))));
     }
-    // Who is not told which value it was need not see them all.
-    let mut untold = few;
-    untold.states.iter_mut().for_each(|state| state.threads[0].registers.clear());
-    assert_eq!(fault(&claim(Value::MAX).0, &untold), None);
+    // Where the register is not listed, one value stands for all.
+    let mut unlisted = few;
+    unlisted.states.iter_mut().for_each(|state| state.threads[0].registers.clear());
+    assert_eq!(fault(&claim(Value::MAX).0, &unlisted), None);
 }
 
 #[test]

@@ -24,7 +24,7 @@ use self::exact::Event;
 use self::symmetric::Symmetric;
 use super::refuse::MOST_WORDS;
 use super::{Coverage, Engine, Options, Report, Search, Statistics};
-use crate::explore::{Found, Outcome};
+use crate::search::{Found, Outcome};
 use crate::semantics::StepCode;
 use crate::semantics::abstraction::buffer::EXACT_MULTISET;
 use crate::semantics::abstraction::pool::Pool;
@@ -286,7 +286,7 @@ fn judge<const N: usize>(
     run: &[StepCode],
     session: &Session,
 ) -> Option<Answer> {
-    let run = system.unfolded(run)?;
+    let run = system.unpermuted(run)?;
     match concretize::concretize::<N>(machine, &run, session) {
         Some((goal, steps)) => Some(Answer::Real(goal, steps)),
         None => exact::events::<N>(machine, &run).map(Answer::Alarm),

@@ -93,17 +93,17 @@ impl<'a, const N: usize> Symmetric<'a, N> {
     }
 
     /// A run of the program itself that does what this one does up to the order of threads.
-    pub(super) fn unfolded(&self, run: &[StepCode]) -> Option<Vec<StepCode>> {
-        let (mut folded, mut state) = (self.initial(), self.inner.initial());
-        let mut unfolded = Vec::new();
+    pub(super) fn unpermuted(&self, run: &[StepCode]) -> Option<Vec<StepCode>> {
+        let (mut canonical, mut state) = (self.initial(), self.inner.initial());
+        let mut unpermuted = Vec::new();
         for &wanted in run {
-            folded = find(self, &folded, |step, next| (step == wanted).then_some(*next))?;
-            let same = |step, next: &Packed<N>| (self.representative(next) == folded).then_some((step, *next));
+            canonical = find(self, &canonical, |step, next| (step == wanted).then_some(*next))?;
+            let same = |step, next: &Packed<N>| (self.representative(next) == canonical).then_some((step, *next));
             let (step, next) = find(&self.inner, &state, same)?;
-            unfolded.push(step);
+            unpermuted.push(step);
             state = next;
         }
-        Some(unfolded)
+        Some(unpermuted)
     }
 }
 
@@ -144,8 +144,8 @@ impl<const N: usize> TransitionSystem for Symmetric<'_, N> {
         self.inner.goal(state)
     }
 
-    fn stuck(&self, state: &Packed<N>) -> Option<Goal> {
-        self.inner.stuck(state)
+    fn deadlock_goal(&self, state: &Packed<N>) -> Option<Goal> {
+        self.inner.deadlock_goal(state)
     }
 
     fn words(&self) -> usize {
@@ -156,12 +156,12 @@ impl<const N: usize> TransitionSystem for Symmetric<'_, N> {
         self.inner.step_count()
     }
 
-    fn agent(&self, step: StepCode) -> usize {
-        self.inner.agent(step)
+    fn thread_of(&self, step: StepCode) -> usize {
+        self.inner.thread_of(step)
     }
 
-    fn spelling(&self, state: &Packed<N>) -> Vec<Value> {
-        self.inner.spelling(state)
+    fn canonical_form(&self, state: &Packed<N>) -> Vec<Value> {
+        self.inner.canonical_form(state)
     }
 
     fn side_bytes(&self) -> u64 {

@@ -9,7 +9,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::unfold::{Cell, Val};
+use super::local_graph::{Cell, Val};
 
 /// Any state of a thread that does not hold the lock and has no own messages; any value of a cell.
 pub(super) const ANY: u16 = u16::MAX;

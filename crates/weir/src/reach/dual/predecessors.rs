@@ -12,9 +12,9 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::automaton::Automaton;
+use super::bisimulation::Automaton;
 use super::config::{ANY, Config, FREE, Message, Shape, View, is_own};
-use super::unfold::{Cell, Label, Val};
+use super::local_graph::{Cell, Label, Val};
 
 /// A step forwards, from the configuration that was found to the one that it was found from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -222,10 +222,10 @@ impl System {
         }
         let from_memory: Vec<(Cell, Val)> = found.iter().copied().filter(|&(cell, _)| own(cell).is_none()).collect();
         let mut before = after.clone();
-        if let Some(wanted) = shape.about(&from_memory)
-            && buffer.first() != Some(&wanted)
+        if let Some(expected) = shape.about(&from_memory)
+            && buffer.first() != Some(&expected)
         {
-            before.insert(shape, thread, 0, wanted);
+            before.insert(shape, thread, 0, expected);
         }
         self.emit(view, step, before, emit);
         if from_memory.is_empty() {

@@ -1,7 +1,7 @@
 //! The lazy engine ("Lazy TSO Reachability"): stores wait only where that can matter.
 //!
 //! It asks whether a goal is reachable under SC. If not, it asks whether the program is robust: then TSO reaches nothing else. If
-//! it is not, the run that shows it delays a store past a load along some path; the program is [extended](crate::transform::delay)
+//! it is not, the run that shows it delays a store past a load along some path; the program is [extended](crate::translate::delay)
 //! so that it can do that under SC, too, and the same questions are asked again.
 //!
 //! Direction of error: none. A run that reaches a goal is mapped back to a run of the original program under TSO, and replayed.
@@ -19,7 +19,7 @@ use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 
 use super::{Coverage, Engine, Options, Report, Search, Statistics, explicit, goals, refuse};
 use crate::semantics::compile::present;
-use crate::transform::delay::{DelayPath, Extended};
+use crate::translate::delay::{DelayPath, Extended};
 use crate::{Failure, Limit, Session, Verdict};
 
 /// How the program is extended.

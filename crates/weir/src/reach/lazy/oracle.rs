@@ -9,7 +9,7 @@ use weir_ir::{EdgeId, ThreadId};
 use super::super::{Options, Statistics};
 use super::TOO_LARGE;
 use crate::robust::{self, Answer, Attack, Attempt, Checker, Covered, Effect, Question};
-use crate::transform::delay::{DelayPath, Extended, Note};
+use crate::translate::delay::{DelayPath, Extended, Note};
 use crate::{Failure, Limit, Session};
 
 /// What the oracle says.
@@ -163,7 +163,7 @@ impl<'a> Oracle<'a> {
         let (thread, _) = attempt.way()?;
         let origins = &self.extended.origins[thread.index()];
         let is_own =
-            |edge: EdgeId| origins[edge.index()].execute.is_some_and(|_| is_plain(self.extended, thread, edge));
+            |edge: EdgeId| origins[edge.index()].execute.is_some_and(|_| is_own_code(self.extended, thread, edge));
         let attempt = attempt.begun_early(&self.extended.program, is_own);
         let (_, way) = attempt.way()?;
         let mut edges = Vec::new();
@@ -179,7 +179,7 @@ impl<'a> Oracle<'a> {
 }
 
 /// Whether an edge is of the thread's own code.
-fn is_plain(extended: &Extended, thread: ThreadId, edge: EdgeId) -> bool {
+fn is_own_code(extended: &Extended, thread: ThreadId, edge: EdgeId) -> bool {
     extended.is_own(thread, extended.program.body(thread).edge(edge).from)
         && extended.origins[thread.index()][edge.index()].note == Note::Nothing
 }
@@ -188,7 +188,7 @@ fn is_plain(extended: &Extended, thread: ThreadId, edge: EdgeId) -> bool {
 fn covering(extended: &Extended, paths: &[DelayPath], thread: ThreadId) -> Covered {
     let own: Vec<usize> = (0..paths.len()).filter(|&path| paths[path].thread == thread).collect();
     let words: Vec<Vec<u32>> = own.iter().map(|&path| paths[path].edges.iter().map(|edge| edge.0).collect()).collect();
-    let effect = |origin: &crate::transform::delay::Origin| match (origin.execute, origin.note) {
+    let effect = |origin: &crate::translate::delay::Origin| match (origin.execute, origin.note) {
         (Some(edge), _) => Effect::Read(edge.0),
         (None, Note::Leaves { path, position }) => {
             Effect::Reset(own.iter().position(|&other| other == path).unwrap_or(0), position)

@@ -59,7 +59,7 @@ impl MemoryModel for Abstract {
         }
     }
 
-    fn spell_buffer(machine: &Machine, number: u64) -> Vec<Value> {
-        machine.abstraction.buffer(number).spelling()
+    fn canonical_buffer(machine: &Machine, number: u64) -> Vec<Value> {
+        machine.abstraction.buffer(number).canonical_form()
     }
 }

@@ -8,7 +8,7 @@ use weir::fences::{self, Aim, Fences, at_locations};
 use weir::outcomes::{End, outcomes};
 use weir::prob::{self, Almost, Certainty, Fraction, Question, Settings, Simulation, UpdatePolicy};
 use weir::robust::{self, Method, robust, triangular_races};
-use weir::transform::insert_fences;
+use weir::translate::insert_fences;
 use weir::{Failure, Limits, Session, Verdict};
 use weir_ir::{Expr, Program, Property, PropertyKind, Span, StateAtom, StateExpr, Value};
 use weir_testkit::chance::{Chain, Odds, Updates};

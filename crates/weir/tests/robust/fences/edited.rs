@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use weir::fences::at_locations;
-use weir::transform::{insert_fences, insert_fences_after};
+use weir::translate::{insert_fences, insert_fences_after};
 use weir_ir::{EdgeId, Instruction, LocId, Multiplicity, Program, ThreadId};
 use weir_testkit::reference::{Model, explore};
 use weir_testkit::traces::is_robust;
 use weir_testkit::{Rng, cycles, dump};
 
 use super::fenced;
-use crate::judge::LIMITS;
+use crate::reference::LIMITS;
 use crate::shapes::parse;
 
 const CONFIG: cycles::Config = cycles::Config { helpers: 1, noise: 1, loops: 20, locks: 20, data: 20 };

@@ -18,7 +18,7 @@ struct Mover<'a> {
     place: usize,
 }
 
-/// The state in which the program starts, with all registers told.
+/// The state in which the program starts, with all registers listed.
 pub(super) fn start(program: &Program) -> AbstractState {
     let thread = |thread: ThreadId| {
         let body = program.body(thread);

@@ -48,7 +48,7 @@ impl Reach {
         is_wanted: impl Fn(usize) -> bool,
     ) -> Option<u32> {
         let wanted = || self.order.iter().copied().filter(|&number| is_wanted(number as usize));
-        wanted().find(|&number| graph.is_plain(number as usize)).or_else(|| wanted().next())
+        wanted().find(|&number| graph.is_drained(number as usize)).or_else(|| wanted().next())
     }
 
     /// A run to a configuration that can be reached.
@@ -69,7 +69,7 @@ impl Reach {
 }
 
 /// Where a run leads.
-pub(super) struct Way<const N: usize> {
+pub(super) struct Path<const N: usize> {
     pub(super) end: Packed<N>,
     /// Whether a configuration on the way or at the end is a target. A step of a thread and all flushes after it are one step of the chain.
     pub(super) meets_target: bool,
@@ -78,7 +78,7 @@ pub(super) struct Way<const N: usize> {
 }
 
 /// None if the run cannot be followed.
-pub(super) fn follow<const N: usize>(chain: &Chain<'_, N>, run: &[Step]) -> Option<Way<N>> {
+pub(super) fn follow<const N: usize>(chain: &Chain<'_, N>, run: &[Step]) -> Option<Path<N>> {
     let mut end = chain.initial().state;
     let (mut meets_target, mut is_of_chain) = (false, true);
     let mut flushed = None;
@@ -100,7 +100,7 @@ pub(super) fn follow<const N: usize>(chain: &Chain<'_, N>, run: &[Step]) -> Opti
         end = next?;
     }
     meets_target |= chain.model.is_target(&end);
-    Some(Way { end, meets_target, is_of_chain })
+    Some(Path { end, meets_target, is_of_chain })
 }
 
 /// The steps of a thread and of memory that one step of the chain stands for.

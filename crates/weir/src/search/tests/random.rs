@@ -3,7 +3,7 @@
 use weir_testkit::Rng;
 
 use super::graph::{GOAL, Graph, STUCK, numbers, run};
-use crate::explore::{Found, breadth_first, depth_first};
+use crate::search::{Found, breadth_first, depth_first};
 use crate::semantics::StepCode;
 use crate::{Limit, Limits, Session};
 
@@ -20,7 +20,7 @@ fn drawn(seed: u64) -> Graph {
     });
     let steps = steps.collect();
     let goals = (0..rng.below(3)).map(|_| rng.below(count) as u64).collect();
-    Graph { steps, agents: 5, goals, wants_stuck: rng.chance(30), side_bytes: 0 }
+    Graph { steps, threads: 5, goals, wants_deadlock: rng.chance(30), side_bytes: 0 }
 }
 
 fn limits(states: u64) -> Session {
@@ -28,14 +28,14 @@ fn limits(states: u64) -> Session {
 }
 
 /// Of several last steps on shortest runs, which one is shown: the thread of the next step goes on if it can, then the
-/// predecessor of least spelling, then the least step.
+/// predecessor with the least canonical form, then the least step.
 fn preferred(graph: &Graph, distances: &std::collections::BTreeMap<u64, u64>, last: u64) -> Vec<StepCode> {
-    let (mut target, mut agent, mut run) = (last, None, Vec::new());
+    let (mut target, mut thread, mut run) = (last, None, Vec::new());
     for depth in (0..distances[&last]).rev() {
         let mut best = None;
         for (&from, _) in distances.iter().filter(|&(_, &at)| at == depth) {
             for (choice, &(number, to)) in (0..).zip(&graph.steps[from as usize]) {
-                let key = (agent.is_some_and(|agent| agent != number), std::cmp::Reverse(from), number, choice);
+                let key = (thread.is_some_and(|thread| thread != number), std::cmp::Reverse(from), number, choice);
                 if to == target && best.is_none_or(|best| key < best) {
                     best = Some(key);
                 }
@@ -43,7 +43,7 @@ fn preferred(graph: &Graph, distances: &std::collections::BTreeMap<u64, u64>, la
         }
         let (_, from, number, choice) = best.expect("a shortest run has a step before");
         run.push(StepCode { number, choice });
-        (target, agent) = (from.0, Some(number));
+        (target, thread) = (from.0, Some(number));
     }
     run.reverse();
     run
@@ -89,7 +89,7 @@ fn depth_first_finds_a_goal_if_there_is_one() {
         if expected.nearest.is_some() {
             let (goal, steps) = run(&outcome).unwrap_or_else(|| panic!("seed {seed}: {:?}", outcome.found));
             let last = graph.follow(steps).expect("a run");
-            let is_stuck = graph.wants_stuck && graph.steps[last as usize].is_empty();
+            let is_stuck = graph.wants_deadlock && graph.steps[last as usize].is_empty();
             assert!(if goal == GOAL { graph.goals.contains(&last) } else { is_stuck }, "seed {seed}");
             assert!(outcome.depth >= steps.len() as u64 && outcome.states > steps.len() as u64);
         } else {
@@ -106,7 +106,7 @@ fn depth_first_finds_a_goal_if_there_is_one() {
 fn depth_first_goes_deep_along_the_first_step() {
     // 0 leads to 1 and 4; 1 to 2, 2 to 3; 4 to 3.
     let steps = vec![vec![(0, 1), (1, 4)], vec![(2, 2)], vec![(3, 3)], vec![], vec![(4, 3)]];
-    let graph = Graph { steps, agents: 5, goals: [3].into(), ..Graph::default() };
+    let graph = Graph { steps, threads: 5, goals: [3].into(), ..Graph::default() };
     let outcome = depth_first(&graph, &Session::default());
     let (_, steps) = run(&outcome).expect("a run");
     assert_eq!(steps.iter().map(|step| step.number).collect::<Vec<_>>(), [0, 2, 3]);
@@ -116,7 +116,7 @@ fn depth_first_goes_deep_along_the_first_step() {
 #[test]
 fn a_budget_that_is_enough_is_none_and_one_less_is_one() {
     for seed in 0..400 {
-        let graph = Graph { goals: [].into(), wants_stuck: false, ..drawn(seed) };
+        let graph = Graph { goals: [].into(), wants_deadlock: false, ..drawn(seed) };
         let all = graph.expected().distances.len() as u64;
         if all < MOST_STEPS {
             continue;

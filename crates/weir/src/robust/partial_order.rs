@@ -1,11 +1,11 @@
-//! Steps that nobody else can notice, taken first.
+//! Partial order reduction: invisible steps are taken first, with a cycle proviso.
 //!
-//! An assignment, a test of registers, a choice, under SC also a fence: such a step neither touches memory nor the lock, so it can be
-//! moved before whatever the other threads do. Where a location has only such edges, the thread may as well go on at once, and
-//! no other thread needs to be considered until it has.
+//! An assignment, a test of registers, a choice, under SC also a fence: such a step accesses neither memory nor the lock, so
+//! it is independent of all steps of other threads. At a location with such edges only, the thread's own steps are an ample
+//! set: no other thread needs to be considered until it has moved.
 //!
-//! Two traps. Threads that wait for ever at a test must not hold the others up: a thread is favoured only while it can move. And
-//! a cycle of local steps would starve the others: locations on such a cycle are not favoured.
+//! Two conditions keep this exact. A thread that is blocked at a test has no ample set: the others must go on. And the cycle
+//! proviso: locations on a cycle of invisible steps are expanded in full, or other threads could be ignored for ever.
 
 use weir_ir::{Body, Instruction};
 
@@ -31,27 +31,26 @@ fn is_local(instruction: &Instruction) -> bool {
     }
 }
 
-/// For each location of the body, whether a thread there may go on before all others are considered.
-pub(super) fn favoured(body: &Body) -> Vec<bool> {
-    let mut favoured: Vec<bool> = body
+/// For each location of the body, whether the steps of a thread there are an ample set.
+pub(super) fn ample_locations(body: &Body) -> Vec<bool> {
+    let mut ample: Vec<bool> = body
         .location_ids()
         .map(|loc| {
             let mut edges = body.edges_from(loc);
             edges.len() > 0 && edges.all(|(_, edge)| is_local(&edge.instruction))
         })
         .collect();
-    // What remains when locations from which the favoured ones are left are taken away one after another, lies on a cycle or
-    // leads into one.
-    let mut pending: Vec<usize> = vec![0; favoured.len()];
-    let mut incoming = vec![Vec::new(); favoured.len()];
-    for edge in body.edges().iter().filter(|edge| favoured[edge.from.index()]) {
-        if favoured[edge.to.index()] {
+    // The cycle proviso: a topological sort leaves out the locations that are on a cycle or lead into one.
+    let mut pending: Vec<usize> = vec![0; ample.len()];
+    let mut incoming = vec![Vec::new(); ample.len()];
+    for edge in body.edges().iter().filter(|edge| ample[edge.from.index()]) {
+        if ample[edge.to.index()] {
             pending[edge.from.index()] += 1;
             incoming[edge.to.index()].push(edge.from.index());
         }
     }
-    let mut free: Vec<usize> = (0..favoured.len()).filter(|&loc| favoured[loc] && pending[loc] == 0).collect();
-    let mut acyclic = vec![false; favoured.len()];
+    let mut free: Vec<usize> = (0..ample.len()).filter(|&loc| ample[loc] && pending[loc] == 0).collect();
+    let mut acyclic = vec![false; ample.len()];
     while let Some(loc) = free.pop() {
         acyclic[loc] = true;
         for &before in &incoming[loc] {
@@ -61,8 +60,8 @@ pub(super) fn favoured(body: &Body) -> Vec<bool> {
             }
         }
     }
-    favoured.iter_mut().zip(acyclic).for_each(|(favoured, acyclic)| *favoured &= acyclic);
-    favoured
+    ample.iter_mut().zip(acyclic).for_each(|(ample, acyclic)| *ample &= acyclic);
+    ample
 }
 
 #[cfg(test)]
@@ -86,9 +85,9 @@ mod tests {
 
     /// Those that only local steps leave, and from which no run stays in such for ever.
     #[test]
-    fn exactly_the_locations_that_are_soon_left_are_favoured() {
+    fn exactly_the_acyclic_invisible_locations_are_ample() {
         let config = Config::cyclic().weighing(Statement::Assign, 30).weighing(Statement::UnboundedLoop, 30);
-        let (mut favoured_ones, mut circles) = (0, 0);
+        let (mut ample_count, mut circles) = (0, 0);
         for seed in 0..100 {
             for thread in program(seed, &config).threads {
                 let body = &thread.body;
@@ -109,15 +108,15 @@ mod tests {
                         })
                 };
                 let local: BTreeSet<LocId> = body.location_ids().filter(is_local).collect();
-                let found = favoured(body);
+                let found = ample_locations(body);
                 for loc in body.location_ids() {
                     let circles_for_ever = goes_on(body, &local, loc, body.locations.len() + 1);
                     assert_eq!(found[loc.index()], local.contains(&loc) && !circles_for_ever, "seed {seed}, {loc:?}");
-                    favoured_ones += usize::from(found[loc.index()]);
+                    ample_count += usize::from(found[loc.index()]);
                     circles += usize::from(local.contains(&loc) && circles_for_ever);
                 }
             }
         }
-        assert!(favoured_ones > 100 && circles > 20, "{favoured_ones} favoured, {circles} in circles");
+        assert!(ample_count > 100 && circles > 20, "{ample_count} ample, {circles} in circles");
     }
 }

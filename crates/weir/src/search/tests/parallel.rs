@@ -5,7 +5,7 @@ use weir_testkit::Rng;
 use weir_witness::Goal;
 
 use super::graph::{GOAL, numbers, run};
-use crate::explore::{Found, Outcome, breadth_first};
+use crate::search::{Found, Outcome, breadth_first};
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
 use crate::{Limit, Limits, Session};
@@ -52,7 +52,7 @@ impl TransitionSystem for Wide {
         (self.goals)(state.0[0], state.0[1]).then_some(GOAL)
     }
 
-    fn stuck(&self, _state: &Packed<2>) -> Option<Goal> {
+    fn deadlock_goal(&self, _state: &Packed<2>) -> Option<Goal> {
         None
     }
 
@@ -64,11 +64,11 @@ impl TransitionSystem for Wide {
         4
     }
 
-    fn agent(&self, step: StepCode) -> usize {
+    fn thread_of(&self, step: StepCode) -> usize {
         step.number as usize
     }
 
-    fn spelling(&self, state: &Packed<2>) -> Vec<Value> {
+    fn canonical_form(&self, state: &Packed<2>) -> Vec<Value> {
         // Neither the order of arrival nor that of words.
         vec![(state.0[1] as Value * 7919) % 10_007, state.0[0] as Value, state.0[1] as Value]
     }
@@ -105,7 +105,7 @@ fn the_same_goal_is_shown_by_the_same_run() {
     let one = breadth_first(&graph, &Session::default(), 1);
     let (_, steps) = run(&one).expect("there are many goals");
     assert_eq!(steps.len(), 4);
-    // The one of least spelling among 180.
+    // The one with the least canonical form among 180.
     let places = (0..WIDTH).filter(|place| place % 50 == 3);
     let least = places.min_by_key(|place| (place * 7919) % 10_007).expect("some");
     let mut at = graph.initial();

@@ -95,7 +95,7 @@ impl Writer<'_> {
     /// From the original code, or from a section, onto the path: (8) and (9) of the figure.
     pub(super) fn join(&mut self, id: EdgeId, edge: &Edge, from: Copy) {
         if matches!(edge.instruction, Instruction::Lock) {
-            let lock = self.plain(id, edge);
+            let lock = self.ordinary(id, edge);
             return self.chain((from, edge.from), (Copy::Section, edge.to), edge.span, [lock]);
         }
         let own = match (from, self.context.own_shift(self.thread)) {
@@ -119,7 +119,7 @@ impl Writer<'_> {
         }
         match Access::of(&edge.instruction) {
             Some(access) => self.recorded(id, edge, &access, shift, None),
-            None => vec![self.plain(id, edge)],
+            None => vec![self.ordinary(id, edge)],
         }
     }
 
@@ -148,7 +148,7 @@ impl Writer<'_> {
             let access = Access { address, register: Some(*register), writes: Writes::Never };
             records.push((self.record(&access, None, shift), None));
         }
-        deeds.push(self.plain(id, edge));
+        deeds.push(self.ordinary(id, edge));
         deeds.extend(records);
         deeds
     }
@@ -158,12 +158,12 @@ impl Writer<'_> {
     fn recorded(&self, id: EdgeId, edge: &Edge, access: &Access<'_>, shift: u32, own: Option<Value>) -> Vec<Deed> {
         let apart = access.needs_result_apart();
         let result = if apart { Some(self.result) } else { access.register };
-        let instruction = if apart { redirected(&edge.instruction, self.result) } else { self.plain(id, edge).0 };
+        let instruction = if apart { redirected(&edge.instruction, self.result) } else { self.ordinary(id, edge).0 };
         let test = own.map(|own| (Instruction::Assume(self.test(access, result, own)), None));
         let is_known_before = matches!(access.writes, Writes::Never | Writes::Always);
         let mut deeds = Vec::new();
         deeds.extend(test.clone().filter(|_| is_known_before));
-        deeds.push((instruction, self.origin(id, Kind::Plain)));
+        deeds.push((instruction, self.origin(id, Kind::Ordinary)));
         deeds.extend(test.filter(|_| !is_known_before));
         // A load that comes onto the path finds the level of a store there already.
         if own.is_none() || !matches!(access.writes, Writes::Never) {

@@ -5,7 +5,7 @@
 //! as long as the search did, and only when there is a run to show.
 //!
 //! Of several predecessors the one is taken whose step is by the thread that also takes the next step,
-//! so that the run changes threads seldom; then the one of least spelling.
+//! so that the run changes threads seldom; then the one with the least canonical form.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ impl Levels<'_> {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Preference {
     changes_thread: bool,
-    spelling: Vec<Value>,
+    canonical_form: Vec<Value>,
     step: StepCode,
 }
 
@@ -53,11 +53,11 @@ pub(crate) fn rebuild<T: TransitionSystem>(
     shared: &Shared<'_>,
 ) -> Option<Vec<StepCode>> {
     let mut run = Vec::new();
-    let (mut target, mut agent) = (last, None);
+    let (mut target, mut thread) = (last, None);
     for level in (0..depth as usize).rev() {
-        let (preference, state) = predecessor(system, levels, level, &target, agent, shared)?;
+        let (preference, state) = predecessor(system, levels, level, &target, thread, shared)?;
         run.push(preference.step);
-        agent = Some(system.agent(preference.step));
+        thread = Some(system.thread_of(preference.step));
         target = state;
     }
     run.reverse();
@@ -69,10 +69,10 @@ fn predecessor<T: TransitionSystem>(
     levels: &[Levels<'_>],
     level: usize,
     target: &T::State,
-    agent: Option<usize>,
+    thread: Option<usize>,
     shared: &Shared<'_>,
 ) -> Choice<T::State> {
-    let search = |part: &Levels<'_>| search(system, part.store, part.level(level), target, agent, shared);
+    let search = |part: &Levels<'_>| search(system, part.store, part.level(level), target, thread, shared);
     let largest = levels.iter().map(|part| part.level(level).len()).max().unwrap_or(0);
     let choices: Vec<Choice<T::State>> = if largest < PARALLEL_LEVEL as usize {
         levels.iter().map(search).collect()
@@ -93,7 +93,7 @@ fn search<T: TransitionSystem>(
     store: &Store,
     level: Range<u32>,
     target: &T::State,
-    agent: Option<usize>,
+    thread: Option<usize>,
     shared: &Shared<'_>,
 ) -> Choice<T::State> {
     let mut best: Choice<T::State> = None;
@@ -104,8 +104,8 @@ fn search<T: TransitionSystem>(
         let from: T::State = store.state(number);
         system.successors(&from, &mut |step, next| {
             if next == *target {
-                let changes_thread = agent.is_some_and(|agent| agent != system.agent(step));
-                let preference = Preference { changes_thread, spelling: system.spelling(&from), step };
+                let changes_thread = thread.is_some_and(|thread| thread != system.thread_of(step));
+                let preference = Preference { changes_thread, canonical_form: system.canonical_form(&from), step };
                 if best.as_ref().is_none_or(|(best, _)| preference < *best) {
                     best = Some((preference, from));
                 }

@@ -82,7 +82,7 @@ impl<'a> Writer<'a> {
 
     /// The edges of the original code, and the ways out of it.
     fn original(&mut self, id: EdgeId, edge: &Edge, leads: &[bool]) {
-        self.chain((Copy::Original, edge.from), (Copy::Original, edge.to), edge.span, [self.plain(id, edge)]);
+        self.chain((Copy::Original, edge.from), (Copy::Original, edge.to), edge.span, [self.ordinary(id, edge)]);
         self.begin(id, edge, leads);
         if self.context.can_help(self.thread) {
             self.join(id, edge, Copy::Original);
@@ -90,12 +90,12 @@ impl<'a> Writer<'a> {
     }
 
     /// The instruction as it was.
-    pub(super) fn plain(&self, id: EdgeId, edge: &Edge) -> Deed {
+    pub(super) fn ordinary(&self, id: EdgeId, edge: &Edge) -> Deed {
         let instruction = match &edge.instruction {
             Instruction::Assert(condition) => Instruction::Assume(condition.clone()),
             other => other.clone(),
         };
-        (instruction, self.origin(id, Kind::Plain))
+        (instruction, self.origin(id, Kind::Ordinary))
     }
 
     pub(super) fn origin(&self, edge: EdgeId, kind: Kind) -> Option<Origin> {

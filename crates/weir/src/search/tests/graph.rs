@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir_ir::{PropertyId, Value};
 use weir_witness::Goal;
 
-use crate::explore::{Found, Outcome};
+use crate::search::{Found, Outcome};
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
 
@@ -13,10 +13,10 @@ use crate::semantics::{StepCode, TransitionSystem};
 #[derive(Clone, Default)]
 pub(super) struct Graph {
     pub(super) steps: Vec<Vec<(u32, u64)>>,
-    pub(super) agents: u32,
+    pub(super) threads: u32,
     pub(super) goals: BTreeSet<u64>,
     /// Whether a state without steps is a goal.
-    pub(super) wants_stuck: bool,
+    pub(super) wants_deadlock: bool,
     /// Bytes that are said to be held beside the states.
     pub(super) side_bytes: u64,
 }
@@ -43,9 +43,9 @@ impl TransitionSystem for Graph {
         self.goals.contains(&state.0[0]).then_some(GOAL)
     }
 
-    fn stuck(&self, state: &Packed<1>) -> Option<Goal> {
+    fn deadlock_goal(&self, state: &Packed<1>) -> Option<Goal> {
         assert!(self.steps[state.0[0] as usize].is_empty());
-        self.wants_stuck.then_some(STUCK)
+        self.wants_deadlock.then_some(STUCK)
     }
 
     fn words(&self) -> usize {
@@ -53,15 +53,15 @@ impl TransitionSystem for Graph {
     }
 
     fn step_count(&self) -> usize {
-        self.agents as usize
+        self.threads as usize
     }
 
-    fn agent(&self, step: StepCode) -> usize {
+    fn thread_of(&self, step: StepCode) -> usize {
         step.number as usize
     }
 
     /// Not the order of the states' words, so that it shows which of the two decides.
-    fn spelling(&self, state: &Packed<1>) -> Vec<Value> {
+    fn canonical_form(&self, state: &Packed<1>) -> Vec<Value> {
         vec![-(state.0[0] as Value)]
     }
 
@@ -77,7 +77,7 @@ pub(super) struct Expected {
     pub(super) distances: BTreeMap<u64, u64>,
     pub(super) transitions: u64,
     pub(super) taken: Vec<bool>,
-    /// How far the next goal is, and the state that must be shown: the one of least spelling.
+    /// How far the next goal is, and the state that must be shown: the one with the least canonical form.
     pub(super) nearest: Option<(u64, u64)>,
 }
 
@@ -85,7 +85,7 @@ impl Graph {
     pub(super) fn expected(&self) -> Expected {
         let mut distances = BTreeMap::from([(0, 0)]);
         let (mut layer, mut depth, mut transitions) = (vec![0], 0, 0);
-        let mut taken = vec![false; self.agents as usize];
+        let mut taken = vec![false; self.threads as usize];
         while !layer.is_empty() {
             depth += 1;
             let mut next = Vec::new();
@@ -101,7 +101,7 @@ impl Graph {
             }
             layer = next;
         }
-        let is_stuck = |state: u64| self.wants_stuck && self.steps[state as usize].is_empty();
+        let is_stuck = |state: u64| self.wants_deadlock && self.steps[state as usize].is_empty();
         let shown = distances.iter().filter(|&(state, _)| self.goals.contains(state) || is_stuck(*state));
         // A state without steps is seen to be one only when its turn comes.
         let key = |(&state, &depth): (&u64, &u64)| (depth, !self.goals.contains(&state), std::cmp::Reverse(state));

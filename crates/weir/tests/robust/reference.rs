@@ -10,7 +10,7 @@ use weir_testkit::traces::{self, Bounds, Move, executed, feasible, is_robust, is
 use weir_witness::{Action, Model, Run};
 
 /// Runs are followed as far as this by default.
-pub(crate) const LIMITS: Bounds = Bounds { deeds: 24, ways: 12_000 };
+pub(crate) const LIMITS: Bounds = Bounds { instructions: 24, ways: 12_000 };
 
 /// What the definitions say; `None` where that is too much work.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

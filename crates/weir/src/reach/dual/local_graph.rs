@@ -1,7 +1,7 @@
-//! Threads as finite graphs: every state a thread can be in by itself, with all values that its loads might give it.
+//! Local state graphs: all states of each thread on its own, with all values that its loads might yield.
 //!
-//! The values that a cell can hold are found on the way: its initial value, and whatever some thread stores there in one of the
-//! states found so far. This is more than can happen (it forgets which thread is where), never less, under any memory model.
+//! The values of a cell are computed along the way: its initial value, and whatever some thread stores there in one of the
+//! states found so far. This over-approximates (it ignores where the other threads are) under any memory model.
 
 use std::collections::HashMap;
 
@@ -104,9 +104,9 @@ impl Cells {
     }
 }
 
-/// A program, thread by thread.
+/// The local state graphs of a program.
 #[derive(Debug)]
-pub(super) struct Unfolded {
+pub(super) struct LocalGraphs {
     /// The threads that run.
     pub(super) threads: Vec<ThreadId>,
     /// For each thread, which graph is its own.
@@ -115,9 +115,21 @@ pub(super) struct Unfolded {
     pub(super) cells: Cells,
 }
 
-/// Why there is no finite graph.
+impl LocalGraphs {
+    /// The graph of the thread at this position.
+    pub(super) fn of(&self, thread: usize) -> &Graph {
+        &self.graphs[self.group_of[thread]]
+    }
+
+    /// The same, to be changed.
+    pub(super) fn of_mut(&mut self, thread: usize) -> &mut Graph {
+        &mut self.graphs[self.group_of[thread]]
+    }
+}
+
+/// Why no finite graph was built.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum GraphError {
     Limit(Limit),
     /// The cell at this address takes too many values.
     Cell(Address),
@@ -125,25 +137,25 @@ pub(super) enum Trouble {
     Thread(ThreadId),
 }
 
-/// What threads with the same body have in common.
+/// What to do with threads that have the same body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Twins {
-    /// They can take each other's place, as where all start alike.
-    Interchangeable,
-    /// Each is itself.
-    Apart,
+pub(super) enum Symmetry {
+    /// Symmetric threads share one graph: configurations are the same up to the order of these threads.
+    Reduce,
+    /// Each thread has its own graph.
+    Ignore,
 }
 
-/// Unfolds all threads.
-pub(super) fn unfold(program: &Program, twins: Twins, session: &Session) -> Result<Unfolded, Trouble> {
+/// Builds the local state graphs of all threads.
+pub(super) fn build(program: &Program, symmetry: Symmetry, session: &Session) -> Result<LocalGraphs, GraphError> {
     let threads: Vec<ThreadId> = present(program).collect();
     let mut models: Vec<ThreadId> = Vec::new();
     let mut group_of = Vec::new();
     let mut observed: Vec<RegisterSet> = Vec::new();
     for &thread in &threads {
         let seen = observed_registers(program, thread);
-        let is_twin = |&model: &ThreadId| program.body(model).does_the_same(program.body(thread));
-        let known = models.iter().position(|model| twins == Twins::Interchangeable && is_twin(model));
+        let is_symmetric = |&model: &ThreadId| program.body(model).does_the_same(program.body(thread));
+        let known = models.iter().position(|model| symmetry == Symmetry::Reduce && is_symmetric(model));
         let group = known.unwrap_or_else(|| {
             models.push(thread);
             observed.push(RegisterSet::new());
@@ -169,7 +181,7 @@ pub(super) fn unfold(program: &Program, twins: Twins, session: &Session) -> Resu
     };
     work.graphs = work.models.iter().map(Model::graph).collect();
     work.run()?;
-    Ok(Unfolded { threads, group_of, graphs: work.graphs, cells: work.cells })
+    Ok(LocalGraphs { threads, group_of, graphs: work.graphs, cells: work.cells })
 }
 
 struct Model<'a> {
@@ -208,7 +220,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn run(&mut self) -> Result<(), Trouble> {
+    fn run(&mut self) -> Result<(), GraphError> {
         for group in 0..self.models.len() {
             let body = self.models[group].body;
             let registers = vec![0; body.registers.len()];
@@ -231,7 +243,13 @@ impl Work<'_> {
     }
 
     /// The number of a state, which may be new.
-    fn state(&mut self, group: usize, location: LocId, mut registers: Vec<Value>, holds: bool) -> Result<u32, Trouble> {
+    fn state(
+        &mut self,
+        group: usize,
+        location: LocId,
+        mut registers: Vec<Value>,
+        holds: bool,
+    ) -> Result<u32, GraphError> {
         let live = self.models[group].live.at(location);
         for (number, value) in registers.iter_mut().enumerate() {
             if !live.contains(RegId::new(number)) {
@@ -245,7 +263,7 @@ impl Work<'_> {
         }
         self.states += 1;
         if self.states > MOST_STATES {
-            return Err(Trouble::Thread(self.models[group].thread));
+            return Err(GraphError::Thread(self.models[group].thread));
         }
         let number = graph.states.len() as u32;
         graph.numbers.insert(local.clone(), number);
@@ -255,10 +273,10 @@ impl Work<'_> {
         Ok(number)
     }
 
-    fn cell(&mut self, address: Address) -> Result<Cell, Trouble> {
+    fn cell(&mut self, address: Address) -> Result<Cell, GraphError> {
         let next = self.cells.addresses.len() as Cell;
         if usize::from(next) >= MOST_CELLS {
-            return Err(Trouble::Cell(address));
+            return Err(GraphError::Cell(address));
         }
         let known = *self.cells.numbers.entry(address).or_insert(next);
         if known == next {
@@ -270,13 +288,13 @@ impl Work<'_> {
     }
 
     /// The number of a value that is stored to a cell. Whoever loads the cell learns of new ones.
-    fn value(&mut self, cell: Cell, value: Value) -> Result<Val, Trouble> {
+    fn value(&mut self, cell: Cell, value: Value) -> Result<Val, GraphError> {
         let values = &mut self.cells.values[usize::from(cell)];
         if let Some(known) = values.iter().position(|&known| known == value) {
             return Ok(known as Val);
         }
         if values.len() >= MOST_VALUES {
-            return Err(Trouble::Cell(self.cells.addresses[usize::from(cell)]));
+            return Err(GraphError::Cell(self.cells.addresses[usize::from(cell)]));
         }
         values.push(value);
         let number = (values.len() - 1) as Val;
@@ -292,7 +310,7 @@ impl Work<'_> {
     }
 
     /// Adds the moves of a state along an edge.
-    fn follow(&mut self, group: usize, state: u32, edge: EdgeId, instruction: &Instruction) -> Result<(), Trouble> {
+    fn follow(&mut self, group: usize, state: u32, edge: EdgeId, instruction: &Instruction) -> Result<(), GraphError> {
         let body = self.models[group].body;
         let holds = self.graphs[group].states[state as usize].holds;
         let to = body.edge(edge).to;
@@ -358,7 +376,7 @@ impl Work<'_> {
     }
 
     /// Adds the move of a load or read-modify-write that finds this value.
-    fn read(&mut self, at: Reader, cell: Cell, found: Val) -> Result<(), Trouble> {
+    fn read(&mut self, at: Reader, cell: Cell, found: Val) -> Result<(), GraphError> {
         let Reader { group, state, edge } = at;
         let body = self.models[group].body;
         let holds = self.graphs[group].states[state as usize].holds;
@@ -381,7 +399,7 @@ impl Work<'_> {
     }
 
     /// The cells that are loaded, each once.
-    fn cells_of(&mut self, group: usize, state: u32, loads: &[(RegId, RegExpr)]) -> Result<Vec<Cell>, Trouble> {
+    fn cells_of(&mut self, group: usize, state: u32, loads: &[(RegId, RegExpr)]) -> Result<Vec<Cell>, GraphError> {
         let mut cells = Vec::new();
         for (_, address) in loads {
             cells.push(self.cell(self.eval(group, state, address))?);
@@ -392,7 +410,7 @@ impl Work<'_> {
     }
 
     /// Adds the moves of several loads at once, for all values that the cells may hold by now.
-    fn snapshot(&mut self, at: Reader, loads: &[(RegId, RegExpr)]) -> Result<(), Trouble> {
+    fn snapshot(&mut self, at: Reader, loads: &[(RegId, RegExpr)]) -> Result<(), GraphError> {
         let Reader { group, state, edge } = at;
         let holds = self.graphs[group].states[state as usize].holds;
         let cells = self.cells_of(group, state, loads)?;
@@ -405,7 +423,7 @@ impl Work<'_> {
             };
             combinations = combinations.iter().flat_map(longer).collect();
             if combinations.len() > MOST_COMBINATIONS {
-                return Err(Trouble::Thread(self.models[group].thread));
+                return Err(GraphError::Thread(self.models[group].thread));
             }
         }
         for found in combinations {
@@ -415,7 +433,7 @@ impl Work<'_> {
                 let value = found.iter().find(|(other, _)| *other == cell).map_or(0, |&(_, value)| value);
                 registers.push((*register, self.cells.values[usize::from(cell)][usize::from(value)]));
             }
-            let label = self.snapshot_label(found).ok_or(Trouble::Thread(self.models[group].thread))?;
+            let label = self.snapshot_label(found).ok_or(GraphError::Thread(self.models[group].thread))?;
             let to = self.models[group].body.edge(edge).to;
             self.go(at, label, to, registers, holds, 0)?;
         }
@@ -456,12 +474,12 @@ impl Work<'_> {
         set: impl IntoIterator<Item = (RegId, Value)>,
         holds: bool,
         choice: Value,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), GraphError> {
         self.moves += 1;
         if self.moves.is_multiple_of(A_CHECK)
             && let Some(limit) = self.session.exceeded()
         {
-            return Err(Trouble::Limit(limit));
+            return Err(GraphError::Limit(limit));
         }
         let mut registers = self.graphs[from.group].states[from.state as usize].registers.to_vec();
         for (register, value) in set {

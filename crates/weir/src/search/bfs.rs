@@ -10,7 +10,7 @@
 //! who has no more to expand in this level takes from the others.
 //!
 //! The answer does not depend on the number of workers: a level is a set, whoever finds its members. The
-//! goal state that is shown is the one with the least spelling among those of least depth, and when
+//! goal state that is shown is the one with the least canonical form among those of least depth, and when
 //! the limit on states cuts a level short, the rest of that level is still judged, just not stored.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -169,7 +169,7 @@ fn expand_level<T: TransitionSystem>(workers: &mut [Worker<'_, T>], level: &Leve
     });
 }
 
-/// The candidate to show: of least depth, then of least spelling.
+/// The candidate to show: of least depth, then with the least canonical form.
 fn best<'w, T: TransitionSystem>(workers: &'w [Worker<'_, T>]) -> Option<&'w Candidate<T::State>> {
     let candidates = workers.iter().filter_map(|worker| worker.best.as_ref());
     candidates.min_by(|left, right| left.key().cmp(&right.key()))
@@ -230,14 +230,14 @@ struct Apart<T>(T);
 /// A state that shows a goal.
 struct Candidate<S> {
     depth: u64,
-    spelling: Vec<Value>,
+    canonical_form: Vec<Value>,
     goal: Goal,
     state: S,
 }
 
 impl<S> Candidate<S> {
     fn key(&self) -> (u64, &[Value]) {
-        (self.depth, &self.spelling)
+        (self.depth, &self.canonical_form)
     }
 }
 
@@ -356,7 +356,7 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
             self.offer(next) && self.transitions <= most
         });
         if self.transitions == before
-            && let Some(goal) = system.stuck(from)
+            && let Some(goal) = system.deadlock_goal(from)
         {
             self.candidate(from, goal, self.depth - 1);
         }
@@ -448,7 +448,7 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
 
     #[cold]
     fn candidate(&mut self, state: &T::State, goal: Goal, depth: u64) {
-        let candidate = Candidate { depth, spelling: self.system.spelling(state), goal, state: *state };
+        let candidate = Candidate { depth, canonical_form: self.system.canonical_form(state), goal, state: *state };
         if self.best.as_ref().is_none_or(|best| candidate.key() < best.key()) {
             self.best = Some(candidate);
         }

@@ -63,7 +63,7 @@ pub(super) fn closure(program: &Program, buffering: Buffering, limit: usize) -> 
 
 /// Whether it is a certificate, by the definition.
 pub(super) fn is_certificate(program: &Program, certificate: &Certificate) -> bool {
-    let mut told: BTreeMap<(usize, weir_ir::LocId), BTreeSet<RegId>> = BTreeMap::new();
+    let mut listed: BTreeMap<(usize, weir_ir::LocId), BTreeSet<RegId>> = BTreeMap::new();
     for state in &certificate.states {
         if state.threads.len() != program.threads.len() {
             return false;
@@ -73,13 +73,13 @@ pub(super) fn is_certificate(program: &Program, certificate: &Certificate) -> bo
             let registers: BTreeSet<RegId> = own.registers.keys().copied().collect();
             let fits = own.location.index() < body.locations.len()
                 && registers.iter().all(|register| register.index() < body.registers.len());
-            if !fits || *told.entry((place, own.location)).or_insert_with(|| registers.clone()) != registers {
+            if !fits || *listed.entry((place, own.location)).or_insert_with(|| registers.clone()) != registers {
                 return false;
             }
         }
     }
     let is_told = |place: usize, own: &AbstractThread, register: &RegId| {
-        told.get(&(place, own.location)).is_some_and(|told| told.contains(register))
+        listed.get(&(place, own.location)).is_some_and(|listed| listed.contains(register))
     };
     let covers = |mut state: AbstractState| {
         for (place, own) in state.threads.iter_mut().enumerate() {

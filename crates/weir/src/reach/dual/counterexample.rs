@@ -1,8 +1,8 @@
-//! From what a backward search found to a run under TSO.
+//! Counterexample reconstruction: from the result of a backward search to a run under TSO.
 //!
-//! A run in the load-buffer view becomes one under TSO like this: a store is flushed when the load-buffer view makes it; a load that took a
-//! message from memory happens when memory sent the message; what waits for an empty buffer happens when it did; all else
-//! happens as early as the order of its thread lets it.
+//! A run in the load-buffer semantics becomes a run under TSO by a schedule: a store is flushed at the time at which the
+//! load-buffer semantics executes it; a load that took a message from memory is executed when memory sent that message; an
+//! instruction that needs an empty buffer keeps its time; everything else is executed as early as program order permits.
 
 use std::collections::VecDeque;
 
@@ -11,15 +11,15 @@ use weir_ir::{EdgeId, Value};
 use weir_witness::{Action, Run, Step};
 
 use super::config::{Config, Message, View, is_own};
+use super::local_graph::{Graph, Label, LocalGraphs};
 use super::predecessors::{Move, Op};
 use super::search::{Id, Search};
-use super::unfold::{Graph, Label, Unfolded};
 
-/// A run that goes from the initial configuration to the goal, and the configuration that shows the goal.
-pub(super) struct Tale {
+/// A run from the initial configuration to the goal, in the load-buffer semantics, and the configuration it ends in.
+pub(super) struct Counterexample {
     pub(super) root: Config,
-    /// For each position of `root`, which thread of the run it is.
-    pub(super) actors: Vec<usize>,
+    /// For each position of `root`, the thread of the run at that position.
+    pub(super) thread_at: Vec<usize>,
     /// What each thread does, in order.
     paths: Vec<Vec<Item>>,
 }
@@ -43,12 +43,12 @@ enum When {
     At(usize),
 }
 
-/// Retells what the search found, forwards.
-pub(super) fn retell(search: &Search<'_>, reached: Id) -> Option<Tale> {
+/// Follows what the search found forwards, from the initial configuration to the goal.
+pub(super) fn reconstruct(search: &Search<'_>, reached: Id) -> Option<Counterexample> {
     let threads = search.system.shape.threads;
-    let mut teller = Teller {
+    let mut reconstruction = Reconstruction {
         search,
-        actors: (0..threads).collect(),
+        thread_at: (0..threads).collect(),
         buffers: vec![Vec::new(); threads],
         paths: vec![Vec::new(); threads],
         time: 0,
@@ -58,28 +58,28 @@ pub(super) fn retell(search: &Search<'_>, reached: Id) -> Option<Tale> {
         let parent = search.found.parents[at as usize];
         if parent == at {
             let root = Config(search.found.row(at).to_vec());
-            return Some(Tale { root, actors: teller.actors, paths: teller.paths });
+            return Some(Counterexample { root, thread_at: reconstruction.thread_at, paths: reconstruction.paths });
         }
-        teller.link(at, parent)?;
+        reconstruction.link(at, parent)?;
         at = parent;
     }
 }
 
-struct Teller<'a> {
+struct Reconstruction<'a> {
     search: &'a Search<'a>,
-    /// For each position of the configuration reached so far, which thread it is.
-    actors: Vec<usize>,
+    /// For each position of the configuration reached so far, the thread at that position.
+    thread_at: Vec<usize>,
     /// For each thread the messages that matter, with the times at which they came.
     buffers: Vec<Vec<(Message, usize)>>,
     paths: Vec<Vec<Item>>,
     time: usize,
 }
 
-impl Teller<'_> {
+impl Reconstruction<'_> {
     /// Follows one step forwards.
     fn link(&mut self, child: Id, parent: Id) -> Option<()> {
         let shape = &self.search.system.shape;
-        let wanted = self.search.found.row(child);
+        let expected = self.search.found.row(child);
         let mut found = None;
         let view = View::new(self.search.found.row(parent), shape);
         self.search.system.predecessors(view, &mut |op, raw| {
@@ -90,17 +90,17 @@ impl Teller<'_> {
             let mut stripped = Vec::new();
             normal.strip(shape, |thread, message| stripped.push((thread, message)));
             let order = normal.sort(shape);
-            if normal.0 == wanted {
+            if normal.0 == expected {
                 found = Some((op, stripped, order));
             }
         });
         let (op, stripped, order) = found?;
         if let Some(order) = order {
-            let mut actors = vec![0; order.len()];
+            let mut thread_at = vec![0; order.len()];
             for (to, &from) in order.iter().enumerate() {
-                actors[from] = self.actors[to];
+                thread_at[from] = self.thread_at[to];
             }
-            self.actors = actors;
+            self.thread_at = thread_at;
         }
         for &(thread, message) in stripped.iter().rev() {
             self.send(thread, message);
@@ -114,13 +114,13 @@ impl Teller<'_> {
 
     fn send(&mut self, position: usize, message: Message) {
         self.time += 1;
-        self.buffers[self.actors[position]].push((message, self.time));
+        self.buffers[self.thread_at[position]].push((message, self.time));
     }
 
     fn make(&mut self, step: Move) -> Option<()> {
         self.time += 1;
         let shape = &self.search.system.shape;
-        let thread = self.actors[step.thread];
+        let thread = self.thread_at[step.thread];
         let buffer = &mut self.buffers[thread];
         let own = |cell| move |&(message, _): &(Message, usize)| is_own(message) && shape.cell(message) == cell;
         let when = match step.label {
@@ -130,9 +130,9 @@ impl Teller<'_> {
                 let from_memory: Vec<_> = found.filter(|&(cell, _)| !buffer.iter().any(own(cell))).collect();
                 match shape.about(&from_memory) {
                     None => When::Unlocked,
-                    Some(wanted) => {
+                    Some(expected) => {
                         let &(message, time) = buffer.first()?;
-                        if message != wanted {
+                        if message != expected {
                             return None;
                         }
                         When::At(time)
@@ -153,47 +153,49 @@ impl Teller<'_> {
     }
 }
 
-/// An edge that a thread takes.
+/// An edge that a thread takes, and when.
 #[derive(Clone, Copy, Debug)]
-struct Act {
+struct TimedEdge {
     edge: EdgeId,
     choice: Value,
     label: Label,
     when: When,
 }
 
-impl Tale {
-    /// The run under TSO. `role` says for each thread of the tale which thread of the program plays it.
-    pub(super) fn run(&self, search: &Search<'_>, unfolded: &Unfolded, role: &[usize]) -> Option<Vec<Step>> {
-        let acts: Option<Vec<Vec<Act>>> = (0..self.paths.len())
+impl Counterexample {
+    /// The run under TSO. `threads` has, for each thread of the counterexample, its position in the program.
+    pub(super) fn run(&self, search: &Search<'_>, local_graphs: &LocalGraphs, threads: &[usize]) -> Option<Vec<Step>> {
+        let edges: Option<Vec<Vec<TimedEdge>>> = (0..self.paths.len())
             .map(|thread| {
-                let group = unfolded.group_of[thread];
+                let group = local_graphs.group_of[thread];
                 let classes = &search.system.automata[group].class_of;
-                follow(&unfolded.graphs[group], classes, &self.paths[thread])
+                follow(&local_graphs.graphs[group], classes, &self.paths[thread])
             })
             .collect();
-        let mut stage = Stage { acts: acts?, next: vec![0; self.paths.len()], holder: None, steps: Vec::new() };
-        stage.play()?;
-        let rename =
-            |(thread, action): &(usize, Action)| Step { thread: unfolded.threads[role[*thread]], action: *action };
-        Some(stage.steps.iter().map(rename).collect())
+        let mut schedule = Schedule { edges: edges?, next: vec![0; self.paths.len()], holder: None, steps: Vec::new() };
+        schedule.interleave()?;
+        let rename = |(thread, action): &(usize, Action)| Step {
+            thread: local_graphs.threads[threads[*thread]],
+            action: *action,
+        };
+        Some(schedule.steps.iter().map(rename).collect())
     }
 }
 
 /// The edges that a thread takes to make these moves of its automaton.
-fn follow(graph: &Graph, classes: &[u16], path: &[Item]) -> Option<Vec<Act>> {
-    let mut acts = Vec::new();
+fn follow(graph: &Graph, classes: &[u16], path: &[Item]) -> Option<Vec<TimedEdge>> {
+    let mut edges = Vec::new();
     let mut state = 0;
     for item in path {
-        state = advance(graph, classes, state, item, &mut acts)?;
+        state = advance(graph, classes, state, item, &mut edges)?;
     }
-    Some(acts)
+    Some(edges)
 }
 
-/// Takes silent moves that the automaton does not know of, then the one that is wanted.
-fn advance(graph: &Graph, classes: &[u16], start: u32, item: &Item, acts: &mut Vec<Act>) -> Option<u32> {
+/// Takes silent moves that the quotient has removed, then the given one.
+fn advance(graph: &Graph, classes: &[u16], start: u32, item: &Item, edges: &mut Vec<TimedEdge>) -> Option<u32> {
     let mut open = VecDeque::from([start]);
-    let mut came: Vec<(u32, u32, Act)> = Vec::new();
+    let mut came: Vec<(u32, u32, TimedEdge)> = Vec::new();
     let mut seen: FxHashSet<u32> = FxHashSet::from_iter([start]);
     while let Some(state) = open.pop_front() {
         for step in &graph.moves[state as usize] {
@@ -202,17 +204,17 @@ fn advance(graph: &Graph, classes: &[u16], start: u32, item: &Item, acts: &mut V
                 let mut trail = Vec::new();
                 let mut at = state;
                 while at != start {
-                    let &(from, _, act) = came.iter().find(|&&(_, to, _)| to == at)?;
-                    trail.push(act);
+                    let &(from, _, edge) = came.iter().find(|&&(_, to, _)| to == at)?;
+                    trail.push(edge);
                     at = from;
                 }
-                acts.extend(trail.into_iter().rev());
-                acts.push(Act { edge: step.edge, choice: step.choice, label: step.label, when: item.when });
+                edges.extend(trail.into_iter().rev());
+                edges.push(TimedEdge { edge: step.edge, choice: step.choice, label: step.label, when: item.when });
                 return Some(step.to);
             }
             if step.label == Label::Silent && class == item.step.from && seen.insert(step.to) {
-                let act = Act { edge: step.edge, choice: step.choice, label: step.label, when: When::Whenever };
-                came.push((state, step.to, act));
+                let edge = TimedEdge { edge: step.edge, choice: step.choice, label: step.label, when: When::Whenever };
+                came.push((state, step.to, edge));
                 open.push_back(step.to);
             }
         }
@@ -220,30 +222,30 @@ fn advance(graph: &Graph, classes: &[u16], start: u32, item: &Item, acts: &mut V
     None
 }
 
-/// The acts of all threads brought into one order.
-struct Stage {
-    acts: Vec<Vec<Act>>,
+/// The edges of all threads, interleaved by their times.
+struct Schedule {
+    edges: Vec<Vec<TimedEdge>>,
     next: Vec<usize>,
     holder: Option<usize>,
     steps: Vec<(usize, Action)>,
 }
 
-impl Stage {
-    fn play(&mut self) -> Option<()> {
-        let mut cues: Vec<(usize, usize, usize)> = Vec::new();
-        for (thread, acts) in self.acts.iter().enumerate() {
-            for (position, act) in acts.iter().enumerate() {
-                if let When::At(time) | When::Flushed(time) = act.when {
-                    cues.push((time, thread, position));
+impl Schedule {
+    fn interleave(&mut self) -> Option<()> {
+        let mut fixed: Vec<(usize, usize, usize)> = Vec::new();
+        for (thread, edges) in self.edges.iter().enumerate() {
+            for (position, edge) in edges.iter().enumerate() {
+                if let When::At(time) | When::Flushed(time) = edge.when {
+                    fixed.push((time, thread, position));
                 }
             }
         }
-        cues.sort_unstable();
-        (0..self.acts.len()).for_each(|thread| self.prepare(thread));
-        for (_, thread, position) in cues {
+        fixed.sort_unstable();
+        (0..self.edges.len()).for_each(|thread| self.prepare(thread));
+        for (_, thread, position) in fixed {
             self.prepare(thread);
-            let act = self.acts[thread][position];
-            if let When::Flushed(_) = act.when {
+            let edge = self.edges[thread][position];
+            if let When::Flushed(_) = edge.when {
                 self.steps.push((thread, Action::Flush));
             } else if self.next[thread] == position {
                 self.execute(thread);
@@ -255,11 +257,11 @@ impl Stage {
         Some(())
     }
 
-    /// Takes all that need not wait.
+    /// Takes all edges that need not wait.
     fn prepare(&mut self, thread: usize) {
-        while let Some(act) = self.acts[thread].get(self.next[thread]) {
+        while let Some(edge) = self.edges[thread].get(self.next[thread]) {
             let is_locked_out = self.holder.is_some_and(|holder| holder != thread);
-            match act.when {
+            match edge.when {
                 When::Whenever | When::Flushed(_) => self.execute(thread),
                 When::Unlocked if !is_locked_out => self.execute(thread),
                 When::Unlocked | When::At(_) => return,
@@ -268,14 +270,14 @@ impl Stage {
     }
 
     fn execute(&mut self, thread: usize) {
-        let act = self.acts[thread][self.next[thread]];
+        let edge = self.edges[thread][self.next[thread]];
         self.next[thread] += 1;
-        self.steps.push((thread, Action::Execute { edge: act.edge, choice: act.choice }));
-        match act.label {
+        self.steps.push((thread, Action::Execute { edge: edge.edge, choice: edge.choice }));
+        match edge.label {
             Label::Lock => self.holder = Some(thread),
             Label::Unlock => {
                 self.holder = None;
-                (0..self.acts.len()).filter(|&other| other != thread).for_each(|other| self.prepare(other));
+                (0..self.edges.len()).filter(|&other| other != thread).for_each(|other| self.prepare(other));
             }
             _ => {}
         }

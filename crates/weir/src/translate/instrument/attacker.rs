@@ -50,8 +50,8 @@ impl Writer<'_> {
             return;
         }
         let deeds = match &edge.instruction {
-            Instruction::Store { address, value } => self.delay(id, address, value, Kind::Plain).to_vec(),
-            _ => vec![self.plain(id, edge)],
+            Instruction::Store { address, value } => self.delay(id, address, value, Kind::Ordinary).to_vec(),
+            _ => vec![self.ordinary(id, edge)],
         };
         self.chain((Copy::Delaying, edge.from), (Copy::Delaying, edge.to), edge.span, deeds);
     }
@@ -68,9 +68,9 @@ impl Writer<'_> {
         self.link(looked, from_memory, edge.span, [(Instruction::Assume(nothing_waits), None)]);
         if leads[edge.to.index()] {
             let to = self.at(Copy::Delaying, edge.to);
-            self.link(from_memory, to, edge.span, [self.plain(id, edge)]);
+            self.link(from_memory, to, edge.span, [self.ordinary(id, edge)]);
             let own = Instruction::Load { register, address: delayed };
-            let deeds = [(Instruction::Assume(Expr::Leaf(self.level)), None), (own, self.origin(id, Kind::Plain))];
+            let deeds = [(Instruction::Assume(Expr::Leaf(self.level)), None), (own, self.origin(id, Kind::Ordinary))];
             self.link(looked, to, edge.span, deeds);
         }
         if self.is_attacked(id) {
@@ -98,7 +98,7 @@ impl Writer<'_> {
         self.link(from, looked, edge.span, looks);
         if leads[edge.to.index()] {
             let to = self.at(Copy::Delaying, edge.to);
-            self.link(looked, to, edge.span, [(newest, self.origin(id, Kind::Plain))]);
+            self.link(looked, to, edge.span, [(newest, self.origin(id, Kind::Ordinary))]);
         }
         if self.is_attacked(id) {
             let waiting = self.waiting_location(edge);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use weir_testkit::Rng;
 use weir_testkit::random::{self, Config};
 
-use super::super::unfold::{Twins, unfold};
+use super::super::local_graph::{Symmetry, build};
 use super::*;
 use crate::Session;
 
@@ -68,15 +68,16 @@ fn automata_do_what_graphs_do() {
     for seed in 0..120 {
         let config = [Config::cyclic(), Config::locking(), Config::acyclic()][seed as usize % 3].clone();
         let program = random::program(seed, &config);
-        let Ok(unfolded) = unfold(&program, Twins::Apart, &session) else { continue };
+        let Ok(local_graphs) = build(&program, Symmetry::Ignore, &session) else { continue };
         let mut rng = Rng::new(seed);
-        for graph in &unfolded.graphs {
+        for graph in &local_graphs.graphs {
             let seen = rng.between(1, 3);
             let observation: Vec<u32> = graph.states.iter().map(|_| rng.below(seen) as u32).collect();
-            let automaton = minimise(graph, &observation, &session).expect("no limit").expect("small");
+            let automaton = bisimulation_quotient(graph, &observation, &session).expect("no limit").expect("small");
             compare(graph, &observation, &automaton);
             // Where nothing is observed, most is joined.
-            let blind = minimise(graph, &vec![0; graph.states.len()], &session).expect("no limit").expect("small");
+            let blind =
+                bisimulation_quotient(graph, &vec![0; graph.states.len()], &session).expect("no limit").expect("small");
             compare(graph, &vec![0; graph.states.len()], &blind);
             states += graph.states.len();
             classes += blind.holds.len();
@@ -92,9 +93,10 @@ fn waiting_is_left_out() {
     let source = weir_ir::Source::new("t", text);
     let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
     let session = Session::default();
-    let unfolded = unfold(&program, Twins::Apart, &session).unwrap_or_else(|_| panic!("small"));
-    let graph = &unfolded.graphs[0];
-    let automaton = minimise(graph, &vec![0; graph.states.len()], &session).expect("no limit").expect("small");
+    let local_graphs = build(&program, Symmetry::Ignore, &session).unwrap_or_else(|_| panic!("small"));
+    let graph = &local_graphs.graphs[0];
+    let automaton =
+        bisimulation_quotient(graph, &vec![0; graph.states.len()], &session).expect("no limit").expect("small");
     assert_eq!(automaton.holds.len(), 2, "before the store, and after");
     assert_eq!(automaton.into.iter().map(Vec::len).sum::<usize>(), 1);
 }

@@ -8,7 +8,7 @@ use weir_ir::Value;
 use weir_witness::Goal;
 
 use super::graph::Graph;
-use crate::explore::{Found, Outcome, breadth_first, depth_first};
+use crate::search::{Found, Outcome, breadth_first, depth_first};
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
 use crate::session::Progress;
@@ -37,7 +37,7 @@ impl TransitionSystem for Endless {
         None
     }
 
-    fn stuck(&self, _state: &Packed<1>) -> Option<Goal> {
+    fn deadlock_goal(&self, _state: &Packed<1>) -> Option<Goal> {
         None
     }
 
@@ -49,11 +49,11 @@ impl TransitionSystem for Endless {
         2
     }
 
-    fn agent(&self, step: StepCode) -> usize {
+    fn thread_of(&self, step: StepCode) -> usize {
         step.number as usize
     }
 
-    fn spelling(&self, state: &Packed<1>) -> Vec<Value> {
+    fn canonical_form(&self, state: &Packed<1>) -> Vec<Value> {
         vec![state.0[0] as Value]
     }
 
@@ -162,7 +162,7 @@ fn progress_is_told_and_true() {
 #[test]
 fn what_is_held_at_the_end_is_told() {
     let steps = (0..1000).map(|state| vec![(0, (state + 1) % 1000)]).collect();
-    let graph = Graph { steps, agents: 1, side_bytes: 12_345_678, ..Graph::default() };
+    let graph = Graph { steps, threads: 1, side_bytes: 12_345_678, ..Graph::default() };
     for outcome in [breadth_first(&graph, &Session::default(), 1), depth_first(&graph, &Session::default())] {
         let own = outcome.stored_bytes - 12_345_678;
         assert!((8 * 1000..200_000).contains(&own), "{own} bytes");

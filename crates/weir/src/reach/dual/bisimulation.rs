@@ -1,8 +1,11 @@
-//! Graphs of threads made small: states that no goal and no other thread can tell apart become one.
+//! The bisimulation quotient of a thread's local state graph, with τ-compression.
+//!
+//! States that neither a goal nor another thread can distinguish are merged: first by partition refinement (bisimulation),
+//! then by merging states with what silent (τ) moves alone lead to, until neither makes the graph smaller.
 
 use rustc_hash::FxHashMap;
 
-use super::unfold::{Graph, Label};
+use super::local_graph::{Graph, Label};
 use crate::Limit;
 use crate::Session;
 
@@ -20,16 +23,21 @@ pub(super) struct Automaton {
     pub(super) into: Vec<Vec<(Label, u16)>>,
 }
 
-/// Makes a small automaton. States with different observations are kept apart. None if it is still too large.
+/// The bisimulation quotient of a graph, τ-compressed. States with different observations are kept apart. None if it is
+/// still too large.
 ///
 /// # Errors
 /// If a limit is reached first.
-pub(super) fn minimise(graph: &Graph, observation: &[u32], session: &Session) -> Result<Option<Automaton>, Limit> {
+pub(super) fn bisimulation_quotient(
+    graph: &Graph,
+    observation: &[u32],
+    session: &Session,
+) -> Result<Option<Automaton>, Limit> {
     let mut current = Quotient::new(graph, observation);
     loop {
         let before = current.count;
         current = current.refined(session)?;
-        current = current.without_waiting();
+        current = current.tau_compressed();
         if current.count == before {
             break;
         }
@@ -53,12 +61,12 @@ impl Quotient {
         let observation = observation.iter().zip(&graph.states).map(|(&seen, state)| 2 * seen + u32::from(state.holds));
         let mut quotient =
             Self { class_of: (0..count as u32).collect(), count, observation: observation.collect(), out };
-        quotient.tidy();
+        quotient.drop_idle_moves();
         quotient
     }
 
     /// Drops moves that change nothing, and repeated ones.
-    fn tidy(&mut self) {
+    fn drop_idle_moves(&mut self) {
         for (state, moves) in self.out.iter_mut().enumerate() {
             let is_idle = |label: Label| match label {
                 Label::Silent | Label::Load(..) | Label::Snapshot(_) | Label::Fence => true,
@@ -71,7 +79,7 @@ impl Quotient {
         }
     }
 
-    /// Joins states that have the same observation and the same moves to joined states.
+    /// Merges bisimilar states: those with the same observation and the same moves to merged states (partition refinement).
     fn refined(self, session: &Session) -> Result<Self, Limit> {
         let mut block: Vec<u32> = self.observation.clone();
         let mut count = 0;
@@ -99,9 +107,9 @@ impl Quotient {
         }
     }
 
-    /// Joins states with what they turn into by themselves: those whose only move is silent, and those that silent moves lead
-    /// around in a circle.
-    fn without_waiting(self) -> Self {
+    /// τ-compression: merges each state whose only move is silent with the target of that move, and the states of a silent
+    /// cycle with each other.
+    fn tau_compressed(self) -> Self {
         let mut target: Vec<u32> = (0..self.count as u32).collect();
         for (state, moves) in self.out.iter().enumerate() {
             if let [(Label::Silent, to)] = moves[..]
@@ -115,7 +123,7 @@ impl Quotient {
         for state in 0..self.count {
             let mut path = Vec::new();
             let mut at = state;
-            // Stop at a state that is known, that stays, or that this walk has met: a circle.
+            // Stop at a state that is known, that stays, or that this walk has met: a silent cycle.
             while block[at] == u32::MAX && target[at] as usize != at && !path.contains(&at) && path.len() < 64 {
                 path.push(at);
                 at = target[at] as usize;
@@ -142,7 +150,7 @@ impl Quotient {
         }
         let class_of = self.class_of.iter().map(|&class| block[class as usize]).collect();
         let mut quotient = Self { class_of, count, observation, out };
-        quotient.tidy();
+        quotient.drop_idle_moves();
         quotient
     }
 

@@ -112,7 +112,7 @@ impl<T: TransitionSystem> DepthFirst<'_, T> {
         });
         self.transitions += emitted;
         self.pending[first..].reverse();
-        if emitted == 0 { self.system.stuck(state) } else { None }
+        if emitted == 0 { self.system.deadlock_goal(state) } else { None }
     }
 
     /// The budget of states is used up: if all that is pending was visited before, the search was complete.
