@@ -8,6 +8,7 @@ mod display;
 mod expr;
 pub mod flow;
 mod ids;
+mod instruction;
 mod interrupt;
 mod lint;
 mod program;

@@ -2,7 +2,9 @@
 //!
 //! It reads no files, prints nothing and never exits.
 
+mod attack;
 pub mod check;
+mod explicit;
 pub mod fences;
 pub mod outcomes;
 pub mod prob;

@@ -10,10 +10,11 @@ mod portfolio;
 
 use std::time::Duration;
 
-use weir_ir::{Diagnostic, EdgeId, Instruction, Program, PropertyKind};
+use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind};
 use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 
-use crate::reach::{self, Coverage, Engine, Report, Statistics, refuse};
+use crate::reach::{self, Coverage, Engine, Report, Statistics};
+use crate::semantics::refuse;
 use crate::{Failure, Limit, Session, Verdict};
 use portfolio::run_portfolio;
 
@@ -173,7 +174,9 @@ fn attempt(program: &Program, member: Member, goals: &[Goal], session: &Session)
     let mut goals = if goals.is_empty() { reach::all_goals(program) } else { goals.to_vec() };
     let mut most_states = None;
     if member == Member::Sc {
-        if locks(program) {
+        // With locks, a deadlock without store buffers need not be one with them: a store that waits for the lock can be
+        // buffered.
+        if program.uses_lock() {
             goals.retain(|goal| !is_deadlock(program, *goal));
         }
         if goals.is_empty() {
@@ -191,13 +194,6 @@ fn attempt(program: &Program, member: Member, goals: &[Goal], session: &Session)
     Ok(report)
 }
 
-/// Whether some thread takes the lock. Then a deadlock without store buffers need not be one with them: a store that waits
-/// for the lock can be buffered.
-fn locks(program: &Program) -> bool {
-    let locks = |edge: &weir_ir::Edge| edge.instruction == Instruction::Lock;
-    program.threads.iter().any(|thread| thread.body.edges().iter().any(locks))
-}
-
 fn is_deadlock(program: &Program, goal: Goal) -> bool {
     matches!(goal, Goal::Property(property)
         if program.properties[property.index()].kind == PropertyKind::ForbidDeadlock)
@@ -205,9 +201,7 @@ fn is_deadlock(program: &Program, goal: Goal) -> bool {
 
 /// The same run with store buffers, each store flushed immediately.
 fn with_buffers(program: &Program, checked: &Checked) -> Result<Checked, Failure> {
-    let stores = |step: &Step, edge: EdgeId| {
-        matches!(program.body(step.thread).edge(edge).instruction, Instruction::Store { .. })
-    };
+    let stores = |step: &Step, edge: EdgeId| program.body(step.thread).edge(edge).instruction.is_store();
     let mut steps = Vec::new();
     for step in &checked.run().steps {
         steps.push(*step);

@@ -87,9 +87,7 @@ fn a_search_without_buffers_has_a_limit_of_its_own_and_its_runs_get_flushes() {
     assert_eq!(run.model, Model::Tso);
     let flushes = run.steps.iter().filter(|step| step.action == Action::Flush).count();
     let stores = run.steps.iter().filter(|step| match step.action {
-        Action::Execute { edge, .. } => {
-            matches!(program.body(step.thread).edge(edge).instruction, Instruction::Store { .. })
-        }
+        Action::Execute { edge, .. } => program.body(step.thread).edge(edge).instruction.is_store(),
         Action::Flush => false,
     });
     assert_eq!(flushes, stores.count());

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{EdgeId, Instruction, Program, ThreadId};
+use weir_ir::{EdgeId, Program, ThreadId};
 use weir_witness::{Action, Checked, Run, Step};
 
 use crate::robust::ThreadEdge;
@@ -39,7 +39,7 @@ pub(super) fn stopped_after(program: &Program, checked: &Checked, counts: &[usiz
 }
 
 fn is_store(program: &Program, thread: ThreadId, edge: EdgeId) -> bool {
-    matches!(program.body(thread).edge(edge).instruction, Instruction::Store { .. })
+    program.body(thread).edge(edge).instruction.is_store()
 }
 
 /// A run to the same goal in which stores wait for less long, where that is easy to have: the fewer wait, the more the run says.

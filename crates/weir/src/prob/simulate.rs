@@ -128,7 +128,7 @@ impl Visitor for Runs<'_> {
             }
         };
         std::thread::scope(|scope| {
-            let workers = self.simulation.jobs.get().min(crate::reach::MOST_WORKERS) - 1;
+            let workers = self.simulation.jobs.get().min(crate::search::MOST_WORKERS) - 1;
             for _ in 0..workers {
                 scope.spawn(work);
             }

@@ -27,20 +27,20 @@ use std::time::Duration;
 use weir_ir::Program;
 use weir_witness::Checked;
 
-pub(crate) use attacks::drains;
-pub use attacks::{Attack, Attacks};
+pub use crate::attack::{Attack, Attacks, ThreadEdge};
 pub(crate) use covered::{Covered, Effect};
-pub(crate) use monitor::Kind;
 pub(crate) use question::Question;
-pub use question::ThreadEdge;
 pub use race::Race;
 pub use races::{RaceReport, triangular_races};
 pub(crate) use run::Attempt;
 
-use crate::reach::{Coverage, Statistics, coverage, refuse};
 use crate::search::{Found, Outcome, breadth_first};
 use crate::semantics::StepCode;
-use crate::semantics::compile::{Compiled, Purpose, compile, present};
+use crate::semantics::compile::{Compiled, Purpose, compile};
+use crate::semantics::coverage::coverage;
+use crate::semantics::refuse;
+use crate::semantics::size::{MOST_WORDS, with_state_size};
+use crate::verdict::{Coverage, Statistics};
 use crate::{Failure, Limit, Session, Verdict};
 use monitor::Monitor;
 use question::Plans;
@@ -99,7 +99,7 @@ impl Report {
 /// # Errors
 /// The limit that was reached.
 pub fn attacks(program: &Program, session: &Session) -> Result<Attacks, Limit> {
-    attacks::enumerate(program, &present(program).collect::<Vec<_>>(), session)
+    attacks::enumerate(program, &program.running_threads().collect::<Vec<_>>(), session)
 }
 
 /// Checks whether `program` is robust.
@@ -165,8 +165,7 @@ impl Checker {
         // What properties observe need not be kept.
         let bare = Program { properties: Vec::new(), ..program.clone() };
         let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[] };
-        let compiled =
-            compile(&bare, purpose, refuse::MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
+        let compiled = compile(&bare, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
         Ok(Self { program: bare, compiled })
     }
 
@@ -213,13 +212,8 @@ impl Checker {
 
     fn search(&self, question: &Question, options: &Options, session: &Session) -> Outcome {
         let plans = Plans::new(&self.program, &self.compiled, question);
-        let (machine, jobs) = (&self.compiled.machine, options.jobs.get().min(crate::reach::MOST_WORKERS));
-        match machine.layout.words {
-            0..=1 => breadth_first(&Monitor::<1>::new(machine, &plans), session, jobs),
-            2 => breadth_first(&Monitor::<2>::new(machine, &plans), session, jobs),
-            3..=8 => breadth_first(&Monitor::<8>::new(machine, &plans), session, jobs),
-            _ => breadth_first(&Monitor::<{ refuse::MOST_WORDS }>::new(machine, &plans), session, jobs),
-        }
+        let (machine, jobs) = (&self.compiled.machine, options.jobs.get().min(crate::search::MOST_WORKERS));
+        with_state_size!(machine.layout.words, N => breadth_first(&Monitor::<N>::new(machine, &plans), session, jobs))
     }
 
     /// What runs under SC execute, if exploring them takes few states. A program that cannot move is robust for the
@@ -232,14 +226,7 @@ impl Checker {
     }
 
     fn statistics(&self, outcome: &Outcome) -> Statistics {
-        Statistics {
-            states: outcome.states,
-            transitions: outcome.transitions,
-            depth: outcome.depth,
-            state_bytes: (self.compiled.machine.layout.words * size_of::<u64>()) as u64,
-            stored_bytes: outcome.stored_bytes,
-            elapsed: outcome.elapsed,
-        }
+        outcome.statistics(self.compiled.machine.layout.words)
     }
 
     fn attempt(&self, steps: &[StepCode]) -> Attempt {

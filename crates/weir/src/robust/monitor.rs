@@ -22,21 +22,11 @@ use super::covered::{NOTHING_YET, OFF};
 use super::memory::{Delaying, Memory, Path};
 use super::overlay::{Overlay, memory, remember};
 use super::question::{Plan, Plans};
+use crate::attack::AttackStep;
 use crate::semantics::machine::{EdgeCode, Machine, Operation, System};
 use crate::semantics::sc::Sc;
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
-
-/// What one step of the monitored program is, beside which edge it takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// A step of the program.
-    Ordinary,
-    /// The attacker takes its first delayed store.
-    Begin,
-    /// The attacker takes the attack's load.
-    Halt,
-}
 
 /// The monitored program.
 pub(super) struct Monitor<'a, const N: usize> {
@@ -49,11 +39,11 @@ pub(super) struct Monitor<'a, const N: usize> {
 }
 
 /// A step of the program with what is special about it, as one number.
-pub(super) fn encode(machine: &Machine, step: StepCode, kind: Kind) -> StepCode {
+pub(super) fn encode(machine: &Machine, step: StepCode, kind: AttackStep) -> StepCode {
     let offset = match kind {
-        Kind::Ordinary => 0,
-        Kind::Begin => 1,
-        Kind::Halt => 2,
+        AttackStep::Ordinary => 0,
+        AttackStep::Begin => 1,
+        AttackStep::Halt => 2,
     };
     StepCode { number: step.number + offset * machine.edge_count, ..step }
 }
@@ -69,16 +59,16 @@ impl<'a, const N: usize> Monitor<'a, N> {
     }
 
     /// The step of the program, and what is special about it.
-    pub(super) fn decode(machine: &Machine, step: StepCode) -> (StepCode, Kind) {
+    pub(super) fn decode(machine: &Machine, step: StepCode) -> (StepCode, AttackStep) {
         let kind = match step.number / machine.edge_count.max(1) {
-            0 => Kind::Ordinary,
-            1 => Kind::Begin,
-            _ => Kind::Halt,
+            0 => AttackStep::Ordinary,
+            1 => AttackStep::Begin,
+            _ => AttackStep::Halt,
         };
         (StepCode { number: step.number % machine.edge_count.max(1), ..step }, kind)
     }
 
-    fn encode(&self, edge: &EdgeCode, kind: Kind) -> StepCode {
+    fn encode(&self, edge: &EdgeCode, kind: AttackStep) -> StepCode {
         encode(self.machine, StepCode { number: edge.number, choice: 0 }, kind)
     }
 
@@ -155,7 +145,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
             let mark = self.plan(thread).mark_after(NOTHING_YET, self.local(thread, edge));
             let row = Delaying::begin(thread, edge.number, mark, (machine.address(target), value));
             remember(machine, &mut next, &row);
-            emit(self.encode(edge, Kind::Begin), next);
+            emit(self.encode(edge, AttackStep::Begin), next);
         }
     }
 
@@ -239,7 +229,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
             if plan.asks_for(delaying.store - first, edge.number - first) && mark == OFF {
                 let mut halted = self.plan(attacker).forget.apply(from);
                 remember(machine, &mut halted, &delaying.onto_path(loaded));
-                if !emit(self.encode(edge, Kind::Halt), halted) {
+                if !emit(self.encode(edge, AttackStep::Halt), halted) {
                     return false;
                 }
             }

@@ -9,26 +9,9 @@
 
 use weir_ir::{Body, Instruction};
 
-/// Whether the step is invisible to all other threads, also as to when it happens, under SC.
-fn is_local(instruction: &Instruction) -> bool {
-    match instruction {
-        Instruction::Skip
-        | Instruction::Assign { .. }
-        | Instruction::Assume(_)
-        | Instruction::Assert(_)
-        | Instruction::Havoc { .. }
-        | Instruction::Terminate
-        | Instruction::Fence => true,
-        Instruction::Load { .. }
-        | Instruction::Snapshot(_)
-        | Instruction::Store { .. }
-        | Instruction::ReadModifyWrite { .. }
-        | Instruction::Lock
-        | Instruction::Unlock
-        | Instruction::Call { .. }
-        | Instruction::Return(_)
-        | Instruction::Spawn(_) => false,
-    }
+/// Whether the step is invisible to all other threads under SC, where a fence does nothing.
+fn is_invisible(instruction: &Instruction) -> bool {
+    instruction.is_local() || *instruction == Instruction::Fence
 }
 
 /// For each location of the body, whether the steps of a thread there are an ample set.
@@ -37,7 +20,7 @@ pub(super) fn ample_locations(body: &Body) -> Vec<bool> {
         .location_ids()
         .map(|loc| {
             let mut edges = body.edges_from(loc);
-            edges.len() > 0 && edges.all(|(_, edge)| is_local(&edge.instruction))
+            edges.len() > 0 && edges.all(|(_, edge)| is_invisible(&edge.instruction))
         })
         .collect();
     // The cycle proviso: a topological sort leaves out the locations that are on a cycle or lead into one.

@@ -5,14 +5,11 @@ use std::sync::Arc;
 
 use weir_ir::{Body, EdgeId, Program, ThreadId};
 
-use super::attacks::{Attack, drains};
 use super::covered::{Covered, Mark, OFF};
 use super::partial_order::ample_locations;
+use crate::attack::{Attack, ThreadEdge};
 use crate::semantics::compile::Compiled;
 use crate::semantics::state::Patch;
-
-/// A step of a thread: an edge of its body.
-pub type ThreadEdge = (ThreadId, EdgeId);
 
 /// Is one of these attacks feasible, if there were fences after these steps? Only ways from store to load count that are not covered.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +57,7 @@ impl Flow {
     fn new(body: &Body, loads: &BTreeSet<EdgeId>, fenced: impl Fn(EdgeId) -> bool) -> Self {
         let edges = body.edges().iter().enumerate();
         let passable: Vec<bool> =
-            edges.map(|(index, edge)| !drains(&edge.instruction) && !fenced(EdgeId::new(index))).collect();
+            edges.map(|(index, edge)| !edge.instruction.drains() && !fenced(EdgeId::new(index))).collect();
         let mut incoming = vec![Vec::new(); body.locations.len()];
         for (edge, _) in body.edges().iter().zip(&passable).filter(|(_, passable)| **passable) {
             incoming[edge.to.index()].push(edge.from);

@@ -11,6 +11,7 @@ use weir_witness::{Action, replay};
 use super::run::delaying;
 use super::*;
 use crate::Limits;
+use crate::attack::AttackStep;
 
 const LIMITS: Bounds = Bounds { instructions: 24, ways: 8_000 };
 
@@ -137,7 +138,7 @@ fn as_many_stores_are_delayed_as_the_run_allows() {
 
 /// Whether the run replays with the last store before the first delayed one delayed as well.
 fn can_begin_earlier(program: &Program, attempt: &Attempt, may_wait: impl Fn(EdgeId) -> bool) -> bool {
-    let begin = attempt.steps.iter().position(|(_, kind)| *kind == Kind::Begin).expect("a beginning");
+    let begin = attempt.steps.iter().position(|(_, kind)| *kind == AttackStep::Begin).expect("a beginning");
     let thread = attempt.steps[begin].0.thread;
     for at in (0..begin).rev().filter(|&at| attempt.steps[at].0.thread == thread) {
         let Action::Execute { edge, .. } = attempt.steps[at].0.action else { return false };
@@ -145,13 +146,13 @@ fn can_begin_earlier(program: &Program, attempt: &Attempt, may_wait: impl Fn(Edg
             _ if !may_wait(edge) => return false,
             Instruction::Store { .. } => {
                 let mut steps = attempt.steps.clone();
-                steps[begin].1 = Kind::Ordinary;
-                steps[at].1 = Kind::Begin;
+                steps[begin].1 = AttackStep::Ordinary;
+                steps[at].1 = AttackStep::Begin;
                 let (mut run, flushes) = delaying(program, &steps);
                 run.steps.extend(flushes);
                 return replay(program, &run).is_ok();
             }
-            instruction if drains(instruction) => return false,
+            instruction if instruction.drains() => return false,
             _ => {}
         }
     }

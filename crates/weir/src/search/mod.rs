@@ -9,6 +9,7 @@ mod pages;
 mod rebuild;
 mod store;
 
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -16,10 +17,29 @@ use weir_witness::Goal;
 
 use crate::semantics::{StepCode, TransitionSystem};
 use crate::session::Progress;
+use crate::verdict::Statistics;
 use crate::{Limit, Session};
 
 pub(crate) use bfs::breadth_first;
 pub(crate) use dfs::depth_first;
+
+/// The order in which states are visited.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Search {
+    /// Breadth-first: finds a shortest run; uses all workers.
+    #[default]
+    BreadthFirst,
+    /// Depth-first: goes deep early; one worker, whatever the number of jobs.
+    DepthFirst,
+}
+
+/// Searches in this order, with this number of workers.
+pub(crate) fn run<T: TransitionSystem>(system: &T, search: Search, jobs: NonZeroUsize, session: &Session) -> Outcome {
+    match search {
+        Search::BreadthFirst => breadth_first(system, session, jobs.get().min(MOST_WORKERS)),
+        Search::DepthFirst => depth_first(system, session),
+    }
+}
 
 /// What a search found.
 #[derive(Clone, Debug)]
@@ -43,6 +63,23 @@ pub(crate) struct Outcome {
     /// For each step number, whether it was taken.
     pub(crate) taken: Vec<bool>,
     pub(crate) elapsed: Duration,
+}
+
+/// The maximum number of workers: each keeps batches for every other one.
+pub(crate) const MOST_WORKERS: usize = 256;
+
+impl Outcome {
+    /// The statistics of the search, given the words of a state.
+    pub(crate) fn statistics(&self, words: usize) -> Statistics {
+        Statistics {
+            states: self.states,
+            transitions: self.transitions,
+            depth: self.depth,
+            state_bytes: (words * size_of::<u64>()) as u64,
+            stored_bytes: self.stored_bytes,
+            elapsed: self.elapsed,
+        }
+    }
 }
 
 /// State shared by all workers of one search.

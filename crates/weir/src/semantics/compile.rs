@@ -78,7 +78,7 @@ impl Compiled {
 /// How many words a state would take, if that is more than `most_words`.
 pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, most_words: usize) -> Result<Compiled, usize> {
     let ranges = Ranges::of(program);
-    let threads: Vec<ThreadId> = present(program).collect();
+    let threads: Vec<ThreadId> = program.running_threads().collect();
     let plans: Vec<Plan> = threads.iter().map(|&thread| Plan::new(program, thread, &ranges, purpose)).collect();
     let requirements = requirements(program, &threads, &plans, &ranges, purpose);
     let mut layout = Layout::new(program, &ranges, &requirements, Undeclared::Fields);
@@ -109,11 +109,6 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, most_words: usize
         layout,
     };
     Ok(Compiled { machine, threads, plans })
-}
-
-/// The threads that run from the start.
-pub(crate) fn present(program: &Program) -> impl Iterator<Item = ThreadId> {
-    program.running_threads()
 }
 
 /// Which registers of a thread are kept where.
@@ -149,10 +144,10 @@ fn requirements(
     let mut requirements = Requirements { monitor: purpose.monitored, ..Requirements::default() };
     for (&thread, plan) in threads.iter().zip(plans) {
         let body = program.body(thread);
-        let stores = body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Store { .. }));
+        let stores = body.edges().iter().any(|edge| edge.instruction.is_store());
         requirements.threads.push((body.locations.len(), plan.slots.widths.clone()));
         requirements.buffers.push(purpose.buffered && stores);
-        requirements.lock |= body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Lock));
+        requirements.lock |= body.takes_lock();
         let edges = (0..body.edges().len()).map(EdgeId::new);
         requirements.addresses.extend(edges.flat_map(|edge| ranges.addresses_of(thread, edge)));
     }

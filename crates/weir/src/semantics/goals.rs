@@ -4,11 +4,18 @@
 //! Deadlock is judged where nothing can move, so that a thread that waits for ever inside the global
 //! lock while others cannot flush counts too.
 
-use weir_ir::Value;
+use weir_ir::{Program, PropertyId, Value};
 use weir_witness::Goal;
 
 use super::code::Code;
 use super::state::{Packed, ZeroTest};
+
+/// All goals of a program, in order of preference.
+pub fn all_goals(program: &Program) -> Vec<Goal> {
+    let properties = (0..program.properties.len()).map(|property| Goal::Property(PropertyId::new(property)));
+    let asserting = program.running_threads().filter(|&thread| program.body(thread).failed.is_some());
+    properties.chain(asserting.map(Goal::Assertion)).collect()
+}
 
 /// The goals of a search.
 #[derive(Clone, Debug, Default)]

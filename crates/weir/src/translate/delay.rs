@@ -34,7 +34,7 @@ use weir_ir::{
 pub(crate) use self::unroll::{is_cyclic, unroll};
 use self::weaver::Weaver;
 use crate::Failure;
-use crate::robust::{Attack, drains};
+use crate::attack::Attack;
 
 /// A path in one thread, from a store to a load that it is delayed past.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -82,7 +82,7 @@ impl Extended {
     pub(crate) fn new(program: &Program) -> Self {
         let plain = |(index, edge): (usize, &weir_ir::Edge)| Origin {
             execute: Some(EdgeId::new(index)),
-            flush: matches!(edge.instruction, Instruction::Store { .. }),
+            flush: edge.instruction.is_store(),
             note: Note::Nothing,
         };
         let origins = program.threads.iter().map(|thread| thread.body.edges().iter().enumerate().map(plain).collect());
@@ -196,7 +196,7 @@ pub fn shortest_path(program: &Program, attack: Attack) -> Option<DelayPath> {
     came_by[start.index()] = Some(attack.store);
     while let Some(loc) = work.pop_front().filter(|&loc| loc != goal) {
         for (id, edge) in body.edges_from(loc) {
-            let passes = !drains(&edge.instruction) && !leaves(&edge.instruction);
+            let passes = !edge.instruction.drains() && !edge.instruction.leaves_body();
             if passes && came_by[edge.to.index()].is_none() {
                 came_by[edge.to.index()] = Some(id);
                 work.push_back(edge.to);
@@ -223,9 +223,9 @@ fn check(program: &Program, path: &DelayPath) -> Result<(), Failure> {
     let body = program.body(path.thread);
     let at = |edge: &EdgeId| body.edge(*edge);
     let is_joined = path.edges.windows(2).all(|pair| at(&pair[0]).to == at(&pair[1]).from);
-    let begins = path.edges.first().is_some_and(|edge| matches!(at(edge).instruction, Instruction::Store { .. }));
+    let begins = path.edges.first().is_some_and(|edge| at(edge).instruction.is_store());
     let ends = path.edges.last().is_some_and(|edge| matches!(at(edge).instruction, Instruction::Load { .. }));
-    let obstacle = path.edges.iter().map(at).find(|edge| drains(&edge.instruction) || leaves(&edge.instruction));
+    let obstacle = path.edges.iter().map(at).find(|edge| edge.instruction.drains() || edge.instruction.leaves_body());
     if let Some(edge) = path.edges.iter().map(at).find(|edge| matches!(edge.instruction, Instruction::Snapshot(_))) {
         let what = "`lazy` cannot delay stores past a snapshot of several cells";
         let help = "use another engine, or load the cells one at a time";
@@ -241,12 +241,4 @@ fn check(program: &Program, path: &DelayPath) -> Result<(), Failure> {
     };
     let help = "a path starts with a store, ends with a load, and contains no fence, read-modify-write, lock or unlock";
     Err(Failure::Refused(Box::new(Diagnostic::error("no-path", what, span).help(help))))
-}
-
-/// Whether the instruction leaves the body, so that nothing of it can follow.
-fn leaves(instruction: &Instruction) -> bool {
-    matches!(
-        instruction,
-        Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) | Instruction::Terminate
-    )
 }

@@ -29,22 +29,21 @@ mod space;
 mod writer;
 
 use weir_ir::{
-    BinaryOp, Diagnostic, EdgeId, Expr, Instruction, Program, Property, PropertyKind, Shared, Span, StateAtom,
-    ThreadId, Value, validate,
+    BinaryOp, Diagnostic, EdgeId, Expr, Program, Property, PropertyKind, Shared, Span, StateAtom, ThreadId, Value,
+    validate,
 };
 
 use self::space::Space;
 use self::writer::Writer;
 use crate::Failure;
-use crate::reach::refuse;
-use crate::robust::{Attack, Kind};
-use crate::semantics::compile::present;
+use crate::attack::{Attack, AttackStep};
+use crate::semantics::refuse;
 
 /// What a step of the instrumented program does in the original one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Origin {
     pub(crate) edge: EdgeId,
-    pub(crate) kind: Kind,
+    pub(crate) kind: AttackStep,
 }
 
 /// An instrumented program.
@@ -125,7 +124,7 @@ const MOST_LOCKERS: usize = 30;
 fn instrument_for(program: &Program, attacks: &[Attack], choose: bool) -> Result<Instrumented, Failure> {
     refuse::unsupported(program)?;
     let space = Space::new(program)?;
-    let lockers: Vec<ThreadId> = present(program).filter(|&thread| locks(program, thread)).collect();
+    let lockers: Vec<ThreadId> = program.running_threads().filter(|&thread| locks(program, thread)).collect();
     if let Some(&thread) = lockers.get(MOST_LOCKERS) {
         return Err(too_many_lockers(program, thread));
     }
@@ -141,7 +140,7 @@ fn instrument_for(program: &Program, attacks: &[Attack], choose: bool) -> Result
         ..Program::default()
     };
     let mut origins = vec![Vec::new(); program.threads.len()];
-    for thread in present(program) {
+    for thread in program.running_threads() {
         let (body, origin) = Writer::thread(&context, thread);
         made.threads[thread.index()].body = body;
         origins[thread.index()] = origin;
@@ -153,7 +152,7 @@ fn instrument_for(program: &Program, attacks: &[Attack], choose: bool) -> Result
 }
 
 fn locks(program: &Program, thread: ThreadId) -> bool {
-    program.body(thread).edges().iter().any(|edge| matches!(edge.instruction, Instruction::Lock))
+    program.body(thread).takes_lock()
 }
 
 fn too_many_lockers(program: &Program, thread: ThreadId) -> Failure {

@@ -11,7 +11,6 @@ use weir_ir::{Address, Body, EdgeId, Instruction, LocId, Program, RegExpr, RegId
 
 use crate::Limit;
 use crate::Session;
-use crate::semantics::compile::present;
 
 /// More states of single threads than this are not tried.
 const MOST_STATES: usize = 400_000;
@@ -148,7 +147,7 @@ pub(super) enum Symmetry {
 
 /// Builds the local state graphs of all threads.
 pub(super) fn build(program: &Program, symmetry: Symmetry, session: &Session) -> Result<LocalGraphs, GraphError> {
-    let threads: Vec<ThreadId> = present(program).collect();
+    let threads: Vec<ThreadId> = program.running_threads().collect();
     let mut models: Vec<ThreadId> = Vec::new();
     let mut group_of = Vec::new();
     let mut observed: Vec<RegisterSet> = Vec::new();

@@ -4,7 +4,7 @@
 //! may still read. A store writes memory at once; a thread may lag behind. The same drained states are reachable ("A
 //! Load-Buffer Semantics for Total Store Ordering", Abdulla, Atig, Bouajjani and Ngo, 2018). With this semantics, TSO is a
 //! well-structured transition system: configurations have a well-quasi-order, and larger ones can do whatever smaller ones
-//! can. So [backward coverability](crate::wsts) decides reachability: it computes the minimal basis of all configurations
+//! can. So [backward coverability](search) decides reachability: it computes the minimal basis of all configurations
 //! from which a goal can be reached, and saturation is guaranteed.
 //!
 //! Direction of error: none. `Holds` means that the initial configuration is not in the upward closure of that basis; a
@@ -25,7 +25,8 @@ use std::time::Duration;
 use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind};
 use weir_witness::{BackwardProof, Checked, Goal};
 
-use super::{Coverage, Options, Report, Statistics, refuse};
+use super::{Coverage, Options, Report, Statistics};
+use crate::semantics::refuse;
 use crate::{Failure, Limit, Session, Verdict};
 pub(crate) use backwards::{Backwards, Drained, Region};
 use bisimulation::{Automaton, bisimulation_quotient};

@@ -14,11 +14,11 @@ mod oracle;
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Diagnostic, Instruction, Program, PropertyKind, ThreadId};
+use weir_ir::{Diagnostic, Program, PropertyKind, ThreadId};
 use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 
-use super::{Coverage, Engine, Options, Report, Search, Statistics, explicit, goals, refuse};
-use crate::semantics::compile::present;
+use super::{Coverage, Engine, Options, Report, Search, Statistics, explicit, goals};
+use crate::semantics::refuse;
 use crate::translate::delay::{DelayPath, Extended};
 use crate::{Failure, Limit, Session, Verdict};
 
@@ -97,10 +97,7 @@ impl Lazy<'_> {
     /// back can be one under SC and none under TSO, and the other way round.
     fn refuse_deadlocks(&self) -> Result<(), Failure> {
         let Some(span) = self.deadlock_goal() else { return Ok(()) };
-        let locks = |thread: ThreadId| {
-            self.program.body(thread).edges().iter().any(|edge| matches!(edge.instruction, Instruction::Lock))
-        };
-        if !present(self.program).any(locks) {
+        if !self.program.uses_lock() {
             return Ok(());
         }
         let what = "`lazy` cannot decide deadlocks in a program that uses the lock";
@@ -182,7 +179,7 @@ fn under_tso(extended: &Extended, run: &Run) -> Run {
 fn mapped_coverage(program: &Program, extended: &Extended, seen: &Coverage) -> Coverage {
     let unexecuted: BTreeSet<_> = seen.unexecuted.iter().copied().collect();
     let mut executed = BTreeSet::new();
-    for thread in present(program) {
+    for thread in program.running_threads() {
         for (index, origin) in extended.origins[thread.index()].iter().enumerate() {
             if !unexecuted.contains(&(thread, weir_ir::EdgeId::new(index))) {
                 executed.extend(origin.execute.map(|edge| (thread, edge)));
@@ -190,7 +187,7 @@ fn mapped_coverage(program: &Program, extended: &Extended, seen: &Coverage) -> C
         }
     }
     let edges = |thread: ThreadId| (0..program.body(thread).edges().len()).map(weir_ir::EdgeId::new);
-    let all = present(program).flat_map(|thread| edges(thread).map(move |edge| (thread, edge)));
+    let all = program.running_threads().flat_map(|thread| edges(thread).map(move |edge| (thread, edge)));
     let is_immobile =
         |thread: &ThreadId| edges(*thread).len() > 0 && !edges(*thread).any(|edge| executed.contains(&(*thread, edge)));
     let original = |&(thread, edge): &(ThreadId, weir_ir::EdgeId)| {
@@ -199,7 +196,7 @@ fn mapped_coverage(program: &Program, extended: &Extended, seen: &Coverage) -> C
     let out_of_range: BTreeSet<_> = seen.out_of_range.iter().filter_map(original).collect();
     Coverage {
         unexecuted: all.filter(|edge| !executed.contains(edge)).collect(),
-        immobile: present(program).filter(is_immobile).collect(),
+        immobile: program.running_threads().filter(is_immobile).collect(),
         out_of_range: out_of_range.into_iter().collect(),
         approximate: false,
     }

@@ -78,11 +78,8 @@ fn layered(body: &Body, back: &[bool], count: usize) -> (Body, Vec<Origin>) {
                 edges.push((stay, Origin::default()));
                 continue;
             }
-            let origin = Origin {
-                execute: Some(EdgeId::new(index)),
-                flush: matches!(edge.instruction, Instruction::Store { .. }),
-                note: Note::Nothing,
-            };
+            let origin =
+                Origin { execute: Some(EdgeId::new(index)), flush: edge.instruction.is_store(), note: Note::Nothing };
             let to = at(edge.to, layer + usize::from(back[index]));
             edges.push((Edge { from: at(edge.from, layer), to, ..edge.clone() }, origin));
         }

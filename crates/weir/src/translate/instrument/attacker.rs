@@ -5,7 +5,7 @@ use weir_ir::{Edge, EdgeId, Expr, Instruction, LocId, RegExpr, RegId, Rmw, Unary
 use super::LOADED;
 use super::space::{DELAYED, LEVEL, WAITS};
 use super::writer::{Copy, Deed, Writer};
-use crate::robust::{Kind, drains};
+use crate::attack::AttackStep;
 
 impl Writer<'_> {
     /// From the original code into the attack, if the edge is the store of one: (1) of the figure.
@@ -16,7 +16,7 @@ impl Writer<'_> {
             return;
         }
         let mut deeds = self.become_attacker();
-        deeds.extend(self.delay(id, address, value, Kind::Begin));
+        deeds.extend(self.delay(id, address, value, AttackStep::Begin));
         deeds.push((Instruction::Assign { register: self.target, value: address.clone() }, None));
         self.chain((Copy::Original, edge.from), (Copy::Delaying, edge.to), edge.span, deeds);
     }
@@ -30,7 +30,7 @@ impl Writer<'_> {
     }
 
     /// A store that nobody else sees: (3) of the figure. The value goes first: if it is out of range, that blocks.
-    fn delay(&self, id: EdgeId, address: &RegExpr, value: &RegExpr, kind: Kind) -> [Deed; 2] {
+    fn delay(&self, id: EdgeId, address: &RegExpr, value: &RegExpr, kind: AttackStep) -> [Deed; 2] {
         let beside = |which| self.context.space.beside_computed(address, which);
         let store = Instruction::Store { address: beside(DELAYED), value: value.clone() };
         let waits = Instruction::Store { address: beside(WAITS), value: Expr::Const(1) };
@@ -46,11 +46,11 @@ impl Writer<'_> {
             return self.delayed_snapshot(id, edge, loads, leads);
         }
         // What needs an empty buffer ends the attack; so does what leads nowhere.
-        if drains(&edge.instruction) || !leads[edge.to.index()] {
+        if edge.instruction.drains() || !leads[edge.to.index()] {
             return;
         }
         let deeds = match &edge.instruction {
-            Instruction::Store { address, value } => self.delay(id, address, value, Kind::Ordinary).to_vec(),
+            Instruction::Store { address, value } => self.delay(id, address, value, AttackStep::Ordinary).to_vec(),
             _ => vec![self.ordinary(id, edge)],
         };
         self.chain((Copy::Delaying, edge.from), (Copy::Delaying, edge.to), edge.span, deeds);
@@ -70,13 +70,14 @@ impl Writer<'_> {
             let to = self.at(Copy::Delaying, edge.to);
             self.link(from_memory, to, edge.span, [self.ordinary(id, edge)]);
             let own = Instruction::Load { register, address: delayed };
-            let deeds = [(Instruction::Assume(Expr::Leaf(self.level)), None), (own, self.origin(id, Kind::Ordinary))];
+            let deeds =
+                [(Instruction::Assume(Expr::Leaf(self.level)), None), (own, self.origin(id, AttackStep::Ordinary))];
             self.link(looked, to, edge.span, deeds);
         }
         if self.is_attacked(id) {
             let waiting = self.waiting_location(edge);
             let halt = Instruction::Store { address: level, value: Expr::Const(LOADED) };
-            self.link(from_memory, waiting, edge.span, [(halt, self.origin(id, Kind::Halt))]);
+            self.link(from_memory, waiting, edge.span, [(halt, self.origin(id, AttackStep::Halt))]);
         }
     }
 
@@ -98,14 +99,14 @@ impl Writer<'_> {
         self.link(from, looked, edge.span, looks);
         if leads[edge.to.index()] {
             let to = self.at(Copy::Delaying, edge.to);
-            self.link(looked, to, edge.span, [(newest, self.origin(id, Kind::Ordinary))]);
+            self.link(looked, to, edge.span, [(newest, self.origin(id, AttackStep::Ordinary))]);
         }
         if self.is_attacked(id) {
             let waiting = self.waiting_location(edge);
             for (waits, level) in waits.into_iter().zip(levels) {
                 let nothing_waits = Instruction::Assume(Expr::unary(UnaryOp::Not, Expr::Leaf(waits)));
                 let halt = Instruction::Store { address: level, value: Expr::Const(LOADED) };
-                let deeds = [(nothing_waits, None), (halt, self.origin(id, Kind::Halt))];
+                let deeds = [(nothing_waits, None), (halt, self.origin(id, AttackStep::Halt))];
                 self.link(looked, waiting, edge.span, deeds);
             }
         }

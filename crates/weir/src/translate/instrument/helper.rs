@@ -5,7 +5,7 @@ use weir_ir::{BinaryOp, BinaryRmw, Edge, EdgeId, Expr, Instruction, RegExpr, Reg
 use super::space::LEVEL;
 use super::writer::{Copy, Deed, Writer, occurs};
 use super::{LOADED, STORED};
-use crate::robust::Kind;
+use crate::attack::AttackStep;
 
 /// An access to memory, as the path sees it.
 struct Access<'e> {
@@ -163,7 +163,7 @@ impl Writer<'_> {
         let is_known_before = matches!(access.writes, Writes::Never | Writes::Always);
         let mut deeds = Vec::new();
         deeds.extend(test.clone().filter(|_| is_known_before));
-        deeds.push((instruction, self.origin(id, Kind::Ordinary)));
+        deeds.push((instruction, self.origin(id, AttackStep::Ordinary)));
         deeds.extend(test.filter(|_| !is_known_before));
         // A load that comes onto the path finds the level of a store there already.
         if own.is_none() || !matches!(access.writes, Writes::Never) {

@@ -4,7 +4,6 @@ use weir_ir::flow::Ranges;
 use weir_ir::{Address, BinaryOp, Diagnostic, EdgeId, Expr, Program, Range, RegExpr};
 
 use crate::Failure;
-use crate::semantics::compile::present;
 
 /// Which cell beside a cell: how many distances further.
 pub(super) type Beside = Address;
@@ -95,7 +94,7 @@ fn touched(program: &Program) -> Vec<Range> {
         .shared
         .iter()
         .filter_map(|shared| Some(Range { low: shared.addresses().next()?, high: shared.addresses().last()? }));
-    let computed = present(program).flat_map(|thread| {
+    let computed = program.running_threads().flat_map(|thread| {
         let edges = (0..program.body(thread).edges().len()).map(EdgeId::new);
         edges.flat_map(|edge| ranges.addresses_of(thread, edge).to_vec()).collect::<Vec<_>>()
     });
@@ -133,7 +132,8 @@ fn placed(touched: &[Range], distance: Address) -> Option<Vec<Range>> {
 
 fn no_room(program: &Program) -> Failure {
     let ranges = Ranges::of(program);
-    let widest = present(program)
+    let widest = program
+        .running_threads()
         .flat_map(|thread| (0..program.body(thread).edges().len()).map(move |edge| (thread, EdgeId::new(edge))))
         .flat_map(|(thread, edge)| {
             ranges.addresses_of(thread, edge).iter().map(move |range| (range.extent(), thread, edge))

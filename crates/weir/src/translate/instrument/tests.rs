@@ -1,4 +1,4 @@
-use weir_ir::{Expr, Program};
+use weir_ir::{Expr, Instruction, Program};
 use weir_testkit::sketch::{cell, load, program, store, straight};
 
 use super::*;
@@ -31,7 +31,7 @@ fn only_the_attacker_of_one_attack_is_instrumented_as_one() {
     let one = instrument(&program, attacks(&program, &Session::default()).expect("no limit").open[0]).expect("small");
     let halts = |thread: usize| {
         let origins = one.origins[thread].iter().flatten();
-        origins.filter(|origin| origin.kind == Kind::Halt).count()
+        origins.filter(|origin| origin.kind == AttackStep::Halt).count()
     };
     assert_eq!((halts(0), halts(1)), (1, 0));
     let all = instrument_all(&program, &attacks(&program, &Session::default()).expect("no limit").open).expect("small");

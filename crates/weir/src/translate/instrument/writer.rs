@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use weir_ir::{Body, Edge, EdgeId, Instruction, LocId, Location, RegExpr, RegId, Register, Span, ThreadId};
 
 use super::{Context, Origin, fresh};
-use crate::robust::{Kind, drains};
+use crate::attack::AttackStep;
 
 /// The copies of the code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -95,10 +95,10 @@ impl<'a> Writer<'a> {
             Instruction::Assert(condition) => Instruction::Assume(condition.clone()),
             other => other.clone(),
         };
-        (instruction, self.origin(id, Kind::Ordinary))
+        (instruction, self.origin(id, AttackStep::Ordinary))
     }
 
-    pub(super) fn origin(&self, edge: EdgeId, kind: Kind) -> Option<Origin> {
+    pub(super) fn origin(&self, edge: EdgeId, kind: AttackStep) -> Option<Origin> {
         Some(Origin { edge, kind })
     }
 
@@ -155,7 +155,7 @@ impl<'a> Writer<'a> {
         let mut incoming = vec![Vec::new(); self.body.locations.len()];
         let mut work = Vec::new();
         for (id, edge) in (0..).map(EdgeId).zip(self.body.edges()) {
-            if !drains(&edge.instruction) {
+            if !edge.instruction.drains() {
                 incoming[edge.to.index()].push(edge.from);
             }
             if is_attacked(id) && !std::mem::replace(&mut leads[edge.from.index()], true) {

@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 
 use weir_ir::{Diagnostic, Edge, Instruction, Multiplicity, Program, Span, Thread};
 
+use super::size::MOST_WORDS;
 use crate::Failure;
-
-/// The largest state, in words.
-pub(crate) const MOST_WORDS: usize = 256;
 
 /// More places than this are only counted.
 const MOST_PLACES: usize = 10;
