@@ -15,6 +15,7 @@ mod semantics;
 mod session;
 pub mod translate;
 mod verdict;
+mod wsts;
 
 pub use session::{Clock, Limits, MemoryMeter, Progress, ProgressSink, Session};
 pub use verdict::{Failure, Limit, Verdict};

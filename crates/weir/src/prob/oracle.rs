@@ -2,7 +2,7 @@
 //!
 //! The paper needs a complete answer to "can the target be reached from here?" for drained configurations only ("Probabilistic Total Store
 //! Ordering", Lemma 4). One backward search, run to its end, answers it for all of them; a second one tells from which of them those can be reached
-//! that have no target before them any more. Both take no more than [`MOST_STATES`] least configurations; beyond, nothing is said.
+//! that have no target before them any more. Both take no more than [`MOST_STATES`] minimal configurations; beyond, nothing is said.
 
 use weir_ir::LocId;
 use weir_witness::Step;
@@ -13,7 +13,7 @@ use crate::semantics::state::Packed;
 
 use super::model::Model;
 
-/// More least configurations than this are not kept.
+/// The maximum size of a minimal basis.
 const MOST_STATES: u64 = 50_000;
 
 /// Knows what is possible from drained configurations that the program can be in.

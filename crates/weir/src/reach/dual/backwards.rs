@@ -11,9 +11,10 @@ use super::config::{Config, FREE};
 use super::goals::{self, Target};
 use super::local_graph::{Local, LocalGraphs, Symmetry, build};
 use super::predecessors::System;
-use super::search::{Found, Outcome, Search};
+use super::well_structured::{Basis, Search};
 use super::{counterexample, goal_basis, initial, system};
 use crate::Session;
+use crate::wsts::Outcome;
 
 /// A state with empty buffers: for each thread that runs its place and its registers, and what cells hold.
 pub(crate) struct Drained<'a> {
@@ -32,7 +33,7 @@ pub(crate) struct Backwards {
 }
 
 /// Configurations from which something can be reached.
-pub(crate) struct Region(Found);
+pub(crate) struct Region(Basis);
 
 impl Backwards {
     /// Prepares a program with these goals. A thread stops where it meets one of the `ends`, if that is about this thread
@@ -67,17 +68,16 @@ impl Backwards {
 
     fn region(&self, basis: impl Iterator<Item = Config>, session: &Session) -> Option<Region> {
         let mut search = Search::new(&self.system, None);
-        basis.for_each(|config| search.add(config, None));
+        basis.for_each(|config| search.add(config.0, None));
         match search.run(session, self.most_states) {
-            Outcome::Closed => Some(Region(search.found)),
-            Outcome::Reached(_) | Outcome::Stopped(_) => None,
+            Outcome::Saturated => Some(Region(search.basis)),
+            Outcome::Covered(_) | Outcome::Stopped(_) => None,
         }
     }
 
     /// Whether a reachable drained state is in the region. None if the state has something that no run produces.
     pub(crate) fn is_in(&self, region: &Region, state: &Drained<'_>) -> Option<bool> {
-        let shape = &self.system.shape;
-        self.config(state).map(|config| region.0.contains(shape, config.view(shape)))
+        self.config(state).map(|config| region.0.contains(&self.system, &config.0))
     }
 
     /// A run to one of these drained states, or to one that no goal can tell from it; the inner value is none if there is no
@@ -94,12 +94,12 @@ impl Backwards {
 
     fn run_to_any(&self, basis: impl Iterator<Item = Config>, session: &Session) -> Option<Option<Vec<Step>>> {
         let initial = initial(&self.system, &self.local_graphs);
-        let mut search = Search::new(&self.system, Some(&initial));
-        basis.for_each(|config| search.add(config, None));
+        let mut search = Search::new(&self.system, Some(&initial.0));
+        basis.for_each(|config| search.add(config.0, None));
         match search.run(session, self.most_states) {
-            Outcome::Closed => Some(None),
+            Outcome::Saturated => Some(None),
             Outcome::Stopped(_) => None,
-            Outcome::Reached(id) => {
+            Outcome::Covered(id) => {
                 let counterexample = counterexample::reconstruct(&search, id)?;
                 let threads: Vec<usize> = (0..counterexample.thread_at.len()).collect();
                 counterexample.run(&search, &self.local_graphs, &threads).map(Some)
@@ -107,7 +107,8 @@ impl Backwards {
         }
     }
 
-    /// A drained state in the load-buffer view, where it has empty buffers, too. None if it has something that no run makes.
+    /// A drained state in the load-buffer semantics, where its buffers are empty, too. None if it has something that no run
+    /// produces.
     fn config(&self, state: &Drained<'_>) -> Option<Config> {
         let local_graphs = &self.local_graphs;
         let mut locals = Vec::new();

@@ -13,7 +13,8 @@ use weir_witness::{Action, Run, Step};
 use super::config::{Config, Message, View, is_own};
 use super::local_graph::{Graph, Label, LocalGraphs};
 use super::predecessors::{Move, Op};
-use super::search::{Id, Search};
+use super::well_structured::Search;
+use crate::wsts::Id;
 
 /// A run from the initial configuration to the goal, in the load-buffer semantics, and the configuration it ends in.
 pub(super) struct Counterexample {
@@ -55,9 +56,9 @@ pub(super) fn reconstruct(search: &Search<'_>, reached: Id) -> Option<Counterexa
     };
     let mut at = reached;
     loop {
-        let parent = search.found.parents[at as usize];
+        let parent = search.basis.parent(at);
         if parent == at {
-            let root = Config(search.found.row(at).to_vec());
+            let root = Config(search.basis.row(at).to_vec());
             return Some(Counterexample { root, thread_at: reconstruction.thread_at, paths: reconstruction.paths });
         }
         reconstruction.link(at, parent)?;
@@ -79,17 +80,16 @@ impl Reconstruction<'_> {
     /// Follows one step forwards.
     fn link(&mut self, child: Id, parent: Id) -> Option<()> {
         let shape = &self.search.system.shape;
-        let expected = self.search.found.row(child);
+        let expected = self.search.basis.row(child);
         let mut found = None;
-        let view = View::new(self.search.found.row(parent), shape);
+        let view = View::new(self.search.basis.row(parent), shape);
         self.search.system.predecessors(view, &mut |op, raw| {
             if found.is_some() {
                 return;
             }
             let mut normal = raw;
             let mut stripped = Vec::new();
-            normal.strip(shape, |thread, message| stripped.push((thread, message)));
-            let order = normal.sort(shape);
+            let order = self.search.system.normalized(&mut normal, |thread, message| stripped.push((thread, message)));
             if normal.0 == expected {
                 found = Some((op, stripped, order));
             }

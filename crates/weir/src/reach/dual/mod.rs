@@ -4,7 +4,7 @@
 //! may still read. A store writes memory at once; a thread may lag behind. The same drained states are reachable ("A
 //! Load-Buffer Semantics for Total Store Ordering", Abdulla, Atig, Bouajjani and Ngo, 2018). With this semantics, TSO is a
 //! well-structured transition system: configurations have a well-quasi-order, and larger ones can do whatever smaller ones
-//! can. So [backward coverability](search) decides reachability: it computes the minimal basis of all configurations
+//! can. So [backward coverability](crate::wsts) decides reachability: it computes the minimal basis of all configurations
 //! from which a goal can be reached, and saturation is guaranteed.
 //!
 //! Direction of error: none. `Holds` means that the initial configuration is not in the upward closure of that basis; a
@@ -18,7 +18,7 @@ mod goals;
 mod local_graph;
 mod predecessors;
 mod proof;
-mod search;
+mod well_structured;
 
 use std::time::Duration;
 
@@ -27,6 +27,7 @@ use weir_witness::{BackwardProof, Checked, Goal};
 
 use super::{Coverage, Options, Report, Statistics};
 use crate::semantics::refuse;
+use crate::wsts::{Id, Outcome};
 use crate::{Failure, Limit, Session, Verdict};
 pub(crate) use backwards::{Backwards, Drained, Region};
 use bisimulation::{Automaton, bisimulation_quotient};
@@ -34,7 +35,7 @@ use config::{ANY, Config, FREE, Shape};
 use goals::{GoalCover, Target, goal_covers};
 use local_graph::{GraphError, LocalGraphs, Symmetry, build};
 use predecessors::System;
-use search::{Outcome, Search};
+use well_structured::Search;
 
 /// Decides whether a goal can be reached.
 pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
@@ -72,26 +73,26 @@ fn decide(
         Err(limit) => return Ok((stopped(limit, session.since(began)), None)),
     };
     let initial = initial(&system, &local_graphs);
-    let mut search = Search::new(&system, Some(&initial));
+    let mut search = Search::new(&system, Some(&initial.0));
     let basis = match goal_basis(&system, &local_graphs, &targets, session) {
         Ok(basis) => basis.ok_or_else(|| too_many_ways(program, &goals))?,
         Err(limit) => return Ok((stopped(limit, session.since(began)), None)),
     };
     for (_, config) in &basis {
-        search.add(config.clone(), None);
+        search.add(config.0.clone(), None);
     }
     let outcome = search.run(session, session.states_left());
-    session.spend(search.found.len() as u64);
-    let is_proved = matches!(outcome, Outcome::Closed);
+    session.spend(search.basis.len() as u64);
+    let is_proved = matches!(outcome, Outcome::Saturated);
     let verdict = match outcome {
-        Outcome::Closed => Verdict::Holds,
+        Outcome::Saturated => Verdict::Holds,
         Outcome::Stopped(limit) => Verdict::Unknown(limit),
-        Outcome::Reached(id) => Verdict::Violated(Box::new(evidence(program, &search, &local_graphs, &basis, id)?)),
+        Outcome::Covered(id) => Verdict::Violated(Box::new(evidence(program, &search, &local_graphs, &basis, id)?)),
     };
     let statistics = Statistics {
-        states: search.found.len() as u64,
+        states: search.basis.len() as u64,
         transitions: search.steps,
-        stored_bytes: search.found.bytes(),
+        stored_bytes: search.basis.bytes(),
         elapsed: session.since(began),
         ..Statistics::default()
     };
@@ -185,16 +186,14 @@ fn evidence(
     search: &Search<'_>,
     local_graphs: &LocalGraphs,
     basis: &[(Goal, Config)],
-    id: search::Id,
+    id: Id,
 ) -> Result<Checked, Failure> {
     let lost = |what: &str| Failure::Bug(format!("no run can be constructed for a reachable goal: {what}"));
     let counterexample =
         counterexample::reconstruct(search, id).ok_or_else(|| lost("a step cannot be taken forwards"))?;
-    let shape = &search.system.shape;
     let normal = |config: &Config| {
         let mut normal = config.clone();
-        normal.strip(shape, |_, _| ());
-        let order = normal.sort(shape);
+        let order = search.system.normalized(&mut normal, |_, _| ());
         (normal, order)
     };
     let found = basis.iter().find_map(|(goal, config)| {

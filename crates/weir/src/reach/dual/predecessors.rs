@@ -1,4 +1,4 @@
-//! The least configurations from which a given one can be reached in one step of the load-buffer view.
+//! The minimal configurations from which a given one can be covered in one step of the load-buffer semantics.
 //!
 //! Forwards, a store writes memory at once and appends an own message; memory may at any time append what a cell holds to the buffer
 //! of a thread (while nobody else holds the lock); the oldest message may be dropped; a load takes the newest own message to its cell,
@@ -35,7 +35,7 @@ pub(super) struct Move {
     pub(super) left: usize,
 }
 
-/// A program in the load-buffer view.
+/// A program in the load-buffer semantics.
 #[derive(Debug)]
 pub(super) struct System {
     pub(super) shape: Shape,
@@ -75,7 +75,7 @@ impl System {
         &self.automata[self.group_of[thread]]
     }
 
-    /// Calls `emit` for each least predecessor.
+    /// Calls `emit` for each minimal predecessor.
     pub(super) fn predecessors(&self, view: View<'_>, emit: &mut impl FnMut(Op, Config)) {
         for thread in 0..self.shape.threads {
             if self.is_repeated(view, thread) {

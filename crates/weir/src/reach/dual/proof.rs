@@ -5,7 +5,7 @@ use weir_witness::{BackwardProof, Configuration, Goal, LocalState, Message, Thre
 
 use super::config::{ANY, View, is_own};
 use super::local_graph::{Cell, Graph, LocalGraphs, Val};
-use super::search::Search;
+use super::well_structured::Search;
 
 /// The minimal basis of the configurations from which a goal can be reached.
 pub(super) fn proof(search: &Search<'_>, local_graphs: &LocalGraphs, goals: &[Goal]) -> BackwardProof {
@@ -19,7 +19,7 @@ pub(super) fn proof(search: &Search<'_>, local_graphs: &LocalGraphs, goals: &[Go
         classes
     });
     let shape = &search.system.shape;
-    let configurations = search.found.least().map(|row| configuration(search, local_graphs, View::new(row, shape)));
+    let configurations = search.basis.minimal().map(|row| configuration(search, local_graphs, View::new(row, shape)));
     BackwardProof { goals: goals.to_vec(), classes: classes.collect(), configurations: configurations.collect() }
 }
 
