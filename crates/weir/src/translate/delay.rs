@@ -22,8 +22,8 @@ mod chain;
 mod first;
 mod guard;
 mod remembered;
+mod traced;
 mod unroll;
-mod weaver;
 
 use std::collections::VecDeque;
 
@@ -31,8 +31,8 @@ use weir_ir::{
     BinaryOp, Body, Diagnostic, EdgeId, Expr, Instruction, LocId, Program, PropertyKind, StateAtom, ThreadId, validate,
 };
 
+use self::traced::Builder;
 pub(crate) use self::unroll::{is_cyclic, unroll};
-use self::weaver::Weaver;
 use crate::Failure;
 use crate::attack::Attack;
 
@@ -93,6 +93,13 @@ impl Extended {
         }
     }
 
+    /// Replaces the code of a thread; entry and failure location stay.
+    fn rebuild(&mut self, thread: ThreadId, builder: Builder) {
+        let body = self.program.body(thread);
+        let built = builder.finish(body.entry, body.failed);
+        self.put(thread, built);
+    }
+
     /// Replaces the code of a thread.
     fn put(&mut self, thread: ThreadId, (body, origins): (Body, Vec<Origin>)) {
         self.program.threads[thread.index()].body = body;
@@ -100,7 +107,7 @@ impl Extended {
     }
 
     /// Lets the properties ask that no thread is on added code. `original` has them as they were.
-    fn session(&mut self, original: &Program) {
+    fn restrict_properties(&mut self, original: &Program) {
         let on_own: Vec<_> = self
             .program
             .thread_ids()
@@ -119,15 +126,17 @@ impl Extended {
         }
     }
 
-    /// Lets threads on added code do nothing as often as they like, so that no state counts as a deadlock for that they are stuck
-    /// there.
+    /// Lets threads on added code do nothing as often as they like, so that no state counts as a deadlock because they cannot
+    /// move there.
     pub(crate) fn idle(&mut self) {
         for thread in self.program.thread_ids() {
             let own = self.own[thread.index()];
-            let mut weaver = self.weaver(thread);
-            weaver.idle(own);
-            let woven = weaver.finish();
-            self.put(thread, woven);
+            let mut builder = self.builder(thread);
+            for location in (own..builder.locations().len()).map(LocId::new) {
+                let span = builder.locations()[location.index()].span;
+                builder.link(location, location, span, [traced::auxiliary(Instruction::Skip)]);
+            }
+            self.rebuild(thread, builder);
         }
     }
 
@@ -136,8 +145,8 @@ impl Extended {
         location.index() < self.own[thread.index()]
     }
 
-    fn weaver(&self, thread: ThreadId) -> Weaver {
-        Weaver::new(&self.program, thread, &self.origins[thread.index()])
+    fn builder(&self, thread: ThreadId) -> Builder {
+        traced::builder(&self.program, thread, &self.origins[thread.index()])
     }
 
     fn checked(self) -> Result<Self, Failure> {
@@ -159,15 +168,14 @@ pub fn delay(program: &Program, paths: &[DelayPath]) -> Result<Extended, Failure
         check(program, path)?;
     }
     for thread in program.thread_ids() {
-        let mut weaver = extended.weaver(thread);
+        let mut builder = extended.builder(thread);
         let own = paths.iter().enumerate().filter(|(_, path)| path.thread == thread);
         for (number, path) in own {
-            chain::weave(&mut weaver, program, number, path);
+            chain::add(&mut builder, program, number, path);
         }
-        let woven = weaver.finish();
-        extended.put(thread, woven);
+        extended.rebuild(thread, builder);
     }
-    extended.session(program);
+    extended.restrict_properties(program);
     extended.checked()
 }
 
@@ -179,10 +187,10 @@ pub fn delay(program: &Program, paths: &[DelayPath]) -> Result<Extended, Failure
 pub(crate) fn delay_first(extended: &Extended, original: &Program, path: &DelayPath) -> Result<Extended, Failure> {
     check(&extended.program, path)?;
     let mut made = extended.clone();
-    let mut weaver = extended.weaver(path.thread);
-    first::weave(&mut weaver, &extended.program, &extended.origins[path.thread.index()], path);
-    made.put(path.thread, weaver.finish());
-    made.session(original);
+    let mut builder = extended.builder(path.thread);
+    first::add(&mut builder, &extended.program, &extended.origins[path.thread.index()], path);
+    made.rebuild(path.thread, builder);
+    made.restrict_properties(original);
     made.checked()
 }
 

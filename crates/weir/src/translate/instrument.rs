@@ -26,7 +26,7 @@
 mod attacker;
 mod helper;
 mod space;
-mod writer;
+mod thread;
 
 use weir_ir::{
     BinaryOp, Diagnostic, EdgeId, Expr, Program, Property, PropertyKind, Shared, Span, StateAtom, ThreadId, Value,
@@ -34,7 +34,7 @@ use weir_ir::{
 };
 
 use self::space::Space;
-use self::writer::Writer;
+use self::thread::ThreadWriter;
 use crate::Failure;
 use crate::attack::{Attack, AttackStep};
 use crate::semantics::refuse;
@@ -124,7 +124,8 @@ const MOST_LOCKERS: usize = 30;
 fn instrument_for(program: &Program, attacks: &[Attack], choose: bool) -> Result<Instrumented, Failure> {
     refuse::unsupported(program)?;
     let space = Space::new(program)?;
-    let lockers: Vec<ThreadId> = program.running_threads().filter(|&thread| locks(program, thread)).collect();
+    let lockers: Vec<ThreadId> =
+        program.running_threads().filter(|&thread| program.body(thread).takes_lock()).collect();
     if let Some(&thread) = lockers.get(MOST_LOCKERS) {
         return Err(too_many_lockers(program, thread));
     }
@@ -141,7 +142,7 @@ fn instrument_for(program: &Program, attacks: &[Attack], choose: bool) -> Result
     };
     let mut origins = vec![Vec::new(); program.threads.len()];
     for thread in program.running_threads() {
-        let (body, origin) = Writer::thread(&context, thread);
+        let (body, origin) = ThreadWriter::thread(&context, thread);
         made.threads[thread.index()].body = body;
         origins[thread.index()] = origin;
     }
@@ -149,10 +150,6 @@ fn instrument_for(program: &Program, attacks: &[Attack], choose: bool) -> Result
         None => Ok(Instrumented { program: made, origins }),
         Some(error) => Err(Failure::Refused(Box::new(error))),
     }
-}
-
-fn locks(program: &Program, thread: ThreadId) -> bool {
-    program.body(thread).takes_lock()
 }
 
 fn too_many_lockers(program: &Program, thread: ThreadId) -> Failure {

@@ -9,29 +9,29 @@ use weir_ir::{BinaryOp, Edge, Expr, Instruction, LocId, Program, RegId, Value};
 
 use super::guard::guards;
 use super::remembered::Stores;
-use super::weaver::{Deed, Weaver, noted, quiet, set, test};
+use super::traced::{Builder, Traced, auxiliary, noted, set, test};
 use super::{DelayPath, Note, Origin};
 
 const FLUSH: Origin = Origin { execute: None, flush: true, note: Note::Nothing };
 
 /// Adds the path.
-pub(super) fn weave(weaver: &mut Weaver, program: &Program, number: usize, path: &DelayPath) {
+pub(super) fn add(builder: &mut Builder, program: &Program, number: usize, path: &DelayPath) {
     let body = program.body(path.thread);
     let edges: Vec<Edge> = path.edges.iter().map(|&edge| body.edge(edge).clone()).collect();
-    let stores = Stores::new(weaver, &edges, true);
+    let stores = Stores::new(builder, &edges, true);
     let loads: Vec<usize> =
         (0..edges.len()).filter(|&at| matches!(edges[at].instruction, Instruction::Load { .. })).collect();
-    let loaded = loads.iter().map(|&at| weaver.location(edges[at].span)).collect();
-    let done = edges.iter().map(|edge| weaver.location(edge.span)).collect();
-    let after = (loads.len() > 1).then(|| weaver.register("after_"));
-    let mut chain = Chain { weaver, program, number, path, edges, stores, loads, loaded, done, after };
+    let loaded = loads.iter().map(|&at| builder.location(edges[at].span)).collect();
+    let done = edges.iter().map(|edge| builder.location(edge.span)).collect();
+    let after = (loads.len() > 1).then(|| builder.register("after_"));
+    let mut chain = Chain { builder, program, number, path, edges, stores, loads, loaded, done, after };
     chain.enter();
     chain.follow();
     chain.flush();
 }
 
 struct Chain<'a> {
-    weaver: &'a mut Weaver,
+    builder: &'a mut Builder,
     program: &'a Program,
     number: usize,
     path: &'a DelayPath,
@@ -57,21 +57,21 @@ impl Chain<'_> {
         let guards = guards(&self.edges);
         for number in 0..self.stores.all.len() {
             let position = self.stores.all[number].position;
-            let mut deeds: Vec<Deed> = guards[position].clone().map(test).into_iter().collect();
-            deeds.extend(self.stores.remember(self.program, number, self.executes(position)));
+            let mut instructions: Vec<Traced> = guards[position].clone().map(test).into_iter().collect();
+            instructions.extend(self.stores.remember(self.program, number, self.executes(position)));
             if let Some(head) = self.stores.head {
                 // Last but one, so that what blocks the store comes first.
-                deeds.insert(deeds.len() - 1, set(head, Expr::Const(number as Value)));
-                if deeds.last().is_some_and(|(instruction, _)| *instruction == Instruction::Skip) {
-                    deeds.pop();
-                    deeds.last_mut().into_iter().for_each(|(_, origin)| *origin = self.executes(position));
+                instructions.insert(instructions.len() - 1, set(head, Expr::Const(number as Value)));
+                if instructions.last().is_some_and(|(instruction, _)| *instruction == Instruction::Skip) {
+                    instructions.pop();
+                    instructions.last_mut().into_iter().for_each(|(_, origin)| *origin = self.executes(position));
                 }
             }
-            if let Some((_, origin)) = deeds.first_mut() {
+            if let Some((_, origin)) = instructions.first_mut() {
                 origin.note = Note::Enters;
             }
             let edge = &self.edges[position];
-            self.weaver.link(edge.from, self.done[position], edge.span, deeds);
+            self.builder.link(edge.from, self.done[position], edge.span, instructions);
         }
     }
 
@@ -80,11 +80,11 @@ impl Chain<'_> {
         for position in 1..self.edges.len() {
             let (edge, origin) = (self.edges[position].clone(), self.executes(position));
             let (from, to) = (self.done[position - 1], self.done[position]);
-            let deeds = match &edge.instruction {
+            let instructions = match &edge.instruction {
                 Instruction::Load { .. } => {
                     let number = self.loads.partition_point(|&load| load < position);
                     let ends = (from, to, self.loaded[number]);
-                    self.stores.load(self.weaver, (position, &edge, origin), ends);
+                    self.stores.load(self.builder, (position, &edge, origin), ends);
                     continue;
                 }
                 Instruction::Store { .. } => {
@@ -94,7 +94,7 @@ impl Chain<'_> {
                 Instruction::Assert(condition) => vec![(Instruction::Assume(condition.clone()), origin)],
                 other => vec![(other.clone(), origin)],
             };
-            self.weaver.link(from, to, edge.span, deeds);
+            self.builder.link(from, to, edge.span, instructions);
         }
     }
 
@@ -102,29 +102,29 @@ impl Chain<'_> {
     fn flush(&mut self) {
         let spans: Vec<_> = self.stores.all.iter().map(|store| self.edges[store.position].span).collect();
         // Where a store is about to be flushed as the first one after a load, and where it has been flushed.
-        let about: Vec<LocId> = spans.iter().map(|&span| self.weaver.location(span)).collect();
-        let flushed: Vec<LocId> = spans.iter().map(|&span| self.weaver.location(span)).collect();
+        let about: Vec<LocId> = spans.iter().map(|&span| self.builder.location(span)).collect();
+        let flushed: Vec<LocId> = spans.iter().map(|&span| self.builder.location(span)).collect();
         self.begin_to_flush(&about);
         let back = self.after.map(|_| self.back_to_path());
         for number in 0..spans.len() {
-            self.weaver.link(about[number], flushed[number], spans[number], self.stores.all[number].flush(FLUSH));
+            self.builder.link(about[number], flushed[number], spans[number], self.stores.all[number].flush(FLUSH));
             self.leave(number, flushed[number]);
         }
         for next in 1..spans.len() {
-            let (span, more) = (spans[next], self.weaver.location(spans[next]));
-            self.weaver.link(flushed[next - 1], more, span, [self.waits_for(next)]);
-            self.weaver.link(more, flushed[next], span, self.stores.all[next].flush(FLUSH));
+            let (span, more) = (spans[next], self.builder.location(spans[next]));
+            self.builder.link(flushed[next - 1], more, span, [self.waits_for(next)]);
+            self.builder.link(more, flushed[next], span, self.stores.all[next].flush(FLUSH));
             if let (Some(head), Some(back)) = (self.stores.head, back) {
-                self.weaver.link(more, back, span, [set(head, Expr::Const(next as Value))]);
+                self.builder.link(more, back, span, [set(head, Expr::Const(next as Value))]);
             }
         }
     }
 
     /// Passes if the load came after this store, so that this one waits, too.
-    fn waits_for(&self, store: usize) -> Deed {
+    fn waits_for(&self, store: usize) -> Traced {
         let least = self.loads.iter().position(|&load| load > self.stores.all[store].position).unwrap_or(0);
         self.after.map_or_else(
-            || quiet(Instruction::Skip),
+            || auxiliary(Instruction::Skip),
             |after| test(Expr::binary(BinaryOp::GreaterEqual, Expr::Leaf(after), Expr::Const(least as Value))),
         )
     }
@@ -133,21 +133,21 @@ impl Chain<'_> {
     fn begin_to_flush(&mut self, about: &[LocId]) {
         let choose = match about {
             [only] => *only,
-            _ => self.weaver.location(self.edges[0].span),
+            _ => self.builder.location(self.edges[0].span),
         };
         for (number, &position) in self.loads.iter().enumerate() {
             let (span, loaded, done) = (self.edges[position].span, self.loaded[number], self.done[position]);
-            let skip = || [quiet(Instruction::Skip)];
-            let deed = self.after.map(|after| [set(after, Expr::Const(number as Value))]);
-            self.weaver.link(loaded, choose, span, deed.unwrap_or_else(skip));
+            let skip = || [auxiliary(Instruction::Skip)];
+            let instruction = self.after.map(|after| [set(after, Expr::Const(number as Value))]);
+            self.builder.link(loaded, choose, span, instruction.unwrap_or_else(skip));
             // At the end of the path all that waits must go.
             let (from, to) = if position + 1 < self.edges.len() { (loaded, done) } else { (done, loaded) };
-            self.weaver.link(from, to, span, skip());
+            self.builder.link(from, to, span, skip());
         }
         if let Some(head) = self.stores.head {
             for (number, &to) in about.iter().enumerate() {
                 let is_oldest = Expr::binary(BinaryOp::Equal, Expr::Leaf(head), Expr::Const(number as Value));
-                self.weaver.link(choose, to, self.edges[0].span, [test(is_oldest)]);
+                self.builder.link(choose, to, self.edges[0].span, [test(is_oldest)]);
             }
         }
     }
@@ -163,19 +163,19 @@ impl Chain<'_> {
     fn leave(&mut self, store: usize, flushed: LocId) {
         for (number, &position) in self.loads.iter().enumerate() {
             if self.stores.count(position) == store + 1 {
-                let deed = noted(self.is_after(number), Note::Leaves { path: self.number, position });
-                self.weaver.link(flushed, self.edges[position].to, self.edges[position].span, [deed]);
+                let instruction = noted(self.is_after(number), Note::Leaves { path: self.number, position });
+                self.builder.link(flushed, self.edges[position].to, self.edges[position].span, [instruction]);
             }
         }
     }
 
     /// Where some stores have been flushed and others wait: back to the load.
     fn back_to_path(&mut self) -> LocId {
-        let back = self.weaver.location(self.edges[0].span);
+        let back = self.builder.location(self.edges[0].span);
         for (number, &position) in self.loads.iter().enumerate() {
             if position + 1 < self.edges.len() {
-                let deed = noted(self.is_after(number), Note::Enters);
-                self.weaver.link(back, self.done[position], self.edges[position].span, [deed]);
+                let instruction = noted(self.is_after(number), Note::Enters);
+                self.builder.link(back, self.done[position], self.edges[position].span, [instruction]);
             }
         }
         back

@@ -11,7 +11,7 @@
 use weir_ir::{BinaryOp, Edge, Expr, Instruction, LocId, Program, Value};
 
 use super::remembered::Stores;
-use super::weaver::{Deed, Weaver, quiet, set, test};
+use super::traced::{Builder, Traced, auxiliary, set, test};
 use super::{DelayPath, Note, Origin};
 
 const FLUSH: Origin = Origin { execute: None, flush: true, note: Note::Nothing };
@@ -24,7 +24,7 @@ struct Exit {
 }
 
 struct First<'a> {
-    weaver: &'a mut Weaver,
+    builder: &'a mut Builder,
     edges: Vec<Edge>,
     /// What the steps do in the original program.
     origins: Vec<Origin>,
@@ -34,18 +34,18 @@ struct First<'a> {
 }
 
 /// Extends by the path, whose steps do this in the original program.
-pub(super) fn weave(weaver: &mut Weaver, program: &Program, origins: &[Origin], path: &DelayPath) {
+pub(super) fn add(builder: &mut Builder, program: &Program, origins: &[Origin], path: &DelayPath) {
     let body = program.body(path.thread);
     let edges: Vec<Edge> = path.edges.iter().map(|&edge| body.edge(edge).clone()).collect();
-    let stores = Stores::new(weaver, &edges, false);
-    let done = edges.iter().map(|edge| weaver.location(edge.span)).collect();
+    let stores = Stores::new(builder, &edges, false);
+    let done = edges.iter().map(|edge| builder.location(edge.span)).collect();
     let on_path: Vec<Origin> = path.edges.iter().map(|edge| origins[edge.index()]).collect();
-    let mut first = First { weaver, edges, origins: on_path, stores, done };
+    let mut first = First { builder, edges, origins: on_path, stores, done };
     first.follow(program);
-    let (plain, fenced) = first.exits(program, origins, path);
-    first.leave(&plain, false);
+    let (unfenced, fenced) = first.exits(program, origins, path);
+    first.leave(&unfenced, false);
     first.leave(&fenced, true);
-    weaver.remove(path.edges[0]);
+    builder.remove(body.edge(path.edges[0]));
 }
 
 impl First<'_> {
@@ -56,23 +56,23 @@ impl First<'_> {
             let origin = Origin { flush: false, ..self.origins[position] };
             let from = position.checked_sub(1).map_or(edge.from, |before| self.done[before]);
             let to = self.done[position];
-            let deeds = match &edge.instruction {
+            let instructions = match &edge.instruction {
                 Instruction::Load { .. } => {
-                    self.stores.load(self.weaver, (position, &edge, origin), (from, to, to));
+                    self.stores.load(self.builder, (position, &edge, origin), (from, to, to));
                     continue;
                 }
                 Instruction::Store { .. } => self.stores.remember(program, self.stores.count(position) - 1, origin),
                 Instruction::Assert(condition) => vec![(Instruction::Assume(condition.clone()), origin)],
                 other => vec![(other.clone(), origin)],
             };
-            self.weaver.link(from, to, edge.span, deeds);
+            self.builder.link(from, to, edge.span, instructions);
         }
     }
 
     /// The ways off the path: those that just make the stores, and those that fence after the first.
     fn exits(&mut self, program: &Program, origins: &[Origin], path: &DelayPath) -> (Vec<Exit>, Vec<Exit>) {
         let body = program.body(path.thread);
-        let (mut plain, mut fenced) = (Vec::new(), Vec::new());
+        let (mut unfenced, mut fenced) = (Vec::new(), Vec::new());
         for position in 1..self.edges.len() {
             let (edge, from) = (self.edges[position].clone(), self.done[position - 1]);
             let count = self.stores.count(position - 1);
@@ -82,24 +82,24 @@ impl First<'_> {
                 _ => None,
             };
             if !others.is_empty() || fails.is_some() {
-                let off = self.weaver.location(edge.span);
+                let off = self.builder.location(edge.span);
                 for (id, other) in others {
-                    self.weaver.link(off, other.to, other.span, [(other.instruction.clone(), origins[id.index()])]);
+                    self.builder.link(off, other.to, other.span, [(other.instruction.clone(), origins[id.index()])]);
                 }
                 if let Some(condition) = fails {
                     let assert = (edge.instruction.clone(), self.origins[position]);
-                    self.weaver.link(off, edge.to, edge.span, [test(condition.negated()), assert]);
+                    self.builder.link(off, edge.to, edge.span, [test(condition.negated()), assert]);
                 }
-                plain.push(Exit { from, count, to: off });
+                unfenced.push(Exit { from, count, to: off });
             }
             if position == 1 || matches!(edge.instruction, Instruction::Load { .. }) {
                 fenced.push(Exit { from, count, to: edge.from });
             }
         }
         if let (Some(&from), Some(last)) = (self.done.last(), self.edges.last()) {
-            plain.push(Exit { from, count: self.stores.all.len(), to: last.to });
+            unfenced.push(Exit { from, count: self.stores.all.len(), to: last.to });
         }
-        (plain, fenced)
+        (unfenced, fenced)
     }
 
     /// One row of stores for all ways off the path; they come in the order of how many stores they make.
@@ -108,35 +108,37 @@ impl First<'_> {
             return;
         }
         let span = self.edges[0].span;
-        let exit = (exits.len() > 1).then(|| self.weaver.register("exit_"));
-        let begin = self.weaver.location(span);
-        let compare = |op, number: usize| -> Deed {
+        let exit = (exits.len() > 1).then(|| self.builder.register("exit_"));
+        let begin = self.builder.location(span);
+        let compare = |op, number: usize| -> Traced {
             exit.map_or_else(
-                || quiet(Instruction::Skip),
+                || auxiliary(Instruction::Skip),
                 |exit| test(Expr::binary(op, Expr::Leaf(exit), Expr::Const(number as Value))),
             )
         };
         for (number, way) in exits.iter().enumerate() {
-            let choose = exit.map_or_else(|| quiet(Instruction::Skip), |exit| set(exit, Expr::Const(number as Value)));
-            self.weaver.link(way.from, begin, span, [choose]);
+            let choose =
+                exit.map_or_else(|| auxiliary(Instruction::Skip), |exit| set(exit, Expr::Const(number as Value)));
+            self.builder.link(way.from, begin, span, [choose]);
         }
         let most = exits.last().map_or(0, |way| way.count);
         let mut at = begin;
         for made in 0..=most {
             for (number, way) in exits.iter().enumerate().filter(|(_, way)| way.count == made) {
-                self.weaver.link(at, way.to, span, [compare(BinaryOp::Equal, number)]);
+                self.builder.link(at, way.to, span, [compare(BinaryOp::Equal, number)]);
             }
             if made == most {
                 break;
             }
-            let next = self.weaver.location(span);
+            let next = self.builder.location(span);
             let later = exits.partition_point(|way| way.count <= made);
-            let mut deeds: Vec<Deed> = (made > 0).then(|| compare(BinaryOp::GreaterEqual, later)).into_iter().collect();
-            deeds.extend(self.stores.all[made].flush(FLUSH));
+            let mut instructions: Vec<Traced> =
+                (made > 0).then(|| compare(BinaryOp::GreaterEqual, later)).into_iter().collect();
+            instructions.extend(self.stores.all[made].flush(FLUSH));
             if fence && made == 0 {
-                deeds.push(quiet(Instruction::Fence));
+                instructions.push(auxiliary(Instruction::Fence));
             }
-            self.weaver.link(at, next, span, deeds);
+            self.builder.link(at, next, span, instructions);
             at = next;
         }
     }

@@ -3,7 +3,7 @@
 use weir_ir::{BinaryOp, Edge, Expr, Instruction, LocId, Program, RegExpr, RegId, Shared, Span, Value};
 
 use super::Origin;
-use super::weaver::{Deed, Weaver, quiet, set, test};
+use super::traced::{Builder, Traced, auxiliary, set, test};
 
 /// One store of the path.
 pub(super) struct Remembered {
@@ -26,7 +26,7 @@ impl Remembered {
     }
 
     /// Writes it to memory, and forgets it: else states would differ in what nobody needs any more.
-    pub(super) fn flush(&self, origin: Origin) -> Vec<Deed> {
+    pub(super) fn flush(&self, origin: Origin) -> Vec<Traced> {
         let (address, value) = (self.address.clone(), self.value.clone());
         let store = (Instruction::Store { address, value }, origin);
         std::iter::once(store).chain(self.registers().map(|register| set(register, Expr::Const(0)))).collect()
@@ -58,14 +58,14 @@ struct Search {
 }
 
 impl Stores {
-    pub(super) fn new(weaver: &mut Weaver, path: &[Edge], is_partial: bool) -> Self {
+    pub(super) fn new(builder: &mut Builder, path: &[Edge], is_partial: bool) -> Self {
         let mut all = Vec::new();
         for (position, edge) in path.iter().enumerate() {
             if let Instruction::Store { address, value } = &edge.instruction {
                 let number = all.len();
                 let mut keep = |wanted: &str, expr: &RegExpr| match expr.constant() {
                     Some(constant) => Expr::Const(constant),
-                    None => Expr::Leaf(weaver.register(&format!("{wanted}{number}_"))),
+                    None => Expr::Leaf(builder.register(&format!("{wanted}{number}_"))),
                 };
                 let (address_kept, value_kept) = (keep("address", address), keep("value", value));
                 let instruction = (address.clone(), value.clone());
@@ -74,7 +74,7 @@ impl Stores {
         }
         let is_load = |edge: &Edge| matches!(edge.instruction, Instruction::Load { .. });
         let loads = (0..path.len()).filter(|&at| is_partial && is_load(&path[at])).collect();
-        let head = (is_partial && all.len() > 1).then(|| weaver.register("oldest_"));
+        let head = (is_partial && all.len() > 1).then(|| builder.register("oldest_"));
         Self { all, head, loads, search: None }
     }
 
@@ -84,61 +84,62 @@ impl Stores {
     }
 
     /// Keeps a store back instead of making it.
-    pub(super) fn remember(&self, program: &Program, number: usize, origin: Origin) -> Vec<Deed> {
+    pub(super) fn remember(&self, program: &Program, number: usize, origin: Origin) -> Vec<Traced> {
         let store = &self.all[number];
         let (address, value) = &store.instruction;
         // A store outside its range waits before it is made, not before it lands.
-        let mut deeds: Vec<Deed> = admitted(program, address, value).map(test).collect();
+        let mut instructions: Vec<Traced> = admitted(program, address, value).map(test).collect();
         let sources = [(&store.address, address), (&store.value, value)];
-        deeds.extend(sources.into_iter().filter_map(|(kept, source)| match kept {
+        instructions.extend(sources.into_iter().filter_map(|(kept, source)| match kept {
             Expr::Leaf(register) => Some(set(*register, source.clone())),
             _ => None,
         }));
-        if deeds.is_empty() {
-            deeds.push(quiet(Instruction::Skip));
+        if instructions.is_empty() {
+            instructions.push(auxiliary(Instruction::Skip));
         }
-        if let Some((_, last)) = deeds.last_mut() {
+        if let Some((_, last)) = instructions.last_mut() {
             *last = origin;
         }
-        deeds
+        instructions
     }
 
     /// Loads: the newest waiting store to the address if there is one, else from memory. Goes on at `own` or at `memory`.
     pub(super) fn load(
         &mut self,
-        weaver: &mut Weaver,
+        builder: &mut Builder,
         (position, edge, origin): (usize, &Edge, Origin),
         (from, own, memory): (LocId, LocId, LocId),
     ) {
         let Instruction::Load { register, address } = &edge.instruction else { return };
         let (register, span) = (register.to_owned(), edge.span);
-        let plain = (edge.instruction.clone(), origin);
+        let from_memory = (edge.instruction.clone(), origin);
         let candidates: Vec<usize> = (0..self.count(position))
             .rev()
             .filter(|&number| may_be_equal(&self.all[number].address, address) != Some(false))
             .collect();
         let assign = |value: RegExpr| (Instruction::Assign { register, value }, origin);
         match candidates[..] {
-            [] => weaver.link(from, memory, span, [plain]),
+            [] => builder.link(from, memory, span, [from_memory]),
             [newest, ..] if may_be_equal(&self.all[newest].address, address) == Some(true) => {
                 let value = assign(self.all[newest].value.clone());
                 match self.still_waits(newest, position) {
-                    Expr::Const(_) => weaver.link(from, own, span, [value]),
+                    Expr::Const(_) => builder.link(from, own, span, [value]),
                     waits => {
                         let flushed = waits.negated();
-                        weaver.link(from, own, span, [test(waits), value]);
-                        weaver.link(from, memory, span, [test(flushed), plain]);
+                        builder.link(from, own, span, [test(waits), value]);
+                        builder.link(from, memory, span, [test(flushed), from_memory]);
                     }
                 }
             }
             [newest, ..] => {
-                let search = self.search(weaver, span);
-                let deeds = [set(search.wanted, address.clone()), set(search.asking, Expr::Const(position as Value))];
-                weaver.link(from, search.at[newest], span, deeds);
+                let search = self.search(builder, span);
+                let instructions =
+                    [set(search.wanted, address.clone()), set(search.asking, Expr::Const(position as Value))];
+                builder.link(from, search.at[newest], span, instructions);
                 let back =
                     || test(Expr::binary(BinaryOp::Equal, Expr::Leaf(search.asking), Expr::Const(position as Value)));
-                weaver.link(search.found, own, span, [back(), assign(Expr::Leaf(search.value))]);
-                weaver.link(search.not_found, memory, span, [back(), plain]);
+                builder.link(search.found, own, span, [back(), assign(Expr::Leaf(search.value))]);
+                builder.link(search.not_found, memory, span, [back(), from_memory]);
             }
         }
     }
@@ -155,12 +156,12 @@ impl Stores {
         }
     }
 
-    fn search(&mut self, weaver: &mut Weaver, span: Span) -> &Search {
+    fn search(&mut self, builder: &mut Builder, span: Span) -> &Search {
         let (all, head) = (&self.all, self.head);
         self.search.get_or_insert_with(|| {
-            let [wanted, asking, value] = ["wanted_", "asking_", "found_"].map(|name| weaver.register(name));
-            let (found, not_found) = (weaver.location(span), weaver.location(span));
-            let at: Vec<LocId> = all.iter().map(|_| weaver.location(span)).collect();
+            let [wanted, asking, value] = ["wanted_", "asking_", "found_"].map(|name| builder.register(name));
+            let (found, not_found) = (builder.location(span), builder.location(span));
+            let at: Vec<LocId> = all.iter().map(|_| builder.location(span)).collect();
             for (number, store) in all.iter().enumerate() {
                 let older = number.checked_sub(1).map_or(not_found, |older| at[older]);
                 let mut fits = Expr::binary(BinaryOp::Equal, store.address.clone(), Expr::Leaf(wanted));
@@ -168,8 +169,8 @@ impl Stores {
                     let waits = Expr::binary(BinaryOp::LessEqual, Expr::Leaf(head), Expr::Const(number as Value));
                     fits = Expr::binary(BinaryOp::And, fits, waits);
                 }
-                weaver.link(at[number], older, span, [test(fits.negated())]);
-                weaver.link(at[number], found, span, [test(fits), set(value, store.value.clone())]);
+                builder.link(at[number], older, span, [test(fits.negated())]);
+                builder.link(at[number], found, span, [test(fits), set(value, store.value.clone())]);
             }
             Search { wanted, asking, value, at, found, not_found }
         })

@@ -1,7 +1,7 @@
 //! A program without cycles that does what the original does, up to a number of times round each loop.
 
 use weir_ir::{
-    Body, Edge, EdgeId, Expr, Instruction, LocId, Location, Program, Property, PropertyKind, StateAtom, StateExpr,
+    Body, BodyBuilder, Edge, EdgeId, Expr, Instruction, LocId, Program, Property, PropertyKind, StateAtom, StateExpr,
 };
 
 use super::{Extended, Note, Origin};
@@ -64,29 +64,29 @@ pub(crate) fn unroll(program: &Program, times: usize) -> Extended {
 fn layered(body: &Body, back: &[bool], count: usize) -> (Body, Vec<Origin>) {
     let size = body.locations.len();
     let at = |loc: LocId, layer: usize| LocId::new(layer * size + loc.index());
-    let mut locations: Vec<Location> = body.locations.clone();
-    for _ in 1..count {
-        locations.extend(body.locations.iter().map(|loc| Location { labels: Vec::new(), span: loc.span }));
+    let mut builder = BodyBuilder::new(body.registers.clone(), []);
+    for location in &body.locations {
+        builder.labelled_location(location.clone());
     }
-    let mut edges: Vec<(Edge, Origin)> = Vec::new();
+    for location in std::iter::repeat_n(&body.locations, count - 1).flatten() {
+        builder.location(location.span);
+    }
     for layer in 0..count {
         for (index, edge) in body.edges().iter().enumerate() {
             let is_last = count > 1 && layer + 1 == count;
             if is_last {
                 let stays = at(edge.from, layer);
                 let stay = Edge { from: stays, to: stays, instruction: Instruction::Skip, span: edge.span };
-                edges.push((stay, Origin::default()));
+                builder.edge(stay, Origin::default());
                 continue;
             }
             let origin =
                 Origin { execute: Some(EdgeId::new(index)), flush: edge.instruction.is_store(), note: Note::Nothing };
             let to = at(edge.to, layer + usize::from(back[index]));
-            edges.push((Edge { from: at(edge.from, layer), to, ..edge.clone() }, origin));
+            builder.edge(Edge { from: at(edge.from, layer), to, ..edge.clone() }, origin);
         }
     }
-    edges.sort_by_key(|(edge, _)| edge.from);
-    let (edges, origins) = edges.into_iter().unzip();
-    (Body::new(body.registers.clone(), locations, body.entry, body.failed, edges), origins)
+    builder.finish(body.entry, body.failed)
 }
 
 /// The property about all layers.

@@ -3,7 +3,7 @@
 use weir_ir::{BinaryOp, BinaryRmw, Edge, EdgeId, Expr, Instruction, RegExpr, RegId, Rmw, Value};
 
 use super::space::LEVEL;
-use super::writer::{Copy, Deed, Writer, occurs};
+use super::thread::{Copy, ThreadWriter, Traced, occurs};
 use super::{LOADED, STORED};
 use crate::attack::AttackStep;
 
@@ -75,11 +75,11 @@ fn with(op: BinaryOp, left: RegExpr, right: Value) -> RegExpr {
     Expr::binary(op, left, Expr::Const(right))
 }
 
-impl Writer<'_> {
+impl ThreadWriter<'_> {
     /// An edge of the copy on the path: (10) to (12) of the figure.
     pub(super) fn on_path(&mut self, id: EdgeId, edge: &Edge) {
-        let deeds = self.deeds(id, edge, 0);
-        self.chain((Copy::Path, edge.from), (Copy::Path, edge.to), edge.span, deeds);
+        let instructions = self.traced(id, edge, 0);
+        self.chain((Copy::Path, edge.from), (Copy::Path, edge.to), edge.span, instructions);
     }
 
     /// An edge in a section that is to come onto the path: it is recorded in bits of its own, or it is what puts the section there.
@@ -87,8 +87,8 @@ impl Writer<'_> {
         if matches!(edge.instruction, Instruction::Lock | Instruction::Unlock) {
             return;
         }
-        let deeds = self.deeds(id, edge, self.context.own_shift(self.thread).unwrap_or(0));
-        self.chain((Copy::Section, edge.from), (Copy::Section, edge.to), edge.span, deeds);
+        let instructions = self.traced(id, edge, self.context.own_shift(self.thread).unwrap_or(0));
+        self.chain((Copy::Section, edge.from), (Copy::Section, edge.to), edge.span, instructions);
         self.join(id, edge, Copy::Section);
     }
 
@@ -107,13 +107,13 @@ impl Writer<'_> {
         }
         let Some(access) = Access::of(&edge.instruction) else { return };
         let address = self.context.space.beside_computed(access.address, LEVEL);
-        let mut deeds = vec![(Instruction::Load { register: self.level, address }, None)];
-        deeds.extend(self.recorded(id, edge, &access, 0, Some(own)));
-        self.chain((from, edge.from), (Copy::Path, edge.to), edge.span, deeds);
+        let mut instructions = vec![(Instruction::Load { register: self.level, address }, None)];
+        instructions.extend(self.recorded(id, edge, &access, 0, Some(own)));
+        self.chain((from, edge.from), (Copy::Path, edge.to), edge.span, instructions);
     }
 
     /// What the edge does, and then its record, in the bits at `shift`.
-    fn deeds(&self, id: EdgeId, edge: &Edge, shift: u32) -> Vec<Deed> {
+    fn traced(&self, id: EdgeId, edge: &Edge, shift: u32) -> Vec<Traced> {
         if let Instruction::Snapshot(loads) = &edge.instruction {
             return self.recorded_snapshot(id, edge, loads, shift);
         }
@@ -129,50 +129,50 @@ impl Writer<'_> {
             let access = Access { address, register: Some(*register), writes: Writes::Never };
             let level = self.context.space.beside_computed(address, LEVEL);
             let look = Instruction::Load { register: self.level, address: level };
-            let mut deeds = vec![(look, None), (Instruction::Assume(self.test(&access, None, own)), None)];
-            deeds.extend(self.recorded_snapshot(id, edge, loads, 0));
-            self.chain((from, edge.from), (Copy::Path, edge.to), edge.span, deeds);
+            let mut instructions = vec![(look, None), (Instruction::Assume(self.test(&access, None, own)), None)];
+            instructions.extend(self.recorded_snapshot(id, edge, loads, 0));
+            self.chain((from, edge.from), (Copy::Path, edge.to), edge.span, instructions);
         }
     }
 
     /// Several loads in one step and then their record. Addresses that the loads themselves change are kept.
-    fn recorded_snapshot(&self, id: EdgeId, edge: &Edge, loads: &[(RegId, RegExpr)], shift: u32) -> Vec<Deed> {
+    fn recorded_snapshot(&self, id: EdgeId, edge: &Edge, loads: &[(RegId, RegExpr)], shift: u32) -> Vec<Traced> {
         let changes = |address: &RegExpr| loads.iter().any(|(register, _)| occurs(*register, address));
-        let (mut deeds, mut records) = (Vec::new(), Vec::new());
+        let (mut instructions, mut records) = (Vec::new(), Vec::new());
         for ((register, address), &kept) in loads.iter().zip(&self.several) {
             let kept = changes(address).then(|| {
-                deeds.push((Instruction::Assign { register: kept, value: address.clone() }, None));
+                instructions.push((Instruction::Assign { register: kept, value: address.clone() }, None));
                 Expr::Leaf(kept)
             });
             let address = kept.as_ref().unwrap_or(address);
             let access = Access { address, register: Some(*register), writes: Writes::Never };
             records.push((self.record(&access, None, shift), None));
         }
-        deeds.push(self.ordinary(id, edge));
-        deeds.extend(records);
-        deeds
+        instructions.push(self.ordinary(id, edge));
+        instructions.extend(records);
+        instructions
     }
 
     /// The access and then its record, in the bits at `shift`. If it must happen after something on the path, apart from what the bits
     /// `own` tell: with the test of the level that was read before.
-    fn recorded(&self, id: EdgeId, edge: &Edge, access: &Access<'_>, shift: u32, own: Option<Value>) -> Vec<Deed> {
+    fn recorded(&self, id: EdgeId, edge: &Edge, access: &Access<'_>, shift: u32, own: Option<Value>) -> Vec<Traced> {
         let apart = access.needs_result_apart();
         let result = if apart { Some(self.result) } else { access.register };
         let instruction = if apart { redirected(&edge.instruction, self.result) } else { self.ordinary(id, edge).0 };
         let test = own.map(|own| (Instruction::Assume(self.test(access, result, own)), None));
         let is_known_before = matches!(access.writes, Writes::Never | Writes::Always);
-        let mut deeds = Vec::new();
-        deeds.extend(test.clone().filter(|_| is_known_before));
-        deeds.push((instruction, self.origin(id, AttackStep::Ordinary)));
-        deeds.extend(test.filter(|_| !is_known_before));
+        let mut instructions = Vec::new();
+        instructions.extend(test.clone().filter(|_| is_known_before));
+        instructions.push((instruction, self.origin(id, AttackStep::Ordinary)));
+        instructions.extend(test.filter(|_| !is_known_before));
         // A load that comes onto the path finds the level of a store there already.
         if own.is_none() || !matches!(access.writes, Writes::Never) {
-            deeds.push((self.record(access, result, shift), None));
+            instructions.push((self.record(access, result, shift), None));
         }
         if let (true, Some(register)) = (apart, access.register) {
-            deeds.push((Instruction::Assign { register, value: Expr::Leaf(self.result) }, None));
+            instructions.push((Instruction::Assign { register, value: Expr::Leaf(self.result) }, None));
         }
-        deeds
+        instructions
     }
 
     /// Whether something on the path happens before the access: it was stored to, or it was loaded and the access writes.

@@ -1,10 +1,10 @@
-//! One thread of the instrumented program in the making.
+//! One thread of the instrumented program under construction.
 
 use std::collections::HashMap;
 
-use weir_ir::{Body, Edge, EdgeId, Instruction, LocId, Location, RegExpr, RegId, Register, Span, ThreadId};
+use weir_ir::{Body, BodyBuilder, Edge, EdgeId, Instruction, LocId, Location, RegExpr, RegId, Span, ThreadId};
 
-use super::{Context, Origin, fresh};
+use super::{Context, Origin};
 use crate::attack::AttackStep;
 
 /// The copies of the code.
@@ -21,19 +21,17 @@ pub(super) enum Copy {
 }
 
 /// An instruction, and what it does in the original program.
-pub(super) type Deed = (Instruction, Option<Origin>);
+pub(super) type Traced = (Instruction, Option<Origin>);
 
-pub(super) struct Writer<'a> {
+pub(super) struct ThreadWriter<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) thread: ThreadId,
     pub(super) body: &'a Body,
-    registers: Vec<Register>,
-    locations: Vec<Location>,
-    edges: Vec<(Edge, Option<Origin>)>,
+    pub(super) builder: BodyBuilder<Option<Origin>>,
     placed: HashMap<(Copy, LocId), LocId>,
     /// Copies of locations whose edges are still to be written.
     pending: Vec<(Copy, LocId)>,
-    /// Holds what was read of the books.
+    /// Holds an access level that was read.
     pub(super) level: RegId,
     /// Holds what was loaded, where its register is still needed.
     pub(super) result: RegId,
@@ -45,18 +43,16 @@ pub(super) struct Writer<'a> {
     pub(super) waiting: Option<LocId>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> ThreadWriter<'a> {
     /// The instrumented body of a thread, and what its edges do in the original.
     pub(super) fn thread(context: &'a Context<'a>, thread: ThreadId) -> (Body, Vec<Option<Origin>>) {
         let body = context.program.body(thread);
-        let (registers, [level, result, target], several) = registers(context, body);
+        let (builder, [level, result, target], several) = with_registers(context, body);
         let mut writer = Self {
             context,
             thread,
             body,
-            registers,
-            locations: Vec::new(),
-            edges: Vec::new(),
+            builder,
             placed: HashMap::new(),
             pending: Vec::new(),
             level,
@@ -77,7 +73,7 @@ impl<'a> Writer<'a> {
                 }
             }
         }
-        writer.finish(entry)
+        writer.builder.finish(entry, None)
     }
 
     /// The edges of the original code, and the ways out of it.
@@ -90,7 +86,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The instruction as it was.
-    pub(super) fn ordinary(&self, id: EdgeId, edge: &Edge) -> Deed {
+    pub(super) fn ordinary(&self, id: EdgeId, edge: &Edge) -> Traced {
         let instruction = match &edge.instruction {
             Instruction::Assert(condition) => Instruction::Assume(condition.clone()),
             other => other.clone(),
@@ -109,19 +105,10 @@ impl<'a> Writer<'a> {
         }
         let original = &self.body.locations[loc.index()];
         let labels = if copy == Copy::Original { original.labels.clone() } else { Vec::new() };
-        let placed = self.location(Location { labels, span: original.span });
+        let placed = self.builder.labelled_location(Location { labels, span: original.span });
         self.placed.insert((copy, loc), placed);
         self.pending.push((copy, loc));
         placed
-    }
-
-    fn location(&mut self, location: Location) -> LocId {
-        self.locations.push(location);
-        LocId::new(self.locations.len() - 1)
-    }
-
-    pub(super) fn fresh_location(&mut self, span: Span) -> LocId {
-        self.location(Location { labels: Vec::new(), span })
     }
 
     /// Instructions one after the other, from one copy of a location to another.
@@ -130,21 +117,10 @@ impl<'a> Writer<'a> {
         from: (Copy, LocId),
         to: (Copy, LocId),
         span: Span,
-        deeds: impl IntoIterator<Item = Deed>,
+        instructions: impl IntoIterator<Item = Traced>,
     ) {
         let (from, to) = (self.at(from.0, from.1), self.at(to.0, to.1));
-        self.link(from, to, span, deeds);
-    }
-
-    /// Instructions one after the other, from one location to another.
-    pub(super) fn link(&mut self, from: LocId, to: LocId, span: Span, deeds: impl IntoIterator<Item = Deed>) {
-        let mut deeds = deeds.into_iter().peekable();
-        let mut at = from;
-        while let Some((instruction, origin)) = deeds.next() {
-            let next = if deeds.peek().is_some() { self.fresh_location(span) } else { to };
-            self.edges.push((Edge { from: at, to: next, instruction, span }, origin));
-            at = next;
-        }
+        self.builder.link(from, to, span, instructions);
     }
 
     /// For each location, whether the load of an attack of this thread can be reached from it with stores waiting.
@@ -171,29 +147,17 @@ impl<'a> Writer<'a> {
         }
         leads
     }
-
-    fn finish(mut self, entry: LocId) -> (Body, Vec<Option<Origin>>) {
-        // The body sorts its edges in the same way.
-        self.edges.sort_by_key(|(edge, _)| edge.from);
-        let (edges, origins) = self.edges.into_iter().unzip();
-        (Body::new(self.registers, self.locations, entry, None, edges), origins)
-    }
 }
 
-/// The registers of a body, three more, and those for snapshots.
-fn registers(context: &Context<'_>, body: &Body) -> (Vec<Register>, [RegId; 3], Vec<RegId>) {
-    let mut registers = body.registers.clone();
-    let mut names: Vec<String> = registers.iter().map(|register| register.name.clone()).collect();
-    names.extend(context.program.shared.iter().map(|shared| shared.name.clone()));
-    let mut make = |wanted: &str| {
-        registers.push(Register { name: fresh(&mut names, wanted), is_temporary: true, span: Span::default() });
-        RegId::new(registers.len() - 1)
-    };
-    let made = ["level_", "result_", "target_"].map(&mut make);
+/// A builder with the registers of the body and what is added: three registers, and those for snapshots.
+fn with_registers(context: &Context<'_>, body: &Body) -> (BodyBuilder<Option<Origin>>, [RegId; 3], Vec<RegId>) {
+    let shared = context.program.shared.iter().map(|shared| shared.name.clone());
+    let mut builder = BodyBuilder::new(body.registers.clone(), shared);
+    let added = ["level_", "result_", "target_"].map(|name| builder.register(name));
     let loads = |edge: &Edge| if let Instruction::Snapshot(loads) = &edge.instruction { loads.len() } else { 0 };
     let longest = body.edges().iter().map(loads).max().unwrap_or(0);
-    let several = (0..longest).map(|_| make("several_")).collect();
-    (registers, made, several)
+    let several = (0..longest).map(|_| builder.register("several_")).collect();
+    (builder, added, several)
 }
 
 /// Whether the register occurs in the expression.
