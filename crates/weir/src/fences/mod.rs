@@ -217,7 +217,7 @@ impl Solver<'_> {
     /// Whether the properties hold with these fences; if not, the run that violates one yields a core.
     fn try_safe(&mut self, choice: &Choice) -> Result<Trial, Failure> {
         let after = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
-        let fenced = insert_fences_after(self.program, &after);
+        let fenced = insert_fences_after(self.program, &after).program;
         let answer = check(&fenced, &check::Options::default(), self.session)?;
         self.report.searches += 1;
         self.report.statistics.add(&answer.statistics);

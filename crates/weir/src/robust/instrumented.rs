@@ -1,13 +1,14 @@
 //! Robustness by searches under SC in instrumented programs, as the paper does it.
 
 use weir_ir::{Program, PropertyId};
-use weir_witness::{Action, Checked, Goal, Model, Run, Step};
+use weir_witness::{Checked, Goal, Model, Run};
 
-use super::{Attempt, Options, Report};
-use crate::attack::AttackStep;
+use super::run::checked;
+use super::{Options, Report};
 use crate::explicit::{Exploration, Explored, explore};
 use crate::search::Search;
 use crate::semantics::refuse;
+use crate::translate::Translation;
 use crate::translate::instrument::{Instrumented, instrument, instrument_all};
 use crate::verdict::Statistics;
 use crate::{Failure, Session, Verdict};
@@ -72,13 +73,7 @@ fn search(instrumented: &Instrumented, options: &Options, session: &Session) -> 
     explore(&instrumented.program, exploration, session)
 }
 
-/// The run under TSO that a run of the instrumented program stands for.
+/// The run under TSO that a run of the instrumented program stands for, replayed.
 fn violated(program: &Program, instrumented: &Instrumented, found: &Run) -> Result<Verdict<Box<Checked>>, Failure> {
-    let original = |step: &Step| -> Option<(Step, AttackStep)> {
-        let Action::Execute { edge, choice } = step.action else { return None };
-        let origin = instrumented.origins[step.thread.index()][edge.index()]?;
-        Some((Step { thread: step.thread, action: Action::Execute { edge: origin.edge, choice } }, origin.kind))
-    };
-    let attempt = Attempt { steps: found.steps.iter().filter_map(original).collect() };
-    Ok(Verdict::Violated(Box::new(attempt.checked(program)?)))
+    Ok(Verdict::Violated(Box::new(checked(program, instrumented.map_back(program, found))?)))
 }

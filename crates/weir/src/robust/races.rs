@@ -22,8 +22,8 @@ use super::monitor::Monitor;
 use super::overlay::remember;
 use super::question::{Plans, Question};
 use super::race::Race;
-use super::{Attempt, Checker, run};
-use crate::attack::AttackStep;
+use super::{Attempt, Checker};
+use crate::attack::{self, AttackStep};
 use crate::search::{Found, Outcome, breadth_first};
 use crate::semantics::machine::{EdgeCode, Machine, Operation, System};
 use crate::semantics::sc::Sc;
@@ -114,7 +114,7 @@ fn race_under_sc(program: &Program, found: &Attempt) -> Result<Race, String> {
 }
 
 fn race_under_tso(program: &Program, found: &Attempt) -> Result<Race, String> {
-    Race::new(program, run::delaying(program, &found.steps).0, loader(found)?)
+    Race::new(program, attack::delaying_run(program, &found.steps).0, loader(found)?)
 }
 
 /// The thread whose load is in the race.

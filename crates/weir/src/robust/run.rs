@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use weir_ir::{EdgeId, Program, ThreadId};
-use weir_witness::{Action, Checked, Goal, Model, Run, Step, replay};
+use weir_witness::{Action, Checked, Goal, Run, Step, replay};
 
 use crate::Failure;
-use crate::attack::{Attack, AttackStep, ThreadEdge};
+use crate::attack::{self, Attack, AttackStep, ThreadEdge};
 
 /// A run of the monitored program in which an attack succeeds.
 pub(crate) struct Attempt {
@@ -62,7 +62,7 @@ impl Attempt {
                 let mut steps = best.steps.clone();
                 steps[now].1 = AttackStep::Ordinary;
                 steps[at].1 = AttackStep::Begin;
-                if replay(program, &under_tso(program, &steps)).is_err() {
+                if replay(program, &attack::run_under_tso(program, &steps)).is_err() {
                     break;
                 }
                 (best, now) = (Self { steps }, at);
@@ -90,44 +90,15 @@ impl Attempt {
     /// # Errors
     /// If it is none, which would be a bug.
     pub(crate) fn checked(&self, program: &Program) -> Result<Checked, Failure> {
-        checked(program, under_tso(program, &self.steps))
+        checked(program, attack::run_under_tso(program, &self.steps))
     }
-}
-
-/// The TSO run of the form of Figure 4 of the paper: only the attacker's stores wait, from the first delayed one on, until the
-/// path has come round to it. Every other store lands at once.
-fn under_tso(program: &Program, steps: &[(Step, AttackStep)]) -> Run {
-    let (mut run, waiting) = delaying(program, steps);
-    run.steps.extend(waiting);
-    run
-}
-
-/// The same with the attacker's stores still waiting; and the flushes that end it.
-pub(super) fn delaying(program: &Program, steps: &[(Step, AttackStep)]) -> (Run, impl Iterator<Item = Step> + use<>) {
-    let attacker = steps.iter().find(|(_, kind)| *kind == AttackStep::Begin).map(|(step, _)| step.thread);
-    let (mut run, mut waiting, mut begun) = (Vec::new(), 0, false);
-    for &(step, kind) in steps {
-        run.push(step);
-        begun |= kind == AttackStep::Begin;
-        let Action::Execute { edge, .. } = step.action else { continue };
-        if program.body(step.thread).edge(edge).instruction.is_store() {
-            if begun && Some(step.thread) == attacker {
-                waiting += 1;
-            } else {
-                run.push(Step { thread: step.thread, action: Action::Flush });
-            }
-        }
-    }
-    let flush = move |thread| Step { thread, action: Action::Flush };
-    let flushes = attacker.into_iter().flat_map(move |thread| std::iter::repeat_n(flush(thread), waiting));
-    (Run { model: Model::Tso, steps: run }, flushes)
 }
 
 /// Leaves out what the violation does not need, and checks what remains.
 ///
 /// # Errors
 /// If the run itself is no violation, which would be a bug.
-fn checked(program: &Program, run: Run) -> Result<Checked, Failure> {
+pub(super) fn checked(program: &Program, run: Run) -> Result<Checked, Failure> {
     let mut best = Checked::new(program, run, Goal::NotRobust).map_err(|error| {
         Failure::Bug(format!("a violation of robustness that was found cannot be replayed: {error}"))
     })?;

@@ -8,10 +8,9 @@ use weir_testkit::traces::{Bounds, Feasible, feasible};
 use weir_testkit::{Rng, cycles, dump};
 use weir_witness::{Action, replay};
 
-use super::run::delaying;
 use super::*;
 use crate::Limits;
-use crate::attack::AttackStep;
+use crate::attack::{AttackStep, delaying_run};
 
 const LIMITS: Bounds = Bounds { instructions: 24, ways: 8_000 };
 
@@ -148,7 +147,7 @@ fn can_begin_earlier(program: &Program, attempt: &Attempt, may_wait: impl Fn(Edg
                 let mut steps = attempt.steps.clone();
                 steps[begin].1 = AttackStep::Ordinary;
                 steps[at].1 = AttackStep::Begin;
-                let (mut run, flushes) = delaying(program, &steps);
+                let (mut run, flushes) = delaying_run(program, &steps);
                 run.steps.extend(flushes);
                 return replay(program, &run).is_ok();
             }

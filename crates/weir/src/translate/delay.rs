@@ -32,7 +32,10 @@ use weir_ir::{
 };
 
 use self::traced::Builder;
+use weir_witness::{Action, Model, Run, Step};
+
 pub(crate) use self::unroll::{is_cyclic, unroll};
+use super::Translation;
 use crate::Failure;
 use crate::attack::Attack;
 
@@ -154,6 +157,24 @@ impl Extended {
             None => Ok(self),
             Some(error) => Err(Failure::Refused(Box::new(error))),
         }
+    }
+}
+
+impl Translation for Extended {
+    fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// What each edge executes and flushes in the original.
+    fn map_back(&self, _original: &Program, run: &Run) -> Run {
+        let mut steps = Vec::new();
+        for step in &run.steps {
+            let Action::Execute { edge, choice } = step.action else { continue };
+            let (thread, origin) = (step.thread, self.origins[step.thread.index()][edge.index()]);
+            steps.extend(origin.execute.map(|edge| Step { thread, action: Action::Execute { edge, choice } }));
+            steps.extend(origin.flush.then_some(Step { thread, action: Action::Flush }));
+        }
+        Run { model: Model::Tso, steps }
     }
 }
 

@@ -33,10 +33,13 @@ use weir_ir::{
     validate,
 };
 
+use weir_witness::{Action, Run, Step};
+
 use self::space::Space;
 use self::thread::ThreadWriter;
+use super::Translation;
 use crate::Failure;
-use crate::attack::{Attack, AttackStep};
+use crate::attack::{self, Attack, AttackStep};
 use crate::semantics::refuse;
 
 /// What a step of the instrumented program does in the original one.
@@ -51,8 +54,24 @@ pub(crate) struct Origin {
 pub struct Instrumented {
     /// The program. Its only property is violated under SC exactly if one of the attacks succeeds.
     pub program: Program,
-    /// For each thread and edge what it does in the original program; nothing if it only keeps books.
+    /// For each thread and edge what it does in the original program; `None` if it is auxiliary.
     pub(crate) origins: Vec<Vec<Option<Origin>>>,
+}
+
+impl Translation for Instrumented {
+    fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The run of the attack under TSO: only the attacker's stores are delayed.
+    fn map_back(&self, original: &Program, run: &Run) -> Run {
+        let step = |step: &Step| -> Option<(Step, AttackStep)> {
+            let Action::Execute { edge, choice } = step.action else { return None };
+            let origin = self.origins[step.thread.index()][edge.index()]?;
+            Some((Step { thread: step.thread, action: Action::Execute { edge: origin.edge, choice } }, origin.kind))
+        };
+        attack::run_under_tso(original, &run.steps.iter().filter_map(step).collect::<Vec<_>>())
+    }
 }
 
 /// Instruments the program for one attack.

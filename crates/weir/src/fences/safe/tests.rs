@@ -59,7 +59,7 @@ fn a_fence_stops_whoever_goes_on_with_a_store_waiting() {
 #[test]
 fn fences_that_are_there_are_left_out() {
     let program = stores_and_loads();
-    let fenced = crate::translate::insert_fences_after(&program, &steps(&[(0, 0), (1, 1)]));
+    let fenced = crate::translate::insert_fences_after(&program, &steps(&[(0, 0), (1, 1)])).program;
     let run = checked(&fenced, "p0 pf p3 p1 p2 q0 q1 qf qf q3 q2 pf");
     assert_eq!(stopped_after(&fenced, &run, &counts(&program)), steps(&[(0, 1), (1, 0)]));
 }

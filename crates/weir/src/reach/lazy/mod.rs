@@ -15,10 +15,11 @@ mod oracle;
 use std::collections::BTreeSet;
 
 use weir_ir::{Diagnostic, Program, PropertyKind, ThreadId};
-use weir_witness::{Action, Checked, Goal, Model, Run, Step};
+use weir_witness::{Checked, Goal, Model};
 
 use super::{Coverage, Engine, Options, Report, Search, Statistics, explicit, goals};
 use crate::semantics::refuse;
+use crate::translate::Translation;
 use crate::translate::delay::{DelayPath, Extended};
 use crate::{Failure, Limit, Session, Verdict};
 
@@ -141,7 +142,7 @@ impl Lazy<'_> {
             Verdict::Holds => Verdict::Holds,
             Verdict::Unknown(limit) => Verdict::Unknown(limit),
             Verdict::Violated(found) => {
-                let checked = Checked::new(self.program, under_tso(extended, found.run()), found.goal());
+                let checked = Checked::new(self.program, extended.map_back(self.program, found.run()), found.goal());
                 Verdict::Violated(Box::new(checked.map_err(|error| {
                     Failure::Bug(format!("a run of an extended program has no counterpart in the original: {error}"))
                 })?))
@@ -162,18 +163,6 @@ const MOST_EDGES: usize = 100_000;
 
 /// The code of the refusal of programs whose states are too large.
 const TOO_LARGE: &str = "state-too-large";
-
-/// The run under TSO that a run of the extended program under SC stands for.
-fn under_tso(extended: &Extended, run: &Run) -> Run {
-    let mut steps = Vec::new();
-    for step in &run.steps {
-        let Action::Execute { edge, choice } = step.action else { continue };
-        let (thread, origin) = (step.thread, extended.origins[step.thread.index()][edge.index()]);
-        steps.extend(origin.execute.map(|edge| Step { thread, action: Action::Execute { edge, choice } }));
-        steps.extend(origin.flush.then_some(Step { thread, action: Action::Flush }));
-    }
-    Run { model: Model::Tso, steps }
-}
 
 /// What was executed of the original program, given what was of the extended one.
 fn mapped_coverage(program: &Program, extended: &Extended, seen: &Coverage) -> Coverage {

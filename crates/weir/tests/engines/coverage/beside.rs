@@ -287,7 +287,7 @@ fn fenced(program: &Program, aim: Aim) -> Compared {
         return Ok(is_answer.then_some(()));
     };
     let chosen = sets[0].iter().map(|&site| (sites[site].thread, sites[site].location)).collect();
-    let mended = insert_fences(program, &chosen);
+    let mended = insert_fences(program, &chosen).program;
     if aim == Aim::Safe {
         let outcome = explore(&mended, Model::Tso, LIMITS.0).expect("the reference can");
         return judged(outcome.goals.is_empty(), || format!("{:?} are reached all the same", outcome.goals));
