@@ -86,9 +86,7 @@ impl<'a, const N: usize> Chain<'a, N> {
     }
 
     pub(super) fn edges(&self, from: &Packed<N>, thread: usize) -> &[EdgeCode] {
-        let code = &self.model.compiled.machine.threads[thread];
-        let location = from.raw(code.location) as usize;
-        &code.edges[code.first[location] as usize..code.first[location + 1] as usize]
+        self.model.compiled.machine.threads[thread].edges_at(from)
     }
 
     /// The weight of a thread.

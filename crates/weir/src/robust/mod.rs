@@ -14,7 +14,6 @@ mod instrumented;
 mod memory;
 mod monitor;
 mod overlay;
-mod partial_order;
 mod question;
 mod race;
 mod races;

@@ -9,7 +9,7 @@
 //!
 //! This is §5 of "Checking and Enforcing Robustness against TSO" without the instrumented program. Fewer interleavings are
 //! looked at than there are, without loss:
-//! - Steps that nobody else can notice are taken first ([`partial_order`](super::partial_order)).
+//! - Partial order reduction: invisible steps are taken first ([`partial_order`](crate::search::partial_order)).
 //! - Nobody notices what a delaying attacker does, so what helpers do between two loads of the attacker from memory may as well come just
 //!   before the second, and what they do between the first delayed store and the first load from memory may come before the
 //!   store. In particular the lock is free when an attack begins.
@@ -26,7 +26,7 @@ use crate::attack::AttackStep;
 use crate::semantics::machine::{EdgeCode, Machine, Operation, System};
 use crate::semantics::sc::Sc;
 use crate::semantics::state::Packed;
-use crate::semantics::{StepCode, TransitionSystem};
+use crate::semantics::{StepCode, ThreadSteps, TransitionSystem};
 
 /// The monitored program.
 pub(super) struct Monitor<'a, const N: usize> {
@@ -74,48 +74,20 @@ impl<'a, const N: usize> Monitor<'a, N> {
 
     #[inline]
     fn location(&self, state: &Packed<N>, thread: usize) -> usize {
-        state.raw(self.machine.threads[thread].location) as usize
+        self.sc.location(state, thread)
     }
 
     #[inline]
     fn edges(&self, state: &Packed<N>, thread: usize) -> &'a [EdgeCode] {
-        let code = &self.machine.threads[thread];
-        let location = self.location(state, thread);
-        &code.edges[code.first[location] as usize..code.first[location + 1] as usize]
+        self.machine.threads[thread].edges_at(state)
     }
 
     fn lock_is_free(&self, state: &Packed<N>) -> bool {
         self.machine.layout.lock.is_none_or(|lock| state.raw(lock) == 0)
     }
 
-    /// Lets one of these threads take its local steps, if one is at a place where it may go first; whether it did.
-    #[inline]
-    fn local_first(
-        &self,
-        from: &Packed<N>,
-        mut may_move: impl FnMut(usize) -> bool,
-        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
-    ) -> bool {
-        for (thread, plan) in self.plans.threads.iter().enumerate() {
-            if !plan.ample[self.location(from, thread)] || !may_move(thread) {
-                continue;
-            }
-            let mut moved = false;
-            for edge in self.edges(from, thread) {
-                self.sc.take(from, thread, edge, &mut |step, next| {
-                    moved = true;
-                    emit(step, next)
-                });
-            }
-            if moved {
-                return true;
-            }
-        }
-        false
-    }
-
     fn before(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
-        if self.local_first(from, |_| true, emit) {
+        if self.plans.ample.reduce(&self.sc, from, |_| true, emit) {
             return;
         }
         for thread in 0..self.plans.threads.len() {
@@ -187,7 +159,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let may_load = self.edges(from, attacker).iter().any(|edge| !loads_from_memory(edge).is_empty());
         if may_load && delaying.has_loaded {
             let is_helper = |thread| thread != attacker;
-            if self.local_first(from, is_helper, emit) {
+            if self.plans.ample.reduce(&self.sc, from, is_helper, emit) {
                 return;
             }
             for helper in (0..self.plans.threads.len()).filter(|&thread| is_helper(thread)) {
@@ -244,7 +216,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
     }
 
     fn path(&self, from: &Packed<N>, path: &Path<'_>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
-        if self.local_first(from, |thread| path.holds(thread), emit) {
+        if self.plans.ample.reduce(&self.sc, from, |thread| path.holds(thread), emit) {
             return;
         }
         for helper in (0..self.plans.threads.len()).filter(|&thread| thread != path.attacker) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use weir_ir::{Body, EdgeId, Program, ThreadId};
 
 use super::covered::{Covered, Mark, OFF};
-use super::partial_order::ample_locations;
 use crate::attack::{Attack, ThreadEdge};
+use crate::search::partial_order::AmpleSets;
 use crate::semantics::compile::Compiled;
 use crate::semantics::state::Patch;
 
@@ -80,8 +80,6 @@ impl Flow {
 
 /// What is known of a thread before any search.
 pub(super) struct Plan {
-    /// For each location, whether local steps may go first there.
-    pub(super) ample: Vec<bool>,
     /// Forgets location and registers.
     pub(super) forget: Patch,
     /// For each store that is asked about: its loads, and where control can pass while it waits.
@@ -111,6 +109,8 @@ impl Plan {
 
 /// What is known of the threads before any search.
 pub(super) struct Plans {
+    /// Invisible steps go first.
+    pub(super) ample: AmpleSets,
     pub(super) threads: Vec<Plan>,
 }
 
@@ -133,8 +133,9 @@ impl Plans {
             let stores = question.by_store(thread).into_iter().map(|(store, loads)| (store.0, flow(loads)));
             let stores = stores.collect();
             let covered = question.covered.get(&thread).cloned();
-            Plan { ample: ample_locations(body), forget, stores, covered }
+            Plan { forget, stores, covered }
         };
-        Self { threads: compiled.threads.iter().enumerate().map(plan).collect() }
+        let bodies = compiled.threads.iter().map(|&thread| program.body(thread));
+        Self { ample: AmpleSets::new(bodies), threads: compiled.threads.iter().enumerate().map(plan).collect() }
     }
 }

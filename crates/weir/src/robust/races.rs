@@ -196,9 +196,7 @@ impl<'a, const N: usize> Races<'a, N> {
     }
 
     fn edges(&self, state: &Packed<N>, thread: usize) -> &'a [EdgeCode] {
-        let code = &self.machine.threads[thread];
-        let location = state.raw(code.location) as usize;
-        &code.edges[code.first[location] as usize..code.first[location + 1] as usize]
+        self.machine.threads[thread].edges_at(state)
     }
 
     fn access(&self, state: &Packed<N>, edge: &EdgeCode) -> Option<(Address, bool)> {

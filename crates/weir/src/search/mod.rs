@@ -1,13 +1,16 @@
 //! The search driver: explores a [`TransitionSystem`] until a goal is found, all states are visited, or a limit is
 //! reached.
 //!
-//! States live in a [`store`]; [`bfs`] and [`dfs`] decide the order. Nothing here knows what a state means.
+//! States live in a [`store`]; [`bfs`] and [`dfs`] decide the order. Neither knows what a state means. [`partial_order`] and
+//! [`symmetry`] are reductions: they wrap a transition system in one with fewer steps or states.
 
 mod bfs;
 mod dfs;
 mod pages;
+pub(crate) mod partial_order;
 mod rebuild;
 mod store;
+pub(crate) mod symmetry;
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

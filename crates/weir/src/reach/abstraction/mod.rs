@@ -12,7 +12,6 @@ mod concretize;
 mod exact;
 mod refuse;
 mod states;
-mod symmetric;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -21,10 +20,11 @@ use weir_ir::Program;
 use weir_witness::{Buffering, Certificate, Checked, Goal, Run};
 
 use self::exact::Event;
-use self::symmetric::Symmetric;
 use super::{Coverage, Engine, Options, Report, Search, Statistics};
+use crate::search::symmetry::Symmetric;
 use crate::search::{self, Found, Outcome};
 use crate::semantics::StepCode;
+use crate::semantics::abstraction::Abstract;
 use crate::semantics::abstraction::buffer::EXACT_MULTISET;
 use crate::semantics::abstraction::pool::Pool;
 use crate::semantics::compile::{Compiled, Purpose, compile};
@@ -243,7 +243,7 @@ fn attempt_sized<const N: usize>(
     options: &Options,
     session: &Session,
 ) -> (Outcome, Answer) {
-    let system = Symmetric::<N>::new(machine, groups);
+    let system = Symmetric::<Abstract, N>::new(machine, groups);
     // Only a shortest run tells in the end that counters were not to blame.
     let search = if options.engine == Engine::Multiset { Search::BreadthFirst } else { options.search };
     let outcome = search::run(&system, search, options.jobs, session);
@@ -261,7 +261,7 @@ fn attempt_sized<const N: usize>(
 /// What a run that was found is worth.
 fn assess<const N: usize>(
     machine: &Machine,
-    system: &Symmetric<'_, N>,
+    system: &Symmetric<'_, Abstract, N>,
     run: &[StepCode],
     session: &Session,
 ) -> Option<Answer> {

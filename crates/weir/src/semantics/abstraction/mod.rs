@@ -62,4 +62,8 @@ impl MemoryModel for Abstract {
     fn canonical_buffer(machine: &Machine, number: u64) -> Vec<Value> {
         machine.abstraction.buffer(number).canonical_form()
     }
+
+    fn compare_buffers(machine: &Machine, left: u64, right: u64) -> std::cmp::Ordering {
+        machine.abstraction.buffer(left).cmp(machine.abstraction.buffer(right))
+    }
 }

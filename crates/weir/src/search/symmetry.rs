@@ -1,21 +1,21 @@
-//! The program with approximated buffers, up to the order of threads that can change places.
+//! Symmetry reduction: a system up to the order of symmetric threads.
 //!
-//! Of all states that differ only in who is where, one is visited: the one in which equal threads stand in
-//! ascending order. Buffers are compared by what they hold, not by their numbers, so this one is the same in every search.
+//! Of each orbit (states that differ only in which of the symmetric threads is where) one representative is visited: the one
+//! in which symmetric threads are in ascending order. Buffers are compared by their content, not by their numbers, so the
+//! representative is the same in every search.
 
 use std::cmp::Ordering;
 
 use weir_ir::Value;
 use weir_witness::Goal;
 
-use crate::semantics::abstraction::Abstract;
-use crate::semantics::machine::{Machine, System};
+use crate::semantics::machine::{Machine, MemoryModel, System};
 use crate::semantics::state::{Field, Packed};
 use crate::semantics::{StepCode, TransitionSystem};
 
-/// The system, and who can change places.
-pub(super) struct Symmetric<'a, const N: usize> {
-    inner: System<'a, Abstract, N>,
+/// A system, and its groups of symmetric threads.
+pub(crate) struct Symmetric<'a, M, const N: usize> {
+    inner: System<'a, M, N>,
     groups: Vec<Vec<Member>>,
 }
 
@@ -27,8 +27,8 @@ struct Member {
     buffer: Option<Field>,
 }
 
-impl<'a, const N: usize> Symmetric<'a, N> {
-    pub(super) fn new(machine: &'a Machine, groups: &[Vec<usize>]) -> Self {
+impl<'a, M: MemoryModel, const N: usize> Symmetric<'a, M, N> {
+    pub(crate) fn new(machine: &'a Machine, groups: &[Vec<usize>]) -> Self {
         let member = |&position: &usize| {
             let (location, slots) = &machine.layout.threads[position];
             let fields = [*location].into_iter().chain(slots.iter().copied()).collect();
@@ -38,7 +38,7 @@ impl<'a, const N: usize> Symmetric<'a, N> {
         Self { inner: System::new(machine), groups }
     }
 
-    /// The state that stands for this one.
+    /// The representative of the orbit of a state.
     fn representative(&self, state: &Packed<N>) -> Packed<N> {
         let mut state = *state;
         for group in &self.groups {
@@ -68,8 +68,7 @@ impl<'a, const N: usize> Symmetric<'a, N> {
         if left == right {
             return Ordering::Equal;
         }
-        let pool = &self.inner.machine.abstraction;
-        pool.buffer(left).cmp(pool.buffer(right))
+        M::compare_buffers(self.inner.machine, left, right)
     }
 
     fn holds_lock(&self, state: &Packed<N>, member: &Member) -> bool {
@@ -93,11 +92,11 @@ impl<'a, const N: usize> Symmetric<'a, N> {
     }
 
     /// A run of the program itself that does what this one does up to the order of threads.
-    pub(super) fn unpermuted(&self, run: &[StepCode]) -> Option<Vec<StepCode>> {
+    pub(crate) fn unpermuted(&self, run: &[StepCode]) -> Option<Vec<StepCode>> {
         let (mut canonical, mut state) = (self.initial(), self.inner.initial());
         let mut unpermuted = Vec::new();
-        for &wanted in run {
-            canonical = find(self, &canonical, |step, next| (step == wanted).then_some(*next))?;
+        for &expected in run {
+            canonical = find(self, &canonical, |step, next| (step == expected).then_some(*next))?;
             let same = |step, next: &Packed<N>| (self.representative(next) == canonical).then_some((step, *next));
             let (step, next) = find(&self.inner, &state, same)?;
             unpermuted.push(step);
@@ -123,7 +122,7 @@ fn find<T: TransitionSystem, R>(
     found
 }
 
-impl<const N: usize> TransitionSystem for Symmetric<'_, N> {
+impl<M: MemoryModel, const N: usize> TransitionSystem for Symmetric<'_, M, N> {
     type State = Packed<N>;
 
     fn initial(&self) -> Packed<N> {

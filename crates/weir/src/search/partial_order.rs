@@ -9,13 +9,54 @@
 
 use weir_ir::{Body, Instruction};
 
+use crate::semantics::{StepCode, ThreadSteps};
+
+/// The ample sets of a program under SC.
+pub(crate) struct AmpleSets {
+    /// For each thread and location, whether the thread's own steps are an ample set there.
+    threads: Vec<Vec<bool>>,
+}
+
+impl AmpleSets {
+    /// Of threads with these bodies.
+    pub(crate) fn new<'a>(bodies: impl IntoIterator<Item = &'a Body>) -> Self {
+        Self { threads: bodies.into_iter().map(ample_locations).collect() }
+    }
+
+    /// Emits the steps of the first thread whose own steps are an ample set; whether there was one. Threads that may not move
+    /// are left out.
+    #[inline]
+    pub(crate) fn reduce<T: ThreadSteps>(
+        &self,
+        system: &T,
+        from: &T::State,
+        mut may_move: impl FnMut(usize) -> bool,
+        emit: &mut impl FnMut(StepCode, T::State) -> bool,
+    ) -> bool {
+        for (thread, is_ample) in self.threads.iter().enumerate() {
+            if !is_ample[system.location(from, thread)] || !may_move(thread) {
+                continue;
+            }
+            let mut moved = false;
+            system.successors_of(from, thread, &mut |step, next| {
+                moved = true;
+                emit(step, next)
+            });
+            if moved {
+                return true;
+            }
+        }
+        false
+    }
+}
+
 /// Whether the step is invisible to all other threads under SC, where a fence does nothing.
 fn is_invisible(instruction: &Instruction) -> bool {
     instruction.is_local() || *instruction == Instruction::Fence
 }
 
 /// For each location of the body, whether the steps of a thread there are an ample set.
-pub(super) fn ample_locations(body: &Body) -> Vec<bool> {
+fn ample_locations(body: &Body) -> Vec<bool> {
     let mut ample: Vec<bool> = body
         .location_ids()
         .map(|loc| {
