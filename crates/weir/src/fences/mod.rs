@@ -224,10 +224,10 @@ impl Solver<'_> {
         let found = match answer.verdict {
             Verdict::Holds => return Ok(Trial::Robust),
             Verdict::Unknown(limit) => return Ok(Trial::Stopped(limit)),
-            Verdict::Violated(found) => safe::hurried(&fenced, *found),
+            Verdict::Violated(found) => safe::with_early_flushes(&fenced, *found),
         };
         let counts: Vec<usize> = self.program.threads.iter().map(|thread| thread.body.edges().len()).collect();
-        let stopped = safe::stopped_after(&fenced, &found, &counts);
+        let stopped = safe::core_steps(&fenced, &found, &counts);
         Ok(if self.add_core(&stopped) {
             Trial::Refuted
         } else if found.happens_before().is_cyclic() {
@@ -239,12 +239,12 @@ impl Solver<'_> {
     }
 
     fn attack(&self, question: Question) -> Result<(Found, Statistics), Failure> {
-        let (answer, statistics) = self.checker.ask(question, &self.options.robust, self.session)?;
+        let (answer, statistics) = self.checker.decide(question, &self.options.robust, self.session)?;
         let found = match answer {
             Answer::Infeasible => Verdict::Holds,
             Answer::Stopped(limit) => Verdict::Unknown(limit),
-            Answer::Feasible(attempt) => {
-                Verdict::Violated((attempt.attack().ok_or_else(no_attack)?, attempt.overtaken()))
+            Answer::Feasible(attack_run) => {
+                Verdict::Violated((attack_run.attack().ok_or_else(no_attack)?, attack_run.overtaken()))
             }
         };
         Ok((found, statistics))
@@ -338,11 +338,11 @@ pub fn feasible_attacks(
     let mut feasible = BTreeSet::new();
     loop {
         let question = Question { attacks: open.clone(), ..Question::default() };
-        match checker.ask(question, options, session)?.0 {
+        match checker.decide(question, options, session)?.0 {
             Answer::Infeasible => return Ok((attacks, feasible, None)),
             Answer::Stopped(limit) => return Ok((attacks, feasible, Some(limit))),
-            Answer::Feasible(attempt) => {
-                let attack = attempt.attack().ok_or_else(no_attack)?;
+            Answer::Feasible(attack_run) => {
+                let attack = attack_run.attack().ok_or_else(no_attack)?;
                 open.remove(&attack);
                 feasible.insert(attack);
             }

@@ -15,7 +15,7 @@ const MOST_STEPS: usize = 2_000;
 
 /// The steps after which a fence would stop the run. Fences that are already there, which have numbers beyond those of the original
 /// edges, are left out.
-pub(super) fn stopped_after(program: &Program, checked: &Checked, counts: &[usize]) -> BTreeSet<ThreadEdge> {
+pub(super) fn core_steps(program: &Program, checked: &Checked, counts: &[usize]) -> BTreeSet<ThreadEdge> {
     let mut waiting = vec![0usize; program.threads.len()];
     let mut last: Vec<Option<EdgeId>> = vec![None; program.threads.len()];
     let mut stopped = BTreeSet::new();
@@ -43,7 +43,7 @@ fn is_store(program: &Program, thread: ThreadId, edge: EdgeId) -> bool {
 }
 
 /// A run to the same goal in which stores wait for less long, where that is easy to have: the fewer wait, the more the run says.
-pub(super) fn hurried(program: &Program, checked: Checked) -> Checked {
+pub(super) fn with_early_flushes(program: &Program, checked: Checked) -> Checked {
     let mut best = checked;
     if best.run().steps.len() > MOST_STEPS {
         return best;

@@ -4,7 +4,7 @@
 //! target, that is Prob0; *almost never* fails exactly if a Prob1 one can be reached ([`prob01`](super::prob01)). Where the chain is
 //! infinite, the answer rests on drained configurations: every run visits them for ever, so it is enough that from each of them, all of which the
 //! abstraction lists and perhaps more, the good side is within reach. What neither a look at small buffers nor the abstraction can tell, the exact
-//! engine [decides](Approach::settle).
+//! engine [decides](Task::settle).
 
 use rustc_hash::FxHashSet;
 use weir_ir::{Program, Value};
@@ -17,7 +17,7 @@ use crate::{Failure, Session};
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
 use super::model::Model;
-use super::paths::{Reach, follow};
+use super::paths::{ShortestPaths, follow};
 use super::prob01::{Class, certainly, filtered};
 use super::probability::{Obstacle, Part, Question};
 
@@ -77,8 +77,8 @@ pub fn almost(
     session: &Session,
 ) -> Result<Qualitative, Failure> {
     let model = Model::new(program, &question.target, &question.settings)?;
-    let approach = Approach { program, which, repeated: question.repeated, session };
-    let (found, configurations) = with_chain(&model, approach);
+    let task = Task { program, which, repeated: question.repeated, session };
+    let (found, configurations) = with_chain(&model, task);
     model.fault()?;
     let certainty = match found {
         Found::Holds { drained, shown } => Certainty::Holds { drained, shown },
@@ -98,7 +98,7 @@ enum Found {
     Unknown(Obstacle),
 }
 
-struct Approach<'w> {
+struct Task<'w> {
     program: &'w Program,
     which: Almost,
     repeated: bool,
@@ -114,7 +114,7 @@ const ENOUGH: usize = 2;
 /// More drained configurations than this are only counted.
 const MOST_SHOWN: usize = 10_000;
 
-impl Visitor for Approach<'_> {
+impl Visitor for Task<'_> {
     type Output = (Found, usize);
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
@@ -142,14 +142,14 @@ impl Visitor for Approach<'_> {
     }
 }
 
-impl Approach<'_> {
+impl Task<'_> {
     fn decide<const N: usize>(&self, part: &mut Part<'_, '_, N>) -> Option<Found> {
         let classes = part.classifier.classes(&part.graph);
         let (good, bad) = match self.which {
             Almost::Surely => (Class::Prob1, Class::Prob0),
             Almost::Never => (Class::Prob0, Class::Prob1),
         };
-        let reach = Reach::new(&part.graph, |number| !self.repeated && part.graph.is_target(number));
+        let reach = ShortestPaths::new(&part.graph, |number| !self.repeated && part.graph.is_target(number));
         if let Some(end) = reach.nearest(&part.graph, |number| classes[number] == bad) {
             let codes = reach.run_to(&part.graph, end)?;
             let compiled = &part.graph.chain.model.compiled;
@@ -161,7 +161,7 @@ impl Approach<'_> {
                 self.holds(&part.graph, reach.order.iter().map(|&number| part.graph.config(number as usize).state)),
             );
         }
-        // Reaching a no almost surely is not the same as never having met a target on the way.
+        // Reaching a Prob0 configuration almost surely is not the same as never having met a target on the way.
         let is_enough = self.repeated || self.which == Almost::Surely;
         let abstraction =
             part.classifier.abstraction.as_ref().filter(|_| is_enough && part.graph.chain.model.always_drains())?;
@@ -184,8 +184,8 @@ impl Approach<'_> {
                 return Some(self.holds(graph, [initial].into_iter()));
             }
             let run = oracle.run_to_target(self.session)?;
-            let way = follow(graph.chain, &run)?;
-            return (way.meets_target && way.is_of_chain).then_some(Found::Fails(run));
+            let path = follow(graph.chain, &run)?;
+            return (path.meets_target && path.is_of_chain).then_some(Found::Fails(run));
         }
         let abstraction = classifier.abstraction.as_ref().filter(|_| model.always_drains())?;
         if self.which == Almost::Never && !classifier.knows_paths_to_prob0() {
@@ -202,10 +202,10 @@ impl Approach<'_> {
             let holds = || self.holds(graph, drained().filter(|state| !is_bad(state)));
             return model.follows_every_run().then(holds);
         };
-        let way = follow(graph.chain, &run)?;
+        let path = follow(graph.chain, &run)?;
         // If the target is about several threads, the run may have met it on the way; then nothing is shown.
-        let is_bad_end = way.is_of_chain && model.is_drained(&way.end) && is_bad(&way.end);
-        let shows = is_bad_end && (self.repeated || !way.meets_target);
+        let is_bad_end = path.is_of_chain && model.is_drained(&path.end) && is_bad(&path.end);
+        let shows = is_bad_end && (self.repeated || !path.meets_target);
         shows.then_some(Found::Fails(run))
     }
 

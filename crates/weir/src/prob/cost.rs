@@ -49,17 +49,17 @@ pub fn cost(
     session: &Session,
 ) -> Result<Cost, Failure> {
     let model = Model::new(program, target, settings)?;
-    let answer = with_chain(&model, Approach { epsilon, session });
+    let answer = with_chain(&model, Task { epsilon, session });
     model.fault()?;
     Ok(answer)
 }
 
-struct Approach<'w> {
+struct Task<'w> {
     epsilon: f64,
     session: &'w Session,
 }
 
-impl Visitor for Approach<'_> {
+impl Visitor for Task<'_> {
     type Output = Cost;
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Cost {
@@ -107,7 +107,7 @@ impl Cost {
     }
 }
 
-impl Approach<'_> {
+impl Task<'_> {
     /// Whether it is as narrow as was asked for: costs above 1 in proportion.
     fn is_narrow(&self, cost: Interval) -> bool {
         cost.width() <= self.epsilon * cost.lower.max(1.0)

@@ -63,18 +63,18 @@ fn solve(
     session: &Session,
 ) -> Result<Result<Exact, Obstacle>, Failure> {
     let model = Model::new(program, target, settings)?;
-    let answer = with_chain(&model, Approach { repeated, costly, session });
+    let answer = with_chain(&model, Task { repeated, costly, session });
     model.fault()?;
     Ok(answer)
 }
 
-struct Approach<'w> {
+struct Task<'w> {
     repeated: bool,
     costly: bool,
     session: &'w Session,
 }
 
-impl Visitor for Approach<'_> {
+impl Visitor for Task<'_> {
     type Output = Result<Exact, Obstacle>;
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {

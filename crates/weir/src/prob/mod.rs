@@ -14,7 +14,6 @@ mod chain;
 mod confidence;
 mod cost;
 mod curve;
-mod draw;
 mod enclosure;
 mod exact;
 mod explore;
@@ -29,6 +28,7 @@ mod prob01;
 mod probability;
 mod rng;
 mod rounding;
+mod sampler;
 mod settings;
 mod simulate;
 #[cfg(test)]

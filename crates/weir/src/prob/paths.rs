@@ -1,4 +1,4 @@
-//! Ways through a chain, as runs of single steps and flushes; and runs, as ways through a chain.
+//! Paths through a chain, as runs of single steps and flushes; and runs, as paths through a chain.
 
 use std::collections::VecDeque;
 
@@ -13,14 +13,14 @@ use super::chain::Chain;
 use super::graph::Graph;
 use super::model::NO_EDGE;
 
-/// What can be reached from the start, and by which way first.
-pub(super) struct Reach {
+/// What can be reached from the start, with a shortest path to each.
+pub(super) struct ShortestPaths {
     /// In the order in which they were met.
     pub(super) order: Vec<u32>,
     parent: Vec<u32>,
 }
 
-impl Reach {
+impl ShortestPaths {
     /// Nothing is followed past where it `ends`.
     pub(super) fn new<const N: usize>(graph: &Graph<'_, '_, N>, ends: impl Fn(usize) -> bool) -> Self {
         let mut parent = vec![u32::MAX; graph.len()];
@@ -53,15 +53,15 @@ impl Reach {
 
     /// A run to a configuration that can be reached.
     pub(super) fn run_to<const N: usize>(&self, graph: &Graph<'_, '_, N>, end: u32) -> Option<Vec<StepCode>> {
-        let mut way = vec![end];
-        while let Some(&at) = way.last()
+        let mut path = vec![end];
+        while let Some(&at) = path.last()
             && at != 0
         {
-            way.push(self.parent[at as usize]);
+            path.push(self.parent[at as usize]);
         }
-        way.reverse();
+        path.reverse();
         let mut steps = Vec::new();
-        for pair in way.windows(2) {
+        for pair in path.windows(2) {
             steps.extend(steps_between(graph, pair[0] as usize, pair[1] as usize)?);
         }
         Some(steps)
@@ -71,7 +71,7 @@ impl Reach {
 /// Where a run leads.
 pub(super) struct Path<const N: usize> {
     pub(super) end: Packed<N>,
-    /// Whether a configuration on the way or at the end is a target. A step of a thread and all flushes after it are one step of the chain.
+    /// Whether a configuration along the path or at its end is a target. A step of a thread and all flushes after it are one step of the chain.
     pub(super) meets_target: bool,
     /// Whether it is also a run of the chain: an update may have to keep to one buffer.
     pub(super) is_of_chain: bool,

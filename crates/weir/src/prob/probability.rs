@@ -91,18 +91,18 @@ pub fn probability(
     session: &Session,
 ) -> Result<Probability, Failure> {
     let model = Model::new(program, &question.target, &question.settings)?;
-    let answer = with_chain(&model, Approach { repeated: question.repeated, epsilon, session });
+    let answer = with_chain(&model, Task { repeated: question.repeated, epsilon, session });
     model.fault()?;
     Ok(answer)
 }
 
-struct Approach<'w> {
+struct Task<'w> {
     repeated: bool,
     epsilon: f64,
     session: &'w Session,
 }
 
-impl Visitor for Approach<'_> {
+impl Visitor for Task<'_> {
     type Output = Probability;
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Probability {

@@ -31,7 +31,7 @@ pub(crate) use covered::{Covered, Effect};
 pub(crate) use question::Question;
 pub use race::Race;
 pub use races::{RaceReport, triangular_races};
-pub(crate) use run::Attempt;
+pub(crate) use run::AttackRun;
 
 use crate::search::{Found, Outcome, breadth_first};
 use crate::semantics::StepCode;
@@ -125,12 +125,12 @@ fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result
         Err(limit) => return Ok(Report::unknown(limit, session.since(began))),
     };
     let question = Question { attacks: attacks.open.iter().copied().collect(), ..Question::default() };
-    let (answer, mut statistics) = checker.ask(question, options, session)?;
+    let (answer, mut statistics) = checker.decide(question, options, session)?;
     statistics.elapsed = session.since(began);
     let verdict = match answer {
         Answer::Infeasible => Verdict::Holds,
         Answer::Stopped(limit) => Verdict::Unknown(limit),
-        Answer::Feasible(attempt) => Verdict::Violated(Box::new(attempt.checked(program)?)),
+        Answer::Feasible(attack_run) => Verdict::Violated(Box::new(attack_run.checked(program)?)),
     };
     Ok(Report { verdict, attacks, statistics, coverage: None })
 }
@@ -149,7 +149,7 @@ pub(crate) enum Answer {
     /// None of the attacks is feasible.
     Infeasible,
     /// One is feasible, shown by this.
-    Feasible(Attempt),
+    Feasible(AttackRun),
     /// Inconclusive.
     Stopped(Limit),
 }
@@ -185,7 +185,7 @@ impl Checker {
     ///
     /// # Errors
     /// If an invariant of Weir breaks.
-    pub(crate) fn ask(
+    pub(crate) fn decide(
         &self,
         mut question: Question,
         options: &Options,
@@ -204,7 +204,7 @@ impl Checker {
         let answer = match outcome.found {
             Found::Nothing => Answer::Infeasible,
             Found::Stopped(limit) => Answer::Stopped(limit),
-            Found::Goal(_, steps) => Answer::Feasible(self.attempt(&steps)),
+            Found::Goal(_, steps) => Answer::Feasible(self.attack_run(&steps)),
         };
         Ok((answer, statistics))
     }
@@ -228,12 +228,12 @@ impl Checker {
         outcome.statistics(self.compiled.machine.layout.words)
     }
 
-    fn attempt(&self, steps: &[StepCode]) -> Attempt {
+    fn attack_run(&self, steps: &[StepCode]) -> AttackRun {
         let decode = |&code: &StepCode| {
             let (step, kind) = Monitor::<1>::decode(&self.compiled.machine, code);
             (self.compiled.step(step), kind)
         };
-        Attempt { steps: steps.iter().map(decode).collect() }
+        AttackRun { steps: steps.iter().map(decode).collect() }
     }
 }
 

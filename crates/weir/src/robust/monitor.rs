@@ -1,6 +1,6 @@
 //! The program under SC together with a monitor that looks for attacks.
 //!
-//! - *Before*: plain SC. A thread may at any store begin to delay: it becomes the attacker.
+//! - *Before*: SC. A thread may at any store begin to delay: it becomes the attacker.
 //! - *Delaying*: the attacker's stores go to a private overlay; its loads prefer that; it cannot do what needs an empty
 //!   buffer. When it loads from an address of which nothing waits, it may halt there, and that begins
 //! - *Path*: each helper may act only if it is on the path, or its access happens after one on the path; then it is on the
@@ -121,7 +121,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
         }
     }
 
-    /// Whether the attacker, now in `next`, can still come to a load that is asked about.
+    /// Whether the attacker, now in `next`, can still come to a load in question.
     fn goes_on(&self, next: &Packed<N>, attacker: usize, store: u32, edge: &EdgeCode) -> bool {
         let first = self.machine.threads[attacker].first_number;
         self.plan(attacker).goes_on(store - first, edge.number - first, self.location(next, attacker))
@@ -198,7 +198,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
             let first = machine.threads[attacker].first_number;
             let plan = self.plan(attacker);
             let mark = plan.mark_after(delaying.mark, edge.number - first);
-            if plan.asks_for(delaying.store - first, edge.number - first) && mark == OFF {
+            if plan.is_in_question(delaying.store - first, edge.number - first) && mark == OFF {
                 let mut halted = self.plan(attacker).forget.apply(from);
                 remember(machine, &mut halted, &delaying.onto_path(loaded));
                 if !emit(self.encode(edge, AttackStep::Halt), halted) {

@@ -1,4 +1,4 @@
-//! Which attacks are asked about, and what control flow tells of them before any search.
+//! The attacks in question, and what control flow says about them before any search.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Question {
         });
     }
 
-    /// The loads that are asked about, for each store of a thread.
+    /// The loads in question, for each store of a thread.
     fn by_store(&self, thread: ThreadId) -> BTreeMap<EdgeId, BTreeSet<EdgeId>> {
         let mut stores: BTreeMap<EdgeId, BTreeSet<EdgeId>> = BTreeMap::new();
         for attack in self.attacks.iter().filter(|attack| attack.thread == thread) {
@@ -82,7 +82,7 @@ impl Flow {
 pub(super) struct Plan {
     /// Forgets location and registers.
     pub(super) forget: Patch,
-    /// For each store that is asked about: its loads, and where control can pass while it waits.
+    /// For each store in question: its loads, and where control can pass while it waits.
     stores: BTreeMap<u32, Arc<(BTreeSet<EdgeId>, Flow)>>,
     covered: Option<Arc<Covered>>,
 }
@@ -91,7 +91,7 @@ impl Plan {
     /// Whether, when the thread takes `edge` to the location `to` while `store` waits, the store can still be overtaken.
     #[inline]
     pub(super) fn goes_on(&self, store: u32, edge: u32, to: usize) -> bool {
-        self.stores.get(&store).is_some_and(|asked| asked.1.goes_on(edge as usize, to))
+        self.stores.get(&store).is_some_and(|in_question| in_question.1.goes_on(edge as usize, to))
     }
 
     /// How much of the way of a delayed store is covered, once the thread has taken one more edge.
@@ -100,10 +100,10 @@ impl Plan {
         self.covered.as_ref().map_or(OFF, |covered| covered.after(mark, edge))
     }
 
-    /// Whether the attack of this store and this load is asked about.
+    /// Whether the attack of this store and this load is in question.
     #[inline]
-    pub(super) fn asks_for(&self, store: u32, load: u32) -> bool {
-        self.stores.get(&store).is_some_and(|asked| asked.0.contains(&EdgeId(load)))
+    pub(super) fn is_in_question(&self, store: u32, load: u32) -> bool {
+        self.stores.get(&store).is_some_and(|in_question| in_question.0.contains(&EdgeId(load)))
     }
 }
 

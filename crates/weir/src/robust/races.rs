@@ -22,7 +22,7 @@ use super::monitor::Monitor;
 use super::overlay::remember;
 use super::question::{Plans, Question};
 use super::race::Race;
-use super::{Attempt, Checker};
+use super::{AttackRun, Checker};
 use crate::attack::{self, AttackStep};
 use crate::search::{Found, Outcome, breadth_first};
 use crate::semantics::machine::{EdgeCode, Machine, Operation, System};
@@ -88,7 +88,7 @@ impl Checker {
     fn report(
         &self,
         outcome: Outcome,
-        race: impl FnOnce(&Program, &Attempt) -> Result<Race, String>,
+        race: impl FnOnce(&Program, &AttackRun) -> Result<Race, String>,
     ) -> Result<RaceReport, Failure> {
         if let Some(fault) = self.compiled.machine.fault.get() {
             return Err(Failure::Bug(fault.clone()));
@@ -98,7 +98,7 @@ impl Checker {
             Found::Nothing => Verdict::Holds,
             Found::Stopped(limit) => Verdict::Unknown(limit),
             Found::Goal(_, steps) => {
-                let race = race(&self.program, &self.attempt(&steps)).map_err(|why| {
+                let race = race(&self.program, &self.attack_run(&steps)).map_err(|why| {
                     Failure::Bug(format!("a triangular race that was found cannot be replayed: {why}"))
                 })?;
                 Verdict::Violated(Box::new(race))
@@ -108,17 +108,17 @@ impl Checker {
     }
 }
 
-fn race_under_sc(program: &Program, found: &Attempt) -> Result<Race, String> {
+fn race_under_sc(program: &Program, found: &AttackRun) -> Result<Race, String> {
     let run = Run { model: Model::Sc, steps: found.steps.iter().map(|(step, _)| *step).collect() };
     Race::new(program, run, loader(found)?)
 }
 
-fn race_under_tso(program: &Program, found: &Attempt) -> Result<Race, String> {
+fn race_under_tso(program: &Program, found: &AttackRun) -> Result<Race, String> {
     Race::new(program, attack::delaying_run(program, &found.steps).0, loader(found)?)
 }
 
 /// The thread whose load is in the race.
-fn loader(found: &Attempt) -> Result<ThreadId, String> {
+fn loader(found: &AttackRun) -> Result<ThreadId, String> {
     let halt = found.steps.iter().find(|(_, kind)| *kind == AttackStep::Halt);
     halt.map(|(step, _)| step.thread).ok_or_else(|| "no load".into())
 }

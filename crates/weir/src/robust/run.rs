@@ -9,11 +9,11 @@ use crate::Failure;
 use crate::attack::{self, Attack, AttackStep, ThreadEdge};
 
 /// A run of the monitored program in which an attack succeeds.
-pub(crate) struct Attempt {
+pub(crate) struct AttackRun {
     pub(super) steps: Vec<(Step, AttackStep)>,
 }
 
-impl Attempt {
+impl AttackRun {
     /// The attack that succeeds.
     pub(crate) fn attack(&self) -> Option<Attack> {
         let edge_of = |wanted| {
@@ -28,7 +28,7 @@ impl Attempt {
     }
 
     /// The attacker, and its steps from the delayed store to the attack's load, both included.
-    pub(crate) fn way(&self) -> Option<(ThreadId, Vec<EdgeId>)> {
+    pub(crate) fn path(&self) -> Option<(ThreadId, Vec<EdgeId>)> {
         let attacker = self.attack()?.thread;
         let begin = self.position(AttackStep::Begin)?;
         let halt = self.position(AttackStep::Halt)?;
@@ -45,7 +45,7 @@ impl Attempt {
     }
 
     /// The same run with more stores delayed: all from an earlier one on, as far as that can be and the attacker only does what `may_wait`.
-    pub(crate) fn begun_early(&self, program: &Program, may_wait: impl Fn(EdgeId) -> bool) -> Self {
+    pub(crate) fn with_earlier_begin(&self, program: &Program, may_wait: impl Fn(EdgeId) -> bool) -> Self {
         let mut best = Self { steps: self.steps.clone() };
         let (Some(attack), Some(begin)) = (self.attack(), self.position(AttackStep::Begin)) else { return best };
         let body = program.body(attack.thread);

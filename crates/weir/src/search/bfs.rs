@@ -51,7 +51,7 @@ const RECENT_BYTES: usize = 1 << 18;
 /// Visits all states breadth-first.
 pub(crate) fn breadth_first<T: TransitionSystem>(system: &T, session: &Session, jobs: usize) -> Outcome {
     let shared = Shared::new(session);
-    let mailboxes: Vec<Mailbox<T::State>> = (0..jobs).map(|_| Apart(Mutex::new(Vec::new()))).collect();
+    let mailboxes: Vec<Mailbox<T::State>> = (0..jobs).map(|_| CacheAligned(Mutex::new(Vec::new()))).collect();
     let mut workers: Vec<Worker<'_, T>> =
         (0..jobs).map(|number| Worker::new(number, system, &shared, &mailboxes)).collect();
     let initial = system.initial();
@@ -95,12 +95,13 @@ struct Stream<S> {
     /// By owner.
     parts: Vec<Vec<S>>,
     /// The next piece that nobody has taken yet.
-    next: Apart<AtomicUsize>,
+    next: CacheAligned<AtomicUsize>,
 }
 
 impl<S> Level<S> {
     fn new(jobs: usize) -> Self {
-        let stream = || Stream { parts: (0..jobs).map(|_| Vec::new()).collect(), next: Apart(AtomicUsize::new(0)) };
+        let stream =
+            || Stream { parts: (0..jobs).map(|_| Vec::new()).collect(), next: CacheAligned(AtomicUsize::new(0)) };
         Self { streams: (0..jobs).map(|_| stream()).collect() }
     }
 
@@ -220,12 +221,12 @@ fn owner(hash: u64, jobs: usize) -> usize {
 }
 
 /// Batches posted to a worker, each with who found it.
-type Mailbox<S> = Apart<Mutex<Vec<(usize, Vec<S>)>>>;
+type Mailbox<S> = CacheAligned<Mutex<Vec<(usize, Vec<S>)>>>;
 
 /// Something that one worker writes often, apart from what others use: on cache lines of its own (processors fetch them in
 /// pairs).
 #[repr(align(128))]
-struct Apart<T>(T);
+struct CacheAligned<T>(T);
 
 /// A state that shows a goal.
 struct Candidate<S> {
@@ -241,7 +242,7 @@ impl<S> Candidate<S> {
     }
 }
 
-#[repr(align(128))] // Like [`Apart`].
+#[repr(align(128))] // Like [`CacheAligned`].
 struct Worker<'a, T: TransitionSystem> {
     number: usize,
     system: &'a T,
@@ -259,7 +260,7 @@ struct Worker<'a, T: TransitionSystem> {
     /// same state in either order, soon after one another: for five threads of a mutex more than half of all look-ups end here.
     recent: Vec<T::State>,
     /// For each worker, states found but not yet handed over.
-    outgoing: Vec<Apart<Vec<T::State>>>,
+    outgoing: Vec<CacheAligned<Vec<T::State>>>,
     /// Room of batches that were taken in, for batches to come: memory that one worker asked for and another gave back
     /// would make them wait for each other.
     spare: Vec<Vec<T::State>>,
@@ -287,7 +288,7 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
             part_bytes: 0,
             scratch: Scratch::default(),
             recent: vec![system.initial(); (RECENT_BYTES / size_of::<T::State>()).next_power_of_two()],
-            outgoing: mailboxes.iter().map(|_| Apart(Vec::with_capacity(BATCH))).collect(),
+            outgoing: mailboxes.iter().map(|_| CacheAligned(Vec::with_capacity(BATCH))).collect(),
             spare: Vec::new(),
             taken: vec![false; system.step_count()],
             transitions: 0,

@@ -42,11 +42,11 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     /// Whether the threads at these positions keep their registers in the same way.
-    pub(crate) fn alike(&self, one: usize, other: usize) -> bool {
+    pub(crate) fn have_same_layout(&self, one: usize, other: usize) -> bool {
         self.plans[one].slots == self.plans[other].slots
     }
 
-    /// The registers that a state tells of the thread at this position while it is at `loc`, and where their values are.
+    /// The registers of the thread at this position that are live at `loc`, and where their values are.
     pub(crate) fn live_fields(&self, position: usize, loc: LocId) -> impl Iterator<Item = (RegId, Field)> {
         let (plan, slots) = (&self.plans[position], &self.machine.layout.threads[position].1);
         let fields = (0..).map(RegId).zip(&plan.slots.of_register);

@@ -7,7 +7,7 @@ use weir_ir::{
     EdgeId, LocId, Multiplicity, Program, PropertyId, PropertyKind, Range, RegId, StateAtom, StateExpr, ThreadId, Value,
 };
 
-use super::steps::Mover;
+use super::steps::Interpreter;
 use super::{AbstractBuffer, AbstractState, AbstractThread, Certificate};
 use crate::Goal;
 
@@ -160,13 +160,14 @@ impl<'a> Checker<'a> {
 
     fn is_left_by_no_step(&self, state: &AbstractState) -> Result<(), Fault> {
         for (place, &thread) in self.threads.iter().enumerate() {
-            let mover = Mover { program: self.program, buffering: self.certificate.buffering, state, thread, place };
-            if !mover.flushes().into_iter().all(|next| self.covers(next)) {
+            let interpreter =
+                Interpreter { program: self.program, buffering: self.certificate.buffering, state, thread, place };
+            if !interpreter.flushes().into_iter().all(|next| self.covers(next)) {
                 return Err(Fault::Leaves(thread, None));
             }
             for (id, edge) in self.program.body(thread).edges_from(state.threads[place].location) {
                 let choices = |register, range| self.choices((place, edge.to), register, range);
-                let next = mover.execute(edge, choices).map_err(|fault| match fault {
+                let next = interpreter.execute(edge, choices).map_err(|fault| match fault {
                     // More values than there are states: not all can be covered.
                     Fault::Malformed => Fault::Leaves(thread, Some(id)),
                     fault => fault,

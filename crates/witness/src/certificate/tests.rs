@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{Instruction, LocId, Program, PropertyKind, RegId, ThreadId, Value};
 
-use super::steps::Mover;
+use super::steps::Interpreter;
 use super::*;
 use crate::testing::*;
 
@@ -24,10 +24,10 @@ fn closed((program, goal): &(Program, Goal), buffering: Buffering) -> Certificat
     while let Some(state) = states.get(at).cloned() {
         at += 1;
         for (place, thread) in program.thread_ids().enumerate() {
-            let mover = Mover { program, buffering, state: &state, thread, place };
-            let mut next = mover.flushes();
+            let interpreter = Interpreter { program, buffering, state: &state, thread, place };
+            let mut next = interpreter.flushes();
             for (_, edge) in program.body(thread).edges_from(state.threads[place].location) {
-                next.extend(mover.execute(edge, |_, range| Ok((range.low..=range.high).collect())).unwrap());
+                next.extend(interpreter.execute(edge, |_, range| Ok((range.low..=range.high).collect())).unwrap());
             }
             states.extend(next.into_iter().filter(|next| seen.insert(next.clone())));
         }

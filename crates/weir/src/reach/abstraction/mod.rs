@@ -31,7 +31,7 @@ use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::coverage::coverage;
 use crate::semantics::machine::Machine;
 use crate::semantics::size::{MOST_WORDS, with_state_size};
-use crate::semantics::symmetry::interchangeable;
+use crate::semantics::symmetry::symmetric_threads;
 use crate::{Failure, Limit, Session, Verdict};
 
 /// The refinement loop gives up beyond this bound: longer queues hardly ever prove what this one does not, and a loop
@@ -66,13 +66,13 @@ pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> 
     refinement.run()
 }
 
-/// Threads that can change places, by position: also the analysis of values found the same for them, so that what one holds
+/// Symmetric threads, by position, for which also the analysis of values found the same, so that what one holds
 /// fits the other.
 fn groups(program: &Program, compiled: &Compiled, goals: &[Goal]) -> Vec<Vec<usize>> {
-    let mut groups = interchangeable(program, &compiled.threads, goals);
+    let mut groups = symmetric_threads(program, &compiled.threads, goals);
     for group in &mut groups {
         let first = group[0];
-        group.retain(|&position| compiled.alike(first, position));
+        group.retain(|&position| compiled.have_same_layout(first, position));
     }
     groups
 }
@@ -107,7 +107,7 @@ struct Refinement<'a> {
     options: &'a Options,
     session: &'a Session,
     compiled: Compiled,
-    /// Threads that can change places, by position.
+    /// Symmetric threads, by position.
     groups: Vec<Vec<usize>>,
     began: Duration,
     used: Statistics,
@@ -117,7 +117,7 @@ struct Refinement<'a> {
     taken: Vec<bool>,
 }
 
-/// What one kind of buffers told.
+/// The answer with one kind of buffers.
 enum Answer {
     /// Nothing is found, so there is nothing.
     Safe,

@@ -167,7 +167,7 @@ pub(super) fn build(program: &Program, symmetry: Symmetry, session: &Session) ->
         let body = program.body(thread);
         Model { body, live: live_registers(body, observed), thread }
     });
-    let mut work = Work {
+    let mut builder = GraphBuilder {
         program,
         models: bodies.collect(),
         graphs: Vec::new(),
@@ -178,9 +178,9 @@ pub(super) fn build(program: &Program, symmetry: Symmetry, session: &Session) ->
         moves: 0,
         session,
     };
-    work.graphs = work.models.iter().map(Model::graph).collect();
-    work.run()?;
-    Ok(LocalGraphs { threads, group_of, graphs: work.graphs, cells: work.cells })
+    builder.graphs = builder.models.iter().map(Model::graph).collect();
+    builder.run()?;
+    Ok(LocalGraphs { threads, group_of, graphs: builder.graphs, cells: builder.cells })
 }
 
 struct Model<'a> {
@@ -204,7 +204,7 @@ struct Reader {
     edge: EdgeId,
 }
 
-struct Work<'a> {
+struct GraphBuilder<'a> {
     program: &'a Program,
     models: Vec<Model<'a>>,
     graphs: Vec<Graph>,
@@ -218,7 +218,7 @@ struct Work<'a> {
     session: &'a Session,
 }
 
-impl Work<'_> {
+impl GraphBuilder<'_> {
     fn run(&mut self) -> Result<(), GraphError> {
         for group in 0..self.models.len() {
             let body = self.models[group].body;

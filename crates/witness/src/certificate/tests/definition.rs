@@ -4,7 +4,7 @@
 use weir_ir::PropertyId;
 use weir_testkit::{Drained, FinalState, drained_states};
 
-use super::super::steps::Mover;
+use super::super::steps::Interpreter;
 use super::naive::steps;
 use super::reference::{closure, is_certificate, shows};
 use super::*;
@@ -62,13 +62,14 @@ fn steps_lead_where_the_definition_says() {
             for state in closure(&program, buffering, 2_000).expect("a small set") {
                 let expected = steps(&program, buffering, &state).expect("all registers are listed");
                 for (thread, edge, expected) in expected {
-                    let mover = Mover { program: &program, buffering, state: &state, thread, place: thread.index() };
+                    let interpreter =
+                        Interpreter { program: &program, buffering, state: &state, thread, place: thread.index() };
                     let choices = |_, range: weir_ir::Range| Ok((range.low..=range.high).collect());
                     let found = match edge {
-                        None => mover.flushes(),
-                        Some(edge) => {
-                            mover.execute(program.body(thread).edge(edge), choices).expect("all registers are listed")
-                        }
+                        None => interpreter.flushes(),
+                        Some(edge) => interpreter
+                            .execute(program.body(thread).edge(edge), choices)
+                            .expect("all registers are listed"),
                     };
                     assert_eq!(found, expected, "{thread:?} {edge:?} {state:?}");
                     compared += expected.len();

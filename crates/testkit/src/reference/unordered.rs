@@ -11,13 +11,13 @@ use weir_ir::{Address, Value};
 
 /// Stores without order, and the newest value for each address that has some.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub(super) struct Loose {
+pub(super) struct UnorderedBuffer {
     /// How many of each; in a set, always one.
     entries: BTreeMap<(Address, Value), usize>,
     last: BTreeMap<Address, Value>,
 }
 
-impl Loose {
+impl UnorderedBuffer {
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

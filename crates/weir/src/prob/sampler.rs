@@ -13,7 +13,7 @@ use super::rng::Rng;
 use super::settings::UpdatePolicy;
 
 /// Draws steps of a chain.
-pub(super) struct Dice<'c, 'a, const N: usize> {
+pub(super) struct Sampler<'c, 'a, const N: usize> {
     chain: &'c Chain<'a, N>,
     pub(super) rng: Rng,
     /// For lengths of buffers, in ascending order, how many sequences of flushes there are.
@@ -27,17 +27,17 @@ pub(super) enum Drawn<const N: usize> {
     /// Nothing can ever happen again.
     DeadEnd,
     /// More choices or larger numbers than can be handled.
-    Unwieldy,
+    TooLarge,
 }
 
-impl<'c, 'a, const N: usize> Dice<'c, 'a, N> {
+impl<'c, 'a, const N: usize> Sampler<'c, 'a, N> {
     pub(super) fn new(chain: &'c Chain<'a, N>, rng: Rng) -> Self {
         Self { chain, rng, counts: FxHashMap::default() }
     }
 
     /// One step of the chain. Everything that happens is also told to `record`, in order.
     pub(super) fn step(&mut self, from: &Config<N>, record: &mut impl FnMut(StepCode)) -> Drawn<N> {
-        let Some(choices) = self.chain.choices(&from.state) else { return Drawn::Unwieldy };
+        let Some(choices) = self.chain.choices(&from.state) else { return Drawn::TooLarge };
         let (edge, last, state) = if choices.is_empty() {
             if self.flushes(&from.state).is_empty() {
                 return Drawn::DeadEnd;
@@ -50,7 +50,7 @@ impl<'c, 'a, const N: usize> Dice<'c, 'a, N> {
         };
         match self.update(state, record) {
             Some(state) => Drawn::Step(edge, Config { state, last }),
-            None => Drawn::Unwieldy,
+            None => Drawn::TooLarge,
         }
     }
 
@@ -207,7 +207,12 @@ mod tests {
     use crate::prob::testing::{all_settings, model};
 
     /// Draws many steps from a configuration and compares how often each way on was drawn with how likely it is.
-    fn compare<const N: usize>(chain: &Chain<'_, N>, from: &Config<N>, dice: &mut Dice<'_, '_, N>, context: &str) {
+    fn compare<const N: usize>(
+        chain: &Chain<'_, N>,
+        from: &Config<N>,
+        sampler: &mut Sampler<'_, '_, N>,
+        context: &str,
+    ) {
         const DRAWS: u32 = 1_500;
         let mut shares: FxHashMap<(u32, Config<N>), f64> = FxHashMap::default();
         for one in chain.moves(from).expect("few") {
@@ -215,14 +220,14 @@ mod tests {
         }
         let mut drawn: FxHashMap<(u32, Config<N>), u32> = FxHashMap::default();
         for _ in 0..DRAWS {
-            match dice.step(from, &mut |_| {}) {
+            match sampler.step(from, &mut |_| {}) {
                 Drawn::Step(edge, to) => *drawn.entry((edge, to)).or_default() += 1,
                 Drawn::DeadEnd => {
                     assert_eq!(shares.len(), 1, "nothing else can happen: {context}");
                     assert!(shares.contains_key(&(NO_EDGE, *from)), "{context}");
                     return;
                 }
-                Drawn::Unwieldy => panic!("{context}"),
+                Drawn::TooLarge => panic!("{context}"),
             }
         }
         assert!(drawn.keys().all(|way| shares.contains_key(way)), "{context}");
@@ -242,11 +247,11 @@ mod tests {
         type Output = usize;
 
         fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> usize {
-            let mut dice = Dice::new(chain, Rng::of_run(5, 6));
+            let mut sampler = Sampler::new(chain, Rng::of_run(5, 6));
             let mut at = chain.initial();
             for step in 0..7 {
-                compare(chain, &at, &mut dice, self.0);
-                match dice.step(&at, &mut |_| {}) {
+                compare(chain, &at, &mut sampler, self.0);
+                match sampler.step(&at, &mut |_| {}) {
                     Drawn::Step(_, next) => at = next,
                     _ => return step,
                 }
@@ -294,12 +299,12 @@ mod tests {
                 });
                 1 + shorter.sum::<u128>()
             }
-            let mut dice = Dice::new(chain, Rng::of_run(1, 1));
+            let mut sampler = Sampler::new(chain, Rng::of_run(1, 1));
             for lengths in (0..64).map(|number: u32| [number & 3, number >> 2 & 3, number >> 4 & 3]) {
-                assert_eq!(dice.sequences(&lengths), Some(count(lengths)), "{lengths:?}");
+                assert_eq!(sampler.sequences(&lengths), Some(count(lengths)), "{lengths:?}");
             }
-            assert_eq!(dice.sequences(&[9]), Some(10));
-            assert_eq!(dice.sequences(&[200, 200]), None, "too large");
+            assert_eq!(sampler.sequences(&[9]), Some(10));
+            assert_eq!(sampler.sequences(&[200, 200]), None, "too large");
         }
     }
 
