@@ -5,7 +5,7 @@
 //!
 //! The passes, in the order in which they may be applied:
 //!
-//! 1. [`insert_fences`]: fences at chosen places. The result is again a program to be run under TSO.
+//! 1. [`insert_fences`](mod@insert_fences): fences at chosen places. The result is again a program to be run under TSO.
 //! 2. [`instrument`](mod@instrument): robustness as reachability under SC. The result decides the question about one attack or
 //!    about all, and has no other properties.
 //! 3. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
