@@ -2,8 +2,8 @@
 
 use weir::Session;
 use weir::robust::{Attack, attacks};
-use weir::transform::delay::{delay, shortest_path};
-use weir::transform::instrument::{instrument, instrument_all};
+use weir::translate::delay::{delay, shortest_path};
+use weir::translate::instrument::{instrument, instrument_all};
 use weir_ir::{EdgeId, Program};
 
 use crate::trouble::Trouble;

@@ -1,7 +1,7 @@
 //! How a stage that takes long learns that it should end.
 
-/// Tells whether to end early: the time is up, or nobody wants to know any more. Every stage that can take long asks it now and then, from reading the program
-/// on; what a stage returns when it ends early is part of its contract.
+/// Tells whether to end early: a limit was reached, or the answer is no longer needed. Every stage that can take long
+/// checks it regularly, from reading the program on; what a stage returns when it ends early is part of its contract.
 pub trait Interrupt: Sync {
     /// Whether to end now.
     fn is_over(&self) -> bool;

@@ -3,17 +3,20 @@
 //!
 //! This crate depends on nothing of Weir's, reads no text and does no IO.
 
+mod builder;
 mod diagnostic;
 mod display;
 mod expr;
 pub mod flow;
 mod ids;
+mod instruction;
 mod interrupt;
 mod lint;
 mod program;
 mod span;
 mod validate;
 
+pub use builder::BodyBuilder;
 pub use diagnostic::{Diagnostic, Label, Severity, nearest};
 pub use display::{body_instruction_text, body_place_name, expr_text};
 pub use expr::{BinaryOp, Expr, UnaryOp, Value};

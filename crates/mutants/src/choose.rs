@@ -7,14 +7,14 @@ use crate::mutant::Mutant;
 /// The modules that are reported on: a name, and the beginnings of the paths of their files.
 pub(crate) const MODULES: [(&str, &[&str]); 12] = [
     ("semantics", &["crates/weir/src/semantics/"]),
-    ("explore", &["crates/weir/src/explore/"]),
+    ("search", &["crates/weir/src/search/"]),
     ("robust", &["crates/weir/src/robust/"]),
     ("fences", &["crates/weir/src/fences/"]),
     ("reach: dual", &["crates/weir/src/reach/dual/"]),
-    ("reach: lazy", &["crates/weir/src/reach/lazy/", "crates/weir/src/transform/delay"]),
+    ("reach: lazy", &["crates/weir/src/reach/lazy/", "crates/weir/src/translate/delay"]),
     ("reach: abstraction", &["crates/weir/src/reach/abstraction/"]),
     ("reach: others", &["crates/weir/src/reach/", "crates/weir/src/check/", "crates/weir/src/outcomes/"]),
-    ("transform", &["crates/weir/src/transform/"]),
+    ("translate", &["crates/weir/src/translate/"]),
     ("prob", &["crates/weir/src/prob/"]),
     ("witness", &["crates/witness/src/"]),
     (

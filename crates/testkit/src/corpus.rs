@@ -12,8 +12,8 @@ pub fn corpus(folder: &str) -> Option<PathBuf> {
     if path.is_dir() {
         return Some(path);
     }
-    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let is_new = TOLD.lock().is_ok_and(|mut told| told.insert(folder.to_owned()));
+    static REPORTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let is_new = REPORTED.lock().is_ok_and(|mut reported| reported.insert(folder.to_owned()));
     if is_new {
         let _ = writeln!(std::io::stderr(), "skipped: the corpus is not here (../shared/corpus/{folder})");
     }

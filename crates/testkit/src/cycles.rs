@@ -40,26 +40,26 @@ const W: Address = 4;
 /// The program that `seed` names.
 pub fn program(seed: u64, config: &Config) -> Program {
     let mut rng = Rng::new(seed);
-    let mut maker = Maker { rng: &mut rng, config };
-    let (attacker, waits) = maker.attacker();
+    let mut generator = Generator { rng: &mut rng, config };
+    let (attacker, waits) = generator.attacker();
     let mut bodies = vec![("A".to_owned(), attacker)];
-    bodies.extend(maker.helpers());
+    bodies.extend(generator.helpers());
     if waits {
         bodies.push(("B".to_owned(), vec![store(X, 1).into()]));
     }
-    let shared = [("z", Z), ("y", Y), ("x", X), ("w", W)].map(|(name, address)| maker.declared(name, address));
+    let shared = [("z", Z), ("y", Y), ("x", X), ("w", W)].map(|(name, address)| generator.declared(name, address));
     let mut threads: Vec<_> = bodies.iter().map(|(name, blocks)| thread(name, blocks)).collect();
-    let turn = maker.rng.below(threads.len());
+    let turn = generator.rng.below(threads.len());
     threads.rotate_left(turn);
     sketch::program(shared.to_vec(), threads, Vec::new())
 }
 
-struct Maker<'a> {
+struct Generator<'a> {
     rng: &'a mut Rng,
     config: &'a Config,
 }
 
-impl Maker<'_> {
+impl Generator<'_> {
     fn declared(&mut self, name: &str, address: Address) -> Shared {
         let range = self.rng.chance(self.config.data / 2).then_some(Range { low: 0, high: 1 });
         Shared { range, ..cell(name, address) }

@@ -1,4 +1,4 @@
-//! The judge: what the engines are compared with. Used by tests only.
+//! Reference implementations that the engines are compared with. Used by tests only.
 //!
 //! - [`mod@reference`]: a naive interpreter for SC and TSO that visits every reachable state;
 //! - [`traces`]: robustness, attacks and triangular races by their definitions;

@@ -6,9 +6,9 @@
 
 pub mod chance;
 mod goals;
-mod loose;
 mod state;
 mod steps;
+mod unordered;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};

@@ -28,7 +28,7 @@ use seen::Seen;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
     /// No thread does more than this many things; where one could, the answer is not complete.
-    pub deeds: usize,
+    pub instructions: usize,
     /// So many different ways to go are looked at.
     pub ways: usize,
 }
@@ -80,7 +80,7 @@ fn walk(program: &Program, model: Model, limits: Bounds, seen: &mut Seen, visit:
         }
         for thread in 0..run.threads.len() {
             let next = machine.executed(&run, thread, stores);
-            if run.threads[thread].deeds.len() < limits.deeds {
+            if run.threads[thread].executed.len() < limits.instructions {
                 work.extend(next);
             } else if !next.is_empty() {
                 end = End::Bounded;
@@ -109,7 +109,7 @@ pub fn is_sc_trace(program: &Program, moves: &[Move]) -> Result<bool, usize> {
                 let is_there = program.threads[thread].body.edge(edge).from == run.threads[thread].location;
                 let next = machine.follow(&run, (thread, edge), Stores::Wait).into_iter();
                 let is_chosen =
-                    |next: &Run| next.threads[thread].deeds.last().is_some_and(|deed| deed.choice == choice);
+                    |next: &Run| next.threads[thread].executed.last().is_some_and(|traced| traced.choice == choice);
                 next.filter(|_| is_there).find(is_chosen)
             }
         };
@@ -123,28 +123,30 @@ pub fn is_sc_trace(program: &Program, moves: &[Move]) -> Result<bool, usize> {
 
 /// Whether a run under SC has this trace: it takes the steps of each thread in their order, as long as each reads from the same store as there,
 /// and the stores to each cell come in the same order.
-fn can_be_repeated(machine: Machine<'_>, wanted: &Run) -> bool {
+fn can_be_repeated(machine: Machine<'_>, expected: &Run) -> bool {
     let mut seen = Seen::default();
     let mut work = vec![machine.initial()];
     while let Some(run) = work.pop() {
-        let places: Vec<u64> = run.threads.iter().map(|local| local.deeds.len() as u64).collect();
+        let places: Vec<u64> = run.threads.iter().map(|local| local.executed.len() as u64).collect();
         if !seen.insert(places) {
             continue;
         }
         let is_next = |next: &Run, thread: usize| {
-            let place = run.threads[thread].deeds.len();
-            let is_same_deed = next.threads[thread].deeds[place] == wanted.threads[thread].deeds[place];
+            let place = run.threads[thread].executed.len();
+            let is_same = next.threads[thread].executed[place] == expected.threads[thread].executed[place];
             let is_in_order = |access: &machine::Access| {
-                let (so_far, all) = (next.landed.get(&access.address), wanted.landed.get(&access.address));
+                let (so_far, all) = (next.landed.get(&access.address), expected.landed.get(&access.address));
                 so_far.is_none_or(|so_far| all.is_some_and(|all| all.starts_with(so_far)))
             };
-            is_same_deed && next.threads[thread].deeds[place].accesses.iter().all(is_in_order)
+            is_same && next.threads[thread].executed[place].accesses.iter().all(is_in_order)
         };
         let mut is_done = true;
         for thread in 0..run.threads.len() {
-            let Some(deed) = wanted.threads[thread].deeds.get(run.threads[thread].deeds.len()) else { continue };
+            let Some(traced) = expected.threads[thread].executed.get(run.threads[thread].executed.len()) else {
+                continue;
+            };
             is_done = false;
-            let next = machine.follow(&run, (thread, deed.edge), Stores::Land).into_iter();
+            let next = machine.follow(&run, (thread, traced.edge), Stores::Land).into_iter();
             work.extend(next.filter(|next| is_next(next, thread)));
         }
         if is_done {

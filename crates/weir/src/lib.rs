@@ -21,10 +21,11 @@
 
 #[cfg(feature = "syntax")]
 mod assertions;
+mod attack;
 mod bounds;
 pub mod check;
 mod describe;
-mod explore;
+mod explicit;
 pub mod fences;
 pub mod outcomes;
 pub mod prob;
@@ -32,10 +33,12 @@ pub mod prob;
 mod program;
 pub mod reach;
 pub mod robust;
+mod search;
 mod semantics;
 mod session;
-pub mod transform;
+pub mod translate;
 mod verdict;
+mod wsts;
 
 pub use bounds::Bound;
 pub use describe::describe;

@@ -1,4 +1,9 @@
-//! Verdicts: holds, violated or unknown; never a guess.
+//! Verdicts: holds, violated or unknown; never a guess. And what comes with every verdict: the statistics of the search, and
+//! what it saw of the program.
+
+use std::time::Duration;
+
+use weir_ir::{EdgeId, ThreadId};
 
 /// The result of an analysis.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,6 +65,48 @@ impl std::fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// Statistics of a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    /// Number of distinct states found.
+    pub states: u64,
+    /// Number of transitions between them.
+    pub transitions: u64,
+    /// Breadth-first: the length of the longest shortest run. Depth-first: of the longest run tried.
+    pub depth: u64,
+    /// Bytes of one state in the store.
+    pub state_bytes: u64,
+    /// Bytes held by the state store at the end.
+    pub stored_bytes: u64,
+    /// Wall-clock time.
+    pub elapsed: Duration,
+}
+
+impl Statistics {
+    /// Adds another search: the sums of states, transitions and time, the maxima of depth and bytes.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.states += other.states;
+        self.transitions += other.transitions;
+        self.depth = self.depth.max(other.depth);
+        self.state_bytes = self.state_bytes.max(other.state_bytes);
+        self.stored_bytes = self.stored_bytes.max(other.stored_bytes);
+        self.elapsed += other.elapsed;
+    }
+}
+
+/// What a search saw of the program's instructions.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Coverage {
+    /// Edges that no explored run took, in order of threads and edges.
+    pub unexecuted: Vec<(ThreadId, EdgeId)>,
+    /// Threads that took no step at all, although they have instructions.
+    pub immobile: Vec<ThreadId>,
+    /// Stores that were blocked at least once because the value is outside the declared range of the cell.
+    pub out_of_range: Vec<(ThreadId, EdgeId)>,
+    /// Whether the search over-approximated: then a blocked store need not occur in any run.
+    pub approximate: bool,
+}
 
 #[cfg(test)]
 mod tests;

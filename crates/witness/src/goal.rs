@@ -15,16 +15,16 @@ use crate::{Action, Goal, HappensBefore, Step};
 /// # Errors
 /// If it does not; the error says what is missing.
 pub fn check_goal(program: &Program, replay: &Replay, goal: Goal) -> Result<(), GoalError> {
-    let judge = Judge { program, replay, state: replay.last() };
+    let checker = GoalChecker { program, replay, state: replay.last() };
     let shortcoming = match goal {
-        Goal::Assertion(thread) => judge.assertion(thread),
-        Goal::NotRobust => judge.not_robust(),
+        Goal::Assertion(thread) => checker.assertion(thread),
+        Goal::NotRobust => checker.not_robust(),
         Goal::Property(id) => match program.properties.get(id.index()) {
-            Some(property) => judge.property(property),
+            Some(property) => checker.property(property),
             None => Err(Shortcoming::UnknownProperty(id)),
         },
     };
-    shortcoming.map_err(|shortcoming| GoalError { message: judge.explain(&shortcoming), shortcoming })
+    shortcoming.map_err(|shortcoming| GoalError { message: checker.explain(&shortcoming), shortcoming })
 }
 
 /// Why a state does not show a goal.
@@ -66,17 +66,17 @@ pub enum Shortcoming {
     NoFailedAssertion(ThreadId),
     /// An SC run has the same trace.
     Acyclic,
-    /// Whether the state is a deadlock cannot be told, since a thread is about to do this.
+    /// Whether the state is a deadlock cannot be decided, since a thread is about to do this.
     Unsupported(Unsupported),
 }
 
-struct Judge<'a> {
+struct GoalChecker<'a> {
     program: &'a Program,
     replay: &'a Replay,
     state: &'a State,
 }
 
-impl Judge<'_> {
+impl GoalChecker<'_> {
     fn property(&self, property: &Property) -> Result<(), Shortcoming> {
         match &property.kind {
             PropertyKind::Forbid(condition) => {

@@ -94,15 +94,15 @@ pub(crate) fn interpret(program: &Program, model: Model, state: &State, step: St
             return Err(Refusal::Unsupported(Unsupported { feature, span: thread.span }));
         }
     }
-    let mover = Mover { program, model, state, thread: step.thread, own: state.thread(step.thread) };
+    let interpreter = Interpreter { program, model, state, thread: step.thread, own: state.thread(step.thread) };
     match step.action {
-        Action::Flush => mover.flush(),
-        Action::Execute { edge, choice } => mover.execute(edge, choice),
+        Action::Flush => interpreter.flush(),
+        Action::Execute { edge, choice } => interpreter.execute(edge, choice),
     }
 }
 
 /// A thread about to make a step.
-struct Mover<'a> {
+struct Interpreter<'a> {
     program: &'a Program,
     model: Model,
     state: &'a State,
@@ -110,7 +110,7 @@ struct Mover<'a> {
     own: &'a ThreadState,
 }
 
-impl Mover<'_> {
+impl Interpreter<'_> {
     fn flush(&self) -> Result<Event, Refusal> {
         if self.model == Model::Sc {
             return Err(Refusal::FlushUnderSc);

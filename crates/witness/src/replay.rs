@@ -1,4 +1,4 @@
-//! Replays a run step by step: the judge of every witness.
+//! Replays a run step by step: the check that every witness must pass.
 //!
 //! It is written from the definitions of SC and TSO, with plain maps, and shares no code with the engines.
 //! A run is accepted exactly if each of its steps is possible where it is taken.

@@ -1,7 +1,7 @@
 //! `weir check`: is every property safe with store buffers?
 
 use weir::Failure;
-use weir::check::{Answer, Attempt, Contender, Options, check};
+use weir::check::{Answer, Attempt, Member, Options, check};
 use weir::reach::{Coverage, Statistics};
 use weir_ir::{Diagnostic, Program};
 use weir_syntax::Language;
@@ -39,7 +39,7 @@ pub(crate) struct Finding<'a> {
 #[derive(Default)]
 pub(crate) struct Story {
     /// Who gave the answer.
-    pub(crate) winner: Option<Contender>,
+    pub(crate) winner: Option<Member>,
     /// What each engine did.
     pub(crate) attempts: Vec<Attempt>,
     /// What it took.

@@ -149,7 +149,7 @@ impl Hunt<'_> {
         };
         let outcome = match &report.fences {
             Fences::Nowhere(attack) => Outcome::Nowhere(*attack),
-            Fences::Hopeless(goal) => Outcome::Hopeless(*goal),
+            Fences::NotByFences(goal) => Outcome::Hopeless(*goal),
             Fences::NoPlace(goal) => Outcome::NoPlace(*goal),
             Fences::Stopped(limit) => Outcome::Stopped(*limit),
             Fences::Cheapest(sets) => self.checked(sets, session)?,

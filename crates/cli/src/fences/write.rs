@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir::transform::insert_fences;
+use weir::translate::insert_fences;
 use weir_ir::{Program, Source};
 use weir_syntax::Language;
 
@@ -51,5 +51,5 @@ pub(crate) fn in_own_language(sites: &Sites, chosen: &Chosen, defines: &[(String
 /// The program with fences at these places, without a text.
 pub(crate) fn inserted(sites: &Sites, chosen: &Chosen) -> Program {
     let at = chosen.iter().flat_map(|&number| sites.list[number].locations.iter().copied()).collect();
-    insert_fences(&sites.program, &at)
+    insert_fences(&sites.program, &at).program
 }

@@ -1,6 +1,6 @@
 //! The answer of `weir check`, for people, for programs, and as a graph.
 
-use weir::check::{Attempt, Contender, End};
+use weir::check::{Attempt, End, Member};
 use weir_witness::Buffering;
 
 use super::diagnostic::render_place;
@@ -57,7 +57,7 @@ fn first_line(finding: &Finding<'_>) -> String {
 fn safe(finding: &Finding<'_>) -> String {
     let story = &finding.story;
     let mut text = String::new();
-    if let Some(Contender::Engine(engine)) = story.winner {
+    if let Some(Member::Engine(engine)) = story.winner {
         text += &format!("{}: {}", engine.name(), basis(engine, story.buffering, story.statistics.states));
     }
     text += &diagnostics(finding.program, &coverage::warnings(finding.program, &story.coverage));
@@ -90,9 +90,9 @@ fn unknown(finding: &Finding<'_>) -> String {
 /// What each engine did.
 fn attempts(finding: &Finding<'_>) -> String {
     let limits = &finding.options.common.limits;
-    let width = finding.story.attempts.iter().map(|attempt| attempt.contender.name().len()).max().unwrap_or(0);
+    let width = finding.story.attempts.iter().map(|attempt| attempt.member.name().len()).max().unwrap_or(0);
     let line = |attempt: &Attempt| {
-        let (name, states) = (attempt.contender.name(), counted(attempt.statistics.states, "state"));
+        let (name, states) = (attempt.member.name(), counted(attempt.statistics.states, "state"));
         let time = time_text(attempt.statistics.elapsed);
         format!("  {name:width$}  {}, {states}, {time}\n", end_text(finding, &attempt.end, limits))
     };
@@ -129,7 +129,7 @@ pub(crate) fn json(task: &Task<'_>, finding: &Finding<'_>) -> CheckAnswer {
     let is_complete = verdict == CheckVerdict::Safe;
     CheckAnswer {
         head: task.head(verdict),
-        engine: story.winner.map(Contender::name),
+        engine: story.winner.map(Member::name),
         bound: story.buffering.map(|(Buffering::Coherence(bound) | Buffering::Multiset(bound))| bound),
         states: story.statistics.states,
         goal: main.as_ref().map(|goal| goal.text.clone()),
@@ -159,7 +159,7 @@ fn attempt_record(finding: &Finding<'_>, attempt: &Attempt) -> AttemptRecord {
         None
     };
     AttemptRecord {
-        engine: attempt.contender.name(),
+        engine: attempt.member.name(),
         end,
         limit,
         reason,

@@ -3,7 +3,7 @@
 use weir::Limit;
 use weir::reach::{Round, Statistics};
 use weir::robust::Race;
-use weir::transform::delay::DelayPath;
+use weir::translate::delay::DelayPath;
 use weir_ir::{Diagnostic, Program, Span};
 use weir_witness::{Buffering, Event, Goal};
 

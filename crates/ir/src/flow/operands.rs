@@ -47,17 +47,6 @@ impl Instruction {
         one.into_iter().chain(self.snapshot().iter().map(|(register, _)| *register))
     }
 
-    /// The addresses of the cells the instruction accesses: one or none, but for a snapshot.
-    pub fn accessed_addresses(&self) -> impl Iterator<Item = &RegExpr> {
-        let one = match self {
-            Self::Load { address, .. } | Self::Store { address, .. } | Self::ReadModifyWrite { address, .. } => {
-                Some(address)
-            }
-            _ => None,
-        };
-        one.into_iter().chain(self.snapshot().iter().map(|(_, address)| address))
-    }
-
     /// The loads of a snapshot; none for any other instruction.
     fn snapshot(&self) -> &[(RegId, RegExpr)] {
         match self {
@@ -105,7 +94,6 @@ mod tests {
         check(&call, &[5, 6], &[7]);
         let snapshot = Instruction::Snapshot(vec![(RegId(0), reg(1)), (RegId(2), reg(0))]);
         check(&snapshot, &[1, 0], &[0, 2]);
-        assert_eq!(snapshot.accessed_addresses().count(), 2);
         check(&Instruction::Return(reg(3)), &[3], &[]);
         check(&Instruction::Assert(reg(3)), &[3], &[]);
         let silent = [
@@ -124,18 +112,5 @@ mod tests {
         check(&rmw(Some(1), constant(7), Rmw::Fetch(crate::BinaryRmw::Xor, reg(4))), &[4], &[1]);
         let unwanted = Instruction::Call { procedure: ProcId(0), arguments: vec![reg(5)], register: None };
         check(&unwanted, &[5], &[]);
-    }
-
-    #[test]
-    fn every_access_names_its_cells() {
-        let addresses = |instruction: &Instruction| instruction.accessed_addresses().cloned().collect::<Vec<_>>();
-        assert_eq!(addresses(&load(0, reg(1))), [reg(1)]);
-        assert_eq!(addresses(&store(reg(1), reg(2))), [reg(1)]);
-        assert_eq!(addresses(&rmw(None, reg(3), Rmw::Exchange(reg(4)))), [reg(3)]);
-        let snapshot = Instruction::Snapshot(vec![(RegId(0), reg(1)), (RegId(2), reg(0))]);
-        assert_eq!(addresses(&snapshot), [reg(1), reg(0)]);
-        for other in [assign(0, reg(1)), Instruction::Fence, Instruction::Assume(reg(1)), havoc(0, 0, 1)] {
-            assert_eq!(addresses(&other), []);
-        }
     }
 }

@@ -135,8 +135,7 @@ impl BodyRanges {
             rows.load_into(&mut env, loc);
             for (id, edge) in body.edges_from(loc) {
                 if can_take(body, id, &mut env, memory) {
-                    taken[id.index()] =
-                        Some(edge.instruction.accessed_addresses().map(|address| env.eval(address)).collect());
+                    taken[id.index()] = Some(edge.instruction.accesses().map(|address| env.eval(address)).collect());
                 }
             }
         }

@@ -86,7 +86,7 @@ pub(super) fn never_taken(units: &[Unit], statements: &Statements) -> Vec<Diagno
 fn never_taken_at(place: Place, units: &[Unit], span: Span) -> Option<Diagnostic> {
     let (unit, edge) = (place.unit(units), place.edge(units));
     let is_at_hand = unit.ranges.is_reachable(edge.from);
-    let blocks = is_at_hand && edge.instruction.accessed_addresses().next().is_some();
+    let blocks = is_at_hand && edge.instruction.accesses().next().is_some();
     let message = if is_at_hand { "this condition is always false" } else { "no run reaches this" };
     let note = Diagnostic::new(Severity::Note, "never-taken", message, span);
     (!blocks).then(|| note.label("the possible values of registers and cells rule it out"))

@@ -108,7 +108,7 @@ fn indexed<'p>(place: Place, units: &[Unit], arrays: &BTreeMap<Address, &'p Shar
         let Expr::Const(base) = **base else { return None };
         Some((*arrays.get(&base)?, eval(row, index)))
     };
-    edge.instruction.accessed_addresses().filter_map(element).collect()
+    edge.instruction.accesses().filter_map(element).collect()
 }
 
 /// Stores and read-modify-writes that always block, since what they write is outside the declared range.
@@ -143,7 +143,7 @@ fn blocked(
     span: crate::Span,
 ) -> Option<Diagnostic> {
     let row = unit.ranges.row(edge.from)?;
-    let addresses = eval(row, edge.instruction.accessed_addresses().next()?);
+    let addresses = eval(row, edge.instruction.accesses().next()?);
     let allowed = ranges.allowed(addresses);
     let (shared, _) = program.shared_at(addresses.low)?;
     let name = &shared.name;

@@ -2,11 +2,11 @@
 
 use weir_ir::Instruction;
 
-use super::{Maker, W, X, Y, Z};
+use super::{Generator, W, X, Y, Z};
 use crate::blocks::{Block, assume, when};
 use crate::sketch::{load, snapshot, store};
 
-impl Maker<'_> {
+impl Generator<'_> {
     /// The store, the load, and what is around and between them; and whether somebody must move in between.
     pub(super) fn attacker(&mut self) -> (Vec<Block>, bool) {
         let mut waits = false;

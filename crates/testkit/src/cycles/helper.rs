@@ -2,11 +2,11 @@
 
 use weir_ir::{Address, Instruction};
 
-use super::{Maker, W, X, Y, Z};
+use super::{Generator, W, X, Y, Z};
 use crate::blocks::{Block, assume, locked};
 use crate::sketch::{load, snapshot, store};
 
-impl Maker<'_> {
+impl Generator<'_> {
     /// Each accesses the cell that the one before it has accessed last; the last one accesses that of the delayed store.
     pub(super) fn helpers(&mut self) -> Vec<(String, Vec<Block>)> {
         let count = self.rng.between(1, self.config.helpers);

@@ -11,8 +11,9 @@ fn a_seed_names_a_program() {
 
 #[test]
 fn a_good_part_of_the_programs_is_not_robust() {
-    let answers: Vec<_> =
-        (0..100).filter_map(|seed| is_robust(&program(seed, &CONFIG), Bounds { deeds: 20, ways: 20_000 })).collect();
+    let answers: Vec<_> = (0..100)
+        .filter_map(|seed| is_robust(&program(seed, &CONFIG), Bounds { instructions: 20, ways: 20_000 }))
+        .collect();
     let not_robust = answers.iter().filter(|&&robust| !robust).count();
     assert!(answers.len() > 80 && not_robust > 20 && not_robust < 70, "{not_robust} of {}", answers.len());
 }

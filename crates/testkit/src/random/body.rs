@@ -19,12 +19,12 @@ pub(super) fn thread(rng: &mut Rng, config: &Config, shared: &[Shared], name: &s
     sketch.reserve_registers(config.registers);
     let (entry, end) = (sketch.entry(), sketch.location());
     let length = rng.between(config.statements.0, config.statements.1);
-    let mut writer = Writer { rng, config, shared, sketch, end, depth: 0, unbounded: 0 };
-    writer.block(entry, end, length);
-    writer.sketch.finish()
+    let mut generator = BodyGenerator { rng, config, shared, sketch, end, depth: 0, unbounded: 0 };
+    generator.block(entry, end, length);
+    generator.sketch.finish()
 }
 
-struct Writer<'a> {
+struct BodyGenerator<'a> {
     rng: &'a mut Rng,
     config: &'a Config,
     shared: &'a [Shared],
@@ -36,7 +36,7 @@ struct Writer<'a> {
     unbounded: u32,
 }
 
-impl Writer<'_> {
+impl BodyGenerator<'_> {
     /// About `length` statements that lead from one location to another.
     fn block(&mut self, from: LocId, to: LocId, length: usize) {
         let mut at = from;

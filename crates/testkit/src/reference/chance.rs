@@ -21,7 +21,7 @@ use weir_ir::{EdgeId, ThreadId};
 
 pub use chain::{Chain, Move};
 pub use odds::{Odds, Updates, price};
-pub use runs::{Happening, Outlook};
+pub use runs::{Continuation, RunStep};
 
 /// An edge of a thread.
 pub type ThreadEdge = (ThreadId, EdgeId);

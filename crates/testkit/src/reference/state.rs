@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use weir_ir::{Address, LocId, Multiplicity, Program, RegExpr, RegId, ThreadId, Value};
 
-use super::loose::Loose;
+use super::unordered::UnorderedBuffer;
 use super::{Drained, FinalState, Model};
 
 /// A state of the whole program. Equal states are equal values.
@@ -28,7 +28,7 @@ pub(super) struct ThreadState {
     /// Oldest first. Always empty under SC. With approximated buffers, the part that is in order.
     pub(super) buffer: Vec<(Address, Value)>,
     /// The part of an approximated buffer that is not in order; younger than the other.
-    pub(super) loose: Loose,
+    pub(super) loose: UnorderedBuffer,
 }
 
 impl State {
@@ -79,7 +79,7 @@ impl ThreadState {
     fn initial(program: &Program, thread: ThreadId) -> Self {
         let body = program.body(thread);
         let registers = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).collect();
-        Self { location: body.entry, registers, buffer: Vec::new(), loose: Loose::default() }
+        Self { location: body.entry, registers, buffer: Vec::new(), loose: UnorderedBuffer::default() }
     }
 
     pub(super) fn eval(&self, expr: &RegExpr) -> Value {

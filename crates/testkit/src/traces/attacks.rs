@@ -65,7 +65,7 @@ pub fn feasible(program: &Program, limits: Bounds, all_ways: bool) -> Feasible {
         }
         for thread in 0..run.threads.len() {
             let next = successors(machine, &run, phase, thread);
-            if run.threads[thread].deeds.len() < limits.deeds {
+            if run.threads[thread].executed.len() < limits.instructions {
                 work.extend(next);
             } else {
                 found.is_complete &= next.is_empty();
@@ -76,41 +76,41 @@ pub fn feasible(program: &Program, limits: Bounds, all_ways: bool) -> Feasible {
 }
 
 fn successors(machine: Machine<'_>, run: &Run, phase: Phase, thread: usize) -> Vec<(Run, Phase)> {
-    let place = run.threads[thread].deeds.len();
-    let did = |next: &Run, wanted: fn(&Instruction) -> bool| {
-        let edge = next.threads[thread].deeds[place].edge;
-        wanted(&machine.program.threads[thread].body.edge(edge).instruction)
+    let place = run.threads[thread].executed.len();
+    let did = |next: &Run, predicate: fn(&Instruction) -> bool| {
+        let edge = next.threads[thread].executed[place].edge;
+        predicate(&machine.program.threads[thread].body.edge(edge).instruction)
     };
     let is_store = |instruction: &Instruction| matches!(instruction, Instruction::Store { .. });
     let is_load =
         |instruction: &Instruction| matches!(instruction, Instruction::Load { .. } | Instruction::Snapshot(_));
-    let plain = |stores| machine.executed(run, thread, stores).into_iter().map(move |next| (next, phase));
+    let ordinary = |stores| machine.executed(run, thread, stores).into_iter().map(move |next| (next, phase));
     match phase {
         Phase::Before => {
             let begun = machine.executed(run, thread, Stores::Wait).into_iter().filter(|next| did(next, is_store));
             let begun = begun.map(|next| (next, Phase::Delaying { thread, store: place }));
-            plain(Stores::Land).chain(begun).collect()
+            ordinary(Stores::Land).chain(begun).collect()
         }
         Phase::Delaying { thread: attacker, store } if attacker == thread => {
-            let delayed: Vec<_> = plain(Stores::Wait).collect();
+            let delayed: Vec<_> = ordinary(Stores::Wait).collect();
             let halts = delayed.iter().filter(|(next, _)| did(next, is_load));
             let halted = |(next, _): &(Run, Phase)| (next.clone(), Phase::Halted { thread, store, load: place });
             let halted: Vec<_> = halts.map(halted).collect();
             delayed.into_iter().chain(halted).collect()
         }
         Phase::Halted { thread: attacker, .. } if attacker == thread => Vec::new(),
-        Phase::Delaying { .. } | Phase::Halted { .. } => plain(Stores::Land).collect(),
+        Phase::Delaying { .. } | Phase::Halted { .. } => ordinary(Stores::Land).collect(),
     }
 }
 
 /// Notes what a run in which the attacker has halted shows.
 fn note(machine: Machine<'_>, run: &Run, (thread, store): Name, load: usize, found: &mut Feasible) {
-    let deeds = &run.threads[thread].deeds;
-    let attack = (ThreadId::new(thread), deeds[store].edge, deeds[load].edge);
+    let executed = &run.threads[thread].executed;
+    let attack = (ThreadId::new(thread), executed[store].edge, executed[load].edge);
     // Every store of the attacker from the first delayed one on waits, so what is read from memory is a landed store or none.
     let is_waiting = |source: Option<Name>| source.is_some_and(|(of, place)| of == thread && place >= store);
     let from_memory =
-        deeds[load].accesses.iter().filter(|access| access.source.is_some_and(|source| !is_waiting(source)));
+        executed[load].accesses.iter().filter(|access| access.source.is_some_and(|source| !is_waiting(source)));
     let is_overwritten = |access: &super::machine::Access| {
         let last = run.landed.get(&access.address).and_then(|stores| stores.last().copied());
         access.source != Some(last)
@@ -127,6 +127,6 @@ fn note(machine: Machine<'_>, run: &Run, (thread, store): Name, load: usize, fou
     }
     if happens_before(machine.program, &end, (thread, load), (thread, store)) {
         found.attacks.insert(attack);
-        found.ways.insert((attack.0, deeds[store..=load].iter().map(|deed| deed.edge).collect()));
+        found.ways.insert((attack.0, executed[store..=load].iter().map(|traced| traced.edge).collect()));
     }
 }

@@ -5,19 +5,19 @@ use std::rc::Rc;
 
 use weir_ir::{Address, EdgeId, Instruction, LocId, Multiplicity, Program, RegExpr, RegId, Rmw, Value};
 
-/// A deed, named by its thread and its place there.
+/// A traced instruction, named by its thread and its place there.
 pub(super) type Name = (usize, usize);
 
 /// A step of a thread that its trace remembers.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Deed {
+pub(super) struct TracedInstruction {
     pub(super) edge: EdgeId,
     /// What a `Havoc` took.
     pub(super) choice: Value,
     pub(super) accesses: Vec<Access>,
 }
 
-/// What a deed does to one cell.
+/// What a traced instruction does to one cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Access {
     pub(super) address: Address,
@@ -44,8 +44,8 @@ pub(super) struct Local {
     pub(super) is_present: bool,
     pub(super) location: LocId,
     pub(super) registers: Vec<Value>,
-    pub(super) deeds: Vec<Rc<Deed>>,
-    /// Where the stores that wait are among the deeds, oldest first.
+    pub(super) executed: Vec<Rc<TracedInstruction>>,
+    /// Where the stores that wait are among the instructions, oldest first.
     pub(super) waiting: Vec<usize>,
 }
 
@@ -67,7 +67,7 @@ impl Local {
     fn newest_waiting(&self, address: Address) -> Option<(usize, Value)> {
         let places = self.waiting.iter().rev();
         let to_cell = |&place: &usize| {
-            let access = self.deeds[place].accesses[0];
+            let access = self.executed[place].accesses[0];
             Some((place, access.written.filter(|_| access.address == address)?))
         };
         places.copied().find_map(|place| to_cell(&place))
@@ -85,13 +85,13 @@ impl Run {
         let name = |(thread, place): Name| (thread as u64) << 32 | place as u64;
         let mut words = Vec::with_capacity(64);
         for (thread, local) in program.threads.iter().zip(&self.threads) {
-            words.push(local.deeds.len() as u64);
-            for deed in &local.deeds {
-                words.push(u64::from(deed.edge.0));
-                if matches!(thread.body.edge(deed.edge).instruction, Instruction::Havoc { .. }) {
-                    words.push(deed.choice as u64);
+            words.push(local.executed.len() as u64);
+            for traced in &local.executed {
+                words.push(u64::from(traced.edge.0));
+                if matches!(thread.body.edge(traced.edge).instruction, Instruction::Havoc { .. }) {
+                    words.push(traced.choice as u64);
                 }
-                let sources = deed.accesses.iter().filter_map(|access| access.source);
+                let sources = traced.accesses.iter().filter_map(|access| access.source);
                 words.extend(sources.map(|source| source.map_or(u64::MAX, name)));
             }
         }
@@ -134,7 +134,7 @@ impl<'p> Machine<'p> {
             is_present: thread.multiplicity == Multiplicity::One,
             location: thread.body.entry,
             registers: vec![0; thread.body.registers.len()],
-            deeds: Vec::new(),
+            executed: Vec::new(),
             waiting: Vec::new(),
         };
         let threads = self.program.threads.iter().map(local).collect();
@@ -172,7 +172,7 @@ impl<'p> Machine<'p> {
         }
         let mut next = run.clone();
         next.threads[thread].waiting.remove(0);
-        let access = run.threads[thread].deeds[place].accesses[0];
+        let access = run.threads[thread].executed[place].accesses[0];
         next.land(access.address, access.written.unwrap_or(0), (thread, place));
         Some(next)
     }
@@ -263,13 +263,13 @@ impl Step<'_, '_> {
         }
     }
 
-    /// The run with this deed, at the end of the edge.
+    /// The run with this instruction, at the end of the edge.
     fn after(&self, choice: Value, accesses: Vec<Access>, results: &[(RegId, Value)]) -> Run {
         let mut next = self.run.clone();
         let local = &mut next.threads[self.thread];
         local.location = self.machine.program.threads[self.thread].body.edge(self.edge).to;
         results.iter().for_each(|&(register, value)| local.registers[register.index()] = value);
-        local.deeds.push(Rc::new(Deed { edge: self.edge, choice, accesses }));
+        local.executed.push(Rc::new(TracedInstruction { edge: self.edge, choice, accesses }));
         next
     }
 
@@ -303,7 +303,7 @@ impl Step<'_, '_> {
         if !self.machine.program.admits(address, value) {
             return Vec::new();
         }
-        let place = self.local().deeds.len();
+        let place = self.local().executed.len();
         let mut next = self.after(0, vec![Access { address, source: None, written: Some(value) }], &[]);
         match self.stores {
             Stores::Wait => next.threads[self.thread].waiting.push(place),
@@ -328,7 +328,7 @@ impl Step<'_, '_> {
         if written.is_some_and(|value| !self.machine.program.admits(address, value)) {
             return Vec::new();
         }
-        let place = local.deeds.len();
+        let place = local.executed.len();
         let results: Vec<_> = register.map(|register| (register, result)).into_iter().collect();
         let mut next = self.after(0, vec![Access { address, source: Some(source), written }], &results);
         if let Some(value) = written {

@@ -1,10 +1,10 @@
-//! Happens-before between the deeds of a run: program order, store order, source and conflict.
+//! Happens-before between the instructions of a run: program order, store order, source and conflict.
 
 use weir_ir::{Instruction, Program};
 
 use super::machine::{Name, Run};
 
-/// Whether one deed of a thread happens before another of it, through others. A locked section of theirs is one step, so what happens
+/// Whether one instruction of a thread happens before another of it, through others. A locked section of theirs is one step, so what happens
 /// after any of it happens after all of it.
 pub(super) fn happens_before(program: &Program, run: &Run, from: Name, to: Name) -> bool {
     let mut seen = Vec::new();
@@ -24,12 +24,12 @@ pub(super) fn happens_before(program: &Program, run: &Run, from: Name, to: Name)
     false
 }
 
-/// The deeds of the locked section that this one belongs to, or just this one.
+/// The instructions of the locked section that this one belongs to, or just this one.
 fn section(program: &Program, run: &Run, (thread, place): Name) -> Vec<Name> {
     let mut sections: Vec<Vec<Name>> = Vec::new();
     let mut is_locked = false;
-    for (at, deed) in run.threads[thread].deeds.iter().enumerate() {
-        let instruction = &program.threads[thread].body.edge(deed.edge).instruction;
+    for (at, traced) in run.threads[thread].executed.iter().enumerate() {
+        let instruction = &program.threads[thread].body.edge(traced.edge).instruction;
         match sections.last_mut() {
             Some(section) if is_locked => section.push((thread, at)),
             _ => sections.push(vec![(thread, at)]),
@@ -46,10 +46,10 @@ fn section(program: &Program, run: &Run, (thread, place): Name) -> Vec<Name> {
 fn successors(run: &Run, (thread, place): Name) -> Vec<Name> {
     let at = (thread, place);
     let mut next = Vec::new();
-    if place + 1 < run.threads[thread].deeds.len() {
+    if place + 1 < run.threads[thread].executed.len() {
         next.push((thread, place + 1));
     }
-    for access in &run.threads[thread].deeds[place].accesses {
+    for access in &run.threads[thread].executed[place].accesses {
         let stores = run.landed.get(&access.address).map_or(&[][..], Vec::as_slice);
         let position = |name: Name| stores.iter().position(|&store| store == name);
         let overwritten_by = |source: Option<Name>| match source {
@@ -65,12 +65,13 @@ fn successors(run: &Run, (thread, place): Name) -> Vec<Name> {
     next
 }
 
-/// The deeds that read from a store.
+/// The instructions that read from a store.
 fn readers(run: &Run, store: Name) -> Vec<Name> {
-    let deeds =
-        run.threads.iter().enumerate().flat_map(|(thread, local)| {
-            local.deeds.iter().enumerate().map(move |(place, deed)| ((thread, place), deed))
-        });
-    let reads = |deed: &super::machine::Deed| deed.accesses.iter().any(|access| access.source == Some(Some(store)));
-    deeds.filter(|(_, deed)| reads(deed)).map(|(name, _)| name).collect()
+    let executed = run.threads.iter().enumerate().flat_map(|(thread, local)| {
+        local.executed.iter().enumerate().map(move |(place, traced)| ((thread, place), traced))
+    });
+    let reads = |traced: &super::machine::TracedInstruction| {
+        traced.accesses.iter().any(|access| access.source == Some(Some(store)))
+    };
+    executed.filter(|(_, traced)| reads(traced)).map(|(name, _)| name).collect()
 }

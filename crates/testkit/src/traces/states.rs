@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use weir_ir::{Address, EdgeId, Instruction, Program, ThreadId};
 
-use super::machine::{Deed, Machine, Run, Stores};
+use super::machine::{Machine, Run, Stores, TracedInstruction};
 use super::seen::Seen;
 
 /// What is remembered of the last steps.
@@ -44,11 +44,11 @@ fn state(run: &Run) -> Vec<u64> {
 }
 
 /// One step of a thread: what it did, and the state after it with the history forgotten.
-fn steps(machine: Machine<'_>, run: &Run, thread: usize) -> Vec<(Deed, Run)> {
+fn steps(machine: Machine<'_>, run: &Run, thread: usize) -> Vec<(TracedInstruction, Run)> {
     let forgetful = |mut next: Run| {
-        let deed = next.threads[thread].deeds.pop()?;
+        let traced = next.threads[thread].executed.pop()?;
         next.landed.clear();
-        Some((Deed::clone(&deed), next))
+        Some((TracedInstruction::clone(&traced), next))
     };
     machine.executed(run, thread, Stores::Land).into_iter().filter_map(forgetful).collect()
 }
@@ -72,8 +72,8 @@ pub fn races(program: &Program, most: usize) -> Option<bool> {
             return None;
         }
         for thread in 0..run.threads.len() {
-            for (deed, next) in steps(machine, &run, thread) {
-                let instruction = &program.threads[thread].body.edge(deed.edge).instruction;
+            for (traced, next) in steps(machine, &run, thread) {
+                let instruction = &program.threads[thread].body.edge(traced.edge).instruction;
                 if let Last::Loaded { thread: loader, addresses, holder } = &last
                     && *loader != thread
                     && holder.is_none_or(|holder| holder == thread)
@@ -81,7 +81,7 @@ pub fn races(program: &Program, most: usize) -> Option<bool> {
                     let races = |access: &super::machine::Access| {
                         access.written.is_some() && addresses.contains(&access.address)
                     };
-                    if deed.accesses.iter().any(races) {
+                    if traced.accesses.iter().any(races) {
                         return Some(true);
                     }
                     let goes_on = matches!(instruction, Instruction::Lock) || holder.is_some();
@@ -90,7 +90,7 @@ pub fn races(program: &Program, most: usize) -> Option<bool> {
                         work.push((next.clone(), Last::Loaded { thread: *loader, addresses, holder: Some(thread) }));
                     }
                 }
-                work.extend(alone(&last, thread, instruction, &deed).map(|last| (next.clone(), last)));
+                work.extend(alone(&last, thread, instruction, &traced).map(|last| (next.clone(), last)));
             }
         }
     }
@@ -98,7 +98,12 @@ pub fn races(program: &Program, most: usize) -> Option<bool> {
 }
 
 /// What is remembered once a thread has made a step: as a step of a thread that goes on alone, and as a load that may race.
-fn alone(last: &Last, thread: usize, instruction: &Instruction, deed: &Deed) -> impl Iterator<Item = Last> + use<> {
+fn alone(
+    last: &Last,
+    thread: usize,
+    instruction: &Instruction,
+    traced: &TracedInstruction,
+) -> impl Iterator<Item = Last> + use<> {
     let mut stored = match last {
         Last::Alone { thread: before, stored } if *before == thread => stored.clone(),
         _ => Vec::new(),
@@ -106,7 +111,7 @@ fn alone(last: &Last, thread: usize, instruction: &Instruction, deed: &Deed) -> 
     let mut loaded = None;
     match instruction {
         Instruction::Store { .. } => {
-            let address = deed.accesses[0].address;
+            let address = traced.accesses[0].address;
             stored.retain(|&other| other != address);
             stored.push(address);
         }
@@ -119,7 +124,7 @@ fn alone(last: &Last, thread: usize, instruction: &Instruction, deed: &Deed) -> 
                 let waits = |at: usize| stored[at] != address && !stored[at..].contains(&address);
                 (0..stored.len()).any(waits)
             };
-            let addresses = deed.accesses.iter().map(|access| access.address).filter(|&address| may_wait(address));
+            let addresses = traced.accesses.iter().map(|access| access.address).filter(|&address| may_wait(address));
             let addresses: Vec<Address> = addresses.collect();
             loaded = (!addresses.is_empty()).then_some(Last::Loaded { thread, addresses, holder: None });
         }
@@ -154,8 +159,8 @@ pub fn executed(program: &Program, most: usize) -> Option<Executed> {
         }
         for thread in 0..run.threads.len() {
             found.blocked.extend(blocked(program, &run, thread));
-            for (deed, next) in steps(machine, &run, thread) {
-                found.edges.insert((ThreadId::new(thread), deed.edge));
+            for (traced, next) in steps(machine, &run, thread) {
+                found.edges.insert((ThreadId::new(thread), traced.edge));
                 work.push(next);
             }
         }

@@ -5,7 +5,7 @@ use weir_ir::{EdgeId, Instruction, Program, ThreadId};
 use super::{Bounds, feasible, is_robust, is_sc_trace, races};
 use crate::sketch::{cell, load, program, store, straight};
 
-const LIMITS: Bounds = Bounds { deeds: 10, ways: 100_000 };
+const LIMITS: Bounds = Bounds { instructions: 10, ways: 100_000 };
 
 fn two(left: Vec<Instruction>, right: Vec<Instruction>) -> Program {
     program(vec![cell("x", 1), cell("y", 2)], vec![straight("P", left), straight("Q", right)], Vec::new())
@@ -34,7 +34,7 @@ fn a_locked_section_is_one_step() {
 #[test]
 fn limits_leave_the_answer_open() {
     assert_eq!(is_robust(&store_buffering(), Bounds { ways: 3, ..LIMITS }), None);
-    assert_eq!(is_robust(&store_buffering(), Bounds { deeds: 1, ..LIMITS }), None);
+    assert_eq!(is_robust(&store_buffering(), Bounds { instructions: 1, ..LIMITS }), None);
 }
 
 #[test]

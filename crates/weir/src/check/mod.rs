@@ -6,27 +6,28 @@
 //!
 //! Direction of error: none; an answer is that of one engine, with its evidence.
 
-mod race;
+mod portfolio;
 
 use std::time::Duration;
 
-use weir_ir::{Diagnostic, EdgeId, Instruction, Program, PropertyKind};
+use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind};
 use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 
-use crate::reach::{self, Coverage, Engine, Report, Statistics, refuse};
+use crate::reach::{self, Coverage, Engine, Report, Statistics};
+use crate::semantics::refuse;
 use crate::{Bound, Failure, Limit, Session, Verdict};
-use race::race;
+use portfolio::run_portfolio;
 
 /// A member of the portfolio.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Contender {
+pub enum Member {
     /// A search without store buffers, for violations that do not need them. It cannot prove anything about TSO.
     Sc,
     /// An engine of [`reach`](mod@crate::reach).
     Engine(Engine),
 }
 
-impl Contender {
+impl Member {
     /// Its name in answers.
     pub fn name(self) -> &'static str {
         match self {
@@ -37,11 +38,11 @@ impl Contender {
 }
 
 /// The groups: each runs its members one after the other, until one is conclusive.
-const TEAMS: [&[Contender]; 4] = [
-    &[Contender::Engine(Engine::Dual)],
-    &[Contender::Engine(Engine::Lazy)],
-    &[Contender::Engine(Engine::Set), Contender::Engine(Engine::Multiset), Contender::Engine(Engine::Coherence)],
-    &[Contender::Sc, Contender::Engine(Engine::Explicit)],
+const GROUPS: [&[Member]; 4] = [
+    &[Member::Engine(Engine::Dual)],
+    &[Member::Engine(Engine::Lazy)],
+    &[Member::Engine(Engine::Set), Member::Engine(Engine::Multiset), Member::Engine(Engine::Coherence)],
+    &[Member::Sc, Member::Engine(Engine::Explicit)],
 ];
 
 /// What to check.
@@ -55,7 +56,7 @@ pub struct Options {
 #[derive(Clone, Debug)]
 pub struct Attempt {
     /// The member.
-    pub contender: Contender,
+    pub member: Member,
     /// How it ended.
     pub end: End,
     /// Statistics of its search.
@@ -81,7 +82,7 @@ pub struct Answer {
     /// `Holds`: no goal can be reached under TSO. `Violated`: this run reaches one.
     pub verdict: Verdict<Box<Checked>>,
     /// The winner, if any.
-    pub winner: Option<Contender>,
+    pub winner: Option<Member>,
     /// What each member did, in the order of groups.
     pub attempts: Vec<Attempt>,
     /// Statistics of the winner, or of all members together.
@@ -100,38 +101,38 @@ pub fn check(program: &Program, options: &Options, session: &Session) -> Result<
     let began = session.elapsed();
     refuse::unsupported(program)?;
     let (finished, limit) =
-        race(&TEAMS, session, |contender, session| attempt(program, contender, &options.goals, session));
+        run_portfolio(&GROUPS, session, |member, session| attempt(program, member, &options.goals, session));
     let mut attempts = Vec::new();
-    let mut sure: Vec<(bool, Contender, Report)> = Vec::new();
-    for team in finished {
-        for (contender, result) in team.results {
+    let mut conclusive: Vec<(bool, Member, Report)> = Vec::new();
+    for group in finished {
+        for (member, result) in group.results {
             let report = match result {
                 Ok(report) => report,
                 Err(Failure::Refused(diagnostic)) => {
                     let end = End::Refused(diagnostic);
-                    attempts.push(Attempt { contender, end, statistics: Statistics::default() });
+                    attempts.push(Attempt { member, end, statistics: Statistics::default() });
                     continue;
                 }
                 Err(bug) => return Err(bug),
             };
-            let (end, statistics) = (ended(contender, &report), report.statistics);
+            let (end, statistics) = (ended(member, &report), report.statistics);
             if matches!(end, End::Answered) {
-                sure.push((team.has_won, contender, report));
+                conclusive.push((group.has_won, member, report));
             }
-            attempts.push(Attempt { contender, end, statistics });
+            attempts.push(Attempt { member, end, statistics });
         }
     }
-    agree(&sure)?;
-    let won = sure.into_iter().find(|(has_won, ..)| *has_won).map(|(_, contender, report)| (contender, report));
+    agree(&conclusive)?;
+    let won = conclusive.into_iter().find(|(has_won, ..)| *has_won).map(|(_, member, report)| (member, report));
     let answer = conclude(won, attempts, limit, session.since(began));
     session.spend(answer.statistics.states);
     Ok(answer)
 }
 
 /// Two conclusive engines must agree, even if only one of them wins.
-fn agree(sure: &[(bool, Contender, Report)]) -> Result<(), Failure> {
+fn agree(conclusive: &[(bool, Member, Report)]) -> Result<(), Failure> {
     let holds = |report: &Report| matches!(report.verdict, Verdict::Holds);
-    match sure.windows(2).find(|pair| holds(&pair[0].2) != holds(&pair[1].2)) {
+    match conclusive.windows(2).find(|pair| holds(&pair[0].2) != holds(&pair[1].2)) {
         None => Ok(()),
         Some(pair) => {
             let (one, other) = (pair[0].1.name(), pair[1].1.name());
@@ -140,13 +141,8 @@ fn agree(sure: &[(bool, Contender, Report)]) -> Result<(), Failure> {
     }
 }
 
-fn conclude(
-    won: Option<(Contender, Report)>,
-    attempts: Vec<Attempt>,
-    limit: Option<Limit>,
-    elapsed: Duration,
-) -> Answer {
-    let Some((contender, report)) = won else {
+fn conclude(won: Option<(Member, Report)>, attempts: Vec<Attempt>, limit: Option<Limit>, elapsed: Duration) -> Answer {
+    let Some((member, report)) = won else {
         let mut statistics = Statistics::default();
         attempts.iter().for_each(|attempt| statistics.add(&attempt.statistics));
         let verdict = Verdict::Unknown(limit.unwrap_or_else(|| reason(&attempts)));
@@ -155,27 +151,29 @@ fn conclude(
     };
     let Report { verdict, statistics, coverage, buffering, .. } = report;
     let statistics = Statistics { elapsed, ..statistics };
-    Answer { verdict, winner: Some(contender), attempts, statistics, coverage, buffering }
+    Answer { verdict, winner: Some(member), attempts, statistics, coverage, buffering }
 }
 
 /// Why no member was conclusive, if no limit ended the portfolio as a whole.
 fn reason(attempts: &[Attempt]) -> Limit {
     let limits = |attempt: &Attempt| if let End::Stopped(limit) = attempt.end { Some(limit) } else { None };
-    // An alarm is the least of reasons: more of what a budget limits could have helped somebody.
+    // An alarm is the weakest reason: a larger budget could have helped another member.
     let known = attempts.iter().filter_map(limits).min_by_key(|limit| (*limit == Limit::Alarm, *limit));
     known.unwrap_or(Limit::Alarm)
 }
 
 /// Runs one member.
-fn attempt(program: &Program, contender: Contender, goals: &[Goal], session: &Session) -> Result<Report, Failure> {
-    let (model, engine) = match contender {
-        Contender::Sc => (Model::Sc, Engine::Explicit),
-        Contender::Engine(engine) => (Model::Tso, engine),
+fn attempt(program: &Program, member: Member, goals: &[Goal], session: &Session) -> Result<Report, Failure> {
+    let (model, engine) = match member {
+        Member::Sc => (Model::Sc, Engine::Explicit),
+        Member::Engine(engine) => (Model::Tso, engine),
     };
     let mut goals = if goals.is_empty() { reach::all_goals(program) } else { goals.to_vec() };
     let mut most_states = None;
-    if contender == Contender::Sc {
-        if locks(program) {
+    if member == Member::Sc {
+        // With locks, a deadlock without store buffers need not be one with them: a store that waits for the lock can be
+        // buffered.
+        if program.uses_lock() {
             goals.retain(|goal| !is_deadlock(program, *goal));
         }
         if goals.is_empty() {
@@ -185,19 +183,12 @@ fn attempt(program: &Program, contender: Contender, goals: &[Goal], session: &Se
     }
     let options = reach::Options { model, engine, goals, ..reach::Options::default() };
     let mut report = reach::reach(program, &options, &session.part(most_states))?;
-    if contender == Contender::Sc
+    if member == Member::Sc
         && let Verdict::Violated(checked) = &report.verdict
     {
         report.verdict = Verdict::Violated(Box::new(with_buffers(program, checked)?));
     }
     Ok(report)
-}
-
-/// Whether some thread takes the lock. Then a deadlock without store buffers need not be one with them: a store that waits
-/// for the lock can be buffered.
-fn locks(program: &Program) -> bool {
-    let locks = |edge: &weir_ir::Edge| edge.instruction == Instruction::Lock;
-    program.threads.iter().any(|thread| thread.body.edges().iter().any(locks))
 }
 
 fn is_deadlock(program: &Program, goal: Goal) -> bool {
@@ -207,9 +198,7 @@ fn is_deadlock(program: &Program, goal: Goal) -> bool {
 
 /// The same run with store buffers, each store flushed immediately.
 fn with_buffers(program: &Program, checked: &Checked) -> Result<Checked, Failure> {
-    let stores = |step: &Step, edge: EdgeId| {
-        matches!(program.body(step.thread).edge(edge).instruction, Instruction::Store { .. })
-    };
+    let stores = |step: &Step, edge: EdgeId| program.body(step.thread).edge(edge).instruction.is_store();
     let mut steps = Vec::new();
     for step in &checked.run().steps {
         steps.push(*step);
@@ -224,12 +213,12 @@ fn with_buffers(program: &Program, checked: &Checked) -> Result<Checked, Failure
 }
 
 /// Whether this is conclusive.
-fn ended(contender: Contender, report: &Report) -> End {
-    match (&report.verdict, contender) {
+fn ended(member: Member, report: &Report) -> End {
+    match (&report.verdict, member) {
         (Verdict::Violated(_), _) => End::Answered,
         // It has limits of its own.
-        (Verdict::Holds | Verdict::Unknown(Limit::States), Contender::Sc) => End::Nothing,
-        (Verdict::Holds, Contender::Engine(_)) => End::Answered,
+        (Verdict::Holds | Verdict::Unknown(Limit::States), Member::Sc) => End::Nothing,
+        (Verdict::Holds, Member::Engine(_)) => End::Answered,
         (Verdict::Unknown(limit), _) => End::Stopped(*limit),
     }
 }

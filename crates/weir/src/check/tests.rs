@@ -6,20 +6,20 @@ fn report(verdict: Verdict<Box<Checked>>) -> Report {
     Report { verdict, ..Report::unknown(Limit::Alarm) }
 }
 
-const DUAL: Contender = Contender::Engine(Engine::Dual);
-const LAZY: Contender = Contender::Engine(Engine::Lazy);
+const DUAL: Member = Member::Engine(Engine::Dual);
+const LAZY: Member = Member::Engine(Engine::Lazy);
 
-fn attempt_of(contender: Contender, end: End) -> Attempt {
-    Attempt { contender, end, statistics: Statistics { states: 5, depth: 3, ..Statistics::default() } }
+fn attempt_of(member: Member, end: End) -> Attempt {
+    Attempt { member, end, statistics: Statistics { states: 5, depth: 3, ..Statistics::default() } }
 }
 
 #[test]
 fn only_some_ends_are_answers() {
     let stopped = |limit| Verdict::Unknown(limit);
     assert_eq!(ended(DUAL, &report(Verdict::Holds)), End::Answered);
-    assert_eq!(ended(Contender::Sc, &report(Verdict::Holds)), End::Nothing, "it proves nothing about TSO");
-    assert_eq!(ended(Contender::Sc, &report(stopped(Limit::States))), End::Nothing);
-    assert_eq!(ended(Contender::Sc, &report(stopped(Limit::Time))), End::Stopped(Limit::Time));
+    assert_eq!(ended(Member::Sc, &report(Verdict::Holds)), End::Nothing, "it proves nothing about TSO");
+    assert_eq!(ended(Member::Sc, &report(stopped(Limit::States))), End::Nothing);
+    assert_eq!(ended(Member::Sc, &report(stopped(Limit::Time))), End::Stopped(Limit::Time));
     assert_eq!(ended(LAZY, &report(stopped(Limit::States))), End::Stopped(Limit::States));
     assert_eq!(ended(LAZY, &report(stopped(Limit::Alarm))), End::Stopped(Limit::Alarm));
 }
@@ -54,7 +54,7 @@ fn why_nobody_knows() {
     assert_eq!(reason(&[stopped(Limit::Alarm), attempt_of(LAZY, refused())]), Limit::Alarm);
     assert_eq!(reason(&[stopped(Limit::Alarm), stopped(Limit::Extensions)]), Limit::Extensions);
     assert_eq!(reason(&[stopped(Limit::Extensions), stopped(Limit::States), stopped(Limit::Alarm)]), Limit::States);
-    assert_eq!(reason(&[attempt_of(Contender::Sc, End::Nothing), stopped(Limit::States)]), Limit::States);
+    assert_eq!(reason(&[attempt_of(Member::Sc, End::Nothing), stopped(Limit::States)]), Limit::States);
 }
 
 #[test]
@@ -81,15 +81,13 @@ fn a_search_without_buffers_has_a_limit_of_its_own_and_its_runs_get_flushes() {
         forbid A at end && x == 2;";
     let source = weir_ir::Source::new("t", text);
     let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
-    let report = attempt(&program, Contender::Sc, &[], &Session::default()).expect("an answer");
+    let report = attempt(&program, Member::Sc, &[], &Session::default()).expect("an answer");
     let Verdict::Violated(checked) = report.verdict else { panic!("{:?}", report.verdict) };
     let run = checked.run();
     assert_eq!(run.model, Model::Tso);
     let flushes = run.steps.iter().filter(|step| step.action == Action::Flush).count();
     let stores = run.steps.iter().filter(|step| match step.action {
-        Action::Execute { edge, .. } => {
-            matches!(program.body(step.thread).edge(edge).instruction, Instruction::Store { .. })
-        }
+        Action::Execute { edge, .. } => program.body(step.thread).edge(edge).instruction.is_store(),
         Action::Flush => false,
     });
     assert_eq!(flushes, stores.count());
@@ -97,8 +95,8 @@ fn a_search_without_buffers_has_a_limit_of_its_own_and_its_runs_get_flushes() {
 }
 
 #[test]
-fn contenders_have_names_of_their_own() {
-    let names: Vec<&str> = TEAMS.iter().flat_map(|team| team.iter()).map(|contender| contender.name()).collect();
+fn members_have_names_of_their_own() {
+    let names: Vec<&str> = GROUPS.iter().flat_map(|group| group.iter()).map(|member| member.name()).collect();
     assert_eq!(names, ["dual", "lazy", "set", "multiset", "coherence", "sc", "explicit"]);
 }
 
@@ -115,12 +113,12 @@ fn a_deadlock_without_buffers_need_not_be_one_with_them() {
     assert!(matches!(under(Model::Sc), Verdict::Violated(_)));
     assert_eq!(under(Model::Tso), Verdict::Holds);
     let answer = check(&program, &Options::default(), &Session::default()).expect("an answer");
-    assert_eq!((answer.verdict, answer.winner), (Verdict::Holds, Some(Contender::Engine(Engine::Explicit))));
-    let sc = answer.attempts.iter().find(|attempt| attempt.contender == Contender::Sc).expect("it takes part");
+    assert_eq!((answer.verdict, answer.winner), (Verdict::Holds, Some(Member::Engine(Engine::Explicit))));
+    let sc = answer.attempts.iter().find(|attempt| attempt.member == Member::Sc).expect("it takes part");
     assert_eq!(sc.end, End::Nothing);
     // Other goals are still looked for without buffers.
     let source = weir_ir::Source::new("t", text.replace("forbid deadlock", "forbid deadlock; forbid x == 1"));
     let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
-    let report = attempt(&program, Contender::Sc, &[], &Session::default()).expect("an answer");
+    let report = attempt(&program, Member::Sc, &[], &Session::default()).expect("an answer");
     assert!(matches!(report.verdict, Verdict::Violated(_)));
 }

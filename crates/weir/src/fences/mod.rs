@@ -1,17 +1,17 @@
 //! The cheapest fences that make a program robust, free of triangular races, or safe.
 //!
-//! A run that shows an attack also shows where fences help against it: after any of the attacker's steps from the delayed store
-//! on, before the load. Every set of fences that makes the program robust must hold one of these places, for every such run. So: take the
-//! cheapest set that meets all demands known so far; ask whether the program with these fences is robust; if not, the run that shows it
-//! is a demand that the set does not meet. When no such run is left the set is robust, and no cheaper one can be, since each meets fewer
-//! demands than are necessary.
+//! By implicit hitting sets. A run that shows an attack also shows where fences help against it: after any of the attacker's
+//! steps from the delayed store on, before the load. These places are a *core*: every set of fences that makes the program
+//! robust contains one of them. So: take the cheapest set of places that hits all cores known so far, and check whether the
+//! program with these fences is robust. If not, the run that shows it yields a core that the set does not hit. When no such
+//! run is left, the set is robust, and no cheaper one is, since each misses a core.
 //!
-//! The paper ("Checking and Enforcing Robustness against TSO", §7) first computes all irreducible eliminating sets of every feasible attack,
-//! which takes a search for each of exponentially many sets. The demands of an attack are what these sets have to meet: they are their
-//! minimal transversals. The optimum is the same, with a search for each demand only.
+//! The paper ("Checking and Enforcing Robustness against TSO", §7) first computes all irreducible eliminating sets of every
+//! feasible attack, which takes a search for each of exponentially many sets. Those sets are the minimal hitting sets of the
+//! attack's cores. The optimum is the same, with one search per core.
 
 mod costs;
-mod cover;
+mod hitting_set;
 mod places;
 mod safe;
 
@@ -25,10 +25,10 @@ use crate::reach::Statistics;
 use crate::robust::{
     Answer, Attack, Attacks, Checker, Options as RobustOptions, Question, ThreadEdge, robust, triangular_races,
 };
-use crate::transform::insert_fences_after;
+use crate::translate::insert_fences_after;
 use crate::{Failure, Limit, Session, Verdict};
 pub use costs::{FrequencyCosts, LoopCosts, unit_cost};
-use cover::{Choice, Cover};
+use hitting_set::{Choice, HittingSets};
 pub use places::{AtLocation, at_locations};
 
 /// A candidate place for a fence.
@@ -71,7 +71,7 @@ pub enum Fences {
     /// There is no place between the store and the load of this attack.
     Nowhere(Attack),
     /// This goal can be reached without store buffers, so no fence helps.
-    Hopeless(Goal),
+    NotByFences(Goal),
     /// This goal can be reached by a run that delays stores, but only where there is no place for a fence.
     NoPlace(Goal),
     /// The search was stopped.
@@ -106,14 +106,17 @@ pub fn fences(program: &Program, places: &[Place], options: &Options, session: &
         Ok(attacks) => (attacks, None),
         Err(limit) => (Attacks::default(), Some(limit)),
     };
-    let mut hunt = Hunt {
+    let mut solver = Solver {
         program,
         checker: &checker,
         places,
         options,
         session,
         open: attacks.open.iter().copied().collect(),
-        cover: Cover { costs: places.iter().map(|place| place.cost.max(1)).collect(), ..Cover::default() },
+        hitting_sets: HittingSets {
+            costs: places.iter().map(|place| place.cost.max(1)).collect(),
+            ..HittingSets::default()
+        },
         report: Report {
             fences: Fences::Cheapest(Vec::new()),
             cost: 0,
@@ -123,47 +126,47 @@ pub fn fences(program: &Program, places: &[Place], options: &Options, session: &
             statistics: Statistics::default(),
         },
     };
-    hunt.report.fences = stopped.map_or_else(|| hunt.run(), |limit| Ok(Fences::Stopped(limit)))?;
-    let mut report = hunt.report;
+    solver.report.fences = stopped.map_or_else(|| solver.run(), |limit| Ok(Fences::Stopped(limit)))?;
+    let mut report = solver.report;
     report.statistics.elapsed = session.since(began);
     Ok(report)
 }
 
-struct Hunt<'a> {
+struct Solver<'a> {
     program: &'a Program,
     checker: &'a Checker,
     places: &'a [Place],
     options: &'a Options,
     session: &'a Session,
     open: BTreeSet<Attack>,
-    cover: Cover,
+    hitting_sets: HittingSets,
     report: Report,
 }
 
 /// Whether a choice of places suffices.
 enum Trial {
     Robust,
-    /// It is not; the demand that it does not meet has been added.
+    /// It is not; the core that it does not hit has been added.
     Refuted,
     /// It is not, and no place would help.
     Nowhere(Attack),
-    Hopeless(Goal),
+    NotByFences(Goal),
     NoPlace(Goal),
     Stopped(Limit),
 }
 
-impl Hunt<'_> {
+impl Solver<'_> {
     fn run(&mut self) -> Result<Fences, Failure> {
         let mut found: Vec<Choice> = Vec::new();
-        while let Some(choice) = self.cover.cheapest().map_err(Failure::Bug)? {
-            let cost = self.cover.cost(&choice);
+        while let Some(choice) = self.hitting_sets.cheapest().map_err(Failure::Bug)? {
+            let cost = self.hitting_sets.cost(&choice);
             if !found.is_empty() && cost > self.report.cost {
                 break;
             }
             match self.try_out(&choice)? {
                 Trial::Refuted => {}
                 Trial::Nowhere(attack) => return Ok(Fences::Nowhere(attack)),
-                Trial::Hopeless(goal) => return Ok(Fences::Hopeless(goal)),
+                Trial::NotByFences(goal) => return Ok(Fences::NotByFences(goal)),
                 Trial::NoPlace(goal) => return Ok(Fences::NoPlace(goal)),
                 Trial::Stopped(limit) => return Ok(Fences::Stopped(limit)),
                 Trial::Robust => {
@@ -172,7 +175,7 @@ impl Hunt<'_> {
                     if !self.options.all || choice.is_empty() {
                         break;
                     }
-                    self.cover.excluded.push(choice);
+                    self.hitting_sets.excluded.push(choice);
                 }
             }
         }
@@ -197,51 +200,51 @@ impl Hunt<'_> {
             Verdict::Violated(found) => found,
         };
         self.report.seen_feasible.insert(attack);
-        Ok(if self.demand(&overtaken) { Trial::Refuted } else { Trial::Nowhere(attack) })
+        Ok(if self.add_core(&overtaken) { Trial::Refuted } else { Trial::Nowhere(attack) })
     }
 
-    /// Demands a fence after one of these steps; false if there is no place for it.
-    fn demand(&mut self, after: &BTreeSet<ThreadEdge>) -> bool {
+    /// Adds a core: one of these steps needs a fence after it. False if there is no place for one.
+    fn add_core(&mut self, after: &BTreeSet<ThreadEdge>) -> bool {
         let helps = |place: &Place| place.after.iter().any(|edge| after.contains(edge));
-        let demand: Choice = (0..self.places.len()).filter(|&place| helps(&self.places[place])).collect();
-        let is_possible = !demand.is_empty();
+        let core: Choice = (0..self.places.len()).filter(|&place| helps(&self.places[place])).collect();
+        let is_possible = !core.is_empty();
         if is_possible {
-            self.cover.demands.push(demand);
+            self.hitting_sets.cores.push(core);
         }
         is_possible
     }
 
-    /// Whether the properties hold with these fences; if not, the run that breaks one demands others.
+    /// Whether the properties hold with these fences; if not, the run that violates one yields a core.
     fn try_safe(&mut self, choice: &Choice) -> Result<Trial, Failure> {
         let after = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
-        let fenced = insert_fences_after(self.program, &after);
+        let fenced = insert_fences_after(self.program, &after).program;
         let answer = check(&fenced, &check::Options::default(), self.session)?;
         self.report.searches += 1;
         self.report.statistics.add(&answer.statistics);
         let found = match answer.verdict {
             Verdict::Holds => return Ok(Trial::Robust),
             Verdict::Unknown(limit) => return Ok(Trial::Stopped(limit)),
-            Verdict::Violated(found) => safe::hurried(&fenced, *found, self.session),
+            Verdict::Violated(found) => safe::with_early_flushes(&fenced, *found, self.session),
         };
         let counts: Vec<usize> = self.program.threads.iter().map(|thread| thread.body.edges().len()).collect();
-        let stopped = safe::stopped_after(&fenced, &found, &counts);
-        Ok(if self.demand(&stopped) {
+        let stopped = safe::core_steps(&fenced, &found, &counts);
+        Ok(if self.add_core(&stopped) {
             Trial::Refuted
         } else if found.happens_before().is_cyclic() {
             Trial::NoPlace(found.goal())
         } else {
             // A run without store buffers does the same.
-            Trial::Hopeless(found.goal())
+            Trial::NotByFences(found.goal())
         })
     }
 
     fn attack(&self, question: Question) -> Result<(Found, Statistics), Failure> {
-        let (answer, statistics) = self.checker.ask(question, &self.options.robust, self.session)?;
+        let (answer, statistics) = self.checker.decide(question, &self.options.robust, self.session)?;
         let found = match answer {
             Answer::Infeasible => Verdict::Holds,
             Answer::Stopped(limit) => Verdict::Unknown(limit),
-            Answer::Feasible(attempt) => {
-                Verdict::Violated((attempt.attack().ok_or_else(no_attack)?, attempt.overtaken()))
+            Answer::Feasible(attack_run) => {
+                Verdict::Violated((attack_run.attack().ok_or_else(no_attack)?, attack_run.overtaken()))
             }
         };
         Ok((found, statistics))
@@ -335,11 +338,11 @@ pub fn feasible_attacks(
     let mut feasible = BTreeSet::new();
     loop {
         let question = Question { attacks: open.clone(), ..Question::default() };
-        match checker.ask(question, options, session)?.0 {
+        match checker.decide(question, options, session)?.0 {
             Answer::Infeasible => return Ok((attacks, feasible, None)),
             Answer::Stopped(limit) => return Ok((attacks, feasible, Some(limit))),
-            Answer::Feasible(attempt) => {
-                let attack = attempt.attack().ok_or_else(no_attack)?;
+            Answer::Feasible(attack_run) => {
+                let attack = attack_run.attack().ok_or_else(no_attack)?;
                 open.remove(&attack);
                 feasible.insert(attack);
             }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{EdgeId, Instruction, Program, ThreadId};
+use weir_ir::{EdgeId, Program, ThreadId};
 use weir_witness::{Action, Checked, Run, Step};
 
 use crate::robust::ThreadEdge;
@@ -13,7 +13,7 @@ use crate::{Bound, Session};
 
 /// The steps after which a fence would stop the run. Fences that are already there, which have numbers beyond those of the original
 /// edges, are left out.
-pub(super) fn stopped_after(program: &Program, checked: &Checked, counts: &[usize]) -> BTreeSet<ThreadEdge> {
+pub(super) fn core_steps(program: &Program, checked: &Checked, counts: &[usize]) -> BTreeSet<ThreadEdge> {
     let mut waiting = vec![0usize; program.threads.len()];
     let mut last: Vec<Option<EdgeId>> = vec![None; program.threads.len()];
     let mut stopped = BTreeSet::new();
@@ -37,11 +37,11 @@ pub(super) fn stopped_after(program: &Program, checked: &Checked, counts: &[usiz
 }
 
 fn is_store(program: &Program, thread: ThreadId, edge: EdgeId) -> bool {
-    matches!(program.body(thread).edge(edge).instruction, Instruction::Store { .. })
+    program.body(thread).edge(edge).instruction.is_store()
 }
 
 /// A run to the same goal in which stores wait for less long, where that is easy to have: the fewer wait, the more the run says.
-pub(super) fn hurried(program: &Program, checked: Checked, session: &Session) -> Checked {
+pub(super) fn with_early_flushes(program: &Program, checked: Checked, session: &Session) -> Checked {
     let mut best = checked;
     if best.run().steps.len() > session.size_bound(Bound::ShortenSteps) {
         return best;

@@ -51,7 +51,7 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for Collecting<'_, M, N> {
         None
     }
 
-    fn stuck(&self, _state: &Packed<N>) -> Option<Goal> {
+    fn deadlock_goal(&self, _state: &Packed<N>) -> Option<Goal> {
         None
     }
 
@@ -63,12 +63,12 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for Collecting<'_, M, N> {
         self.system.step_count()
     }
 
-    fn agent(&self, step: StepCode) -> usize {
-        self.system.agent(step)
+    fn thread_of(&self, step: StepCode) -> usize {
+        self.system.thread_of(step)
     }
 
-    fn spelling(&self, state: &Packed<N>) -> Vec<Value> {
-        self.system.spelling(state)
+    fn canonical_form(&self, state: &Packed<N>) -> Vec<Value> {
+        self.system.canonical_form(state)
     }
 
     fn side_bytes(&self) -> u64 {

@@ -10,15 +10,17 @@ mod collect;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use weir_ir::{EdgeId, Program, Property, PropertyId, PropertyKind, Span, StateExpr, ThreadId, Value};
-use weir_witness::{Action, Goal, Model};
+use weir_ir::{EdgeId, Program, Property, PropertyKind, Span, StateExpr, ThreadId, Value};
+use weir_witness::{Action, Model};
 
 use self::collect::Collecting;
-use crate::explore::{Found, Outcome, depth_first};
-use crate::reach::refuse::{self, MOST_WORDS};
-use crate::semantics::compile::{Compiled, Purpose, compile, present};
+use crate::search::{Found, Outcome, depth_first};
+use crate::semantics::compile::{Compiled, Purpose, compile};
+use crate::semantics::goals::all_goals;
 use crate::semantics::machine::{MemoryModel, System};
+use crate::semantics::refuse;
 use crate::semantics::sc::Sc;
+use crate::semantics::size::{MOST_WORDS, with_state_size};
 use crate::semantics::tso::Tso;
 use crate::{Failure, Limit, Session};
 
@@ -53,7 +55,7 @@ pub struct Report {
 pub fn outcomes(program: &Program, observed: &[StateExpr], model: Model, session: &Session) -> Result<Report, Failure> {
     let program = observing(program, observed);
     refuse::unsupported(&program)?;
-    let goals = goals(&program);
+    let goals = all_goals(&program);
     let purpose =
         Purpose { keep_dead_registers: false, buffered: model == Model::Tso, monitored: false, goals: &goals };
     let compiled = compile(&program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(&program, words))?;
@@ -74,19 +76,8 @@ fn observing(program: &Program, observed: &[StateExpr]) -> Program {
     Program { properties: observed.iter().map(property).collect(), ..program.clone() }
 }
 
-fn goals(program: &Program) -> Vec<Goal> {
-    let properties = (0..program.properties.len()).map(|property| Goal::Property(PropertyId::new(property)));
-    let asserting = present(program).filter(|&thread| program.body(thread).failed.is_some());
-    properties.chain(asserting.map(Goal::Assertion)).collect()
-}
-
-/// Runs the search with the smallest fixed size of states that is large enough.
 fn run<M: MemoryModel>(compiled: &Compiled, session: &Session) -> (Outcome, BTreeSet<Vec<Value>>) {
-    match compiled.machine.layout.words {
-        0..=2 => run_sized::<M, 2>(compiled, session),
-        3..=8 => run_sized::<M, 8>(compiled, session),
-        _ => run_sized::<M, MOST_WORDS>(compiled, session),
-    }
+    with_state_size!(compiled.machine.layout.words, from 2, N => run_sized::<M, N>(compiled, session))
 }
 
 fn run_sized<M: MemoryModel, const N: usize>(

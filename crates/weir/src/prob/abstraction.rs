@@ -189,14 +189,14 @@ impl<const N: usize> Abstraction<N> {
     }
 
     /// Whether a target is certainly out of reach from a state of the program that the program can reach.
-    pub(super) fn is_hopeless(&self, chain: &Chain<'_, N>, state: &Packed<N>) -> bool {
+    pub(super) fn is_prob0(&self, chain: &Chain<'_, N>, state: &Packed<N>) -> bool {
         self.number_of(chain, state).is_some_and(|number| !self.may_reach[number])
     }
 
     /// The drained states, which stand for themselves, by number: every drained state that the program can reach is among them.
-    pub(super) fn plain<'s>(&'s self, chain: &'s Chain<'_, N>) -> impl Iterator<Item = (usize, Packed<N>)> + 's {
+    pub(super) fn drained<'s>(&'s self, chain: &'s Chain<'_, N>) -> impl Iterator<Item = (usize, Packed<N>)> + 's {
         let all = self.states.iter().copied().enumerate();
-        all.filter(|(_, state)| chain.model.is_plain(state))
+        all.filter(|(_, state)| chain.model.is_drained(state))
     }
 }
 
@@ -216,7 +216,7 @@ mod tests {
     #[derive(Default)]
     struct Count {
         states: usize,
-        hopeless: usize,
+        prob0: usize,
     }
 
     /// Whatever a chain does, the abstraction does, and it gives up no hope too early.
@@ -243,16 +243,16 @@ mod tests {
             }
             let can = graph.can_reach(&graph.backward(|_| true), |number| graph.is_target(number));
             let mut count = Count::default();
-            let plain: Vec<Packed<N>> = found.plain(chain).map(|(_, state)| state).collect();
+            let drained: Vec<Packed<N>> = found.drained(chain).map(|(_, state)| state).collect();
             for (number, can_reach) in can.into_iter().enumerate() {
                 let state = graph.config(number).state;
                 // A thread that is where it is looked for is not followed to what its stores make of memory.
                 let is_end = !self.past_targets && graph.is_target(number);
                 assert!(is_end || found.number_of(chain, &state).is_some(), "{state:?} {}", self.context);
-                assert!(!can_reach || !found.is_hopeless(chain, &state), "{state:?} {}", self.context);
-                assert!(is_end || !graph.is_plain(number) || plain.contains(&state), "{state:?} {}", self.context);
+                assert!(!can_reach || !found.is_prob0(chain, &state), "{state:?} {}", self.context);
+                assert!(is_end || !graph.is_drained(number) || drained.contains(&state), "{state:?} {}", self.context);
                 count.states += 1;
-                count.hopeless += usize::from(found.is_hopeless(chain, &state));
+                count.prob0 += usize::from(found.is_prob0(chain, &state));
             }
             count
         }
@@ -269,9 +269,9 @@ mod tests {
             let context = format!("seed {seed}\n{}\n{}", dump(&program), program.condition_text(&target));
             let count = with_chain(&model, Covers { past_targets: seed % 3 == 0, context: &context });
             all.states += count.states;
-            all.hopeless += count.hopeless;
+            all.prob0 += count.prob0;
         }
-        assert!(all.states > 4_000 && all.hopeless > 500, "{} {}", all.states, all.hopeless);
+        assert!(all.states > 4_000 && all.prob0 > 500, "{} {}", all.states, all.prob0);
     }
 
     /// How many abstract states there are, and how many of them are drained.
@@ -283,7 +283,7 @@ mod tests {
         fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
             let session = Session::default();
             let found = Abstraction::new(chain, true, self.0, &session)?;
-            Some((found.states.len(), found.plain(chain).count()))
+            Some((found.states.len(), found.drained(chain).count()))
         }
     }
 
@@ -299,6 +299,6 @@ mod tests {
         assert_eq!((size(one, 4), size(one, 3)), (Some((4, 2)), None));
         // Before the second store, x is 0 or 1 and a 1 waits or not; after it, x is 0, 1 or 2, a 1 may wait, and then so does a 2.
         let two = "shared x; thread P { x = 1; x = 2; } forbid x == 9;";
-        assert_eq!(size(two, 100).map(|(_, plain)| plain), Some(3));
+        assert_eq!(size(two, 100).map(|(_, drained)| drained), Some(3));
     }
 }

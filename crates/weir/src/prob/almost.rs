@@ -1,10 +1,10 @@
 //! Almost surely, almost never: the paper's qualitative questions ("Probabilistic Total Store Ordering", §6).
 //!
 //! Both are about what is possible, not about how likely it is. *Almost surely* fails exactly if a configuration can be reached, before a
-//! target, from which the answer is no; *almost never* fails exactly if one can be reached from which it is yes ([`judge`](super::judge)). Where the chain is
+//! target, that is Prob0; *almost never* fails exactly if a Prob1 one can be reached ([`prob01`](super::prob01)). Where the chain is
 //! infinite, the answer rests on drained configurations: every run visits them for ever, so it is enough that from each of them, all of which the
 //! abstraction lists and perhaps more, the good side is within reach. What neither a look at small buffers nor the abstraction can tell, the exact
-//! engine [decides](Approach::settle).
+//! engine [decides](Task::settle).
 
 use rustc_hash::FxHashSet;
 use weir_ir::{Program, Value};
@@ -16,10 +16,10 @@ use crate::{Failure, Session};
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
-use super::judge::{Role, certainly, those};
 use super::model::Model;
+use super::paths::{ShortestPaths, follow};
+use super::prob01::{Class, certainly, filtered};
 use super::probability::{Obstacle, Part, Question};
-use super::ways::{Reach, follow};
 
 /// Which of the two questions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +32,7 @@ pub enum Almost {
 
 /// A drained configuration: the places of threads, and the values of registers and cells.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Plain {
+pub struct DrainedState {
     /// For each thread its name and place.
     pub places: Vec<(String, String)>,
     /// The registers that are still read, such as `P0.r`, with their values.
@@ -47,9 +47,9 @@ pub enum Certainty {
     /// It holds. These are the drained configurations that the answer rests on, or the first of them if there are many.
     Holds {
         /// How many drained configurations were considered.
-        plain: usize,
+        drained: usize,
         /// The first of them.
-        shown: Vec<Plain>,
+        shown: Vec<DrainedState>,
     },
     /// It does not hold: this run has positive probability, and leads to a state that settles the question.
     Fails(Box<Replay>),
@@ -77,11 +77,11 @@ pub fn almost(
     session: &Session,
 ) -> Result<Qualitative, Failure> {
     let model = Model::new(program, &question.target, &question.settings)?;
-    let approach = Approach { program, which, repeated: question.repeated, session };
-    let (found, configurations) = with_chain(&model, approach);
+    let task = Task { program, which, repeated: question.repeated, session };
+    let (found, configurations) = with_chain(&model, task);
     model.fault()?;
     let certainty = match found {
-        Found::Holds { plain, shown } => Certainty::Holds { plain, shown },
+        Found::Holds { drained, shown } => Certainty::Holds { drained, shown },
         Found::Unknown(obstacle) => Certainty::Unknown(obstacle),
         Found::Fails(steps) => {
             let replayed = replay(program, &Run { model: MemoryModel::Tso, steps });
@@ -93,12 +93,12 @@ pub fn almost(
 }
 
 enum Found {
-    Holds { plain: usize, shown: Vec<Plain> },
+    Holds { drained: usize, shown: Vec<DrainedState> },
     Fails(Vec<Step>),
     Unknown(Obstacle),
 }
 
-struct Approach<'w> {
+struct Task<'w> {
     program: &'w Program,
     which: Almost,
     repeated: bool,
@@ -114,7 +114,7 @@ const ENOUGH: usize = 2;
 /// More drained configurations than this are only counted.
 const MOST_SHOWN: usize = 10_000;
 
-impl Visitor for Approach<'_> {
+impl Visitor for Task<'_> {
     type Output = (Found, usize);
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
@@ -136,104 +136,104 @@ impl Visitor for Approach<'_> {
             {
                 return (found, part.graph.len());
             }
-            limit = part.expand_plain(size, self.session);
+            limit = part.expand_drained(size, self.session);
             size += 1;
         }
     }
 }
 
-impl Approach<'_> {
+impl Task<'_> {
     fn decide<const N: usize>(&self, part: &mut Part<'_, '_, N>) -> Option<Found> {
-        let roles = part.judge.roles(&part.graph);
+        let classes = part.classifier.classes(&part.graph);
         let (good, bad) = match self.which {
-            Almost::Surely => (Role::Yes, Role::No),
-            Almost::Never => (Role::No, Role::Yes),
+            Almost::Surely => (Class::Prob1, Class::Prob0),
+            Almost::Never => (Class::Prob0, Class::Prob1),
         };
-        let reach = Reach::new(&part.graph, |number| !self.repeated && part.graph.is_target(number));
-        if let Some(end) = reach.nearest(&part.graph, |number| roles[number] == bad) {
+        let reach = ShortestPaths::new(&part.graph, |number| !self.repeated && part.graph.is_target(number));
+        if let Some(end) = reach.nearest(&part.graph, |number| classes[number] == bad) {
             let codes = reach.run_to(&part.graph, end)?;
             let compiled = &part.graph.chain.model.compiled;
             return Some(Found::Fails(codes.into_iter().map(|code| compiled.step(code)).collect()));
         }
-        let open = |&number: &u32| roles[number as usize] == Role::Open && !part.graph.is_expanded(number as usize);
-        if roles[0] == good || !reach.order.iter().any(open) {
+        let open = |&number: &u32| classes[number as usize] == Class::Open && !part.graph.is_expanded(number as usize);
+        if classes[0] == good || !reach.order.iter().any(open) {
             return Some(
                 self.holds(&part.graph, reach.order.iter().map(|&number| part.graph.config(number as usize).state)),
             );
         }
-        // Reaching a no almost surely is not the same as never having met a target on the way.
+        // Reaching a Prob0 configuration almost surely is not the same as never having met a target on the way.
         let is_enough = self.repeated || self.which == Almost::Surely;
         let abstraction =
-            part.judge.abstraction.as_ref().filter(|_| is_enough && part.graph.chain.model.always_drains())?;
+            part.classifier.abstraction.as_ref().filter(|_| is_enough && part.graph.chain.model.always_drains())?;
         let backward = part.graph.backward(|_| true);
-        let can = part.graph.can_reach(&backward, |number| roles[number] == good);
-        let mut drained = abstraction.plain(part.graph.chain).map(|(_, state)| state);
+        let can = part.graph.can_reach(&backward, |number| classes[number] == good);
+        let mut drained = abstraction.drained(part.graph.chain).map(|(_, state)| state);
         let all = drained.all(|state| certainly(&part.graph, state, &can));
-        all.then(|| self.holds(&part.graph, abstraction.plain(part.graph.chain).map(|(_, state)| state)))
+        all.then(|| self.holds(&part.graph, abstraction.drained(part.graph.chain).map(|(_, state)| state)))
     }
 
     /// The paper's algorithms, with the exact engine. None if that cannot decide it.
     fn settle<const N: usize>(&self, part: &mut Part<'_, '_, N>) -> Option<Found> {
-        part.judge.consult(&part.graph, self.session);
-        let (graph, judge) = (&part.graph, &part.judge);
+        part.classifier.add_oracle(&part.graph, self.session);
+        let (graph, classifier) = (&part.graph, &part.classifier);
         let model = graph.chain.model;
-        let oracle = judge.oracle.as_ref()?;
+        let oracle = classifier.oracle.as_ref()?;
         if !self.repeated && self.which == Almost::Never {
             let initial = graph.config(0).state;
             if !oracle.can_reach(model, &initial) {
                 return Some(self.holds(graph, [initial].into_iter()));
             }
             let run = oracle.run_to_target(self.session)?;
-            let way = follow(graph.chain, &run)?;
-            return (way.meets_target && way.is_of_chain).then_some(Found::Fails(run));
+            let path = follow(graph.chain, &run)?;
+            return (path.meets_target && path.is_of_chain).then_some(Found::Fails(run));
         }
-        let abstraction = judge.abstraction.as_ref().filter(|_| model.always_drains())?;
-        if self.which == Almost::Never && !judge.knows_what_loses() {
+        let abstraction = classifier.abstraction.as_ref().filter(|_| model.always_drains())?;
+        if self.which == Almost::Never && !classifier.knows_paths_to_prob0() {
             return None;
         }
         let is_bad = |state: &Packed<N>| match self.which {
             Almost::Surely => !oracle.can_reach(model, state),
-            Almost::Never => judge.never_loses(graph, state),
+            Almost::Never => classifier.avoids_prob0(graph, state),
         };
-        let drained = || abstraction.plain(graph.chain).map(|(_, state)| state);
-        let bad = those(drained(), is_bad, self.session)?;
+        let drained = || abstraction.drained(graph.chain).map(|(_, state)| state);
+        let bad = filtered(drained(), is_bad, self.session)?;
         let Some(run) = oracle.run_to(model, &bad, self.session)? else {
             // What the program can reach, the chain might not.
             let holds = || self.holds(graph, drained().filter(|state| !is_bad(state)));
             return model.follows_every_run().then(holds);
         };
-        let way = follow(graph.chain, &run)?;
+        let path = follow(graph.chain, &run)?;
         // If the target is about several threads, the run may have met it on the way; then nothing is shown.
-        let is_bad_end = way.is_of_chain && model.is_plain(&way.end) && is_bad(&way.end);
-        let shows = is_bad_end && (self.repeated || !way.meets_target);
+        let is_bad_end = path.is_of_chain && model.is_drained(&path.end) && is_bad(&path.end);
+        let shows = is_bad_end && (self.repeated || !path.meets_target);
         shows.then_some(Found::Fails(run))
     }
 
     fn holds<const N: usize>(&self, graph: &Graph<'_, '_, N>, states: impl Iterator<Item = Packed<N>>) -> Found {
         // Configurations may differ in who stepped last, which is of no interest here.
         let mut known = FxHashSet::default();
-        let plain = states.filter(|state| graph.chain.model.is_plain(state) && known.insert(*state));
-        let plain: Vec<Packed<N>> = plain.collect();
-        let shown = plain.iter().take(MOST_SHOWN).map(|state| self.show(graph.chain, state)).collect();
-        Found::Holds { plain: plain.len(), shown }
+        let drained = states.filter(|state| graph.chain.model.is_drained(state) && known.insert(*state));
+        let drained: Vec<Packed<N>> = drained.collect();
+        let shown = drained.iter().take(MOST_SHOWN).map(|state| self.show(graph.chain, state)).collect();
+        Found::Holds { drained: drained.len(), shown }
     }
 
-    fn show<const N: usize>(&self, chain: &Chain<'_, N>, state: &Packed<N>) -> Plain {
+    fn show<const N: usize>(&self, chain: &Chain<'_, N>, state: &Packed<N>) -> DrainedState {
         let compiled = &chain.model.compiled;
         let (mut places, mut registers) = (Vec::new(), Vec::new());
         for (position, (&thread, code)) in compiled.threads.iter().zip(&compiled.machine.threads).enumerate() {
             let (name, body) = (&self.program.thread(thread).name, self.program.body(thread));
             let place = weir_ir::LocId::new(state.raw(code.location) as usize);
             places.push((name.clone(), self.program.place_name(thread, place)));
-            let told = compiled.told(position, place).map(|(register, field)| {
+            let live = compiled.live_fields(position, place).map(|(register, field)| {
                 (format!("{name}.{}", body.registers[register.index()].name), state.get(field))
             });
-            registers.extend(told);
+            registers.extend(live);
         }
         let cells = compiled.machine.layout.cells.iter().filter_map(|cell| match cell.storage {
             Storage::Field(field) => Some((self.program.cell_name(cell.address), state.get(field))),
             Storage::Constant => None,
         });
-        Plain { places, registers, cells: cells.collect() }
+        DrainedState { places, registers, cells: cells.collect() }
     }
 }

@@ -1,24 +1,24 @@
 //! A certified interval for a probability.
 //!
-//! Let p(c) be the probability of a yes from configuration c; so p = Pp on configurations that are not settled. For any numbers v on
+//! Let p(c) be the probability from configuration c; so p = Pp on open configurations. For any numbers v on
 //! expanded open configurations and the start s, let r = s + vP − v: what is there too much or too little. Then
 //!
 //! p(start) = s·p = (v − vP + r)·p = v·(p − Pp) + r·p = r·p, where vP also reaches settled and unexpanded configurations.
 //!
-//! There p is 1, 0 or unknown in between. So p(start) is at least what v carries to the yeses less what is missing elsewhere, and at most
+//! There p is 1, 0 or unknown in between. So p(start) is at least what v carries to Prob1 configurations less what is missing elsewhere, and at most
 //! that plus what is left over elsewhere. This holds for all v, however they were found and however infinite the chain is; only sums and
 //! products have to be rounded to the safe side.
 
 use super::graph::Graph;
-use super::judge::Role;
+use super::prob01::Class;
 use super::rounding::{add_down, add_up, weighted_down, weighted_up};
 use super::visits::is_inner;
 
 /// What given numbers of visits certify.
 pub(super) struct Certificate {
-    /// The probability of a yes is at least this.
+    /// The probability is at least this.
     pub(super) lower: f64,
-    /// The probability of a yes is at most this.
+    /// The probability is at most this.
     pub(super) upper: f64,
     /// For each configuration what is left over there, at most; 0 for settled ones.
     pub(super) surplus: Vec<f64>,
@@ -29,7 +29,7 @@ pub(super) struct Certificate {
 /// What the numbers of visits certify from a start.
 pub(super) fn certify<const N: usize>(
     graph: &Graph<'_, '_, N>,
-    roles: &[Role],
+    classes: &[Class],
     start: &[(usize, f64)],
     visits: &[f64],
 ) -> Certificate {
@@ -39,7 +39,7 @@ pub(super) fn certify<const N: usize>(
         low[number] = add_down(low[number], mass);
         high[number] = add_up(high[number], mass);
     }
-    for number in (0..count).filter(|&number| is_inner(graph, roles, number) && visits[number] > 0.0) {
+    for number in (0..count).filter(|&number| is_inner(graph, classes, number) && visits[number] > 0.0) {
         for entry in graph.row(number) {
             let to = entry.to as usize;
             low[to] = add_down(low[to], weighted_down(visits[number], entry.p));
@@ -50,14 +50,14 @@ pub(super) fn certify<const N: usize>(
     let (mut left, mut missing) = (0.0, 0.0);
     let (mut surplus, mut deficit) = (vec![0.0; count], vec![0.0; count]);
     for number in 0..count {
-        match roles[number] {
-            Role::No => {}
-            Role::Yes => {
+        match classes[number] {
+            Class::Prob0 => {}
+            Class::Prob1 => {
                 yes_low = add_down(yes_low, low[number]);
                 yes_high = add_up(yes_high, high[number]);
             }
-            Role::Open => {
-                let visits = if is_inner(graph, roles, number) { visits[number] } else { 0.0 };
+            Class::Open => {
+                let visits = if is_inner(graph, classes, number) { visits[number] } else { 0.0 };
                 surplus[number] = add_up(high[number], -visits).max(0.0);
                 deficit[number] = add_up(visits, -low[number]).max(0.0);
                 left = add_up(left, surplus[number]);
@@ -92,8 +92,8 @@ mod tests {
             let session = Session::default();
             let mut whole = Part::new(chain, false);
             assert!(whole.begin(&session).is_none());
-            let roles = whole.judge.roles(&whole.graph);
-            let truth = iterate(&whole.graph, &roles, 0.0, |at| f64::from(u8::from(roles[at] == Role::Yes)))[0];
+            let classes = whole.classifier.classes(&whole.graph);
+            let truth = iterate(&whole.graph, &classes, 0.0, |at| f64::from(u8::from(classes[at] == Class::Prob1)))[0];
             let mut rng = Rng::new(1);
             for few in [1, 3, 8, 1_000] {
                 let mut part = Part::new(chain, false);
@@ -102,15 +102,15 @@ mod tests {
                     part.graph.expand(at);
                     at += 1;
                 }
-                let roles = part.judge.roles(&part.graph);
+                let classes = part.classifier.classes(&part.graph);
                 let good = part.solve(&[(0, 1.0)], 1e-12, &session).visits;
                 for noise in [0.0, 1e-6, 0.1, 3.0] {
                     let disturb = |visits: &f64| (visits + noise * (rng.below(2_001) as f64 / 1_000.0 - 1.0)).max(0.0);
                     let visits: Vec<f64> = good.iter().map(disturb).collect();
-                    let found = certify(&part.graph, &roles, &[(0, 1.0)], &visits);
+                    let found = certify(&part.graph, &classes, &[(0, 1.0)], &visits);
                     assert!(found.lower <= truth + 1e-12 && truth - 1e-12 <= found.upper, "{few} {noise} {truth}");
                     if few == 1_000 && noise == 0.0 {
-                        assert!(found.upper - found.lower < 1e-9, "a good guess is told so");
+                        assert!(found.upper - found.lower < 1e-9, "a good guess is certified");
                     }
                 }
             }
@@ -139,22 +139,22 @@ mod tests {
             let session = Session::default();
             let mut part = Part::new(chain, false);
             assert!(part.begin(&session).is_none());
-            let (graph, roles) = (&part.graph, part.judge.roles(&part.graph));
+            let (graph, classes) = (&part.graph, part.classifier.classes(&part.graph));
             let mut rng = Rng::new(2);
             let visits: Vec<f64> = (0..graph.len()).map(|_| rng.below(1_000) as f64 / 500.0).collect();
             let start = [(0, 0.75), (1, 0.5), (1, 0.25)];
-            let found = certify(graph, &roles, &start, &visits);
+            let found = certify(graph, &classes, &start, &visits);
             let exact = |number: f64| RBig::try_from(number).expect("finite");
             for number in 0..graph.len() {
-                let own = if is_inner(graph, &roles, number) { exact(visits[number]) } else { RBig::ZERO };
+                let own = if is_inner(graph, &classes, number) { exact(visits[number]) } else { RBig::ZERO };
                 let mut over = RBig::ZERO - own;
                 start.iter().filter(|(at, _)| *at == number).for_each(|&(_, mass)| over += exact(mass));
-                for from in (0..graph.len()).filter(|&from| is_inner(graph, &roles, from)) {
+                for from in (0..graph.len()).filter(|&from| is_inner(graph, &classes, from)) {
                     let ways = graph.row(from).iter().filter(|entry| entry.to as usize == number);
                     ways.for_each(|entry| over += exact(visits[from]) * exact(entry.p));
                 }
                 let (surplus, deficit) = (exact(found.surplus[number]), exact(found.deficit[number]));
-                if roles[number] != Role::Open {
+                if classes[number] != Class::Open {
                     assert_eq!((surplus, deficit), (RBig::ZERO, RBig::ZERO));
                     continue;
                 }

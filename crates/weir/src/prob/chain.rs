@@ -5,6 +5,7 @@
 //! enabled, only the update step does. Probabilities are exact fractions of whole numbers.
 
 use crate::semantics::machine::{EdgeCode, System};
+use crate::semantics::size::with_state_size;
 use crate::semantics::state::Packed;
 use crate::semantics::tso::Tso;
 use crate::semantics::{StepCode, TransitionSystem};
@@ -58,11 +59,7 @@ pub(super) trait Visitor {
 
 /// Calls the visitor with the smallest size of states that is large enough.
 pub(super) fn with_chain<V: Visitor>(model: &Model, visitor: V) -> V::Output {
-    match model.compiled.machine.layout.words {
-        0..=2 => visitor.visit(&Chain::<2>::new(model)),
-        3..=8 => visitor.visit(&Chain::<8>::new(model)),
-        _ => visitor.visit(&Chain::<{ crate::reach::refuse::MOST_WORDS }>::new(model)),
-    }
+    with_state_size!(model.compiled.machine.layout.words, from 2, N => visitor.visit(&Chain::<N>::new(model)))
 }
 
 impl<'a, const N: usize> Chain<'a, N> {
@@ -89,9 +86,7 @@ impl<'a, const N: usize> Chain<'a, N> {
     }
 
     pub(super) fn edges(&self, from: &Packed<N>, thread: usize) -> &[EdgeCode] {
-        let code = &self.model.compiled.machine.threads[thread];
-        let location = from.raw(code.location) as usize;
-        &code.edges[code.first[location] as usize..code.first[location + 1] as usize]
+        self.model.compiled.machine.threads[thread].edges_at(from)
     }
 
     /// The weight of a thread.

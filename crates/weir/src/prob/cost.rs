@@ -13,8 +13,8 @@ use crate::{Failure, Limit, Session};
 use super::chain::{Chain, Visitor, with_chain};
 use super::enclosure::{Enclosure, Tail};
 use super::graph::Graph;
-use super::judge::Role;
 use super::model::{Model, NO_EDGE};
+use super::prob01::Class;
 use super::probability::{Growth, Interval, Obstacle, Part, Solved};
 use super::rounding::{add_down, add_up, divide_down, divide_up, times_down, times_up, weighted_down, weighted_up};
 use super::settings::Settings;
@@ -49,17 +49,17 @@ pub fn cost(
     session: &Session,
 ) -> Result<Cost, Failure> {
     let model = Model::new(program, target, settings)?;
-    let answer = with_chain(&model, Approach { epsilon, session });
+    let answer = with_chain(&model, Task { epsilon, session });
     model.fault()?;
     Ok(answer)
 }
 
-struct Approach<'w> {
+struct Task<'w> {
     epsilon: f64,
     session: &'w Session,
 }
 
-impl Visitor for Approach<'_> {
+impl Visitor for Task<'_> {
     type Output = Cost;
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Cost {
@@ -67,13 +67,13 @@ impl Visitor for Approach<'_> {
         let mut limit = part.begin(self.session);
         let has_tail = !part.graph.is_complete(false);
         if has_tail && limit.is_none() {
-            limit = part.expand_plain(2, self.session).or_else(|| self.secure(&mut part));
+            limit = part.expand_drained(2, self.session).or_else(|| self.secure(&mut part));
         }
         let mut best: Option<Cost> = None;
         loop {
             let solved = part.solve(&[(0, 1.0)], 1e-12, self.session);
-            let enclosure = Enclosure::new(&part.graph, &solved.roles, self.session);
-            let tail = enclosure.tail(&part, &solved.roles);
+            let enclosure = Enclosure::new(&part.graph, &solved.classes, self.session);
+            let tail = enclosure.tail(&part, &solved.classes);
             let found = sums(&part.graph, &solved, &enclosure, &tail);
             let answer = found.answer(&part.graph, &solved).within(best.take());
             if answer.cost.is_none_or(|cost| self.is_narrow(cost)) && answer.probability.width() < 1.0 {
@@ -107,7 +107,7 @@ impl Cost {
     }
 }
 
-impl Approach<'_> {
+impl Task<'_> {
     /// Whether it is as narrow as was asked for: costs above 1 in proportion.
     fn is_narrow(&self, cost: Interval) -> bool {
         cost.width() <= self.epsilon * cost.lower.max(1.0)
@@ -116,15 +116,15 @@ impl Approach<'_> {
     /// Expands around drained configurations until large buffers are unlikely from each of them on. That can take several turns, so it is
     /// found out roughly here; what comes out is certified later.
     fn secure<const N: usize>(&self, part: &mut Part<'_, '_, N>) -> Option<Limit> {
-        let roots = part.plain_roots()?;
+        let roots = part.drained_roots()?;
         loop {
             if let Some(limit) = self.session.exceeded_with(part.graph.bytes(), 0) {
                 return Some(limit);
             }
-            let roles = part.judge.roles(&part.graph);
-            let leaks = leaks(&part.graph, &roles, self.session);
+            let classes = part.classifier.classes(&part.graph);
+            let leaks = leaks(&part.graph, &classes, self.session);
             let is_loose = |&&root: &&usize| {
-                roles[root] == Role::Open && (!part.graph.is_expanded(root) || leaks[root] > MOST_LEAKING)
+                classes[root] == Class::Open && (!part.graph.is_expanded(root) || leaks[root] > MOST_LEAKING)
             };
             let start: Vec<(usize, f64)> = roots.iter().filter(is_loose).map(|&root| (root, 1.0)).collect();
             if start.is_empty() {
@@ -166,15 +166,15 @@ impl Approach<'_> {
 const MOST_LEAKING: f64 = 0.3;
 
 /// For each configuration roughly how likely an unexpanded one is met.
-fn leaks<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], session: &Session) -> Vec<f64> {
-    let is_open = |number: usize| roles[number] == Role::Open && !graph.is_expanded(number);
-    let inner: Vec<usize> = (0..graph.len()).filter(|&number| is_inner(graph, roles, number)).collect();
+fn leaks<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], session: &Session) -> Vec<f64> {
+    let is_open = |number: usize| classes[number] == Class::Open && !graph.is_expanded(number);
+    let inner: Vec<usize> = (0..graph.len()).filter(|&number| is_inner(graph, classes, number)).collect();
     let mut at_once = vec![0.0; graph.len()];
     for &number in &inner {
         let outside = graph.row(number).iter().filter(|entry| is_open(entry.to as usize));
         at_once[number] = outside.map(|entry| entry.p).sum();
     }
-    let system = System::new(graph, roles);
+    let system = System::new(graph, classes);
     let everywhere: Vec<(usize, f64)> = inner.into_iter().map(|number| (number, 1.0)).collect();
     system.values(&at_once, &system.visits(&everywhere, 1e-2, session), 1e-3, session)
 }
@@ -191,8 +191,8 @@ struct Sums {
 fn sums<const N: usize>(graph: &Graph<'_, '_, N>, solved: &Solved, enclosure: &Enclosure, tail: &Tail) -> Sums {
     let edges = graph.chain.model.costs.len();
     let (mut low, mut high) = (vec![0.0; edges], vec![0.0; edges]);
-    let Solved { roles, visits, certificate } = solved;
-    for number in (0..graph.len()).filter(|&number| is_inner(graph, roles, number) && visits[number] > 0.0) {
+    let Solved { classes, visits, certificate } = solved;
+    for number in (0..graph.len()).filter(|&number| is_inner(graph, classes, number) && visits[number] > 0.0) {
         for entry in graph.row(number).iter().filter(|entry| entry.edge != NO_EDGE) {
             let (edge, to) = (entry.edge as usize, entry.to as usize);
             let (least, most) = (enclosure.lower[to], enclosure.upper[to]);

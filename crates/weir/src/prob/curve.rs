@@ -35,17 +35,17 @@ pub fn curve(
     session: &Session,
 ) -> Result<Curve, Failure> {
     let model = Model::new(program, target, settings)?;
-    let curve = with_chain(&model, Approach { steps, session });
+    let curve = with_chain(&model, Task { steps, session });
     model.fault()?;
     Ok(curve)
 }
 
-struct Approach<'w> {
+struct Task<'w> {
     steps: usize,
     session: &'w Session,
 }
 
-impl Visitor for Approach<'_> {
+impl Visitor for Task<'_> {
     type Output = Curve;
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Curve {

@@ -7,7 +7,7 @@
 use crate::Session;
 
 use super::graph::Graph;
-use super::judge::Role;
+use super::prob01::Class;
 use super::probability::{Obstacle, Part};
 use super::rounding::{add_down, add_up, divide_up, times_up, weighted_down, weighted_up};
 use super::visits::{System, is_inner};
@@ -42,32 +42,33 @@ impl Tail {
 }
 
 impl Enclosure {
-    pub(super) fn new<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], session: &Session) -> Self {
+    pub(super) fn new<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], session: &Session) -> Self {
         let count = graph.len();
-        let inner: Vec<usize> = (0..count).filter(|&number| is_inner(graph, roles, number)).collect();
-        let is_closed = (0..count).all(|number| roles[number] != Role::Open || graph.is_expanded(number));
-        let system = System::new(graph, roles);
+        let inner: Vec<usize> = (0..count).filter(|&number| is_inner(graph, classes, number)).collect();
+        let is_closed = (0..count).all(|number| classes[number] != Class::Open || graph.is_expanded(number));
+        let system = System::new(graph, classes);
         let everywhere: Vec<(usize, f64)> = inner.iter().map(|&number| (number, 1.0)).collect();
         let visits = system.visits(&everywhere, 1e-3, session);
         // Rounding can leave a value a little below 0, where it makes no sense; and what is no number would be lost in comparisons.
         let sensible = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
         let solve =
             |d: &[f64]| -> Vec<f64> { system.values(d, &visits, 1e-13, session).into_iter().map(sensible).collect() };
-        let ones: Vec<f64> = (0..count).map(|number| if is_inner(graph, roles, number) { 1.0 } else { 0.0 }).collect();
+        let ones: Vec<f64> =
+            (0..count).map(|number| if is_inner(graph, classes, number) { 1.0 } else { 0.0 }).collect();
         let h = solve(&ones);
         let weight = |unexpanded: f64| {
-            move |number: usize| match roles[number] {
-                Role::Yes => 1.0,
-                Role::No => 0.0,
-                Role::Open => unexpanded,
+            move |number: usize| match classes[number] {
+                Class::Prob1 => 1.0,
+                Class::Prob0 => 0.0,
+                Class::Open => unexpanded,
             }
         };
-        let pessimist = solve(&outward(graph, &inner, weight(0.0), roles));
-        let optimist = if is_closed { pessimist.clone() } else { solve(&outward(graph, &inner, weight(1.0), roles)) };
-        let slack = inner.iter().map(|&at| slack(graph, roles, at, &h)).fold(f64::INFINITY, f64::min);
+        let pessimist = solve(&outward(graph, &inner, weight(0.0), classes));
+        let optimist = if is_closed { pessimist.clone() } else { solve(&outward(graph, &inner, weight(1.0), classes)) };
+        let slack = inner.iter().map(|&at| slack(graph, classes, at, &h)).fold(f64::INFINITY, f64::min);
         let usable = slack > 0.0;
         let error = |x: &[f64], unexpanded: f64| {
-            let residuals = inner.iter().map(|&at| residual(graph, roles, at, x, &weight(unexpanded)));
+            let residuals = inner.iter().map(|&at| residual(graph, classes, at, x, &weight(unexpanded)));
             divide_up(residuals.fold(0.0, f64::max), slack)
         };
         let (below, above) = (error(&pessimist, 0.0), error(&optimist, 1.0));
@@ -92,16 +93,16 @@ impl Enclosure {
     /// From anywhere, buffers are empty after R steps on the average, and every drained configuration that can turn up was
     /// expanded. From the worst of these, let it take h steps to settle the question or to meet an unexpanded configuration, the latter with
     /// probability q. Then settling it takes at most D = (h + qR) / (1 − q) steps from there, and R + D from anywhere.
-    pub(super) fn tail<const N: usize>(&self, part: &Part<'_, '_, N>, roles: &[Role]) -> Tail {
+    pub(super) fn tail<const N: usize>(&self, part: &Part<'_, '_, N>, classes: &[Class]) -> Tail {
         if self.is_closed {
             return Tail::Bounded { steps: 0.0 };
         }
         let graph = &part.graph;
-        let Some(drained) = part.plain_roots() else { return Tail::Unknown(Obstacle::Unbounded) };
-        let open = (0..graph.len()).filter(|&at| roles[at] == Role::Open && !graph.is_expanded(at));
+        let Some(drained) = part.drained_roots() else { return Tail::Unknown(Obstacle::Unbounded) };
+        let open = (0..graph.len()).filter(|&at| classes[at] == Class::Open && !graph.is_expanded(at));
         let largest = open.map(|at| graph.chain.model.size(&graph.config(at).state)).max().unwrap_or(0);
         let Some(drains) = graph.chain.model.steps_to_drain(largest) else { return Tail::Unknown(Obstacle::Unbounded) };
-        let roots: Vec<usize> = drained.into_iter().filter(|&root| roles[root] == Role::Open).collect();
+        let roots: Vec<usize> = drained.into_iter().filter(|&root| classes[root] == Class::Open).collect();
         let (mut longest, mut worst) = (0.0_f64, 0.0_f64);
         for &root in &roots {
             if !graph.is_expanded(root) {
@@ -123,22 +124,22 @@ fn outward<const N: usize>(
     graph: &Graph<'_, '_, N>,
     inner: &[usize],
     weight: impl Fn(usize) -> f64,
-    roles: &[Role],
+    classes: &[Class],
 ) -> Vec<f64> {
     let mut d = vec![0.0; graph.len()];
     for &at in inner {
-        let outside = graph.row(at).iter().filter(|entry| !is_inner(graph, roles, entry.to as usize));
+        let outside = graph.row(at).iter().filter(|entry| !is_inner(graph, classes, entry.to as usize));
         d[at] = outside.map(|entry| entry.p * weight(entry.to as usize)).sum();
     }
     d
 }
 
 /// At most h − Ah at one configuration.
-fn slack<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], at: usize, h: &[f64]) -> f64 {
+fn slack<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], at: usize, h: &[f64]) -> f64 {
     if h[at] < 0.0 || !h[at].is_finite() {
         return f64::NEG_INFINITY;
     }
-    let inside = graph.row(at).iter().filter(|entry| is_inner(graph, roles, entry.to as usize));
+    let inside = graph.row(at).iter().filter(|entry| is_inner(graph, classes, entry.to as usize));
     let ahead = inside.fold(0.0, |sum, entry| add_up(sum, weighted_up(h[entry.to as usize].max(0.0), entry.p)));
     add_down(h[at], -ahead)
 }
@@ -146,7 +147,7 @@ fn slack<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], at: usize, h:
 /// At least |x − d − Ax| at one configuration.
 fn residual<const N: usize>(
     graph: &Graph<'_, '_, N>,
-    roles: &[Role],
+    classes: &[Class],
     at: usize,
     x: &[f64],
     weight: &impl Fn(usize) -> f64,
@@ -154,7 +155,7 @@ fn residual<const N: usize>(
     let (mut low, mut high) = (0.0, 0.0);
     for entry in graph.row(at) {
         let to = entry.to as usize;
-        let value = if is_inner(graph, roles, to) { x[to] } else { weight(to) };
+        let value = if is_inner(graph, classes, to) { x[to] } else { weight(to) };
         low = add_down(low, weighted_down(value, entry.p));
         high = add_up(high, weighted_up(value, entry.p));
     }
@@ -180,19 +181,19 @@ mod tests {
             let session = Session::default();
             let mut part = Part::new(chain, false);
             assert!(part.expand_up_to(self.size, &session).is_none());
-            let roles = part.judge.roles(&part.graph);
-            let found = Enclosure::new(&part.graph, &roles, &session);
+            let classes = part.classifier.classes(&part.graph);
+            let found = Enclosure::new(&part.graph, &classes, &session);
             let graph = &part.graph;
             let yes = |unexpanded: f64| {
-                let roles = &roles;
-                move |at: usize| match roles[at] {
-                    Role::Yes => 1.0,
-                    Role::No => 0.0,
-                    Role::Open => unexpanded,
+                let classes = &classes;
+                move |at: usize| match classes[at] {
+                    Class::Prob1 => 1.0,
+                    Class::Prob0 => 0.0,
+                    Class::Open => unexpanded,
                 }
             };
-            let (lower, upper) = (iterate(graph, &roles, 0.0, yes(0.0)), iterate(graph, &roles, 0.0, yes(1.0)));
-            let steps = iterate(graph, &roles, 1.0, |_| 0.0);
+            let (lower, upper) = (iterate(graph, &classes, 0.0, yes(0.0)), iterate(graph, &classes, 0.0, yes(1.0)));
+            let steps = iterate(graph, &classes, 1.0, |_| 0.0);
             let near = |left: f64, right: f64| (left - right).abs() < 1e-6;
             for at in 0..graph.len() {
                 assert!(found.lower[at] <= lower[at] + 1e-9 && near(found.lower[at], lower[at]), "{at}");
@@ -200,10 +201,10 @@ mod tests {
                 let least = steps[at] - 1e-9;
                 assert!(found.steps[at] >= least && found.steps[at] <= 1.01 * steps[at] + 1e-6, "{at} {steps:?}");
             }
-            let open = |at: usize| roles[at] == Role::Open && !graph.is_expanded(at);
+            let open = |at: usize| classes[at] == Class::Open && !graph.is_expanded(at);
             assert_eq!(found.is_closed, !(0..graph.len()).any(open));
             if found.is_closed {
-                assert_eq!(found.tail(&part, &roles), Tail::Bounded { steps: 0.0 });
+                assert_eq!(found.tail(&part, &classes), Tail::Bounded { steps: 0.0 });
             }
         }
     }
@@ -231,10 +232,10 @@ mod tests {
             let session = Session::default();
             let mut part = Part::new(chain, false);
             assert!(part.expand_up_to(9, &session).is_none());
-            let roles = part.judge.roles(&part.graph);
+            let classes = part.classifier.classes(&part.graph);
             session.stop();
-            let found = Enclosure::new(&part.graph, &roles, &session);
-            let steps = iterate(&part.graph, &roles, 1.0, |_| 0.0);
+            let found = Enclosure::new(&part.graph, &classes, &session);
+            let steps = iterate(&part.graph, &classes, 1.0, |_| 0.0);
             for (found, known) in found.steps.iter().zip(&steps) {
                 assert!(*found >= known - 1e-6, "{found} for {known}");
             }
@@ -261,15 +262,15 @@ mod tests {
             let session = Session::default();
             let mut part = Part::new(chain, false);
             assert!(part.begin_with(2, &session).is_none());
-            assert!(part.expand_plain(3, &session).is_none());
-            let roles = part.judge.roles(&part.graph);
-            let found = Enclosure::new(&part.graph, &roles, &session);
-            let roots: Vec<usize> = part.plain_roots().expect("they are known");
-            let open: Vec<usize> = roots.into_iter().filter(|&root| roles[root] == Role::Open).collect();
+            assert!(part.expand_drained(3, &session).is_none());
+            let classes = part.classifier.classes(&part.graph);
+            let found = Enclosure::new(&part.graph, &classes, &session);
+            let roots: Vec<usize> = part.drained_roots().expect("they are known");
+            let open: Vec<usize> = roots.into_iter().filter(|&root| classes[root] == Class::Open).collect();
             let worst = |of: &dyn Fn(usize) -> f64| open.iter().map(|&root| of(root)).fold(0.0, f64::max);
             let (longest, leaks) = (worst(&|at| found.steps[at]), worst(&|at| found.upper[at] - found.lower[at]));
             let drains = chain.model.steps_to_drain(4).expect("it is known");
-            (found.tail(&part, &roles), drains + (longest + leaks * drains) / (1.0 - leaks))
+            (found.tail(&part, &classes), drains + (longest + leaks * drains) / (1.0 - leaks))
         }
     }
 

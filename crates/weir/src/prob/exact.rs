@@ -7,8 +7,8 @@ use crate::{Bound, Failure, Session};
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
-use super::judge::Role;
 use super::model::{Model, NO_EDGE};
+use super::prob01::Class;
 use super::probability::{Obstacle, Part, Question};
 use super::settings::Settings;
 use super::visits::Loops;
@@ -57,18 +57,18 @@ fn solve(
     session: &Session,
 ) -> Result<Result<Exact, Obstacle>, Failure> {
     let model = Model::new(program, target, settings)?;
-    let answer = with_chain(&model, Approach { repeated, costly, session });
+    let answer = with_chain(&model, Task { repeated, costly, session });
     model.fault()?;
     Ok(answer)
 }
 
-struct Approach<'w> {
+struct Task<'w> {
     repeated: bool,
     costly: bool,
     session: &'w Session,
 }
 
-impl Visitor for Approach<'_> {
+impl Visitor for Task<'_> {
     type Output = Result<Exact, Obstacle>;
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
@@ -76,8 +76,8 @@ impl Visitor for Approach<'_> {
         if let Some(limit) = part.begin_with(self.session.size_bound(Bound::ProbExactStates), self.session) {
             return Err(Obstacle::Limit(limit));
         }
-        let roles = part.judge.roles(&part.graph);
-        let system = Equations::new(&part.graph, &roles, self.session)?;
+        let classes = part.classifier.classes(&part.graph);
+        let system = Equations::new(&part.graph, &classes, self.session)?;
         let chances = system.solve(|_, p, to| p * system.known(to), self.session)?;
         let value = |to: usize| chances[to].clone().unwrap_or_else(|| system.known(to));
         let probability = value(0);
@@ -94,28 +94,28 @@ impl Visitor for Approach<'_> {
 }
 
 /// An exact way on: the edge, the probability, where to.
-type Way = (u32, RBig, usize);
+type Path = (u32, RBig, usize);
 
 /// The equations of the open configurations, all of which must be expanded.
 struct Equations<'r> {
-    roles: &'r [Role],
+    classes: &'r [Class],
     loops: Loops,
-    rows: Vec<Vec<Way>>,
+    rows: Vec<Vec<Path>>,
 }
 
 impl<'r> Equations<'r> {
-    fn new<const N: usize>(graph: &Graph<'_, '_, N>, roles: &'r [Role], session: &Session) -> Result<Self, Obstacle> {
-        let is_open = |number: usize| roles[number] == Role::Open;
+    fn new<const N: usize>(graph: &Graph<'_, '_, N>, classes: &'r [Class], session: &Session) -> Result<Self, Obstacle> {
+        let is_open = |number: usize| classes[number] == Class::Open;
         if (0..graph.len()).any(|number| is_open(number) && !graph.is_expanded(number)) {
             return Err(Obstacle::Fractions);
         }
-        let loops = Loops::new(graph, roles);
+        let loops = Loops::new(graph, classes);
         // Fractions grow with every step of the elimination.
         let largest = session.size_bound(Bound::ProbExactComponent);
         if loops.members.iter().any(|members| members.len() > largest) {
             return Err(Obstacle::Fractions);
         }
-        let row = |number: usize| -> Option<Vec<Way>> {
+        let row = |number: usize| -> Option<Vec<Path>> {
             if !is_open(number) {
                 return Some(Vec::new());
             }
@@ -124,13 +124,13 @@ impl<'r> Equations<'r> {
             let p = |numerator: u128, denominator: u128| RBig::from_parts(numerator.into(), denominator.into());
             moves.into_iter().map(|one| way(p(one.numerator, one.denominator), one.edge, one.to)).collect()
         };
-        let rows: Option<Vec<Vec<Way>>> = (0..graph.len()).map(row).collect();
-        Ok(Self { roles, loops, rows: rows.ok_or(Obstacle::Fractions)? })
+        let rows: Option<Vec<Vec<Path>>> = (0..graph.len()).map(row).collect();
+        Ok(Self { classes, loops, rows: rows.ok_or(Obstacle::Fractions)? })
     }
 
     /// The value of a settled configuration.
     fn known(&self, number: usize) -> RBig {
-        if self.roles[number] == Role::Yes { RBig::ONE } else { RBig::ZERO }
+        if self.classes[number] == Class::Prob1 { RBig::ONE } else { RBig::ZERO }
     }
 
     /// Solves x = d + Px over open configurations, where `d` is what each way yields at once.

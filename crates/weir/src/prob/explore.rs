@@ -9,7 +9,7 @@ use crate::Limit;
 use crate::session::{Progress, Session};
 
 use super::graph::Graph;
-use super::judge::Judge;
+use super::prob01::Classifier;
 
 /// A configuration and what waits there.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ pub(super) struct Extent {
 /// The limit that was hit.
 pub(super) fn follow<const N: usize>(
     graph: &mut Graph<'_, '_, N>,
-    judge: &mut Judge<N>,
+    classifier: &mut Classifier<N>,
     waiting: impl IntoIterator<Item = (usize, f64)>,
     extent: Extent,
     session: &Session,
@@ -63,7 +63,7 @@ pub(super) fn follow<const N: usize>(
     let mut heap = BinaryHeap::new();
     let mut total = 0.0;
     for (number, mass) in waiting {
-        if graph.is_expandable(number) && !judge.is_settled(graph, number) && mass > 0.0 {
+        if graph.is_expandable(number) && !classifier.is_settled(graph, number) && mass > 0.0 {
             masses.insert(number as u32, mass);
             heap.push(Waiting { mass, number: number as u32 });
             total += mass;
@@ -86,7 +86,7 @@ pub(super) fn follow<const N: usize>(
         expanded += 1;
         for position in 0..graph.row(number as usize).len() {
             let entry = graph.row(number as usize)[position];
-            if graph.is_expandable(entry.to as usize) && !judge.is_settled(graph, entry.to as usize) {
+            if graph.is_expandable(entry.to as usize) && !classifier.is_settled(graph, entry.to as usize) {
                 let known = masses.entry(entry.to).or_insert(0.0);
                 *known += mass * entry.p;
                 total += mass * entry.p;
@@ -137,8 +137,8 @@ mod tests {
 
         fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
             let session = Session::new(Limits { states: self.states, ..Limits::default() });
-            let (mut graph, mut judge) = (Graph::new(chain), Judge::new(false));
-            let found = follow(&mut graph, &mut judge, [(0, 1.0)], self.extent, &session);
+            let (mut graph, mut classifier) = (Graph::new(chain), Classifier::new(false));
+            let found = follow(&mut graph, &mut classifier, [(0, 1.0)], self.extent, &session);
             let places = |number: usize| {
                 let threads = chain.model.compiled.machine.threads.iter();
                 threads.map(|code| graph.config(number).state.raw(code.location)).collect::<Vec<u64>>()

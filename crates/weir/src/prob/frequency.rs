@@ -30,19 +30,19 @@ pub fn frequencies(
     session: &Session,
 ) -> Result<Option<Vec<Frequency<Interval>>>, Failure> {
     let model = Model::new(program, &Expr::Const(0), settings)?;
-    let counts = with_chain(&model, Approach { steps, most_moves, session });
+    let counts = with_chain(&model, Task { steps, most_moves, session });
     model.fault()?;
     let named = |(number, count): (usize, Interval)| (model.compiled.edge(number as u32), count);
     Ok(counts.map(|counts| counts.into_iter().enumerate().map(named).collect()))
 }
 
-struct Approach<'w> {
+struct Task<'w> {
     steps: usize,
     most_moves: u64,
     session: &'w Session,
 }
 
-impl Visitor for Approach<'_> {
+impl Visitor for Task<'_> {
     type Output = Option<Vec<Interval>>;
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {

@@ -85,8 +85,8 @@ impl<'c, 'a, const N: usize> Graph<'c, 'a, N> {
         self.is_target[number]
     }
 
-    pub(super) fn is_plain(&self, number: usize) -> bool {
-        self.chain.model.is_plain(&self.configs[number].state)
+    pub(super) fn is_drained(&self, number: usize) -> bool {
+        self.chain.model.is_drained(&self.configs[number].state)
     }
 
     /// Whether it is known how to go on from here.

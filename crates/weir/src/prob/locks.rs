@@ -6,12 +6,10 @@
 
 use weir_ir::{Body, Edge, Expr, Instruction, LocId, Program};
 
-use crate::semantics::compile::present;
-
 /// The most steps that a thread makes from taking the lock to giving it back; 0 if nobody takes it. None if that may take for ever.
 pub(super) fn longest_section(program: &Program) -> Option<usize> {
     let mut longest = 0;
-    for thread in present(program) {
+    for thread in program.running_threads() {
         let body = program.body(thread);
         let mut walk = Walk { program, body, known: vec![Visit::Not; body.locations.len()] };
         for edge in body.edges().iter().filter(|edge| matches!(edge.instruction, Instruction::Lock)) {

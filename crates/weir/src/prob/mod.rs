@@ -1,7 +1,7 @@
 //! Probabilities and expected costs: programs under Total Store Order with a random scheduler and random flushes.
 //!
 //! After P. A. Abdulla, M. F. Atig, R. A. Agarwal, A. Godbole, S. Krishna, "Probabilistic Total Store Ordering", 2022. `chain` is the
-//! Markov chain; `judge` finds Prob0 and Prob1 states; `probability` encloses numbers. `docs/probability.md`
+//! Markov chain; `prob01` finds Prob0 and Prob1 states; `probability` encloses numbers. `docs/probability.md`
 //! explains what is computed and why the intervals are certified.
 //!
 //! Direction of error: none. An interval contains the true value whatever was left out and however numbers were rounded; if it cannot be
@@ -14,29 +14,29 @@ mod chain;
 mod confidence;
 mod cost;
 mod curve;
-mod draw;
 mod enclosure;
 mod exact;
 mod explore;
 mod flow;
 mod frequency;
 mod graph;
-mod judge;
 mod locks;
 mod model;
 mod oracle;
+mod paths;
+mod prob01;
 mod probability;
 mod rng;
 mod rounding;
+mod sampler;
 mod settings;
 mod simulate;
 #[cfg(test)]
 mod testing;
 mod updates;
 mod visits;
-mod ways;
 
-pub use almost::{Almost, Certainty, Plain, Qualitative, almost};
+pub use almost::{Almost, Certainty, DrainedState, Qualitative, almost};
 pub use cost::{Cost, cost};
 pub use curve::{Curve, curve};
 pub use dashu_ratio::RBig;

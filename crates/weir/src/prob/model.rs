@@ -9,8 +9,9 @@ use weir_ir::{
 use weir_witness::Goal;
 
 use crate::Failure;
-use crate::reach::refuse::{self, MOST_WORDS};
-use crate::semantics::compile::{Compiled, Purpose, compile, present};
+use crate::semantics::compile::{Compiled, Purpose, compile};
+use crate::semantics::refuse;
+use crate::semantics::size::MOST_WORDS;
 use crate::semantics::state::Packed;
 
 use super::locks::longest_section;
@@ -84,7 +85,7 @@ impl Model {
             judged_when_drained,
             uses_lock,
             longest_section: longest_section(program),
-            is_bounded: !present(program).any(|thread| stores_in_a_loop(program.body(thread))),
+            is_bounded: !program.running_threads().any(|thread| stores_in_a_loop(program.body(thread))),
             costs,
             labels,
             label_names,
@@ -111,7 +112,7 @@ impl Model {
     }
 
     /// Whether all buffers are empty.
-    pub(super) fn is_plain<const N: usize>(&self, state: &Packed<N>) -> bool {
+    pub(super) fn is_drained<const N: usize>(&self, state: &Packed<N>) -> bool {
         self.compiled.machine.goals.all_drained.holds(state)
     }
 
@@ -193,7 +194,7 @@ fn speaks_of_cells(condition: &StateExpr) -> bool {
 fn stores_in_a_loop(body: &Body) -> bool {
     let loops = Loops::of(&Cfg::of(body));
     let is_in_a_loop = |edge: &Edge| loops.depth(edge.from) > 0 && loops.depth(edge.to) > 0;
-    body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Store { .. }) && is_in_a_loop(edge))
+    body.edges().iter().any(|edge| edge.instruction.is_store() && is_in_a_loop(edge))
 }
 
 /// A step that costs more than this is refused: sums over long runs must stay whole numbers.

@@ -20,7 +20,7 @@ pub(super) struct Oracle {
 }
 
 /// Drained configurations from which those without a target before them can be reached.
-pub(super) struct ToHopeless(Region);
+pub(super) struct ToProb0(Region);
 
 impl Oracle {
     /// None if the exact engine cannot handle the program, or at a limit. Where others are locked out, a target can be met with stores
@@ -42,18 +42,18 @@ impl Oracle {
     }
 
     /// From where these, from none of which a target can be reached, can.
-    pub(super) fn to_hopeless<const N: usize>(
+    pub(super) fn to_prob0<const N: usize>(
         &self,
         model: &Model,
-        hopeless: &[Packed<N>],
+        prob0: &[Packed<N>],
         session: &Session,
-    ) -> Option<ToHopeless> {
-        let hopeless: Vec<Drained<'_>> = hopeless.iter().map(|state| drained(model, state)).collect();
-        self.backwards.to(&hopeless, session).map(ToHopeless)
+    ) -> Option<ToProb0> {
+        let prob0: Vec<Drained<'_>> = prob0.iter().map(|state| drained(model, state)).collect();
+        self.backwards.to(&prob0, session).map(ToProb0)
     }
 
     /// Whether a drained configuration is among those; yes if that is not known.
-    pub(super) fn can_lose<const N: usize>(&self, model: &Model, way: &ToHopeless, state: &Packed<N>) -> bool {
+    pub(super) fn can_reach_prob0<const N: usize>(&self, model: &Model, way: &ToProb0, state: &Packed<N>) -> bool {
         self.backwards.is_in(&way.0, &drained(model, state)).unwrap_or(true)
     }
 
@@ -79,8 +79,8 @@ fn drained<'a, const N: usize>(model: &'a Model, state: &'a Packed<N>) -> Draine
     let machine = &model.compiled.machine;
     let threads = machine.threads.iter().enumerate().map(|(position, code)| {
         let location = LocId::new(state.raw(code.location) as usize);
-        let told = model.compiled.told(position, location);
-        (location, told.map(|(register, field)| (register, state.get(field))).collect())
+        let live = model.compiled.live_fields(position, location);
+        (location, live.map(|(register, field)| (register, state.get(field))).collect())
     });
     let holder = machine.layout.lock.and_then(|field| (state.raw(field) as usize).checked_sub(1));
     let cell = Box::new(|address| machine.read(state, machine.layout.cells.target(address)));
@@ -132,9 +132,9 @@ mod tests {
             let Some(oracle) = Oracle::new(model, self.past_targets, &session) else { return Count::default() };
             let backward = graph.backward(|_| true);
             let can = graph.can_reach(&backward, |number| graph.is_target(number));
-            let plain: Vec<usize> = (0..graph.len()).filter(|&number| graph.is_plain(number)).collect();
+            let drained: Vec<usize> = (0..graph.len()).filter(|&number| graph.is_drained(number)).collect();
             let mut count = Count::default();
-            for &number in &plain {
+            for &number in &drained {
                 let state = graph.config(number).state;
                 assert_eq!(oracle.can_reach(model, &state), can[number], "{state:?} {}", (self.context)());
                 let run = oracle.run_to(model, &[state], &session).expect("no limit");
@@ -145,13 +145,18 @@ mod tests {
             if !self.past_targets {
                 return count;
             }
-            let hopeless: Vec<Packed<N>> =
-                plain.iter().filter(|&&number| !can[number]).map(|&number| graph.config(number).state).collect();
-            let way = oracle.to_hopeless(model, &hopeless, &session).expect("no limit");
-            let loses = graph.can_reach(&backward, |number| graph.is_plain(number) && !can[number]);
-            for &number in &plain {
+            let prob0: Vec<Packed<N>> =
+                drained.iter().filter(|&&number| !can[number]).map(|&number| graph.config(number).state).collect();
+            let way = oracle.to_prob0(model, &prob0, &session).expect("no limit");
+            let loses = graph.can_reach(&backward, |number| graph.is_drained(number) && !can[number]);
+            for &number in &drained {
                 let state = graph.config(number).state;
-                assert_eq!(oracle.can_lose(model, &way, &state), loses[number], "{state:?} {}", (self.context)());
+                assert_eq!(
+                    oracle.can_reach_prob0(model, &way, &state),
+                    loses[number],
+                    "{state:?} {}",
+                    (self.context)()
+                );
             }
             count
         }

@@ -12,8 +12,8 @@ use super::bounds::{Certificate, certify};
 use super::chain::{Chain, Config, Visitor, with_chain};
 use super::explore::{Extent, expand, follow};
 use super::graph::Graph;
-use super::judge::{Judge, Role};
 use super::model::Model;
+use super::prob01::{Class, Classifier};
 use super::settings::Settings;
 use super::visits::System;
 
@@ -91,18 +91,18 @@ pub fn probability(
     session: &Session,
 ) -> Result<Probability, Failure> {
     let model = Model::new(program, &question.target, &question.settings)?;
-    let answer = with_chain(&model, Approach { repeated: question.repeated, epsilon, session });
+    let answer = with_chain(&model, Task { repeated: question.repeated, epsilon, session });
     model.fault()?;
     Ok(answer)
 }
 
-struct Approach<'w> {
+struct Task<'w> {
     repeated: bool,
     epsilon: f64,
     session: &'w Session,
 }
 
-impl Visitor for Approach<'_> {
+impl Visitor for Task<'_> {
     type Output = Probability;
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Probability {
@@ -136,14 +136,14 @@ impl Visitor for Approach<'_> {
 /// The known part of a chain, and what it says.
 pub(super) struct Part<'c, 'a, const N: usize> {
     pub(super) graph: Graph<'c, 'a, N>,
-    pub(super) judge: Judge<N>,
+    pub(super) classifier: Classifier<N>,
     /// How often it grew.
     turns: u32,
 }
 
 /// A system that was solved.
 pub(super) struct Solved {
-    pub(super) roles: Vec<Role>,
+    pub(super) classes: Vec<Class>,
     pub(super) visits: Vec<f64>,
     pub(super) certificate: Certificate,
 }
@@ -163,7 +163,7 @@ const PATIENCE: u32 = 3;
 
 impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
     pub(super) fn new(chain: &'c Chain<'a, N>, repeated: bool) -> Self {
-        Self { graph: Graph::new(chain), judge: Judge::new(repeated), turns: 0 }
+        Self { graph: Graph::new(chain), classifier: Classifier::new(repeated), turns: 0 }
     }
 
     /// Expands the chain if it is small; else learns what can happen at most.
@@ -175,30 +175,30 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
     pub(super) fn begin_with(&mut self, few: usize, session: &Session) -> Option<Limit> {
         let mut at = 0;
         while at < self.graph.len().min(few) {
-            if !self.judge.is_settled(&self.graph, at)
+            if !self.classifier.is_settled(&self.graph, at)
                 && let Some(limit) = expand(&mut self.graph, at, at, session)
             {
                 return Some(limit);
             }
             at += 1;
         }
-        if self.graph.is_complete(self.judge.repeated) {
+        if self.graph.is_complete(self.classifier.repeated) {
             return None;
         }
-        self.judge.learn(Abstraction::new(
+        self.classifier.set_abstraction(Abstraction::new(
             self.graph.chain,
-            self.judge.repeated,
+            self.classifier.repeated,
             session.size_bound(Bound::ProbAbstractStates),
             session,
         ));
-        if self.judge.repeated { self.expand_plain(3, session) } else { None }
+        if self.classifier.repeated { self.expand_drained(3, session) } else { None }
     }
 
     /// Makes every drained configuration that may be reachable part of the graph, and all that is reachable from there with buffers of
     /// at most this size.
-    pub(super) fn expand_plain(&mut self, size: usize, session: &Session) -> Option<Limit> {
-        if let Some(abstraction) = &self.judge.abstraction {
-            for (_, state) in abstraction.plain(self.graph.chain) {
+    pub(super) fn expand_drained(&mut self, size: usize, session: &Session) -> Option<Limit> {
+        if let Some(abstraction) = &self.classifier.abstraction {
+            for (_, state) in abstraction.drained(self.graph.chain) {
                 for last in self.graph.chain.lasts() {
                     self.graph.add(Config { state, last });
                 }
@@ -207,12 +207,12 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
         self.expand_up_to(size, session)
     }
 
-    /// Every drained configuration that may be reachable, once [`expand_plain`](Self::expand_plain) has made them part of the
+    /// Every drained configuration that may be reachable, once [`expand_drained`](Self::expand_drained) has made them part of the
     /// graph; `None` if they are not known.
-    pub(super) fn plain_roots(&self) -> Option<Vec<usize>> {
-        let abstraction = self.judge.abstraction.as_ref()?;
+    pub(super) fn drained_roots(&self) -> Option<Vec<usize>> {
+        let abstraction = self.classifier.abstraction.as_ref()?;
         let configs = abstraction
-            .plain(self.graph.chain)
+            .drained(self.graph.chain)
             .flat_map(|(_, state)| self.graph.chain.lasts().map(move |last| Config { state, last }));
         configs.map(|config| self.graph.number_of(&config)).collect()
     }
@@ -220,7 +220,7 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
     /// Whether something that is known and not settled can be expanded.
     pub(super) fn has_more(&mut self) -> bool {
         (0..self.graph.len())
-            .any(|number| self.graph.is_expandable(number) && !self.judge.is_settled(&self.graph, number))
+            .any(|number| self.graph.is_expandable(number) && !self.classifier.is_settled(&self.graph, number))
     }
 
     /// Expands everything known and everything reachable from there with buffers of at most this size.
@@ -228,7 +228,7 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
         let mut at = 0;
         while at < self.graph.len() {
             if self.graph.is_expandable(at)
-                && !self.judge.is_settled(&self.graph, at)
+                && !self.classifier.is_settled(&self.graph, at)
                 && self.graph.chain.model.size(&self.graph.config(at).state) <= size
                 && let Some(limit) = expand(&mut self.graph, at, at, session)
             {
@@ -241,20 +241,20 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
 
     /// Solves the system for a start and certifies what comes out.
     pub(super) fn solve(&mut self, start: &[(usize, f64)], precision: f64, session: &Session) -> Solved {
-        let roles = self.judge.roles(&self.graph);
-        let mut visits = System::new(&self.graph, &roles).visits(start, precision, session);
+        let classes = self.classifier.classes(&self.graph);
+        let mut visits = System::new(&self.graph, &classes).visits(start, precision, session);
         // Any numbers will do, but numbers they must be.
         visits.iter_mut().filter(|visits| !visits.is_finite()).for_each(|visits| *visits = 0.0);
-        let certificate = certify(&self.graph, &roles, start, &visits);
-        Solved { roles, visits, certificate }
+        let certificate = certify(&self.graph, &classes, start, &visits);
+        Solved { classes, visits, certificate }
     }
 
     /// Expands where what is left over waits, to get that down to a part of `epsilon` in the end.
     pub(super) fn grow(&mut self, surplus: &[f64], epsilon: f64, session: &Session) -> Growth {
         self.turns += 1;
-        let consults = self.turns == PATIENCE && self.judge.is_in_doubt(&self.graph);
+        let consults = self.turns == PATIENCE && self.classifier.has_undecided(&self.graph);
         if consults {
-            self.judge.consult(&self.graph, session);
+            self.classifier.add_oracle(&self.graph, session);
         }
         let waiting =
             surplus.iter().copied().enumerate().filter(|&(number, mass)| mass > 0.0 && !self.graph.is_expanded(number));
@@ -264,7 +264,7 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
             return Growth::Stuck(self.graph.obstacle(first).unwrap_or(Obstacle::Choices));
         }
         let extent = Extent { rest: (sum(&expandable) / 256.0).max(epsilon / 16.0), most: self.graph.len().max(1_000) };
-        match follow(&mut self.graph, &mut self.judge, expandable, extent, session) {
+        match follow(&mut self.graph, &mut self.classifier, expandable, extent, session) {
             Err(limit) => Growth::Grew(Some(limit)),
             Ok(0) if !consults => Growth::Stuck(Obstacle::Precision),
             Ok(_) => Growth::Grew(None),

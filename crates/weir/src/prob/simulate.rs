@@ -11,11 +11,11 @@ use crate::{Failure, Limit, Session};
 use super::abstraction::Abstraction;
 use super::chain::{Chain, Visitor, with_chain};
 use super::confidence::{Sums, for_mean, for_probability};
-use super::draw::{Dice, Drawn};
 use super::frequency::Frequency;
 use super::model::{Model, NO_EDGE};
 use super::probability::Interval;
 use super::rng::Rng;
+use super::sampler::{Drawn, Sampler};
 use super::settings::Settings;
 
 /// Options of a simulation.
@@ -128,7 +128,7 @@ impl Visitor for Runs<'_> {
             }
         };
         std::thread::scope(|scope| {
-            let workers = self.simulation.jobs.get().min(crate::reach::MOST_WORKERS) - 1;
+            let workers = self.simulation.jobs.get().min(crate::search::MOST_WORKERS) - 1;
             for _ in 0..workers {
                 scope.spawn(work);
             }
@@ -141,8 +141,8 @@ impl Visitor for Runs<'_> {
 impl Runs<'_> {
     fn one<const N: usize>(&self, chain: &Chain<'_, N>, abstraction: Option<&Abstraction<N>>, run: u64, tally: &Tally) {
         let mut steps = 0;
-        let dice = Dice::new(chain, Rng::of_run(self.simulation.seed, run));
-        let end = self.walk(dice, (chain, abstraction), &mut steps, &mut |_| {});
+        let sampler = Sampler::new(chain, Rng::of_run(self.simulation.seed, run));
+        let end = self.walk(sampler, (chain, abstraction), &mut steps, &mut |_| {});
         if let End::Stopped = end {
             tally.stop.store(true, Ordering::Relaxed);
             return;
@@ -164,7 +164,7 @@ impl Runs<'_> {
 
     fn walk<const N: usize>(
         &self,
-        mut dice: Dice<'_, '_, N>,
+        mut sampler: Sampler<'_, '_, N>,
         (chain, abstraction): (&Chain<'_, N>, Option<&Abstraction<N>>),
         steps: &mut u64,
         record: &mut impl FnMut(crate::semantics::StepCode),
@@ -174,8 +174,8 @@ impl Runs<'_> {
             if chain.model.is_target(&at.state) {
                 return End::Hit { cost };
             }
-            let is_hopeless = || abstraction.is_some_and(|abstraction| abstraction.is_hopeless(chain, &at.state));
-            if chain.model.is_plain(&at.state) && is_hopeless() {
+            let is_prob0 = || abstraction.is_some_and(|abstraction| abstraction.is_prob0(chain, &at.state));
+            if chain.model.is_drained(&at.state) && is_prob0() {
                 return End::Miss;
             }
             if *steps >= self.simulation.most_steps {
@@ -187,14 +187,14 @@ impl Runs<'_> {
             {
                 return End::Stopped;
             }
-            match dice.step(&at, record) {
+            match sampler.step(&at, record) {
                 Drawn::Step(edge, next) => {
                     cost += if edge == NO_EDGE { 0 } else { u128::from(chain.model.costs[edge as usize]) };
                     at = next;
                     *steps += 1;
                 }
                 Drawn::DeadEnd => return End::Miss,
-                Drawn::Unwieldy => return End::Undecided,
+                Drawn::TooLarge => return End::Undecided,
             }
         }
     }
@@ -209,8 +209,8 @@ impl Runs<'_> {
         let (runs, hits, undecided) = (get(&tally.runs), get(&tally.hits), get(&tally.undecided));
         let shown = if hits > 0 { get(&tally.first_hit) } else { 0 };
         let mut codes = Vec::new();
-        let dice = Dice::new(chain, Rng::of_run(self.simulation.seed, shown));
-        self.walk(dice, (chain, abstraction), &mut 0, &mut |step| codes.push(step));
+        let sampler = Sampler::new(chain, Rng::of_run(self.simulation.seed, shown));
+        self.walk(sampler, (chain, abstraction), &mut 0, &mut |step| codes.push(step));
         let steps = codes.into_iter().map(|code| chain.model.compiled.step(code)).collect();
         Estimate {
             runs,
@@ -257,10 +257,10 @@ impl Visitor for Counts<'_> {
             if run > 0 && self.session.exceeded().is_some() {
                 return (counts, run);
             }
-            let mut dice = Dice::new(chain, Rng::of_run(self.simulation.seed, run));
+            let mut sampler = Sampler::new(chain, Rng::of_run(self.simulation.seed, run));
             let mut at = chain.initial();
             for _ in 0..self.simulation.most_steps {
-                let Drawn::Step(edge, next) = dice.step(&at, &mut |_| {}) else { break };
+                let Drawn::Step(edge, next) = sampler.step(&at, &mut |_| {}) else { break };
                 if let Some(count) = counts.get_mut(edge as usize) {
                     *count += 1;
                 }

@@ -3,8 +3,8 @@
 use weir_ir::{Program, PropertyKind, StateExpr};
 
 use super::graph::Graph;
-use super::judge::Role;
 use super::model::Model;
+use super::prob01::Class;
 use super::settings::{Fraction, Settings, UpdatePolicy};
 use super::visits::is_inner;
 
@@ -38,15 +38,15 @@ pub(super) fn all_settings() -> Vec<Settings> {
 /// `each` for every step until then.
 pub(super) fn iterate<const N: usize>(
     graph: &Graph<'_, '_, N>,
-    roles: &[Role],
+    classes: &[Class],
     each: f64,
     outside: impl Fn(usize) -> f64,
 ) -> Vec<f64> {
     let mut values: Vec<f64> =
-        (0..graph.len()).map(|at| if is_inner(graph, roles, at) { 0.0 } else { outside(at) }).collect();
+        (0..graph.len()).map(|at| if is_inner(graph, classes, at) { 0.0 } else { outside(at) }).collect();
     for _ in 0..20_000 {
         let mut change = 0.0_f64;
-        for at in (0..graph.len()).rev().filter(|&at| is_inner(graph, roles, at)) {
+        for at in (0..graph.len()).rev().filter(|&at| is_inner(graph, classes, at)) {
             let value = each + graph.row(at).iter().map(|entry| entry.p * values[entry.to as usize]).sum::<f64>();
             change = change.max((value - values[at]).abs());
             values[at] = value;

@@ -8,7 +8,7 @@
 use crate::{Bound, Session};
 
 use super::graph::{Backward, Graph};
-use super::judge::Role;
+use super::prob01::Class;
 
 /// The loops of the open part of a graph, in the direction of time.
 pub(super) struct Loops {
@@ -21,13 +21,13 @@ pub(super) struct Loops {
 const NONE: u32 = u32::MAX;
 
 /// Whether the numbers of visits of a configuration are asked for.
-pub(super) fn is_inner<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], number: usize) -> bool {
-    roles[number] == Role::Open && graph.is_expanded(number)
+pub(super) fn is_inner<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], number: usize) -> bool {
+    classes[number] == Class::Open && graph.is_expanded(number)
 }
 
 impl Loops {
     /// Tarjan's algorithm, without recursion.
-    pub(super) fn new<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role]) -> Self {
+    pub(super) fn new<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class]) -> Self {
         let count = graph.len();
         let (mut index, mut low) = (vec![NONE; count], vec![NONE; count]);
         let (mut of, mut finish) = (vec![NONE; count], vec![0_u32; count]);
@@ -35,7 +35,7 @@ impl Loops {
         let mut members: Vec<Vec<u32>> = Vec::new();
         let (mut next, mut finished) = (0, 0);
         for root in 0..count {
-            if index[root] != NONE || !is_inner(graph, roles, root) {
+            if index[root] != NONE || !is_inner(graph, classes, root) {
                 continue;
             }
             path.push((root as u32, 0));
@@ -50,7 +50,7 @@ impl Loops {
                 if let Some(entry) = row.get(*position) {
                     *position += 1;
                     let to = entry.to as usize;
-                    if index[to] == NONE && is_inner(graph, roles, to) {
+                    if index[to] == NONE && is_inner(graph, classes, to) {
                         path.push((entry.to, 0));
                     } else if index[to] != NONE && of[to] == NONE {
                         low[node] = low[node].min(index[to]);
@@ -95,8 +95,8 @@ pub(super) struct System<'g, 'c, 'a, const N: usize> {
 const ROUNDING: f64 = 1e-15;
 
 impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
-    pub(super) fn new(graph: &'g Graph<'c, 'a, N>, roles: &[Role]) -> Self {
-        let loops = Loops::new(graph, roles);
+    pub(super) fn new(graph: &'g Graph<'c, 'a, N>, classes: &[Class]) -> Self {
+        let loops = Loops::new(graph, classes);
         let backward = graph.backward(|number| loops.of[number] != NONE);
         let (mut stays, mut leaves) = (vec![0.0; graph.len()], vec![0.0; graph.len()]);
         for number in (0..graph.len()).filter(|&number| loops.of[number] != NONE) {
@@ -244,26 +244,27 @@ mod tests {
             let session = Session::default();
             let mut part = Part::new(chain, false);
             assert!(part.begin(&session).is_none());
-            let roles = part.judge.roles(&part.graph);
+            let classes = part.classifier.classes(&part.graph);
             let graph = &part.graph;
-            let system = System::new(graph, &roles);
-            loops_are_components(graph, &roles, &system.loops);
-            numbers_of_visits_balance(graph, &roles, &system.visits(&[(0, 1.0)], 1e-12, &session));
-            let ones: Vec<f64> = (0..graph.len()).map(|at| f64::from(u8::from(is_inner(graph, &roles, at)))).collect();
+            let system = System::new(graph, &classes);
+            loops_are_components(graph, &classes, &system.loops);
+            numbers_of_visits_balance(graph, &classes, &system.visits(&[(0, 1.0)], 1e-12, &session));
+            let ones: Vec<f64> =
+                (0..graph.len()).map(|at| f64::from(u8::from(is_inner(graph, &classes, at)))).collect();
             let everywhere: Vec<(usize, f64)> =
                 ones.iter().copied().enumerate().filter(|&(_, one)| one > 0.0).collect();
             let visits = system.visits(&everywhere, 1e-3, &session);
             let values = system.values(&ones, &visits, 1e-13, &session);
-            for (at, (value, truth)) in values.iter().zip(iterate(graph, &roles, 1.0, |_| 0.0)).enumerate() {
+            for (at, (value, truth)) in values.iter().zip(iterate(graph, &classes, 1.0, |_| 0.0)).enumerate() {
                 assert!((value - truth).abs() <= 1e-8 * truth.max(1.0), "{at} {value} {truth}");
             }
         }
     }
 
     /// Who can reach each other are in one loop; every way between loops leads on.
-    fn loops_are_components<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], loops: &Loops) {
-        let inner: Vec<usize> = (0..graph.len()).filter(|&at| is_inner(graph, roles, at)).collect();
-        let backward = graph.backward(|number| is_inner(graph, roles, number));
+    fn loops_are_components<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], loops: &Loops) {
+        let inner: Vec<usize> = (0..graph.len()).filter(|&at| is_inner(graph, classes, at)).collect();
+        let backward = graph.backward(|number| is_inner(graph, classes, number));
         let reaches: Vec<Vec<bool>> =
             inner.iter().map(|&goal| graph.can_reach(&backward, |number| number == goal)).collect();
         for (left, &one) in inner.iter().enumerate() {
@@ -273,7 +274,7 @@ mod tests {
             }
             let own = &loops.members[loops.of[one] as usize];
             assert_eq!(own.iter().filter(|&&member| member as usize == one).count(), 1);
-            let ways = graph.row(one).iter().map(|entry| entry.to as usize).filter(|&to| is_inner(graph, roles, to));
+            let ways = graph.row(one).iter().map(|entry| entry.to as usize).filter(|&to| is_inner(graph, classes, to));
             ways.for_each(|to| assert!(loops.of[one] <= loops.of[to], "{one} {to}"));
         }
         assert_eq!(loops.members.iter().map(Vec::len).sum::<usize>(), inner.len());
@@ -285,14 +286,14 @@ mod tests {
         );
     }
 
-    fn numbers_of_visits_balance<const N: usize>(graph: &Graph<'_, '_, N>, roles: &[Role], visits: &[f64]) {
+    fn numbers_of_visits_balance<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], visits: &[f64]) {
         let mut inflow = vec![0.0; graph.len()];
         inflow[0] = 1.0;
-        for at in (0..graph.len()).filter(|&at| is_inner(graph, roles, at)) {
+        for at in (0..graph.len()).filter(|&at| is_inner(graph, classes, at)) {
             graph.row(at).iter().for_each(|entry| inflow[entry.to as usize] += visits[at] * entry.p);
         }
         for at in 0..graph.len() {
-            let wanted = if is_inner(graph, roles, at) { inflow[at] } else { 0.0 };
+            let wanted = if is_inner(graph, classes, at) { inflow[at] } else { 0.0 };
             assert!((visits[at] - wanted).abs() < 1e-10 * wanted.max(1.0), "{at} {} {wanted}", visits[at]);
         }
     }

@@ -6,19 +6,17 @@ mod abstraction;
 pub(crate) mod dual;
 mod explicit;
 mod lazy;
-pub(crate) mod refuse;
 
-use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use weir_ir::{EdgeId, Program, PropertyId, ThreadId};
+use weir_ir::Program;
 use weir_witness::{BackwardProof, Buffering, Certificate, Checked, Goal, Model};
 
+pub use crate::search::Search;
+pub use crate::semantics::goals::all_goals;
+pub use crate::verdict::{Coverage, Statistics};
 pub use lazy::{Form, LazyOptions, Round};
 
-use crate::semantics::compile::{Compiled, present};
 use crate::{Failure, Limit, Session, Verdict};
 
 /// Engines for reachability.
@@ -51,16 +49,6 @@ impl Engine {
             Self::Coherence => "coherence",
         }
     }
-}
-
-/// The order in which states are visited.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Search {
-    /// Breadth-first: finds a shortest run; uses all workers.
-    #[default]
-    BreadthFirst,
-    /// Depth-first: goes deep early; one worker, whatever the number of jobs.
-    DepthFirst,
 }
 
 /// How to search.
@@ -98,48 +86,6 @@ impl Default for Options {
             lazy: LazyOptions::default(),
         }
     }
-}
-
-/// Statistics of a search.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Statistics {
-    /// Number of distinct states found.
-    pub states: u64,
-    /// Number of transitions between them.
-    pub transitions: u64,
-    /// Breadth-first: the length of the longest shortest run. Depth-first: of the longest run tried.
-    pub depth: u64,
-    /// Bytes of one state in the store.
-    pub state_bytes: u64,
-    /// Bytes held by the state store at the end.
-    pub stored_bytes: u64,
-    /// Wall-clock time.
-    pub elapsed: Duration,
-}
-
-impl Statistics {
-    /// Adds another search: the sums of states, transitions and time, the maxima of depth and bytes.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.states += other.states;
-        self.transitions += other.transitions;
-        self.depth = self.depth.max(other.depth);
-        self.state_bytes = self.state_bytes.max(other.state_bytes);
-        self.stored_bytes = self.stored_bytes.max(other.stored_bytes);
-        self.elapsed += other.elapsed;
-    }
-}
-
-/// What a search saw of the program's instructions.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Coverage {
-    /// Edges that no explored run took, in order of threads and edges.
-    pub unexecuted: Vec<(ThreadId, EdgeId)>,
-    /// Threads that took no step at all, although they have instructions.
-    pub immobile: Vec<ThreadId>,
-    /// Stores that were blocked at least once because the value is outside the declared range of the cell.
-    pub out_of_range: Vec<(ThreadId, EdgeId)>,
-    /// Whether the search over-approximated: then a blocked store need not occur in any run.
-    pub approximate: bool,
 }
 
 /// The answer, and how it was found.
@@ -208,50 +154,4 @@ pub fn certify(
 /// What an engine looks for.
 pub(crate) fn goals(program: &Program, options: &Options) -> Vec<Goal> {
     if options.goals.is_empty() { all_goals(program) } else { options.goals.clone() }
-}
-
-/// The maximum number of workers: each keeps batches for every other one.
-pub(crate) const MOST_WORKERS: usize = 256;
-
-/// All goals of a program, in order of preference.
-pub fn all_goals(program: &Program) -> Vec<Goal> {
-    let properties = (0..program.properties.len()).map(|property| Goal::Property(PropertyId::new(property)));
-    let asserting = present(program).filter(|&thread| program.body(thread).failed.is_some());
-    properties.chain(asserting.map(Goal::Assertion)).collect()
-}
-
-pub(crate) fn coverage(program: &Program, compiled: &Compiled, taken: &[bool]) -> Coverage {
-    let edge_count = compiled.machine.edge_count;
-    let was_taken = |number: u32| taken.get(number as usize).copied().unwrap_or(false);
-    let unexecuted: Vec<_> =
-        (0..edge_count).filter(|&number| !was_taken(number)).map(|number| compiled.edge(number)).collect();
-    let moved: BTreeSet<ThreadId> =
-        (0..edge_count).filter(|&number| was_taken(number)).map(|number| compiled.edge(number).0).collect();
-    let has_edges = |thread: &ThreadId| !program.body(*thread).edges().is_empty();
-    let immobile = compiled.threads.iter().copied().filter(has_edges).filter(|thread| !moved.contains(thread));
-    let blocked = |number: &u32| compiled.machine.blocked_by_range[*number as usize].load(Ordering::Relaxed);
-    let out_of_range = (0..edge_count).filter(blocked).map(|number| compiled.edge(number)).collect();
-    Coverage { unexecuted, immobile: immobile.collect(), out_of_range, approximate: false }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn searches_add_up() {
-        let statistics = |states, transitions, depth, state_bytes, stored_bytes, seconds| Statistics {
-            states,
-            transitions,
-            depth,
-            state_bytes,
-            stored_bytes,
-            elapsed: Duration::from_secs(seconds),
-        };
-        let mut sum = statistics(1, 20, 300, 8, 5000, 6);
-        sum.add(&statistics(2, 30, 100, 16, 4000, 1));
-        assert_eq!(sum, statistics(3, 50, 300, 16, 5000, 7));
-        sum.add(&statistics(1, 1, 400, 8, 6000, 1));
-        assert_eq!(sum, statistics(4, 51, 400, 16, 6000, 8));
-    }
 }

@@ -5,60 +5,21 @@ use std::rc::Rc;
 use weir_ir::flow::strongly_connected_components;
 use weir_ir::{Body, EdgeId, Instruction, LocId, Program, ThreadId};
 
+use crate::attack::{Attack, Attacks};
 use crate::{Limit, Session};
-
-/// A thread, a store of it, and a load of it past which the store might be delayed ("Checking and Enforcing
-/// Robustness against TSO", Definition 1).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Attack {
-    /// The attacker.
-    pub thread: ThreadId,
-    /// Its store.
-    pub store: EdgeId,
-    /// Its load.
-    pub load: EdgeId,
-}
-
-/// Whether the instruction waits until the buffer of its thread is empty, so that no store is delayed past it.
-pub(crate) fn drains(instruction: &Instruction) -> bool {
-    match instruction {
-        Instruction::Fence | Instruction::ReadModifyWrite { .. } | Instruction::Lock | Instruction::Unlock => true,
-        Instruction::Skip
-        | Instruction::Load { .. }
-        | Instruction::Snapshot(_)
-        | Instruction::Store { .. }
-        | Instruction::Assign { .. }
-        | Instruction::Assume(_)
-        | Instruction::Assert(_)
-        | Instruction::Havoc { .. }
-        | Instruction::Call { .. }
-        | Instruction::Return(_)
-        | Instruction::Spawn(_)
-        | Instruction::Terminate => false,
-    }
-}
-
-fn is_store(instruction: &Instruction) -> bool {
-    matches!(instruction, Instruction::Store { .. })
-}
-
-/// Whether the instruction loads without waiting. A snapshot is one load, of several cells.
-fn is_load(instruction: &Instruction) -> bool {
-    matches!(instruction, Instruction::Load { .. } | Instruction::Snapshot(_))
-}
 
 /// The loads that a thread can come to from each of its locations before it drains its buffer, as far as control flow tells.
 /// Locations with the same loads ahead share the list, and each list is made once: what lies ahead of a location is known when its
 /// turn comes.
 fn loads_ahead(body: &Body, session: &Session) -> Result<Vec<Rc<[EdgeId]>>, Limit> {
-    let follow = |from: LocId| body.edges_from(from).filter(|(_, edge)| !drains(&edge.instruction));
+    let follow = |from: LocId| body.edges_from(from).filter(|(_, edge)| !edge.instruction.drains());
     let successors: Vec<Vec<usize>> =
         body.location_ids().map(|from| follow(from).map(|(_, edge)| edge.to.index()).collect()).collect();
     let mut ahead: Vec<Rc<[EdgeId]>> = vec![Rc::default(); successors.len()];
     let mut bytes = 0;
     for component in strongly_connected_components(&successors) {
         let own = component.iter().flat_map(|&from| body.edges_from(LocId::new(from)));
-        let mut loads: Vec<EdgeId> = own.filter(|(_, edge)| is_load(&edge.instruction)).map(|(load, _)| load).collect();
+        let mut loads: Vec<EdgeId> = own.filter(|(_, edge)| edge.instruction.is_load()).map(|(load, _)| load).collect();
         let mut lists: Vec<&Rc<[EdgeId]>> =
             component.iter().flat_map(|&from| &successors[from]).map(|&to| &ahead[to]).collect();
         lists.dedup_by(|one, other| Rc::ptr_eq(one, other));
@@ -81,15 +42,6 @@ fn loads_ahead(body: &Body, session: &Session) -> Result<Vec<Rc<[EdgeId]>>, Limi
     Ok(ahead)
 }
 
-/// The attacks of a program.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Attacks {
-    /// How many pairs of a store and a load of one thread there are.
-    pub total: usize,
-    /// Those that control flow alone does not rule out, in order of threads, stores, loads.
-    pub open: Vec<Attack>,
-}
-
 /// Lists the attacks of these threads.
 ///
 /// # Errors
@@ -99,9 +51,9 @@ pub(crate) fn enumerate(program: &Program, threads: &[ThreadId], session: &Sessi
     for &thread in threads {
         let body = program.body(thread);
         let is = |wanted: fn(&Instruction) -> bool| body.edges().iter().filter(move |edge| wanted(&edge.instruction));
-        attacks.total += is(is_load).count() * is(is_store).count();
+        attacks.total += is(Instruction::is_load).count() * is(Instruction::is_store).count();
         let ahead = loads_ahead(body, session)?;
-        for store in (0..body.edges().len()).map(EdgeId::new).filter(|&edge| is_store(&body.edge(edge).instruction)) {
+        for store in (0..body.edges().len()).map(EdgeId::new).filter(|&edge| body.edge(edge).instruction.is_store()) {
             let loads = &ahead[body.edge(store).to.index()];
             attacks.open.extend(loads.iter().map(|&load| Attack { thread, store, load }));
             let wanted = (loads.len() * size_of::<Attack>()) as u64;

@@ -1,4 +1,4 @@
-//! Ways from a delayed store to a load that need not be asked about, since what they lead to is known already.
+//! Paths from a delayed store to a load that need not be searched, since what they lead to is known already.
 //!
 //! The ways are words over edges; covered are all parts of some given words. A suffix automaton tells parts from other words, step
 //! by step, in a size linear in that of the words.

@@ -1,11 +1,16 @@
 //! Robustness by searches under SC in instrumented programs, as the paper does it.
 
 use weir_ir::{Program, PropertyId};
-use weir_witness::{Action, Checked, Goal, Model, Run, Step};
+use weir_witness::{Checked, Goal, Model, Run};
 
-use super::{Attempt, Kind, Options, Report};
-use crate::reach::{self, Statistics, refuse};
-use crate::transform::instrument::{Instrumented, instrument, instrument_all};
+use super::run::checked;
+use super::{Options, Report};
+use crate::explicit::{Exploration, Explored, explore};
+use crate::search::Search;
+use crate::semantics::refuse;
+use crate::translate::Translation;
+use crate::translate::instrument::{Instrumented, instrument, instrument_all};
+use crate::verdict::Statistics;
 use crate::{Failure, Session, Verdict};
 
 /// One search for each attack.
@@ -57,24 +62,23 @@ pub(super) fn all_at_once(program: &Program, options: &Options, session: &Sessio
     Ok(Report { verdict, attacks, statistics: report.statistics, coverage: None })
 }
 
-fn search(instrumented: &Instrumented, options: &Options, session: &Session) -> Result<reach::Report, Failure> {
-    let goals = vec![Goal::Property(PropertyId(0))];
-    let options = reach::Options { model: Model::Sc, jobs: options.jobs, goals, ..reach::Options::default() };
-    reach::reach(&instrumented.program, &options, session)
+fn search(instrumented: &Instrumented, options: &Options, session: &Session) -> Result<Explored, Failure> {
+    let exploration = Exploration {
+        model: Model::Sc,
+        goals: &[Goal::Property(PropertyId(0))],
+        search: Search::BreadthFirst,
+        jobs: options.jobs,
+        keep_dead_registers: false,
+    };
+    explore(&instrumented.program, exploration, session)
 }
 
-/// The run under TSO that a run of the instrumented program stands for.
+/// The run under TSO that a run of the instrumented program stands for, replayed.
 fn violated(
     program: &Program,
     instrumented: &Instrumented,
     found: &Run,
     session: &Session,
 ) -> Result<Verdict<Box<Checked>>, Failure> {
-    let original = |step: &Step| -> Option<(Step, Kind)> {
-        let Action::Execute { edge, choice } = step.action else { return None };
-        let origin = instrumented.origins[step.thread.index()][edge.index()]?;
-        Some((Step { thread: step.thread, action: Action::Execute { edge: origin.edge, choice } }, origin.kind))
-    };
-    let attempt = Attempt { steps: found.steps.iter().filter_map(original).collect() };
-    Ok(Verdict::Violated(Box::new(attempt.checked(program, session)?)))
+    Ok(Verdict::Violated(Box::new(checked(program, instrumented.map_back(program, found), session)?)))
 }

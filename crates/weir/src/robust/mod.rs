@@ -11,7 +11,6 @@
 mod attacks;
 mod covered;
 mod instrumented;
-mod local;
 mod memory;
 mod monitor;
 mod overlay;
@@ -27,20 +26,20 @@ use std::time::Duration;
 use weir_ir::Program;
 use weir_witness::Checked;
 
-pub(crate) use attacks::drains;
-pub use attacks::{Attack, Attacks};
+pub use crate::attack::{Attack, Attacks, ThreadEdge};
 pub(crate) use covered::{Covered, Effect};
-pub(crate) use monitor::Kind;
 pub(crate) use question::Question;
-pub use question::ThreadEdge;
 pub use race::Race;
 pub use races::{RaceReport, triangular_races};
-pub(crate) use run::Attempt;
+pub(crate) use run::AttackRun;
 
-use crate::explore::{Found, Outcome, breadth_first};
-use crate::reach::{Coverage, Statistics, coverage, refuse};
+use crate::search::{Found, Outcome, breadth_first};
 use crate::semantics::StepCode;
-use crate::semantics::compile::{Compiled, Purpose, compile, present};
+use crate::semantics::compile::{Compiled, Purpose, compile};
+use crate::semantics::coverage::coverage;
+use crate::semantics::refuse;
+use crate::semantics::size::{MOST_WORDS, with_state_size};
+use crate::verdict::{Coverage, Statistics};
 use crate::{Bound, Failure, Limit, Session, Verdict};
 use monitor::Monitor;
 use question::Plans;
@@ -51,7 +50,7 @@ pub enum Method {
     /// One search for all attacks, with a monitor beside the program.
     #[default]
     Attacks,
-    /// One search under SC per attack, in the [instrumented](crate::transform::instrument) program of the paper.
+    /// One search under SC per attack, in the [instrumented](crate::translate::instrument) program of the paper.
     Instrumented,
     /// One search under SC in one instrumented program for all attacks.
     Single,
@@ -99,7 +98,7 @@ impl Report {
 /// # Errors
 /// The limit that was reached.
 pub fn attacks(program: &Program, session: &Session) -> Result<Attacks, Limit> {
-    attacks::enumerate(program, &present(program).collect::<Vec<_>>(), session)
+    attacks::enumerate(program, &program.running_threads().collect::<Vec<_>>(), session)
 }
 
 /// Checks whether `program` is robust.
@@ -126,12 +125,12 @@ fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result
         Err(limit) => return Ok(Report::unknown(limit, session.since(began))),
     };
     let question = Question { attacks: attacks.open.iter().copied().collect(), ..Question::default() };
-    let (answer, mut statistics) = checker.ask(question, options, session)?;
+    let (answer, mut statistics) = checker.decide(question, options, session)?;
     statistics.elapsed = session.since(began);
     let verdict = match answer {
         Answer::Infeasible => Verdict::Holds,
         Answer::Stopped(limit) => Verdict::Unknown(limit),
-        Answer::Feasible(attempt) => Verdict::Violated(Box::new(attempt.checked(program, session)?)),
+        Answer::Feasible(attack_run) => Verdict::Violated(Box::new(attack_run.checked(program, session)?)),
     };
     Ok(Report { verdict, attacks, statistics, coverage: None })
 }
@@ -147,7 +146,7 @@ pub(crate) enum Answer {
     /// None of the attacks is feasible.
     Infeasible,
     /// One is feasible, shown by this.
-    Feasible(Attempt),
+    Feasible(AttackRun),
     /// Inconclusive.
     Stopped(Limit),
 }
@@ -162,8 +161,7 @@ impl Checker {
         // What properties observe need not be kept.
         let bare = Program { properties: Vec::new(), ..program.clone() };
         let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[] };
-        let compiled =
-            compile(&bare, purpose, refuse::MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
+        let compiled = compile(&bare, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
         Ok(Self { program: bare, compiled })
     }
 
@@ -184,7 +182,7 @@ impl Checker {
     ///
     /// # Errors
     /// If an invariant of Weir breaks.
-    pub(crate) fn ask(
+    pub(crate) fn decide(
         &self,
         mut question: Question,
         options: &Options,
@@ -203,20 +201,15 @@ impl Checker {
         let answer = match outcome.found {
             Found::Nothing => Answer::Infeasible,
             Found::Stopped(limit) => Answer::Stopped(limit),
-            Found::Goal(_, steps) => Answer::Feasible(self.attempt(&steps)),
+            Found::Goal(_, steps) => Answer::Feasible(self.attack_run(&steps)),
         };
         Ok((answer, statistics))
     }
 
     fn search(&self, question: &Question, options: &Options, session: &Session) -> Outcome {
         let plans = Plans::new(&self.program, &self.compiled, question);
-        let (machine, jobs) = (&self.compiled.machine, options.jobs.get().min(crate::reach::MOST_WORKERS));
-        match machine.layout.words {
-            0..=1 => breadth_first(&Monitor::<1>::new(machine, &plans), session, jobs),
-            2 => breadth_first(&Monitor::<2>::new(machine, &plans), session, jobs),
-            3..=8 => breadth_first(&Monitor::<8>::new(machine, &plans), session, jobs),
-            _ => breadth_first(&Monitor::<{ refuse::MOST_WORDS }>::new(machine, &plans), session, jobs),
-        }
+        let (machine, jobs) = (&self.compiled.machine, options.jobs.get().min(crate::search::MOST_WORKERS));
+        with_state_size!(machine.layout.words, N => breadth_first(&Monitor::<N>::new(machine, &plans), session, jobs))
     }
 
     /// What runs under SC execute, if exploring them takes few states. A program that cannot move is robust for the
@@ -229,22 +222,15 @@ impl Checker {
     }
 
     fn statistics(&self, outcome: &Outcome) -> Statistics {
-        Statistics {
-            states: outcome.states,
-            transitions: outcome.transitions,
-            depth: outcome.depth,
-            state_bytes: (self.compiled.machine.layout.words * size_of::<u64>()) as u64,
-            stored_bytes: outcome.stored_bytes,
-            elapsed: outcome.elapsed,
-        }
+        outcome.statistics(self.compiled.machine.layout.words)
     }
 
-    fn attempt(&self, steps: &[StepCode]) -> Attempt {
+    fn attack_run(&self, steps: &[StepCode]) -> AttackRun {
         let decode = |&code: &StepCode| {
-            let (plain, kind) = Monitor::<1>::decode(&self.compiled.machine, code);
-            (self.compiled.step(plain), kind)
+            let (step, kind) = Monitor::<1>::decode(&self.compiled.machine, code);
+            (self.compiled.step(step), kind)
         };
-        Attempt { steps: steps.iter().map(decode).collect() }
+        AttackRun { steps: steps.iter().map(decode).collect() }
     }
 }
 

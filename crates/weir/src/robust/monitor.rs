@@ -1,6 +1,6 @@
 //! The program under SC together with a monitor that looks for attacks.
 //!
-//! - *Before*: plain SC. A thread may at any store begin to delay: it becomes the attacker.
+//! - *Before*: SC. A thread may at any store begin to delay: it becomes the attacker.
 //! - *Delaying*: the attacker's stores go to a private overlay; its loads prefer that; it cannot do what needs an empty
 //!   buffer. When it loads from an address of which nothing waits, it may halt there, and that begins
 //! - *Path*: each helper may act only if it is on the path, or its access happens after one on the path; then it is on the
@@ -9,7 +9,7 @@
 //!
 //! This is §5 of "Checking and Enforcing Robustness against TSO" without the instrumented program. Fewer interleavings are
 //! looked at than there are, without loss:
-//! - Steps that nobody else can notice are taken first ([`local`](super::local)).
+//! - Partial order reduction: invisible steps are taken first ([`partial_order`](crate::search::partial_order)).
 //! - Nobody notices what a delaying attacker does, so what helpers do between two loads of the attacker from memory may as well come just
 //!   before the second, and what they do between the first delayed store and the first load from memory may come before the
 //!   store. In particular the lock is free when an attack begins.
@@ -22,21 +22,11 @@ use super::covered::{NOTHING_YET, OFF};
 use super::memory::{Delaying, Memory, Path};
 use super::overlay::{Overlay, memory, remember};
 use super::question::{Plan, Plans};
+use crate::attack::AttackStep;
 use crate::semantics::machine::{EdgeCode, Machine, Operation, System};
 use crate::semantics::sc::Sc;
 use crate::semantics::state::Packed;
-use crate::semantics::{StepCode, TransitionSystem};
-
-/// What one step of the monitored program is, beside which edge it takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// A step of the program.
-    Plain,
-    /// The attacker takes its first delayed store.
-    Begin,
-    /// The attacker takes the attack's load.
-    Halt,
-}
+use crate::semantics::{StepCode, ThreadSteps, TransitionSystem};
 
 /// The monitored program.
 pub(super) struct Monitor<'a, const N: usize> {
@@ -49,11 +39,11 @@ pub(super) struct Monitor<'a, const N: usize> {
 }
 
 /// A step of the program with what is special about it, as one number.
-pub(super) fn encode(machine: &Machine, step: StepCode, kind: Kind) -> StepCode {
+pub(super) fn encode(machine: &Machine, step: StepCode, kind: AttackStep) -> StepCode {
     let offset = match kind {
-        Kind::Plain => 0,
-        Kind::Begin => 1,
-        Kind::Halt => 2,
+        AttackStep::Ordinary => 0,
+        AttackStep::Begin => 1,
+        AttackStep::Halt => 2,
     };
     StepCode { number: step.number + offset * machine.edge_count, ..step }
 }
@@ -69,63 +59,35 @@ impl<'a, const N: usize> Monitor<'a, N> {
     }
 
     /// The step of the program, and what is special about it.
-    pub(super) fn decode(machine: &Machine, step: StepCode) -> (StepCode, Kind) {
+    pub(super) fn decode(machine: &Machine, step: StepCode) -> (StepCode, AttackStep) {
         let kind = match step.number / machine.edge_count.max(1) {
-            0 => Kind::Plain,
-            1 => Kind::Begin,
-            _ => Kind::Halt,
+            0 => AttackStep::Ordinary,
+            1 => AttackStep::Begin,
+            _ => AttackStep::Halt,
         };
         (StepCode { number: step.number % machine.edge_count.max(1), ..step }, kind)
     }
 
-    fn encode(&self, edge: &EdgeCode, kind: Kind) -> StepCode {
+    fn encode(&self, edge: &EdgeCode, kind: AttackStep) -> StepCode {
         encode(self.machine, StepCode { number: edge.number, choice: 0 }, kind)
     }
 
     #[inline]
     fn location(&self, state: &Packed<N>, thread: usize) -> usize {
-        state.raw(self.machine.threads[thread].location) as usize
+        self.sc.location(state, thread)
     }
 
     #[inline]
     fn edges(&self, state: &Packed<N>, thread: usize) -> &'a [EdgeCode] {
-        let code = &self.machine.threads[thread];
-        let location = self.location(state, thread);
-        &code.edges[code.first[location] as usize..code.first[location + 1] as usize]
+        self.machine.threads[thread].edges_at(state)
     }
 
     fn lock_is_free(&self, state: &Packed<N>) -> bool {
         self.machine.layout.lock.is_none_or(|lock| state.raw(lock) == 0)
     }
 
-    /// Lets one of these threads take its local steps, if one is at a place where it may go first; whether it did.
-    #[inline]
-    fn local_first(
-        &self,
-        from: &Packed<N>,
-        mut may_move: impl FnMut(usize) -> bool,
-        emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
-    ) -> bool {
-        for (thread, plan) in self.plans.threads.iter().enumerate() {
-            if !plan.favoured[self.location(from, thread)] || !may_move(thread) {
-                continue;
-            }
-            let mut moved = false;
-            for edge in self.edges(from, thread) {
-                self.sc.take(from, thread, edge, &mut |step, next| {
-                    moved = true;
-                    emit(step, next)
-                });
-            }
-            if moved {
-                return true;
-            }
-        }
-        false
-    }
-
     fn before(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
-        if self.local_first(from, |_| true, emit) {
+        if self.plans.ample.reduce(&self.sc, from, |_| true, emit) {
             return;
         }
         for thread in 0..self.plans.threads.len() {
@@ -155,11 +117,11 @@ impl<'a, const N: usize> Monitor<'a, N> {
             let mark = self.plan(thread).mark_after(NOTHING_YET, self.local(thread, edge));
             let row = Delaying::begin(thread, edge.number, mark, (machine.address(target), value));
             remember(machine, &mut next, &row);
-            emit(self.encode(edge, Kind::Begin), next);
+            emit(self.encode(edge, AttackStep::Begin), next);
         }
     }
 
-    /// Whether the attacker, now in `next`, can still come to a load that is asked about.
+    /// Whether the attacker, now in `next`, can still come to a load in question.
     fn goes_on(&self, next: &Packed<N>, attacker: usize, store: u32, edge: &EdgeCode) -> bool {
         let first = self.machine.threads[attacker].first_number;
         self.plan(attacker).goes_on(store - first, edge.number - first, self.location(next, attacker))
@@ -197,7 +159,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let may_load = self.edges(from, attacker).iter().any(|edge| !loads_from_memory(edge).is_empty());
         if may_load && delaying.has_loaded {
             let is_helper = |thread| thread != attacker;
-            if self.local_first(from, is_helper, emit) {
+            if self.plans.ample.reduce(&self.sc, from, is_helper, emit) {
                 return;
             }
             for helper in (0..self.plans.threads.len()).filter(|&thread| is_helper(thread)) {
@@ -236,10 +198,10 @@ impl<'a, const N: usize> Monitor<'a, N> {
             let first = machine.threads[attacker].first_number;
             let plan = self.plan(attacker);
             let mark = plan.mark_after(delaying.mark, edge.number - first);
-            if plan.asks_for(delaying.store - first, edge.number - first) && mark == OFF {
+            if plan.is_in_question(delaying.store - first, edge.number - first) && mark == OFF {
                 let mut halted = self.plan(attacker).forget.apply(from);
                 remember(machine, &mut halted, &delaying.onto_path(loaded));
-                if !emit(self.encode(edge, Kind::Halt), halted) {
+                if !emit(self.encode(edge, AttackStep::Halt), halted) {
                     return false;
                 }
             }
@@ -254,7 +216,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
     }
 
     fn path(&self, from: &Packed<N>, path: &Path<'_>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
-        if self.local_first(from, |thread| path.holds(thread), emit) {
+        if self.plans.ample.reduce(&self.sc, from, |thread| path.holds(thread), emit) {
             return;
         }
         for helper in (0..self.plans.threads.len()).filter(|&thread| thread != path.attacker) {
@@ -326,7 +288,7 @@ impl<const N: usize> TransitionSystem for Monitor<'_, N> {
         }
     }
 
-    fn stuck(&self, _state: &Packed<N>) -> Option<Goal> {
+    fn deadlock_goal(&self, _state: &Packed<N>) -> Option<Goal> {
         None
     }
 
@@ -338,12 +300,12 @@ impl<const N: usize> TransitionSystem for Monitor<'_, N> {
         self.machine.edge_count as usize * 3
     }
 
-    fn agent(&self, step: StepCode) -> usize {
-        self.sc.agent(Self::decode(self.machine, step).0)
+    fn thread_of(&self, step: StepCode) -> usize {
+        self.sc.thread_of(Self::decode(self.machine, step).0)
     }
 
-    fn spelling(&self, state: &Packed<N>) -> Vec<weir_ir::Value> {
-        self.sc.spelling(state)
+    fn canonical_form(&self, state: &Packed<N>) -> Vec<weir_ir::Value> {
+        self.sc.canonical_form(state)
     }
 
     fn side_bytes(&self) -> u64 {

@@ -1,18 +1,15 @@
-//! Which attacks are asked about, and what control flow tells of them before any search.
+//! The attacks in question, and what control flow says about them before any search.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use weir_ir::{Body, EdgeId, Program, ThreadId};
 
-use super::attacks::{Attack, drains};
 use super::covered::{Covered, Mark, OFF};
-use super::local::favoured;
+use crate::attack::{Attack, ThreadEdge};
+use crate::search::partial_order::AmpleSets;
 use crate::semantics::compile::Compiled;
 use crate::semantics::state::Patch;
-
-/// A step of a thread: an edge of its body.
-pub type ThreadEdge = (ThreadId, EdgeId);
 
 /// Is one of these attacks feasible, if there were fences after these steps? Only ways from store to load count that are not covered.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +37,7 @@ impl Question {
         });
     }
 
-    /// The loads that are asked about, for each store of a thread.
+    /// The loads in question, for each store of a thread.
     fn by_store(&self, thread: ThreadId) -> BTreeMap<EdgeId, BTreeSet<EdgeId>> {
         let mut stores: BTreeMap<EdgeId, BTreeSet<EdgeId>> = BTreeMap::new();
         for attack in self.attacks.iter().filter(|attack| attack.thread == thread) {
@@ -60,7 +57,7 @@ impl Flow {
     fn new(body: &Body, loads: &BTreeSet<EdgeId>, fenced: impl Fn(EdgeId) -> bool) -> Self {
         let edges = body.edges().iter().enumerate();
         let passable: Vec<bool> =
-            edges.map(|(index, edge)| !drains(&edge.instruction) && !fenced(EdgeId::new(index))).collect();
+            edges.map(|(index, edge)| !edge.instruction.drains() && !fenced(EdgeId::new(index))).collect();
         let mut incoming = vec![Vec::new(); body.locations.len()];
         for (edge, _) in body.edges().iter().zip(&passable).filter(|(_, passable)| **passable) {
             incoming[edge.to.index()].push(edge.from);
@@ -83,11 +80,9 @@ impl Flow {
 
 /// What is known of a thread before any search.
 pub(super) struct Plan {
-    /// For each location, whether local steps may go first there.
-    pub(super) favoured: Vec<bool>,
     /// Forgets location and registers.
     pub(super) forget: Patch,
-    /// For each store that is asked about: its loads, and where control can pass while it waits.
+    /// For each store in question: its loads, and where control can pass while it waits.
     stores: BTreeMap<u32, Arc<(BTreeSet<EdgeId>, Flow)>>,
     covered: Option<Arc<Covered>>,
 }
@@ -96,7 +91,7 @@ impl Plan {
     /// Whether, when the thread takes `edge` to the location `to` while `store` waits, the store can still be overtaken.
     #[inline]
     pub(super) fn goes_on(&self, store: u32, edge: u32, to: usize) -> bool {
-        self.stores.get(&store).is_some_and(|asked| asked.1.goes_on(edge as usize, to))
+        self.stores.get(&store).is_some_and(|in_question| in_question.1.goes_on(edge as usize, to))
     }
 
     /// How much of the way of a delayed store is covered, once the thread has taken one more edge.
@@ -105,15 +100,17 @@ impl Plan {
         self.covered.as_ref().map_or(OFF, |covered| covered.after(mark, edge))
     }
 
-    /// Whether the attack of this store and this load is asked about.
+    /// Whether the attack of this store and this load is in question.
     #[inline]
-    pub(super) fn asks_for(&self, store: u32, load: u32) -> bool {
-        self.stores.get(&store).is_some_and(|asked| asked.0.contains(&EdgeId(load)))
+    pub(super) fn is_in_question(&self, store: u32, load: u32) -> bool {
+        self.stores.get(&store).is_some_and(|in_question| in_question.0.contains(&EdgeId(load)))
     }
 }
 
 /// What is known of the threads before any search.
 pub(super) struct Plans {
+    /// Invisible steps go first.
+    pub(super) ample: AmpleSets,
     pub(super) threads: Vec<Plan>,
 }
 
@@ -136,8 +133,9 @@ impl Plans {
             let stores = question.by_store(thread).into_iter().map(|(store, loads)| (store.0, flow(loads)));
             let stores = stores.collect();
             let covered = question.covered.get(&thread).cloned();
-            Plan { favoured: favoured(body), forget, stores, covered }
+            Plan { forget, stores, covered }
         };
-        Self { threads: compiled.threads.iter().enumerate().map(plan).collect() }
+        let bodies = compiled.threads.iter().map(|&thread| program.body(thread));
+        Self { ample: AmpleSets::new(bodies), threads: compiled.threads.iter().enumerate().map(plan).collect() }
     }
 }

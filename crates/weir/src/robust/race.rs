@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use weir_ir::{Address, Program, ThreadId};
 use weir_witness::{Action, Effect, Event, Loaded, Model, ReadFrom, Replay, Run, StepId, replay};
 
-use super::attacks::Attack;
-use super::question::ThreadEdge;
+use crate::attack::{Attack, ThreadEdge};
 
 /// A triangular race (after S. Owens, "Reasoning about the Implementation of Concurrency Abstractions on x86-TSO", 2010): a thread stores, and goes
 /// on to load from another cell with nothing in between that waits for the store to land, nor a store to that cell; and the next step is

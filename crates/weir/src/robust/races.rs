@@ -15,21 +15,22 @@
 
 use std::num::NonZeroUsize;
 
-use weir_ir::{Address, Instruction, Program, ThreadId, Value};
+use weir_ir::{Address, Program, ThreadId, Value};
 use weir_witness::{Goal, Model, Run};
 
 use super::monitor::Monitor;
 use super::overlay::remember;
 use super::question::{Plans, Question};
 use super::race::Race;
-use super::{Attempt, Checker, Kind, run};
-use crate::explore::{Found, Outcome, breadth_first};
-use crate::reach::{Statistics, refuse};
-use crate::semantics::compile::present;
+use super::{AttackRun, Checker};
+use crate::attack::{self, AttackStep};
+use crate::search::{Found, Outcome, breadth_first};
 use crate::semantics::machine::{EdgeCode, Machine, Operation, System};
 use crate::semantics::sc::Sc;
+use crate::semantics::size::with_state_size;
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
+use crate::verdict::Statistics;
 use crate::{Failure, Session, Verdict};
 
 /// The answer, and how it came about.
@@ -57,13 +58,6 @@ pub fn triangular_races(program: &Program, jobs: NonZeroUsize, session: &Session
     checker.race(question, jobs, session)
 }
 
-fn locks(program: &Program) -> bool {
-    let locks = |thread: ThreadId| {
-        program.body(thread).edges().iter().any(|edge| matches!(edge.instruction, Instruction::Lock))
-    };
-    present(program).any(locks)
-}
-
 impl Checker {
     /// Whether there is a triangular race by one of these attackers, if there were these fences.
     ///
@@ -79,11 +73,11 @@ impl Checker {
         if question.attacks.is_empty() {
             return Ok(RaceReport { verdict: Verdict::Holds, statistics: Statistics::default() });
         }
-        let jobs = jobs.get().min(crate::reach::MOST_WORKERS);
-        let mut report = self.judged(search(self, &question, session, jobs), race_under_sc)?;
-        if matches!(report.verdict, Verdict::Holds) && locks(&self.program) {
+        let jobs = jobs.get().min(crate::search::MOST_WORKERS);
+        let mut report = self.report(search(self, &question, session, jobs), race_under_sc)?;
+        if matches!(report.verdict, Verdict::Holds) && self.program.uses_lock() {
             let outcome = search_attacks(self, &question, session, jobs);
-            let more = self.judged(outcome, race_under_tso)?;
+            let more = self.report(outcome, race_under_tso)?;
             report.verdict = more.verdict;
             report.statistics.add(&more.statistics);
         }
@@ -91,10 +85,10 @@ impl Checker {
     }
 
     /// What a search has found, as a race.
-    fn judged(
+    fn report(
         &self,
         outcome: Outcome,
-        race: impl FnOnce(&Program, &Attempt) -> Result<Race, String>,
+        race: impl FnOnce(&Program, &AttackRun) -> Result<Race, String>,
     ) -> Result<RaceReport, Failure> {
         if let Some(fault) = self.compiled.machine.fault.get() {
             return Err(Failure::Bug(fault.clone()));
@@ -104,7 +98,7 @@ impl Checker {
             Found::Nothing => Verdict::Holds,
             Found::Stopped(limit) => Verdict::Unknown(limit),
             Found::Goal(_, steps) => {
-                let race = race(&self.program, &self.attempt(&steps)).map_err(|why| {
+                let race = race(&self.program, &self.attack_run(&steps)).map_err(|why| {
                     Failure::Bug(format!("a triangular race that was found cannot be replayed: {why}"))
                 })?;
                 Verdict::Violated(Box::new(race))
@@ -114,41 +108,31 @@ impl Checker {
     }
 }
 
-fn race_under_sc(program: &Program, found: &Attempt) -> Result<Race, String> {
+fn race_under_sc(program: &Program, found: &AttackRun) -> Result<Race, String> {
     let run = Run { model: Model::Sc, steps: found.steps.iter().map(|(step, _)| *step).collect() };
     Race::new(program, run, loader(found)?)
 }
 
-fn race_under_tso(program: &Program, found: &Attempt) -> Result<Race, String> {
-    Race::new(program, run::delaying(program, &found.steps).0, loader(found)?)
+fn race_under_tso(program: &Program, found: &AttackRun) -> Result<Race, String> {
+    Race::new(program, attack::delaying_run(program, &found.steps).0, loader(found)?)
 }
 
 /// The thread whose load is in the race.
-fn loader(found: &Attempt) -> Result<ThreadId, String> {
-    let halt = found.steps.iter().find(|(_, kind)| *kind == Kind::Halt);
+fn loader(found: &AttackRun) -> Result<ThreadId, String> {
+    let halt = found.steps.iter().find(|(_, kind)| *kind == AttackStep::Halt);
     halt.map(|(step, _)| step.thread).ok_or_else(|| "no load".into())
 }
 
 fn search(checker: &Checker, question: &Question, session: &Session, jobs: usize) -> Outcome {
     let machine = &checker.compiled.machine;
     let fenced = &checker.numbers(&question.fenced);
-    match machine.layout.words {
-        0..=1 => breadth_first(&Races::<1>::new(machine, fenced), session, jobs),
-        2 => breadth_first(&Races::<2>::new(machine, fenced), session, jobs),
-        3..=8 => breadth_first(&Races::<8>::new(machine, fenced), session, jobs),
-        _ => breadth_first(&Races::<{ refuse::MOST_WORDS }>::new(machine, fenced), session, jobs),
-    }
+    with_state_size!(machine.layout.words, N => breadth_first(&Races::<N>::new(machine, fenced), session, jobs))
 }
 
 fn search_attacks(checker: &Checker, question: &Question, session: &Session, jobs: usize) -> Outcome {
     let machine = &checker.compiled.machine;
     let plans = Plans::new(&checker.program, &checker.compiled, question);
-    match machine.layout.words {
-        0..=1 => breadth_first(&Monitor::<1>::for_races(machine, &plans), session, jobs),
-        2 => breadth_first(&Monitor::<2>::for_races(machine, &plans), session, jobs),
-        3..=8 => breadth_first(&Monitor::<8>::for_races(machine, &plans), session, jobs),
-        _ => breadth_first(&Monitor::<{ refuse::MOST_WORDS }>::for_races(machine, &plans), session, jobs),
-    }
+    with_state_size!(machine.layout.words, N => breadth_first(&Monitor::<N>::for_races(machine, &plans), session, jobs))
 }
 
 /// What is remembered beside the state of the program, as a row.
@@ -212,9 +196,7 @@ impl<'a, const N: usize> Races<'a, N> {
     }
 
     fn edges(&self, state: &Packed<N>, thread: usize) -> &'a [EdgeCode] {
-        let code = &self.machine.threads[thread];
-        let location = state.raw(code.location) as usize;
-        &code.edges[code.first[location] as usize..code.first[location + 1] as usize]
+        self.machine.threads[thread].edges_at(state)
     }
 
     fn access(&self, state: &Packed<N>, edge: &EdgeCode) -> Option<(Address, bool)> {
@@ -227,7 +209,7 @@ impl<'a, const N: usize> Races<'a, N> {
         &self,
         from: &Packed<N>,
         (thread, edge): (usize, &EdgeCode),
-        kind: Kind,
+        kind: AttackStep,
         memory: Memory,
         emit: &mut impl FnMut(StepCode, Packed<N>) -> bool,
     ) {
@@ -241,11 +223,11 @@ impl<'a, const N: usize> Races<'a, N> {
     fn before(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
         for thread in 0..self.machine.threads.len() {
             for edge in self.edges(from, thread) {
-                self.take(from, (thread, edge), Kind::Plain, Memory::Before, emit);
+                self.take(from, (thread, edge), AttackStep::Ordinary, Memory::Before, emit);
                 if let (Operation::Store(..), Some((stored, _)), false) =
                     (&edge.operation, self.access(from, edge), self.fenced[edge.number as usize])
                 {
-                    self.take(from, (thread, edge), Kind::Begin, Memory::Alone { thread, stored }, emit);
+                    self.take(from, (thread, edge), AttackStep::Begin, Memory::Alone { thread, stored }, emit);
                 }
             }
         }
@@ -266,21 +248,21 @@ impl<'a, const N: usize> Races<'a, N> {
                 }
                 (Operation::Load(..), Some((address, _))) if address != stored => {
                     let loaded = Memory::Loaded { thread, address, holder: None };
-                    self.take(from, (thread, edge), Kind::Halt, loaded, emit);
+                    self.take(from, (thread, edge), AttackStep::Halt, loaded, emit);
                     Memory::Alone { thread, stored }
                 }
                 (Operation::Snapshot(_), _) => {
                     let loaded = self.machine.snapshot(from, &edge.operation);
                     for address in loaded.into_iter().filter(|&address| address != stored) {
                         let loaded = Memory::Loaded { thread, address, holder: None };
-                        self.take(from, (thread, edge), Kind::Halt, loaded, emit);
+                        self.take(from, (thread, edge), AttackStep::Halt, loaded, emit);
                     }
                     Memory::Alone { thread, stored }
                 }
                 _ => Memory::Alone { thread, stored },
             };
             if !self.fenced[edge.number as usize] {
-                self.take(from, (thread, edge), Kind::Plain, after, emit);
+                self.take(from, (thread, edge), AttackStep::Ordinary, after, emit);
             }
         }
     }
@@ -303,7 +285,7 @@ impl<'a, const N: usize> Races<'a, N> {
                     _ if holder.is_some() => in_section,
                     _ => continue,
                 };
-                self.take(from, (other, edge), Kind::Plain, memory, emit);
+                self.take(from, (other, edge), AttackStep::Ordinary, memory, emit);
             }
         }
     }
@@ -330,7 +312,7 @@ impl<const N: usize> TransitionSystem for Races<'_, N> {
         (self.memory(state) == Memory::Raced).then_some(Goal::NotRobust)
     }
 
-    fn stuck(&self, _state: &Packed<N>) -> Option<Goal> {
+    fn deadlock_goal(&self, _state: &Packed<N>) -> Option<Goal> {
         None
     }
 
@@ -342,12 +324,12 @@ impl<const N: usize> TransitionSystem for Races<'_, N> {
         self.machine.edge_count as usize * 3
     }
 
-    fn agent(&self, step: StepCode) -> usize {
-        self.sc.agent(Monitor::<N>::decode(self.machine, step).0)
+    fn thread_of(&self, step: StepCode) -> usize {
+        self.sc.thread_of(Monitor::<N>::decode(self.machine, step).0)
     }
 
-    fn spelling(&self, state: &Packed<N>) -> Vec<Value> {
-        self.sc.spelling(state)
+    fn canonical_form(&self, state: &Packed<N>) -> Vec<Value> {
+        self.sc.canonical_form(state)
     }
 
     fn side_bytes(&self) -> u64 {

@@ -2,20 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{EdgeId, Instruction, Program, ThreadId};
-use weir_witness::{Action, Checked, Goal, Model, Run, Step, replay};
+use weir_ir::{EdgeId, Program, ThreadId};
+use weir_witness::{Action, Checked, Goal, Run, Step, replay};
 
-use super::attacks::{Attack, drains};
-use super::monitor::Kind;
-use super::question::ThreadEdge;
 use crate::{Bound, Failure, Session};
+use crate::attack::{self, Attack, AttackStep, ThreadEdge};
 
 /// A run of the monitored program in which an attack succeeds.
-pub(crate) struct Attempt {
-    pub(super) steps: Vec<(Step, Kind)>,
+pub(crate) struct AttackRun {
+    pub(super) steps: Vec<(Step, AttackStep)>,
 }
 
-impl Attempt {
+impl AttackRun {
     /// The attack that succeeds.
     pub(crate) fn attack(&self) -> Option<Attack> {
         let edge_of = |wanted| {
@@ -25,15 +23,15 @@ impl Attempt {
                 Action::Flush => None,
             }
         };
-        let ((thread, store), (_, load)) = (edge_of(Kind::Begin)?, edge_of(Kind::Halt)?);
+        let ((thread, store), (_, load)) = (edge_of(AttackStep::Begin)?, edge_of(AttackStep::Halt)?);
         Some(Attack { thread, store, load })
     }
 
     /// The attacker, and its steps from the delayed store to the attack's load, both included.
-    pub(crate) fn way(&self) -> Option<(ThreadId, Vec<EdgeId>)> {
+    pub(crate) fn path(&self) -> Option<(ThreadId, Vec<EdgeId>)> {
         let attacker = self.attack()?.thread;
-        let begin = self.position(Kind::Begin)?;
-        let halt = self.position(Kind::Halt)?;
+        let begin = self.position(AttackStep::Begin)?;
+        let halt = self.position(AttackStep::Halt)?;
         let own = self.steps[begin..=halt].iter().filter(|(step, _)| step.thread == attacker);
         let edges = own.filter_map(|(step, _)| match step.action {
             Action::Execute { edge, .. } => Some(edge),
@@ -42,15 +40,20 @@ impl Attempt {
         Some((attacker, edges.collect()))
     }
 
-    fn position(&self, wanted: Kind) -> Option<usize> {
+    fn position(&self, wanted: AttackStep) -> Option<usize> {
         self.steps.iter().position(|(_, kind)| *kind == wanted)
     }
 
     /// The same run with more stores delayed: all from an earlier one on, as far as that is possible and the attacker
     /// executes only what `may_wait`.
-    pub(crate) fn begun_early(&self, program: &Program, may_wait: impl Fn(EdgeId) -> bool, session: &Session) -> Self {
+    pub(crate) fn with_earlier_begin(
+        &self,
+        program: &Program,
+        may_wait: impl Fn(EdgeId) -> bool,
+        session: &Session,
+    ) -> Self {
         let mut best = Self { steps: self.steps.clone() };
-        let (Some(attack), Some(begin)) = (self.attack(), self.position(Kind::Begin)) else { return best };
+        let (Some(attack), Some(begin)) = (self.attack(), self.position(AttackStep::Begin)) else { return best };
         let body = program.body(attack.thread);
         let mut now = begin;
         let is_short = self.steps.len() <= session.size_bound(Bound::ShortenSteps);
@@ -59,14 +62,14 @@ impl Attempt {
             if thread != attack.thread {
                 continue;
             }
-            if !may_wait(edge) || drains(&body.edge(edge).instruction) {
+            if !may_wait(edge) || body.edge(edge).instruction.drains() {
                 break;
             }
-            if matches!(body.edge(edge).instruction, Instruction::Store { .. }) {
+            if body.edge(edge).instruction.is_store() {
                 let mut steps = best.steps.clone();
-                steps[now].1 = Kind::Plain;
-                steps[at].1 = Kind::Begin;
-                if replay(program, &under_tso(program, &steps)).is_err() {
+                steps[now].1 = AttackStep::Ordinary;
+                steps[at].1 = AttackStep::Begin;
+                if replay(program, &attack::run_under_tso(program, &steps)).is_err() {
                     break;
                 }
                 (best, now) = (Self { steps }, at);
@@ -78,8 +81,8 @@ impl Attempt {
     /// The steps of the attacker from the delayed store on, up to the attack's load but without it. A fence after any of them
     /// would have prevented this run.
     pub(crate) fn overtaken(&self) -> BTreeSet<ThreadEdge> {
-        let from_store = self.steps.iter().skip_while(|(_, kind)| *kind != Kind::Begin);
-        let to_load = from_store.take_while(|(_, kind)| *kind != Kind::Halt);
+        let from_store = self.steps.iter().skip_while(|(_, kind)| *kind != AttackStep::Begin);
+        let to_load = from_store.take_while(|(_, kind)| *kind != AttackStep::Halt);
         let attacker = self.attack().map(|attack| attack.thread);
         let own = to_load.filter(|(step, _)| Some(step.thread) == attacker);
         own.filter_map(|(step, _)| match step.action {
@@ -94,44 +97,15 @@ impl Attempt {
     /// # Errors
     /// If it is none, which would be a bug.
     pub(crate) fn checked(&self, program: &Program, session: &Session) -> Result<Checked, Failure> {
-        checked(program, under_tso(program, &self.steps), session)
+        checked(program, attack::run_under_tso(program, &self.steps), session)
     }
-}
-
-/// The TSO run of the form of Figure 4 of the paper: only the attacker's stores wait, from the first delayed one on, until the
-/// path has come round to it. Every other store lands at once.
-fn under_tso(program: &Program, steps: &[(Step, Kind)]) -> Run {
-    let (mut run, waiting) = delaying(program, steps);
-    run.steps.extend(waiting);
-    run
-}
-
-/// The same with the attacker's stores still waiting; and the flushes that end it.
-pub(super) fn delaying(program: &Program, steps: &[(Step, Kind)]) -> (Run, impl Iterator<Item = Step> + use<>) {
-    let attacker = steps.iter().find(|(_, kind)| *kind == Kind::Begin).map(|(step, _)| step.thread);
-    let (mut run, mut waiting, mut begun) = (Vec::new(), 0, false);
-    for &(step, kind) in steps {
-        run.push(step);
-        begun |= kind == Kind::Begin;
-        let Action::Execute { edge, .. } = step.action else { continue };
-        if matches!(program.body(step.thread).edge(edge).instruction, Instruction::Store { .. }) {
-            if begun && Some(step.thread) == attacker {
-                waiting += 1;
-            } else {
-                run.push(Step { thread: step.thread, action: Action::Flush });
-            }
-        }
-    }
-    let flush = move |thread| Step { thread, action: Action::Flush };
-    let flushes = attacker.into_iter().flat_map(move |thread| std::iter::repeat_n(flush(thread), waiting));
-    (Run { model: Model::Tso, steps: run }, flushes)
 }
 
 /// Leaves out what the violation does not need, and checks what remains.
 ///
 /// # Errors
 /// If the run itself is no violation, which would be a bug.
-fn checked(program: &Program, run: Run, session: &Session) -> Result<Checked, Failure> {
+pub(super) fn checked(program: &Program, run: Run, session: &Session) -> Result<Checked, Failure> {
     let mut best = Checked::new(program, run, Goal::NotRobust).map_err(|error| {
         Failure::Bug(format!("a violation of robustness that was found cannot be replayed: {error}"))
     })?;
@@ -156,7 +130,7 @@ fn without(program: &Program, run: &Run, at: usize) -> Option<Checked> {
     let Step { thread, action: Action::Execute { edge, .. } } = run.steps[at] else { return None };
     let mut steps = run.steps.clone();
     steps.remove(at);
-    if matches!(program.body(thread).edge(edge).instruction, Instruction::Store { .. }) {
+    if program.body(thread).edge(edge).instruction.is_store() {
         steps.remove(its_flush(program, run, at)? - 1);
     }
     Checked::new(program, Run { model: run.model, steps }, Goal::NotRobust).ok()
@@ -166,9 +140,7 @@ fn without(program: &Program, run: &Run, at: usize) -> Option<Checked> {
 fn its_flush(program: &Program, run: &Run, at: usize) -> Option<usize> {
     let thread = run.steps[at].thread;
     let is_store = |step: &Step| match step.action {
-        Action::Execute { edge, .. } => {
-            matches!(program.body(step.thread).edge(edge).instruction, Instruction::Store { .. })
-        }
+        Action::Execute { edge, .. } => program.body(step.thread).edge(edge).instruction.is_store(),
         Action::Flush => false,
     };
     let own = |step: &&Step| step.thread == thread;

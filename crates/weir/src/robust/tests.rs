@@ -8,11 +8,11 @@ use weir_testkit::traces::{Bounds, Feasible, feasible};
 use weir_testkit::{Rng, cycles, dump};
 use weir_witness::{Action, replay};
 
-use super::run::delaying;
 use super::*;
 use crate::Limits;
+use crate::attack::{AttackStep, delaying_run};
 
-const LIMITS: Bounds = Bounds { deeds: 24, ways: 8_000 };
+const LIMITS: Bounds = Bounds { instructions: 24, ways: 8_000 };
 
 /// Programs with what all their runs show.
 fn programs(count: u64) -> Vec<(u64, Program, Feasible)> {
@@ -29,10 +29,10 @@ fn session() -> Session {
     Session::new(Limits { states: Some(100_000), ..Limits::default() })
 }
 
-fn ask(checker: &Checker, question: Question) -> Option<Attempt> {
-    match checker.ask(question, &Options::default(), &session()).expect("no fault").0 {
+fn ask(checker: &Checker, question: Question) -> Option<AttackRun> {
+    match checker.decide(question, &Options::default(), &session()).expect("no fault").0 {
         Answer::Infeasible => None,
-        Answer::Feasible(attempt) => Some(attempt),
+        Answer::Feasible(attack_run) => Some(attack_run),
         Answer::Stopped(limit) => panic!("{limit:?}"),
     }
 }
@@ -46,7 +46,7 @@ fn each_attack_is_asked_about_by_itself() {
             let expected = truth.attacks.contains(&(attack.thread, attack.store, attack.load));
             let found = ask(&checker, Question { attacks: [attack].into(), ..Question::default() });
             assert_eq!(found.is_some(), expected, "seed {seed}, {attack:?}\n{}", dump(&program));
-            assert!(found.is_none_or(|attempt| attempt.attack() == Some(attack)), "seed {seed}: another attack");
+            assert!(found.is_none_or(|attack_run| attack_run.attack() == Some(attack)), "seed {seed}: another attack");
             counts[usize::from(expected)] += 1;
         }
     }
@@ -88,7 +88,7 @@ fn ways_that_are_covered_are_not_asked_about() {
         let found = ask(&checker, Question { attacks, covered, ..Question::default() });
         assert_eq!(found.is_some(), !open.is_empty(), "seed {seed}: {open:?} of {:?}\n{}", truth.ways, dump(&program));
         counts[usize::from(found.is_some())] += 1;
-        if let Some(way) = found.and_then(|attempt| attempt.way()) {
+        if let Some(way) = found.and_then(|attack_run| attack_run.path()) {
             assert!(open.contains(&way), "seed {seed}: {way:?} is none of {open:?}");
         }
     }
@@ -100,12 +100,12 @@ fn a_fence_after_what_was_overtaken_would_have_stopped_the_run() {
     for (seed, program, _) in programs(60) {
         let checker = Checker::new(&program).expect("small");
         let attacks = checker.attacks(&Session::default()).expect("no limit").open.into_iter().collect();
-        let Some(attempt) = ask(&checker, Question { attacks, ..Question::default() }) else { continue };
-        let (thread, way) = attempt.way().expect("an attacker");
-        let attack = attempt.attack().expect("an attack");
+        let Some(attack_run) = ask(&checker, Question { attacks, ..Question::default() }) else { continue };
+        let (thread, way) = attack_run.path().expect("an attacker");
+        let attack = attack_run.attack().expect("an attack");
         assert_eq!((Some(&attack.store), Some(&attack.load)), (way.first(), way.last()), "seed {seed}");
         let before_load: BTreeSet<ThreadEdge> = way[..way.len() - 1].iter().map(|&edge| (thread, edge)).collect();
-        assert_eq!((attack.thread, attempt.overtaken()), (thread, before_load), "seed {seed}");
+        assert_eq!((attack.thread, attack_run.overtaken()), (thread, before_load), "seed {seed}");
     }
 }
 
@@ -116,13 +116,13 @@ fn as_many_stores_are_delayed_as_the_run_allows() {
     for (seed, program, _) in programs(100) {
         let checker = Checker::new(&program).expect("small");
         for attack in checker.attacks(&Session::default()).expect("no limit").open {
-            let Some(attempt) = ask(&checker, Question { attacks: [attack].into(), ..Question::default() }) else {
+            let Some(attack_run) = ask(&checker, Question { attacks: [attack].into(), ..Question::default() }) else {
                 continue;
             };
             for all in [true, false] {
                 let may_wait = |edge: EdgeId| all || !edge.0.is_multiple_of(3);
-                let early = attempt.begun_early(&program, may_wait, &Session::default());
-                let (old, new) = (attempt.way().expect("a way").1, early.way().expect("a way").1);
+                let early = attack_run.with_earlier_begin(&program, may_wait, &Session::default());
+                let (old, new) = (attack_run.path().expect("a way").1, early.path().expect("a way").1);
                 assert!(new.ends_with(&old), "seed {seed}: {new:?} and {old:?}");
                 assert!(new[..new.len() - old.len()].iter().all(|&edge| may_wait(edge)), "seed {seed}");
                 assert_eq!(early.attack().map(|attack| attack.load), Some(attack.load));
@@ -136,22 +136,22 @@ fn as_many_stores_are_delayed_as_the_run_allows() {
 }
 
 /// Whether the run replays with the last store before the first delayed one delayed as well.
-fn can_begin_earlier(program: &Program, attempt: &Attempt, may_wait: impl Fn(EdgeId) -> bool) -> bool {
-    let begin = attempt.steps.iter().position(|(_, kind)| *kind == Kind::Begin).expect("a beginning");
-    let thread = attempt.steps[begin].0.thread;
-    for at in (0..begin).rev().filter(|&at| attempt.steps[at].0.thread == thread) {
-        let Action::Execute { edge, .. } = attempt.steps[at].0.action else { return false };
+fn can_begin_earlier(program: &Program, attack_run: &AttackRun, may_wait: impl Fn(EdgeId) -> bool) -> bool {
+    let begin = attack_run.steps.iter().position(|(_, kind)| *kind == AttackStep::Begin).expect("a beginning");
+    let thread = attack_run.steps[begin].0.thread;
+    for at in (0..begin).rev().filter(|&at| attack_run.steps[at].0.thread == thread) {
+        let Action::Execute { edge, .. } = attack_run.steps[at].0.action else { return false };
         match &program.body(thread).edge(edge).instruction {
             _ if !may_wait(edge) => return false,
             Instruction::Store { .. } => {
-                let mut steps = attempt.steps.clone();
-                steps[begin].1 = Kind::Plain;
-                steps[at].1 = Kind::Begin;
-                let (mut run, flushes) = delaying(program, &steps);
+                let mut steps = attack_run.steps.clone();
+                steps[begin].1 = AttackStep::Ordinary;
+                steps[at].1 = AttackStep::Begin;
+                let (mut run, flushes) = delaying_run(program, &steps);
                 run.steps.extend(flushes);
                 return replay(program, &run).is_ok();
             }
-            instruction if drains(instruction) => return false,
+            instruction if instruction.drains() => return false,
             _ => {}
         }
     }
@@ -187,8 +187,8 @@ fn a_store_that_somebody_sees_is_not_delayed() {
         .iter()
         .filter_map(|attack| ask(&checker, question(attack)))
         .collect();
-    let [attempt] = &found[..] else { panic!("{} attacks of {stores:?} are feasible", found.len()) };
-    let early = attempt.begun_early(&program, |_| true, &Session::default());
-    assert_eq!((attempt.way().map(|way| way.1.len()), early.way().map(|way| way.1.len())), (Some(2), Some(3)));
+    let [attack_run] = &found[..] else { panic!("{} attacks of {stores:?} are feasible", found.len()) };
+    let early = attack_run.with_earlier_begin(&program, |_| true, &Session::default());
+    assert_eq!((attack_run.path().map(|way| way.1.len()), early.path().map(|way| way.1.len())), (Some(2), Some(3)));
     early.checked(&program, &Session::default()).unwrap_or_else(|failure| panic!("{failure}"));
 }

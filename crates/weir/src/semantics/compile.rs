@@ -16,7 +16,7 @@ use super::buffers::Buffers;
 use super::code::Code;
 use super::goals::Goals;
 use super::intern::Interner;
-use super::layout::{Layout, Storage, Undeclared, Wanted};
+use super::layout::{Layout, Requirements, Storage, Undeclared};
 use super::machine::{EdgeCode, Machine, Operation, Place, Rmw, ThreadCode};
 use super::slots::Slots;
 use super::state::{Field, Patch, ZeroTest};
@@ -42,12 +42,12 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     /// Whether the threads at these positions keep their registers in the same way.
-    pub(crate) fn alike(&self, one: usize, other: usize) -> bool {
+    pub(crate) fn have_same_layout(&self, one: usize, other: usize) -> bool {
         self.plans[one].slots == self.plans[other].slots
     }
 
-    /// The registers that a state tells of the thread at this position while it is at `loc`, and where their values are.
-    pub(crate) fn told(&self, position: usize, loc: LocId) -> impl Iterator<Item = (RegId, Field)> {
+    /// The registers of the thread at this position that are live at `loc`, and where their values are.
+    pub(crate) fn live_fields(&self, position: usize, loc: LocId) -> impl Iterator<Item = (RegId, Field)> {
         let (plan, slots) = (&self.plans[position], &self.machine.layout.threads[position].1);
         let fields = (0..).map(RegId).zip(&plan.slots.of_register);
         let live = fields.filter(move |(register, _)| plan.is_live(loc, *register));
@@ -78,12 +78,12 @@ impl Compiled {
 /// How many words a state would take, if that is more than `most_words`.
 pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, most_words: usize) -> Result<Compiled, usize> {
     let ranges = Ranges::of(program);
-    let threads: Vec<ThreadId> = present(program).collect();
+    let threads: Vec<ThreadId> = program.running_threads().collect();
     let plans: Vec<Plan> = threads.iter().map(|&thread| Plan::new(program, thread, &ranges, purpose)).collect();
-    let wanted = wanted(program, &threads, &plans, &ranges, purpose);
-    let mut layout = Layout::new(program, &ranges, &wanted, Undeclared::Fields);
+    let requirements = requirements(program, &threads, &plans, &ranges, purpose);
+    let mut layout = Layout::new(program, &ranges, &requirements, Undeclared::Fields);
     if layout.words > most_words {
-        layout = Layout::new(program, &ranges, &wanted, Undeclared::Interned);
+        layout = Layout::new(program, &ranges, &requirements, Undeclared::Interned);
     }
     if layout.words > most_words {
         return Err(layout.words);
@@ -111,11 +111,6 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, most_words: usize
     Ok(Compiled { machine, threads, plans })
 }
 
-/// The threads that run from the start.
-pub(crate) fn present(program: &Program) -> impl Iterator<Item = ThreadId> {
-    program.running_threads()
-}
-
 /// Which registers of a thread are kept where.
 struct Plan {
     /// `None`: dead registers are kept.
@@ -139,27 +134,33 @@ impl Plan {
     }
 }
 
-fn wanted(program: &Program, threads: &[ThreadId], plans: &[Plan], ranges: &Ranges, purpose: Purpose<'_>) -> Wanted {
-    let mut wanted = Wanted { monitor: purpose.monitored, ..Wanted::default() };
+fn requirements(
+    program: &Program,
+    threads: &[ThreadId],
+    plans: &[Plan],
+    ranges: &Ranges,
+    purpose: Purpose<'_>,
+) -> Requirements {
+    let mut requirements = Requirements { monitor: purpose.monitored, ..Requirements::default() };
     for (&thread, plan) in threads.iter().zip(plans) {
         let body = program.body(thread);
-        let stores = body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Store { .. }));
-        wanted.threads.push((body.locations.len(), plan.slots.widths.clone()));
-        wanted.buffers.push(purpose.buffered && stores);
-        wanted.lock |= body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Lock));
+        let stores = body.edges().iter().any(|edge| edge.instruction.is_store());
+        requirements.threads.push((body.locations.len(), plan.slots.widths.clone()));
+        requirements.buffers.push(purpose.buffered && stores);
+        requirements.lock |= body.takes_lock();
         let edges = (0..body.edges().len()).map(EdgeId::new);
-        wanted.addresses.extend(edges.flat_map(|edge| ranges.addresses_of(thread, edge)));
+        requirements.addresses.extend(edges.flat_map(|edge| ranges.addresses_of(thread, edge)));
     }
     for property in &program.properties {
         if let Some(condition) = condition(&property.kind) {
             condition.for_each_leaf(&mut |atom| {
                 if let StateAtom::Cell(address) = atom {
-                    wanted.addresses.push(Range::single(*address));
+                    requirements.addresses.push(Range::single(*address));
                 }
             });
         }
     }
-    wanted
+    requirements
 }
 
 fn condition(kind: &PropertyKind) -> Option<&StateExpr> {
@@ -298,25 +299,25 @@ impl Compiler<'_> {
         initial
     }
 
-    fn goals(&self, wanted: &[Goal]) -> Goals {
-        let mut goals = Goals {
+    fn goals(&self, goals: &[Goal]) -> Goals {
+        let mut compiled = Goals {
             done: (0..self.threads.len()).map(|position| self.done(position)).collect(),
             all_drained: ZeroTest::new(self.layout.buffers.iter().flatten().copied()),
             ..Goals::default()
         };
-        for &goal in wanted {
+        for &goal in goals {
             match goal {
                 Goal::Assertion(thread) => {
                     if let Some(failed) = self.program.body(thread).failed {
-                        goals.assertions.push((goal, self.at(thread, &[failed])));
+                        compiled.assertions.push((goal, self.at(thread, &[failed])));
                     }
                 }
-                Goal::Property(property) => self.property(&mut goals, goal, property),
+                Goal::Property(property) => self.property(&mut compiled, goal, property),
                 // A matter of whole runs, not of states: see `robust`.
                 Goal::NotRobust => {}
             }
         }
-        goals
+        compiled
     }
 
     fn property(&self, goals: &mut Goals, goal: Goal, property: PropertyId) {

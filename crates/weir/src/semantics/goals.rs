@@ -4,11 +4,18 @@
 //! Deadlock is judged where nothing can move, so that a thread that waits for ever inside the global
 //! lock while others cannot flush counts too.
 
-use weir_ir::Value;
+use weir_ir::{Program, PropertyId, Value};
 use weir_witness::Goal;
 
 use super::code::Code;
 use super::state::{Packed, ZeroTest};
+
+/// All goals of a program, in order of preference.
+pub fn all_goals(program: &Program) -> Vec<Goal> {
+    let properties = (0..program.properties.len()).map(|property| Goal::Property(PropertyId::new(property)));
+    let asserting = program.running_threads().filter(|&thread| program.body(thread).failed.is_some());
+    properties.chain(asserting.map(Goal::Assertion)).collect()
+}
 
 /// The goals of a search.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +36,7 @@ pub(crate) struct Goals {
 
 impl Goals {
     #[inline]
-    pub(crate) fn judge<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
+    pub(crate) fn met<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
         if let Some(goal) = self.failed_assertion(state) {
             return Some(goal);
         }
@@ -37,8 +44,8 @@ impl Goals {
             return None;
         }
         first(&self.drained, state).or_else(|| {
-            let judged = !self.finals.is_empty() && self.all_done(state);
-            judged.then(|| first(&self.finals, state)).flatten()
+            let is_final = !self.finals.is_empty() && self.all_done(state);
+            is_final.then(|| first(&self.finals, state)).flatten()
         })
     }
 
@@ -54,7 +61,7 @@ impl Goals {
         is_final.then(|| self.finals.iter().map(|(_, value)| value.eval(state)).collect())
     }
 
-    pub(crate) fn judge_stuck<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
+    pub(crate) fn deadlock_goal<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
         self.deadlock.filter(|_| !self.all_done(state))
     }
 

@@ -102,7 +102,7 @@ impl Cells {
 
 /// What the layout must make room for, beside cells.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct Requirements {
     /// For each present thread: how many locations it has, and the widths of its register slots.
     pub(crate) threads: Vec<(usize, Vec<u32>)>,
     /// Threads that need a buffer.
@@ -134,29 +134,29 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn new(program: &Program, ranges: &Ranges, wanted: &Wanted, undeclared: Undeclared) -> Self {
-        let (mut cells, needs_heap) = list_cells(program, ranges, &wanted.addresses, undeclared);
+    pub(crate) fn new(program: &Program, ranges: &Ranges, requirements: &Requirements, undeclared: Undeclared) -> Self {
+        let (mut cells, needs_heap) = list_cells(program, ranges, &requirements.addresses, undeclared);
         let mut packer = Packer::default();
-        let threads: Vec<_> = wanted
+        let threads: Vec<_> = requirements
             .threads
             .iter()
             .map(|(locations, slots)| {
                 let last = locations.saturating_sub(1) as Value;
-                let location = packer.ask(width(Range { low: 0, high: last }));
-                (location, slots.iter().map(|&bits| packer.ask(bits)).collect::<Vec<_>>())
+                let location = packer.reserve(width(Range { low: 0, high: last }));
+                (location, slots.iter().map(|&bits| packer.reserve(bits)).collect::<Vec<_>>())
             })
             .collect();
-        let buffers: Vec<_> = wanted.buffers.iter().map(|&has| has.then(|| packer.ask(ROW_BITS))).collect();
-        let lock_range = Range { low: 0, high: wanted.threads.len() as Value };
-        let lock = wanted.lock.then(|| packer.ask(width(lock_range)));
-        let heap = needs_heap.then(|| packer.ask(ROW_BITS));
-        let monitor = wanted.monitor.then(|| packer.ask(ROW_BITS));
-        let cell_asks: Vec<_> =
-            cells.iter().map(|(_, range)| range.map(|range| (packer.ask(width(range)), range.low))).collect();
+        let buffers: Vec<_> = requirements.buffers.iter().map(|&has| has.then(|| packer.reserve(ROW_BITS))).collect();
+        let lock_range = Range { low: 0, high: requirements.threads.len() as Value };
+        let lock = requirements.lock.then(|| packer.reserve(width(lock_range)));
+        let heap = needs_heap.then(|| packer.reserve(ROW_BITS));
+        let monitor = requirements.monitor.then(|| packer.reserve(ROW_BITS));
+        let cell_fields: Vec<_> =
+            cells.iter().map(|(_, range)| range.map(|range| (packer.reserve(width(range)), range.low))).collect();
         let (words, fields) = packer.pack();
-        for ((cell, _), ask) in cells.iter_mut().zip(cell_asks) {
-            if let Some((ask, low)) = ask {
-                cell.storage = Storage::Field(fields[ask].based_at(low));
+        for ((cell, _), field) in cells.iter_mut().zip(cell_fields) {
+            if let Some((field, low)) = field {
+                cell.storage = Storage::Field(fields[field].based_at(low));
             }
         }
         Self {
@@ -165,10 +165,10 @@ impl Layout {
                 .into_iter()
                 .map(|(location, slots)| (fields[location], slots.into_iter().map(|slot| fields[slot]).collect()))
                 .collect(),
-            buffers: buffers.into_iter().map(|ask| ask.map(|ask| fields[ask])).collect(),
-            lock: lock.map(|ask| fields[ask]),
-            heap: heap.map(|ask| fields[ask]),
-            monitor: monitor.map(|ask| fields[ask]),
+            buffers: buffers.into_iter().map(|field| field.map(|field| fields[field])).collect(),
+            lock: lock.map(|field| fields[field]),
+            heap: heap.map(|field| fields[field]),
+            monitor: monitor.map(|field| fields[field]),
             cells: Cells::new(cells.into_iter().map(|(cell, _)| cell).collect()),
         }
     }
@@ -232,7 +232,7 @@ impl Packer {
     const OPEN_WORDS: usize = 8;
 
     /// The number under which [`Packer::pack`] will return the field.
-    fn ask(&mut self, width: u32) -> usize {
+    fn reserve(&mut self, width: u32) -> usize {
         self.widths.push(width);
         self.widths.len() - 1
     }
@@ -240,11 +240,11 @@ impl Packer {
     /// Number of words, and the fields in the order they were asked for.
     fn pack(self) -> (usize, Vec<Field>) {
         let mut order: Vec<usize> = (0..self.widths.len()).collect();
-        order.sort_by_key(|&ask| std::cmp::Reverse(self.widths[ask]));
+        order.sort_by_key(|&field| std::cmp::Reverse(self.widths[field]));
         let mut used: Vec<u32> = vec![0];
         let mut fields = vec![Field { word: 0, shift: 0, mask: 0, low: 0 }; self.widths.len()];
-        for ask in order {
-            let width = self.widths[ask];
+        for field in order {
+            let width = self.widths[field];
             if width == 0 {
                 continue;
             }
@@ -255,7 +255,8 @@ impl Packer {
             });
             let mask = u64::MAX >> (64 - width);
             // A state of more than u16::MAX words is refused before anything runs.
-            fields[ask] = Field { word: word.min(usize::from(u16::MAX)) as u16, shift: used[word] as u8, mask, low: 0 };
+            fields[field] =
+                Field { word: word.min(usize::from(u16::MAX)) as u16, shift: used[word] as u8, mask, low: 0 };
             used[word] += width;
         }
         (used.len(), fields)

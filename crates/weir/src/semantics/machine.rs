@@ -17,7 +17,7 @@ use super::goals::Goals;
 use super::intern::Interner;
 use super::layout::{Layout, Storage, Target};
 use super::state::{Field, Packed, Patch};
-use super::{StepCode, TransitionSystem};
+use super::{StepCode, ThreadSteps, TransitionSystem};
 
 /// What a load sees, where a store goes, and what happens by itself.
 pub(crate) trait MemoryModel: Sync + Sized {
@@ -35,8 +35,13 @@ pub(crate) trait MemoryModel: Sync + Sized {
     fn flushes<const N: usize>(machine: &Machine, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool);
 
     /// The content of a buffer, without numbers that depend on the order of interning.
-    fn spell_buffer(machine: &Machine, number: u64) -> Vec<Value> {
+    fn canonical_buffer(machine: &Machine, number: u64) -> Vec<Value> {
         machine.buffers.entries(number).flat_map(|(address, value)| [address, value]).collect()
+    }
+
+    /// An order of buffers that does not depend on the order of interning.
+    fn compare_buffers(machine: &Machine, left: u64, right: u64) -> std::cmp::Ordering {
+        Self::canonical_buffer(machine, left).cmp(&Self::canonical_buffer(machine, right))
     }
 }
 
@@ -68,6 +73,15 @@ pub(crate) struct ThreadCode {
     /// `edges[first[l]..first[l + 1]]` leave location `l`.
     pub(crate) first: Vec<u32>,
     pub(crate) edges: Vec<EdgeCode>,
+}
+
+impl ThreadCode {
+    /// The edges out of the location at which the thread is.
+    #[inline]
+    pub(crate) fn edges_at<const N: usize>(&self, state: &Packed<N>) -> &[EdgeCode] {
+        let location = state.raw(self.location) as usize;
+        &self.edges[self.first[location] as usize..self.first[location + 1] as usize]
+    }
 }
 
 /// An edge made ready to run.
@@ -442,9 +456,7 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
     #[inline]
     fn successors(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
         for (number, thread) in self.machine.threads.iter().enumerate() {
-            let location = from.raw(thread.location) as usize;
-            let edges = thread.first[location] as usize..thread.first[location + 1] as usize;
-            for edge in &thread.edges[edges] {
+            for edge in thread.edges_at(from) {
                 self.take(from, number, edge, emit);
             }
         }
@@ -453,11 +465,11 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
 
     #[inline]
     fn goal(&self, state: &Packed<N>) -> Option<Goal> {
-        self.machine.goals.judge(state)
+        self.machine.goals.met(state)
     }
 
-    fn stuck(&self, state: &Packed<N>) -> Option<Goal> {
-        self.machine.goals.judge_stuck(state)
+    fn deadlock_goal(&self, state: &Packed<N>) -> Option<Goal> {
+        self.machine.goals.deadlock_goal(state)
     }
 
     fn words(&self) -> usize {
@@ -468,7 +480,7 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
         self.machine.edge_count as usize + self.machine.threads.len()
     }
 
-    fn agent(&self, step: StepCode) -> usize {
+    fn thread_of(&self, step: StepCode) -> usize {
         let flusher = step.number.checked_sub(self.machine.edge_count);
         flusher.map_or_else(
             || self.machine.threads.partition_point(|thread| thread.first_number <= step.number).saturating_sub(1),
@@ -476,13 +488,13 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
         )
     }
 
-    fn spelling(&self, state: &Packed<N>) -> Vec<Value> {
+    fn canonical_form(&self, state: &Packed<N>) -> Vec<Value> {
         let layout = &self.machine.layout;
-        // Interned rows are spelt out, their numbers left out; everything else is as the words have it.
+        // Interned rows are written out and their numbers left out; everything else is as the words have it.
         let mut rest = *state;
         let mut rows = Vec::new();
         for &field in layout.buffers.iter().flatten() {
-            let row = M::spell_buffer(self.machine, state.raw(field));
+            let row = M::canonical_buffer(self.machine, state.raw(field));
             rows.push(row.len() as Value);
             rows.extend(row);
             rest.set_raw(field, 0);
@@ -503,5 +515,19 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
             + self.machine.abstraction.bytes()
             + self.machine.heaps.bytes()
             + self.machine.monitor_rows.bytes()
+    }
+}
+
+impl<M: MemoryModel, const N: usize> ThreadSteps for System<'_, M, N> {
+    #[inline]
+    fn location(&self, state: &Packed<N>, thread: usize) -> usize {
+        state.raw(self.machine.threads[thread].location) as usize
+    }
+
+    #[inline]
+    fn successors_of(&self, from: &Packed<N>, thread: usize, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
+        for edge in self.machine.threads[thread].edges_at(from) {
+            self.take(from, thread, edge, emit);
+        }
     }
 }

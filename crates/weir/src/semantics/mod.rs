@@ -10,11 +10,14 @@ pub(crate) mod abstraction;
 pub(crate) mod buffers;
 pub(crate) mod code;
 pub(crate) mod compile;
+pub(crate) mod coverage;
 pub(crate) mod goals;
 pub(crate) mod intern;
 pub(crate) mod layout;
 pub(crate) mod machine;
+pub(crate) mod refuse;
 pub(crate) mod sc;
+pub(crate) mod size;
 pub(crate) mod slots;
 pub(crate) mod state;
 pub(crate) mod symmetry;
@@ -31,7 +34,8 @@ pub(crate) struct StepCode {
     pub(crate) choice: Value,
 }
 
-/// What a search walks. Knows nothing of the search.
+/// What a search walks. Knows nothing of the search. Reductions are wrappers: a system that contains another one and takes fewer
+/// steps, or visits fewer states (`search::partial_order`, `search::symmetry`).
 pub(crate) trait TransitionSystem: Sync {
     /// States are compared, hashed and stored as rows of words.
     type State: state::FlatState;
@@ -45,8 +49,8 @@ pub(crate) trait TransitionSystem: Sync {
     /// The goal that this state shows, if any.
     fn goal(&self, state: &Self::State) -> Option<Goal>;
 
-    /// The goal that this state shows given that it has no successors, if any.
-    fn stuck(&self, state: &Self::State) -> Option<Goal>;
+    /// The goal that this state shows given that it is deadlocked, if any.
+    fn deadlock_goal(&self, state: &Self::State) -> Option<Goal>;
 
     /// How many words of a state are in use.
     fn words(&self) -> usize;
@@ -54,13 +58,22 @@ pub(crate) trait TransitionSystem: Sync {
     /// How many different step numbers there are.
     fn step_count(&self) -> usize;
 
-    /// Whose step it is: an index that is the same for all steps of one thread, flushes included.
-    fn agent(&self, step: StepCode) -> usize;
+    /// The thread that takes the step: the same for all its instructions and flushes.
+    fn thread_of(&self, step: StepCode) -> usize;
 
-    /// The state spelt out, without numbers that depend on the order of interning. Equal states, and
-    /// only they, have equal spellings, in every run of the search.
-    fn spelling(&self, state: &Self::State) -> Vec<Value>;
+    /// The canonical form of a state: without numbers that depend on the order of interning. Equal states, and only they,
+    /// have equal canonical forms, in every run of the search.
+    fn canonical_form(&self, state: &Self::State) -> Vec<Value>;
 
     /// Bytes held beside the stored states.
     fn side_bytes(&self) -> u64;
+}
+
+/// A transition system in which each thread is at a location and takes its own steps: what a partial order reduction needs.
+pub(crate) trait ThreadSteps: TransitionSystem {
+    /// The location of a thread, by number.
+    fn location(&self, state: &Self::State, thread: usize) -> usize;
+
+    /// Calls `emit` for each instruction that the thread can execute now. Flushes are not among them.
+    fn successors_of(&self, from: &Self::State, thread: usize, emit: &mut impl FnMut(StepCode, Self::State) -> bool);
 }

@@ -1,6 +1,6 @@
-//! Threads that can change places: they run the same code, and no goal tells one from the other.
+//! Symmetric threads: they run the same code, and no goal distinguishes them.
 //!
-//! Then states that differ only in who is where can reach the same, so that one of them stands for all.
+//! Then states that differ only in which of them is where (an orbit) can reach the same, so that one of them stands for all.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use weir_ir::flow::observed_registers;
 use weir_ir::{BinaryOp, Expr, Program, PropertyKind, StateAtom, StateExpr, ThreadId};
 use weir_witness::Goal;
 
-/// Groups of two or more of `threads`, by position, within which any two can change places.
-pub(crate) fn interchangeable(program: &Program, threads: &[ThreadId], goals: &[Goal]) -> Vec<Vec<usize>> {
+/// Groups of two or more of `threads`, by position, that are symmetric.
+pub(crate) fn symmetric_threads(program: &Program, threads: &[ThreadId], goals: &[Goal]) -> Vec<Vec<usize>> {
     let claims = claims(program, goals);
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (position, &thread) in threads.iter().enumerate() {

@@ -23,3 +23,20 @@ fn a_failure_says_what_and_whose_fault_it_is() {
     assert_eq!(Failure::Refused(Box::new(refusal)).to_string(), "cannot do that");
     assert_eq!(Failure::Bug("it broke".to_owned()).to_string(), "bug in Weir: it broke");
 }
+
+#[test]
+fn searches_add_up() {
+    let statistics = |states, transitions, depth, state_bytes, stored_bytes, seconds| Statistics {
+        states,
+        transitions,
+        depth,
+        state_bytes,
+        stored_bytes,
+        elapsed: Duration::from_secs(seconds),
+    };
+    let mut sum = statistics(1, 20, 300, 8, 5000, 6);
+    sum.add(&statistics(2, 30, 100, 16, 4000, 1));
+    assert_eq!(sum, statistics(3, 50, 300, 16, 5000, 7));
+    sum.add(&statistics(1, 1, 400, 8, 6000, 1));
+    assert_eq!(sum, statistics(4, 51, 400, 16, 6000, 8));
+}

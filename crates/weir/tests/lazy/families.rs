@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use weir::reach::{Engine, Form, LazyOptions, Options, Report, reach};
-use weir::transform::delay::DelayPath;
+use weir::translate::delay::DelayPath;
 use weir::{Failure, Limit, Limits, Session, Verdict};
 use weir_ir::{EdgeId, Expr, Instruction, Program, PropertyKind, RegId, Source, ThreadId, Value};
 use weir_testkit::sketch::{self, all_of, cell, equal, load, register_of, store, straight};

@@ -2,7 +2,7 @@
 
 use weir::reach::{Options, reach};
 use weir::robust::attacks;
-use weir::transform::delay::{DelayPath, delay, shortest_path};
+use weir::translate::delay::{DelayPath, delay, shortest_path};
 use weir::{Failure, Session, Verdict};
 use weir_ir::{EdgeId, Expr, Instruction, Program, PropertyId, RegId, Source, ThreadId, validate};
 use weir_testkit::sketch::{all_of, cell, equal, load, program, register_of, store, straight};

@@ -111,7 +111,7 @@ fn drained_configurations_are_listed_once_each() {
         let settings = Settings { stickiness: Fraction::parse("9"), ..Settings::default() };
         let asked = Question { repeated, settings, ..asked };
         match almost(&program, &asked, which, &Session::default()).expect("it can be handled").certainty {
-            Certainty::Holds { plain, shown } => (plain, shown.len()),
+            Certainty::Holds { drained, shown } => (drained, shown.len()),
             other => panic!("{other:?}"),
         }
     };

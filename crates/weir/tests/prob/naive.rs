@@ -9,7 +9,7 @@ use weir::prob::{
 };
 use weir::{Limits, Session};
 use weir_ir::{Program, StateExpr};
-use weir_testkit::chance::{Chain, Happening};
+use weir_testkit::chance::{Chain, RunStep};
 use weir_testkit::dump;
 use weir_witness::{Action, Effect, Event, Step};
 
@@ -69,21 +69,21 @@ pub(crate) fn holds(interval: Interval, value: &RBig) -> bool {
 }
 
 /// A run, as the naive chain takes it.
-fn from_steps(steps: &[Step]) -> Vec<Happening> {
-    let happening = |step: &Step| match step.action {
-        Action::Execute { edge, choice } => Happening::Step(step.thread, edge, choice),
-        Action::Flush => Happening::Flush(step.thread),
+fn from_steps(steps: &[Step]) -> Vec<RunStep> {
+    let step = |step: &Step| match step.action {
+        Action::Execute { edge, choice } => RunStep::Step(step.thread, edge, choice),
+        Action::Flush => RunStep::Flush(step.thread),
     };
-    steps.iter().map(happening).collect()
+    steps.iter().map(step).collect()
 }
 
 /// The same from what the witness checker saw.
-fn from_events(events: &[Event]) -> Vec<Happening> {
-    let happening = |event: &Event| {
+fn from_events(events: &[Event]) -> Vec<RunStep> {
+    let step = |event: &Event| {
         let value = if let Effect::Havoc { value, .. } = event.effect { value } else { 0 };
-        event.edge.map_or(Happening::Flush(event.thread), |edge| Happening::Step(event.thread, edge, value))
+        event.edge.map_or(RunStep::Flush(event.thread), |edge| RunStep::Step(event.thread, edge, value))
     };
-    events.iter().map(happening).collect()
+    events.iter().map(step).collect()
 }
 
 impl Case {
@@ -140,22 +140,22 @@ impl Case {
         let found = almost(&self.program, &self.question(repeated), which, &session()).expect("it can be handled");
         let context = || format!("{which:?} repeated: {repeated} {value} {found:?} {}", self.context());
         match &found.certainty {
-            Certainty::Holds { plain, shown } => {
+            Certainty::Holds { drained, shown } => {
                 assert_eq!(*value, wanted, "{}", context());
-                assert_eq!(*plain, shown.len(), "{}", context());
+                assert_eq!(*drained, shown.len(), "{}", context());
                 false
             }
             Certainty::Fails(replay) => {
                 assert_ne!(*value, wanted, "{}", context());
                 let run = from_events(replay.events());
-                let outlook = chain.outlook(&run).unwrap_or_else(|| panic!("no run {}", context()));
+                let continuation = chain.continuation(&run).unwrap_or_else(|| panic!("no run {}", context()));
                 match (which, repeated) {
                     (Almost::Surely, false) => {
-                        assert!(!outlook.met && outlook.once == RBig::ZERO, "{outlook:?} {}", context());
+                        assert!(!continuation.met && continuation.once == RBig::ZERO, "{continuation:?} {}", context());
                     }
-                    (Almost::Never, false) => assert!(outlook.met, "{outlook:?} {}", context()),
-                    (Almost::Surely, true) => assert_eq!(outlook.again, RBig::ZERO, "{}", context()),
-                    (Almost::Never, true) => assert_eq!(outlook.again, RBig::ONE, "{}", context()),
+                    (Almost::Never, false) => assert!(continuation.met, "{continuation:?} {}", context()),
+                    (Almost::Surely, true) => assert_eq!(continuation.again, RBig::ZERO, "{}", context()),
+                    (Almost::Never, true) => assert_eq!(continuation.again, RBig::ONE, "{}", context()),
                 }
                 true
             }
@@ -215,7 +215,7 @@ impl Case {
         assert_eq!((found.runs, found.limit), (runs, None), "{}", self.context());
         let value = chain.probability();
         assert!(holds(found.probability, &value), "{:?} {value} {}", found, self.context());
-        let outlook = chain.outlook(&from_steps(&found.sample.steps)).expect("a run");
-        assert_eq!(outlook.met, found.hits > 0, "{}", self.context());
+        let continuation = chain.continuation(&from_steps(&found.sample.steps)).expect("a run");
+        assert_eq!(continuation.met, found.hits > 0, "{}", self.context());
     }
 }

@@ -6,7 +6,7 @@ use weir::Verdict;
 use weir::robust::{Method, triangular_races};
 use weir_ir::{Program, Source};
 
-use crate::judge::{METHODS, judge_witness, report, session};
+use crate::reference::{METHODS, judge_witness, report, session};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -3,7 +3,7 @@
 use weir::robust::{Method, Options, robust, triangular_races};
 use weir::{Limit, Limits, Session, Verdict};
 
-use crate::judge::{METHODS, within};
+use crate::reference::{METHODS, within};
 use crate::shapes::parse;
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use weir_ir::Source;
 
-use crate::judge::{Count, LIMITS, judge};
+use crate::reference::{Count, LIMITS, judge};
 
 #[test]
 fn litmus_examples_agree_with_the_definition() {

@@ -6,11 +6,11 @@ use weir_ir::Source;
 use weir_syntax::weir::fence_places::{fence_places, write_fences};
 use weir_testkit::traces::{Bounds, is_robust};
 
-use crate::judge::{Count, METHODS, judge, report, session};
+use crate::reference::{Count, METHODS, judge, report, session};
 use crate::shapes::parse;
 
 /// So many things each thread does in the runs that are listed; that is enough for each of the violations here.
-const BOUNDED: Bounds = Bounds { deeds: 7, ways: 20_000 };
+const BOUNDED: Bounds = Bounds { instructions: 7, ways: 20_000 };
 
 /// All methods say so; so does the definition if the program is not robust, and nothing it lists contradicts if it is.
 fn say(threads: &str, expected: bool) {
@@ -108,10 +108,10 @@ fn fences_stand_where_they_cost_the_least() {
     ] {
         let (cost, fenced) = mended(text, false);
         assert_eq!(cost, unit, "{fenced}");
-        assert_eq!(crate::judge::verdict(&parse(&fenced), 1), Some(true), "{fenced}");
+        assert_eq!(crate::reference::verdict(&parse(&fenced), 1), Some(true), "{fenced}");
         let (cost, fenced) = mended(text, true);
         assert_eq!(cost, by_loops, "{fenced}");
-        assert_eq!(crate::judge::verdict(&parse(&fenced), 1), Some(true), "{fenced}");
+        assert_eq!(crate::reference::verdict(&parse(&fenced), 1), Some(true), "{fenced}");
     }
 }
 

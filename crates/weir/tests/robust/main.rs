@@ -4,13 +4,13 @@
 mod collected;
 mod corpus;
 mod fences;
-mod judge;
 mod limits;
 mod litmus;
 mod loops;
 mod numbers;
 mod printed;
 mod random;
+mod reference;
 mod shapes;
 mod tiny;
 mod triangles;

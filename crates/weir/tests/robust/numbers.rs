@@ -1,14 +1,14 @@
 //! The numbers in a report: what the searches took, all together.
 
 use weir::robust::{Method, Options, attacks, robust, triangular_races};
-use weir::transform::instrument::{Instrumented, instrument, instrument_all};
+use weir::translate::instrument::{Instrumented, instrument, instrument_all};
 use weir::{Session, Verdict, reach};
 use weir_ir::PropertyId;
 use weir_testkit::cycles;
 use weir_testkit::traces::feasible;
 use weir_witness::{Goal, Model};
 
-use crate::judge::{LIMITS, session};
+use crate::reference::{LIMITS, session};
 use crate::shapes::parse;
 
 fn searched(instrumented: &Instrumented) -> reach::Report {

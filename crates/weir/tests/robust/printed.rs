@@ -1,7 +1,7 @@
 //! Instrumented programs are programs of the language: printed and read again, they answer the same.
 
 use weir::robust::attacks;
-use weir::transform::instrument::instrument_all;
+use weir::translate::instrument::instrument_all;
 use weir::{Limits, Session, Verdict, reach};
 use weir_ir::{Program, Source};
 use weir_testkit::random::{Config, program};

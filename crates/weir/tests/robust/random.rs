@@ -6,13 +6,13 @@ use weir_testkit::random::{Config, Statement, program};
 use weir_testkit::traces::Bounds;
 use weir_testkit::{cycles, dump, shrink};
 
-use crate::judge::{Count, judge};
+use crate::reference::{Count, judge};
 
 /// Ways to go that the definition is followed through.
-const LIMITS: Bounds = Bounds { deeds: 24, ways: 3_000 };
+const LIMITS: Bounds = Bounds { instructions: 24, ways: 3_000 };
 
 /// With loops: so many things are done by each thread.
-const BOUNDED: Bounds = Bounds { deeds: 6, ways: 4_000 };
+const BOUNDED: Bounds = Bounds { instructions: 6, ways: 4_000 };
 
 /// What must be known of 100 programs, at least.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use weir_ir::{Program, Source};
 
-use crate::judge::{Count, LIMITS, judge};
+use crate::reference::{Count, LIMITS, judge};
 
 pub(crate) fn parse(text: &str) -> Program {
     let parsed = weir_syntax::weir::parse(&Source::new("test.weir", text), &weir_syntax::weir::Options::default());

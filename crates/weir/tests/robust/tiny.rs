@@ -2,7 +2,7 @@
 
 use weir_testkit::tiny::{Alphabet, programs};
 
-use crate::judge::{Count, LIMITS, judge};
+use crate::reference::{Count, LIMITS, judge};
 
 /// Values do not matter to straight programs, so those of all stores are 1, and of the read-modify-writes that always write one is
 /// enough; of each program with its mirror images, with threads or cells exchanged, one is looked at.

@@ -5,7 +5,7 @@ use weir::robust::triangular_races;
 use weir_ir::{BinaryOp, Expr, Instruction, RegId};
 use weir_testkit::sketch::{cell, exchange, load, program as build, store, straight};
 
-use crate::judge::{Count, LIMITS, judge, session, verdict};
+use crate::reference::{Count, LIMITS, judge, session, verdict};
 
 /// Two threads over `x` at 1 and `y` at 2; what is said of robustness and of freedom from races.
 fn judged(left: Vec<Instruction>, right: Vec<Instruction>) -> (Option<bool>, Option<bool>) {

@@ -7,7 +7,7 @@ use weir_testkit::cycles;
 use weir_testkit::traces::is_sc_trace;
 use weir_witness::{Action, Model, Run, Step};
 
-use crate::judge::{METHODS, moves, report};
+use crate::reference::{METHODS, moves, report};
 use crate::shapes::parse;
 
 fn witness(program: &Program, method: Method) -> Option<Run> {

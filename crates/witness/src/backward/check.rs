@@ -5,7 +5,7 @@ use std::fmt;
 
 use weir_ir::{Address, Multiplicity, Program, RegId, ThreadId};
 
-use super::goals::{Shower, condition};
+use super::goals::{GoalCover, condition};
 use super::locals::{Locals, locals};
 use super::order::covers;
 use super::steps::Steps;
@@ -90,8 +90,9 @@ fn check(program: &Program, proof: &BackwardProof) -> Result<(), (Option<usize>,
     }
     for &goal in &proof.goals {
         let condition = condition(program, &threads, goal).map_err(all)?;
-        let mut shower = Shower { program, threads: &threads, proof, locals: &locals, values: &values, steps: 0 };
-        if !shower.all_held(&condition, &|part| set.holds(part)).map_err(all)? {
+        let mut goal_cover =
+            GoalCover { program, threads: &threads, proof, locals: &locals, values: &values, steps: 0 };
+        if !goal_cover.all_held(&condition, &|part| set.holds(part)).map_err(all)? {
             return Err(all(BackwardFault::GoalOutside));
         }
     }

@@ -12,7 +12,7 @@ use crate::Goal;
 /// More combinations than this are not tried.
 const MOST_STEPS: usize = 20_000_000;
 
-/// What a goal asks of a state with empty buffers.
+/// The condition of a goal on drained states.
 pub(super) fn condition(program: &Program, threads: &[ThreadId], goal: Goal) -> Result<StateExpr, BackwardFault> {
     let at = |thread, locations| Expr::Leaf(StateAtom::At { thread, locations });
     let at_end = |condition: StateExpr| {
@@ -65,8 +65,8 @@ fn chosen(part: &Configuration, fixed: usize, choice: Choice) -> Configuration {
     further
 }
 
-/// Goes through all states with empty buffers in which a condition holds.
-pub(super) struct Shower<'a> {
+/// Checks that the set covers a goal: all drained states in which a condition holds.
+pub(super) struct GoalCover<'a> {
     pub(super) program: &'a Program,
     pub(super) threads: &'a [ThreadId],
     pub(super) proof: &'a BackwardProof,
@@ -75,7 +75,7 @@ pub(super) struct Shower<'a> {
     pub(super) steps: usize,
 }
 
-impl Shower<'_> {
+impl GoalCover<'_> {
     /// Whether all configurations that meet the condition are held by the set, as `holds` tells of one that may be open in parts.
     pub(super) fn all_held(
         &mut self,

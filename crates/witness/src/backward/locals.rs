@@ -13,7 +13,7 @@ const MOST_VALUES: usize = 10_000;
 
 /// What a move does to memory.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Deed {
+pub(super) enum Label {
     Silent,
     /// Finds these values, by ascending address, at once.
     Load(Vec<(Address, Value)>),
@@ -28,7 +28,7 @@ pub(super) enum Deed {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct ClassMove {
     pub(super) to: usize,
-    pub(super) deed: Deed,
+    pub(super) label: Label,
     pub(super) from: usize,
 }
 
@@ -54,13 +54,16 @@ pub(super) fn locals(
     if proof.classes.len() != threads.len() {
         return Err(BackwardFault::Malformed);
     }
-    let worlds: Result<Vec<World<'_>>, _> =
-        threads.iter().zip(&proof.classes).map(|(&thread, classes)| World::new(program, thread, classes)).collect();
-    let worlds = worlds?;
+    let all_states: Result<Vec<LocalStates<'_>>, _> = threads
+        .iter()
+        .zip(&proof.classes)
+        .map(|(&thread, classes)| LocalStates::new(program, thread, classes))
+        .collect();
+    let all_states = all_states?;
     let mut values = Values::new();
     loop {
         let before: usize = values.values().map(BTreeSet::len).sum();
-        let found: Result<Vec<Locals>, _> = worlds.iter().map(|world| world.locals(&mut values)).collect();
+        let found: Result<Vec<Locals>, _> = all_states.iter().map(|states| states.locals(&mut values)).collect();
         let found = found?;
         // Values that were found on the way give loads more to find.
         if values.values().map(BTreeSet::len).sum::<usize>() == before {
@@ -70,40 +73,40 @@ pub(super) fn locals(
 }
 
 /// The states of one thread.
-struct World<'a> {
+struct LocalStates<'a> {
     program: &'a Program,
     thread: ThreadId,
     class_of: BTreeMap<&'a LocalState, usize>,
-    /// Which registers are told at each place.
-    told: BTreeMap<LocId, BTreeSet<RegId>>,
+    /// The registers that are live (listed) at each location.
+    live: BTreeMap<LocId, BTreeSet<RegId>>,
     holds: Vec<bool>,
 }
 
-impl<'a> World<'a> {
+impl<'a> LocalStates<'a> {
     fn new(program: &'a Program, thread: ThreadId, classes: &'a [Vec<LocalState>]) -> Result<Self, BackwardFault> {
         let body = program.body(thread);
-        let mut world = Self { program, thread, class_of: BTreeMap::new(), told: BTreeMap::new(), holds: Vec::new() };
+        let mut states = Self { program, thread, class_of: BTreeMap::new(), live: BTreeMap::new(), holds: Vec::new() };
         for (number, class) in classes.iter().enumerate() {
             let holds = class.first().ok_or(BackwardFault::Malformed)?.holds_lock;
-            world.holds.push(holds);
+            states.holds.push(holds);
             for state in class {
-                let told: BTreeSet<RegId> = state.registers.keys().copied().collect();
+                let live: BTreeSet<RegId> = state.registers.keys().copied().collect();
                 let fits = state.location.index() < body.locations.len()
-                    && told.iter().all(|register| register.index() < body.registers.len())
+                    && live.iter().all(|register| register.index() < body.registers.len())
                     && state.holds_lock == holds
-                    && *world.told.entry(state.location).or_insert_with(|| told.clone()) == told;
-                if !fits || world.class_of.insert(state, number).is_some() {
+                    && *states.live.entry(state.location).or_insert_with(|| live.clone()) == live;
+                if !fits || states.class_of.insert(state, number).is_some() {
                     return Err(BackwardFault::Malformed);
                 }
             }
         }
-        Ok(world)
+        Ok(states)
     }
 
-    /// The class of a state, once what is not told is forgotten.
+    /// The class of a state, restricted to the registers that are live there.
     fn class(&self, location: LocId, mut registers: BTreeMap<RegId, Value>, holds_lock: bool) -> Option<usize> {
-        let told = self.told.get(&location)?;
-        registers.retain(|register, _| told.contains(register));
+        let live = self.live.get(&location)?;
+        registers.retain(|register, _| live.contains(register));
         self.class_of.get(&LocalState { location, registers, holds_lock }).copied()
     }
 
@@ -115,15 +118,15 @@ impl<'a> World<'a> {
         let mut moves = BTreeSet::new();
         for (&state, &from) in &self.class_of {
             for (_, edge) in body.edges_from(state.location) {
-                self.follow(state, edge, values, &mut |deed, to| {
+                self.follow(state, edge, values, &mut |label, to| {
                     // What changes nothing needs no look.
-                    let idle = match deed {
-                        Deed::Silent | Deed::Load(..) | Deed::Fence => true,
-                        Deed::ReadModifyWrite(_, old, new) => old == new,
-                        Deed::Store(..) | Deed::Lock | Deed::Unlock => false,
+                    let idle = match label {
+                        Label::Silent | Label::Load(..) | Label::Fence => true,
+                        Label::ReadModifyWrite(_, old, new) => old == new,
+                        Label::Store(..) | Label::Lock | Label::Unlock => false,
                     };
                     if to != from || !idle {
-                        moves.insert(ClassMove { to, deed, from });
+                        moves.insert(ClassMove { to, label, from });
                     }
                 })?;
             }
@@ -132,14 +135,14 @@ impl<'a> World<'a> {
     }
 
     fn eval(&self, state: &LocalState, expr: &RegExpr) -> Result<Value, BackwardFault> {
-        let mut untold = None;
+        let mut unlisted = None;
         let value = expr.eval(&mut |register| {
             state.registers.get(register).copied().unwrap_or_else(|| {
-                untold = Some(BackwardFault::UnknownRegister(self.thread, *register));
+                unlisted = Some(BackwardFault::UnknownRegister(self.thread, *register));
                 0
             })
         });
-        untold.map_or(Ok(value), Err)
+        unlisted.map_or(Ok(value), Err)
     }
 
     /// Calls `emit` for each move along the edge.
@@ -148,21 +151,21 @@ impl<'a> World<'a> {
         state: &LocalState,
         edge: &Edge,
         values: &mut Values,
-        emit: &mut impl FnMut(Deed, usize),
+        emit: &mut impl FnMut(Label, usize),
     ) -> Result<(), BackwardFault> {
         let holds = state.holds_lock;
-        let mut go = |deed, to: LocId, set: Option<(RegId, Value)>, holds| {
+        let mut go = |label, to: LocId, set: Option<(RegId, Value)>, holds| {
             let registers = state.registers.iter().map(|(&register, &value)| (register, value)).chain(set).collect();
             let class = self.class(to, registers, holds).ok_or(BackwardFault::MissingState(self.thread))?;
-            emit(deed, class);
+            emit(label, class);
             Ok(())
         };
         match &edge.instruction {
-            Instruction::Skip | Instruction::Terminate => go(Deed::Silent, edge.to, None, holds),
+            Instruction::Skip | Instruction::Terminate => go(Label::Silent, edge.to, None, holds),
             Instruction::Load { register, address } => {
                 let address = self.eval(state, address)?;
                 for value in self.known(values, address) {
-                    go(Deed::Load(vec![(address, value)]), edge.to, Some((*register, value)), holds)?;
+                    go(Label::Load(vec![(address, value)]), edge.to, Some((*register, value)), holds)?;
                 }
                 Ok(())
             }
@@ -172,18 +175,18 @@ impl<'a> World<'a> {
                     return Ok(());
                 }
                 self.learn(values, address, value)?;
-                go(Deed::Store(address, value), edge.to, None, holds)
+                go(Label::Store(address, value), edge.to, None, holds)
             }
-            Instruction::Fence => go(Deed::Fence, edge.to, None, holds),
+            Instruction::Fence => go(Label::Fence, edge.to, None, holds),
             Instruction::Assign { register, value } => {
-                go(Deed::Silent, edge.to, Some((*register, self.eval(state, value)?)), holds)
+                go(Label::Silent, edge.to, Some((*register, self.eval(state, value)?)), holds)
             }
             Instruction::Assume(condition) if self.eval(state, condition)? == 0 => Ok(()),
-            Instruction::Assume(_) => go(Deed::Silent, edge.to, None, holds),
+            Instruction::Assume(_) => go(Label::Silent, edge.to, None, holds),
             Instruction::Assert(condition) => {
                 let failed = self.program.body(self.thread).failed.ok_or(BackwardFault::Malformed)?;
                 let to = if self.eval(state, condition)? != 0 { edge.to } else { failed };
-                go(Deed::Silent, to, None, holds)
+                go(Label::Silent, to, None, holds)
             }
             Instruction::ReadModifyWrite { register, address, operation } => {
                 let address = self.eval(state, address)?;
@@ -195,18 +198,18 @@ impl<'a> World<'a> {
                     let new = written.unwrap_or(old);
                     self.learn(values, address, new)?;
                     let set = register.map(|register| (register, result));
-                    go(Deed::ReadModifyWrite(address, old, new), edge.to, set, holds)?;
+                    go(Label::ReadModifyWrite(address, old, new), edge.to, set, holds)?;
                 }
                 Ok(())
             }
-            Instruction::Lock if !holds => go(Deed::Lock, edge.to, None, true),
-            Instruction::Unlock if holds => go(Deed::Unlock, edge.to, None, false),
+            Instruction::Lock if !holds => go(Label::Lock, edge.to, None, true),
+            Instruction::Unlock if holds => go(Label::Unlock, edge.to, None, false),
             Instruction::Lock | Instruction::Unlock => Ok(()),
             Instruction::Havoc { register, range } => {
-                let told = self.told.get(&edge.to).is_some_and(|told| told.contains(register));
-                let high = if told { range.high } else { range.low };
+                let live = self.live.get(&edge.to).is_some_and(|live| live.contains(register));
+                let high = if live { range.high } else { range.low };
                 for value in range.low..=high {
-                    go(Deed::Silent, edge.to, Some((*register, value)), holds)?;
+                    go(Label::Silent, edge.to, Some((*register, value)), holds)?;
                 }
                 Ok(())
             }
@@ -224,7 +227,7 @@ impl<'a> World<'a> {
         to: LocId,
         loads: &[(RegId, RegExpr)],
         values: &mut Values,
-        emit: &mut impl FnMut(Deed, usize),
+        emit: &mut impl FnMut(Label, usize),
     ) -> Result<(), BackwardFault> {
         let mut found: Vec<BTreeMap<Address, Value>> = vec![BTreeMap::new()];
         let mut addresses = Vec::new();
@@ -249,7 +252,7 @@ impl<'a> World<'a> {
             registers.extend(loads.iter().zip(&addresses).map(|((register, _), address)| (*register, found[address])));
             let class = self.class(to, registers, state.holds_lock);
             let class = class.ok_or(BackwardFault::MissingState(self.thread))?;
-            emit(Deed::Load(found.into_iter().collect()), class);
+            emit(Label::Load(found.into_iter().collect()), class);
         }
         Ok(())
     }

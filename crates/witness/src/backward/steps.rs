@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{Address, Value};
 
-use super::locals::{Deed, Locals};
+use super::locals::{Label, Locals};
 use super::{Configuration, Message};
 
 /// The program, as far as steps go.
@@ -34,11 +34,11 @@ impl Steps<'_> {
             for step in &self.locals[place].moves {
                 match configuration.threads[place].class {
                     Some(class) if class == step.to => {
-                        self.undo(configuration, place, (&step.deed, step.from), &mut found);
+                        self.undo(configuration, place, (&step.label, step.from), &mut found);
                     }
                     // Any state: only what it does to others counts, with nothing left in its buffer.
                     None if !self.locals[place].holds[step.to] => {
-                        let after = self.memory_before(configuration, place, &step.deed);
+                        let after = self.memory_before(configuration, place, &step.label);
                         found.extend(after.map(|after| moved(after, place, step.from)));
                     }
                     _ => {}
@@ -77,24 +77,24 @@ impl Steps<'_> {
         configuration
     }
 
-    /// Memory before a deed. None if it cannot have led here.
-    fn memory_before(&self, configuration: &Configuration, place: usize, deed: &Deed) -> Option<Configuration> {
+    /// Memory before a move with this label. None if it cannot have led here.
+    fn memory_before(&self, configuration: &Configuration, place: usize, label: &Label) -> Option<Configuration> {
         let mut before = configuration.clone();
         let leaves = |address: &Address, value: Value| {
             configuration.memory.get(address).is_none_or(|known| *known == value)
                 && !self.is_locked_out(configuration, place)
         };
-        match *deed {
-            Deed::Silent | Deed::Load(_) | Deed::Fence => {}
-            Deed::Store(address, value) if leaves(&address, value) => {
+        match *label {
+            Label::Silent | Label::Load(_) | Label::Fence => {}
+            Label::Store(address, value) if leaves(&address, value) => {
                 before.memory.remove(&address);
             }
-            Deed::ReadModifyWrite(address, old, new) if leaves(&address, new) => {
+            Label::ReadModifyWrite(address, old, new) if leaves(&address, new) => {
                 before.memory.insert(address, old);
             }
             // Nobody can hold the lock but the thread that just took it; nobody after it was given back.
-            Deed::Lock if self.holder(configuration) == Some(place) => {}
-            Deed::Unlock if self.holder(configuration).is_none() => {}
+            Label::Lock if self.holder(configuration) == Some(place) => {}
+            Label::Unlock if self.holder(configuration).is_none() => {}
             _ => return None,
         }
         Some(before)
@@ -104,28 +104,28 @@ impl Steps<'_> {
         &self,
         configuration: &Configuration,
         place: usize,
-        (deed, from): (&Deed, usize),
+        (label, from): (&Label, usize),
         found: &mut Vec<Configuration>,
     ) {
         let messages = &configuration.threads[place].messages;
-        match *deed {
-            Deed::Load(ref parts) => self.unload(configuration, place, parts, from, found),
-            Deed::Store(address, value) => {
+        match *label {
+            Label::Load(ref parts) => self.unload(configuration, place, parts, from, found),
+            Label::Store(address, value) => {
                 let own = Message::Own(address, value);
                 if messages.last().is_some_and(|last| *last != own) {
                     return;
                 }
-                let Some(mut before) = self.memory_before(configuration, place, deed) else { return };
+                let Some(mut before) = self.memory_before(configuration, place, label) else { return };
                 before.threads[place].messages.pop();
                 found.extend(self.with_older(&before, place, address).map(|before| moved(before, place, from)));
                 found.push(moved(before, place, from));
             }
-            Deed::Silent => found.push(moved(configuration.clone(), place, from)),
-            Deed::Fence | Deed::ReadModifyWrite(..) | Deed::Lock | Deed::Unlock if messages.is_empty() => {
-                let before = self.memory_before(configuration, place, deed);
+            Label::Silent => found.push(moved(configuration.clone(), place, from)),
+            Label::Fence | Label::ReadModifyWrite(..) | Label::Lock | Label::Unlock if messages.is_empty() => {
+                let before = self.memory_before(configuration, place, label);
                 found.extend(before.map(|before| moved(before, place, from)));
             }
-            Deed::Fence | Deed::ReadModifyWrite(..) | Deed::Lock | Deed::Unlock => {}
+            Label::Fence | Label::ReadModifyWrite(..) | Label::Lock | Label::Unlock => {}
         }
     }
 
@@ -133,7 +133,9 @@ impl Steps<'_> {
     fn stores(&self, place: usize) -> BTreeSet<(Address, Value)> {
         let stores = self.locals[place].moves.iter();
         stores
-            .filter_map(|step| if let Deed::Store(address, value) = step.deed { Some((address, value)) } else { None })
+            .filter_map(
+                |step| if let Label::Store(address, value) = step.label { Some((address, value)) } else { None },
+            )
             .collect()
     }
 
@@ -187,10 +189,10 @@ impl Steps<'_> {
                     open.push(more);
                 }
             }
-            let wanted = Message::Memory(sent);
+            let expected = Message::Memory(sent);
             let mut before = after;
-            if before.threads[place].messages.first() != Some(&wanted) {
-                before.threads[place].messages.insert(0, wanted);
+            if before.threads[place].messages.first() != Some(&expected) {
+                before.threads[place].messages.insert(0, expected);
             }
             found.push(moved(before, place, from));
         }
@@ -218,22 +220,22 @@ impl Steps<'_> {
             let (made, later) = own.split_at(waiting);
             let visible: BTreeMap<Address, Value> = made.iter().copied().collect();
             for step in self.locals[place].moves.iter().filter(|step| step.to == class) {
-                match step.deed {
-                    Deed::Silent => open.push((step.from, waiting)),
-                    Deed::Load(ref parts) => {
+                match step.label {
+                    Label::Silent => open.push((step.from, waiting)),
+                    Label::Load(ref parts) => {
                         let fits = |(address, value)| visible.get(address).is_none_or(|seen| seen == value);
                         if parts.iter().map(|(address, value)| (address, value)).all(fits) {
                             open.push((step.from, waiting));
                         }
                     }
-                    Deed::Store(address, value) => {
+                    Label::Store(address, value) => {
                         if made[waiting - 1] == (address, value) {
                             open.push((step.from, waiting - 1));
                         } else if later.iter().any(|&(other, _)| other == address) {
                             open.push((step.from, waiting));
                         }
                     }
-                    Deed::Fence | Deed::ReadModifyWrite(..) | Deed::Lock | Deed::Unlock => {}
+                    Label::Fence | Label::ReadModifyWrite(..) | Label::Lock | Label::Unlock => {}
                 }
             }
         }

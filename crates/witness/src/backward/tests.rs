@@ -159,20 +159,20 @@ fn a_goal_may_not_depend_on_what_a_class_leaves_open() {
     let register = Expr::Leaf(StateAtom::Register { thread: ThreadId(1), register: RegId(0) });
     let two = Expr::binary(BinaryOp::Equal, register, Expr::Const(2));
     let claim = with_property(program(vec![sequence(vec![store(X, 1)]), reader]), PropertyKind::Forbid(two));
-    let untold = proof(claim.1);
-    assert_eq!(fault(&claim, &untold), Some(BackwardFault::Malformed), "the register is not told");
-    let mut told = untold.clone();
-    told.classes[1] = vec![vec![state(0, &[(0, 0)])], vec![state(1, &[(0, 0)])], vec![state(1, &[(0, 1)])]];
-    assert_eq!(fault(&claim, &told), None);
-    let mut mixed = told.clone();
+    let unlisted = proof(claim.1);
+    assert_eq!(fault(&claim, &unlisted), Some(BackwardFault::Malformed), "the register is not listed");
+    let mut listed = unlisted.clone();
+    listed.classes[1] = vec![vec![state(0, &[(0, 0)])], vec![state(1, &[(0, 0)])], vec![state(1, &[(0, 1)])]];
+    assert_eq!(fault(&claim, &listed), None);
+    let mut mixed = listed.clone();
     mixed.classes[1] = vec![vec![state(0, &[(0, 0)])], vec![state(1, &[(0, 0)]), state(1, &[(0, 1)])]];
     assert_eq!(fault(&claim, &mixed), Some(BackwardFault::Mixed(ThreadId(1))));
     // Where the goal looks at places alone, it is enough that these agree.
     let place = family::both(family::at(1, vec![LocId(1)]), cell_is(X, 2));
     let placed = with_property(claim.0.clone(), PropertyKind::Forbid(place));
     assert_eq!(fault(&placed, &BackwardProof { goals: vec![placed.1], ..mixed }), None);
-    told.classes[1].pop();
-    assert_eq!(fault(&claim, &told), Some(BackwardFault::MissingState(ThreadId(1))));
+    listed.classes[1].pop();
+    assert_eq!(fault(&claim, &listed), Some(BackwardFault::MissingState(ThreadId(1))));
 }
 
 #[test]
@@ -180,8 +180,8 @@ fn what_a_state_does_not_tell_cannot_be_computed_with() {
     let body = sequence(vec![load(0, X), Instruction::Store { address: number(Y), value: reg(0) }]);
     let claim = with_property(program(vec![body]), PropertyKind::Forbid(cell_is(Y, 2)));
     let classes = vec![vec![vec![state(0, &[])], vec![state(1, &[])], vec![state(2, &[])]]];
-    let untold = BackwardProof { goals: vec![claim.1], classes, configurations: Vec::new() };
-    assert_eq!(fault(&claim, &untold), Some(BackwardFault::UnknownRegister(ThreadId(0), RegId(0))));
+    let unlisted = BackwardProof { goals: vec![claim.1], classes, configurations: Vec::new() };
+    assert_eq!(fault(&claim, &unlisted), Some(BackwardFault::UnknownRegister(ThreadId(0), RegId(0))));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use weir_ir::{
     EdgeId, LocId, Multiplicity, Program, PropertyId, PropertyKind, Range, RegId, StateAtom, StateExpr, ThreadId, Value,
 };
 
-use super::steps::Mover;
+use super::steps::Interpreter;
 use super::{AbstractBuffer, AbstractState, AbstractThread, Certificate};
 use crate::Goal;
 
@@ -63,7 +63,7 @@ pub enum Fault {
 /// If it does not show that; the error says where it fails.
 pub fn check_certificate(program: &Program, certificate: &Certificate) -> Result<(), CertificateError> {
     let checker = Checker::new(program, certificate)?;
-    checker.goals_can_be_judged()?;
+    checker.goals_can_be_checked()?;
     checker.holds_the_start()?;
     for (number, state) in certificate.states.iter().enumerate() {
         let here = |fault| checker.error(Some(number), fault);
@@ -80,7 +80,7 @@ struct Checker<'a> {
     threads: Vec<ThreadId>,
     states: HashSet<&'a AbstractState>,
     /// Which registers the states tell, for each place of a thread.
-    told: BTreeMap<(usize, LocId), BTreeSet<RegId>>,
+    listed: BTreeMap<(usize, LocId), BTreeSet<RegId>>,
 }
 
 impl<'a> Checker<'a> {
@@ -88,7 +88,7 @@ impl<'a> Checker<'a> {
         let runs = |thread: &ThreadId| program.thread(*thread).multiplicity != Multiplicity::Spawned;
         let threads: Vec<ThreadId> = program.thread_ids().filter(runs).collect();
         let states = certificate.states.iter().collect();
-        let mut checker = Self { program, certificate, threads, states, told: BTreeMap::new() };
+        let mut checker = Self { program, certificate, threads, states, listed: BTreeMap::new() };
         let unsupported = |thread: &ThreadId| program.thread(*thread).multiplicity == Multiplicity::Arbitrary;
         if checker.threads.iter().any(unsupported) {
             return Err(checker.error(None, Fault::Unsupported));
@@ -110,8 +110,8 @@ impl<'a> Checker<'a> {
             if own.location.index() >= body.locations.len() || !own.registers.keys().all(fits) {
                 return Err(Fault::Malformed);
             }
-            let told: BTreeSet<RegId> = own.registers.keys().copied().collect();
-            if *self.told.entry((place, own.location)).or_insert_with(|| told.clone()) != told {
+            let listed: BTreeSet<RegId> = own.registers.keys().copied().collect();
+            if *self.listed.entry((place, own.location)).or_insert_with(|| listed.clone()) != listed {
                 return Err(Fault::Registers(self.threads[place], own.location));
             }
         }
@@ -122,7 +122,7 @@ impl<'a> Checker<'a> {
         CertificateError { state, message: self.explain(&fault), fault }
     }
 
-    fn goals_can_be_judged(&self) -> Result<(), CertificateError> {
+    fn goals_can_be_checked(&self) -> Result<(), CertificateError> {
         if self.certificate.goals.is_empty() {
             return Err(self.error(None, Fault::UnknownGoal));
         }
@@ -152,21 +152,22 @@ impl<'a> Checker<'a> {
     /// Whether a state of the certificate stands for this one: it agrees in all that it tells.
     fn covers(&self, mut state: AbstractState) -> bool {
         for (place, own) in state.threads.iter_mut().enumerate() {
-            let Some(told) = self.told.get(&(place, own.location)) else { return false };
-            own.registers.retain(|register, _| told.contains(register));
+            let Some(listed) = self.listed.get(&(place, own.location)) else { return false };
+            own.registers.retain(|register, _| listed.contains(register));
         }
         self.states.contains(&state)
     }
 
     fn is_left_by_no_step(&self, state: &AbstractState) -> Result<(), Fault> {
         for (place, &thread) in self.threads.iter().enumerate() {
-            let mover = Mover { program: self.program, buffering: self.certificate.buffering, state, thread, place };
-            if !mover.flushes().into_iter().all(|next| self.covers(next)) {
+            let interpreter =
+                Interpreter { program: self.program, buffering: self.certificate.buffering, state, thread, place };
+            if !interpreter.flushes().into_iter().all(|next| self.covers(next)) {
                 return Err(Fault::Leaves(thread, None));
             }
             for (id, edge) in self.program.body(thread).edges_from(state.threads[place].location) {
                 let choices = |register, range| self.choices((place, edge.to), register, range);
-                let next = mover.execute(edge, choices).map_err(|fault| match fault {
+                let next = interpreter.execute(edge, choices).map_err(|fault| match fault {
                     // More values than there are states: not all can be covered.
                     Fault::Malformed => Fault::Leaves(thread, Some(id)),
                     fault => fault,
@@ -179,9 +180,9 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// The values to try: one is enough if nobody is told which it was.
+    /// The values to try: one is enough if the register is not listed there.
     fn choices(&self, to: (usize, LocId), register: RegId, range: Range) -> Result<Vec<Value>, Fault> {
-        if self.told.get(&to).is_some_and(|told| !told.contains(&register)) {
+        if self.listed.get(&to).is_some_and(|listed| !listed.contains(&register)) {
             return Ok(vec![range.low]);
         }
         if range.extent() >= self.states.len() as u64 {

@@ -9,7 +9,7 @@ use super::{AbstractBuffer, AbstractState, AbstractThread, Buffering};
 use crate::interpret::outcome;
 
 /// One thread about to move.
-pub(super) struct Mover<'a> {
+pub(super) struct Interpreter<'a> {
     pub(super) program: &'a Program,
     pub(super) buffering: Buffering,
     pub(super) state: &'a AbstractState,
@@ -18,7 +18,7 @@ pub(super) struct Mover<'a> {
     pub(super) place: usize,
 }
 
-impl Mover<'_> {
+impl Interpreter<'_> {
     fn own(&self) -> &AbstractThread {
         &self.state.threads[self.place]
     }

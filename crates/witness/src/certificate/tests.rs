@@ -2,16 +2,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{Instruction, LocId, Program, PropertyKind, RegId, ThreadId, Value};
 
-use super::steps::Mover;
+use super::steps::Interpreter;
 use super::*;
 use crate::testing::*;
 
 mod definition;
 mod false_proofs;
-mod judge;
 mod naive;
+mod reference;
 
-/// All states that steps lead to, with all registers told.
+/// All states that steps lead to, with all registers listed.
 fn closed((program, goal): &(Program, Goal), buffering: Buffering) -> Certificate {
     let thread = |thread: ThreadId| {
         let body = program.body(thread);
@@ -24,10 +24,10 @@ fn closed((program, goal): &(Program, Goal), buffering: Buffering) -> Certificat
     while let Some(state) = states.get(at).cloned() {
         at += 1;
         for (place, thread) in program.thread_ids().enumerate() {
-            let mover = Mover { program, buffering, state: &state, thread, place };
-            let mut next = mover.flushes();
+            let interpreter = Interpreter { program, buffering, state: &state, thread, place };
+            let mut next = interpreter.flushes();
             for (_, edge) in program.body(thread).edges_from(state.threads[place].location) {
-                next.extend(mover.execute(edge, |_, range| Ok((range.low..=range.high).collect())).unwrap());
+                next.extend(interpreter.execute(edge, |_, range| Ok((range.low..=range.high).collect())).unwrap());
             }
             states.extend(next.into_iter().filter(|next| seen.insert(next.clone())));
         }
@@ -113,10 +113,10 @@ fn a_choice_among_more_values_than_there_are_states_leads_out_of_the_set() {
     for high in [2, 3, 1_000_000_000_000, Value::MAX] {
         assert_eq!(fault(&claim(high).0, &few), Some(Fault::Leaves(ThreadId(0), Some(weir_ir::EdgeId(0)))));
     }
-    // Who is not told which value it was need not see them all.
-    let mut untold = few;
-    untold.states.iter_mut().for_each(|state| state.threads[0].registers.clear());
-    assert_eq!(fault(&claim(Value::MAX).0, &untold), None);
+    // Where the register is not listed, one value stands for all.
+    let mut unlisted = few;
+    unlisted.states.iter_mut().for_each(|state| state.threads[0].registers.clear());
+    assert_eq!(fault(&claim(Value::MAX).0, &unlisted), None);
 }
 
 #[test]

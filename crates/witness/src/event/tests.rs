@@ -1,9 +1,9 @@
 use super::*;
 
 /// What an effect says of itself: name, cells, value read, value written, value in memory, registers.
-type Told = (&'static str, Vec<Address>, Option<Value>, Option<Value>, Option<(Address, Value)>, Vec<(RegId, Value)>);
+type Facts = (&'static str, Vec<Address>, Option<Value>, Option<Value>, Option<(Address, Value)>, Vec<(RegId, Value)>);
 
-fn told(effect: &Effect) -> Told {
+fn facts(effect: &Effect) -> Facts {
     let (addresses, registers) = (effect.addresses().collect(), effect.registers().collect());
     (effect.name(), addresses, effect.read(), effect.written(), effect.memory_write(), registers)
 }
@@ -14,7 +14,7 @@ fn every_effect_tells_what_it_did() {
     let loaded = |register, address, value| Loaded { register, address, value, from: ReadFrom::Memory };
     let rmw = |register, written| Effect::ReadModifyWrite { register, address: 1, read: 5, written };
     let store = |buffered| Effect::Store { address: 1, value: 7, buffered };
-    let cases: Vec<(Effect, Told)> = vec![
+    let cases: Vec<(Effect, Facts)> = vec![
         (Effect::Skip, ("skip", vec![], None, None, None, vec![])),
         (Effect::Load(loaded(r, 1, 5)), ("load", vec![1], Some(5), None, None, vec![(r, 5)])),
         (
@@ -39,7 +39,7 @@ fn every_effect_tells_what_it_did() {
         (Effect::Terminate, ("terminate", vec![], None, None, None, vec![])),
     ];
     for (effect, expected) in cases {
-        assert_eq!(told(&effect), expected);
+        assert_eq!(facts(&effect), expected);
         assert_eq!(effect.address(), expected.1.first().copied().filter(|_| expected.1.len() == 1));
         let loads = effect.loads().iter().map(|loaded| loaded.address).collect::<Vec<_>>();
         assert_eq!(loads, if effect.name() == "rmw" || effect.written().is_some() { vec![] } else { expected.1 });

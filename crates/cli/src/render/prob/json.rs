@@ -1,6 +1,6 @@
 //! The answer of `weir prob` in JSON.
 
-use weir::prob::{Certainty, Interval, Obstacle, Plain};
+use weir::prob::{Certainty, DrainedState, Interval, Obstacle};
 
 use super::super::json::{limit_record, warnings};
 use super::{exact_reason, reason};
@@ -93,7 +93,7 @@ fn fill(answer: &mut ProbAnswer, finding: &Finding<'_>) {
         Outcome::Almost(found) => {
             answer.configurations = Some(found.configurations as u64);
             match &found.certainty {
-                Certainty::Holds { plain, shown } => {
+                Certainty::Holds { drained: plain, shown } => {
                     answer.holds = Some(true);
                     answer.plain_count = Some(*plain as u64);
                     answer.plain = shown.iter().map(record).collect();
@@ -172,8 +172,8 @@ fn compared(found: &Compared, finding: &Finding<'_>) -> ComparedRecord {
     }
 }
 
-fn record(plain: &Plain) -> PlainRecord {
-    let Plain { places, registers, cells } = plain.clone();
+fn record(plain: &DrainedState) -> PlainRecord {
+    let DrainedState { places, registers, cells } = plain.clone();
     PlainRecord {
         places: places.into_iter().collect(),
         registers: registers.into_iter().collect(),

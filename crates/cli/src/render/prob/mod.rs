@@ -5,7 +5,7 @@ pub(crate) mod json;
 mod number;
 mod table;
 
-use weir::prob::{Certainty, Cost, Estimate, Interval, Obstacle, Plain, Probability, Qualitative};
+use weir::prob::{Certainty, Cost, DrainedState, Estimate, Interval, Obstacle, Probability, Qualitative};
 use weir_witness::Replay;
 use weir_witness::render::{LaneOptions, lanes};
 
@@ -139,7 +139,7 @@ fn certainty(finding: &Finding<'_>, answer: &Qualitative, width: usize) -> Strin
     let again = finding.options.repeated;
     match &answer.certainty {
         Certainty::Unknown(_) => String::new(),
-        Certainty::Holds { plain, shown } => {
+        Certainty::Holds { drained: plain, shown } => {
             let surely = finding.options.question == QuestionName::AlmostSure;
             let why = match (surely, again) {
                 (true, _) => "the target is reachable from each, and runs visit them infinitely often",
@@ -166,7 +166,7 @@ fn certainty(finding: &Finding<'_>, answer: &Qualitative, width: usize) -> Strin
     }
 }
 
-fn configuration(plain: &Plain) -> String {
+fn configuration(plain: &DrainedState) -> String {
     let places: Vec<String> = plain.places.iter().map(|(thread, place)| format!("{thread} at {place}")).collect();
     let values = plain.registers.iter().chain(&plain.cells);
     let values: Vec<String> = values.map(|(name, value)| format!("{name} = {value}")).collect();

@@ -93,15 +93,15 @@ impl Chain {
         next
     }
 
-    /// From each configuration the probability to get to one that is `wanted`.
-    pub(super) fn reaching(&self, wanted: &[bool]) -> Vec<RBig> {
-        let able = |config: usize| self.relation.from(config).any(|after| wanted[after]);
-        let open: Vec<bool> = (0..self.size()).map(|config| !wanted[config] && able(config)).collect();
+    /// From each configuration the probability to get to one that is `target`.
+    pub(super) fn reaching(&self, target: &[bool]) -> Vec<RBig> {
+        let able = |config: usize| self.relation.from(config).any(|after| target[after]);
+        let open: Vec<bool> = (0..self.size()).map(|config| !target[config] && able(config)).collect();
         let mut equations = BTreeMap::new();
         for config in (0..self.size()).filter(|&config| open[config]) {
             let mut equation = Equation::new(RBig::ZERO);
             for one in &self.rows[config] {
-                if wanted[one.to] {
+                if target[one.to] {
                     equation.constant += &one.p;
                 } else if open[one.to] {
                     equation.add(one.to, &one.p);
@@ -110,7 +110,7 @@ impl Chain {
             equations.insert(config, equation);
         }
         let values = solve(equations, &self.relation.backward_order());
-        let value = |config: usize| match wanted[config] {
+        let value = |config: usize| match target[config] {
             true => RBig::ONE,
             false => values.get(&config).cloned().unwrap_or(RBig::ZERO),
         };

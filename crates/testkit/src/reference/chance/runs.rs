@@ -10,7 +10,7 @@ use super::Chain;
 
 /// One step of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Happening {
+pub enum RunStep {
     /// The thread takes an edge, an `any` with this value.
     Step(ThreadId, EdgeId, Value),
     /// The thread's oldest store reaches memory.
@@ -19,7 +19,7 @@ pub enum Happening {
 
 /// What follows after a run.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Outlook {
+pub struct Continuation {
     /// Whether a target was met by then.
     pub met: bool,
     /// The probability to reach the target from here.
@@ -34,17 +34,17 @@ impl Chain {
     ///
     /// # Panics
     /// If the run leaves the chain.
-    pub fn outlook(&self, run: &[Happening]) -> Option<Outlook> {
+    pub fn continuation(&self, run: &[RunStep]) -> Option<Continuation> {
         let mut state = self.configs[0].0.clone();
         let mut met = false;
-        for &happening in run {
-            if matches!(happening, Happening::Step(..)) {
+        for &step in run {
+            if matches!(step, RunStep::Step(..)) {
                 met |= self.is_target[self.number_of(&state)];
             }
-            state = after(&self.program, &state, happening)?;
+            state = after(&self.program, &state, step)?;
         }
         let end = self.number_of(&state);
-        Some(Outlook {
+        Some(Continuation {
             met: met || self.is_target[end],
             once: self.reaching(&self.is_target).swap_remove(end),
             again: self.reaching(&self.recurring()).swap_remove(end),
@@ -58,11 +58,11 @@ impl Chain {
     }
 }
 
-fn after(program: &Program, state: &State, happening: Happening) -> Option<State> {
+fn after(program: &Program, state: &State, step: RunStep) -> Option<State> {
     let mut steps = successors(program, Model::Tso, state, usize::MAX).into_iter();
-    match happening {
-        Happening::Flush(thread) => steps.find(|step| (step.0, step.1) == (thread, Action::Flush)),
-        Happening::Step(thread, edge, value) => {
+    match step {
+        RunStep::Flush(thread) => steps.find(|step| (step.0, step.1) == (thread, Action::Flush)),
+        RunStep::Step(thread, edge, value) => {
             let skipped = match program.body(thread).edge(edge).instruction {
                 Instruction::Havoc { range, .. } => usize::try_from(value - range.low).ok()?,
                 _ => 0,

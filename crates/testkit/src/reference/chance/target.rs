@@ -6,12 +6,12 @@ use super::super::state::State;
 
 /// Of what `||` joins in a target, each part counts by itself; one that speaks of cells counts in states with empty
 /// buffers only.
-pub(super) fn meets(program: &Program, state: &State, wanted: &StateExpr) -> bool {
-    if let Expr::Binary(BinaryOp::Or, left, right) = wanted {
+pub(super) fn meets(program: &Program, state: &State, target: &StateExpr) -> bool {
+    if let Expr::Binary(BinaryOp::Or, left, right) = target {
         return meets(program, state, left) || meets(program, state, right);
     }
     let mut speaks_of_cells = false;
-    wanted.for_each_leaf(&mut |atom| speaks_of_cells |= matches!(atom, StateAtom::Cell(_)));
+    target.for_each_leaf(&mut |atom| speaks_of_cells |= matches!(atom, StateAtom::Cell(_)));
     if speaks_of_cells && !state.is_drained() {
         return false;
     }
@@ -27,5 +27,5 @@ pub(super) fn meets(program: &Program, state: &State, wanted: &StateExpr) -> boo
             StateAtom::Cell(address) => state.read_memory(program, *address),
         }
     };
-    wanted.eval(&mut { leaf }) != 0
+    target.eval(&mut { leaf }) != 0
 }

@@ -43,7 +43,7 @@ fn steps(edges: &[(u32, u32)]) -> BTreeSet<ThreadEdge> {
 #[test]
 fn a_fence_stops_whoever_goes_on_with_a_store_waiting() {
     let program = stores_and_loads();
-    let stopped = |run: &str| stopped_after(&program, &checked(&program, run), &counts(&program));
+    let stopped = |run: &str| core_steps(&program, &checked(&program, run), &counts(&program));
     // All wait to the end.
     let all = stopped("p0 p1 p2 q0 q1 q2 pf pf qf qf");
     assert_eq!(all, steps(&[(0, 0), (0, 1), (1, 0), (1, 1)]));
@@ -59,19 +59,19 @@ fn a_fence_stops_whoever_goes_on_with_a_store_waiting() {
 #[test]
 fn fences_that_are_there_are_left_out() {
     let program = stores_and_loads();
-    let fenced = crate::transform::insert_fences_after(&program, &steps(&[(0, 0), (1, 1)]));
+    let fenced = crate::translate::insert_fences_after(&program, &steps(&[(0, 0), (1, 1)])).program;
     let run = checked(&fenced, "p0 pf p3 p1 p2 q0 q1 qf qf q3 q2 pf");
-    assert_eq!(stopped_after(&fenced, &run, &counts(&program)), steps(&[(0, 1), (1, 0)]));
+    assert_eq!(core_steps(&fenced, &run, &counts(&program)), steps(&[(0, 1), (1, 0)]));
 }
 
 #[test]
 fn stores_land_at_once_unless_the_goal_needs_them_to_wait() {
     let program = stores_and_loads();
     for run in ["p0 p1 p2 q0 q1 q2 pf pf qf qf", "q0 q1 q2 p0 p1 p2 qf qf pf pf", "p0 pf p1 p2 q0 qf q1 qf q2 pf"] {
-        let hurried = hurried(&program, checked(&program, run), &crate::Session::default());
-        let stopped = stopped_after(&program, &hurried, &counts(&program));
-        assert_eq!(stopped.len(), 1, "{run}: one store has to wait for one load, {:?}", hurried.run());
+        let with_early_flushes = with_early_flushes(&program, checked(&program, run), &crate::Session::default());
+        let stopped = core_steps(&program, &with_early_flushes, &counts(&program));
+        assert_eq!(stopped.len(), 1, "{run}: one store has to wait for one load, {:?}", with_early_flushes.run());
         assert!(stopped.is_subset(&steps(&[(0, 1), (1, 1)])), "{run}: {stopped:?}");
-        assert_eq!(hurried.goal(), Goal::Property(PropertyId(0)));
+        assert_eq!(with_early_flushes.goal(), Goal::Property(PropertyId(0)));
     }
 }

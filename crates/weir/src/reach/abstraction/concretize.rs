@@ -111,7 +111,7 @@ impl Guide {
 
     fn row(&self, system: &impl TransitionSystem, step: StepCode) -> usize {
         let flushes = step.number >= self.edge_count;
-        system.agent(step) + if flushes { self.rows.len() / 2 } else { 0 }
+        system.thread_of(step) + if flushes { self.rows.len() / 2 } else { 0 }
     }
 
     fn advanced(&self, system: &impl TransitionSystem, progress: &[u32], step: StepCode) -> Vec<u32> {

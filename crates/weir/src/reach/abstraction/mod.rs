@@ -12,7 +12,6 @@ mod concretize;
 mod exact;
 mod refuse;
 mod states;
-mod symmetric;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -21,16 +20,18 @@ use weir_ir::Program;
 use weir_witness::{Buffering, Certificate, Checked, Goal, Run};
 
 use self::exact::Event;
-use self::symmetric::Symmetric;
-use super::refuse::MOST_WORDS;
 use super::{Coverage, Engine, Options, Report, Search, Statistics};
-use crate::explore::{Found, Outcome};
+use crate::search::symmetry::Symmetric;
+use crate::search::{self, Found, Outcome};
 use crate::semantics::StepCode;
+use crate::semantics::abstraction::Abstract;
 use crate::semantics::abstraction::buffer::EXACT_MULTISET;
 use crate::semantics::abstraction::pool::Pool;
 use crate::semantics::compile::{Compiled, Purpose, compile};
+use crate::semantics::coverage::coverage;
 use crate::semantics::machine::Machine;
-use crate::semantics::symmetry::interchangeable;
+use crate::semantics::size::{MOST_WORDS, with_state_size};
+use crate::semantics::symmetry::symmetric_threads;
 use crate::{Bound, Failure, Limit, Session, Verdict};
 
 /// How far counters go within the refinement loop before queues are tried.
@@ -39,7 +40,7 @@ const MOST_COUNTED: u32 = 1;
 /// Looks for a run of `program` that reaches a goal, with buffers approximated.
 pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     let began = session.elapsed();
-    super::refuse::unsupported_by(program, options.engine.name())?;
+    crate::semantics::refuse::unsupported_by(program, options.engine.name())?;
     let goals = super::goals(program, options);
     refuse::unanswerable(program, options, &goals)?;
     if let Some(limit) = session.exceeded() {
@@ -61,13 +62,13 @@ pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> 
     refinement.run()
 }
 
-/// Threads that can change places, by position: also the analysis of values found the same for them, so that what one holds
+/// Symmetric threads, by position, for which also the analysis of values found the same, so that what one holds
 /// fits the other.
 fn groups(program: &Program, compiled: &Compiled, goals: &[Goal]) -> Vec<Vec<usize>> {
-    let mut groups = interchangeable(program, &compiled.threads, goals);
+    let mut groups = symmetric_threads(program, &compiled.threads, goals);
     for group in &mut groups {
         let first = group[0];
-        group.retain(|&position| compiled.alike(first, position));
+        group.retain(|&position| compiled.have_same_layout(first, position));
     }
     groups
 }
@@ -79,16 +80,11 @@ pub(super) fn certify(
     buffering: Buffering,
     session: &Session,
 ) -> Result<Result<Certificate, Limit>, Failure> {
-    super::refuse::unsupported_by(program, options.engine.name())?;
+    crate::semantics::refuse::unsupported_by(program, options.engine.name())?;
     let goals = super::goals(program, options);
     let mut compiled = compiled(program, options, &goals)?;
     compiled.machine.abstraction = Pool::new(buffering);
-    let states = match compiled.machine.layout.words {
-        0..=1 => states::all::<1>(program, &compiled, session),
-        2 => states::all::<2>(program, &compiled, session),
-        3..=8 => states::all::<8>(program, &compiled, session),
-        _ => states::all::<MOST_WORDS>(program, &compiled, session),
-    };
+    let states = with_state_size!(compiled.machine.layout.words, N => states::all::<N>(program, &compiled, session));
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
     }
@@ -98,7 +94,7 @@ pub(super) fn certify(
 fn compiled(program: &Program, options: &Options, goals: &[Goal]) -> Result<Compiled, Failure> {
     let keep_dead_registers = options.keep_dead_registers;
     let purpose = Purpose { keep_dead_registers, buffered: true, monitored: false, goals };
-    compile(program, purpose, MOST_WORDS).map_err(|words| super::refuse::too_large(program, words))
+    compile(program, purpose, MOST_WORDS).map_err(|words| crate::semantics::refuse::too_large(program, words))
 }
 
 /// One question, asked again and again with different buffers.
@@ -107,7 +103,7 @@ struct Refinement<'a> {
     options: &'a Options,
     session: &'a Session,
     compiled: Compiled,
-    /// Threads that can change places, by position.
+    /// Symmetric threads, by position.
     groups: Vec<Vec<usize>>,
     began: Duration,
     used: Statistics,
@@ -117,7 +113,7 @@ struct Refinement<'a> {
     taken: Vec<bool>,
 }
 
-/// What one kind of buffers told.
+/// The answer with one kind of buffers.
 enum Answer {
     /// Nothing is found, so there is nothing.
     Safe,
@@ -175,12 +171,8 @@ impl Refinement<'_> {
         }
         let session = self.session;
         let (machine, groups, options) = (&self.compiled.machine, self.groups.as_slice(), self.options);
-        let (outcome, answer) = match machine.layout.words {
-            0..=1 => attempt_sized::<1>(machine, groups, options, session),
-            2 => attempt_sized::<2>(machine, groups, options, session),
-            3..=8 => attempt_sized::<8>(machine, groups, options, session),
-            _ => attempt_sized::<MOST_WORDS>(machine, groups, options, session),
-        };
+        let (outcome, answer) =
+            with_state_size!(machine.layout.words, N => attempt_sized::<N>(machine, groups, options, session));
         self.note(&outcome);
         answer
     }
@@ -188,24 +180,11 @@ impl Refinement<'_> {
     fn is_exact(&mut self, events: &[Event]) -> bool {
         self.compiled.machine.abstraction = Pool::new(EXACT_MULTISET);
         let machine = &self.compiled.machine;
-        match machine.layout.words {
-            0..=1 => exact::admits::<1>(machine, events),
-            2 => exact::admits::<2>(machine, events),
-            3..=8 => exact::admits::<8>(machine, events),
-            _ => exact::admits::<MOST_WORDS>(machine, events),
-        }
+        with_state_size!(machine.layout.words, N => exact::admits::<N>(machine, events))
     }
 
     fn note(&mut self, outcome: &Outcome) {
-        let state_bytes = (self.compiled.machine.layout.words * size_of::<u64>()) as u64;
-        self.used.add(&Statistics {
-            states: outcome.states,
-            transitions: outcome.transitions,
-            depth: outcome.depth,
-            state_bytes,
-            stored_bytes: outcome.stored_bytes,
-            elapsed: outcome.elapsed,
-        });
+        self.used.add(&outcome.statistics(self.compiled.machine.layout.words));
         self.taken.clone_from(&outcome.taken);
         for group in &self.groups {
             share(&self.compiled.machine, &mut self.taken, group);
@@ -227,7 +206,7 @@ impl Refinement<'_> {
                 Verdict::Violated(Box::new(checked))
             }
         };
-        let coverage = super::coverage(self.program, &self.compiled, &self.taken);
+        let coverage = coverage(self.program, &self.compiled, &self.taken);
         let statistics = Statistics { elapsed: self.session.since(self.began), ..self.used };
         Ok(Report {
             verdict,
@@ -263,14 +242,14 @@ fn attempt_sized<const N: usize>(
     options: &Options,
     session: &Session,
 ) -> (Outcome, Answer) {
-    let system = Symmetric::<N>::new(machine, groups);
+    let system = Symmetric::<Abstract, N>::new(machine, groups);
     // Only a shortest run tells in the end that counters were not to blame.
     let search = if options.engine == Engine::Multiset { Search::BreadthFirst } else { options.search };
-    let outcome = super::explicit::run_model(&system, &Options { search, ..options.clone() }, session);
+    let outcome = search::run(&system, search, options.jobs, session);
     let answer = match &outcome.found {
         Found::Nothing => Answer::Safe,
         Found::Stopped(limit) => Answer::Stopped(*limit),
-        Found::Goal(_, run) => judge::<N>(machine, &system, run, session).unwrap_or_else(|| {
+        Found::Goal(_, run) => assess::<N>(machine, &system, run, session).unwrap_or_else(|| {
             machine.broken("a run with over-approximated buffers cannot be followed");
             Answer::Stopped(Limit::Alarm)
         }),
@@ -279,13 +258,13 @@ fn attempt_sized<const N: usize>(
 }
 
 /// What a run that was found is worth.
-fn judge<const N: usize>(
+fn assess<const N: usize>(
     machine: &Machine,
-    system: &Symmetric<'_, N>,
+    system: &Symmetric<'_, Abstract, N>,
     run: &[StepCode],
     session: &Session,
 ) -> Option<Answer> {
-    let run = system.unfolded(run)?;
+    let run = system.unpermuted(run)?;
     match concretize::concretize::<N>(machine, &run, session) {
         Some((goal, steps)) => Some(Answer::Real(goal, steps)),
         None => exact::events::<N>(machine, &run).map(Answer::Alarm),

@@ -13,7 +13,7 @@ pub(super) fn unanswerable(program: &Program, options: &Options, goals: &[Goal])
         return refused(Diagnostic::error("no-buffers", what, Span::default()).help("use `--engine explicit`"));
     }
     let deadlock = goals.iter().find_map(|goal| deadlock_at(program, *goal));
-    deadlock.map_or(Ok(()), |span| refused(cannot_tell_stuck(options.engine, span)))
+    deadlock.map_or(Ok(()), |span| refused(cannot_decide_deadlocks(options.engine, span)))
 }
 
 fn refused(diagnostic: Diagnostic) -> Result<(), Failure> {
@@ -26,7 +26,7 @@ fn deadlock_at(program: &Program, goal: Goal) -> Option<Span> {
     matches!(property.kind, PropertyKind::ForbidDeadlock).then_some(property.span)
 }
 
-fn cannot_tell_stuck(engine: Engine, span: Span) -> Diagnostic {
+fn cannot_decide_deadlocks(engine: Engine, span: Span) -> Diagnostic {
     let what = format!("`{}` over-approximates, so it cannot decide deadlocks", engine.name());
     Diagnostic::error("deadlock-approximated", what, span)
         .label("this property is about deadlocks")

@@ -49,10 +49,10 @@ pub(super) fn all<const N: usize>(
             return Err(limit);
         }
     }
-    Ok(found.iter().map(|state| spelt_out(program, compiled, state)).collect())
+    Ok(found.iter().map(|state| abstract_state(program, compiled, state)).collect())
 }
 
-fn spelt_out<const N: usize>(program: &Program, compiled: &Compiled, state: &Packed<N>) -> AbstractState {
+fn abstract_state<const N: usize>(program: &Program, compiled: &Compiled, state: &Packed<N>) -> AbstractState {
     let layout = &compiled.machine.layout;
     let threads = (0..compiled.threads.len()).map(|position| thread(compiled, state, position)).collect();
     let mut memory = BTreeMap::new();
@@ -73,7 +73,8 @@ fn spelt_out<const N: usize>(program: &Program, compiled: &Compiled, state: &Pac
 fn thread<const N: usize>(compiled: &Compiled, state: &Packed<N>, position: usize) -> AbstractThread {
     let layout = &compiled.machine.layout;
     let location = LocId::new(state.raw(layout.threads[position].0) as usize);
-    let registers = compiled.told(position, location).map(|(register, field)| (register, state.get(field))).collect();
+    let registers =
+        compiled.live_fields(position, location).map(|(register, field)| (register, state.get(field))).collect();
     let number = compiled.machine.buffer(state, position);
     AbstractThread { location, registers, buffer: buffer(compiled.machine.abstraction.buffer(number)) }
 }

@@ -1,4 +1,4 @@
-//! Configurations of the load-buffer view of TSO, and their order.
+//! Configurations of the load-buffer semantics of TSO, and their order.
 //!
 //! A thread's load buffer holds messages, the oldest first: what a cell held at some time (a message from memory; for loads of several
 //! cells in one step, what several cells held at one time), or a store of the thread itself (its *own* message). Only the newest own message to each cell counts, and a message from memory
@@ -9,7 +9,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::unfold::{Cell, Val};
+use super::local_graph::{Cell, Val};
 
 /// Any state of a thread that does not hold the lock and has no own messages; any value of a cell.
 pub(super) const ANY: u16 = u16::MAX;

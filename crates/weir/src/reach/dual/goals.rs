@@ -1,34 +1,36 @@
-//! The least configurations that show a goal: who must be where, and what cells must hold. Everything else may be anything.
+//! The minimal basis of the goals: at which states threads must be, and what cells must hold. Everything else is
+//! unconstrained.
 
 use weir_ir::{BinaryOp, Expr, LocId, Program, PropertyKind, StateAtom, StateExpr, ThreadId, UnaryOp, Value};
 use weir_witness::Goal;
 
-use super::unfold::{Local, Unfolded};
+use super::local_graph::{Local, LocalGraphs};
 use crate::{Bound, Limit, Session};
 
-/// What is looked for, as a condition on places, registers and cells.
+/// A goal, as a condition on locations, registers and cells.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct Target {
     pub(super) goal: Goal,
     condition: StateExpr,
 }
 
-impl Wanted {
-    /// If it speaks of a single thread and of nothing else: its position, and for each state of its graph whether that is what is wanted.
-    pub(super) fn of_one_thread(&self, unfolded: &Unfolded) -> Option<(usize, Vec<bool>)> {
+impl Target {
+    /// If the condition is about a single thread and nothing else: the thread's position, and for each state of its graph
+    /// whether the condition holds there.
+    pub(super) fn of_one_thread(&self, local_graphs: &LocalGraphs) -> Option<(usize, Vec<bool>)> {
         let mut spoken_of = Vec::new();
         self.condition.for_each_leaf(&mut |atom| spoken_of.push(thread_of(atom)));
         spoken_of.dedup();
         let [Some(thread)] = spoken_of[..] else { return None };
-        let position = position(unfolded, thread)?;
-        let states = &unfolded.graphs[unfolded.group_of[position]].states;
+        let position = position(local_graphs, thread)?;
+        let states = &local_graphs.of(position).states;
         let is_met = |local: &Local| self.condition.eval(&mut |atom| value_in(atom, local)) != 0;
         Some((position, states.iter().map(is_met).collect()))
     }
 }
 
-/// The conditions of goals. None for one that is no matter of single states.
-pub(super) fn wanted(program: &Program, unfolded: &Unfolded, goals: &[Goal]) -> Option<Vec<Wanted>> {
+/// The conditions of goals. None if one of them cannot be decided in single states.
+pub(super) fn targets(program: &Program, local_graphs: &LocalGraphs, goals: &[Goal]) -> Option<Vec<Target>> {
     goals
         .iter()
         .map(|&goal| {
@@ -37,25 +39,25 @@ pub(super) fn wanted(program: &Program, unfolded: &Unfolded, goals: &[Goal]) -> 
                 Goal::Property(property) => match &program.properties[property.index()].kind {
                     PropertyKind::Forbid(condition) => condition.clone(),
                     PropertyKind::ForbidDeadlock => return None,
-                    PropertyKind::Exists(condition) => at_end(program, unfolded, condition.clone()),
+                    PropertyKind::Exists(condition) => at_end(program, local_graphs, condition.clone()),
                     PropertyKind::Always(condition) => {
-                        at_end(program, unfolded, StateExpr::unary(UnaryOp::Not, condition.clone()))
+                        at_end(program, local_graphs, StateExpr::unary(UnaryOp::Not, condition.clone()))
                     }
                 },
                 Goal::NotRobust => return None,
             };
-            Some(Wanted { goal, condition: simplified(program, unfolded, &condition) })
+            Some(Target { goal, condition: simplified(program, local_graphs, &condition) })
         })
         .collect()
 }
 
-/// Puts in what no run changes.
-fn simplified(program: &Program, unfolded: &Unfolded, condition: &StateExpr) -> StateExpr {
+/// Substitutes what no run changes.
+fn simplified(program: &Program, local_graphs: &LocalGraphs, condition: &StateExpr) -> StateExpr {
     condition.map(&mut |atom| match atom {
-        StateAtom::Cell(address) if unfolded.cells.number(*address).is_none() => {
+        StateAtom::Cell(address) if local_graphs.cells.number(*address).is_none() => {
             Expr::Const(program.initial_value(*address))
         }
-        _ if thread_of(atom).is_some_and(|thread| position(unfolded, thread).is_none()) => Expr::Const(0),
+        _ if thread_of(atom).is_some_and(|thread| position(local_graphs, thread).is_none()) => Expr::Const(0),
         _ => Expr::Leaf(atom.clone()),
     })
 }
@@ -65,28 +67,28 @@ fn at(thread: ThreadId, locations: Vec<LocId>) -> StateExpr {
 }
 
 /// The condition, once all threads are done.
-fn at_end(program: &Program, unfolded: &Unfolded, condition: StateExpr) -> StateExpr {
+fn at_end(program: &Program, local_graphs: &LocalGraphs, condition: StateExpr) -> StateExpr {
     let done = |&thread: &ThreadId| {
         let body = program.body(thread);
         at(thread, body.location_ids().filter(|&location| body.is_done(location)).collect())
     };
-    unfolded.threads.iter().map(done).rfold(condition, |rest, done| StateExpr::binary(BinaryOp::And, done, rest))
+    local_graphs.threads.iter().map(done).rfold(condition, |rest, done| StateExpr::binary(BinaryOp::And, done, rest))
 }
 
-/// What goals see of each state of each graph: states with the same number look the same.
-pub(super) fn observations(unfolded: &Unfolded, wanted: &[Wanted]) -> Vec<Vec<u32>> {
-    let mut atoms: Vec<Vec<StateAtom>> = vec![Vec::new(); unfolded.graphs.len()];
-    for goal in wanted {
-        goal.condition.for_each_leaf(&mut |atom| {
-            if let Some(position) = thread_of(atom).and_then(|thread| position(unfolded, thread)) {
-                let known = &mut atoms[unfolded.group_of[position]];
+/// What goals observe of each state of each graph, as a number: equal numbers, equal observations.
+pub(super) fn observations(local_graphs: &LocalGraphs, targets: &[Target]) -> Vec<Vec<u32>> {
+    let mut atoms: Vec<Vec<StateAtom>> = vec![Vec::new(); local_graphs.graphs.len()];
+    for target in targets {
+        target.condition.for_each_leaf(&mut |atom| {
+            if let Some(position) = thread_of(atom).and_then(|thread| position(local_graphs, thread)) {
+                let known = &mut atoms[local_graphs.group_of[position]];
                 if !known.contains(atom) {
                     known.push(atom.clone());
                 }
             }
         });
     }
-    let number = |(graph, atoms): (&super::unfold::Graph, &Vec<StateAtom>)| {
+    let number = |(graph, atoms): (&super::local_graph::Graph, &Vec<StateAtom>)| {
         let mut numbers = rustc_hash::FxHashMap::default();
         let look = |local: &Local| -> Vec<Value> { atoms.iter().map(|atom| value_in(atom, local)).collect() };
         let mut number = |local| {
@@ -95,7 +97,7 @@ pub(super) fn observations(unfolded: &Unfolded, wanted: &[Wanted]) -> Vec<Vec<u3
         };
         graph.states.iter().map(&mut number).collect()
     };
-    unfolded.graphs.iter().zip(&atoms).map(number).collect()
+    local_graphs.graphs.iter().zip(&atoms).map(number).collect()
 }
 
 fn thread_of(atom: &StateAtom) -> Option<ThreadId> {
@@ -105,8 +107,8 @@ fn thread_of(atom: &StateAtom) -> Option<ThreadId> {
     }
 }
 
-fn position(unfolded: &Unfolded, thread: ThreadId) -> Option<usize> {
-    unfolded.threads.iter().position(|&present| present == thread)
+fn position(local_graphs: &LocalGraphs, thread: ThreadId) -> Option<usize> {
+    local_graphs.threads.iter().position(|&present| present == thread)
 }
 
 /// What an atom about some thread of this body would be in this state.
@@ -118,10 +120,10 @@ fn value_in(atom: &StateAtom, local: &Local) -> Value {
     }
 }
 
-/// A part of a configuration that a goal asks for: states of threads by number in their automata, and values of cells by number.
+/// A part of a configuration that a goal goal_covers for: states of threads by number in their automata, and values of cells by number.
 /// `None` is anything.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Ask {
+pub(super) struct GoalCover {
     pub(super) locals: Vec<Option<u16>>,
     pub(super) memory: Vec<Option<u16>>,
 }
@@ -133,34 +135,38 @@ enum Variable<'a> {
     Cell(usize),
 }
 
-/// After so many steps the limits are looked at.
+/// Number of steps between two checks of the limits.
 const A_CHECK: usize = 2_048;
 
-/// All least parts of configurations that meet a goal's condition. None if there are too many.
+/// The partial configurations that together cover a goal. None if there are too many.
 ///
 /// # Errors
 /// If a limit is reached first.
-pub(super) fn asks(
-    unfolded: &Unfolded,
-    wanted: &Wanted,
+pub(super) fn goal_covers(
+    local_graphs: &LocalGraphs,
+    target: &Target,
     members: &[&[u32]],
     session: &Session,
-) -> Result<Option<Vec<Ask>>, Limit> {
+) -> Result<Option<Vec<GoalCover>>, Limit> {
     let mut variables: Vec<Variable<'_>> = Vec::new();
     let (mut threads, mut cells) = (Vec::new(), Vec::new());
-    wanted.condition.for_each_leaf(&mut |atom| match atom {
-        StateAtom::Cell(address) => cells.extend(unfolded.cells.number(*address).map(usize::from)),
-        _ => threads.extend(thread_of(atom).and_then(|thread| position(unfolded, thread))),
+    target.condition.for_each_leaf(&mut |atom| match atom {
+        StateAtom::Cell(address) => cells.extend(local_graphs.cells.number(*address).map(usize::from)),
+        _ => threads.extend(thread_of(atom).and_then(|thread| position(local_graphs, thread))),
     });
     for list in [&mut threads, &mut cells] {
         list.sort_unstable();
         list.dedup();
     }
-    variables.extend(threads.into_iter().map(|thread| Variable::Thread(thread, members[unfolded.group_of[thread]])));
+    variables
+        .extend(threads.into_iter().map(|thread| Variable::Thread(thread, members[local_graphs.group_of[thread]])));
     variables.extend(cells.into_iter().map(Variable::Cell));
-    let empty = Ask { locals: vec![None; unfolded.threads.len()], memory: vec![None; unfolded.cells.addresses.len()] };
-    let condition = &wanted.condition;
-    let mut listing = Listing { unfolded, condition, variables, found: Vec::new(), steps: 0, session, limit: None };
+    let empty = GoalCover {
+        locals: vec![None; local_graphs.threads.len()],
+        memory: vec![None; local_graphs.cells.addresses.len()],
+    };
+    let condition = &target.condition;
+    let mut listing = Listing { local_graphs, condition, variables, found: Vec::new(), steps: 0, session, limit: None };
     let is_complete = listing.extend(empty, 0, members);
     match listing.limit {
         Some(limit) => Err(limit),
@@ -169,10 +175,10 @@ pub(super) fn asks(
 }
 
 struct Listing<'a> {
-    unfolded: &'a Unfolded,
+    local_graphs: &'a LocalGraphs,
     condition: &'a StateExpr,
     variables: Vec<Variable<'a>>,
-    found: Vec<Ask>,
+    found: Vec<GoalCover>,
     steps: usize,
     session: &'a Session,
     limit: Option<Limit>,
@@ -180,7 +186,7 @@ struct Listing<'a> {
 
 impl Listing<'_> {
     /// Fixes one variable after the other until the condition is decided; false if that is too much work.
-    fn extend(&mut self, ask: Ask, next: usize, members: &[&[u32]]) -> bool {
+    fn extend(&mut self, cover: GoalCover, next: usize, members: &[&[u32]]) -> bool {
         self.steps += 1;
         if self.steps.is_multiple_of(A_CHECK) {
             self.limit = self.session.exceeded();
@@ -189,10 +195,10 @@ impl Listing<'_> {
         if self.limit.is_some() || self.steps > most.saturating_mul(50) || self.found.len() > most {
             return false;
         }
-        match partial(self.condition, &mut |atom| self.value(atom, &ask, members)) {
+        match partial(self.condition, &mut |atom| self.value(atom, &cover, members)) {
             Some(0) => return true,
             Some(_) => {
-                self.found.push(ask);
+                self.found.push(cover);
                 return true;
             }
             None => {}
@@ -201,28 +207,28 @@ impl Listing<'_> {
             // Everything it speaks of is fixed, so this cannot be.
             None => true,
             Some(&Variable::Thread(position, members_of)) => (0..members_of.len()).all(|class| {
-                let mut longer = ask.clone();
+                let mut longer = cover.clone();
                 longer.locals[position] = Some(class as u16);
                 self.extend(longer, next + 1, members)
             }),
-            Some(&Variable::Cell(cell)) => (0..self.unfolded.cells.values[cell].len()).all(|value| {
-                let mut longer = ask.clone();
+            Some(&Variable::Cell(cell)) => (0..self.local_graphs.cells.values[cell].len()).all(|value| {
+                let mut longer = cover.clone();
                 longer.memory[cell] = Some(value as u16);
                 self.extend(longer, next + 1, members)
             }),
         }
     }
 
-    fn value(&self, atom: &StateAtom, ask: &Ask, members: &[&[u32]]) -> Option<Value> {
+    fn value(&self, atom: &StateAtom, cover: &GoalCover, members: &[&[u32]]) -> Option<Value> {
         if let StateAtom::Cell(address) = atom {
-            let cell = self.unfolded.cells.number(*address)?;
-            let value = ask.memory[usize::from(cell)]?;
-            return Some(self.unfolded.cells.values[usize::from(cell)][usize::from(value)]);
+            let cell = self.local_graphs.cells.number(*address)?;
+            let value = cover.memory[usize::from(cell)]?;
+            return Some(self.local_graphs.cells.values[usize::from(cell)][usize::from(value)]);
         }
-        let position = thread_of(atom).and_then(|thread| position(self.unfolded, thread))?;
-        let group = self.unfolded.group_of[position];
-        let member = members[group][usize::from(ask.locals[position]?)];
-        Some(value_in(atom, &self.unfolded.graphs[group].states[member as usize]))
+        let position = thread_of(atom).and_then(|thread| position(self.local_graphs, thread))?;
+        let group = self.local_graphs.group_of[position];
+        let member = members[group][usize::from(cover.locals[position]?)];
+        Some(value_in(atom, &self.local_graphs.graphs[group].states[member as usize]))
     }
 }
 

@@ -1,45 +1,48 @@
 //! The exact engine: decides reachability under TSO with unbounded buffers, for programs with finitely many values.
 //!
-//! TSO seen from the other side: instead of stores that wait on their way to memory, each thread has a buffer of what it may still read. A
-//! store writes memory at once; a thread may lag behind. The same states with empty buffers can be reached
-//! ("A Load-Buffer Semantics for Total Store Ordering", Abdulla, Atig, Bouajjani and Ngo, 2018). Here configurations can be ordered so
-//! that larger ones can do all that smaller ones can, without infinite sequences in which none is above an earlier one; so
-//! going backwards from the goals, always keeping the least configurations only, comes to an end.
+//! It uses the load-buffer semantics of TSO: instead of stores on their way to memory, each thread has a buffer of values it
+//! may still read. A store writes memory at once; a thread may lag behind. The same drained states are reachable ("A
+//! Load-Buffer Semantics for Total Store Ordering", Abdulla, Atig, Bouajjani and Ngo, 2018). With this semantics, TSO is a
+//! well-structured transition system: configurations have a well-quasi-order, and larger ones can do whatever smaller ones
+//! can. So [backward coverability](crate::wsts) decides reachability: it computes the minimal basis of all configurations
+//! from which a goal can be reached, and saturation is guaranteed.
 //!
-//! Direction of error: none. `Holds` means that no goal's configurations can be reached from the initial one; a violation is
-//! replayed. Deadlocks are not states that grow with buffers, and are refused.
+//! Direction of error: none. `Holds` means that the initial configuration is not in the upward closure of that basis; a
+//! violation is replayed. The deadlocked configurations are not upward-closed, so deadlocks are refused.
 
-mod automaton;
 mod backwards;
+mod bisimulation;
 mod config;
+mod counterexample;
 mod goals;
+mod local_graph;
 mod predecessors;
 mod proof;
-mod search;
-mod unfold;
-mod witness;
+mod well_structured;
 
 use std::time::Duration;
 
 use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind};
 use weir_witness::{BackwardProof, Checked, Goal};
 
-use super::{Coverage, Options, Report, Statistics, refuse};
+use super::{Coverage, Options, Report, Statistics};
+use crate::semantics::refuse;
+use crate::wsts::{Id, Outcome};
 use crate::{Failure, Limit, Session, Verdict};
-use automaton::{Automaton, minimise};
 pub(crate) use backwards::{Backwards, Drained, Region};
+use bisimulation::{Automaton, bisimulation_quotient};
 use config::{ANY, Config, FREE, Shape};
-use goals::{Ask, Wanted, asks};
+use goals::{GoalCover, Target, goal_covers};
+use local_graph::{GraphError, LocalGraphs, Symmetry, build};
 use predecessors::System;
-use search::{Outcome, Search};
-use unfold::{Trouble, Twins, Unfolded, unfold};
+use well_structured::Search;
 
 /// Decides whether a goal can be reached.
 pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     Ok(decide(program, options, session, false)?.0)
 }
 
-/// What proves that no goal can be reached. The inner result tells what stands in the way: a limit, or that one can.
+/// The proof that no goal can be reached. The inner error is the limit that was reached, or `None` if a goal can be reached.
 pub(super) fn certify(
     program: &Program,
     options: &Options,
@@ -53,49 +56,49 @@ fn decide(
     program: &Program,
     options: &Options,
     session: &Session,
-    wants_proof: bool,
+    with_proof: bool,
 ) -> Result<(Report, Option<BackwardProof>), Failure> {
     let began = session.elapsed();
     refuse::unsupported(program)?;
     let goals = super::goals(program, options);
-    let unfolded = match unfold(program, Twins::Interchangeable, session) {
-        Ok(unfolded) => unfolded,
-        Err(Trouble::Limit(limit)) => return Ok((stopped(limit, session.since(began)), None)),
-        Err(Trouble::Cell(address)) => return Err(too_many_values(program, address)),
-        Err(Trouble::Thread(thread)) => return Err(too_many_states(program, thread)),
+    let local_graphs = match build(program, Symmetry::Reduce, session) {
+        Ok(local_graphs) => local_graphs,
+        Err(GraphError::Limit(limit)) => return Ok((stopped(limit, session.since(began)), None)),
+        Err(GraphError::Cell(address)) => return Err(too_many_values(program, address)),
+        Err(GraphError::Thread(thread)) => return Err(too_many_states(program, thread)),
     };
-    let Some(wanted) = goals::wanted(program, &unfolded, &goals) else { return Err(deadlock(program, &goals)) };
-    let system = match system(&unfolded, &wanted, session) {
+    let Some(targets) = goals::targets(program, &local_graphs, &goals) else { return Err(deadlock(program, &goals)) };
+    let system = match system(&local_graphs, &targets, session) {
         Ok(system) => system.ok_or_else(|| too_large(program))?,
         Err(limit) => return Ok((stopped(limit, session.since(began)), None)),
     };
-    let initial = initial(&system, &unfolded);
-    let mut search = Search::new(&system, Some(&initial));
-    let targets = match targets(&system, &unfolded, &wanted, session) {
-        Ok(targets) => targets.ok_or_else(|| too_many_ways(program, &goals))?,
+    let initial = initial(&system, &local_graphs);
+    let mut search = Search::new(&system, Some(&initial.0));
+    let basis = match goal_basis(&system, &local_graphs, &targets, session) {
+        Ok(basis) => basis.ok_or_else(|| too_many_ways(program, &goals))?,
         Err(limit) => return Ok((stopped(limit, session.since(began)), None)),
     };
-    for (_, config) in &targets {
-        search.add(config.clone(), None);
+    for (_, config) in &basis {
+        search.add(config.0.clone(), None);
     }
     let outcome = search.run(session, session.states_left());
-    session.spend(search.found.len() as u64);
-    let is_proved = matches!(outcome, Outcome::Closed);
+    session.spend(search.basis.len() as u64);
+    let is_proved = matches!(outcome, Outcome::Saturated);
     let verdict = match outcome {
-        Outcome::Closed => Verdict::Holds,
+        Outcome::Saturated => Verdict::Holds,
         Outcome::Stopped(limit) => Verdict::Unknown(limit),
-        Outcome::Reached(id) => Verdict::Violated(Box::new(evidence(program, &search, &unfolded, &targets, id)?)),
+        Outcome::Covered(id) => Verdict::Violated(Box::new(evidence(program, &search, &local_graphs, &basis, id)?)),
     };
     let statistics = Statistics {
-        states: search.found.len() as u64,
+        states: search.basis.len() as u64,
         transitions: search.steps,
-        stored_bytes: search.found.bytes(),
+        stored_bytes: search.basis.bytes(),
         elapsed: session.since(began),
         ..Statistics::default()
     };
-    let proof = (is_proved && wants_proof).then(|| proof::proof(&search, &unfolded, &goals));
+    let proof = (is_proved && with_proof).then(|| proof::proof(&search, &local_graphs, &goals));
     let report =
-        Report { verdict, statistics, coverage: coverage(program, &unfolded), buffering: None, rounds: Vec::new() };
+        Report { verdict, statistics, coverage: coverage(program, &local_graphs), buffering: None, rounds: Vec::new() };
     Ok((report, proof))
 }
 
@@ -104,57 +107,58 @@ fn stopped(limit: Limit, elapsed: Duration) -> Report {
     Report { statistics, ..Report::unknown(limit) }
 }
 
-/// The load-buffer view of the program. None if something has no number.
-fn system(unfolded: &Unfolded, wanted: &[Wanted], session: &Session) -> Result<Option<System>, Limit> {
+/// The program in the load-buffer semantics. None if it is too large.
+fn system(local_graphs: &LocalGraphs, targets: &[Target], session: &Session) -> Result<Option<System>, Limit> {
     const MOST_THREADS: usize = 60;
-    if unfolded.threads.len() > MOST_THREADS {
+    if local_graphs.threads.len() > MOST_THREADS {
         return Ok(None);
     }
-    let observations = goals::observations(unfolded, wanted);
+    let observations = goals::observations(local_graphs, targets);
     let mut automata: Vec<Automaton> = Vec::new();
-    for (graph, seen) in unfolded.graphs.iter().zip(&observations) {
-        match minimise(graph, seen, session)? {
+    for (graph, seen) in local_graphs.graphs.iter().zip(&observations) {
+        match bisimulation_quotient(graph, seen, session)? {
             Some(automaton) => automata.push(automaton),
             None => return Ok(None),
         }
     }
-    let members = |group| (0..unfolded.threads.len()).filter(|&thread| unfolded.group_of[thread] == group).collect();
-    let groups = (0..unfolded.graphs.len()).map(members).collect();
-    let values: Vec<usize> = unfolded.cells.values.iter().map(Vec::len).collect();
-    let snapshots = unfolded.cells.snapshots.clone();
+    let members =
+        |group| (0..local_graphs.threads.len()).filter(|&thread| local_graphs.group_of[thread] == group).collect();
+    let groups = (0..local_graphs.graphs.len()).map(members).collect();
+    let values: Vec<usize> = local_graphs.cells.values.iter().map(Vec::len).collect();
+    let snapshots = local_graphs.cells.snapshots.clone();
     let shape = Shape::new(groups, &values, &snapshots);
-    Ok(shape.map(|shape| System::new(shape, automata, unfolded.group_of.clone(), snapshots)))
+    Ok(shape.map(|shape| System::new(shape, automata, local_graphs.group_of.clone(), snapshots)))
 }
 
-fn initial(system: &System, unfolded: &Unfolded) -> Config {
-    let locals: Vec<u16> = (0..unfolded.threads.len()).map(|thread| system.automaton(thread).initial).collect();
+fn initial(system: &System, local_graphs: &LocalGraphs) -> Config {
+    let locals: Vec<u16> = (0..local_graphs.threads.len()).map(|thread| system.automaton(thread).initial).collect();
     let mut config = Config::new(&system.shape, FREE, &locals, &vec![0; system.shape.cells]);
     config.sort(&system.shape);
     config
 }
 
-/// The least configurations that show a goal. None if they are too many.
-fn targets(
+/// The minimal basis of the configurations that satisfy a goal. None if it is too large.
+fn goal_basis(
     system: &System,
-    unfolded: &Unfolded,
-    wanted: &[Wanted],
+    local_graphs: &LocalGraphs,
+    targets: &[Target],
     session: &Session,
 ) -> Result<Option<Vec<(Goal, Config)>>, Limit> {
     let members: Vec<&[u32]> = system.automata.iter().map(|automaton| automaton.member.as_slice()).collect();
-    let mut targets = Vec::new();
-    for goal in wanted {
-        let Some(asks) = asks(unfolded, goal, &members, session)? else { return Ok(None) };
-        for ask in asks {
-            with_lock(system, &ask, &mut |config| targets.push((goal.goal, config)));
+    let mut basis = Vec::new();
+    for target in targets {
+        let Some(covers) = goal_covers(local_graphs, target, &members, session)? else { return Ok(None) };
+        for cover in covers {
+            with_lock(system, &cover, &mut |config| basis.push((target.goal, config)));
         }
     }
-    Ok(Some(targets))
+    Ok(Some(basis))
 }
 
-/// All ways in which the lock can be held: by nobody, or by one thread in a state in which it holds it.
-fn with_lock(system: &System, ask: &Ask, emit: &mut impl FnMut(Config)) {
-    let memory: Vec<u16> = ask.memory.iter().map(|value| value.unwrap_or(ANY)).collect();
-    let locals: Vec<u16> = ask.locals.iter().map(|local| local.unwrap_or(ANY)).collect();
+/// Completes a cover by the holder of the lock: no thread, or one thread in a state in which it holds it.
+fn with_lock(system: &System, cover: &GoalCover, emit: &mut impl FnMut(Config)) {
+    let memory: Vec<u16> = cover.memory.iter().map(|value| value.unwrap_or(ANY)).collect();
+    let locals: Vec<u16> = cover.locals.iter().map(|local| local.unwrap_or(ANY)).collect();
     let holds = |thread: usize, local: u16| system.automaton(thread).holds[usize::from(local)];
     let holders: Vec<usize> =
         (0..locals.len()).filter(|&thread| locals[thread] != ANY && holds(thread, locals[thread])).collect();
@@ -180,40 +184,39 @@ fn with_lock(system: &System, ask: &Ask, emit: &mut impl FnMut(Config)) {
 fn evidence(
     program: &Program,
     search: &Search<'_>,
-    unfolded: &Unfolded,
-    targets: &[(Goal, Config)],
-    id: search::Id,
+    local_graphs: &LocalGraphs,
+    basis: &[(Goal, Config)],
+    id: Id,
 ) -> Result<Checked, Failure> {
     let lost = |what: &str| Failure::Bug(format!("no run can be constructed for a reachable goal: {what}"));
-    let tale = witness::retell(search, id).ok_or_else(|| lost("a step cannot be taken forwards"))?;
-    let shape = &search.system.shape;
+    let counterexample =
+        counterexample::reconstruct(search, id).ok_or_else(|| lost("a step cannot be taken forwards"))?;
     let normal = |config: &Config| {
         let mut normal = config.clone();
-        normal.strip(shape, |_, _| ());
-        let order = normal.sort(shape);
+        let order = search.system.normalized(&mut normal, |_, _| ());
         (normal, order)
     };
-    let found = targets.iter().find_map(|(goal, config)| {
+    let found = basis.iter().find_map(|(goal, config)| {
         let (normal, order) = normal(config);
-        (normal == tale.root).then_some((*goal, order))
+        (normal == counterexample.root).then_some((*goal, order))
     });
     let (goal, order) = found.ok_or_else(|| lost("no goal"))?;
-    // Position `to` of the root is thread `from` of the goal, and is played by this actor.
-    let mut role = vec![0; tale.actors.len()];
-    for (to, &actor) in tale.actors.iter().enumerate() {
-        role[actor] = order.as_ref().map_or(to, |order| order[to]);
+    // Position `to` of the root is position `order[to]` of the goal, and thread `thread` of the reconstructed run.
+    let mut threads = vec![0; counterexample.thread_at.len()];
+    for (to, &thread) in counterexample.thread_at.iter().enumerate() {
+        threads[thread] = order.as_ref().map_or(to, |order| order[to]);
     }
-    let steps = tale.run(search, unfolded, &role).ok_or_else(|| lost("a thread cannot follow"))?;
-    Checked::new(program, witness::tso(steps), goal)
+    let steps = counterexample.run(search, local_graphs, &threads).ok_or_else(|| lost("a thread cannot follow"))?;
+    Checked::new(program, counterexample::tso(steps), goal)
         .map_err(|error| Failure::Bug(format!("a run that was found cannot be replayed: {error}")))
 }
 
 /// What no thread can do, whatever the others do.
-fn coverage(program: &Program, unfolded: &Unfolded) -> Coverage {
+fn coverage(program: &Program, local_graphs: &LocalGraphs) -> Coverage {
     let mut unexecuted = Vec::new();
     let mut immobile = Vec::new();
-    for (position, &thread) in unfolded.threads.iter().enumerate() {
-        let graph = &unfolded.graphs[unfolded.group_of[position]];
+    for (position, &thread) in local_graphs.threads.iter().enumerate() {
+        let graph = local_graphs.of(position);
         let count = program.body(thread).edges().len();
         let mut taken = vec![false; count];
         graph.moves.iter().flatten().for_each(|step| taken[step.edge.index()] = true);

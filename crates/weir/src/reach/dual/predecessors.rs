@@ -1,4 +1,4 @@
-//! The least configurations from which a given one can be reached in one step of the load-buffer view.
+//! The minimal configurations from which a given one can be covered in one step of the load-buffer semantics.
 //!
 //! Forwards, a store writes memory at once and appends an own message; memory may at any time append what a cell holds to the buffer
 //! of a thread (while nobody else holds the lock); the oldest message may be dropped; a load takes the newest own message to its cell,
@@ -12,9 +12,9 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::automaton::Automaton;
+use super::bisimulation::Automaton;
 use super::config::{ANY, Config, FREE, Message, Shape, View, is_own};
-use super::unfold::{Cell, Label, Val};
+use super::local_graph::{Cell, Label, Val};
 
 /// A step forwards, from the configuration that was found to the one that it was found from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Move {
     pub(super) left: usize,
 }
 
-/// A program in the load-buffer view.
+/// A program in the load-buffer semantics.
 #[derive(Debug)]
 pub(super) struct System {
     pub(super) shape: Shape,
@@ -75,7 +75,7 @@ impl System {
         &self.automata[self.group_of[thread]]
     }
 
-    /// Calls `emit` for each least predecessor.
+    /// Calls `emit` for each minimal predecessor.
     pub(super) fn predecessors(&self, view: View<'_>, emit: &mut impl FnMut(Op, Config)) {
         for thread in 0..self.shape.threads {
             if self.is_repeated(view, thread) {
@@ -222,10 +222,10 @@ impl System {
         }
         let from_memory: Vec<(Cell, Val)> = found.iter().copied().filter(|&(cell, _)| own(cell).is_none()).collect();
         let mut before = after.clone();
-        if let Some(wanted) = shape.about(&from_memory)
-            && buffer.first() != Some(&wanted)
+        if let Some(expected) = shape.about(&from_memory)
+            && buffer.first() != Some(&expected)
         {
-            before.insert(shape, thread, 0, wanted);
+            before.insert(shape, thread, 0, expected);
         }
         self.emit(view, step, before, emit);
         if from_memory.is_empty() {

@@ -1,16 +1,16 @@
-//! What the search found, in terms of the program: a proof that `weir-witness` can check.
+//! The minimal basis in terms of the program: a proof that `weir-witness` can check.
 
 use weir_ir::{Address, RegId, Value};
 use weir_witness::{BackwardProof, Configuration, Goal, LocalState, Message, ThreadView};
 
 use super::config::{ANY, View, is_own};
-use super::search::Search;
-use super::unfold::{Cell, Graph, Unfolded, Val};
+use super::local_graph::{Cell, Graph, LocalGraphs, Val};
+use super::well_structured::Search;
 
-/// The least configurations that lead to a goal.
-pub(super) fn proof(search: &Search<'_>, unfolded: &Unfolded, goals: &[Goal]) -> BackwardProof {
-    let classes = (0..unfolded.threads.len()).map(|thread| {
-        let graph = &unfolded.graphs[unfolded.group_of[thread]];
+/// The minimal basis of the configurations from which a goal can be reached.
+pub(super) fn proof(search: &Search<'_>, local_graphs: &LocalGraphs, goals: &[Goal]) -> BackwardProof {
+    let classes = (0..local_graphs.threads.len()).map(|thread| {
+        let graph = local_graphs.of(thread);
         let automaton = search.system.automaton(thread);
         let mut classes = vec![Vec::new(); automaton.holds.len()];
         for (state, &class) in automaton.class_of.iter().enumerate() {
@@ -19,19 +19,19 @@ pub(super) fn proof(search: &Search<'_>, unfolded: &Unfolded, goals: &[Goal]) ->
         classes
     });
     let shape = &search.system.shape;
-    let configurations = search.found.least().map(|row| configuration(search, unfolded, View::new(row, shape)));
+    let configurations = search.basis.minimal().map(|row| configuration(search, local_graphs, View::new(row, shape)));
     BackwardProof { goals: goals.to_vec(), classes: classes.collect(), configurations: configurations.collect() }
 }
 
 fn local(graph: &Graph, state: usize) -> LocalState {
     let local = &graph.states[state];
     let live = &graph.live[local.location.index()];
-    let told = live.iter().map(|register: RegId| (register, local.registers[register.index()]));
-    LocalState { location: local.location, registers: told.collect(), holds_lock: local.holds }
+    let registers = live.iter().map(|register: RegId| (register, local.registers[register.index()]));
+    LocalState { location: local.location, registers: registers.collect(), holds_lock: local.holds }
 }
 
-fn configuration(search: &Search<'_>, unfolded: &Unfolded, view: View<'_>) -> Configuration {
-    let (shape, cells) = (&search.system.shape, &unfolded.cells);
+fn configuration(search: &Search<'_>, local_graphs: &LocalGraphs, view: View<'_>) -> Configuration {
+    let (shape, cells) = (&search.system.shape, &local_graphs.cells);
     let message = |&message: &u16| {
         let part = |&(cell, value): &(Cell, Val)| {
             let (cell, value) = (usize::from(cell), usize::from(value));
@@ -47,7 +47,7 @@ fn configuration(search: &Search<'_>, unfolded: &Unfolded, view: View<'_>) -> Co
     };
     let fixed = view.memory().iter().enumerate().filter(|&(_, &value)| value != ANY);
     Configuration {
-        threads: (0..unfolded.threads.len()).map(thread).collect(),
+        threads: (0..local_graphs.threads.len()).map(thread).collect(),
         memory: fixed.map(|(cell, &value)| (cells.addresses[cell], cells.values[cell][usize::from(value)])).collect(),
     }
 }

@@ -6,7 +6,7 @@ use weir_ir::EdgeId;
 use super::oracle::{self, Witnesses};
 use super::{Answer, Lazy, Round};
 use crate::reach::Coverage;
-use crate::transform::delay::{DelayPath, Extended, delay_first, is_cyclic, unroll};
+use crate::translate::delay::{DelayPath, Extended, delay_first, is_cyclic, unroll};
 use crate::{Failure, Limit, Verdict};
 
 /// The most times that loops are gone round: far more than any budget allows.

@@ -8,7 +8,7 @@ use weir_ir::Program;
 use super::oracle::{self, Witnesses};
 use super::{Answer, Lazy, Round};
 use crate::robust::Covered;
-use crate::transform::delay::{DelayPath, delay};
+use crate::translate::delay::{DelayPath, delay};
 use crate::{Failure, Limit, Verdict};
 
 impl Lazy<'_> {

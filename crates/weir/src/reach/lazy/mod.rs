@@ -1,7 +1,7 @@
 //! The lazy engine ("Lazy TSO Reachability"): stores wait only where that can matter.
 //!
 //! It asks whether a goal is reachable under SC. If not, it asks whether the program is robust: then TSO reaches nothing else. If
-//! it is not, the run that shows it delays a store past a load along some path; the program is [extended](crate::transform::delay)
+//! it is not, the run that shows it delays a store past a load along some path; the program is [extended](crate::translate::delay)
 //! so that it can do that under SC, too, and the same questions are asked again.
 //!
 //! Direction of error: none. A run that reaches a goal is mapped back to a run of the original program under TSO, and replayed.
@@ -14,12 +14,13 @@ mod oracle;
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Diagnostic, Instruction, Program, PropertyKind, ThreadId};
-use weir_witness::{Action, Checked, Goal, Model, Run, Step};
+use weir_ir::{Diagnostic, Program, PropertyKind, ThreadId};
+use weir_witness::{Checked, Goal, Model};
 
-use super::{Coverage, Engine, Options, Report, Search, Statistics, explicit, goals, refuse};
-use crate::semantics::compile::present;
-use crate::transform::delay::{DelayPath, Extended};
+use super::{Coverage, Engine, Options, Report, Search, Statistics, explicit, goals};
+use crate::semantics::refuse;
+use crate::translate::Translation;
+use crate::translate::delay::{DelayPath, Extended};
 use crate::{Bound, Failure, Limit, Session, Verdict};
 
 /// How the program is extended.
@@ -97,10 +98,7 @@ impl Lazy<'_> {
     /// back can be one under SC and none under TSO, and the other way round.
     fn refuse_deadlocks(&self) -> Result<(), Failure> {
         let Some(span) = self.deadlock_goal() else { return Ok(()) };
-        let locks = |thread: ThreadId| {
-            self.program.body(thread).edges().iter().any(|edge| matches!(edge.instruction, Instruction::Lock))
-        };
-        if !present(self.program).any(locks) {
+        if !self.program.uses_lock() {
             return Ok(());
         }
         let what = "`lazy` cannot decide deadlocks in a program that uses the lock";
@@ -144,7 +142,7 @@ impl Lazy<'_> {
             Verdict::Holds => Verdict::Holds,
             Verdict::Unknown(limit) => Verdict::Unknown(limit),
             Verdict::Violated(found) => {
-                let checked = Checked::new(self.program, under_tso(extended, found.run()), found.goal());
+                let checked = Checked::new(self.program, extended.map_back(self.program, found.run()), found.goal());
                 Verdict::Violated(Box::new(checked.map_err(|error| {
                     Failure::Bug(format!("a run of an extended program has no counterpart in the original: {error}"))
                 })?))
@@ -163,23 +161,11 @@ impl Lazy<'_> {
 /// The code of the refusal of programs whose states are too large.
 const TOO_LARGE: &str = "state-too-large";
 
-/// The run under TSO that a run of the extended program under SC stands for.
-fn under_tso(extended: &Extended, run: &Run) -> Run {
-    let mut steps = Vec::new();
-    for step in &run.steps {
-        let Action::Execute { edge, choice } = step.action else { continue };
-        let (thread, origin) = (step.thread, extended.origins[step.thread.index()][edge.index()]);
-        steps.extend(origin.execute.map(|edge| Step { thread, action: Action::Execute { edge, choice } }));
-        steps.extend(origin.flush.then_some(Step { thread, action: Action::Flush }));
-    }
-    Run { model: Model::Tso, steps }
-}
-
 /// What was executed of the original program, given what was of the extended one.
 fn mapped_coverage(program: &Program, extended: &Extended, seen: &Coverage) -> Coverage {
     let unexecuted: BTreeSet<_> = seen.unexecuted.iter().copied().collect();
     let mut executed = BTreeSet::new();
-    for thread in present(program) {
+    for thread in program.running_threads() {
         for (index, origin) in extended.origins[thread.index()].iter().enumerate() {
             if !unexecuted.contains(&(thread, weir_ir::EdgeId::new(index))) {
                 executed.extend(origin.execute.map(|edge| (thread, edge)));
@@ -187,7 +173,7 @@ fn mapped_coverage(program: &Program, extended: &Extended, seen: &Coverage) -> C
         }
     }
     let edges = |thread: ThreadId| (0..program.body(thread).edges().len()).map(weir_ir::EdgeId::new);
-    let all = present(program).flat_map(|thread| edges(thread).map(move |edge| (thread, edge)));
+    let all = program.running_threads().flat_map(|thread| edges(thread).map(move |edge| (thread, edge)));
     let is_immobile =
         |thread: &ThreadId| edges(*thread).len() > 0 && !edges(*thread).any(|edge| executed.contains(&(*thread, edge)));
     let original = |&(thread, edge): &(ThreadId, weir_ir::EdgeId)| {
@@ -196,7 +182,7 @@ fn mapped_coverage(program: &Program, extended: &Extended, seen: &Coverage) -> C
     let out_of_range: BTreeSet<_> = seen.out_of_range.iter().filter_map(original).collect();
     Coverage {
         unexecuted: all.filter(|edge| !executed.contains(edge)).collect(),
-        immobile: present(program).filter(is_immobile).collect(),
+        immobile: program.running_threads().filter(is_immobile).collect(),
         out_of_range: out_of_range.into_iter().collect(),
         approximate: false,
     }

@@ -8,8 +8,8 @@ use weir_ir::{EdgeId, ThreadId};
 
 use super::super::{Options, Statistics};
 use super::TOO_LARGE;
-use crate::robust::{self, Answer, Attack, Attempt, Checker, Covered, Effect, Question};
-use crate::transform::delay::{DelayPath, Extended, Note};
+use crate::robust::{self, Answer, Attack, AttackRun, Checker, Covered, Effect, Question};
+use crate::translate::delay::{DelayPath, Extended, Note};
 use crate::{Failure, Limit, Session};
 
 /// What the oracle says.
@@ -31,12 +31,12 @@ pub(super) fn one(
         Err(limit) => return Ok((Witnesses::Stopped(limit), Statistics::default())),
     };
     let question = Question { attacks, ..Question::default() };
-    let (answer, statistics) = checker.ask(question, &asking(options), session)?;
+    let (answer, statistics) = checker.decide(question, &robust_options(options), session)?;
     let witnesses = match answer {
         Answer::Infeasible => Witnesses::Found(Vec::new()),
         Answer::Stopped(limit) => Witnesses::Stopped(limit),
-        Answer::Feasible(attempt) => {
-            Witnesses::Found(attempt.way().map(|(thread, edges)| DelayPath { thread, edges }).into_iter().collect())
+        Answer::Feasible(attack_run) => {
+            Witnesses::Found(attack_run.path().map(|(thread, edges)| DelayPath { thread, edges }).into_iter().collect())
         }
     };
     Ok((witnesses, statistics))
@@ -56,23 +56,23 @@ pub(super) fn uncovered(
         Err(limit) => return Ok((Witnesses::Stopped(limit), Statistics::default())),
     };
     let oracle = Oracle::new(extended, paths, &checker, attacks);
-    let (first, mut statistics) = checker.ask(oracle.question(|_| true), &asking(options), session)?;
+    let (first, mut statistics) = checker.decide(oracle.question(|_| true), &robust_options(options), session)?;
     let (attacker, first) = match first {
         Answer::Infeasible => return Ok((Witnesses::Found(Vec::new()), statistics)),
         Answer::Stopped(limit) => return Ok((Witnesses::Stopped(limit), statistics)),
-        Answer::Feasible(attempt) => match oracle.path(&attempt, session) {
+        Answer::Feasible(attack_run) => match oracle.path(&attack_run, session) {
             Some(path) => (path.thread, path),
             None => return Err(Failure::Bug("a violation of robustness has no delayed store".to_owned())),
         },
     };
     let mut found = vec![first];
     let others: Vec<ThreadId> = oracle.attackers().into_iter().filter(|&thread| thread != attacker).collect();
-    for answer in oracle.ask_each(&others, options, session) {
+    for answer in oracle.decide_each(&others, options, session) {
         let (answer, used) = answer?;
         statistics.add(&used);
         // A limit here ends nothing: one path is enough for the next round, which will run into the limit itself.
-        if let Answer::Feasible(attempt) = answer {
-            found.extend(oracle.path(&attempt, session));
+        if let Answer::Feasible(attack_run) = answer {
+            found.extend(oracle.path(&attack_run, session));
         }
     }
     Ok((Witnesses::Found(found), statistics))
@@ -90,7 +90,7 @@ fn too_large() -> (Witnesses, Statistics) {
     (Witnesses::Stopped(Limit::Extensions), Statistics::default())
 }
 
-fn asking(options: &Options) -> robust::Options {
+fn robust_options(options: &Options) -> robust::Options {
     robust::Options { jobs: options.jobs, ..robust::Options::default() }
 }
 
@@ -126,8 +126,8 @@ impl<'a> Oracle<'a> {
         self.everything.attacks.iter().map(|attack| attack.thread).collect()
     }
 
-    /// Asks about each thread, several at a time. The answers do not depend on how many.
-    fn ask_each(
+    /// Decides the question for each thread, several at a time. The answers do not depend on how many.
+    fn decide_each(
         &self,
         threads: &[ThreadId],
         options: &Options,
@@ -135,21 +135,21 @@ impl<'a> Oracle<'a> {
     ) -> Vec<Result<(Answer, Statistics), Failure>> {
         // Each gets its share, so that all together keep to the limit.
         let share = session.share_of_states(threads.len());
-        let ask = |&thread: &ThreadId, jobs: NonZeroUsize| {
+        let decide = |&thread: &ThreadId, jobs: NonZeroUsize| {
             let options = robust::Options { jobs, ..robust::Options::default() };
-            self.checker.ask(self.question(|asked| asked == thread), &options, &session.part(share))
+            self.checker.decide(self.question(|asked| asked == thread), &options, &session.part(share))
         };
         let jobs = options.jobs.get();
         let mut answers = Vec::new();
         for batch in threads.chunks(jobs) {
             let each = NonZeroUsize::new(jobs / batch.len()).unwrap_or(NonZeroUsize::MIN);
             if let [only] = batch {
-                answers.push(ask(only, each));
+                answers.push(decide(only, each));
                 continue;
             }
-            let ask = &ask;
+            let decide = &decide;
             answers.extend(std::thread::scope(|scope| {
-                let workers: Vec<_> = batch.iter().map(|thread| scope.spawn(move || ask(thread, each))).collect();
+                let workers: Vec<_> = batch.iter().map(|thread| scope.spawn(move || decide(thread, each))).collect();
                 let broken = || Err(Failure::Bug("a worker of the oracle ended early".to_owned()));
                 workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| broken())).collect::<Vec<_>>()
             }));
@@ -157,15 +157,15 @@ impl<'a> Oracle<'a> {
         answers
     }
 
-    /// The path that an attempt delays along, in the original program. It begins as early as the same run allows: a longer path
+    /// The path along which an attack delays, in the original program. It begins as early as the same run allows: a longer path
     /// covers all its parts, and loops are gone through as a whole.
-    fn path(&self, attempt: &Attempt, session: &Session) -> Option<DelayPath> {
-        let (thread, _) = attempt.way()?;
+    fn path(&self, attack_run: &AttackRun, session: &Session) -> Option<DelayPath> {
+        let (thread, _) = attack_run.path()?;
         let origins = &self.extended.origins[thread.index()];
         let is_own =
-            |edge: EdgeId| origins[edge.index()].execute.is_some_and(|_| is_plain(self.extended, thread, edge));
-        let attempt = attempt.begun_early(&self.extended.program, is_own, session);
-        let (_, way) = attempt.way()?;
+            |edge: EdgeId| origins[edge.index()].execute.is_some_and(|_| is_own_code(self.extended, thread, edge));
+        let attack_run = attack_run.with_earlier_begin(&self.extended.program, is_own, session);
+        let (_, way) = attack_run.path()?;
         let mut edges = Vec::new();
         for edge in way {
             let origin = origins[edge.index()];
@@ -179,7 +179,7 @@ impl<'a> Oracle<'a> {
 }
 
 /// Whether an edge is of the thread's own code.
-fn is_plain(extended: &Extended, thread: ThreadId, edge: EdgeId) -> bool {
+fn is_own_code(extended: &Extended, thread: ThreadId, edge: EdgeId) -> bool {
     extended.is_own(thread, extended.program.body(thread).edge(edge).from)
         && extended.origins[thread.index()][edge.index()].note == Note::Nothing
 }
@@ -188,7 +188,7 @@ fn is_plain(extended: &Extended, thread: ThreadId, edge: EdgeId) -> bool {
 fn covering(extended: &Extended, paths: &[DelayPath], thread: ThreadId) -> Covered {
     let own: Vec<usize> = (0..paths.len()).filter(|&path| paths[path].thread == thread).collect();
     let words: Vec<Vec<u32>> = own.iter().map(|&path| paths[path].edges.iter().map(|edge| edge.0).collect()).collect();
-    let effect = |origin: &crate::transform::delay::Origin| match (origin.execute, origin.note) {
+    let effect = |origin: &crate::translate::delay::Origin| match (origin.execute, origin.note) {
         (Some(edge), _) => Effect::Read(edge.0),
         (None, Note::Leaves { path, position }) => {
             Effect::Reset(own.iter().position(|&other| other == path).unwrap_or(0), position)

@@ -104,7 +104,7 @@ impl Buffer {
     }
 
     /// The content as a row of values: equal buffers, and only they, have equal rows.
-    pub(crate) fn spelling(&self) -> Vec<Value> {
+    pub(crate) fn canonical_form(&self) -> Vec<Value> {
         let mut row = vec![self.queue.len() as Value];
         row.extend(self.queue.iter().flat_map(|&(address, value)| [address, value]));
         for waiting in &self.waiting {

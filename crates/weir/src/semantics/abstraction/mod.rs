@@ -59,7 +59,11 @@ impl MemoryModel for Abstract {
         }
     }
 
-    fn spell_buffer(machine: &Machine, number: u64) -> Vec<Value> {
-        machine.abstraction.buffer(number).spelling()
+    fn canonical_buffer(machine: &Machine, number: u64) -> Vec<Value> {
+        machine.abstraction.buffer(number).canonical_form()
+    }
+
+    fn compare_buffers(machine: &Machine, left: u64, right: u64) -> std::cmp::Ordering {
+        machine.abstraction.buffer(left).cmp(machine.abstraction.buffer(right))
     }
 }

@@ -19,7 +19,7 @@ fn apart(words: usize, fields: &[Field]) {
 fn fields_do_not_overlap_or_cross_words() {
     let mut packer = Packer::default();
     for width in [3, 60, 64, 1, 33, 0, 31, 7] {
-        packer.ask(width);
+        packer.reserve(width);
     }
     let (words, fields) = packer.pack();
     apart(words, &fields);
@@ -32,8 +32,8 @@ fn fields_have_the_widths_that_were_asked_for() {
     for _ in 0..300 {
         let widths: Vec<u32> = (0..rng.below(40)).map(|_| rng.below(65) as u32).collect();
         let mut packer = Packer::default();
-        let asked: Vec<usize> = widths.iter().map(|&width| packer.ask(width)).collect();
-        assert!(asked.iter().copied().eq(0..widths.len()));
+        let numbers: Vec<usize> = widths.iter().map(|&width| packer.reserve(width)).collect();
+        assert!(numbers.iter().copied().eq(0..widths.len()));
         let (words, fields) = packer.pack();
         apart(words, &fields);
         for (field, width) in fields.iter().zip(&widths) {
@@ -91,7 +91,7 @@ fn layouts_of_random_programs_have_room_for_all() {
             .flat_map(|(thread, edge)| ranges.addresses_of(thread, weir_ir::EdgeId::new(edge)).iter().copied())
             .collect();
         let threads = program.threads.iter().map(|thread| (thread.body.locations.len(), vec![3, 64])).collect();
-        let wanted = Wanted {
+        let requirements = Requirements {
             threads,
             buffers: vec![true; program.threads.len()],
             lock: true,
@@ -99,7 +99,7 @@ fn layouts_of_random_programs_have_room_for_all() {
             addresses: touched.clone(),
         };
         for undeclared in [Undeclared::Fields, Undeclared::Interned] {
-            let layout = Layout::new(&program, &ranges, &wanted, undeclared);
+            let layout = Layout::new(&program, &ranges, &requirements, undeclared);
             let mut fields: Vec<Field> = Vec::new();
             for (location, slots) in &layout.threads {
                 fields.push(*location);

@@ -14,7 +14,7 @@ fn groups(properties: &str) -> Vec<Vec<usize>> {
     let program = parsed.unwrap_or_else(|errors| panic!("{text}: {errors:#?}")).program;
     let threads: Vec<ThreadId> = program.thread_ids().collect();
     let goals: Vec<Goal> = (0..program.properties.len()).map(|at| Goal::Property(PropertyId::new(at))).collect();
-    interchangeable(&program, &threads, &goals)
+    symmetric_threads(&program, &threads, &goals)
 }
 
 #[test]
@@ -52,8 +52,8 @@ fn assertions_are_goals_of_their_threads() {
     let program = parsed.expect("a program").program;
     let threads: Vec<ThreadId> = program.thread_ids().collect();
     let both = [Goal::Assertion(threads[0]), Goal::Assertion(threads[1])];
-    assert_eq!(interchangeable(&program, &threads, &both), [[0, 1]]);
-    assert!(interchangeable(&program, &threads, &both[..1]).is_empty());
+    assert_eq!(symmetric_threads(&program, &threads, &both), [[0, 1]]);
+    assert!(symmetric_threads(&program, &threads, &both[..1]).is_empty());
     // Positions count, not numbers of threads.
-    assert_eq!(interchangeable(&program, &[threads[1], threads[0]], &both), [[0, 1]]);
+    assert_eq!(symmetric_threads(&program, &[threads[1], threads[0]], &both), [[0, 1]]);
 }

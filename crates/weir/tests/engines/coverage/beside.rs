@@ -8,7 +8,7 @@ use weir::fences::{self, Aim, Fences, at_locations};
 use weir::outcomes::{End, outcomes};
 use weir::prob::{self, Almost, Certainty, Fraction, Question, Settings, Simulation, UpdatePolicy};
 use weir::robust::{self, Method, robust, triangular_races};
-use weir::transform::insert_fences;
+use weir::translate::insert_fences;
 use weir::{Failure, Limits, Session, Verdict};
 use weir_ir::{Expr, Program, Property, PropertyKind, Span, StateAtom, StateExpr, Value};
 use weir_testkit::chance::{Chain, Odds, Updates};
@@ -287,7 +287,7 @@ fn fenced(program: &Program, aim: Aim) -> Compared {
         return Ok(is_answer.then_some(()));
     };
     let chosen = sets[0].iter().map(|&site| (sites[site].thread, sites[site].location)).collect();
-    let mended = insert_fences(program, &chosen);
+    let mended = insert_fences(program, &chosen).program;
     if aim == Aim::Safe {
         let outcome = explore(&mended, Model::Tso, LIMITS.0).expect("the reference can");
         return judged(outcome.goals.is_empty(), || format!("{:?} are reached all the same", outcome.goals));

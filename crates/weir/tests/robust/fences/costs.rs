@@ -7,7 +7,7 @@ use weir_ir::{EdgeId, Expr, Instruction, LocId, Program, RegId, ThreadId};
 use weir_testkit::Rng;
 use weir_testkit::sketch::{ThreadSketch, cell, program};
 
-use crate::judge::session;
+use crate::reference::session;
 use crate::shapes::parse;
 
 /// A thread of nested loops in which each step sets a register to a number of its own.

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use weir::fences::at_locations;
-use weir::transform::{insert_fences, insert_fences_after};
+use weir::translate::{insert_fences, insert_fences_after};
 use weir_ir::{EdgeId, Instruction, LocId, Multiplicity, Program, ThreadId};
 use weir_testkit::reference::{Model, explore};
 use weir_testkit::traces::is_robust;
 use weir_testkit::{Rng, cycles, dump};
 
 use super::fenced;
-use crate::judge::LIMITS;
+use crate::reference::LIMITS;
 use crate::shapes::parse;
 
 const CONFIG: cycles::Config = cycles::Config { helpers: 1, noise: 1, loops: 20, locks: 20, data: 20 };
@@ -54,9 +54,9 @@ fn both_ways_to_put_fences_in_mean_the_same() {
         let mut rng = Rng::new(seed);
         let set: BTreeSet<usize> = (0..places.len()).filter(|_| rng.chance(40)).collect();
         let before =
-            insert_fences(&program, &set.iter().map(|&place| (at[place].thread, at[place].location)).collect());
+            insert_fences(&program, &set.iter().map(|&place| (at[place].thread, at[place].location)).collect()).program;
         let steps = set.iter().flat_map(|&place| places[place].after.iter().copied()).collect();
-        let after = insert_fences_after(&program, &steps);
+        let after = insert_fences_after(&program, &steps).program;
         let expected = fenced(&program, &places, &set);
         assert_eq!(ends(&after), ends(&expected), "seed {seed}\n{}", dump(&program));
         assert_eq!(ends(&before), ends(&expected), "seed {seed}\n{}", dump(&program));
@@ -93,9 +93,9 @@ fn a_waiting_thread_is_where_the_step_leads() {
     };
     let expected = goals(&program);
     assert_eq!(expected.len(), 1);
-    assert_eq!(goals(&insert_fences_after(&program, &all)), expected);
+    assert_eq!(goals(&insert_fences_after(&program, &all).program), expected);
     // Of another thread nothing changes.
     let other =
         parse(&text.replace("forbid A at b && x == 2", "thread B { e: y = 1; f: }\nforbid !(B at e) && !(B at f)"));
-    assert_eq!(goals(&insert_fences_after(&other, &all)).len(), 1);
+    assert_eq!(goals(&insert_fences_after(&other, &all).program).len(), 1);
 }

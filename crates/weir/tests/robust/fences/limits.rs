@@ -4,7 +4,7 @@ use weir::Limit;
 use weir::fences::{Aim, Fences, Options, Place, Recheck, Report, at_locations, fences, recheck};
 use weir_ir::Program;
 
-use crate::judge::{session, within};
+use crate::reference::{session, within};
 use crate::shapes::parse;
 
 const SB: &str = "shared x, y;\nthread P { x = 1; let r = y; }\nthread Q { y = 1; let s = x; }\n";
@@ -70,8 +70,8 @@ fn a_recheck_stops_at_the_budget() {
 
 #[test]
 fn what_happens_without_buffers_is_hopeless() {
-    let hopeless = ask(&parse(&(SB.to_owned() + "exists P.r == 1 && Q.s == 1;")), Aim::Safe, 100_000);
-    assert!(matches!(hopeless.fences, Fences::Hopeless(_)), "{:?}", hopeless.fences);
+    let not_by_fences = ask(&parse(&(SB.to_owned() + "exists P.r == 1 && Q.s == 1;")), Aim::Safe, 100_000);
+    assert!(matches!(not_by_fences.fences, Fences::NotByFences(_)), "{:?}", not_by_fences.fences);
     let safe = ask(&parse(&(SB.to_owned() + "exists P.r == 2;")), Aim::Safe, 100_000);
     assert_eq!((safe.fences, safe.cost), (Fences::Cheapest(vec![[].into()]), 0));
     // Only one of both fences is needed for what only one thread sees.

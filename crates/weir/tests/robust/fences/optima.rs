@@ -8,9 +8,9 @@ use weir_testkit::traces::{Bounds, feasible, is_robust, races};
 use weir_testkit::{Rng, cycles, dump};
 
 use super::{Set, fenced, places, tried};
-use crate::judge::{pairs, same, session};
+use crate::reference::{pairs, same, session};
 
-const LIMITS: Bounds = Bounds { deeds: 24, ways: 6_000 };
+const LIMITS: Bounds = Bounds { instructions: 24, ways: 6_000 };
 
 /// Whether a program achieves the aim, by definition.
 fn achieves(program: &Program, aim: Aim) -> Option<bool> {

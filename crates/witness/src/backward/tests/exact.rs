@@ -46,14 +46,14 @@ impl Tally {
         let is_reached = |goal: &(Goal, weir_testkit::Goal)| outcome.goals.contains_key(&goal.1);
         let (reached, others): (Vec<_>, Vec<_>) = properties.chain(assertions).partition(is_reached);
         for (goal, _) in reached {
-            self.ask(program, vec![goal], Outcome::Refused);
+            self.check(program, vec![goal], Outcome::Refused);
         }
         if !others.is_empty() {
-            self.ask(program, others.into_iter().map(|(goal, _)| goal).collect(), Outcome::Accepted);
+            self.check(program, others.into_iter().map(|(goal, _)| goal).collect(), Outcome::Accepted);
         }
     }
 
-    fn ask(&mut self, program: &Program, goals: Vec<Goal>, expected: Outcome) {
+    fn check(&mut self, program: &Program, goals: Vec<Goal>, expected: Outcome) {
         let Some(mut forger) = Forger::new(program, goals.clone(), 60) else { return self.count(Outcome::GaveUp) };
         let outcome = forger.run(LARGEST);
         assert!(outcome == expected || outcome == Outcome::GaveUp, "{goals:?}: {outcome:?}\n{}", dump(program));

@@ -1,11 +1,11 @@
 //! A proof in the hands of someone who wants it accepted: whatever the checker misses is added, and nothing else. So in
-//! the end it holds just what the checker asks for, and is refused only if the program starts in it.
+//! the end it holds exactly what the checker requires, and is refused only if the program starts in it.
 
 use std::cell::RefCell;
 
 use weir_testkit::{Drained, Model, drained_states};
 
-use super::super::goals::{Shower, condition};
+use super::super::goals::{GoalCover, condition};
 use super::super::locals::{Locals, Values, locals};
 use super::super::order::covers;
 use super::super::steps::Steps;
@@ -16,7 +16,7 @@ use super::*;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
     Accepted,
-    /// The program starts in the set, or the threads are told too vaguely.
+    /// The program starts in the set, or the threads are listed too vaguely.
     Refused,
     /// It grew too large.
     GaveUp,
@@ -78,21 +78,22 @@ impl<'a> Forger<'a> {
 
     /// Adds what the checker wants to see of the goals, as open as it lets it be.
     fn add_goals(&mut self) -> bool {
-        let wanted = RefCell::new(Vec::new());
+        let expected = RefCell::new(Vec::new());
         for &goal in &self.proof.goals {
             let condition = condition(self.program, &self.threads, goal).expect("a goal of the program");
             let (program, threads, proof) = (self.program, &self.threads, &self.proof);
-            let mut shower = Shower { program, threads, proof, locals: &self.locals, values: &self.values, steps: 0 };
+            let mut goal_cover =
+                GoalCover { program, threads, proof, locals: &self.locals, values: &self.values, steps: 0 };
             let note = |part: &Configuration| {
-                wanted.borrow_mut().push(part.clone());
+                expected.borrow_mut().push(part.clone());
                 true
             };
-            if shower.all_held(&condition, &note).is_err() {
+            if goal_cover.all_held(&condition, &note).is_err() {
                 return false;
             }
         }
         let mut is_new = false;
-        for configuration in wanted.into_inner() {
+        for configuration in expected.into_inner() {
             is_new |= self.add(configuration);
         }
         is_new

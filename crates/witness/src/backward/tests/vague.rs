@@ -1,4 +1,4 @@
-//! Threads whose states are told vaguely: proofs may be lost that way, but what can be reached still has none.
+//! Threads whose states are listed vaguely: proofs may be lost that way, but what can be reached still has none.
 
 use weir_testkit::{Rng, dump, explore};
 

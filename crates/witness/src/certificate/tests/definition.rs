@@ -4,9 +4,9 @@
 use weir_ir::PropertyId;
 use weir_testkit::{Drained, FinalState, drained_states};
 
-use super::super::steps::Mover;
-use super::judge::{closure, is_certificate, shows};
+use super::super::steps::Interpreter;
 use super::naive::steps;
+use super::reference::{closure, is_certificate, shows};
 use super::*;
 use crate::testing::family;
 
@@ -60,13 +60,16 @@ fn steps_lead_where_the_definition_says() {
     for program in sample() {
         for buffering in ALL {
             for state in closure(&program, buffering, 2_000).expect("a small set") {
-                let expected = steps(&program, buffering, &state).expect("all registers are told");
+                let expected = steps(&program, buffering, &state).expect("all registers are listed");
                 for (thread, edge, expected) in expected {
-                    let mover = Mover { program: &program, buffering, state: &state, thread, place: thread.index() };
+                    let interpreter =
+                        Interpreter { program: &program, buffering, state: &state, thread, place: thread.index() };
                     let choices = |_, range: weir_ir::Range| Ok((range.low..=range.high).collect());
                     let found = match edge {
-                        None => mover.flushes(),
-                        Some(edge) => mover.execute(program.body(thread).edge(edge), choices).expect("told"),
+                        None => interpreter.flushes(),
+                        Some(edge) => interpreter
+                            .execute(program.body(thread).edge(edge), choices)
+                            .expect("all registers are listed"),
                     };
                     assert_eq!(found, expected, "{thread:?} {edge:?} {state:?}");
                     compared += expected.len();
@@ -174,7 +177,7 @@ fn changed(program: &Program, state: &AbstractState) -> Vec<AbstractState> {
     found
 }
 
-/// Whether the checker and the definition agree; and what they say. Where a register is not told, the checker may ask
+/// Whether the checker and the definition agree; and what they say. Where a register is not listed, the checker may ask
 /// for it although nothing depends on it.
 fn agree(program: &Program, certificate: &Certificate) -> bool {
     let found = fault(program, certificate);
@@ -185,7 +188,7 @@ fn agree(program: &Program, certificate: &Certificate) -> bool {
 }
 
 #[test]
-fn whatever_is_changed_is_judged_by_the_definition() {
+fn whatever_is_changed_is_checked_by_the_definition() {
     let (mut accepted, mut refused) = (0, 0);
     let mut count = |is_accepted: bool| if is_accepted { accepted += 1 } else { refused += 1 };
     for (number, program) in sample().into_iter().enumerate().filter(|(number, _)| number % 5 == 0) {

@@ -4,8 +4,8 @@
 use weir_testkit::random::{self, Config};
 
 use super::definition::ALL;
-use super::judge::{closure, shows};
 use super::naive::{start, steps};
+use super::reference::{closure, shows};
 use super::*;
 use crate::testing::family;
 

@@ -11,14 +11,14 @@ pub(super) const ANY: [Value; 3] = [0, 1, -77];
 
 /// A state together with the thread that is about to move.
 #[derive(Clone, Copy)]
-struct Mover<'a> {
+struct Interpreter<'a> {
     program: &'a Program,
     buffering: Buffering,
     state: &'a AbstractState,
     place: usize,
 }
 
-/// The state in which the program starts, with all registers told.
+/// The state in which the program starts, with all registers listed.
 pub(super) fn start(program: &Program) -> AbstractState {
     let thread = |thread: ThreadId| {
         let body = program.body(thread);
@@ -35,10 +35,10 @@ pub(super) type Step = (ThreadId, Option<EdgeId>, Vec<AbstractState>);
 pub(super) fn steps(program: &Program, buffering: Buffering, state: &AbstractState) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     for (place, thread) in program.thread_ids().enumerate() {
-        let mover = Mover { program, buffering, state, place };
-        steps.push((thread, None, mover.flush()));
+        let interpreter = Interpreter { program, buffering, state, place };
+        steps.push((thread, None, interpreter.flush()));
         for (id, edge) in program.body(thread).edges_from(state.threads[place].location) {
-            steps.push((thread, Some(id), mover.execute(edge)?));
+            steps.push((thread, Some(id), interpreter.execute(edge)?));
         }
     }
     Some(steps)
@@ -111,7 +111,7 @@ pub(super) fn is_empty(buffer: &AbstractBuffer) -> bool {
     *buffer == AbstractBuffer::default()
 }
 
-impl Mover<'_> {
+impl Interpreter<'_> {
     fn own(&self) -> &AbstractThread {
         &self.state.threads[self.place]
     }

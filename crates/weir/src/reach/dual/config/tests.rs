@@ -11,14 +11,14 @@ fn shape() -> Shape {
 
 /// A configuration as plain data.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Plain {
+struct Naive {
     lock: Option<usize>,
     locals: Vec<u16>,
     memory: Vec<u16>,
     buffers: Vec<Vec<Message>>,
 }
 
-impl Plain {
+impl Naive {
     fn drawn(shape: &Shape, rng: &mut Rng) -> Self {
         let open = rng.chance(40);
         let lock = rng.chance(40).then(|| rng.below(3));
@@ -108,17 +108,17 @@ fn is_subword(small: &[Message], large: &[Message]) -> bool {
 fn what_is_put_in_is_there() {
     let (shape, mut rng) = (shape(), Rng::new(1));
     for _ in 0..500 {
-        let plain = Plain::drawn(&shape, &mut rng);
-        let mut config = plain.config(&shape);
+        let naive = Naive::drawn(&shape, &mut rng);
+        let mut config = naive.config(&shape);
         let view = config.view(&shape);
-        assert_eq!(Plain::of(view), plain);
-        assert_eq!(view.messages(), plain.buffers.iter().map(Vec::len).sum::<usize>());
+        assert_eq!(Naive::of(view), naive);
+        assert_eq!(view.messages(), naive.buffers.iter().map(Vec::len).sum::<usize>());
         for thread in 0..3 {
-            assert_eq!(view.locked_out(thread), plain.lock.is_some_and(|holder| holder != thread));
+            assert_eq!(view.locked_out(thread), naive.lock.is_some_and(|holder| holder != thread));
         }
-        assert_eq!((view.cell(0), view.cell(1)), (plain.memory[0], plain.memory[1]));
-        let mut expected = plain.clone();
-        if let Some(thread) = (0..3).find(|&thread| !plain.buffers[thread].is_empty()) {
+        assert_eq!((view.cell(0), view.cell(1)), (naive.memory[0], naive.memory[1]));
+        let mut expected = naive.clone();
+        if let Some(thread) = (0..3).find(|&thread| !naive.buffers[thread].is_empty()) {
             config.pop(&shape, thread);
             expected.buffers[thread].pop();
         }
@@ -126,7 +126,7 @@ fn what_is_put_in_is_there() {
         config.set_local(2, 7);
         config.set_cell(&shape, 1, 1);
         (expected.lock, expected.locals[2], expected.memory[1]) = (Some(1), 7, 1);
-        assert_eq!(Plain::of(config.view(&shape)), expected);
+        assert_eq!(Naive::of(config.view(&shape)), expected);
     }
 }
 
@@ -135,8 +135,8 @@ fn the_order_is_that_of_the_definition() {
     let (shape, mut rng) = (shape(), Rng::new(2));
     let mut below = 0;
     for _ in 0..6000 {
-        let large = Plain::drawn(&shape, &mut rng);
-        let mut small = if rng.chance(70) { large.clone() } else { Plain::drawn(&shape, &mut rng) };
+        let large = Naive::drawn(&shape, &mut rng);
+        let mut small = if rng.chance(70) { large.clone() } else { Naive::drawn(&shape, &mut rng) };
         // Something less, and something else.
         for buffer in &mut small.buffers {
             if !buffer.is_empty() && rng.chance(30) {
@@ -175,17 +175,17 @@ fn sorting_puts_equal_threads_in_one_order() {
     let (shape, mut rng) = (shape(), Rng::new(3));
     let mut moved = 0;
     for _ in 0..1000 {
-        let plain = Plain::drawn(&shape, &mut rng);
-        let (mut one, mut other) = (plain.config(&shape), plain.swapped().config(&shape));
+        let naive = Naive::drawn(&shape, &mut rng);
+        let (mut one, mut other) = (naive.config(&shape), naive.swapped().config(&shape));
         let order = one.sort(&shape);
         other.sort(&shape);
-        assert_eq!(one, other, "{plain:?}");
-        let sorted = Plain::of(one.view(&shape));
-        assert!(sorted == plain || sorted == plain.swapped());
+        assert_eq!(one, other, "{naive:?}");
+        let sorted = Naive::of(one.view(&shape));
+        assert!(sorted == naive || sorted == naive.swapped());
         moved += u64::from(order.is_some());
         for (now, before) in order.into_iter().flatten().enumerate() {
-            assert_eq!(sorted.buffers[now], plain.buffers[before]);
-            assert_eq!((sorted.lock == Some(now)), (plain.lock == Some(before)));
+            assert_eq!(sorted.buffers[now], naive.buffers[before]);
+            assert_eq!((sorted.lock == Some(now)), (naive.lock == Some(before)));
         }
     }
     assert!((100..900).contains(&moved));
@@ -196,14 +196,14 @@ fn what_memory_says_anyway_is_stripped_from_the_end() {
     let (shape, mut rng) = (shape(), Rng::new(4));
     let mut count = 0;
     for _ in 0..2000 {
-        let plain = Plain::drawn(&shape, &mut rng);
-        let mut expected = plain.clone();
+        let naive = Naive::drawn(&shape, &mut rng);
+        let mut expected = naive.clone();
         let mut gone = Vec::new();
         for thread in 0..3 {
-            let is_free = plain.lock.is_none_or(|holder| holder == thread);
+            let is_free = naive.lock.is_none_or(|holder| holder == thread);
             while let Some(&last) = expected.buffers[thread].last() {
                 let parts = shape.parts(last);
-                let holds = parts.iter().all(|&(cell, value)| plain.memory[usize::from(cell)] == value);
+                let holds = parts.iter().all(|&(cell, value)| naive.memory[usize::from(cell)] == value);
                 if !is_free || is_own(last) || !holds {
                     break;
                 }
@@ -211,9 +211,9 @@ fn what_memory_says_anyway_is_stripped_from_the_end() {
                 gone.push((thread, last));
             }
         }
-        let (mut config, mut stripped) = (plain.config(&shape), Vec::new());
+        let (mut config, mut stripped) = (naive.config(&shape), Vec::new());
         config.strip(&shape, |thread, message| stripped.push((thread, message)));
-        assert_eq!((Plain::of(config.view(&shape)), &stripped), (expected, &gone));
+        assert_eq!((Naive::of(config.view(&shape)), &stripped), (expected, &gone));
         count += gone.len();
     }
     assert!(count > 300);

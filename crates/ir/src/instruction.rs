@@ -1,0 +1,155 @@
+//! Facts about instructions that analyses share: what drains the store buffer, what only its own thread can notice, and
+//! which cells are accessed.
+//!
+//! Each `match` names every instruction, so that a new one cannot be forgotten here.
+
+use crate::{Body, Instruction, Program, RegExpr};
+
+impl Instruction {
+    /// Whether the instruction waits until the buffer of its thread is empty, so that no store is delayed past it.
+    pub fn drains(&self) -> bool {
+        match self {
+            Self::Fence | Self::ReadModifyWrite { .. } | Self::Lock | Self::Unlock => true,
+            Self::Skip
+            | Self::Load { .. }
+            | Self::Snapshot(_)
+            | Self::Store { .. }
+            | Self::Assign { .. }
+            | Self::Assume(_)
+            | Self::Assert(_)
+            | Self::Havoc { .. }
+            | Self::Call { .. }
+            | Self::Return(_)
+            | Self::Spawn(_)
+            | Self::Terminate => false,
+        }
+    }
+
+    /// Whether the instruction is invisible to all other threads under every memory model: it accesses neither memory nor
+    /// the lock, does not depend on the buffer, and stays in its body.
+    pub fn is_local(&self) -> bool {
+        match self {
+            Self::Skip
+            | Self::Assign { .. }
+            | Self::Assume(_)
+            | Self::Assert(_)
+            | Self::Havoc { .. }
+            | Self::Terminate => true,
+            Self::Load { .. }
+            | Self::Snapshot(_)
+            | Self::Store { .. }
+            | Self::Fence
+            | Self::ReadModifyWrite { .. }
+            | Self::Lock
+            | Self::Unlock
+            | Self::Call { .. }
+            | Self::Return(_)
+            | Self::Spawn(_) => false,
+        }
+    }
+
+    /// Whether control leaves the body, or another thread starts: a path through one body cannot contain it.
+    pub fn leaves_body(&self) -> bool {
+        matches!(self, Self::Call { .. } | Self::Return(_) | Self::Spawn(_) | Self::Terminate)
+    }
+
+    /// Whether the instruction puts a store into the buffer.
+    pub fn is_store(&self) -> bool {
+        matches!(self, Self::Store { .. })
+    }
+
+    /// Whether the instruction loads without draining the buffer. A snapshot is one load, of several cells.
+    pub fn is_load(&self) -> bool {
+        matches!(self, Self::Load { .. } | Self::Snapshot(_))
+    }
+
+    /// The addresses of the cells the instruction accesses: one or none, but for a snapshot.
+    pub fn accesses(&self) -> impl Iterator<Item = &RegExpr> {
+        let (one, several) = match self {
+            Self::Load { address, .. } | Self::Store { address, .. } | Self::ReadModifyWrite { address, .. } => {
+                (Some(address), &[][..])
+            }
+            Self::Snapshot(loads) => (None, loads.as_slice()),
+            Self::Skip
+            | Self::Fence
+            | Self::Assign { .. }
+            | Self::Assume(_)
+            | Self::Assert(_)
+            | Self::Lock
+            | Self::Unlock
+            | Self::Havoc { .. }
+            | Self::Call { .. }
+            | Self::Return(_)
+            | Self::Spawn(_)
+            | Self::Terminate => (None, &[][..]),
+        };
+        one.into_iter().chain(several.iter().map(|(_, address)| address))
+    }
+}
+
+impl Body {
+    /// Whether some edge takes the global lock.
+    pub fn takes_lock(&self) -> bool {
+        self.edges().iter().any(|edge| edge.instruction == Instruction::Lock)
+    }
+}
+
+impl Program {
+    /// Whether some thread that runs from the start takes the global lock.
+    pub fn uses_lock(&self) -> bool {
+        self.running_threads().any(|thread| self.body(thread).takes_lock())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::flow::testing::{assign, havoc, load, reg, rmw, store};
+    use crate::{Instruction, RegExpr, RegId, Rmw};
+
+    fn addresses(instruction: &Instruction) -> Vec<RegExpr> {
+        instruction.accesses().cloned().collect()
+    }
+
+    #[test]
+    fn every_access_names_its_cells() {
+        assert_eq!(addresses(&load(0, reg(1))), [reg(1)]);
+        assert_eq!(addresses(&store(reg(1), reg(2))), [reg(1)]);
+        assert_eq!(addresses(&rmw(None, reg(3), Rmw::Exchange(reg(4)))), [reg(3)]);
+        let snapshot = Instruction::Snapshot(vec![(RegId(0), reg(1)), (RegId(2), reg(0))]);
+        assert_eq!(addresses(&snapshot), [reg(1), reg(0)]);
+        for other in [assign(0, reg(1)), Instruction::Fence, Instruction::Assume(reg(1)), havoc(0, 0, 1)] {
+            assert_eq!(addresses(&other), []);
+        }
+    }
+
+    /// A local instruction neither accesses memory nor drains; the others do one of the two, or leave the body.
+    #[test]
+    fn local_means_no_access_no_drain_and_no_way_out() {
+        let snapshot = Instruction::Snapshot(vec![(RegId(0), reg(1)), (RegId(2), reg(0))]);
+        let all = [
+            load(0, reg(1)),
+            snapshot,
+            store(reg(1), reg(2)),
+            rmw(None, reg(3), Rmw::Exchange(reg(4))),
+            assign(0, reg(1)),
+            havoc(0, 0, 1),
+            Instruction::Skip,
+            Instruction::Fence,
+            Instruction::Lock,
+            Instruction::Unlock,
+            Instruction::Assume(reg(1)),
+            Instruction::Assert(reg(1)),
+            Instruction::Return(reg(1)),
+            Instruction::Spawn(crate::ThreadId(0)),
+        ];
+        for instruction in &all {
+            let is_visible =
+                instruction.accesses().next().is_some() || instruction.drains() || instruction.leaves_body();
+            assert_eq!(instruction.is_local(), !is_visible, "{instruction:?}");
+        }
+        assert!(Instruction::Terminate.is_local() && Instruction::Terminate.leaves_body());
+        assert_eq!(all.iter().filter(|instruction| instruction.drains()).count(), 4);
+        assert_eq!(all.iter().filter(|instruction| instruction.is_load()).count(), 2);
+        assert_eq!(all.iter().filter(|instruction| instruction.is_store()).count(), 1);
+    }
+}

@@ -1,0 +1,129 @@
+//! Runs the portfolio: groups of members side by side, until one group is conclusive.
+//!
+//! Each group has a [clock](WorkClock) that counts work. Once a group is conclusive, the others may only continue until they
+//! have done as much work; if one of them is conclusive before that, it wins. So the winner is the group that needs the
+//! least work, whichever the machine happened to run faster.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use super::{End, Member, ended};
+use crate::reach::Report;
+use crate::session::WorkClock;
+use crate::{Failure, Limit, Session};
+
+/// What a group did.
+pub(super) struct Finished {
+    pub(super) results: Vec<(Member, Result<Report, Failure>)>,
+    pub(super) has_won: bool,
+}
+
+/// How often the limits that all groups share are checked.
+const PERIOD: Duration = Duration::from_millis(10);
+
+/// Runs all groups until one has won, all have given up, or a limit is reached, which is returned. Results are in the order
+/// of groups.
+pub(super) fn run_portfolio(
+    groups: &[&[Member]],
+    session: &Session,
+    attempt: impl Fn(Member, &Session) -> Result<Report, Failure> + Sync,
+) -> (Vec<Finished>, Option<Limit>) {
+    let clocks: Vec<Arc<WorkClock>> = groups.iter().map(|_| Arc::default()).collect();
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut portfolio =
+        Portfolio { clocks: &clocks, results: groups.iter().map(|_| None).collect(), best: None, limit: None };
+    // Members of a group run one after the other, and none takes the states of those that come after it.
+    let share = session.share_of_states(groups.iter().map(|group| group.len()).sum());
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        for (group, members) in groups.iter().enumerate() {
+            let (sender, attempt) = (sender.clone(), &attempt);
+            let (session, share) = (session.member(groups.len(), &clocks[group], &stop), share);
+            scope.spawn(move || {
+                // The receiver is gone only if the portfolio was given up.
+                let _ = sender.send((group, run(members, (&session, share), attempt)));
+            });
+        }
+        drop(sender);
+        portfolio.collect(&receiver, session, &stop);
+    });
+    let winner = portfolio.best.map(|(_, group)| group);
+    let finish = |(group, results): (usize, Option<_>)| Finished {
+        results: results.unwrap_or_default(),
+        has_won: winner == Some(group),
+    };
+    (portfolio.results.into_iter().enumerate().map(finish).collect(), portfolio.limit)
+}
+
+/// The result of each member of a group that ran.
+type Results = Vec<(Member, Result<Report, Failure>)>;
+
+/// The state of a portfolio that is running.
+struct Portfolio<'a> {
+    clocks: &'a [Arc<WorkClock>],
+    results: Vec<Option<Results>>,
+    /// The least work with which a group was conclusive, and which.
+    best: Option<(u64, usize)>,
+    limit: Option<Limit>,
+}
+
+impl Portfolio<'_> {
+    /// Collects results until all groups have ended.
+    fn collect(&mut self, ended: &mpsc::Receiver<(usize, Results)>, session: &Session, stop: &AtomicBool) {
+        loop {
+            match ended.recv_timeout(PERIOD) {
+                Ok((group, results)) => self.add(group, results),
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    self.limit = self.limit.or_else(|| session.exceeded());
+                    if self.limit.is_some() {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+                // All threads have ended.
+                Err(mpsc::RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn add(&mut self, group: usize, results: Results) {
+        if is_conclusive(&results) {
+            let best = self.best.into_iter().chain([(self.clocks[group].done(), group)]).min();
+            if let Some((work, _)) = best {
+                self.clocks.iter().for_each(|clock| clock.set_deadline(work));
+            }
+            self.best = best;
+        }
+        self.results[group] = Some(results);
+    }
+}
+
+/// One member after the other, until one is conclusive.
+fn run(
+    members: &[Member],
+    (session, share): (&Session, Option<u64>),
+    attempt: &(impl Fn(Member, &Session) -> Result<Report, Failure> + Sync),
+) -> Results {
+    let mut results = Vec::new();
+    for &member in members {
+        let result = attempt(member, &session.part(share));
+        results.push((member, result));
+        if is_conclusive(&results) || session.exceeded().is_some() {
+            break;
+        }
+    }
+    results
+}
+
+/// Whether the last result is conclusive, or is a bug that no other answer may hide.
+fn is_conclusive(results: &[(Member, Result<Report, Failure>)]) -> bool {
+    match results.last() {
+        Some((member, Ok(report))) => ended(*member, report) == End::Answered,
+        Some((_, Err(Failure::Bug(_)))) => true,
+        Some((_, Err(Failure::Refused(_)))) | None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! Portfolios of members whose work is known: the winner does not depend on which is faster.
+
+use std::sync::Mutex;
+
+use super::*;
+use crate::reach::Engine;
+use crate::{Limits, Verdict};
+
+/// What a member does: so much work, then this.
+#[derive(Clone, Copy, PartialEq)]
+enum Script {
+    Proves(u64),
+    /// Gives up by itself.
+    Stops(u64, Limit),
+    Refuses,
+    Breaks(u64),
+}
+
+const DUAL: Member = Member::Engine(Engine::Dual);
+const LAZY: Member = Member::Engine(Engine::Lazy);
+const SET: Member = Member::Engine(Engine::Set);
+const EXPLICIT: Member = Member::Engine(Engine::Explicit);
+
+fn follow(script: Script, session: &Session) -> Result<Report, Failure> {
+    let (work, end) = match script {
+        Script::Proves(work) => (work, Ok(Verdict::Holds)),
+        Script::Stops(work, limit) => (work, Ok(Verdict::Unknown(limit))),
+        Script::Refuses => {
+            (0, Err(Failure::Refused(Box::new(weir_ir::Diagnostic::error("no", "no", weir_ir::Span::default())))))
+        }
+        Script::Breaks(work) => (work, Err(Failure::Bug("broken".to_owned()))),
+    };
+    for _ in 0..work {
+        if let Some(limit) = session.exceeded() {
+            return Ok(Report::unknown(limit));
+        }
+        thread::yield_now();
+    }
+    end.map(|verdict| Report { verdict, ..Report::unknown(Limit::Alarm) })
+}
+
+/// The winner, and the result of each member.
+fn run_scripts(groups: &[&[(Member, Script)]], session: &Session) -> (Option<usize>, Vec<Finished>, Option<Limit>) {
+    let members: Vec<Vec<Member>> = groups.iter().map(|group| group.iter().map(|member| member.0).collect()).collect();
+    let lists: Vec<&[Member]> = members.iter().map(Vec::as_slice).collect();
+    let script =
+        |member| groups.iter().flat_map(|group| group.iter()).find(|(other, _)| *other == member).map(|found| found.1);
+    let (finished, limit) =
+        run_portfolio(&lists, session, |member, session| follow(script(member).expect("known"), session));
+    (finished.iter().position(|group| group.has_won), finished, limit)
+}
+
+fn winner(groups: &[&[(Member, Script)]]) -> Option<usize> {
+    run_scripts(groups, &Session::default()).0
+}
+
+#[test]
+fn the_least_work_wins() {
+    use Script::{Breaks, Proves, Refuses, Stops};
+    let far = 20_000;
+    for _ in 0..10 {
+        assert_eq!(winner(&[&[(DUAL, Proves(far))], &[(LAZY, Proves(50))]]), Some(1));
+        assert_eq!(winner(&[&[(DUAL, Proves(50))], &[(LAZY, Proves(far))]]), Some(0));
+        // Of equals the first group.
+        assert_eq!(winner(&[&[(DUAL, Proves(30))], &[(LAZY, Proves(30))]]), Some(0));
+        // What a group does before it is conclusive counts.
+        let slow: &[_] = &[(SET, Stops(500, Limit::Alarm)), (EXPLICIT, Proves(10))];
+        assert_eq!(winner(&[slow, &[(LAZY, Proves(400))]]), Some(1));
+        assert_eq!(winner(&[slow, &[(LAZY, Proves(far))]]), Some(0));
+        // A bug is never hidden by a later answer.
+        assert_eq!(winner(&[&[(DUAL, Breaks(20))], &[(LAZY, Proves(far))]]), Some(0));
+    }
+    assert_eq!(winner(&[&[(DUAL, Refuses)], &[(LAZY, Stops(10, Limit::States))]]), None);
+}
+
+#[test]
+fn a_group_goes_on_until_one_is_conclusive() {
+    use Script::{Proves, Refuses, Stops};
+    let group: &[_] = &[(SET, Refuses), (LAZY, Stops(5, Limit::Alarm)), (DUAL, Proves(5)), (EXPLICIT, Proves(1))];
+    let (winner, finished, limit) = run_scripts(&[group], &Session::default());
+    assert_eq!((winner, limit), (Some(0), None));
+    let who: Vec<Member> = finished[0].results.iter().map(|(who, _)| *who).collect();
+    assert_eq!(who, [SET, LAZY, DUAL]);
+    assert!(is_conclusive(&finished[0].results) && !is_conclusive(&finished[0].results[..2]) && !is_conclusive(&[]));
+}
+
+#[test]
+fn members_that_lose_are_interrupted() {
+    let groups: [&[_]; 2] = [&[(DUAL, Script::Proves(10))], &[(LAZY, Script::Proves(u64::MAX))]];
+    let (_, finished, limit) = run_scripts(&groups, &Session::default());
+    assert_eq!(limit, None);
+    let (_, Ok(report)) = &finished[1].results[0] else { panic!("it went on") };
+    assert_eq!(report.verdict, Verdict::Unknown(Limit::Interrupted));
+}
+
+#[test]
+fn limits_of_the_portfolio_end_all() {
+    let endless: [&[_]; 2] = [&[(DUAL, Script::Proves(u64::MAX))], &[(LAZY, Script::Proves(u64::MAX))]];
+    let time = Limits { time: Some(Duration::from_millis(30)), ..Limits::default() };
+    let (winner, finished, limit) = run_scripts(&endless, &Session::new(time));
+    assert_eq!(winner, None);
+    // Whichever checks first notices, a member or the portfolio.
+    let ends = finished.iter().map(|group| match &group.results[0].1 {
+        Ok(report) => report.verdict.clone(),
+        Err(failure) => panic!("{failure}"),
+    });
+    let ends: Vec<_> = ends.collect();
+    let by_portfolio = Verdict::Unknown(Limit::Interrupted);
+    assert_eq!(ends.len(), 2);
+    assert!(ends.iter().all(|end| *end == Verdict::Unknown(Limit::Time) || limit.is_some() && *end == by_portfolio));
+    assert!(limit.is_none_or(|limit| limit == Limit::Time));
+    let session = Session::default();
+    session.stop();
+    let (winner, _, limit) = run_scripts(&endless, &session);
+    assert_eq!((winner, limit), (None, Some(Limit::Interrupted)));
+}
+
+#[test]
+fn groups_share_memory_and_states_and_have_all_the_time() {
+    let seen: Mutex<Vec<crate::Limits>> = Mutex::default();
+    let limits = Limits { memory: Some(1000), states: Some(80), time: Some(Duration::from_secs(100)) };
+    run_portfolio(&[&[DUAL], &[LAZY], &[SET], &[EXPLICIT]], &Session::new(limits), |_, session| {
+        seen.lock().expect("not poisoned").push(session.limits());
+        follow(Script::Stops(0, Limit::States), session)
+    });
+    let seen = seen.into_inner().expect("not poisoned");
+    assert_eq!(seen, [Limits { memory: Some(250), states: Some(20), ..limits }; 4]);
+}

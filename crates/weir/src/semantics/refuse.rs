@@ -1,0 +1,109 @@
+//! What the explicit engine cannot handle, said before it starts.
+
+use std::collections::BTreeSet;
+
+use weir_ir::{Diagnostic, Edge, Instruction, Multiplicity, Program, Span, Thread};
+
+use super::size::MOST_WORDS;
+use crate::Failure;
+
+/// More places than this are only counted.
+const MOST_PLACES: usize = 10;
+
+/// What a program has that the engine cannot handle.
+struct Obstacle {
+    code: &'static str,
+    span: Span,
+    what: String,
+    help: &'static str,
+}
+
+/// Refuses what the explicit engine cannot handle.
+pub(crate) fn unsupported(program: &Program) -> Result<(), Failure> {
+    unsupported_by(program, "explicit")
+}
+
+/// Refuses programs whose states have no fixed shape, and says all that stands in the way of this engine.
+pub(crate) fn unsupported_by(program: &Program, engine: &str) -> Result<(), Failure> {
+    let mut obstacles = Vec::new();
+    for thread in &program.threads {
+        match thread.multiplicity {
+            Multiplicity::Arbitrary => obstacles.push(arbitrarily_many(thread)),
+            // Nobody can start it but a `spawn`, which is refused where it stands.
+            Multiplicity::Spawned => continue,
+            Multiplicity::One => {}
+        }
+        obstacles.extend(thread.body.edges().iter().filter_map(|edge| obstacle(program, edge)));
+    }
+    // Copies of one thread or procedure have the same text.
+    let mut seen = BTreeSet::new();
+    obstacles.retain(|obstacle| seen.insert((obstacle.span, obstacle.code)));
+    obstacles.sort_by_key(|obstacle| obstacle.span);
+    let Some((first, rest)) = obstacles.split_first() else { return Ok(()) };
+    Err(Failure::Refused(Box::new(diagnostic(engine, first, rest))))
+}
+
+fn diagnostic(engine: &str, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
+    let (shown, hidden) = rest.split_at(rest.len().min(MOST_PLACES - 1));
+    let more = match hidden.len() {
+        0 => String::new(),
+        more => format!(" (and {more} more places)"),
+    };
+    let what = format!("the {engine} engine {}{more}", first.what);
+    let mut diagnostic = Diagnostic::error(first.code, what, first.span);
+    let mut helps = vec![first.help];
+    for obstacle in shown {
+        diagnostic = diagnostic.also(obstacle.span, format!("it also {}", obstacle.what));
+        helps.push(obstacle.help);
+    }
+    let mut seen = BTreeSet::new();
+    helps.retain(|help| seen.insert(*help));
+    diagnostic.help(format!("no engine in this version supports this; {}", helps.join("; ")))
+}
+
+fn arbitrarily_many(thread: &Thread) -> Obstacle {
+    Obstacle {
+        code: "arbitrary-threads",
+        span: thread.span,
+        what: format!("cannot run arbitrarily many copies of `{}`", thread.name),
+        help: "use a fixed number, such as `[3]`: a violation with few threads is also one with many",
+    }
+}
+
+fn obstacle(program: &Program, edge: &Edge) -> Option<Obstacle> {
+    let (code, what, help) = match &edge.instruction {
+        Instruction::Call { procedure, .. } => {
+            let name = &program.procedures[procedure.index()].name;
+            let help = "write it as a loop, or use a separate procedure per depth: procedures that do not call \
+                        themselves are inlined";
+            ("recursion", format!("does not support recursion, and `{name}` calls itself"), help)
+        }
+        Instruction::Spawn(thread) => {
+            let name = &program.thread(*thread).name;
+            let help =
+                "declare as many threads as there can be, and let each one wait for a flag set by the spawning thread";
+            ("spawn", format!("cannot start `{name}` at run time"), help)
+        }
+        _ => return None,
+    };
+    Some(Obstacle { code, span: edge.span, what, help })
+}
+
+/// The failure for a program whose states do not fit the largest size.
+pub(crate) fn too_large(program: &Program, words: usize) -> Failure {
+    let (bytes, most) = (words * size_of::<u64>(), MOST_WORDS * size_of::<u64>());
+    let what = format!("a state of this program takes {bytes} bytes, but the engine supports at most {most}");
+    let cells: usize = program.shared.iter().map(|shared| shared.initial.len()).sum();
+    let registers: usize = program.threads.iter().map(|thread| thread.body.registers.len() + 1).sum();
+    let largest = program.shared.iter().max_by_key(|shared| shared.initial.len()).map(|shared| shared.span);
+    let longest = program.threads.iter().max_by_key(|thread| thread.body.registers.len()).map(|thread| thread.span);
+    let (span, help) = if cells >= registers {
+        (largest, "declare ranges (`shared a[100]: 0..3;`) so that cells take fewer bits, or use smaller arrays")
+    } else {
+        (longest, "use fewer threads or registers, or keep register values small")
+    };
+    Failure::Refused(Box::new(Diagnostic::error("state-too-large", what, span.unwrap_or_default()).help(help)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! Passes: translations from programs to programs, one file or folder per pass.
+//!
+//! The result of a pass is an ordinary program, which any engine can run and any printer can print; every edge keeps the span
+//! of the source it came from. Every pass keeps what it takes to map a run back: [`Translation`].
+//!
+//! The passes, in the order in which they may be applied:
+//!
+//! 1. [`insert_fences`](mod@insert_fences): fences at chosen places. The result is again a program to be run under TSO.
+//! 2. [`instrument`](mod@instrument): robustness as reachability under SC. The result decides the question about one attack or
+//!    about all, and has no other properties.
+//! 3. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
+//!
+//! After the second and third pass a program must be run under SC; nothing can follow `instrument`.
+
+pub mod delay;
+pub mod insert_fences;
+pub mod instrument;
+
+use weir_ir::Program;
+use weir_witness::Run;
+
+pub use insert_fences::{insert_fences, insert_fences_after};
+
+/// The result of a pass.
+pub trait Translation {
+    /// The translated program.
+    fn program(&self) -> &Program;
+
+    /// Maps a run of the translated program back: the run of `original` that it stands for. For passes whose result is to be
+    /// run under SC, the original's run is under TSO.
+    fn map_back(&self, original: &Program, run: &Run) -> Run;
+}

@@ -1,0 +1,94 @@
+//! The saturation loop: predecessors of the minimal basis are added until nothing is new.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Basis, Id, WellStructured};
+use crate::Limit;
+use crate::session::{Progress, Session};
+
+/// Number of configurations expanded between two checks of the limits: expanding one takes as long as many steps of a
+/// forward search.
+const A_CHECK: u32 = 8;
+
+/// The result of a search.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// The initial configuration is above this one.
+    Covered(Id),
+    /// No predecessor adds anything, and the initial configuration is not in the upward closure.
+    Saturated,
+    Stopped(Limit),
+}
+
+/// A backward search.
+pub(crate) struct BackwardSearch<'a, S: WellStructured> {
+    pub(crate) system: &'a S,
+    /// The search ends when this is covered; without it, at saturation.
+    initial: Option<&'a [S::Unit]>,
+    pub(crate) basis: Basis<S>,
+    open: BinaryHeap<Reverse<(u32, Id)>>,
+    /// How many predecessors were computed.
+    pub(crate) steps: u64,
+    covering: Option<Id>,
+}
+
+impl<'a, S: WellStructured> BackwardSearch<'a, S> {
+    pub(crate) fn new(system: &'a S, initial: Option<&'a [S::Unit]>) -> Self {
+        Self { system, initial, basis: Basis::default(), open: BinaryHeap::new(), steps: 0, covering: None }
+    }
+
+    /// Adds a configuration, in its normal form, unless one below it is known. Goals have no parent.
+    pub(crate) fn add(&mut self, mut config: Vec<S::Unit>, parent: Option<Id>) {
+        let system = self.system;
+        system.normalize(&mut config);
+        if self.basis.covers(system, &config) {
+            return;
+        }
+        let id = self.basis.insert(system, &config, parent);
+        self.open.push(Reverse((system.weight(&config), id)));
+        if self.covering.is_none() && self.initial.is_some_and(|initial| system.is_below(&config, initial)) {
+            self.covering = Some(id);
+        }
+    }
+
+    /// Runs until the initial configuration is covered, until saturation, or until a limit is reached.
+    pub(crate) fn run(&mut self, session: &Session, states: u64) -> Outcome {
+        let mut row = Vec::new();
+        let mut expanded = 0u32;
+        loop {
+            if let Some(id) = self.covering {
+                return Outcome::Covered(id);
+            }
+            let Some(Reverse((weight, id))) = self.open.pop() else { return Outcome::Saturated };
+            if self.basis.is_covered(id) {
+                continue;
+            }
+            expanded = expanded.wrapping_add(1);
+            if let Some(limit) = self.exceeded(expanded, weight, session, states) {
+                return Outcome::Stopped(limit);
+            }
+            row.clear();
+            row.extend_from_slice(self.basis.row(id));
+            let system = self.system;
+            system.predecessor_basis(&row, &mut |before| {
+                self.steps += 1;
+                self.add(before, Some(id));
+            });
+        }
+    }
+
+    /// Checks the limits, and reports progress, from time to time.
+    fn exceeded(&self, expanded: u32, weight: u32, session: &Session, states: u64) -> Option<Limit> {
+        if expanded.is_multiple_of(A_CHECK)
+            && let Some(limit) = session.exceeded_with(self.basis.bytes(), 0)
+        {
+            return Some(limit);
+        }
+        if expanded.is_multiple_of(32 * A_CHECK) {
+            let (states, open) = (self.basis.len() as u64, self.open.len() as u64);
+            session.report(&Progress { states, open, depth: u64::from(weight), elapsed: session.elapsed() });
+        }
+        (self.basis.len() as u64 > states).then_some(Limit::States)
+    }
+}
