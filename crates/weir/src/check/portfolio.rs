@@ -24,8 +24,58 @@ pub(super) struct Finished {
 const PERIOD: Duration = Duration::from_millis(10);
 
 /// Runs all groups until one has won, all have given up, or a limit is reached, which is returned. Results are in the order
-/// of groups.
+/// of groups. Where there are no threads, the groups [take turns](take_turns), with the same winner.
 pub(super) fn run_portfolio(
+    groups: &[&[Member]],
+    session: &Session,
+    attempt: impl Fn(Member, &Session) -> Result<Report, Failure> + Sync,
+) -> (Vec<Finished>, Option<Limit>) {
+    if cfg!(target_family = "wasm") {
+        take_turns(groups, session, attempt)
+    } else {
+        side_by_side(groups, session, attempt)
+    }
+}
+
+/// The work that each group may do in the first round without threads, and by how much it grows from round to round.
+const FIRST_ALLOWANCE: u64 = 1 << 10;
+const GROWTH: u64 = 4;
+
+/// One group after the other, in rounds: each begins anew with an allowance of work that grows, until one is conclusive or
+/// all have given up. The work of all rounds together is a constant factor more than that of the last.
+fn take_turns(
+    groups: &[&[Member]],
+    session: &Session,
+    attempt: impl Fn(Member, &Session) -> Result<Report, Failure> + Sync,
+) -> (Vec<Finished>, Option<Limit>) {
+    let share = session.share_of_states(groups.iter().map(|group| group.len()).sum());
+    let stop = session.stop_handle();
+    let mut allowance = FIRST_ALLOWANCE;
+    loop {
+        let (mut results, mut best, mut is_complete) = (Vec::new(), None, true);
+        for (group, members) in groups.iter().enumerate() {
+            let clock = Arc::new(WorkClock::default());
+            clock.set_deadline(allowance);
+            let found = run(members, (&session.member(groups.len(), &clock, &stop), share), &attempt);
+            if is_conclusive(&found) {
+                best = best.into_iter().chain([(clock.done(), group)]).min();
+            } else {
+                is_complete &= clock.done() <= allowance;
+            }
+            results.push(found);
+        }
+        let limit = session.exceeded();
+        if best.is_some() || is_complete || limit.is_some() {
+            let finish = |(group, results)| Finished { results, has_won: best.is_some_and(|(_, won)| won == group) };
+            let limit = limit.filter(|_| best.is_none());
+            return (results.into_iter().enumerate().map(finish).collect(), limit);
+        }
+        allowance = allowance.saturating_mul(GROWTH);
+    }
+}
+
+/// All groups at once, each on a thread of its own.
+fn side_by_side(
     groups: &[&[Member]],
     session: &Session,
     attempt: impl Fn(Member, &Session) -> Result<Report, Failure> + Sync,

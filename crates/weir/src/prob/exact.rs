@@ -104,7 +104,11 @@ struct Equations<'r> {
 }
 
 impl<'r> Equations<'r> {
-    fn new<const N: usize>(graph: &Graph<'_, '_, N>, classes: &'r [Class], session: &Session) -> Result<Self, Obstacle> {
+    fn new<const N: usize>(
+        graph: &Graph<'_, '_, N>,
+        classes: &'r [Class],
+        session: &Session,
+    ) -> Result<Self, Obstacle> {
         let is_open = |number: usize| classes[number] == Class::Open;
         if (0..graph.len()).any(|number| is_open(number) && !graph.is_expanded(number)) {
             return Err(Obstacle::Fractions);

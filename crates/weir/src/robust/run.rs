@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use weir_ir::{EdgeId, Program, ThreadId};
 use weir_witness::{Action, Checked, Goal, Run, Step, replay};
 
-use crate::{Bound, Failure, Session};
 use crate::attack::{self, Attack, AttackStep, ThreadEdge};
+use crate::{Bound, Failure, Session};
 
 /// A run of the monitored program in which an attack succeeds.
 pub(crate) struct AttackRun {

@@ -9,8 +9,8 @@ pub(crate) const MOST_WORDS: usize = 256;
 /// Evaluates an expression with a constant that is the smallest size of states with room for so many words:
 /// `with_state_size!(words, N => search(&System::<Tso, N>::new(machine)))`.
 ///
-/// `from 2` leaves out states of a single word. It is for analyses in which the size of a state hardly matters, and which
-/// take long to compile for each size.
+/// `from 2` and `from 8` leave out smaller states. They are for analyses in which the size of a state hardly matters: each
+/// size is compiled by itself, and that takes long.
 macro_rules! with_state_size {
     ($words:expr, $n:ident => $with:expr) => {
         if $words <= 1 {
@@ -21,19 +21,20 @@ macro_rules! with_state_size {
         }
     };
     ($words:expr, from 2, $n:ident => $with:expr) => {
-        match $words {
-            0..=2 => {
-                const $n: usize = 2;
-                $with
-            }
-            3..=8 => {
-                const $n: usize = 8;
-                $with
-            }
-            _ => {
-                const $n: usize = $crate::semantics::size::MOST_WORDS;
-                $with
-            }
+        if $words <= 2 {
+            const $n: usize = 2;
+            $with
+        } else {
+            $crate::semantics::size::with_state_size!($words, from 8, $n => $with)
+        }
+    };
+    ($words:expr, from 8, $n:ident => $with:expr) => {
+        if $words <= 8 {
+            const $n: usize = 8;
+            $with
+        } else {
+            const $n: usize = $crate::semantics::size::MOST_WORDS;
+            $with
         }
     };
 }
@@ -48,10 +49,12 @@ mod tests {
     fn the_smallest_size_with_room_is_used() {
         let size = |words: usize| with_state_size!(words, N => N);
         let from_two = |words: usize| with_state_size!(words, from 2, N => N);
+        let from_eight = |words: usize| with_state_size!(words, from 8, N => N);
         for words in 0..=MOST_WORDS {
             let expected = [1, 2, 8, MOST_WORDS].into_iter().find(|&size| size >= words);
             assert_eq!(Some(size(words)), expected);
             assert_eq!(from_two(words), size(words).max(2));
+            assert_eq!(from_eight(words), size(words).max(8));
         }
     }
 }

@@ -41,17 +41,40 @@ fn follow(script: Script, session: &Session) -> Result<Report, Failure> {
 
 /// The winner, and the result of each member.
 fn run_scripts(groups: &[&[(Member, Script)]], session: &Session) -> (Option<usize>, Vec<Finished>, Option<Limit>) {
+    scripted(groups, session, false)
+}
+
+fn scripted(
+    groups: &[&[(Member, Script)]],
+    session: &Session,
+    in_turns: bool,
+) -> (Option<usize>, Vec<Finished>, Option<Limit>) {
     let members: Vec<Vec<Member>> = groups.iter().map(|group| group.iter().map(|member| member.0).collect()).collect();
     let lists: Vec<&[Member]> = members.iter().map(Vec::as_slice).collect();
     let script =
         |member| groups.iter().flat_map(|group| group.iter()).find(|(other, _)| *other == member).map(|found| found.1);
+    let attempt = |member: Member, session: &Session| follow(script(member).expect("known"), session);
     let (finished, limit) =
-        run_portfolio(&lists, session, |member, session| follow(script(member).expect("known"), session));
+        if in_turns { take_turns(&lists, session, attempt) } else { side_by_side(&lists, session, attempt) };
     (finished.iter().position(|group| group.has_won), finished, limit)
 }
 
+/// The winner, which is the same with and without threads.
 fn winner(groups: &[&[(Member, Script)]]) -> Option<usize> {
-    run_scripts(groups, &Session::default()).0
+    let winner = scripted(groups, &Session::default(), false).0;
+    assert_eq!(scripted(groups, &Session::default(), true).0, winner);
+    winner
+}
+
+#[test]
+fn limits_end_a_portfolio_without_threads() {
+    let endless: [&[_]; 2] = [&[(DUAL, Script::Proves(u64::MAX))], &[(LAZY, Script::Refuses)]];
+    let time = Limits { time: Some(Duration::from_millis(30)), ..Limits::default() };
+    let (winner, finished, limit) = scripted(&endless, &Session::new(time), true);
+    assert_eq!((winner, finished.len(), limit), (None, 2, Some(Limit::Time)));
+    let session = Session::default();
+    session.stop();
+    assert_eq!(scripted(&endless, &session, true).2, Some(Limit::Interrupted));
 }
 
 #[test]

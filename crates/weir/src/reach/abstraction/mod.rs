@@ -84,7 +84,8 @@ pub(super) fn certify(
     let goals = super::goals(program, options);
     let mut compiled = compiled(program, options, &goals)?;
     compiled.machine.abstraction = Pool::new(buffering);
-    let states = with_state_size!(compiled.machine.layout.words, N => states::all::<N>(program, &compiled, session));
+    let states =
+        with_state_size!(compiled.machine.layout.words, from 8, N => states::all::<N>(program, &compiled, session));
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
     }
@@ -172,7 +173,7 @@ impl Refinement<'_> {
         let session = self.session;
         let (machine, groups, options) = (&self.compiled.machine, self.groups.as_slice(), self.options);
         let (outcome, answer) =
-            with_state_size!(machine.layout.words, N => attempt_sized::<N>(machine, groups, options, session));
+            with_state_size!(machine.layout.words, from 2, N => attempt_sized::<N>(machine, groups, options, session));
         self.note(&outcome);
         answer
     }
@@ -180,7 +181,7 @@ impl Refinement<'_> {
     fn is_exact(&mut self, events: &[Event]) -> bool {
         self.compiled.machine.abstraction = Pool::new(EXACT_MULTISET);
         let machine = &self.compiled.machine;
-        with_state_size!(machine.layout.words, N => exact::admits::<N>(machine, events))
+        with_state_size!(machine.layout.words, from 8, N => exact::admits::<N>(machine, events))
     }
 
     fn note(&mut self, outcome: &Outcome) {
