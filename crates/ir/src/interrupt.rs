@@ -7,6 +7,31 @@ pub trait Interrupt: Sync {
     fn is_over(&self) -> bool;
 }
 
+/// Asks an [`Interrupt`] once in a while, so that asking costs next to nothing. Once it says yes, the answer stays.
+pub(crate) struct Poll<'i> {
+    interrupt: &'i dyn Interrupt,
+    calls: u32,
+    is_over: bool,
+}
+
+impl<'i> Poll<'i> {
+    /// One answer serves for this many steps.
+    const PERIOD: u32 = 1024;
+
+    pub(crate) fn new(interrupt: &'i dyn Interrupt) -> Self {
+        Self { interrupt, calls: 0, is_over: false }
+    }
+
+    /// Whether to end now; to be called at every step.
+    pub(crate) fn is_over(&mut self) -> bool {
+        if self.calls == 0 {
+            self.is_over = self.is_over || self.interrupt.is_over();
+        }
+        self.calls = (self.calls + 1) % Self::PERIOD;
+        self.is_over
+    }
+}
+
 /// Never ends early.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Uninterrupted;

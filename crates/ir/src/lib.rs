@@ -22,7 +22,7 @@ pub use display::{body_instruction_text, body_place_name, expr_text};
 pub use expr::{BinaryOp, Expr, UnaryOp, Value};
 pub use ids::{EdgeId, LocId, ProcId, PropertyId, RegId, ThreadId};
 pub use interrupt::{Interrupt, Uninterrupted};
-pub use lint::lint;
+pub use lint::{lint, lint_until};
 pub use program::{
     Address, BinaryRmw, Body, CostRule, CostSubject, Edge, Instruction, Location, Multiplicity, Procedure, Program,
     Property, PropertyKind, Range, RegExpr, Register, Rmw, Shared, StateAtom, StateExpr, Thread,

@@ -15,12 +15,20 @@ mod values;
 
 use self::statements::Statements;
 use crate::flow::{BodyRanges, Cfg, Ranges, RegisterSet, observed_registers};
-use crate::{Body, Diagnostic, Instruction, Multiplicity, ProcId, Program, ThreadId};
+use crate::{Body, Diagnostic, Instruction, Interrupt, Multiplicity, ProcId, Program, ThreadId, Uninterrupted};
 
 /// Everything that looks wrong with a program that [`validate`](crate::validate()) has no errors for, in order
 /// of the source.
 pub fn lint(program: &Program) -> Vec<Diagnostic> {
-    let ranges = Ranges::of(program);
+    lint_until(program, &Uninterrupted)
+}
+
+/// As [`lint`]. If it ends early, nothing is reported: the program may still be as good as any.
+pub fn lint_until(program: &Program, interrupt: &dyn Interrupt) -> Vec<Diagnostic> {
+    let ranges = Ranges::of_until(program, interrupt);
+    if interrupt.is_over() {
+        return Vec::new();
+    }
     let units = units(program, &ranges);
     let statements = Statements::of(&units);
     let mut found = threads(program);

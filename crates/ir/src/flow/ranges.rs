@@ -16,7 +16,10 @@ pub(crate) use env::{Env, eval};
 
 use self::memory::Memory;
 use self::solver::{Rows, can_take, solve};
-use crate::{Address, Body, EdgeId, Instruction, LocId, ProcId, Program, Range, RegExpr, RegId, ThreadId};
+use crate::{
+    Address, Body, EdgeId, Instruction, Interrupt, LocId, ProcId, Program, Range, RegExpr, RegId, ThreadId,
+    Uninterrupted,
+};
 
 /// The values that registers and cells of a program can hold.
 #[derive(Clone, Debug)]
@@ -40,6 +43,11 @@ pub(crate) struct BodyRanges {
 impl Ranges {
     /// Analyses a program.
     pub fn of(program: &Program) -> Self {
+        Self::of_until(program, &Uninterrupted)
+    }
+
+    /// Analyses a program. If that ends early, registers and cells may hold anything: less precise, and still right.
+    pub fn of_until(program: &Program, interrupt: &dyn Interrupt) -> Self {
         let called = called_procedures(program);
         let none: &[RegId] = &[];
         let mut bodies: Vec<(&Body, &[RegId])> = program.threads.iter().map(|thread| (&thread.body, none)).collect();
@@ -47,7 +55,7 @@ impl Ranges {
             let procedure = &program.procedures[procedure.index()];
             bodies.push((&procedure.body, &procedure.parameters));
         }
-        let (rows, memory) = solve(program, &bodies);
+        let (rows, memory) = solve(program, &bodies, interrupt);
         let finished = rows.into_iter().zip(&bodies).map(|(rows, (body, _))| BodyRanges::new(body, rows, &memory));
         let mut finished = finished.collect::<Vec<_>>().into_iter();
         let threads = finished.by_ref().take(program.threads.len()).collect();

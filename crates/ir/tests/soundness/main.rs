@@ -10,7 +10,7 @@ use generator::{Generator, Random};
 use machine::Machine;
 use std::collections::BTreeSet;
 use weir_ir::flow::Ranges;
-use weir_ir::{Diagnostic, Program, Range, RegId, Span};
+use weir_ir::{Diagnostic, Interrupt, Program, Range, RegId, Span};
 
 const PROGRAMS: u64 = 4000;
 const RUNS: u64 = 6;
@@ -57,6 +57,34 @@ fn no_run_does_what_was_called_impossible() {
     assert!(steps > 500_000, "the programs hardly run: {steps} steps");
     assert!(bounded * 2 > registers, "the ranges hardly say anything: {bounded} of {registers}");
     assert!(impossible > 500, "next to nothing is called impossible: {impossible}");
+}
+
+/// Over from the start.
+struct Over;
+
+impl Interrupt for Over {
+    fn is_over(&self) -> bool {
+        true
+    }
+}
+
+/// Ranges of an analysis that was interrupted say little, but nothing wrong.
+#[test]
+fn an_interrupted_analysis_is_imprecise_and_right() {
+    let mut is_less_precise = 0;
+    for seed in 0..PROGRAMS / 8 {
+        let program = Generator::new(seed).program();
+        let ranges = Ranges::of_until(&program, &Over);
+        let (all, bounded) = (count_registers(&program, &Ranges::of(&program)).1, count_registers(&program, &ranges).1);
+        assert!(bounded <= all, "seed {seed}");
+        is_less_precise += usize::from(bounded < all);
+        assert_eq!(weir_ir::lint_until(&program, &Over), [], "seed {seed}");
+        let claims = Claims { ranges, impossible: BTreeSet::new(), unset: Claims::about(&program).unset };
+        for run in 0..2 {
+            Machine::new(&program, &claims, seed).run(&mut Random(seed << 8 | run), run % 2 == 0);
+        }
+    }
+    assert!(is_less_precise > 100, "the analysis was hardly interrupted: {is_less_precise}");
 }
 
 /// How many registers there are, and of how many the range is not everything.

@@ -14,7 +14,8 @@ use super::memory::Memory;
 use super::transfer::{Effects, step};
 use super::widening::{Pace, Thresholds};
 use crate::flow::{Cfg, Loops, Worklist};
-use crate::{Body, Edge, EdgeId, Instruction, LocId, Program, Range, RegId};
+use crate::interrupt::Poll;
+use crate::{Body, Edge, EdgeId, Instruction, Interrupt, LocId, Program, Range, RegId};
 
 /// Ranges kept for all bodies together (16 bytes each).
 const MOST_RANGES: usize = 1 << 22;
@@ -87,14 +88,19 @@ struct Unit<'p> {
 }
 
 /// The ranges of the given bodies (each with the registers that may hold anything at its entry) and of memory.
-pub(super) fn solve(program: &Program, bodies: &[(&Body, &[RegId])]) -> (Vec<Rows>, Memory) {
+pub(super) fn solve(program: &Program, bodies: &[(&Body, &[RegId])], interrupt: &dyn Interrupt) -> (Vec<Rows>, Memory) {
+    let mut poll = Poll::new(interrupt);
     let thresholds = Thresholds::of(program);
     let mut memory = Memory::new(program);
     let followed = followed(bodies);
     let mut units: Vec<Unit> =
         bodies.iter().zip(followed).map(|(&(body, unknown), followed)| Unit::new(body, unknown, followed)).collect();
-    ascend(&mut units, &mut memory, &thresholds);
+    ascend(&mut units, &mut memory, &thresholds, &mut poll);
     for _ in 0..NARROWING_PASSES {
+        // Ranges that were not narrowed are right as well.
+        if poll.is_over() {
+            break;
+        }
         let mut narrowed = memory.restarted();
         for unit in &mut units {
             unit.descend(&memory, &mut narrowed);
@@ -118,12 +124,17 @@ fn followed(bodies: &[(&Body, &[RegId])]) -> Vec<bool> {
     followed
 }
 
-fn ascend(units: &mut [Unit], memory: &mut Memory, thresholds: &Thresholds) {
+fn ascend(units: &mut [Unit], memory: &mut Memory, thresholds: &Thresholds, poll: &mut Poll<'_>) {
     let mut rounds = 0;
     loop {
         let mut changed = false;
         for unit in units.iter_mut() {
-            changed |= unit.ascend(memory, thresholds);
+            changed |= unit.ascend(memory, thresholds, poll);
+        }
+        if poll.is_over() {
+            memory.give_up();
+            units.iter_mut().for_each(Unit::give_up_all);
+            return;
         }
         if !changed {
             return;
@@ -167,11 +178,14 @@ impl<'p> Unit<'p> {
     }
 
     /// Follows every edge from every location that has changed. Whether memory changed.
-    fn ascend(&mut self, memory: &mut Memory, thresholds: &Thresholds) -> bool {
+    fn ascend(&mut self, memory: &mut Memory, thresholds: &Thresholds, poll: &mut Poll<'_>) -> bool {
         let mut env = Env::default();
         env.load(self.rows.at(self.body.entry));
         let mut memory_changed = false;
         while let Some(loc) = self.worklist.pop() {
+            if poll.is_over() {
+                break;
+            }
             self.rows.load_into(&mut env, loc);
             for (_, edge) in self.body.edges_from(loc) {
                 for fails in ways(&edge.instruction) {
@@ -224,6 +238,18 @@ impl<'p> Unit<'p> {
         let Self { rows, is_set, .. } = self;
         for (range, _) in rows.at_mut(loc).iter_mut().zip(is_set).filter(|(_, is_set)| **is_set) {
             *range = Range::FULL;
+        }
+    }
+
+    /// Every location may be reached, and every register that is set somewhere may hold anything there.
+    fn give_up_all(&mut self) {
+        let start = self.start.clone();
+        for loc in self.body.location_ids() {
+            if self.rows.is_followed {
+                self.rows.at_mut(loc).copy_from_slice(&start);
+            }
+            self.rows.is_reachable[loc.index()] = true;
+            self.give_up(loc);
         }
     }
 
