@@ -75,18 +75,7 @@ pub struct LitmusAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitRecord>,
     #[serde(skip)]
-    pub(crate) origin: LitmusOrigin,
-}
-
-/// What the answer was built from, for formats that show more than its fields.
-pub(crate) struct LitmusOrigin {
-    pub(crate) test: Litmus,
-    pub(crate) model: Model,
-    /// The final states, as far as they are known.
-    pub(crate) results: Results,
-    /// What ended the search early, if anything.
-    pub(crate) stopped: Option<Limit>,
-    pub(crate) elapsed: Duration,
+    pub(crate) origin: Ran,
 }
 
 /// A test that was run.
@@ -108,25 +97,25 @@ pub struct Ran {
 impl LitmusAnswer {
     /// The answer about a test in a file, run within these limits.
     pub fn new(file: &Path, ran: Ran, limits: &Limits) -> Self {
-        let Ran { test, model, results, stopped, visited, elapsed } = ran;
+        let Ran { test, model, results, stopped, visited, elapsed } = &ran;
         let verdict = match stopped {
             Some(_) => LitmusVerdict::Unknown,
-            None if test.is_met_by(&results) => LitmusVerdict::Ok,
+            None if test.is_met_by(results) => LitmusVerdict::Ok,
             None => LitmusVerdict::No,
         };
         Self {
-            head: Head::new(CommandName::Litmus, file, verdict, elapsed),
+            head: Head::new(CommandName::Litmus, file, verdict, *elapsed),
             name: test.name.clone(),
-            model: model.into(),
-            condition: question(&test),
+            model: (*model).into(),
+            condition: question(test),
             observation: stopped.is_none().then(|| results.observation().into()),
             positive: results.positive() as u64,
             negative: results.negative() as u64,
-            states: results.states.iter().map(|(values, _)| state(&test, values)).collect(),
-            visited,
+            states: results.states.iter().map(|(values, _)| state(test, values)).collect(),
+            visited: *visited,
             reason: stopped.map(|limit| limit_text(limit, limits)),
             limit: stopped.map(LimitRecord::from),
-            origin: LitmusOrigin { test, model, results, stopped, elapsed },
+            origin: ran,
         }
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn render(answer: &ProbAnswer<'_>, view: &View) -> String {
     text
 }
 
+/// The answer in one line.
 pub(crate) fn first_line(odds: &Odds<'_>) -> String {
     let (target, again) = (target(odds), if odds.question.repeated { " infinitely often" } else { "" });
     let unknown = |reason: String| format!("{}: {reason}\n", emphasized(Tone::Open, "unknown"));
