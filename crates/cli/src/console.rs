@@ -6,12 +6,13 @@
 use std::io::{self, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use serde::Serialize;
 use weir_ir::{Diagnostic, Source};
+use weir_report::Format;
+use weir_report::answer::Answer;
+use weir_report::text::{self, View};
 
 use crate::args::{Color, ConsoleOptions};
 use crate::exit::Status;
-use crate::render::diagnostic::render_all;
 
 /// Width of an answer that is not for a terminal.
 const PIPED_WIDTH: usize = 140;
@@ -45,7 +46,7 @@ impl Console {
     }
 
     /// How wide an answer may be: as the terminal is, or a fixed width when piped, so that scripts see the same everywhere.
-    pub(crate) fn width(&self) -> usize {
+    fn width(&self) -> usize {
         let terminal = terminal_size::terminal_size_of(self.out.as_inner());
         terminal.map_or(PIPED_WIDTH, |(width, _)| usize::from(width.0).max(NARROWEST))
     }
@@ -60,12 +61,15 @@ impl Console {
         }
     }
 
-    /// Prints an answer as one line of JSON.
-    pub(crate) fn json(&mut self, answer: &impl Serialize) {
-        match serde_json::to_string(answer) {
-            Ok(line) => self.answer(&(line + "\n")),
-            Err(error) => self.failure = Some(error.into()),
-        }
+    /// Prints an answer in a format.
+    pub(crate) fn show(&mut self, answer: &Answer<'_>, format: Format, is_verbose: bool) {
+        let text = format.render(answer, &self.view(is_verbose));
+        self.answer(&text);
+    }
+
+    /// How much text to show.
+    pub(crate) fn view(&self, is_verbose: bool) -> View {
+        View { width: self.width(), is_quiet: self.options.quiet, is_verbose }
     }
 
     /// Says something beside the answer, also when quiet. If standard error is gone, nobody listens.
@@ -85,7 +89,7 @@ impl Console {
         let wanted = |diagnostic: &&Diagnostic| diagnostic.is_error() || !self.options.quiet;
         let shown: Vec<&Diagnostic> = diagnostics.iter().filter(wanted).collect();
         if !shown.is_empty() {
-            let text = render_all(source, &shown);
+            let text = text::diagnostics(source, &shown);
             self.complain(&(text + "\n"));
         }
     }

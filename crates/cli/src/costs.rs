@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::input::{display_name, read_text};
-use crate::trouble::Trouble;
+use weir_report::wording::clean::display_name;
+
+use crate::error::Error;
+use crate::input::read_text;
 
 /// The largest file of costs, in bytes.
 const FILE_LIMIT: u64 = 1 << 20;
@@ -41,15 +43,15 @@ pub(crate) struct Entry {
 
 impl CostFile {
     /// Reads a file.
-    pub(crate) fn read(path: &Path, form: Form) -> Result<Self, Trouble> {
+    pub(crate) fn read(path: &Path, form: Form) -> Result<Self, Error> {
         let name = display_name(path);
         let text = read_text(path, FILE_LIMIT)
-            .map_err(|trouble| Trouble::input(format!("the costs in {name}: {}", trouble.reason())))?;
+            .map_err(|error| Error::input(format!("the costs in {name}: {}", error.reason())))?;
         Self::parse(name, &text, form)
     }
 
     /// Reads the text of a file.
-    pub(crate) fn parse(name: String, text: &str, form: Form) -> Result<Self, Trouble> {
+    pub(crate) fn parse(name: String, text: &str, form: Form) -> Result<Self, Error> {
         let mut file = Self { name, entries: Vec::new() };
         let mut lines = BTreeMap::new();
         for (line, text) in (1..).zip(text.lines()) {
@@ -74,12 +76,12 @@ impl CostFile {
     }
 
     /// What is wrong with an entry.
-    pub(crate) fn trouble(&self, entry: &Entry, reason: &str, help: &str) -> Trouble {
+    pub(crate) fn error(&self, entry: &Entry, reason: &str, help: &str) -> Error {
         self.wrong(entry.line, reason, help)
     }
 
-    fn wrong(&self, line: usize, reason: &str, help: &str) -> Trouble {
-        Trouble::input_with_help(format!("the costs in {}, line {line}: {reason}", self.name), help)
+    fn wrong(&self, line: usize, reason: &str, help: &str) -> Error {
+        Error::input_with_help(format!("the costs in {}, line {line}: {reason}", self.name), help)
     }
 }
 
@@ -87,12 +89,12 @@ impl CostFile {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<CostFile, Trouble> {
+    fn parse(text: &str) -> Result<CostFile, Error> {
         CostFile::parse("costs".into(), text, Form { lowest: 1, help: "" })
     }
 
     fn reason(text: &str) -> String {
-        parse(text).err().map_or_else(String::new, |trouble| trouble.reason())
+        parse(text).err().map_or_else(String::new, |error| error.reason())
     }
 
     #[test]

@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+use weir_report::answer::{
+    Answer, CheckVerdict, FencesVerdict, LitmusVerdict, ProbVerdict, ReachVerdict, RobustVerdict, YesNo,
+};
+
 /// How a command ended, for one file or for several.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Status {
@@ -36,6 +40,57 @@ impl Status {
             Self::Bad => 3,
         };
         if rank(other) > rank(self) { other } else { self }
+    }
+}
+
+impl From<&Answer<'_>> for Status {
+    fn from(answer: &Answer<'_>) -> Self {
+        match answer {
+            Answer::Check(answer) => match answer.head.verdict {
+                CheckVerdict::Safe => Self::Holds,
+                CheckVerdict::Unsafe => Self::Violated,
+                CheckVerdict::Unknown => Self::Unknown,
+            },
+            Answer::Reach(answer) => match answer.head.verdict {
+                ReachVerdict::Unreachable => Self::Holds,
+                ReachVerdict::Reachable => Self::Violated,
+                ReachVerdict::Unknown => Self::Unknown,
+            },
+            Answer::Robust(answer) => match answer.head.verdict {
+                RobustVerdict::Robust => Self::Holds,
+                RobustVerdict::NotRobust => Self::Violated,
+                RobustVerdict::Unknown => Self::Unknown,
+            },
+            Answer::Fences(answer) => match answer.head.verdict {
+                FencesVerdict::Fenced => Self::Holds,
+                FencesVerdict::Unsafe => Self::Violated,
+                FencesVerdict::Unknown => Self::Unknown,
+            },
+            Answer::Prob(answer) => match answer.head.verdict {
+                ProbVerdict::Ok => Self::Holds,
+                ProbVerdict::No => Self::Violated,
+                ProbVerdict::Unknown => Self::Unknown,
+            },
+            Answer::Litmus(answer) => match answer.head.verdict {
+                LitmusVerdict::Ok => Self::Holds,
+                LitmusVerdict::No => Self::Violated,
+                LitmusVerdict::Unknown => Self::Unknown,
+            },
+            Answer::Translate(answer) => answer.head.verdict.into(),
+            Answer::Replay(answer) => answer.head.verdict.into(),
+            Answer::Certificate(answer) => answer.head.verdict.into(),
+            Answer::Format(answer) => answer.head.verdict.into(),
+            Answer::Error(_) => Self::Bad,
+        }
+    }
+}
+
+impl From<YesNo> for Status {
+    fn from(verdict: YesNo) -> Self {
+        match verdict {
+            YesNo::Ok => Self::Holds,
+            YesNo::No => Self::Violated,
+        }
     }
 }
 

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::error::Error;
 use crate::input::{PROGRAM_LIMIT, is_stdin, read_text};
-use crate::trouble::Trouble;
 
 /// A file to read, or why there is none.
-pub(crate) type Found = (PathBuf, Result<(), Trouble>);
+pub(crate) type Found = (PathBuf, Result<(), Error>);
 
 /// More folders within folders than anyone keeps tests in.
 const DEEPEST: usize = 64;
@@ -25,8 +25,8 @@ pub(crate) fn litmus_tests(named: &[PathBuf]) -> Vec<Found> {
     }
     if let (true, Some(first)) = (gathering.found.is_empty(), named.first()) {
         // Lists that are empty, or name only each other.
-        let trouble = Trouble::input_with_help("the list names no litmus tests", "list one file per line");
-        gathering.found.push((first.clone(), Err(trouble)));
+        let error = Error::input_with_help("the list names no litmus tests", "list one file per line");
+        gathering.found.push((first.clone(), Err(error)));
     }
     gathering.found
 }
@@ -53,12 +53,12 @@ impl Gathering {
         match inner {
             Ok(Some(inner)) => return inner,
             Ok(None) => self.found.push((path, Ok(()))),
-            Err(trouble) => self.found.push((path, Err(trouble))),
+            Err(error) => self.found.push((path, Err(error))),
         }
         Vec::new()
     }
 
-    fn list(&mut self, path: &Path) -> Result<Vec<PathBuf>, Trouble> {
+    fn list(&mut self, path: &Path) -> Result<Vec<PathBuf>, Error> {
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if !self.lists.insert(real) {
             return Ok(Vec::new());
@@ -76,10 +76,10 @@ fn is_list(path: &Path) -> bool {
 }
 
 /// The tests and folders in a folder. Links to folders are not followed, so that this comes to an end.
-fn folder(path: &Path, depth: usize) -> Result<Vec<PathBuf>, Trouble> {
-    let unreadable = |error: std::io::Error| Trouble::input(format!("cannot read the folder: {error}"));
+fn folder(path: &Path, depth: usize) -> Result<Vec<PathBuf>, Error> {
+    let unreadable = |error: std::io::Error| Error::input(format!("cannot read the folder: {error}"));
     if depth > DEEPEST {
-        return Err(Trouble::input(format!("folders are nested more than {DEEPEST} deep")));
+        return Err(Error::input(format!("folders are nested more than {DEEPEST} deep")));
     }
     let mut inner = Vec::new();
     for entry in fs::read_dir(path).map_err(unreadable)? {
@@ -93,7 +93,7 @@ fn folder(path: &Path, depth: usize) -> Result<Vec<PathBuf>, Trouble> {
     }
     if inner.is_empty() && depth == 0 {
         let help = "litmus tests end in `.litmus`; name any other file explicitly";
-        return Err(Trouble::input_with_help("this folder contains no litmus tests", help));
+        return Err(Error::input_with_help("this folder contains no litmus tests", help));
     }
     inner.sort();
     Ok(inner)

@@ -5,11 +5,11 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use weir_ir::Source;
+use weir_report::wording::clean::display_name;
+use weir_report::wording::units::size_text;
 use weir_syntax::Language;
 
-use crate::render::clean::clean;
-use crate::trouble::Trouble;
-use crate::units::size_text;
+use crate::error::Error;
 
 /// Larger programs are refused: the parser would refuse them anyway, after they were read.
 pub(crate) const PROGRAM_LIMIT: u64 = weir_syntax::weir::limits::MAX_SOURCE_BYTES as u64;
@@ -22,13 +22,8 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The name of a path as messages show it.
-pub(crate) fn display_name(path: &Path) -> String {
-    if is_stdin(path) { "<stdin>".to_owned() } else { clean(&path.display().to_string()) }
-}
-
 /// The language of a file: as given, or else by its extension.
-pub(crate) fn language(path: &Path, given: Option<Language>) -> Result<Language, Trouble> {
+pub(crate) fn language(path: &Path, given: Option<Language>) -> Result<Language, Error> {
     if let Some(language) = given {
         return Ok(language);
     }
@@ -36,7 +31,7 @@ pub(crate) fn language(path: &Path, given: Option<Language>) -> Result<Language,
     match by_extension() {
         Some(language) => Ok(language),
         None if is_stdin(path) => Ok(Language::Weir),
-        None => Err(Trouble::input_with_help(
+        None => Err(Error::input_with_help(
             "cannot tell the language from the file extension",
             "known extensions are `.weir`, `.litmus`, `.rmm` (Memorax), `.trencher` and `.txt` (Trencher); otherwise use \
              `--from weir` or another language",
@@ -45,16 +40,16 @@ pub(crate) fn language(path: &Path, given: Option<Language>) -> Result<Language,
 }
 
 /// Reads a program.
-pub(crate) fn read_source(path: &Path) -> Result<Source, Trouble> {
+pub(crate) fn read_source(path: &Path) -> Result<Source, Error> {
     let text = read_text(path, PROGRAM_LIMIT)?;
     Ok(Source::new(display_name(path), text))
 }
 
 /// Reads a text of at most `limit` bytes.
-pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, Trouble> {
+pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, Error> {
     let bytes = read_bytes(path, limit).map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > limit {
-        return Err(Trouble::input(format!("the file exceeds the maximum size of {}", size_text(limit))));
+        return Err(Error::input(format!("the file exceeds the maximum size of {}", size_text(limit))));
     }
     String::from_utf8(bytes).map_err(|error| not_text(&error))
 }
@@ -74,26 +69,26 @@ fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn unreadable(error: &io::Error) -> Trouble {
+fn unreadable(error: &io::Error) -> Error {
     match error.kind() {
-        io::ErrorKind::NotFound => Trouble::input("no such file"),
-        io::ErrorKind::PermissionDenied => Trouble::input("cannot read the file: permission denied"),
+        io::ErrorKind::NotFound => Error::input("no such file"),
+        io::ErrorKind::PermissionDenied => Error::input("cannot read the file: permission denied"),
         io::ErrorKind::IsADirectory => {
-            Trouble::input_with_help("this is a directory, not a file", "name the files in it, as in `dir/*.weir`")
+            Error::input_with_help("this is a directory, not a file", "name the files in it, as in `dir/*.weir`")
         }
-        _ => Trouble::input(format!("cannot read the file: {error}")),
+        _ => Error::input(format!("cannot read the file: {error}")),
     }
 }
 
 /// Says where a file stops being text.
-fn not_text(error: &std::string::FromUtf8Error) -> Trouble {
+fn not_text(error: &std::string::FromUtf8Error) -> Error {
     let bytes = error.as_bytes();
     let at = error.utf8_error().valid_up_to();
     let (before, byte) = (&bytes[..at], bytes.get(at).copied().unwrap_or(0));
     let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
     let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
     let column = String::from_utf8_lossy(&before[line_start..]).chars().count() + 1;
-    Trouble::input_with_help(
+    Error::input_with_help(
         format!("not UTF-8 text: byte 0x{byte:02x} at line {line}, column {column}"),
         "check that this is the right file; if it is text in another encoding, convert it to UTF-8",
     )

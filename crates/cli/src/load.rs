@@ -6,8 +6,8 @@ use weir_ir::{Diagnostic, Program, Source, Value};
 use weir_syntax::{Language, Parsed};
 
 use crate::args::ProgramOptions;
+use crate::error::Error;
 use crate::input;
-use crate::trouble::Trouble;
 
 /// A program, with what there is to say about it.
 pub(crate) struct Loaded {
@@ -20,20 +20,20 @@ pub(crate) struct Loaded {
 }
 
 /// Reads, parses and checks a program.
-pub(crate) fn load(path: &Path, options: &ProgramOptions) -> Result<Loaded, Trouble> {
+pub(crate) fn load(path: &Path, options: &ProgramOptions) -> Result<Loaded, Error> {
     let language = input::language(path, options.from)?;
     let source = input::read_source(path)?;
     check(source, language, &options.defines)
 }
 
 /// Parses and checks a program.
-fn check(source: Source, language: Language, defines: &[(String, Value)]) -> Result<Loaded, Trouble> {
+fn check(source: Source, language: Language, defines: &[(String, Value)]) -> Result<Loaded, Error> {
     if let (Some((name, _)), false) = (defines.first(), language.has_constants()) {
         let reason = format!("`-D {name}` cannot be used: only `.weir` programs have constants");
-        return Err(Trouble::input(reason));
+        return Err(Error::input(reason));
     }
     match language.load(&source, defines) {
         Ok(Parsed { program, warnings }) => Ok(Loaded { program, language, warnings }),
-        Err(diagnostics) => Err(Trouble::Source(source, diagnostics)),
+        Err(diagnostics) => Err(Error::Source(source, diagnostics)),
     }
 }

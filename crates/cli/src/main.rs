@@ -1,30 +1,22 @@
 //! The command line of Weir: the only part that reads files, prints, draws progress and exits.
 
 mod args;
-mod certificate_file;
 mod commands;
 mod console;
 mod costs;
-mod coverage;
 mod cpu;
-mod evidence;
+mod error;
 mod exit;
 mod fences;
 mod gather;
 mod goals;
 mod input;
 mod interrupt;
-mod json;
 mod load;
 mod memory;
 mod passes;
 mod prob;
 mod progress;
-mod race;
-mod render;
-mod trouble;
-mod units;
-mod witness_file;
 
 use std::io::Write;
 use std::process::ExitCode;

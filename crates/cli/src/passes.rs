@@ -6,7 +6,7 @@ use weir::translate::delay::{delay, shortest_path};
 use weir::translate::instrument::{instrument, instrument_all};
 use weir_ir::{EdgeId, Program};
 
-use crate::trouble::Trouble;
+use crate::error::Error;
 
 /// A pass, as it is named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,8 +64,8 @@ pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
 
 impl Pass {
     /// The program after the pass.
-    pub(crate) fn apply(&self, program: &Program, session: &Session) -> Result<Program, Trouble> {
-        let attacks = attacks(program, session).map_err(|limit| Trouble::input(limit.to_string()))?.open;
+    pub(crate) fn apply(&self, program: &Program, session: &Session) -> Result<Program, Error> {
+        let attacks = attacks(program, session).map_err(|limit| Error::input(limit.to_string()))?.open;
         let made = match self {
             Self::Instrument(selection) => match selection.attacks(program, &attacks)?[..] {
                 [attack] if *selection != Selection::All => instrument(program, attack),
@@ -78,13 +78,13 @@ impl Pass {
                 delay(program, &paths).map(|made| made.program)
             }
         };
-        made.map_err(|failure| Trouble::of(program, failure))
+        made.map_err(|failure| Error::of(program, failure))
     }
 }
 
 impl Selection {
     /// The attacks that are meant.
-    fn attacks(&self, program: &Program, attacks: &[Attack]) -> Result<Vec<Attack>, Trouble> {
+    fn attacks(&self, program: &Program, attacks: &[Attack]) -> Result<Vec<Attack>, Error> {
         match self {
             Self::All => Ok(attacks.to_vec()),
             Self::Number(number) => match number.checked_sub(1).and_then(|at| attacks.get(at)) {
@@ -97,7 +97,7 @@ impl Selection {
 }
 
 /// The attack of these names.
-fn find(program: &Program, attacks: &[Attack], (thread, store, load): (&str, &str, &str)) -> Result<Attack, Trouble> {
+fn find(program: &Program, attacks: &[Attack], (thread, store, load): (&str, &str, &str)) -> Result<Attack, Error> {
     let fits = |attack: &&Attack| {
         program.thread(attack.thread).name == thread
             && is_at(program, attack, attack.store, store)
@@ -128,10 +128,10 @@ fn is_at(program: &Program, attack: &Attack, edge: EdgeId, place: &str) -> bool 
 }
 
 /// Says what is wrong, and lists some of the attacks there are.
-fn no_such(program: &Program, what: &str, listed: &[Attack], all: &[Attack]) -> Trouble {
+fn no_such(program: &Program, what: &str, listed: &[Attack], all: &[Attack]) -> Error {
     if all.is_empty() {
         let reason = "no store in this program can be delayed past a load";
-        return Trouble::input(format!("{what}: {reason}"));
+        return Error::input(format!("{what}: {reason}"));
     }
     let mut lines = vec!["select an attack by its number (`instrument=N`) or by its lines:".to_owned()];
     for attack in listed.iter().take(MOST_LISTED) {
@@ -151,5 +151,5 @@ fn no_such(program: &Program, what: &str, listed: &[Attack], all: &[Attack]) -> 
     if listed.len() > MOST_LISTED {
         lines.push(format!("and {} more", listed.len() - MOST_LISTED));
     }
-    Trouble::input_with_help(what, lines.join("\n  "))
+    Error::input_with_help(what, lines.join("\n  "))
 }

@@ -1,20 +1,29 @@
-//! What `weir prob` needs to know of programs: which target is meant if none is named, and costs from a file; and
-//! floating-point numbers around fractions.
+//! What `weir prob` needs to know of programs: which target is meant, and costs from a file.
 
-use std::cmp::Ordering;
 use std::path::Path;
 
-use weir::prob::{Interval, RBig};
 use weir_ir::{
-    BinaryOp, CostRule, CostSubject, Diagnostic, Expr, Multiplicity, Program, PropertyKind, Span, StateAtom, StateExpr,
-    UnaryOp, Value,
+    BinaryOp, CostRule, CostSubject, Diagnostic, Expr, Multiplicity, Program, PropertyKind, Source, Span, StateAtom,
+    StateExpr, UnaryOp, Value,
 };
 
 use crate::costs::{CostFile, Form};
-use crate::trouble::Trouble;
+use crate::error::Error;
+
+/// The target that an option names, or that of the program; and which of the program's properties it leaves out.
+pub(crate) fn target(
+    program: &Program,
+    text: Option<&str>,
+    option: &str,
+) -> Result<(StateExpr, Vec<Diagnostic>), Error> {
+    let Some(text) = text else { return default_target(program) };
+    let source = Source::new(option, text);
+    let condition = weir_syntax::weir::condition(program, &source).map_err(|errors| Error::Source(source, errors))?;
+    Ok((condition, Vec::new()))
+}
 
 /// Everything that the program rules out or asks for: any of it. Also what of it cannot be looked for.
-pub(crate) fn default_target(program: &Program) -> Result<(StateExpr, Vec<Diagnostic>), Trouble> {
+fn default_target(program: &Program) -> Result<(StateExpr, Vec<Diagnostic>), Error> {
     let at_end = |condition: StateExpr| all_done(program).map(|done| Expr::binary(BinaryOp::And, done, condition));
     let property = |kind: &PropertyKind| match kind {
         PropertyKind::Forbid(condition) => Some(condition.clone()),
@@ -44,16 +53,16 @@ fn deadlocks_are_no_targets(program: &Program) -> Option<Diagnostic> {
     Some(Diagnostic::warning("deadlock-no-target", what, found.span).help(NAME_THE_PLACES))
 }
 
-fn nothing_to_look_for(program: &Program, left_out: Option<Diagnostic>) -> Trouble {
+fn nothing_to_look_for(program: &Program, left_out: Option<Diagnostic>) -> Error {
     match left_out {
         Some(Diagnostic { code, primary, .. }) => {
             let what = "a deadlock cannot be a target, and the program has no other property";
             let error = Diagnostic::error(code, what, primary.span).help(NAME_THE_PLACES);
-            Trouble::Source(program.source.clone(), vec![error])
+            Error::Source(program.source.clone(), vec![error])
         }
         None => {
             let help = "give a target, as in `--target 'P0 at critical'`; `T at end` means that thread `T` is done";
-            Trouble::input_with_help("the program has no property that can serve as the target", help)
+            Error::input_with_help("the program has no property that can serve as the target", help)
         }
     }
 }
@@ -76,11 +85,11 @@ const COST_FORM: Form = Form {
 };
 
 /// Adds the rules of a file of costs to those of the program.
-pub(crate) fn add_costs(program: &mut Program, path: Option<&Path>) -> Result<(), Trouble> {
+pub(crate) fn add_costs(program: &mut Program, path: Option<&Path>) -> Result<(), Error> {
     let Some(path) = path else { return Ok(()) };
     let file = CostFile::read(path, COST_FORM)?;
     for entry in &file.entries {
-        let subject = subject(program, &entry.what).map_err(|reason| file.trouble(entry, &reason, COST_FORM.help))?;
+        let subject = subject(program, &entry.what).map_err(|reason| file.error(entry, &reason, COST_FORM.help))?;
         let cost = Value::try_from(entry.cost).unwrap_or(Value::MAX);
         program.costs.push(CostRule { subject, cost, span: Span::default() });
     }
@@ -100,36 +109,4 @@ fn subject(program: &Program, what: &str) -> Result<CostSubject, String> {
         }
         other => return Err(format!("the program has no label `{other}`")),
     })
-}
-
-/// The floating-point numbers next to a fraction that is not below 0: itself twice if it is one.
-pub(crate) fn around(value: &RBig) -> Interval {
-    let nearest = value.to_f64().value();
-    let compared = RBig::try_from(nearest).map(|nearest| nearest.cmp(value));
-    match compared {
-        Ok(Ordering::Equal) => Interval { lower: nearest, upper: nearest },
-        Ok(Ordering::Less) => Interval { lower: nearest, upper: nearest.next_up() },
-        Ok(Ordering::Greater) => Interval { lower: nearest.next_down().max(0.0), upper: nearest },
-        // It is larger than any.
-        Err(_) => Interval { lower: f64::MAX, upper: f64::INFINITY },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_numbers_around_a_fraction_are_next_to_each_other() {
-        let third = RBig::from_parts(1.into(), 3_u8.into());
-        for value in [third.clone(), RBig::from(2) * third, RBig::from(10).pow(-400), RBig::from(3).pow(100)] {
-            let Interval { lower, upper } = around(&value);
-            assert_eq!(lower.next_up(), upper);
-            assert!(RBig::try_from(lower).is_ok_and(|lower| lower < value), "{value}");
-            assert!(RBig::try_from(upper).is_ok_and(|upper| value < upper), "{value}");
-        }
-        assert_eq!(around(&RBig::from_parts(3.into(), 4_u8.into())), Interval { lower: 0.75, upper: 0.75 });
-        assert_eq!(around(&RBig::ZERO), Interval { lower: 0.0, upper: 0.0 });
-        assert_eq!(around(&RBig::from(10).pow(400)), Interval { lower: f64::MAX, upper: f64::INFINITY });
-    }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use weir::{Progress, ProgressSink};
+use weir_report::wording::units::{grouped, size_text, time_text};
 
 use crate::memory;
-use crate::units::{grouped, size_text, time_text};
 
 /// Searches shorter than this show nothing.
 const PATIENCE: Duration = Duration::from_secs(1);

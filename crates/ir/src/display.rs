@@ -31,6 +31,19 @@ impl Program {
         body_place_name(self, self.body(thread), loc)
     }
 
+    /// Where a thread is, in words: `at critical`, `at line 12`, `done`, `at a failed assertion`.
+    pub fn whereabouts(&self, thread: ThreadId, loc: LocId) -> String {
+        let body = self.body(thread);
+        let is_named = body.locations.get(loc.index()).is_some_and(|location| !location.labels.is_empty());
+        if body.failed == Some(loc) {
+            "at a failed assertion".into()
+        } else if body.is_done(loc) && !is_named {
+            "done".into()
+        } else {
+            format!("at {}", self.place_name(thread, loc))
+        }
+    }
+
     /// A condition on states, such as `P0 at critical && x == 1`.
     pub fn condition_text(&self, condition: &StateExpr) -> String {
         render(condition, &mut |atom| self.atom_text(atom)).text

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::mutant::Mutant;
 
 /// The modules that are reported on: a name, and the beginnings of the paths of their files.
-pub(crate) const MODULES: [(&str, &[&str]); 12] = [
+pub(crate) const MODULES: [(&str, &[&str]); 13] = [
     ("semantics", &["crates/weir/src/semantics/"]),
     ("search", &["crates/weir/src/search/"]),
     ("robust", &["crates/weir/src/robust/"]),
@@ -17,6 +17,7 @@ pub(crate) const MODULES: [(&str, &[&str]); 12] = [
     ("translate", &["crates/weir/src/translate/"]),
     ("prob", &["crates/weir/src/prob/"]),
     ("witness", &["crates/witness/src/"]),
+    ("report", &["crates/report/src/"]),
     (
         "lowering",
         &[

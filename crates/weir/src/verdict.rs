@@ -16,6 +16,17 @@ pub enum Verdict<E> {
     Unknown(Limit),
 }
 
+impl<E> Verdict<E> {
+    /// The same verdict with other evidence.
+    pub fn map<F>(self, evidence: impl FnOnce(E) -> F) -> Verdict<F> {
+        match self {
+            Self::Holds => Verdict::Holds,
+            Self::Violated(found) => Verdict::Violated(evidence(found)),
+            Self::Unknown(limit) => Verdict::Unknown(limit),
+        }
+    }
+}
+
 /// Why an analysis was inconclusive.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Limit {

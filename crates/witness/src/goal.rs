@@ -7,7 +7,7 @@ use weir_ir::{Program, Property, PropertyId, PropertyKind, StateExpr, ThreadId};
 use crate::interpret::Unsupported;
 use crate::replay::{Replay, enabled_steps};
 use crate::state::State;
-use crate::words::{count_noun, whereabouts};
+use crate::words::count_noun;
 use crate::{Action, Goal, HappensBefore, Step};
 
 /// Checks that the last state of `replay` shows `goal`. `program` must be the one that was replayed.
@@ -157,7 +157,7 @@ impl GoalChecker<'_> {
                 format!("the last state is not drained: the buffer of {} holds {count}", name(thread))
             }
             Shortcoming::NotFinal(thread) => {
-                let place = whereabouts(self.program, thread, self.state.thread(thread).location);
+                let place = self.program.whereabouts(thread, self.state.thread(thread).location);
                 format!("the last state is not final: {} is {place}", name(thread))
             }
             Shortcoming::ConditionFails => "the condition does not hold in the last state".into(),

@@ -1,5 +1,6 @@
-//! The small trusted part of Weir: replays a run step by step under SC or TSO, builds its
-//! happens-before graph, renders it; and checks certificates that nothing can be reached. It shares no code with the engines, only `weir-ir`.
+//! The small trusted part of Weir: replays a run step by step under SC or TSO, builds its happens-before graph, and
+//! checks certificates that nothing can be reached. It shares no code with the engines, only `weir-ir`, and renders
+//! nothing.
 
 mod backward;
 mod certificate;
@@ -9,7 +10,6 @@ mod event;
 mod goal;
 mod happens_before;
 mod interpret;
-pub mod render;
 mod replay;
 mod run;
 mod state;

@@ -10,7 +10,7 @@ use weir_ir::{Program, Span, ThreadId};
 use crate::event::{Event, StepId};
 use crate::interpret::{Feature, Refusal, Unsupported, interpret};
 use crate::state::State;
-use crate::words::{count_noun, whereabouts};
+use crate::words::count_noun;
 use crate::{Action, Model, Run, Step};
 
 /// Replays `run` from the initial state of `program`.
@@ -175,7 +175,7 @@ impl fmt::Display for Reason<'_> {
                 let count = program.body(self.thread).edges().len();
                 write!(f, "it has {}, numbered from 0", count_noun(count, "edge"))
             }
-            Refusal::Elsewhere(place) => write!(f, "it is {}", whereabouts(program, self.thread, *place)),
+            Refusal::Elsewhere(place) => write!(f, "it is {}", program.whereabouts(self.thread, *place)),
             Refusal::StrayChoice(value) => write!(f, "only `any` takes a value, but {value} was given"),
             Refusal::ChoiceOutsideRange(value, range) => write!(f, "{value} is not in {}..{}", range.low, range.high),
             Refusal::FlushUnderSc => f.write_str("there are no buffers under SC"),

@@ -12,6 +12,17 @@ pub enum Model {
 }
 
 impl Model {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Sc, Self::Tso];
+
+    /// What it is, in a line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Sc => "Sequential consistency: every store is visible immediately",
+            Self::Tso => "Total Store Order: stores wait in a buffer per thread",
+        }
+    }
+
     /// The name on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {

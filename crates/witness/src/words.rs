@@ -1,20 +1,5 @@
 //! Small pieces of text that several messages share.
 
-use weir_ir::{LocId, Program, ThreadId};
-
-/// Where a thread is: `at critical`, `at line 12`, `done`, `at a failed assertion`.
-pub(crate) fn whereabouts(program: &Program, thread: ThreadId, location: LocId) -> String {
-    let body = program.body(thread);
-    let is_named = body.locations.get(location.index()).is_some_and(|location| !location.labels.is_empty());
-    if body.failed == Some(location) {
-        "at a failed assertion".into()
-    } else if body.is_done(location) && !is_named {
-        "done".into()
-    } else {
-        format!("at {}", program.place_name(thread, location))
-    }
-}
-
 /// `1 store`, `2 stores`, `3 properties`.
 pub(crate) fn count_noun(count: usize, noun: &str) -> String {
     let number = thousands(count);

@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use weir::fences::Aim;
+use weir_report::Format;
+use weir_report::answer::CommandName;
 
-use super::values::{AimName, PlainFormat};
-use super::{LimitOptions, OUTPUT, ProgramOptions, SEARCH};
+use super::common::{LimitOptions, OUTPUT, ProgramOptions, SEARCH};
+use super::values;
 
 /// Options of `weir fences`.
 #[derive(Args, Debug)]
@@ -23,8 +26,8 @@ pub(crate) struct FencesOptions {
 
     /// What the fences must achieve: robustness (robust); that every property holds (safe), which may take fewer; or
     /// the absence of triangular races (trf), which may take more
-    #[arg(long = "for", alias = "aim", value_enum, default_value_t = AimName::Robust, value_name = "AIM", help_heading = SEARCH)]
-    pub(crate) aim: AimName,
+    #[arg(long = "for", alias = "aim", value_parser = values::aim(), default_value = Aim::Robust.name(), value_name = "AIM", help_heading = SEARCH)]
+    pub(crate) aim: Aim,
 
     /// Find all cheapest sets of fences, not just one
     #[arg(long, help_heading = SEARCH)]
@@ -49,8 +52,8 @@ pub(crate) struct FencesOptions {
     pub(crate) verbose: bool,
 
     /// Output format: text, or one JSON object per file
-    #[arg(long, value_enum, default_value_t = PlainFormat::Text, help_heading = OUTPUT)]
-    pub(crate) format: PlainFormat,
+    #[arg(long, value_parser = values::format(CommandName::Fences), default_value = "text", help_heading = OUTPUT)]
+    pub(crate) format: Format,
 }
 
 /// Where costs come from.
@@ -79,7 +82,7 @@ fn parse_cost(text: &str) -> Result<CostChoice, String> {
 
 impl FencesOptions {
     pub(super) fn check(&self) -> Result<(), String> {
-        if self.write && self.format == PlainFormat::Text && self.files.len() > 1 {
+        if self.write && self.format == Format::Text && self.files.len() > 1 {
             return Err("`--write` prints a single program: give exactly one FILE, or use `--format json`".into());
         }
         self.program.check()

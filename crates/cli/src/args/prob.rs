@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 use weir::prob::{Fraction, Settings, UpdatePolicy};
+use weir_report::Format;
+use weir_report::answer::{CommandName, ProbQuestion};
 
-use super::values::PlainFormat;
-use super::{LimitOptions, OUTPUT, ProgramOptions, SEARCH};
+use super::common::{LimitOptions, OUTPUT, ProgramOptions, SEARCH};
+use super::values;
 use crate::input::is_stdin;
 
 /// Help heading of the options about scheduling, flushing and simulation.
@@ -27,8 +29,8 @@ pub(crate) struct ProbOptions {
     pub(crate) target: Option<String>,
 
     /// Question to answer about the target
-    #[arg(long, value_enum, default_value_t = QuestionName::Probability, help_heading = SEARCH)]
-    pub(crate) question: QuestionName,
+    #[arg(long, value_parser = values::question(), default_value = ProbQuestion::Probability.name(), help_heading = SEARCH)]
+    pub(crate) question: ProbQuestion,
 
     /// Ask whether the target is reached infinitely often, rather than once
     #[arg(long, help_heading = SEARCH)]
@@ -94,36 +96,8 @@ pub(crate) struct ProbOptions {
     pub(crate) verbose: bool,
 
     /// Output format: text, or one JSON object per file
-    #[arg(long, value_enum, default_value_t = PlainFormat::Text, help_heading = OUTPUT)]
-    pub(crate) format: PlainFormat,
-}
-
-/// Questions about probability and cost.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum QuestionName {
-    /// Is the target reached with probability 1?
-    AlmostSure,
-    /// Is the target reached with probability 0?
-    AlmostNever,
-    /// How likely is it to reach the target?
-    Probability,
-    /// What is the expected cost of reaching the target, over the runs that do?
-    Cost,
-    /// What do random runs show?
-    Simulate,
-}
-
-impl QuestionName {
-    /// As it is written.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::AlmostSure => "almost-sure",
-            Self::AlmostNever => "almost-never",
-            Self::Probability => "probability",
-            Self::Cost => "cost",
-            Self::Simulate => "simulate",
-        }
-    }
+    #[arg(long, value_parser = values::format(CommandName::Prob), default_value = "text", help_heading = OUTPUT)]
+    pub(crate) format: Format,
 }
 
 fn parse_epsilon(text: &str) -> Result<f64, String> {
@@ -170,13 +144,13 @@ impl ProbOptions {
 
     pub(super) fn check(&self) -> Result<(), String> {
         let question = self.question;
-        if self.repeated && matches!(question, QuestionName::Cost | QuestionName::Simulate) {
+        if self.repeated && matches!(question, ProbQuestion::Cost | ProbQuestion::Simulate) {
             return Err(format!(
                 "`--repeated` cannot be used with `--question {}`, where runs end at the target",
                 question.name()
             ));
         }
-        if self.exact && !matches!(question, QuestionName::Probability | QuestionName::Cost) {
+        if self.exact && !matches!(question, ProbQuestion::Probability | ProbQuestion::Cost) {
             return Err("`--exact` needs `--question probability` or `--question cost`".into());
         }
         for (option, path) in [("--compare", &self.compare), ("--curve", &self.curve)] {

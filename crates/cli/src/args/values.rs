@@ -1,8 +1,100 @@
-//! The values that options can take. The first line of each doc comment is its help text.
+//! The values that options can take. Where the library has a list of them, that list is used; of the enumerations here,
+//! the first line of each doc comment is its help text.
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use weir::fences::Aim;
+use weir::reach::{Engine, Form, Search};
+use weir::robust::Method;
+use weir_report::Format;
+use weir_report::answer::{CommandName, ProbQuestion, RACES};
 use weir_syntax::Language;
+use weir_witness::Model;
+
+/// Parses one of `all`, given by their names.
+fn choice<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+    help: impl Fn(T) -> String,
+) -> impl TypedValueParser<Value = T> {
+    let values = all.iter().map(|&value| PossibleValue::new(name(value)).help(help(value)));
+    PossibleValuesParser::new(values).try_map(move |text| {
+        all.iter().copied().find(|&value| name(value) == text).ok_or("not one of the possible values")
+    })
+}
+
+/// Parses the name of an input language.
+pub(super) fn language() -> impl TypedValueParser<Value = Language> {
+    choice(&Language::ALL, Language::name, |language| language.description().to_owned())
+}
+
+/// Parses the name of a memory model.
+pub(super) fn model() -> impl TypedValueParser<Value = Model> {
+    choice(&Model::ALL, Model::name, |model| model.description().to_owned())
+}
+
+/// Parses the name of an engine of `weir reach`.
+pub(super) fn engine() -> impl TypedValueParser<Value = Engine> {
+    choice(&Engine::ALL, Engine::name, |engine| engine.description().to_owned())
+}
+
+/// Parses the name of a search order.
+pub(super) fn search() -> impl TypedValueParser<Value = Search> {
+    choice(&Search::ALL, Search::name, |order| order.description().to_owned())
+}
+
+/// Parses the name of a form of the lazy engine.
+pub(super) fn lazy_form() -> impl TypedValueParser<Value = Form> {
+    choice(&Form::ALL, Form::name, |form| form.description().to_owned())
+}
+
+/// Parses the name of an aim of `weir fences`.
+pub(super) fn aim() -> impl TypedValueParser<Value = Aim> {
+    choice(&Aim::ALL, Aim::name, |aim| aim.description().to_owned())
+}
+
+/// Parses the name of a question of `weir prob`.
+pub(super) fn question() -> impl TypedValueParser<Value = ProbQuestion> {
+    choice(&ProbQuestion::ALL, ProbQuestion::name, |question| question.description().to_owned())
+}
+
+/// Parses the name of a format that the command offers.
+pub(super) fn format(command: CommandName) -> impl TypedValueParser<Value = Format> {
+    let unit = if command == CommandName::Litmus { "test" } else { "file" };
+    choice(Format::of(command), Format::name, |format| format.description(unit))
+}
+
+/// Methods of `weir robust`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MethodChoice {
+    /// Decides robustness.
+    Decide(Method),
+    /// Looks for triangular races.
+    Races,
+}
+
+impl MethodChoice {
+    /// The method if none is named.
+    pub(super) const DEFAULT: Self = Self::Decide(Method::Attacks);
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Decide(method) => method.name(),
+            Self::Races => RACES,
+        }
+    }
+}
+
+/// Parses the name of a method of `weir robust`.
+pub(super) fn method() -> impl TypedValueParser<Value = MethodChoice> {
+    let races = "Looks for triangular races. Without one, the program is robust; with one, the method is inconclusive";
+    let values = Method::ALL.map(|method| PossibleValue::new(method.name()).help(method.description()));
+    let values = values.into_iter().chain([PossibleValue::new(RACES).help(races)]);
+    PossibleValuesParser::new(values).map(|text| {
+        let named = Method::ALL.into_iter().find(|method| method.name() == text);
+        named.map_or(MethodChoice::Races, MethodChoice::Decide)
+    })
+}
 
 /// When to use colours.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,97 +107,11 @@ pub(crate) enum Color {
     Never,
 }
 
-/// Memory models.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ModelName {
-    /// Sequential consistency: every store is visible immediately.
-    Sc,
-    /// Total Store Order: stores wait in a buffer per thread.
-    Tso,
-}
-
-/// Engines of `weir reach`.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Engine {
-    /// Visits every reachable state.
-    Explicit,
-    /// Delays stores only where that can make a difference, which it finds out by checking robustness.
-    Lazy,
-    /// Backward coverability: exact for unbounded buffers, if there are finitely many values.
-    Dual,
-    /// Over-approximates buffers as sets: fast proofs, even for unbounded buffers, but can be inconclusive.
-    Set,
-    /// Over-approximates buffers as multisets: like `set`, but counts stores.
-    Multiset,
-    /// Keeps the oldest stores in order and the others as a set. Without --bound, keeps more and more in order.
-    Coherence,
-}
-
-impl Engine {
-    /// Whether it over-approximates buffers.
-    pub(crate) fn approximates(self) -> bool {
-        matches!(self, Self::Set | Self::Multiset | Self::Coherence)
-    }
-
-    /// Whether its proofs can be saved.
-    pub(crate) fn certifies(self) -> bool {
-        self.approximates() || self == Self::Dual
-    }
-}
-
-/// How the lazy engine extends the program.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LazyForm {
-    /// Keeps the code, and adds what store buffers can do along several paths per round.
-    Keep,
-    /// Extends by one path per round and removes its first store: the algorithm as published, for comparison.
-    First,
-}
-
-/// Methods of deciding robustness.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
-    /// One search under SC for all attacks: pairs of a store and a later load that it could be delayed past.
-    Attacks,
-    /// One search per attack, in a program that simulates the delay. Slower; for comparison.
-    Instrumented,
-    /// One search in a single program that simulates every delay. Slower; for comparison.
-    Single,
-    /// Looks for triangular races. Without one, the program is robust; with one, the method is inconclusive.
-    Trf,
-}
-
-/// What the fences must achieve.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AimName {
-    /// Store buffers do not change the program's behaviour.
-    Robust,
-    /// Every property holds; often takes fewer fences than robustness.
-    Safe,
-    /// No triangular races remain; may take more fences than robustness, but is easier to see in the code.
-    Trf,
-}
-
-/// Search orders.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SearchName {
-    /// Breadth-first: finds a shortest run.
-    Bfs,
-    /// Depth-first: goes deep early.
-    Dfs,
-}
-
 /// Partial order reductions.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReductionName {
     /// Every state is visited.
     None,
-}
-
-/// Parses the name of an input language.
-pub(crate) fn language() -> impl TypedValueParser<Value = Language> {
-    let names = Language::ALL.map(|language| PossibleValue::new(language.name()).help(language.description()));
-    PossibleValuesParser::new(names).map(|name| Language::by_name(&name).unwrap_or(Language::Weir))
 }
 
 /// Output languages of `weir translate`.
@@ -117,35 +123,4 @@ pub(crate) enum Target {
     Dot,
     /// The input language of Trencher.
     Trencher,
-}
-
-/// Formats of an answer that may contain a run.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RunFormat {
-    /// Plain text.
-    Text,
-    /// One JSON object per file.
-    Json,
-    /// The run's happens-before graph for Graphviz.
-    Dot,
-}
-
-/// Formats of the results of litmus tests.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LitmusFormat {
-    /// Plain text.
-    Text,
-    /// One JSON object per test.
-    Json,
-    /// A log in the format of herd7, for tools that compare such logs.
-    Herd,
-}
-
-/// Formats of an answer without a run.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PlainFormat {
-    /// Plain text.
-    Text,
-    /// One JSON object per file.
-    Json,
 }

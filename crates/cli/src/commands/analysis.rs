@@ -1,91 +1,37 @@
-//! What all commands share that look for runs: limits, the kinds of answers, saving what was found.
+//! What all commands share that look for runs: limits, progress, saving what was found.
 
 use std::fs;
 use std::io;
-use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use weir::robust::Race;
-use weir::{Limit, Limits, Session, Verdict};
-use weir_ir::{Diagnostic, Program};
-use weir_witness::Checked;
-use weir_witness::render::svg;
+use weir::Session;
+use weir_ir::Program;
+use weir_report::Format;
+use weir_report::answer::CommandName;
+use weir_report::run::Evidence;
+use weir_report::saved::SavedWitness;
+use weir_report::svg;
+use weir_report::wording::clean::display_name;
 
-use super::Task;
-use crate::args::{AnalysisOptions, LimitOptions, RunFormat};
+use super::task::{self, Task};
+use crate::args::{AnalysisOptions, LimitOptions};
 use crate::console::Console;
-use crate::evidence::Evidence;
+use crate::error::Error;
 use crate::exit::Status;
-use crate::input::display_name;
-use crate::json::CommandName;
 use crate::progress::ProgressLine;
-use crate::trouble::Trouble;
-use crate::{interrupt, memory, witness_file};
-
-/// An answer.
-pub(crate) enum Conclusion {
-    /// What was asked for holds in every run.
-    Holds,
-    /// It does not in this one.
-    Violated(Evidence),
-    /// The search stopped before it knew.
-    Stopped(Limit),
-    /// The engine cannot handle something in the program.
-    Refused(Box<Diagnostic>),
-    /// There is a triangular race: what was asked for may hold or not.
-    Raced(Box<Race>),
-}
-
-impl Conclusion {
-    /// The answer that an engine gave. Explaining a run can take a moment, so this is done once.
-    pub(super) fn new(verdict: Verdict<Box<Checked>>) -> Self {
-        match verdict {
-            Verdict::Holds => Self::Holds,
-            Verdict::Violated(checked) => Self::Violated(Evidence::new(checked)),
-            Verdict::Unknown(limit) => Self::Stopped(limit),
-        }
-    }
-
-    /// The answer of a search for triangular races.
-    pub(super) fn of_races(verdict: Verdict<Box<Race>>) -> Self {
-        match verdict {
-            Verdict::Holds => Self::Holds,
-            Verdict::Violated(race) => Self::Raced(race),
-            Verdict::Unknown(limit) => Self::Stopped(limit),
-        }
-    }
-
-    /// What the process exits with.
-    pub(super) fn status(&self) -> Status {
-        match self {
-            Self::Holds => Status::Holds,
-            Self::Violated(_) => Status::Violated,
-            Self::Stopped(_) | Self::Refused(_) | Self::Raced(_) => Status::Unknown,
-        }
-    }
-
-    /// Why the engine cannot handle the program, if it cannot.
-    pub(crate) fn refusal(&self) -> Option<&Diagnostic> {
-        if let Self::Refused(diagnostic) = self { Some(diagnostic) } else { None }
-    }
-
-    /// The run that was found, if there is one.
-    pub(crate) fn evidence(&self) -> Option<&Evidence> {
-        if let Self::Violated(evidence) = self { Some(evidence) } else { None }
-    }
-}
+use crate::{interrupt, memory};
 
 /// Works on each file in turn, with an empty line between answers for people.
 pub(super) fn each_file(
-    command: CommandName,
-    (files, format): (&[PathBuf], RunFormat),
+    (command, format): (CommandName, Format),
+    files: &[PathBuf],
     console: &mut Console,
-    mut work: impl FnMut(&Task<'_>, &mut Console) -> Result<Status, Trouble>,
+    mut work: impl FnMut(&Task<'_>, &mut Console) -> Result<Status, Error>,
 ) -> Status {
     let mut is_first = true;
-    super::each_file(command, files, format == RunFormat::Json, console, |task, console| {
-        if !std::mem::take(&mut is_first) && format == RunFormat::Text && !console.is_quiet() {
+    task::each_file((command, format), files, console, |task, console| {
+        if !std::mem::take(&mut is_first) && format == Format::Text && !console.is_quiet() {
             console.answer("\n");
         }
         work(task, console)
@@ -107,16 +53,9 @@ pub(super) fn watched<T>(
     analysis(&session)
 }
 
-/// How many workers.
-pub(super) fn jobs(limits: &LimitOptions) -> NonZeroUsize {
-    limits.jobs.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
-}
-
 /// A session that begins now, with these limits; Ctrl-C ends it.
 pub(super) fn session(limits: &LimitOptions) -> Session {
-    let limits =
-        Limits { time: limits.timeout, memory: Some(limits.memory), states: limits.states.map(NonZeroU64::get) };
-    Session::new(limits).with_stop(interrupt::flag()).with_memory_meter(Arc::new(memory::resident))
+    Session::new(limits.limits()).with_stop(interrupt::flag()).with_memory_meter(Arc::new(memory::resident))
 }
 
 /// Saves the run, and the picture of its cycle, where the command line asks for it. The answer has been given by then: a
@@ -125,20 +64,18 @@ pub(super) fn save(
     task: &Task<'_>,
     options: &AnalysisOptions,
     program: &Program,
-    conclusion: &Conclusion,
+    evidence: Option<&Evidence>,
     console: &mut Console,
 ) -> Status {
-    let evidence = conclusion.evidence();
     let run = |path: &Path| {
         let evidence = evidence.ok_or("no run was found")?;
-        let saved = witness_file::to_saved(program, evidence, task.file, &options.program.defines);
-        Ok(serde_json::to_string_pretty(&saved).map(|text| text + "\n").map_err(io::Error::from))
-            .map(|text| text.and_then(|text| fs::write(path, text)))
+        let saved = SavedWitness::new(program, evidence, task.file, &options.program.defines);
+        Ok(saved.to_text().map_err(io::Error::from).and_then(|text| fs::write(path, text)))
     };
     let picture = |path: &Path| {
-        let Evidence { checked, cycle } = evidence.ok_or("no run was found")?;
-        let cycle = cycle.as_ref().ok_or("the run is also possible without store buffers")?;
-        Ok(fs::write(path, svg(program, checked.replay(), checked.happens_before(), cycle)))
+        let evidence = evidence.ok_or("no run was found")?;
+        let picture = svg::cycle(program, evidence).ok_or("the run is also possible without store buffers")?;
+        Ok(fs::write(path, picture))
     };
     let run = options.witness.as_deref().map(|path| written("witness", path, run(path), console));
     let picture = options.svg.as_deref().map(|path| written("image", path, picture(path), console));

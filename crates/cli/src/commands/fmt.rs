@@ -6,21 +6,21 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use weir_ir::Source;
+use weir_report::answer::{Answer, CommandName, FormatAnswer, YesNo};
+use weir_report::wording::clean::display_name;
 
-use super::Task;
-use crate::args::{FormatOptions, PlainFormat};
+use super::task::{Task, each_file};
+use crate::args::FormatOptions;
 use crate::console::Console;
+use crate::error::Error;
 use crate::exit::Status;
-use crate::input::{display_name, is_stdin, read_source};
-use crate::json::{CommandName, FormatAnswer, YesNo};
-use crate::trouble::Trouble;
+use crate::input::{is_stdin, read_source};
 
 /// Runs it.
 pub(super) fn run(options: &FormatOptions, console: &mut Console) -> Status {
-    let is_json = options.format == PlainFormat::Json;
-    super::each_file(CommandName::Fmt, &options.files, is_json, console, |task, console| {
+    each_file((CommandName::Fmt, options.format), &options.files, console, |task, console| {
         let source = read_source(task.file)?;
-        let text = weir_syntax::weir::format(&source).map_err(|errors| Trouble::Source(source.clone(), errors))?;
+        let text = weir_syntax::weir::format(&source).map_err(|errors| Error::Source(source.clone(), errors))?;
         if options.check {
             check(task, &source, &text, console)
         } else if is_stdin(task.file) {
@@ -31,37 +31,26 @@ pub(super) fn run(options: &FormatOptions, console: &mut Console) -> Status {
     })
 }
 
-fn check(task: &Task<'_>, source: &Source, text: &str, console: &mut Console) -> Result<Status, Trouble> {
-    let is_formatted = source.text() == text;
-    if task.is_json {
-        let head = task.head(if is_formatted { YesNo::Ok } else { YesNo::No });
-        console.json(&FormatAnswer { head, changed: false, text: None });
-    } else if !is_formatted {
-        console.answer(&format!("{}: not formatted\n", display_name(task.file)));
-    }
-    Ok(if is_formatted { Status::Holds } else { Status::Violated })
+fn check(task: &Task<'_>, source: &Source, text: &str, console: &mut Console) -> Result<Status, Error> {
+    let head = task.head(YesNo::new(source.text() == text));
+    Ok(task.answer(&Answer::Format(FormatAnswer { head, changed: false, text: None }), false, console))
 }
 
-fn print(task: &Task<'_>, text: String, console: &mut Console) -> Result<Status, Trouble> {
-    if task.is_json {
-        console.json(&FormatAnswer { head: task.head(YesNo::Ok), changed: false, text: Some(text) });
-    } else {
-        console.answer(&text);
-    }
-    Ok(Status::Holds)
+fn print(task: &Task<'_>, text: String, console: &mut Console) -> Result<Status, Error> {
+    let answer = FormatAnswer { head: task.head(YesNo::Ok), changed: false, text: Some(text) };
+    Ok(task.answer(&Answer::Format(answer), false, console))
 }
 
-fn rewrite(task: &Task<'_>, source: &Source, text: &str, console: &mut Console) -> Result<Status, Trouble> {
+fn rewrite(task: &Task<'_>, source: &Source, text: &str, console: &mut Console) -> Result<Status, Error> {
     let changed = source.text() != text;
     if changed {
-        replace(task.file, text).map_err(|error| Trouble::input(format!("cannot write the file: {error}")))?;
+        replace(task.file, text).map_err(|error| Error::input(format!("cannot write the file: {error}")))?;
+        if !task.is_json() {
+            console.remark(&format!("formatted {}", display_name(task.file)));
+        }
     }
-    if task.is_json {
-        console.json(&FormatAnswer { head: task.head(YesNo::Ok), changed, text: None });
-    } else if changed {
-        console.remark(&format!("formatted {}", display_name(task.file)));
-    }
-    Ok(Status::Holds)
+    let answer = FormatAnswer { head: task.head(YesNo::Ok), changed, text: None };
+    Ok(task.answer(&Answer::Format(answer), false, console))
 }
 
 /// Puts a new text in place of a file in one step, so that no failure leaves half of it behind. A link stays a

@@ -5,58 +5,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use weir::outcomes::{End, Report, outcomes};
 use weir::{Failure, Limit, ProgressSink};
 use weir_ir::Diagnostic;
-use weir_syntax::litmus::{Litmus, Results};
-use weir_witness::Model;
+use weir_report::Format;
+use weir_report::answer::{Answer, CommandName, LitmusAnswer, Ran};
+use weir_report::text::{Row, Summary};
+use weir_syntax::litmus::Litmus;
 
-use super::analysis::{jobs, session};
-use super::reach::model;
-use super::{Task, panic_text};
-use crate::args::{LitmusFormat, LitmusOptions};
+use super::analysis::session;
+use super::task::{Task, panic_text};
+use crate::args::LitmusOptions;
 use crate::console::Console;
+use crate::error::Error;
 use crate::exit::Status;
-use crate::json::CommandName;
 use crate::progress::ProgressLine;
-use crate::trouble::Trouble;
-use crate::{gather, input, interrupt, render};
-
-/// A test that was run.
-pub(crate) struct Finding {
-    /// The file as it is named.
-    pub(crate) file: PathBuf,
-    /// The test.
-    pub(crate) test: Litmus,
-    /// Under which model.
-    pub(crate) model: Model,
-    /// Its final states, as far as they are known.
-    pub(crate) results: Results,
-    /// What ended the search early, if anything.
-    pub(crate) stopped: Option<Limit>,
-    /// How many states were visited.
-    pub(crate) visited: u64,
-    /// Wall-clock time, with reading.
-    pub(crate) elapsed: Duration,
-}
-
-impl Finding {
-    /// How the test came out.
-    pub(crate) fn status(&self) -> Status {
-        match self.stopped {
-            Some(_) => Status::Unknown,
-            None if self.test.is_met_by(&self.results) => Status::Holds,
-            None => Status::Violated,
-        }
-    }
-}
+use crate::{gather, input, interrupt};
 
 /// What came of one file.
 enum Ended {
-    Ran(Box<Finding>),
-    Failed(PathBuf, Trouble),
+    Ran(Box<LitmusAnswer>),
+    Failed(PathBuf, Error),
     /// A bug of ours, and what the panic said.
     Panicked(PathBuf, String),
     /// It was not run: the user interrupted.
@@ -69,7 +40,7 @@ pub(super) fn run(options: &LitmusOptions, console: &mut Console) -> Status {
     let mut answers = Answers::new(options, tests.len() == 1);
     let progress = ProgressLine::new(!console.is_quiet());
     let (started, total) = (Instant::now(), tests.len());
-    let workers = jobs(&options.limits).get().min(total.max(1));
+    let workers = options.limits.workers().get().min(total.max(1));
     // Of several tests, it is their number that tells how far things are.
     let sink = if total == 1 { progress.sink() } else { None };
     let queue = Queue { next: AtomicUsize::new(0), tests: tests.into_iter().map(std::sync::Mutex::new).collect() };
@@ -112,7 +83,7 @@ impl Queue {
             let mut test = test.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let (path, state) = (test.0.clone(), std::mem::replace(&mut test.1, Ok(())));
             let ended = match state {
-                Err(trouble) => Ended::Failed(path, trouble),
+                Err(error) => Ended::Failed(path, error),
                 Ok(()) if interrupt::flag().load(Ordering::Relaxed) => Ended::Skipped,
                 Ok(()) => one(path, options, progress),
             };
@@ -127,29 +98,29 @@ impl Queue {
 fn one(path: PathBuf, options: &LitmusOptions, progress: Option<&ProgressSink>) -> Ended {
     let result = catch_unwind(AssertUnwindSafe(|| attempt(&path, options, progress)));
     match result {
-        Ok(Ok(finding)) => Ended::Ran(Box::new(finding)),
-        Ok(Err(trouble)) => Ended::Failed(path, trouble),
+        Ok(Ok(answer)) => Ended::Ran(Box::new(answer)),
+        Ok(Err(error)) => Ended::Failed(path, error),
         Err(panic) => Ended::Panicked(path, panic_text(&*panic)),
     }
 }
 
-fn attempt(path: &Path, options: &LitmusOptions, progress: Option<&ProgressSink>) -> Result<Finding, Trouble> {
+fn attempt(path: &Path, options: &LitmusOptions, progress: Option<&ProgressSink>) -> Result<LitmusAnswer, Error> {
     let mut session = session(&options.limits);
     if let Some(sink) = progress {
         session = session.with_progress(Arc::clone(sink));
     }
     let source = input::read_source(path)?;
-    let test = weir_syntax::litmus::parse(&source).map_err(|errors| Trouble::Source(source.clone(), errors))?;
-    let model = model(options.model);
+    let test = weir_syntax::litmus::parse(&source).map_err(|errors| Error::Source(source.clone(), errors))?;
+    let model = options.model;
     let report = match outcomes(&test.program, &test.expressions(), model, &session) {
         Ok(report) => report,
-        Err(Failure::Refused(diagnostic)) => return Err(Trouble::Source(source, vec![*diagnostic])),
-        Err(Failure::Bug(what)) => return Err(Trouble::Bug(what)),
+        Err(Failure::Refused(diagnostic)) => return Err(Error::Source(source, vec![*diagnostic])),
+        Err(Failure::Bug(what)) => return Err(Error::Bug(what)),
     };
-    let stopped = stopped(&test, &report).map_err(|error| Trouble::Source(source, vec![*error]))?;
+    let stopped = stopped(&test, &report).map_err(|error| Error::Source(source, vec![*error]))?;
     let results = test.results(&report.outcomes);
-    let (file, elapsed) = (path.to_owned(), session.elapsed());
-    Ok(Finding { file, test, model, results, stopped, visited: report.states, elapsed })
+    let ran = Ran { test, model, results, stopped, visited: report.states, elapsed: session.elapsed() };
+    Ok(LitmusAnswer::new(path, ran, &options.limits.limits()))
 }
 
 fn stopped(test: &Litmus, report: &Report) -> Result<Option<Limit>, Box<Diagnostic>> {
@@ -174,7 +145,7 @@ struct Answers<'a> {
     is_single: bool,
     status: Status,
     /// For the table at the end.
-    rows: Vec<render::litmus::Row>,
+    rows: Vec<Row>,
     failed: usize,
     skipped: usize,
 }
@@ -186,11 +157,11 @@ impl<'a> Answers<'a> {
 
     fn take(&mut self, ended: Ended, console: &mut Console) {
         let status = match ended {
-            Ended::Ran(finding) => self.show(&finding, console),
-            Ended::Failed(file, trouble) => self.report(&file, &trouble, console),
+            Ended::Ran(answer) => self.show(answer, console),
+            Ended::Failed(file, error) => self.report(&file, &error, console),
             // The panic hook has told people already.
-            Ended::Panicked(file, what) if self.options.format == LitmusFormat::Json => {
-                self.report(&file, &Trouble::Bug(what), console)
+            Ended::Panicked(file, what) if self.options.format == Format::Json => {
+                self.report(&file, &Error::Bug(what), console)
             }
             Ended::Panicked(..) => {
                 self.failed += 1;
@@ -204,39 +175,31 @@ impl<'a> Answers<'a> {
         self.status = self.status.and(status);
     }
 
-    fn report(&mut self, file: &Path, trouble: &Trouble, console: &mut Console) -> Status {
-        let is_json = self.options.format == LitmusFormat::Json;
-        let task = Task { command: CommandName::Litmus, file, started: Instant::now(), is_json };
-        task.report(trouble, console);
+    fn report(&mut self, file: &Path, error: &Error, console: &mut Console) -> Status {
+        let format = self.options.format;
+        let task = Task { command: CommandName::Litmus, file, started: Instant::now(), format };
+        task.report(error, console);
         self.failed += 1;
         Status::Bad
     }
 
-    fn show(&mut self, finding: &Finding, console: &mut Console) -> Status {
-        let limits = &self.options.limits;
-        match self.options.format {
-            LitmusFormat::Json => console.json(&render::litmus::json(finding, limits)),
-            LitmusFormat::Herd => console.answer(&render::litmus::herd(finding)),
-            LitmusFormat::Text if self.is_single || self.options.verbose => {
-                if !self.rows.is_empty() {
-                    console.answer("\n");
-                }
-                console.answer(&render::litmus::text(finding, limits, console.is_quiet()));
+    fn show(&mut self, answer: Box<LitmusAnswer>, console: &mut Console) -> Status {
+        let row = Row::new(&answer);
+        let answer = Answer::Litmus(answer);
+        if self.options.format != Format::Text || self.is_single || self.options.verbose {
+            if self.options.format == Format::Text && !self.rows.is_empty() {
+                console.answer("\n");
             }
-            LitmusFormat::Text => {}
+            console.show(&answer, self.options.format, self.options.verbose);
         }
-        self.rows.push(render::litmus::Row::new(finding));
-        finding.status()
+        self.rows.push(row);
+        Status::from(&answer)
     }
 
     fn finish(self, console: &mut Console) -> Status {
-        if self.options.format == LitmusFormat::Text && !self.is_single {
-            let summary = render::litmus::Summary {
-                rows: &self.rows,
-                model: model(self.options.model),
-                failed: self.failed,
-                skipped: self.skipped,
-            };
+        if self.options.format == Format::Text && !self.is_single {
+            let summary =
+                Summary { rows: &self.rows, model: self.options.model, failed: self.failed, skipped: self.skipped };
             if self.options.verbose && !self.rows.is_empty() {
                 console.answer("\n");
             }

@@ -10,7 +10,6 @@ use clap_mangen::Man;
 use crate::args::{Arguments, CompletionOptions, ManOptions};
 use crate::console::Console;
 use crate::exit::Status;
-use crate::json;
 
 /// `weir completions`.
 pub(super) fn completions(options: &CompletionOptions, console: &mut Console) -> Status {
@@ -37,16 +36,8 @@ pub(super) fn man(options: &ManOptions, console: &mut Console) -> Status {
 
 /// `weir schema`.
 pub(super) fn schema(console: &mut Console) -> Status {
-    match serde_json::to_string_pretty(&json::schema()) {
-        Ok(text) => {
-            console.answer(&(text + "\n"));
-            Status::Holds
-        }
-        Err(error) => {
-            console.complain(&format!("error: this is a bug in Weir: {error}"));
-            Status::Bad
-        }
-    }
+    console.answer(&weir_report::schema());
+    Status::Holds
 }
 
 /// One page for the whole, one for each command that the help shows.

@@ -6,114 +6,33 @@ use std::fs;
 use std::path::Path;
 
 use weir::prob::{
-    Almost, Cost, Curve, Estimate, Exact, Obstacle, Probability, Qualitative, Question, Simulation, almost, cost,
-    curve, exact_cost, exact_probability, probability, simulate,
+    Almost, Curve, Question, Simulation, almost, cost, curve, exact_cost, exact_probability, probability, simulate,
 };
 use weir::{Failure, Session};
-use weir_ir::{Diagnostic, Program, Source, StateExpr};
-use weir_witness::{Replay, replay};
+use weir_ir::{Program, StateExpr};
+use weir_report::answer::{Answer, Asked, CONFIDENCE, CommandName, Odds, Outcome, ProbAnswer, ProbQuestion};
+use weir_report::wording::clean::display_name;
+use weir_report::wording::limit::obstacle_text;
+use weir_report::{csv, svg};
+use weir_witness::replay;
 
-use super::Task;
 use super::analysis;
-use crate::args::{PlainFormat, ProbOptions, QuestionName, RunFormat};
+use super::task::Task;
+use crate::args::ProbOptions;
 use crate::console::Console;
+use crate::error::Error;
 use crate::exit::Status;
-use crate::input::display_name;
-use crate::json::CommandName;
 use crate::load::load;
-use crate::prob::{add_costs, default_target};
-use crate::render;
-use crate::trouble::Trouble;
-pub(crate) use compare::{Compared, Gap, Variant};
-
-/// How sure the intervals of simulations are.
-pub(crate) const CONFIDENCE: f64 = 0.999;
-
-/// Everything known about one file, for the renderers.
-pub(crate) struct Finding<'a> {
-    /// What was asked.
-    pub(crate) options: &'a ProbOptions,
-    /// The program.
-    pub(crate) program: &'a Program,
-    /// What was looked for.
-    pub(crate) target: &'a StateExpr,
-    /// Warnings and notes about the program.
-    pub(crate) warnings: &'a [Diagnostic],
-    /// The answer.
-    pub(crate) outcome: Outcome,
-    /// This program and another, side by side.
-    pub(crate) compared: Vec<Compared>,
-    /// The other.
-    pub(crate) variant: Option<Variant>,
-}
-
-/// An answer.
-pub(crate) enum Outcome {
-    Almost(Qualitative),
-    Probability(Probability),
-    Exact(Result<Exact, Obstacle>),
-    Cost(Cost),
-    Simulated(Estimate, Box<Replay>),
-    /// The analysis cannot handle something in the program.
-    Refused(Box<Diagnostic>),
-}
-
-impl Outcome {
-    /// What kept the answer from being (precisely) known, if anything did.
-    pub(crate) fn obstacle(&self) -> Option<Obstacle> {
-        match self {
-            Self::Almost(answer) => match &answer.certainty {
-                weir::prob::Certainty::Unknown(obstacle) => Some(*obstacle),
-                _ => None,
-            },
-            Self::Probability(answer) => answer.obstacle,
-            Self::Exact(answer) => answer.as_ref().err().copied(),
-            Self::Cost(answer) => answer.obstacle,
-            Self::Simulated(estimate, _) => estimate.limit.map(Obstacle::Limit),
-            Self::Refused(_) => None,
-        }
-    }
-}
-
-impl Finding<'_> {
-    /// What the process exits with.
-    pub(crate) fn status(&self) -> Status {
-        let compared = if self.gaps().next().is_some() { Status::Unknown } else { Status::Holds };
-        self.own_status().and(compared)
-    }
-
-    fn own_status(&self) -> Status {
-        match &self.outcome {
-            Outcome::Refused(_) => Status::Unknown,
-            outcome if outcome.obstacle().is_some() => Status::Unknown,
-            Outcome::Almost(answer) if matches!(answer.certainty, weir::prob::Certainty::Fails(_)) => Status::Violated,
-            _ if self.is_never() => Status::Violated,
-            _ => Status::Holds,
-        }
-    }
-
-    /// Whether there is no cost because no run reaches the target.
-    pub(crate) fn is_never(&self) -> bool {
-        match &self.outcome {
-            Outcome::Cost(answer) => answer.cost.is_none(),
-            Outcome::Exact(Ok(answer)) => self.options.question == QuestionName::Cost && answer.cost.is_none(),
-            _ => false,
-        }
-    }
-}
+use crate::prob::{add_costs, target};
 
 /// Runs it.
 pub(super) fn run(options: &ProbOptions, console: &mut Console) -> Status {
-    let format = match options.format {
-        PlainFormat::Text => RunFormat::Text,
-        PlainFormat::Json => RunFormat::Json,
-    };
-    analysis::each_file(CommandName::Prob, (&options.files, format), console, |task, console| {
+    analysis::each_file((CommandName::Prob, options.format), &options.files, console, |task, console| {
         one(task, options, console)
     })
 }
 
-fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<Status, Trouble> {
+fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<Status, Error> {
     let mut loaded = load(task.file, &options.program)?;
     add_costs(&mut loaded.program, options.costs.as_deref())?;
     let program = &loaded.program;
@@ -121,12 +40,12 @@ fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<
         loaded.warnings.extend(left_out);
         target
     });
-    if !task.is_json {
+    if !task.is_json() {
         console.diagnostics(&program.source, &loaded.warnings);
     }
     let target = target?;
     let variant = compare::variant(options, program, &target)?;
-    if let (Some(variant), false) = (&variant, task.is_json) {
+    if let (Some(variant), false) = (&variant, task.is_json()) {
         console.diagnostics(&variant.program.source, &variant.warnings);
     }
     let (outcome, compared, points) = analysis::watched(task, &options.limits, console, |session| {
@@ -140,49 +59,46 @@ fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<
         let points = options.curve.as_deref().map(|_| {
             let steps = options.steps.unwrap_or(200) as usize;
             curve(program, &target, &options.settings(), steps, &session.another())
-                .map_err(|failure| Trouble::of(program, failure))
+                .map_err(|failure| Error::of(program, failure))
         });
-        Ok::<_, Trouble>((outcome, compared, points.transpose()?))
+        Ok::<_, Error>((outcome, compared, points.transpose()?))
     })?;
-    let warnings = loaded.warnings.as_slice();
-    let finding = Finding { options, program, target: &target, warnings, outcome, compared, variant };
-    match options.format {
-        PlainFormat::Json => console.json(&render::prob::json::answer(task, &finding)),
-        PlainFormat::Text => render::prob::show(&finding, console),
-    }
-    let saved = save_curve(options.curve.as_deref(), points.as_ref(), &finding, console);
-    Ok(finding.status().and(saved))
+    let answer = ProbAnswer::new(Odds {
+        subject: task.subject(&loaded, options.limits.limits()),
+        question: asked(options),
+        target: &target,
+        outcome,
+        compared,
+        variant: variant.as_ref().map(|variant| (&variant.program.source, variant.warnings.as_slice())),
+    });
+    let curve = options.curve.as_deref().zip(points.as_ref());
+    let curve = curve.map(|(path, points)| (path, points, text(path, points, &answer)));
+    let status = task.answer(&Answer::Prob(Box::new(answer)), options.verbose, console);
+    let saved = curve.map_or(Status::Holds, |(path, points, text)| save(path, points, &text, options, console));
+    Ok(status.and(saved))
 }
 
-/// The condition that is looked for, and what of the program's properties it leaves out.
-fn target(program: &Program, text: Option<&str>, option: &str) -> Result<(StateExpr, Vec<Diagnostic>), Trouble> {
-    let Some(text) = text else { return default_target(program) };
-    let source = Source::new(option, text);
-    let condition = weir_syntax::weir::condition(program, &source).map_err(|errors| Trouble::Source(source, errors))?;
-    Ok((condition, Vec::new()))
+fn asked(options: &ProbOptions) -> Asked {
+    Asked { kind: options.question, repeated: options.repeated, epsilon: options.epsilon, seed: options.seed }
 }
 
-fn answer(options: &ProbOptions, program: &Program, target: &StateExpr, session: &Session) -> Result<Outcome, Trouble> {
+fn answer(options: &ProbOptions, program: &Program, target: &StateExpr, session: &Session) -> Result<Outcome, Error> {
     let settings = options.settings();
     let question = Question { target: target.clone(), repeated: options.repeated, settings: settings.clone() };
     let found = match options.question {
-        QuestionName::AlmostSure => almost(program, &question, Almost::Surely, session).map(Outcome::Almost),
-        QuestionName::AlmostNever => almost(program, &question, Almost::Never, session).map(Outcome::Almost),
-        QuestionName::Probability if options.exact => {
+        ProbQuestion::AlmostSure => almost(program, &question, Almost::Surely, session).map(Outcome::Almost),
+        ProbQuestion::AlmostNever => almost(program, &question, Almost::Never, session).map(Outcome::Almost),
+        ProbQuestion::Probability if options.exact => {
             exact_probability(program, &question, session).map(Outcome::Exact)
         }
-        QuestionName::Cost if options.exact => exact_cost(program, target, &settings, session).map(Outcome::Exact),
-        QuestionName::Probability => {
+        ProbQuestion::Cost if options.exact => exact_cost(program, target, &settings, session).map(Outcome::Exact),
+        ProbQuestion::Probability => {
             probability(program, &question, options.epsilon, session).map(Outcome::Probability)
         }
-        QuestionName::Cost => cost(program, target, &settings, options.epsilon, session).map(Outcome::Cost),
-        QuestionName::Simulate => simulated(options, program, target, session),
+        ProbQuestion::Cost => cost(program, target, &settings, options.epsilon, session).map(Outcome::Cost),
+        ProbQuestion::Simulate => simulated(options, program, target, session),
     };
-    match found {
-        Ok(outcome) => Ok(outcome),
-        Err(Failure::Refused(diagnostic)) => Ok(Outcome::Refused(diagnostic)),
-        Err(Failure::Bug(what)) => Err(Trouble::Bug(what)),
-    }
+    Ok(Error::unless_refused(found)?.unwrap_or_else(Outcome::Refused))
 }
 
 fn simulated(
@@ -196,7 +112,7 @@ fn simulated(
         seed: options.seed,
         most_steps: options.steps.unwrap_or(10_000),
         doubt: 1.0 - CONFIDENCE,
-        jobs: analysis::jobs(&options.limits),
+        jobs: options.limits.workers(),
     };
     let estimate = simulate(program, target, &options.settings(), &simulation, session)?;
     let sample = replay(program, &estimate.sample)
@@ -204,13 +120,16 @@ fn simulated(
     Ok(Outcome::Simulated(estimate, Box::new(sample)))
 }
 
-fn save_curve(path: Option<&Path>, points: Option<&Curve>, finding: &Finding<'_>, console: &mut Console) -> Status {
-    let (Some(path), Some(curve)) = (path, points) else { return Status::Holds };
+/// The curve as the name of the file asks for it.
+fn text(path: &Path, points: &Curve, answer: &ProbAnswer<'_>) -> String {
     let is_picture = path.extension().is_some_and(|extension| extension == "svg");
-    let text = if is_picture { render::prob::curve::svg(finding, curve) } else { render::prob::curve::csv(curve) };
-    if let Some(obstacle) = curve.obstacle {
-        let reason = render::prob::reason(obstacle, &finding.options.limits);
-        console.remark(&format!("note: the curve ends after {} steps: {reason}", curve.points.len() - 1));
+    if is_picture { svg::curve(answer, points) } else { csv::curve(points) }
+}
+
+fn save(path: &Path, points: &Curve, text: &str, options: &ProbOptions, console: &mut Console) -> Status {
+    if let Some(obstacle) = points.obstacle {
+        let reason = obstacle_text(obstacle, &options.limits.limits());
+        console.remark(&format!("note: the curve ends after {} steps: {reason}", points.points.len() - 1));
     }
     match fs::write(path, text) {
         Ok(()) => Status::Holds,

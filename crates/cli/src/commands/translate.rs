@@ -3,19 +3,20 @@
 use std::slice;
 
 use weir::Session;
+use weir_report::answer::{Answer, CommandName, DiagnosticRecord, TranslateAnswer, YesNo};
 
-use crate::args::{PlainFormat, Target, TranslateOptions};
+use super::task::each_file;
+use crate::args::{Target, TranslateOptions};
 use crate::console::Console;
+use crate::error::Error;
 use crate::exit::Status;
 use crate::interrupt;
-use crate::json::{CommandName, DiagnosticRecord, TranslateAnswer, YesNo};
 use crate::load::load;
-use crate::trouble::Trouble;
 
 /// Runs it.
 pub(super) fn run(options: &TranslateOptions, console: &mut Console) -> Status {
-    let is_json = options.format == PlainFormat::Json;
-    super::each_file(CommandName::Translate, slice::from_ref(&options.file), is_json, console, |task, console| {
+    let files = slice::from_ref(&options.file);
+    each_file((CommandName::Translate, options.format), files, console, |task, console| {
         let session = Session::default().with_stop(interrupt::flag());
         let loaded = load(task.file, &options.program)?;
         let passed = options.pass.as_ref().map(|pass| pass.apply(&loaded.program, &session)).transpose()?;
@@ -25,16 +26,14 @@ pub(super) fn run(options: &TranslateOptions, console: &mut Console) -> Status {
             Target::Dot => ("dot", weir_syntax::dot::print(program)),
             Target::Trencher => {
                 let text = weir_syntax::trencher::print::print(program);
-                ("trencher", text.map_err(|errors| Trouble::Source(program.source.clone(), errors))?)
+                ("trencher", text.map_err(|errors| Error::Source(program.source.clone(), errors))?)
             }
         };
-        if is_json {
-            let warnings = DiagnosticRecord::all(&program.source, &loaded.warnings);
-            console.json(&TranslateAnswer { head: task.head(YesNo::Ok), to, text, warnings });
-        } else {
+        if !task.is_json() {
             console.diagnostics(&program.source, &loaded.warnings);
-            console.answer(&text);
         }
-        Ok(Status::Holds)
+        let warnings = DiagnosticRecord::all(&program.source, &loaded.warnings);
+        let answer = TranslateAnswer { head: task.head(YesNo::Ok), to, text, warnings };
+        Ok(task.answer(&Answer::Translate(answer), false, console))
     })
 }

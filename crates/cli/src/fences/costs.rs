@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir::Session;
 use weir::fences::{FrequencyCosts, LoopCosts, unit_cost};
 
-use super::{Site, Sites};
+use super::sites::{Site, Sites};
 use crate::args::CostChoice;
 use crate::costs::{CostFile, Form};
-use crate::trouble::Trouble;
+use crate::error::Error;
 
 /// A fence that costs nothing could be put anywhere.
 const FORM: Form = Form {
@@ -30,7 +30,7 @@ pub(crate) enum Costs {
 
 impl Costs {
     /// Reads a file of costs if there is one.
-    pub(crate) fn read(choice: &CostChoice) -> Result<Self, Trouble> {
+    pub(crate) fn read(choice: &CostChoice) -> Result<Self, Error> {
         match choice {
             CostChoice::Unit => Ok(Self::Unit),
             CostChoice::Loops => Ok(Self::Loops),
@@ -39,8 +39,15 @@ impl Costs {
         }
     }
 
+    /// Sets what a fence costs at each place.
+    pub(crate) fn set(&self, sites: &mut Sites, session: &Session) -> Result<(), Error> {
+        let prices = self.prices(sites, session)?;
+        sites.list.iter_mut().zip(prices).for_each(|(site, price)| site.place.cost = price);
+        Ok(())
+    }
+
     /// The cost of each place, in their order.
-    pub(super) fn prices(&self, sites: &Sites, session: &Session) -> Result<Vec<u64>, Trouble> {
+    fn prices(&self, sites: &Sites, session: &Session) -> Result<Vec<u64>, Error> {
         let each = |price: &dyn Fn(&Site) -> u64| sites.list.iter().map(price).collect();
         Ok(match self {
             Self::Unit => each(&|site| unit_cost(&site.place.after)),
@@ -50,7 +57,7 @@ impl Costs {
             }
             Self::Frequency => {
                 let program = &sites.program;
-                let costs = FrequencyCosts::new(program, session).map_err(|failure| Trouble::of(program, failure))?;
+                let costs = FrequencyCosts::new(program, session).map_err(|failure| Error::of(program, failure))?;
                 each(&|site| costs.cost(&site.place.after))
             }
             Self::Listed(file) => {
@@ -75,12 +82,12 @@ fn listed(costs: &BTreeMap<&str, u64>, sites: &Sites, site: &Site) -> u64 {
 }
 
 /// A line that means nothing is a mistake.
-fn every_entry_is_a_place(file: &CostFile, sites: &Sites) -> Result<(), Trouble> {
+fn every_entry_is_a_place(file: &CostFile, sites: &Sites) -> Result<(), Error> {
     let known: BTreeSet<String> = sites.list.iter().flat_map(|site| names(sites, site)).collect();
     let Some(entry) = file.entries.iter().find(|entry| !known.contains(&entry.what)) else { return Ok(()) };
     let place = &entry.what;
     let what =
         if place.parse::<u64>().is_ok() { "no fence can be placed on line" } else { "no fence can be placed at label" };
     let help = "name the line or label of an instruction that a fence can precede";
-    Err(file.trouble(entry, &format!("{what} `{place}` of the program"), help))
+    Err(file.error(entry, &format!("{what} `{place}` of the program"), help))
 }

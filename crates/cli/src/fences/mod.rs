@@ -5,5 +5,5 @@ mod sites;
 mod write;
 
 pub(crate) use costs::Costs;
-pub(crate) use sites::{Site, Sites};
-pub(crate) use write::{Chosen, Repair, in_own_language, inserted};
+pub(crate) use sites::{Chosen, Sites};
+pub(crate) use write::{in_own_language, inserted};

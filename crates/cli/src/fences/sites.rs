@@ -1,14 +1,16 @@
-//! Where fences can be written, and what they cost there.
+//! Where fences can be written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use weir::Session;
 use weir::fences::Place;
 use weir_ir::{LocId, Program, Span, ThreadId};
+use weir_report::answer::FencePlace;
 use weir_syntax::{FenceSites, Language};
 
-use super::Costs;
-use crate::trouble::Trouble;
+use crate::error::Error;
+
+/// A set of places, by number.
+pub(crate) type Chosen = BTreeSet<usize>;
 
 /// A place in the text.
 pub(crate) struct Site {
@@ -34,9 +36,9 @@ pub(crate) struct Sites {
 
 impl Sites {
     /// The places of a program that was read without errors.
-    pub(crate) fn of(program: &Program, language: Language, defines: &[(String, i64)]) -> Result<Self, Trouble> {
+    pub(crate) fn of(program: &Program, language: Language, defines: &[(String, i64)]) -> Result<Self, Error> {
         let FenceSites { program, sites } =
-            language.fence_sites(program, defines).map_err(|errors| Trouble::Source(program.source.clone(), errors))?;
+            language.fence_sites(program, defines).map_err(|errors| Error::Source(program.source.clone(), errors))?;
         let site = |site: weir_syntax::FenceSite| Site {
             offset: site.offset,
             place: Place { after: site.after, cost: 1 },
@@ -44,13 +46,6 @@ impl Sites {
             is_in_text: site.is_in_text,
         };
         Ok(Self { program, list: sites.into_iter().map(site).collect(), language })
-    }
-
-    /// Sets what a fence costs at each place.
-    pub(crate) fn price(&mut self, costs: &Costs, session: &Session) -> Result<(), Trouble> {
-        let prices = costs.prices(self, session)?;
-        self.list.iter_mut().zip(prices).for_each(|(site, price)| site.place.cost = price);
-        Ok(())
     }
 
     /// The line of a place.
@@ -67,6 +62,18 @@ impl Sites {
             threads.entry(thread).or_default().extend(labels(thread, location));
         }
         threads
+    }
+}
+
+impl Sites {
+    /// These places, for an answer.
+    pub(crate) fn places(&self, chosen: &Chosen) -> Vec<FencePlace> {
+        let place = |site: &Site| FencePlace {
+            offset: site.offset,
+            threads: self.threads(site),
+            location: site.locations.first().copied(),
+        };
+        chosen.iter().map(|&number| place(&self.list[number])).collect()
     }
 }
 

@@ -1,36 +1,21 @@
 //! Programs with their fences.
 
-use std::collections::BTreeSet;
-
 use weir::translate::insert_fences;
 use weir_ir::{Program, Source};
 use weir_syntax::Language;
 
-use super::{Site, Sites};
-
-/// A set of places, by number.
-pub(crate) type Chosen = BTreeSet<usize>;
+use super::sites::{Chosen, Site, Sites};
 
 /// A program with fences.
-pub(crate) struct Mended {
+pub(crate) struct Fenced {
     /// As text.
     pub(crate) text: String,
     /// As that text reads.
     pub(crate) program: Program,
 }
 
-/// A set of fences that is enough.
-pub(crate) struct Repair {
-    /// Where.
-    pub(crate) chosen: Chosen,
-    /// The text of the program with its fences.
-    pub(crate) text: String,
-    /// Whether that text is in the language the program came in.
-    pub(crate) is_own_language: bool,
-}
-
 /// The program with fences at these places written into its text, read again. None if there is no such text.
-pub(crate) fn in_own_language(sites: &Sites, chosen: &Chosen, defines: &[(String, i64)]) -> Option<Mended> {
+pub(crate) fn in_own_language(sites: &Sites, chosen: &Chosen, defines: &[(String, i64)]) -> Option<Fenced> {
     let (source, language) = (&sites.program.source, sites.language);
     let all: Vec<&Site> = chosen.iter().map(|&number| &sites.list[number]).collect();
     let written = if all.iter().all(|site| site.is_in_text) {
@@ -45,7 +30,7 @@ pub(crate) fn in_own_language(sites: &Sites, chosen: &Chosen, defines: &[(String
         None => return None,
     };
     let program = language.parse(&Source::new(source.name(), text.as_str()), defines).ok()?.program;
-    Some(Mended { text, program })
+    Some(Fenced { text, program })
 }
 
 /// The program with fences at these places, without a text.

@@ -52,6 +52,31 @@ pub enum Aim {
     Safe,
 }
 
+impl Aim {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Robust, Self::Safe, Self::RaceFree];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Robust => "robust",
+            Self::Safe => "safe",
+            Self::RaceFree => "trf",
+        }
+    }
+
+    /// What it means, in a line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Robust => "Store buffers do not change the program's behaviour",
+            Self::Safe => "Every property holds; often takes fewer fences than robustness",
+            Self::RaceFree => {
+                "No triangular races remain; may take more fences than robustness, but is easier to see in the code"
+            }
+        }
+    }
+}
+
 /// Options of the search for fences.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {

@@ -38,6 +38,37 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Explicit, Self::Lazy, Self::Dual, Self::Set, Self::Multiset, Self::Coherence];
+
+    /// What it does, in a line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Explicit => "Visits every reachable state",
+            Self::Lazy => {
+                "Delays stores only where that can make a difference, which it finds out by checking robustness"
+            }
+            Self::Dual => "Backward coverability: exact for unbounded buffers, if there are finitely many values",
+            Self::Set => {
+                "Over-approximates buffers as sets: fast proofs, even for unbounded buffers, but can be inconclusive"
+            }
+            Self::Multiset => "Over-approximates buffers as multisets: like `set`, but counts stores",
+            Self::Coherence => {
+                "Keeps the oldest stores in order and the others as a set. Without --bound, keeps more and more in order"
+            }
+        }
+    }
+
+    /// Whether it over-approximates buffers.
+    pub fn approximates(self) -> bool {
+        matches!(self, Self::Set | Self::Multiset | Self::Coherence)
+    }
+
+    /// Whether its proofs can be [written](certify) [out](certify_backward).
+    pub fn certifies(self) -> bool {
+        self.approximates() || self == Self::Dual
+    }
+
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {

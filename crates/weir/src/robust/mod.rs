@@ -56,6 +56,33 @@ pub enum Method {
     Single,
 }
 
+impl Method {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Attacks, Self::Instrumented, Self::Single];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Attacks => "attacks",
+            Self::Instrumented => "instrumented",
+            Self::Single => "single",
+        }
+    }
+
+    /// What it does, in a line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Attacks => {
+                "One search under SC for all attacks: pairs of a store and a later load that it could be delayed past"
+            }
+            Self::Instrumented => {
+                "One search per attack, in a program that simulates the delay. Slower; for comparison"
+            }
+            Self::Single => "One search in a single program that simulates every delay. Slower; for comparison",
+        }
+    }
+}
+
 /// Options of the check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {

@@ -36,6 +36,27 @@ pub enum Search {
     DepthFirst,
 }
 
+impl Search {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::BreadthFirst, Self::DepthFirst];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BreadthFirst => "bfs",
+            Self::DepthFirst => "dfs",
+        }
+    }
+
+    /// What it is good for, in a line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::BreadthFirst => "Breadth-first: finds a shortest run",
+            Self::DepthFirst => "Depth-first: goes deep early",
+        }
+    }
+}
+
 /// Searches in this order, with this number of workers.
 pub(crate) fn run<T: TransitionSystem>(system: &T, search: Search, jobs: NonZeroUsize, session: &Session) -> Outcome {
     match search {

@@ -4,10 +4,21 @@ use weir_ir::{Instruction, Program, ThreadId, Value};
 
 use super::*;
 use crate::interpret::interpret;
-use crate::render::cycle_text;
 use crate::state::State;
 use crate::testing::*;
 use crate::{Action, Event, Model, Replay, Run, Step, replay};
+
+/// A cycle in one line: `P0 store x → P0 load y → … → P0 store x`.
+fn cycle_text(program: &Program, graph: &HappensBefore, cycle: &Cycle) -> String {
+    let name = |id: NodeId| {
+        let node = graph.node(id);
+        let cell = node.address.map_or_else(String::new, |address| format!(" {}", program.cell_name(address)));
+        format!("{} {}{cell}", program.thread(node.thread).name, node.kind.name())
+    };
+    let arrow = |relation| if relation == Relation::Section { " —in one step with→ " } else { " → " };
+    let nodes = cycle.edges().map(|(from, relation, _)| name(from) + arrow(relation));
+    nodes.collect::<String>() + &name(cycle.links()[0].0)
+}
 
 /// The cycle of a run in shorthand, in words.
 fn cycle_of(program: &Program, model: Model, script: &str) -> Option<String> {

@@ -34,6 +34,29 @@ pub enum Form {
     First,
 }
 
+impl Form {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Keep, Self::First];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::First => "first",
+        }
+    }
+
+    /// What it does, in a line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Keep => "Keeps the code, and adds what store buffers can do along several paths per round",
+            Self::First => {
+                "Extends by one path per round and removes its first store: the algorithm as published, for comparison"
+            }
+        }
+    }
+}
+
 /// Options of the lazy engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LazyOptions {

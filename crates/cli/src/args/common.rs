@@ -1,0 +1,130 @@
+//! Options that several commands have in common.
+
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueHint};
+use weir::Limits;
+use weir_ir::Value;
+use weir_syntax::Language;
+
+use super::units::{parse_define, parse_jobs, parse_size, parse_time};
+use super::values::{self, Color};
+use crate::input::is_stdin;
+
+/// Help heading of the options that control output.
+pub(super) const OUTPUT: &str = "Output";
+
+/// Help heading of the options that control the search.
+pub(super) const SEARCH: &str = "Search";
+
+/// Console options; the same for all commands.
+#[derive(Args, Debug, Clone, Copy)]
+#[command(next_help_heading = OUTPUT)]
+pub(crate) struct ConsoleOptions {
+    /// When to use colours: `auto` means on a terminal, unless NO_COLOR is set
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", global = true)]
+    pub(crate) color: Color,
+
+    /// Print only the answer: no warnings, explanations or progress
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+/// Options of every command that searches for runs.
+#[derive(Args, Debug)]
+pub(crate) struct AnalysisOptions {
+    /// Programs to analyse; `-` is standard input
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) program: ProgramOptions,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitOptions,
+
+    /// Also print statistics
+    #[arg(short, long, conflicts_with = "quiet", help_heading = OUTPUT)]
+    pub(crate) verbose: bool,
+
+    /// Save the run that was found as JSON, for `weir replay` and other tools
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
+    pub(crate) witness: Option<PathBuf>,
+
+    /// Draw the happens-before cycle that makes the run impossible without store buffers, as an SVG image
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+impl AnalysisOptions {
+    pub(super) fn check(&self) -> Result<(), String> {
+        for (option, path) in [("--witness", &self.witness), ("--svg", &self.svg)] {
+            if path.is_some() && self.files.len() > 1 {
+                return Err(format!("`{option}` saves a single run: give exactly one FILE"));
+            }
+            if path.as_deref().is_some_and(is_stdin) {
+                return Err(format!("`{option}` needs a file name; `--format` prints the run in other formats"));
+            }
+        }
+        self.program.check()
+    }
+}
+
+/// How to read programs; the same for all commands that read them.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Program")]
+pub(crate) struct ProgramOptions {
+    /// Input language [default: determined by the file extension; standard input is read as weir]
+    #[arg(long, value_parser = values::language(), value_name = "LANGUAGE")]
+    pub(crate) from: Option<Language>,
+
+    /// Override the value of a `const` of the program; can be repeated
+    #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = parse_define)]
+    pub(crate) defines: Vec<(String, Value)>,
+}
+
+impl ProgramOptions {
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let mut names: Vec<&str> = self.defines.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("the constant `{}` is defined twice with `-D`", pair[0])),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Resource limits, per file.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitOptions {
+    /// Number of worker threads; does not affect the answer [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = parse_jobs)]
+    pub(crate) jobs: Option<NonZeroUsize>,
+
+    /// Time limit, such as 500ms, 60s, 10m or 2h; a plain number means seconds [default: none]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Memory limit for the process, such as 512MiB or 4GB
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = parse_size)]
+    pub(crate) memory: u64,
+
+    /// Maximum number of distinct states, over all searches of the question [default: none]
+    #[arg(long, value_name = "N")]
+    pub(crate) states: Option<NonZeroU64>,
+}
+
+impl LimitOptions {
+    /// The limits as the library takes them.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { time: self.timeout, memory: Some(self.memory), states: self.states.map(NonZeroU64::get) }
+    }
+
+    /// Number of workers.
+    pub(crate) fn workers(&self) -> NonZeroUsize {
+        self.jobs.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+    }
+}

@@ -1,0 +1,127 @@
+//! The options of `weir reach`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use weir::reach::{Engine, Form, Search};
+use weir_report::Format;
+use weir_report::answer::CommandName;
+use weir_witness::Model;
+
+use super::common::{AnalysisOptions, OUTPUT, SEARCH};
+use super::values::{self, ReductionName};
+use crate::input::is_stdin;
+
+/// Options of `weir reach`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ReachOptions {
+    #[command(flatten)]
+    pub(crate) search: SearchOptions,
+
+    /// Save the proof of `unreachable` as JSON, for `weir replay` (engines `dual`, `set`, `multiset`, `coherence`)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
+    pub(crate) certificate: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) common: AnalysisOptions,
+
+    /// Output format: text, one JSON object per file, or the run as a Graphviz graph
+    #[arg(long, value_parser = values::format(CommandName::Reach), default_value = "text", help_heading = OUTPUT)]
+    pub(crate) format: Format,
+}
+
+/// What to search for, and how.
+#[derive(Args, Debug)]
+#[command(next_help_heading = SEARCH)]
+pub(crate) struct SearchOptions {
+    /// Memory model: with store buffers (tso), or with every store visible immediately (sc)
+    #[arg(long, value_parser = values::model(), default_value = Model::Tso.name())]
+    pub(crate) model: Model,
+
+    /// Check only this property: its number in the file (from 1), `deadlock`, `assert`, or the name of a thread (for
+    /// its assertions). Can be repeated [default: all properties and assertions]
+    #[arg(long = "goal", value_name = "GOAL")]
+    pub(crate) goals: Vec<String>,
+
+    /// Engine. `explicit`, `lazy` and `dual` are exact; the others over-approximate and can answer `unknown`
+    #[arg(long, value_parser = values::engine(), default_value = Engine::Explicit.name())]
+    pub(crate) engine: Engine,
+
+    /// Precision of the engine. `coherence`: how many stores are kept in order; `multiset`: how far stores are counted
+    #[arg(long, value_name = "K")]
+    pub(crate) bound: Option<u32>,
+
+    /// Search order: `bfs` finds a shortest run and uses all jobs; `dfs` goes deep early and uses one job
+    #[arg(long = "search", value_parser = values::search(), default_value = Search::BreadthFirst.name(), value_name = "ORDER")]
+    pub(crate) order: Search,
+
+    /// Partial order reduction: which redundant runs to skip; `none` skips nothing
+    #[arg(long, value_enum, default_value_t = ReductionName::None)]
+    pub(crate) reduction: ReductionName,
+
+    /// How `--engine lazy` extends the program
+    #[arg(long, value_parser = values::lazy_form(), default_value = Form::Keep.name(), value_name = "FORM")]
+    pub(crate) lazy_form: Form,
+
+    /// Maximum number of times that `--engine lazy` extends the program
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) lazy_rounds: usize,
+
+    /// With `--engine lazy`: show the steps along which each round lets stores be delayed
+    #[arg(long)]
+    pub(crate) trace_rounds: bool,
+
+    /// Distinguish states by registers that are never read again (more states, same answer)
+    #[arg(long)]
+    pub(crate) keep_dead_registers: bool,
+}
+
+impl ReachOptions {
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.search.check()?;
+        self.common.check()?;
+        match &self.certificate {
+            Some(path) if is_stdin(path) => Err("`--certificate` needs a file name".into()),
+            Some(_) if self.common.files.len() > 1 => {
+                Err("`--certificate` saves a single proof: give exactly one FILE".into())
+            }
+            Some(_) if !self.search.engine.certifies() => {
+                Err("`--certificate` needs an engine that can save its proof: `dual`, `set`, `multiset` or `coherence`"
+                    .into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl SearchOptions {
+    fn check(&self) -> Result<(), String> {
+        let engine = self.engine.name();
+        if self.bound.is_some() && !matches!(self.engine, Engine::Coherence | Engine::Multiset) {
+            return Err(format!(
+                "`--bound` has no effect on `--engine {engine}`; only `coherence` and `multiset` have a bound"
+            ));
+        }
+        if self.order == Search::DepthFirst && self.engine == Engine::Dual {
+            return Err("`--search` has no effect on `--engine dual`, which searches backward".into());
+        }
+        if self.model == Model::Sc && self.engine != Engine::Explicit {
+            return Err(format!(
+                "`--engine {engine}` is for store buffers, and `--model sc` has none; use `--engine explicit`"
+            ));
+        }
+        Ok(())
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  weir reach peterson.weir                        Search with store buffers
+  weir reach --model sc peterson.weir             Search without them
+  weir reach -D N=4 --timeout 10m lamport.weir    Set a constant; stop after ten minutes
+  weir reach --witness run.json sb.weir           Save the run, for `weir replay`
+  weir reach --engine coherence mp.weir           Prove it for buffers of any size
+  weir reach --format json *.weir | jq -r '.file + \" \" + .verdict'
+
+Exit status: 0 unreachable, 1 reachable, 2 bad usage or bad input, 3 unknown.";

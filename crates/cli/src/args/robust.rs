@@ -1,0 +1,34 @@
+//! The options of `weir robust`.
+
+use clap::Args;
+use weir_report::Format;
+use weir_report::answer::CommandName;
+
+use super::common::{AnalysisOptions, OUTPUT, SEARCH};
+use super::values::{self, MethodChoice};
+
+/// Options of `weir robust`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RobustOptions {
+    /// Method. All methods agree, but `trf` can be inconclusive
+    #[arg(long, value_parser = values::method(), default_value = MethodChoice::DEFAULT.name(), help_heading = SEARCH)]
+    pub(crate) method: MethodChoice,
+
+    #[command(flatten)]
+    pub(crate) common: AnalysisOptions,
+
+    /// Output format: text, one JSON object per file, or the run as a Graphviz graph
+    #[arg(long, value_parser = values::format(CommandName::Robust), default_value = "text", help_heading = OUTPUT)]
+    pub(crate) format: Format,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  weir robust peterson.weir                       Do store buffers change its behaviour?
+  weir robust -D N=4 --timeout 10m lamport.weir   Set a constant; stop after ten minutes
+  weir robust --svg cycle.svg sb.weir             Draw why the run is impossible without buffers
+  weir robust --witness run.json sb.weir          Save the run, for `weir replay`
+  weir robust --format json *.weir | jq -r '.file + \" \" + .verdict'
+
+Exit status: 0 robust, 1 not robust, 2 bad usage or bad input, 3 unknown.";

@@ -1,0 +1,45 @@
+//! The options of `weir translate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use weir_report::Format;
+use weir_report::answer::CommandName;
+
+use super::common::{OUTPUT, ProgramOptions};
+use super::values::{self, Target};
+use crate::passes::{Pass, parse_pass};
+
+/// Options of `weir translate`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct TranslateOptions {
+    /// The program; `-` is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// Output language: Weir's own, control-flow graphs for Graphviz, or the input language of Trencher
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub(crate) to: Target,
+
+    /// Apply a pass before printing. `instrument=THREAD:STORE:LOAD` prints a program that sets `success` under SC if
+    /// and only if that thread can break robustness by delaying that store past that load; STORE and LOAD are lines or
+    /// labels. `instrument=N` selects the N-th such attack, and `instrument=all` combines all attacks in one program.
+    /// `delay=` takes the same values, and prints a program that can also do under SC what the original does while that
+    /// store is delayed past that load
+    #[arg(long, value_name = "PASS", value_parser = parse_pass)]
+    pub(crate) pass: Option<Pass>,
+
+    #[command(flatten)]
+    pub(crate) program: ProgramOptions,
+
+    /// Output format: the plain text, or one JSON object that contains it
+    #[arg(long, value_parser = values::format(CommandName::Translate), default_value = "text", help_heading = OUTPUT)]
+    pub(crate) format: Format,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  weir translate peterson.weir --to dot | dot -Tsvg > peterson.svg
+  weir translate -D N=3 lamport.weir --to weir    Print the program as Weir sees it, with N set to 3
+  weir translate sb.weir --to weir --pass instrument=P0:6:7 | weir reach --model sc -";

@@ -1,0 +1,61 @@
+//! Why a file gave no answer at all.
+
+use weir::Failure;
+use weir_ir::{Diagnostic, Program, Source};
+
+/// What went wrong.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// The input cannot be used, for a reason that has no place in a source text.
+    Input {
+        /// What is wrong.
+        reason: String,
+        /// A way out.
+        help: Option<String>,
+    },
+    /// The source text has errors.
+    Source(Source, Vec<Diagnostic>),
+    /// A bug of ours.
+    Bug(String),
+}
+
+impl Error {
+    /// Bad input without a place.
+    pub(crate) fn input(reason: impl Into<String>) -> Self {
+        Self::Input { reason: reason.into(), help: None }
+    }
+
+    /// Bad input without a place, and what to do about it.
+    pub(crate) fn input_with_help(reason: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Input { reason: reason.into(), help: Some(help.into()) }
+    }
+
+    /// Why an analysis or a pass gave no answer.
+    pub(crate) fn of(program: &Program, failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(diagnostic) => Self::Source(program.source.clone(), vec![*diagnostic]),
+            Failure::Bug(what) => Self::Bug(what),
+        }
+    }
+
+    /// What an analysis found, or why it does not support the program.
+    pub(crate) fn unless_refused<R>(result: Result<R, Failure>) -> Result<Result<R, Box<Diagnostic>>, Self> {
+        match result {
+            Ok(report) => Ok(Ok(report)),
+            Err(Failure::Refused(diagnostic)) => Ok(Err(diagnostic)),
+            Err(Failure::Bug(what)) => Err(Self::Bug(what)),
+        }
+    }
+
+    /// In one sentence.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::Input { reason, .. } => reason.clone(),
+            Self::Source(_, diagnostics) => match diagnostics.iter().filter(|found| found.is_error()).count() {
+                0 | 1 => diagnostics.first().map_or_else(String::new, |first| first.message.clone()),
+                errors => format!("{errors} errors in the source"),
+            },
+            Self::Bug(what) => format!("this is a bug in Weir: {what}"),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Any answer.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::check::CheckAnswer;
+use super::fences::FencesAnswer;
+use super::litmus::LitmusAnswer;
+use super::plain::{ErrorAnswer, FormatAnswer, TranslateAnswer};
+use super::prob::ProbAnswer;
+use super::reach::ReachAnswer;
+use super::replay::{CertificateAnswer, ReplayAnswer};
+use super::robust::RobustAnswer;
+use crate::run::Evidence;
+
+/// One answer: one object per file, on one line.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Answer<'a> {
+    Check(Box<CheckAnswer<'a>>),
+    Reach(Box<ReachAnswer<'a>>),
+    Robust(Box<RobustAnswer<'a>>),
+    Fences(Box<FencesAnswer<'a>>),
+    Prob(Box<ProbAnswer<'a>>),
+    Litmus(Box<LitmusAnswer>),
+    Translate(TranslateAnswer),
+    Replay(Box<ReplayAnswer<'a>>),
+    Certificate(CertificateAnswer<'a>),
+    Format(FormatAnswer),
+    Error(ErrorAnswer),
+}
+
+impl Answer<'_> {
+    /// The run that was found, if there is one.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        match self {
+            Self::Check(answer) => answer.evidence(),
+            Self::Reach(answer) => answer.evidence(),
+            Self::Robust(answer) => answer.evidence(),
+            Self::Replay(answer) => answer.evidence(),
+            _ => None,
+        }
+    }
+}

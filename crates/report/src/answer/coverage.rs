@@ -1,0 +1,113 @@
+//! What a complete search never saw: instructions that no run executes, threads that never move, stores that
+//! were blocked. A model can be right by accident, so every positive answer tells.
+
+use std::collections::BTreeSet;
+
+use weir::reach::Coverage;
+use weir_ir::{Diagnostic, EdgeId, Program, Span, ThreadId};
+
+use crate::wording::units::counted;
+
+/// Everything there is to say after a complete search.
+pub(crate) fn warnings(program: &Program, coverage: &Coverage) -> Vec<Diagnostic> {
+    let mut warnings = immobile(program, coverage);
+    warnings.extend(unexecuted(program, coverage));
+    warnings.extend(out_of_range(program, coverage));
+    warnings
+}
+
+/// The names of threads that never take a step.
+pub(super) fn immobile_names(program: &Program, coverage: &Coverage) -> Vec<String> {
+    coverage.immobile.iter().map(|&thread| program.thread(thread).name.clone()).collect()
+}
+
+/// One warning for each declaration of a thread of which some instance never moves.
+fn immobile(program: &Program, coverage: &Coverage) -> Vec<Diagnostic> {
+    let spans: BTreeSet<Span> = coverage.immobile.iter().map(|&thread| program.thread(thread).span).collect();
+    let warning = |span: Span| {
+        let names: Vec<&str> = (coverage.immobile.iter().map(|&thread| program.thread(thread)))
+            .filter(|thread| thread.span == span)
+            .map(|thread| thread.name.as_str())
+            .collect();
+        let names = if names.len() > 3 { format!("{}, …", names[..3].join(", ")) } else { names.join(", ") };
+        Diagnostic::warning("immobile-thread", format!("no run lets {names} take a step"), span)
+            .label("never takes a step")
+            .help("check what its first instruction waits for; a program that cannot move is safe for the wrong reason")
+    };
+    spans.into_iter().map(warning).collect()
+}
+
+/// One warning for all stores of one place that were blocked.
+fn out_of_range(program: &Program, coverage: &Coverage) -> Vec<Diagnostic> {
+    let span = |&(thread, edge): &(ThreadId, EdgeId)| program.body(thread).edge(edge).span;
+    let spans: BTreeSet<Span> = coverage.out_of_range.iter().map(span).collect();
+    let message = if coverage.approximate {
+        "this store may be blocked: with over-approximated buffers, its value is outside the declared range of the cell"
+    } else {
+        "this store was blocked: its value can be outside the declared range of the cell"
+    };
+    let warning = |span| {
+        Diagnostic::warning("out-of-range-store", message, span)
+            .label("runs end here")
+            .help("widen the range, or keep the value within it; nothing after the blocked store was explored")
+    };
+    spans.into_iter().map(warning).collect()
+}
+
+/// One warning for all instructions that no run executes, with one place for each stretch of them. An
+/// instruction counts as executed if any copy of it is: in another instance of the thread, or where a
+/// procedure was inlined. Threads that never move have a warning of their own.
+fn unexecuted(program: &Program, coverage: &Coverage) -> Option<Diagnostic> {
+    let missing: BTreeSet<(ThreadId, EdgeId)> = coverage.unexecuted.iter().copied().collect();
+    let mut executed = BTreeSet::new();
+    let mut dead = BTreeSet::new();
+    for thread in program.thread_ids() {
+        for (at, edge) in program.body(thread).edges().iter().enumerate() {
+            if !missing.contains(&(thread, EdgeId::new(at))) {
+                executed.insert(edge.span);
+            } else if !coverage.immobile.contains(&thread) {
+                dead.insert(edge.span);
+            }
+        }
+    }
+    let dead: Vec<Span> = dead.difference(&executed).copied().collect();
+    let count = counted(dead.len() as u64, "instruction");
+    let mut stretches = stretches(&dead, &executed).into_iter();
+    let first = stretches.next()?;
+    let label = |stretch: &[Span]| stretch_label(program, stretch);
+    let warning = Diagnostic::warning("never-executed", format!("no run executes {count}"), first[0])
+        .label(label(first))
+        .help("check names, values and conditions for mistakes; code that no run executes was not checked");
+    Some(stretches.fold(warning, |warning, stretch| warning.also(stretch[0], label(stretch))))
+}
+
+/// Splits dead places where an executed one lies in between.
+fn stretches<'d>(dead: &'d [Span], executed: &BTreeSet<Span>) -> Vec<&'d [Span]> {
+    let apart = |left: &Span, right: &Span| executed.range(*left..*right).next().is_some();
+    dead.chunk_by(|left, right| !apart(left, right)).collect()
+}
+
+fn stretch_label(program: &Program, stretch: &[Span]) -> String {
+    let lines = stretch.iter().map(|&span| program.source.line(span));
+    match (lines.clone().min(), lines.max()) {
+        (Some(first), Some(last)) if first < last => {
+            format!("never executed, nor is anything after it up to line {last}")
+        }
+        _ => "never executed".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dead_places_are_grouped_unless_an_executed_one_lies_between() {
+        let span = |at: usize| Span::new(at, at + 1);
+        let dead: Vec<Span> = [1, 2, 3, 7, 8].map(span).into();
+        let executed = BTreeSet::from([span(5), span(9)]);
+        let lengths: Vec<usize> = stretches(&dead, &executed).iter().map(|stretch| stretch.len()).collect();
+        assert_eq!(lengths, [3, 2]);
+        assert!(stretches(&[], &executed).is_empty());
+    }
+}

@@ -1,0 +1,69 @@
+//! What every answer starts with.
+
+use std::path::Path;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::version::VERSION;
+
+/// The fields that every answer starts with.
+#[derive(Serialize, JsonSchema)]
+pub struct Head<V> {
+    /// Version of Weir.
+    pub weir: &'static str,
+    /// The command that was run.
+    pub command: CommandName,
+    /// The file as named on the command line; `-` is standard input.
+    pub file: String,
+    /// The verdict.
+    pub verdict: V,
+    /// Wall-clock time in seconds, including reading and checking the input.
+    pub seconds: f64,
+}
+
+impl<V> Head<V> {
+    /// The head of an answer about `file` that took so long.
+    pub fn new(command: CommandName, file: &Path, verdict: V, elapsed: Duration) -> Self {
+        let seconds = elapsed.as_secs_f64();
+        Self { weir: VERSION, command, file: file.display().to_string(), verdict, seconds }
+    }
+}
+
+/// Commands that give answers.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum CommandName {
+    Check,
+    Reach,
+    Robust,
+    Fences,
+    Prob,
+    Litmus,
+    Translate,
+    Replay,
+    Fmt,
+}
+
+/// Verdicts of `weir translate`, `weir replay` and `weir fmt`.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum YesNo {
+    Ok,
+    No,
+}
+
+impl YesNo {
+    /// `ok` if so.
+    pub fn new(is_ok: bool) -> Self {
+        if is_ok { Self::Ok } else { Self::No }
+    }
+}
+
+/// The verdict if there is no answer.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum ErrorVerdict {
+    Error,
+}

@@ -1,0 +1,45 @@
+//! What an answer is. Each command has one type, built once from what the library found. It serializes itself: its
+//! public fields are the JSON contract, and `docs/schema.json` is generated from them. Fields may be added; none is
+//! renamed or removed without saying so in the change log. What it was built from stays with it, for formats that show
+//! the source and the run.
+
+#![allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
+
+mod any;
+pub(crate) mod check;
+pub(crate) mod coverage;
+mod diagnostic;
+pub(crate) mod fences;
+mod goals;
+mod head;
+mod judged;
+pub(crate) mod litmus;
+mod numbers;
+pub(crate) mod odds;
+mod plain;
+pub(crate) mod prob;
+mod prob_records;
+pub(crate) mod reach;
+mod records;
+pub(crate) mod repairs;
+pub(crate) mod replay;
+pub(crate) mod robust;
+mod subject;
+
+pub use any::Answer;
+pub use check::{AttemptEnd, AttemptRecord, CheckAnswer, CheckVerdict};
+pub use diagnostic::{DiagnosticRecord, LabelRecord, PlaceRecord, SeverityName};
+pub use fences::{FenceRecord, FencesAnswer, FencesVerdict, TableRecord};
+pub use goals::GoalRecord;
+pub use head::{CommandName, ErrorVerdict, Head, YesNo};
+pub use litmus::{LitmusAnswer, LitmusVerdict, ObservationName, Ran, ValueRecord};
+pub use odds::{Asked, CONFIDENCE, Compared, Odds, Outcome, ProbQuestion, around};
+pub use plain::{ErrorAnswer, FormatAnswer, TranslateAnswer};
+pub use prob::{ProbAnswer, ProbVerdict};
+pub use prob_records::{ComparedRecord, EstimateRecord, IntervalRecord, PlainRecord, VisitsRecord};
+pub use reach::{ReachAnswer, ReachQuestion, ReachVerdict, RoundRecord};
+pub use records::{AttacksRecord, DelayRecord, InstructionRecord, LimitRecord, StatisticsRecord};
+pub use repairs::{Census, FencePlace, FencesQuestion, Repair, Repairs};
+pub use replay::{CertificateAnswer, ReplayAnswer};
+pub use robust::{RACES, RaceRecord, RobustAnswer, RobustVerdict};
+pub use subject::Subject;

@@ -1,0 +1,217 @@
+//! What `weir prob` was asked and what was found.
+
+use std::cmp::Ordering;
+
+use weir::prob::{Certainty, Cost, Estimate, Exact, Interval, Obstacle, Probability, Qualitative, RBig};
+use weir_ir::{Diagnostic, Source, StateExpr};
+use weir_witness::Replay;
+
+use super::subject::Subject;
+use crate::wording::limit::{limit_text, obstacle_text};
+
+/// How sure the intervals of simulations are.
+pub const CONFIDENCE: f64 = 0.999;
+
+/// All that is known about the target of a program.
+pub struct Odds<'a> {
+    /// The program.
+    pub subject: Subject<'a>,
+    /// What was asked.
+    pub question: Asked,
+    /// The target.
+    pub target: &'a StateExpr,
+    /// What was found.
+    pub outcome: Outcome,
+    /// This program and its variant, side by side.
+    pub compared: Vec<Compared>,
+    /// The source of the variant, and what there is to say about it.
+    pub variant: Option<(&'a Source, &'a [Diagnostic])>,
+}
+
+/// What `weir prob` was asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// The question.
+    pub kind: ProbQuestion,
+    /// Whether the target must be reached infinitely often.
+    pub repeated: bool,
+    /// The maximum width of intervals.
+    pub epsilon: f64,
+    /// The random seed of a simulation.
+    pub seed: u64,
+}
+
+/// Questions about probability and cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProbQuestion {
+    /// Is the target reached with probability 1?
+    AlmostSure,
+    /// Is the target reached with probability 0?
+    AlmostNever,
+    /// How likely is it to reach the target?
+    Probability,
+    /// What is the expected cost of reaching the target, over the runs that do?
+    Cost,
+    /// What do random runs show?
+    Simulate,
+}
+
+impl ProbQuestion {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::AlmostSure, Self::AlmostNever, Self::Probability, Self::Cost, Self::Simulate];
+
+    /// Its name on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AlmostSure => "almost-sure",
+            Self::AlmostNever => "almost-never",
+            Self::Probability => "probability",
+            Self::Cost => "cost",
+            Self::Simulate => "simulate",
+        }
+    }
+
+    /// The question in words.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::AlmostSure => "Is the target reached with probability 1?",
+            Self::AlmostNever => "Is the target reached with probability 0?",
+            Self::Probability => "How likely is it to reach the target?",
+            Self::Cost => "What is the expected cost of reaching the target, over the runs that do?",
+            Self::Simulate => "What do random runs show?",
+        }
+    }
+}
+
+/// What was found.
+pub enum Outcome {
+    /// Whether the target is reached almost surely, or almost never.
+    Almost(Qualitative),
+    /// How likely it is.
+    Probability(Probability),
+    /// The same or the cost as a fraction, or why there is none.
+    Exact(Result<Exact, Obstacle>),
+    /// The expected cost.
+    Cost(Cost),
+    /// What random runs show, and one of them.
+    Simulated(Estimate, Box<Replay>),
+    /// The analysis does not support something in the program.
+    Refused(Box<Diagnostic>),
+}
+
+impl Outcome {
+    /// What kept the answer from being known, or known precisely, if anything did.
+    pub fn obstacle(&self) -> Option<Obstacle> {
+        match self {
+            Self::Almost(answer) => match &answer.certainty {
+                Certainty::Unknown(obstacle) => Some(*obstacle),
+                _ => None,
+            },
+            Self::Probability(answer) => answer.obstacle,
+            Self::Exact(answer) => answer.as_ref().err().copied(),
+            Self::Cost(answer) => answer.obstacle,
+            Self::Simulated(estimate, _) => estimate.limit.map(Obstacle::Limit),
+            Self::Refused(_) => None,
+        }
+    }
+}
+
+/// One program of a comparison.
+pub struct Compared {
+    /// Its file.
+    pub file: String,
+    /// How likely the target is.
+    pub probability: Probability,
+    /// The condition up to which costs are counted.
+    pub until: String,
+    /// The expected cost up to there.
+    pub cost: Cost,
+    /// Whether the answer itself gives this probability.
+    pub is_given: bool,
+}
+
+/// A number of a comparison that is not known precisely.
+pub(crate) struct Gap<'a> {
+    pub(crate) file: &'a str,
+    /// Which number.
+    pub(crate) what: String,
+    /// What is known of it.
+    pub(crate) interval: Interval,
+    pub(crate) obstacle: Obstacle,
+}
+
+impl Compared {
+    /// The numbers that are not known precisely, except what the answer itself says.
+    pub(crate) fn gaps(&self) -> impl Iterator<Item = Gap<'_>> {
+        let gap = |what: String, interval, obstacle| Gap { file: &self.file, what, interval, obstacle };
+        let probability = self.probability.obstacle.filter(|_| !self.is_given);
+        let probability = probability.map(|obstacle| {
+            gap("the probability of reaching the target".to_owned(), self.probability.interval, obstacle)
+        });
+        let cost = self.cost.cost.zip(self.cost.obstacle);
+        let cost = cost
+            .map(|(interval, obstacle)| gap(format!("the expected cost up to `{}`", self.until), interval, obstacle));
+        probability.into_iter().chain(cost)
+    }
+}
+
+impl Odds<'_> {
+    /// The numbers of the comparison that are not known precisely, except what the answer itself says.
+    pub(crate) fn gaps(&self) -> impl Iterator<Item = Gap<'_>> {
+        self.compared.iter().flat_map(Compared::gaps)
+    }
+
+    /// Whether there is no cost because no run reaches the target.
+    pub(crate) fn is_never(&self) -> bool {
+        match &self.outcome {
+            Outcome::Cost(answer) => answer.cost.is_none(),
+            Outcome::Exact(Ok(answer)) => self.question.kind == ProbQuestion::Cost && answer.cost.is_none(),
+            _ => false,
+        }
+    }
+
+    /// Why a number is not known as precisely as was asked for.
+    pub(crate) fn reason(&self, obstacle: Obstacle) -> String {
+        obstacle_text(obstacle, &self.subject.limits)
+    }
+
+    /// Why there is no exact value.
+    pub(crate) fn exact_reason(&self, obstacle: Obstacle) -> String {
+        match obstacle {
+            Obstacle::Limit(limit) => limit_text(limit, &self.subject.limits),
+            _ => self.reason(Obstacle::Fractions),
+        }
+    }
+}
+
+/// The floating-point numbers next to a fraction that is not below 0: itself twice if it is one.
+pub fn around(value: &RBig) -> Interval {
+    let nearest = value.to_f64().value();
+    let compared = RBig::try_from(nearest).map(|nearest| nearest.cmp(value));
+    match compared {
+        Ok(Ordering::Equal) => Interval { lower: nearest, upper: nearest },
+        Ok(Ordering::Less) => Interval { lower: nearest, upper: nearest.next_up() },
+        Ok(Ordering::Greater) => Interval { lower: nearest.next_down().max(0.0), upper: nearest },
+        // It is larger than any.
+        Err(_) => Interval { lower: f64::MAX, upper: f64::INFINITY },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_around_a_fraction_are_next_to_each_other() {
+        let third = RBig::from_parts(1.into(), 3_u8.into());
+        for value in [third.clone(), RBig::from(2) * third, RBig::from(10).pow(-400), RBig::from(3).pow(100)] {
+            let Interval { lower, upper } = around(&value);
+            assert_eq!(lower.next_up(), upper);
+            assert!(RBig::try_from(lower).is_ok_and(|lower| lower < value), "{value}");
+            assert!(RBig::try_from(upper).is_ok_and(|upper| value < upper), "{value}");
+        }
+        assert_eq!(around(&RBig::from_parts(3.into(), 4_u8.into())), Interval { lower: 0.75, upper: 0.75 });
+        assert_eq!(around(&RBig::ZERO), Interval { lower: 0.0, upper: 0.0 });
+        assert_eq!(around(&RBig::from(10).pow(400)), Interval { lower: f64::MAX, upper: f64::INFINITY });
+    }
+}

@@ -1,0 +1,120 @@
+//! Parts that several answers have in common.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use weir::Limit;
+use weir_ir::{EdgeId, Program, ThreadId};
+use weir_witness::Event;
+
+/// Numbers of attacks. The search ends at the first feasible attack, so `by_control_flow`, `infeasible` and `feasible`
+/// count the attacks that were decided; the rest of `total` is undecided.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AttacksRecord {
+    /// All pairs of a store and a load of one thread.
+    pub total: u64,
+    /// Ruled out because every path from the store to the load has a fence, or there is no path.
+    pub by_control_flow: u64,
+    /// Ruled out by the search: all the rest if the program is robust, otherwise 0. For `weir fences --stats`, the full
+    /// count.
+    pub infeasible: u64,
+    /// Found feasible. There may be more: `weir robust` stops at the first one. For `weir fences --stats`, the full
+    /// count.
+    pub feasible: u64,
+}
+
+/// A store that stays in its buffer while a later load of its thread executes.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub struct DelayRecord {
+    /// The store.
+    pub store: InstructionRecord,
+    /// The load.
+    pub load: InstructionRecord,
+}
+
+/// What ended a search before it was conclusive.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum LimitRecord {
+    Time,
+    Memory,
+    States,
+    Interrupted,
+    /// The lazy engine would have to extend the program further than is allowed or possible.
+    Extensions,
+    /// An over-approximation found a violation that no run confirms.
+    Alarm,
+    /// The engine does not support something in the program; see `warnings`.
+    Refused,
+}
+
+impl From<Limit> for LimitRecord {
+    fn from(limit: Limit) -> Self {
+        match limit {
+            Limit::Time => Self::Time,
+            Limit::Memory => Self::Memory,
+            Limit::States => Self::States,
+            Limit::Interrupted => Self::Interrupted,
+            Limit::Extensions => Self::Extensions,
+            Limit::Alarm => Self::Alarm,
+        }
+    }
+}
+
+/// An instruction of a thread.
+#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub struct InstructionRecord {
+    /// The thread.
+    pub thread: String,
+    /// Its number in the thread.
+    pub edge: u32,
+    /// Its label, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Its source line.
+    pub line: u32,
+    /// The instruction.
+    pub text: String,
+}
+
+impl InstructionRecord {
+    /// An instruction of the program.
+    pub(crate) fn new(program: &Program, thread: ThreadId, edge: EdgeId) -> Self {
+        let body = program.body(thread);
+        let from = body.edge(edge).from;
+        Self {
+            thread: program.thread(thread).name.clone(),
+            edge: edge.0,
+            label: body.locations[from.index()].labels.first().cloned(),
+            line: program.source.line(body.edge(edge).span),
+            text: program.instruction_text(thread, edge),
+        }
+    }
+
+    /// The instruction that a step executes. A flush executes none.
+    pub(super) fn of(program: &Program, event: &Event) -> Option<Self> {
+        Some(Self::new(program, event.thread, event.edge?))
+    }
+
+    /// Several instructions.
+    pub(super) fn all(program: &Program, edges: &[(ThreadId, EdgeId)]) -> Vec<Self> {
+        edges.iter().map(|&(thread, edge)| Self::new(program, thread, edge)).collect()
+    }
+}
+
+/// Statistics of a search.
+#[derive(Serialize, JsonSchema, Clone, Copy, Debug)]
+pub struct StatisticsRecord {
+    /// Number of transitions between states.
+    pub transitions: u64,
+    /// Length of the longest run explored.
+    pub depth: u64,
+    /// Bytes of one state in the store.
+    pub state_bytes: u64,
+    /// Bytes held by the state store at the end.
+    pub stored_bytes: u64,
+    /// Peak memory of the process in bytes, if the system reports it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_memory_bytes: Option<u64>,
+    /// Wall-clock time of the search alone.
+    pub search_seconds: f64,
+}

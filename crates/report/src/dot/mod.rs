@@ -1,0 +1,6 @@
+//! Answers as graphs for Graphviz.
+
+mod graph;
+mod render;
+
+pub(crate) use render::render;

@@ -1,0 +1,157 @@
+//! Runs as serializable types: in answers, and saved on their own.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_ir::Value;
+use weir_witness::{Model, Relation};
+
+/// A run.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub struct Witness {
+    /// The memory model.
+    pub model: ModelRecord,
+    /// The steps, in order.
+    pub steps: Vec<StepRecord>,
+    /// A happens-before cycle, if there is one: then no run under SC behaves like this one.
+    #[serde(default)]
+    pub cycle: Vec<CycleRecord>,
+}
+
+/// One step of a run.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug, Default)]
+pub struct StepRecord {
+    /// The thread whose instruction is executed or whose buffer is flushed.
+    pub thread: String,
+    /// The kind of step.
+    pub action: ActionName,
+    /// The number of the instruction in its thread. A flush has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge: Option<u32>,
+    /// The value chosen by an `any`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Value>,
+    /// The cell that it accesses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<String>,
+    /// The value loaded, stored, flushed or assigned; for a read-modify-write, the value written, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+    /// The values that a snapshot loaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<LoadRecord>,
+    /// The value that a read-modify-write read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Value>,
+    /// The label the thread was at, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The line of the instruction; for a flush, that of its store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The step as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// One of the loads of a snapshot.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug, Default)]
+pub struct LoadRecord {
+    /// The cell.
+    pub cell: String,
+    /// The value read.
+    pub value: Value,
+}
+
+/// Kinds of steps.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum ActionName {
+    Load,
+    /// Loads of several cells in one step.
+    Snapshot,
+    Store,
+    /// The oldest store of the thread's buffer reaches memory.
+    Flush,
+    Fence,
+    /// An atomic read-modify-write.
+    Rmw,
+    Lock,
+    Unlock,
+    /// A step that involves only registers and control flow.
+    #[default]
+    Local,
+}
+
+/// One event of a happens-before cycle.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+pub struct CycleRecord {
+    /// The number of the step, from 1. For a buffered store, the step that executed it, not the flush.
+    pub step: u32,
+    /// The thread.
+    pub thread: String,
+    /// The kind of step.
+    pub action: ActionName,
+    /// The cell that it accesses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<String>,
+    /// The line of the instruction.
+    pub line: u32,
+    /// Why it happens before the next event; the last one happens before the first.
+    pub relation: RelationName,
+}
+
+/// Why one event happens before another.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum RelationName {
+    /// The same thread executes it earlier.
+    ProgramOrder,
+    /// Both store to the same cell, and it reaches memory earlier.
+    StoreOrder,
+    /// The other one reads what it wrote.
+    Source,
+    /// It reads the value that the other one overwrites.
+    Conflict,
+    /// Both are between one `lock` and its `unlock` or in one snapshot, which is a single step to all other threads.
+    Section,
+}
+
+impl From<Relation> for RelationName {
+    fn from(relation: Relation) -> Self {
+        match relation {
+            Relation::ProgramOrder => Self::ProgramOrder,
+            Relation::StoreOrder => Self::StoreOrder,
+            Relation::Source => Self::Source,
+            Relation::Conflict => Self::Conflict,
+            Relation::Section => Self::Section,
+        }
+    }
+}
+
+/// Memory models.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum ModelRecord {
+    /// Sequential consistency.
+    Sc,
+    /// Total Store Order.
+    Tso,
+}
+
+impl From<Model> for ModelRecord {
+    fn from(model: Model) -> Self {
+        match model {
+            Model::Sc => Self::Sc,
+            Model::Tso => Self::Tso,
+        }
+    }
+}
+
+impl From<ModelRecord> for Model {
+    fn from(model: ModelRecord) -> Self {
+        match model {
+            ModelRecord::Sc => Self::Sc,
+            ModelRecord::Tso => Self::Tso,
+        }
+    }
+}

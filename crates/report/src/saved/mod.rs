@@ -1,0 +1,21 @@
+//! Runs and certificates as files hold them, for `weir replay` and other tools. Opening the files is up to others.
+
+mod certificate;
+#[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
+mod certificate_format;
+mod goal;
+mod mismatch;
+mod read;
+mod witness;
+#[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
+mod witness_format;
+
+pub use certificate::Proof;
+pub use certificate_format::{
+    BuffersRecord, CertificateKind, ConfigurationRecord, LocalRecord, MessageRecord, SavedCertificate, StateRecord,
+    ThreadRecord, ViewRecord, WaitingRecord,
+};
+pub use goal::SavedGoal;
+pub use mismatch::Mismatch;
+pub use read::Saved;
+pub use witness_format::SavedWitness;

@@ -1,0 +1,52 @@
+//! Reads saved runs and certificates.
+
+use super::certificate_format::{CERTIFICATE_FORMAT, SavedCertificate};
+use super::witness_format::{SavedWitness, WITNESS_FORMAT};
+use crate::version::VERSION;
+use crate::wording::clean::clean;
+
+/// What `weir replay` can check.
+pub enum Saved {
+    /// A run.
+    Run(SavedWitness),
+    /// A proof.
+    Proof(SavedCertificate),
+}
+
+impl Saved {
+    /// Reads the text of a file, or tells what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if serde_json::from_str::<KindOnly>(text).is_ok() {
+            return match serde_json::from_str::<SavedCertificate>(text) {
+                Ok(saved) if saved.format == CERTIFICATE_FORMAT => Ok(Self::Proof(saved)),
+                Ok(saved) => Err(other_format(saved.format)),
+                Err(error) => Err(format!("malformed certificate: {}", clean(&error.to_string()))),
+            };
+        }
+        match serde_json::from_str::<SavedWitness>(text) {
+            Ok(saved) if saved.format == WITNESS_FORMAT => Ok(Self::Run(saved)),
+            Ok(saved) => Err(other_format(saved.format)),
+            Err(error) => match serde_json::from_str::<FormatOnly>(text) {
+                Ok(found) if found.format != WITNESS_FORMAT => Err(other_format(found.format)),
+                _ => Err(format!("malformed: {}", clean(&error.to_string()))),
+            },
+        }
+    }
+}
+
+fn other_format(format: u32) -> String {
+    format!("it has format {format}, but this version of Weir ({VERSION}) reads format {WITNESS_FORMAT}")
+}
+
+/// Enough to tell a certificate from a run: only certificates say which kind they are.
+#[derive(serde::Deserialize)]
+struct KindOnly {
+    #[allow(dead_code, reason = "it only has to be there")]
+    kind: String,
+}
+
+/// Enough of a witness to tell which version of the format it has.
+#[derive(serde::Deserialize)]
+struct FormatOnly {
+    format: u32,
+}

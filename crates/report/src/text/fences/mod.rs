@@ -1,0 +1,8 @@
+//! The answer of `weir fences` for people.
+
+mod difference;
+mod show;
+mod table;
+
+pub use show::{Fenced, fenced};
+pub(super) use show::{first_line, render};

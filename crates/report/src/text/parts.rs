@@ -1,0 +1,104 @@
+//! The parts that answers for people are made of.
+
+use anstyle::{AnsiColor, Style};
+use weir::reach::Statistics;
+use weir_ir::{Diagnostic, Program};
+use weir_witness::Replay;
+
+use super::diagnostic::{illustrate, render_all};
+use super::lanes::{LaneOptions, lanes};
+use crate::run::Evidence;
+use crate::run::cycle_text::cycle_text;
+use crate::wording::clean::clip;
+use crate::wording::units::{counted, grouped, size_text, time_text};
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const GREEN: Style = AnsiColor::Green.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+const CYAN: Style = AnsiColor::Cyan.on_default().bold();
+
+/// Longest text of a goal in the first line, in characters.
+const GOAL_LIMIT: usize = 200;
+
+/// A verdict and its colour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Tone {
+    Good,
+    Bad,
+    Open,
+}
+
+/// The first line: `verdict: what (where)`.
+pub(super) fn headline(tone: Tone, verdict: &str, what: &str, place: &str) -> String {
+    format!("{}: {} ({place})\n", emphasized(tone, verdict), clip(what, GOAL_LIMIT))
+}
+
+/// A text in the colour of a verdict.
+pub(super) fn emphasized(tone: Tone, text: &str) -> String {
+    let style = match tone {
+        Tone::Good => GREEN,
+        Tone::Bad => RED,
+        Tone::Open => YELLOW,
+    };
+    format!("{style}{text}{style:#}")
+}
+
+/// A run, and why it is possible, in lines of at most `width` characters where that can be done.
+pub(super) fn evidence(program: &Program, evidence: &Evidence, width: usize) -> String {
+    let checked = &evidence.checked;
+    let mut text = String::new();
+    if let Some(overtaking) = evidence.overtaking() {
+        text += &format!("\n{}\n", illustrate(&program.source, &overtaking.labels()));
+    }
+    let which =
+        if evidence.cycle.is_some() { "a run that sequential consistency forbids" } else { "a run that reaches it" };
+    text += &run(which, program, checked.replay(), width);
+    if let Some(cycle) = &evidence.cycle {
+        let cycle = clip(&cycle_text(program, checked.happens_before(), cycle), 2_000);
+        text += &format!("\ncycle: {cycle}\n");
+        text += "each of these happens before the next, so without store buffers none of them could come first\n";
+    }
+    text
+}
+
+/// A replayed run under a title.
+pub(super) fn run(title: &str, program: &Program, replay: &Replay, width: usize) -> String {
+    let steps = counted(replay.events().len() as u64, "step");
+    let picture = lanes(program, replay, &LaneOptions { line_width: width, ..LaneOptions::default() });
+    format!("\n{title} (replayed, {steps}):\n\n{}\n", picture.trim_end_matches('\n'))
+}
+
+/// Without colours.
+pub(crate) fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+/// What to do next.
+pub(super) fn help(text: &str) -> String {
+    format!("{CYAN}help{CYAN:#}: {text}\n")
+}
+
+/// Diagnostics as a part of the answer.
+pub(super) fn diagnostics(program: &Program, diagnostics: &[Diagnostic]) -> String {
+    if diagnostics.is_empty() {
+        return String::new();
+    }
+    let all: Vec<&Diagnostic> = diagnostics.iter().collect();
+    format!("\n{}\n", render_all(&program.source, &all))
+}
+
+/// What a search took.
+pub(super) fn statistics(statistics: &Statistics, peak_memory: Option<u64>) -> String {
+    let rate = statistics.states as f64 / statistics.elapsed.as_secs_f64().max(1e-6);
+    let stored = size_text(statistics.stored_bytes);
+    let rows = [
+        ("states", grouped(statistics.states)),
+        ("transitions", grouped(statistics.transitions)),
+        ("depth", grouped(statistics.depth)),
+        ("state", format!("{}; {stored} for all stored states", counted(statistics.state_bytes, "byte"))),
+        ("memory", peak_memory.map_or_else(|| "unknown".to_owned(), |peak| format!("{} peak", size_text(peak)))),
+        ("time", format!("{} ({} states/s)", time_text(statistics.elapsed), grouped(rate as u64))),
+    ];
+    let lines = rows.map(|(name, value)| format!("  {name:<12} {value}\n"));
+    format!("\nstatistics:\n{}", lines.concat())
+}

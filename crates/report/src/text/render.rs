@@ -1,0 +1,54 @@
+//! Any answer for people.
+
+use std::path::Path;
+
+use super::view::View;
+use super::{check, fences, litmus, prob, reach, replay, robust};
+use crate::answer::{Answer, ErrorAnswer, FormatAnswer, YesNo};
+use crate::wording::clean::display_name;
+
+/// The answer as text, with colours in it.
+pub(crate) fn render(answer: &Answer<'_>, view: &View) -> String {
+    match answer {
+        Answer::Check(answer) => check::render(answer, view),
+        Answer::Reach(answer) => reach::render(answer, view),
+        Answer::Robust(answer) => robust::render(answer, view),
+        Answer::Fences(answer) => fences::render(answer, view),
+        Answer::Prob(answer) => prob::render(answer, view),
+        Answer::Litmus(answer) => litmus::render(answer, view),
+        Answer::Replay(answer) => replay::render(answer, view),
+        Answer::Certificate(answer) => replay::render_certificate(answer, view),
+        Answer::Translate(answer) => answer.text.clone(),
+        Answer::Format(answer) => format(answer),
+        Answer::Error(answer) => error(answer),
+    }
+}
+
+/// The answer in one line.
+pub(crate) fn headline(answer: &Answer<'_>) -> String {
+    match answer {
+        Answer::Check(answer) => check::first_line(answer),
+        Answer::Reach(answer) => reach::first_line(answer),
+        Answer::Robust(answer) => robust::first_line(answer),
+        Answer::Fences(answer) => fences::first_line(answer),
+        Answer::Prob(answer) => prob::first_line(&answer.origin),
+        Answer::Litmus(answer) => litmus::first_line(answer),
+        Answer::Replay(answer) => replay::first_line(answer),
+        Answer::Certificate(answer) => replay::certificate_line(answer),
+        Answer::Translate(answer) => format!("translated to {}\n", answer.to),
+        Answer::Format(answer) => format(answer),
+        Answer::Error(answer) => error(answer),
+    }
+}
+
+fn format(answer: &FormatAnswer) -> String {
+    match (&answer.text, answer.head.verdict) {
+        (Some(text), _) => text.clone(),
+        (None, YesNo::Ok) => String::new(),
+        (None, YesNo::No) => format!("{}: not formatted\n", display_name(Path::new(&answer.head.file))),
+    }
+}
+
+fn error(answer: &ErrorAnswer) -> String {
+    format!("error: {}: {}\n", display_name(Path::new(&answer.head.file)), answer.reason)
+}

@@ -1,0 +1,75 @@
+//! The answers of `weir replay` for people.
+
+use std::path::Path;
+
+use super::parts::{Tone, evidence, headline, help};
+use super::view::View;
+use crate::answer::{CertificateAnswer, ReplayAnswer};
+use crate::saved::SavedGoal;
+use crate::wording::clean::display_name;
+use crate::wording::model_name;
+use crate::wording::units::counted;
+
+/// The answer about a run; only its first line if quiet.
+pub(super) fn render(answer: &ReplayAnswer<'_>, view: &View) -> String {
+    let mut text = first_line(answer);
+    if view.is_quiet {
+        return text;
+    }
+    let origin = &answer.origin;
+    text += &match &origin.result {
+        Ok(found) => evidence(origin.program, found, view.width),
+        Err(_) => {
+            let saved_for = display_name(Path::new(&origin.saved.file));
+            let finder = if origin.saved.goal == SavedGoal::NotRobust { "robust" } else { "reach" };
+            let advice = format!(
+                "the run was saved for {saved_for}; if the program has changed, `weir {finder}` finds a new one"
+            );
+            format!("\n{}", help(&advice))
+        }
+    };
+    text
+}
+
+/// The answer about a run in one line.
+pub(super) fn first_line(answer: &ReplayAnswer<'_>) -> String {
+    let origin = &answer.origin;
+    let file = origin.program.source.name();
+    let found = match &origin.result {
+        Ok(found) => found,
+        Err(mismatch) => return headline(Tone::Bad, "no", &mismatch.text("step"), file),
+    };
+    let (steps, model) = (counted(answer.steps, "step"), model_name(found.checked.run().model));
+    let what = match origin.saved.goal {
+        SavedGoal::NotRobust => format!("a run of {steps} under {model} that sequential consistency forbids"),
+        _ => format!("a run of {steps} under {model} reaches this: {}", answer.goal),
+    };
+    headline(Tone::Good, "ok", &what, file)
+}
+
+/// The answer about a certificate; only its first line if quiet.
+pub(super) fn render_certificate(answer: &CertificateAnswer<'_>, view: &View) -> String {
+    let text = certificate_line(answer);
+    if view.is_quiet || answer.origin.complaint.is_none() {
+        return text;
+    }
+    let next = help("the program may have changed since; `weir reach --certificate` saves a new proof");
+    format!("{text}\n{next}")
+}
+
+/// The answer about a certificate in one line.
+pub(super) fn certificate_line(answer: &CertificateAnswer<'_>) -> String {
+    let origin = &answer.origin;
+    let file = origin.program.source.name();
+    if let Some(complaint) = &origin.complaint {
+        return headline(Tone::Bad, "no", complaint, file);
+    }
+    let (what, count) = origin.saved.size();
+    let states = counted(count, what);
+    let goals = match answer.goals.as_slice() {
+        [only] => only.clone(),
+        [_, _] => "both properties hold".to_owned(),
+        several => format!("all {} properties hold", several.len()),
+    };
+    headline(Tone::Good, "ok", &format!("unreachable under TSO, proved by {states}: {goals}"), file)
+}

@@ -1,0 +1,36 @@
+//! Properties as people read them.
+
+use weir_ir::{Program, Property};
+use weir_witness::Goal;
+
+/// A goal in words: the property as it is written, or whose assertions.
+pub fn text(program: &Program, goal: Goal) -> String {
+    match goal {
+        Goal::Property(id) => {
+            program.properties.get(id.index()).map_or_else(String::new, |property| property_text(program, property))
+        }
+        Goal::Assertion(thread) => format!("assertions of {}", program.thread(thread).name),
+        Goal::NotRobust => "a run that sequential consistency forbids".to_owned(),
+    }
+}
+
+/// The line a goal is stated on; for assertions, that of the thread.
+pub fn line(program: &Program, goal: Goal) -> u32 {
+    let span = match goal {
+        Goal::Property(id) => program.properties.get(id.index()).map(|property| property.span),
+        Goal::Assertion(thread) => Some(program.thread(thread).span),
+        Goal::NotRobust => None,
+    };
+    program.source.line(span.unwrap_or_default())
+}
+
+/// A property as the user wrote it, on one line. The program's own rendering stands in where the source has
+/// comments in between, or is no source of properties.
+fn property_text(program: &Program, property: &Property) -> String {
+    let written = program.source.slice(property.span);
+    if written.is_empty() || written.contains("//") || written.contains("/*") {
+        return program.property_text(property);
+    }
+    let words: Vec<&str> = written.trim_end().trim_end_matches(';').split_whitespace().collect();
+    words.join(" ")
+}

@@ -1,0 +1,50 @@
+//! Limits that ended a search, and how to get past them.
+
+use weir::prob::Obstacle;
+use weir::{Limit, Limits};
+
+use super::units::{counted, size_text, time_text};
+
+/// Which limit ended a search.
+pub fn limit_text(limit: Limit, limits: &Limits) -> String {
+    match limit {
+        Limit::Time => {
+            let time = limits.time.map(time_text).unwrap_or_default();
+            format!("the time limit of {time} was reached")
+        }
+        Limit::Memory => format!("the memory limit of {} was reached", size_text(limits.memory.unwrap_or_default())),
+        Limit::States => {
+            let states = counted(limits.states.unwrap_or_default(), "state");
+            format!("the limit of {states} was reached")
+        }
+        Limit::Interrupted => "interrupted".to_owned(),
+        Limit::Extensions => limit.to_string(),
+        Limit::Alarm => "the over-approximation raised an alarm that no run confirms".to_owned(),
+    }
+}
+
+/// How to get further than a limit let the search come.
+pub fn more(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Time => "allow more time with `--timeout`",
+        Limit::Memory => "allow more memory with `--memory`",
+        Limit::States => "raise the limit with `--states`",
+        Limit::Extensions => "allow more rounds with `--lazy-rounds`, use another engine",
+        Limit::Interrupted => "let it run longer; `--timeout` and `--memory` limit a search automatically",
+        Limit::Alarm => "use a more precise engine",
+    }
+}
+
+/// Why a number is not known as precisely as was asked for.
+pub fn obstacle_text(obstacle: Obstacle, limits: &Limits) -> String {
+    match obstacle {
+        Obstacle::Limit(limit) => limit_text(limit, limits),
+        Obstacle::Choices => "some configuration has too many successors to follow them all".to_owned(),
+        Obstacle::Odds => "in some configuration, the flush probabilities exceed the range of integers".to_owned(),
+        Obstacle::Fractions => {
+            "the program has too many configurations or too large loops for exact fractions".to_owned()
+        }
+        Obstacle::Precision => "floating-point precision does not suffice".to_owned(),
+        Obstacle::Unbounded => "nothing could be proved about runs with large buffers".to_owned(),
+    }
+}
