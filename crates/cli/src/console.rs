@@ -21,11 +21,28 @@ const NARROWEST: usize = 60;
 
 /// Where answers and messages go.
 pub(crate) struct Console {
-    out: AutoStream<io::Stdout>,
-    err: AutoStream<io::Stderr>,
+    target: Target,
     options: ConsoleOptions,
+    /// How wide an answer may be.
+    width: usize,
     /// Set when standard output cannot be written any more.
     failure: Option<io::Error>,
+}
+
+/// Where a console sends what it is told.
+enum Target {
+    /// The process's own streams.
+    Streams { out: AutoStream<io::Stdout>, err: AutoStream<io::Stderr> },
+    /// Whoever has those.
+    Owner(Box<dyn Fn(Said) + Send>),
+}
+
+/// Something that was said on a console.
+pub(crate) enum Said {
+    /// A part of the answer.
+    Answer(String),
+    /// Something beside the answer.
+    Beside(String),
 }
 
 impl Console {
@@ -37,7 +54,24 @@ impl Console {
             Color::Never => ColorChoice::Never,
         };
         let (out, err) = (AutoStream::new(io::stdout(), choice), AutoStream::new(io::stderr(), choice));
-        Self { out, err, options, failure: None }
+        // As wide as the terminal is, or a fixed width when piped, so that scripts see the same everywhere.
+        let terminal = terminal_size::terminal_size_of(out.as_inner());
+        let width = terminal.map_or(PIPED_WIDTH, |(width, _)| usize::from(width.0).max(NARROWEST));
+        Self { target: Target::Streams { out, err }, options, width, failure: None }
+    }
+
+    /// A console for another thread, which passes on what it is told.
+    pub(crate) fn remote(&self, pass_on: impl Fn(Said) + Send + 'static) -> Self {
+        let target = Target::Owner(Box::new(pass_on));
+        Self { target, options: self.options.clone(), width: self.width, failure: None }
+    }
+
+    /// Says what was said on a remote console.
+    pub(crate) fn say(&mut self, said: Said) {
+        match said {
+            Said::Answer(text) => self.answer(&text),
+            Said::Beside(text) => self.complain(&text),
+        }
     }
 
     /// Whether only the answer is wanted.
@@ -45,19 +79,18 @@ impl Console {
         self.options.quiet
     }
 
-    /// How wide an answer may be: as the terminal is, or a fixed width when piped, so that scripts see the same everywhere.
-    fn width(&self) -> usize {
-        let terminal = terminal_size::terminal_size_of(self.out.as_inner());
-        terminal.map_or(PIPED_WIDTH, |(width, _)| usize::from(width.0).max(NARROWEST))
-    }
-
     /// Prints a part of the answer.
     pub(crate) fn answer(&mut self, text: &str) {
         if self.failure.is_some() {
             return;
         }
-        if let Err(error) = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
-            self.failure = Some(error);
+        match &mut self.target {
+            Target::Owner(pass_on) => pass_on(Said::Answer(text.to_owned())),
+            Target::Streams { out, .. } => {
+                if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+                    self.failure = Some(error);
+                }
+            }
         }
     }
 
@@ -69,12 +102,17 @@ impl Console {
 
     /// How much text to show.
     pub(crate) fn view(&self, is_verbose: bool) -> View {
-        View { width: self.width(), is_quiet: self.options.quiet, is_verbose }
+        View { width: self.width, is_quiet: self.options.quiet, is_verbose }
     }
 
     /// Says something beside the answer, also when quiet. If standard error is gone, nobody listens.
     pub(crate) fn complain(&mut self, text: &str) {
-        let _ = writeln!(self.err, "{text}");
+        match &mut self.target {
+            Target::Owner(pass_on) => pass_on(Said::Beside(text.to_owned())),
+            Target::Streams { err, .. } => {
+                let _ = writeln!(err, "{text}");
+            }
+        }
     }
 
     /// Says something beside the answer, unless quiet.

@@ -1,6 +1,6 @@
 //! Why a file gave no answer at all.
 
-use weir::Failure;
+use weir::{Failure, Limit};
 use weir_ir::{Diagnostic, Program, Source};
 
 /// What went wrong.
@@ -15,6 +15,8 @@ pub(crate) enum Error {
     },
     /// The source text has errors.
     Source(Source, Vec<Diagnostic>),
+    /// A limit was reached before there was anything to say.
+    Stopped(Limit),
     /// A bug of ours.
     Bug(String),
 }
@@ -33,8 +35,10 @@ impl Error {
     /// Why an analysis or a pass gave no answer.
     pub(crate) fn of(program: &Program, failure: Failure) -> Self {
         match failure {
-            Failure::Refused(diagnostic) => Self::Source(program.source.clone(), vec![*diagnostic]),
-            Failure::Bug(what) => Self::Bug(what),
+            Failure::Refused(diagnostic) | Failure::TooLarge(diagnostic) => {
+                Self::Source(program.source.clone(), vec![*diagnostic])
+            }
+            failure => Self::of_library(failure),
         }
     }
 
@@ -42,8 +46,17 @@ impl Error {
     pub(crate) fn unless_refused<R>(result: Result<R, Failure>) -> Result<Result<R, Box<Diagnostic>>, Self> {
         match result {
             Ok(report) => Ok(Ok(report)),
-            Err(Failure::Refused(diagnostic)) => Ok(Err(diagnostic)),
-            Err(Failure::Bug(what)) => Err(Self::Bug(what)),
+            Err(Failure::Refused(diagnostic) | Failure::TooLarge(diagnostic)) => Ok(Err(diagnostic)),
+            Err(failure) => Err(Self::of_library(failure)),
+        }
+    }
+
+    /// A failure that has no place in the source.
+    pub(crate) fn of_library(failure: Failure) -> Self {
+        match failure {
+            Failure::Stopped(limit) => Self::Stopped(limit),
+            Failure::Bug(what) => Self::Bug(what),
+            failure => Self::Bug(failure.to_string()),
         }
     }
 
@@ -55,6 +68,7 @@ impl Error {
                 0 | 1 => diagnostics.first().map_or_else(String::new, |first| first.message.clone()),
                 errors => format!("{errors} errors in the source"),
             },
+            Self::Stopped(limit) => limit.to_string(),
             Self::Bug(what) => format!("this is a bug in Weir: {what}"),
         }
     }

@@ -80,6 +80,7 @@ impl From<&Answer<'_>> for Status {
             Answer::Replay(answer) => answer.head.verdict.into(),
             Answer::Certificate(answer) => answer.head.verdict.into(),
             Answer::Format(answer) => answer.head.verdict.into(),
+            Answer::Stopped(_) => Self::Unknown,
             Answer::Error(_) => Self::Bad,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use weir::Session;
 use weir_ir::{Diagnostic, Program, Source, Value};
 use weir_syntax::{Language, Parsed};
 
@@ -20,19 +21,19 @@ pub(crate) struct Loaded {
 }
 
 /// Reads, parses and checks a program.
-pub(crate) fn load(path: &Path, options: &ProgramOptions) -> Result<Loaded, Error> {
+pub(crate) fn load(path: &Path, options: &ProgramOptions, session: &Session) -> Result<Loaded, Error> {
     let language = input::language(path, options.from)?;
     let source = input::read_source(path)?;
-    check(source, language, &options.defines)
+    check(source, language, &options.defines, session)
 }
 
 /// Parses and checks a program.
-fn check(source: Source, language: Language, defines: &[(String, Value)]) -> Result<Loaded, Error> {
+fn check(source: Source, language: Language, defines: &[(String, Value)], session: &Session) -> Result<Loaded, Error> {
     if let (Some((name, _)), false) = (defines.first(), language.has_constants()) {
         let reason = format!("`-D {name}` cannot be used: only `.weir` programs have constants");
         return Err(Error::input(reason));
     }
-    match language.load(&source, defines) {
+    match language.load_until(&source, defines, session) {
         Ok(Parsed { program, warnings }) => Ok(Loaded { program, language, warnings }),
         Err(diagnostics) => Err(Error::Source(source, diagnostics)),
     }

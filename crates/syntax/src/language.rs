@@ -1,7 +1,7 @@
 //! The languages behind one interface: how each is recognised, read and printed, where a fence can stand in it, and how it is written there.
 //! A new language is one folder, one variant here and an arm in each of these functions.
 
-use weir_ir::{Diagnostic, Program, Source, Value};
+use weir_ir::{Diagnostic, Interrupt, Program, Source, Uninterrupted, Value};
 
 use crate::fences::{self, FenceSites};
 use crate::{Parsed, litmus, rmm, trencher, weir};
@@ -83,6 +83,19 @@ impl Language {
     /// # Errors
     /// All errors in the source, in its order.
     pub fn load(self, source: &Source, constants: &[(String, Value)]) -> Result<Parsed, Vec<Diagnostic>> {
+        self.load_until(source, constants, &Uninterrupted)
+    }
+
+    /// As [`Language::load`]. If it is interrupted, lints are left out: the program is read all the same.
+    ///
+    /// # Errors
+    /// All errors in the source, in its order.
+    pub fn load_until(
+        self,
+        source: &Source,
+        constants: &[(String, Value)],
+        interrupt: &dyn Interrupt,
+    ) -> Result<Parsed, Vec<Diagnostic>> {
         let Parsed { program, mut warnings } = self.parse(source, constants)?;
         if self.is_linted() {
             let (errors, remarks): (Vec<_>, Vec<_>) =
@@ -91,7 +104,7 @@ impl Language {
                 return Err(errors);
             }
             warnings.extend(remarks);
-            warnings.extend(weir_ir::lint(&program));
+            warnings.extend(weir_ir::lint_until(&program, interrupt));
             warnings.sort_by_key(|warning| (warning.primary.span, warning.code));
         }
         Ok(Parsed { program, warnings })

@@ -15,7 +15,7 @@ use crate::semantics::coverage::coverage;
 use crate::semantics::machine::{Machine, System};
 use crate::semantics::refuse;
 use crate::semantics::sc::Sc;
-use crate::semantics::size::{MOST_WORDS, with_state_size};
+use crate::semantics::size::with_state_size;
 use crate::semantics::tso::Tso;
 use crate::verdict::{Coverage, Statistics};
 use crate::{Failure, Limit, Session, Verdict};
@@ -58,11 +58,10 @@ pub(crate) fn explore(program: &Program, exploration: Exploration<'_>, session: 
         monitored: false,
         goals: exploration.goals,
     };
-    // Compiling a program near the limits of size takes seconds.
-    if let Some(limit) = session.exceeded() {
-        return Ok(Explored::unknown(limit));
-    }
-    let compiled = compile(program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
+    let compiled = match compile(program, purpose, session) {
+        Err(Failure::Stopped(limit)) => return Ok(Explored::unknown(limit)),
+        result => result?,
+    };
     let outcome = run(&compiled.machine, exploration, session);
     let outcome = Outcome { elapsed: session.since(began), ..outcome };
     if let Some(fault) = compiled.machine.fault.get() {

@@ -189,6 +189,11 @@ impl Session {
         self.stop.store(true, Ordering::Relaxed);
     }
 
+    /// Whether it was ended early.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     /// Time since it began.
     pub fn elapsed(&self) -> Duration {
         (self.clock)().saturating_sub(self.began)

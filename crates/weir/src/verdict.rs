@@ -59,9 +59,14 @@ impl std::fmt::Display for Limit {
 
 /// Why an analysis gave no answer at all.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Failure {
     /// The program uses something that this engine does not support; the diagnostic points at it.
     Refused(Box<weir_ir::Diagnostic>),
+    /// States of the program would be larger than the engine supports; the diagnostic says why.
+    TooLarge(Box<weir_ir::Diagnostic>),
+    /// A limit was reached before the search could begin.
+    Stopped(Limit),
     /// A bug in Weir: a witness could not be replayed, or an invariant was broken. Never hidden.
     Bug(String),
 }
@@ -69,7 +74,8 @@ pub enum Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Refused(diagnostic) => f.write_str(&diagnostic.message),
+            Self::Refused(diagnostic) | Self::TooLarge(diagnostic) => f.write_str(&diagnostic.message),
+            Self::Stopped(limit) => limit.fmt(f),
             Self::Bug(what) => write!(f, "bug in Weir: {what}"),
         }
     }

@@ -2,60 +2,28 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use weir::Session;
 use weir_ir::Program;
-use weir_report::Format;
-use weir_report::answer::CommandName;
 use weir_report::run::Evidence;
 use weir_report::saved::SavedWitness;
 use weir_report::svg;
 use weir_report::wording::clean::display_name;
 
-use super::task::{self, Task};
-use crate::args::{AnalysisOptions, LimitOptions};
+use super::task::Task;
+use crate::args::AnalysisOptions;
 use crate::console::Console;
-use crate::error::Error;
 use crate::exit::Status;
 use crate::progress::ProgressLine;
-use crate::{interrupt, memory};
 
-/// Works on each file in turn, with an empty line between answers for people.
-pub(super) fn each_file(
-    (command, format): (CommandName, Format),
-    files: &[PathBuf],
-    console: &mut Console,
-    mut work: impl FnMut(&Task<'_>, &mut Console) -> Result<Status, Error>,
-) -> Status {
-    let mut is_first = true;
-    task::each_file((command, format), files, console, |task, console| {
-        if !std::mem::take(&mut is_first) && format == Format::Text && !console.is_quiet() {
-            console.answer("\n");
-        }
-        work(task, console)
-    })
-}
-
-/// Runs an analysis within its limits, with progress on a terminal.
-pub(super) fn watched<T>(
-    task: &Task<'_>,
-    limits: &LimitOptions,
-    console: &Console,
-    analysis: impl FnOnce(&Session) -> T,
-) -> T {
+/// Runs an analysis of a task, with progress on a terminal.
+pub(super) fn watched<T>(task: &Task<'_>, console: &Console, analysis: impl FnOnce(&Session) -> T) -> T {
     let progress = ProgressLine::new(!console.is_quiet());
-    let mut session = session(limits).begun_before(task.started.elapsed());
-    if let Some(sink) = progress.sink() {
-        session = session.with_progress(sink);
+    match progress.sink() {
+        Some(sink) => analysis(&task.session.clone().with_progress(sink)),
+        None => analysis(&task.session),
     }
-    analysis(&session)
-}
-
-/// A session that begins now, with these limits; Ctrl-C ends it.
-pub(super) fn session(limits: &LimitOptions) -> Session {
-    Session::new(limits.limits()).with_stop(interrupt::flag()).with_memory_meter(Arc::new(memory::resident))
 }
 
 /// Saves the run, and the picture of its cycle, where the command line asks for it. The answer has been given by then: a

@@ -34,16 +34,16 @@ pub(super) fn written(
     let found = match wanted {
         Wanted::Nothing => return Ok(Err("there is no proof".to_owned())),
         Wanted::States(buffering) => {
-            certify(program, options, buffering, session).map(|found| found.map(Proof::Forward).map_err(Some))
+            certify(program, options, buffering, session).map(|found| Some(Proof::Forward(found)))
         }
         Wanted::Configurations => certify_backward(program, options, session).map(|found| found.map(Proof::Backward)),
     };
     let proof = match found {
-        Ok(Ok(proof)) => proof,
-        Ok(Err(Some(limit))) => return Ok(Err(format!("the proof could not be written out: {limit}"))),
-        Ok(Err(None)) => return Ok(Err("there is no proof".to_owned())),
-        Err(Failure::Refused(diagnostic)) => return Ok(Err(diagnostic.message)),
-        Err(Failure::Bug(what)) => return Err(Error::Bug(what)),
+        Ok(Some(proof)) => proof,
+        Ok(None) => return Ok(Err("there is no proof".to_owned())),
+        Err(Failure::Stopped(limit)) => return Ok(Err(format!("the proof could not be written out: {limit}"))),
+        Err(Failure::Refused(diagnostic) | Failure::TooLarge(diagnostic)) => return Ok(Err(diagnostic.message)),
+        Err(failure) => return Err(Error::of_library(failure)),
     };
     if proof.goals().is_empty() {
         return Ok(Err("the program has no properties, so there is nothing to prove".to_owned()));

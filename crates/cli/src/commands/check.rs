@@ -4,7 +4,7 @@ use weir::check::{Options, check};
 use weir_report::answer::{Answer, CheckAnswer, CommandName};
 
 use super::analysis;
-use super::task::Task;
+use super::task::{Task, Work};
 use crate::args::CheckOptions;
 use crate::console::Console;
 use crate::error::Error;
@@ -13,24 +13,28 @@ use crate::goals;
 use crate::load::load;
 
 /// Runs it.
-pub(super) fn run(options: &CheckOptions, console: &mut Console) -> Status {
-    analysis::each_file((CommandName::Check, options.format), &options.common.files, console, |task, console| {
-        one(task, options, console)
-    })
+pub(super) fn run(options: &'static CheckOptions, console: &mut Console) -> Status {
+    let work = Work {
+        command: CommandName::Check,
+        format: options.format,
+        files: &options.common.files,
+        limits: options.common.limits.limits(),
+        is_spaced: true,
+        one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
+    };
+    work.run(console)
 }
 
 fn one(task: &Task<'_>, options: &CheckOptions, console: &mut Console) -> Result<Status, Error> {
-    let loaded = load(task.file, &options.common.program)?;
+    let loaded = load(task.file, &options.common.program, &task.session)?;
     if !task.is_json() {
         console.diagnostics(&loaded.program.source, &loaded.warnings);
     }
     let goals = goals::select(&loaded.program, &options.goals)?;
-    let limits = &options.common.limits;
-    let found = analysis::watched(task, limits, console, |session| {
-        check(&loaded.program, &Options { goals: goals.clone() }, session)
-    });
+    let found =
+        analysis::watched(task, console, |session| check(&loaded.program, &Options { goals: goals.clone() }, session));
     let found = Error::unless_refused(found)?;
-    let answer = CheckAnswer::new(task.subject(&loaded, limits.limits()), &goals, found);
+    let answer = CheckAnswer::new(task.subject(&loaded), &goals, found);
     let answer = Answer::Check(Box::new(answer));
     let status = task.answer(&answer, options.common.verbose, console);
     Ok(status.and(analysis::save(task, &options.common, &loaded.program, answer.evidence(), console)))

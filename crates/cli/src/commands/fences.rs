@@ -11,7 +11,7 @@ use weir_report::text::{Fenced, fenced};
 use weir_syntax::Language;
 
 use super::analysis;
-use super::task::Task;
+use super::task::{Task, Work};
 use crate::args::{CostChoice, FencesOptions};
 use crate::console::Console;
 use crate::cpu;
@@ -21,21 +21,27 @@ use crate::fences::{Chosen, Costs, Sites, in_own_language, inserted};
 use crate::load::load;
 
 /// Runs it.
-pub(super) fn run(options: &FencesOptions, console: &mut Console) -> Status {
-    analysis::each_file((CommandName::Fences, options.format), &options.files, console, |task, console| {
-        one(task, options, console)
-    })
+pub(super) fn run(options: &'static FencesOptions, console: &mut Console) -> Status {
+    let work = Work {
+        command: CommandName::Fences,
+        format: options.format,
+        files: &options.files,
+        limits: options.limits.limits(),
+        is_spaced: true,
+        one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
+    };
+    work.run(console)
 }
 
 fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Result<Status, Error> {
     let cpu_before = cpu::time();
-    let loaded = load(task.file, &options.program)?;
+    let loaded = load(task.file, &options.program, &task.session)?;
     if !task.is_json() {
         console.diagnostics(&loaded.program.source, &loaded.warnings);
     }
     let costs = Costs::read(&options.cost)?;
     let mut sites = Sites::of(&loaded.program, loaded.language, &options.program.defines)?;
-    let (found, census) = analysis::watched(task, &options.limits, console, |session| {
+    let (found, census) = analysis::watched(task, console, |session| {
         costs.set(&mut sites, session)?;
         let search = FenceSearch { options, program: &loaded.program, sites: &sites };
         let found = search.found(session)?;
@@ -44,12 +50,12 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
     })?;
     let census = census.map(|census| Census {
         cpu: cpu::time().zip(cpu_before).map(|(now, before)| now.saturating_sub(before)),
-        wall: task.started.elapsed(),
+        wall: task.session.elapsed(),
         ..census
     });
     let Found { report, repairs, unchecked } = found;
     let answer = FencesAnswer::new(Repairs {
-        subject: task.subject(&loaded, options.limits.limits()),
+        subject: task.subject(&loaded),
         options: question(options),
         searched: &sites.program,
         report,
@@ -177,8 +183,8 @@ impl FenceSearch<'_> {
                 let feasible = feasible.len() as u64;
                 Ok(Some(Census { attacks, feasible, limit, cpu: None, wall: Duration::ZERO }))
             }
-            Err(Failure::Refused(_)) => Ok(None),
-            Err(Failure::Bug(what)) => Err(Error::Bug(what)),
+            Err(Failure::Refused(_) | Failure::TooLarge(_)) => Ok(None),
+            Err(failure) => Err(Error::of_library(failure)),
         }
     }
 }

@@ -5,11 +5,12 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use weir::Limits;
 use weir_ir::Source;
 use weir_report::answer::{Answer, CommandName, FormatAnswer, YesNo};
 use weir_report::wording::clean::display_name;
 
-use super::task::{Task, each_file};
+use super::task::{Task, Work};
 use crate::args::FormatOptions;
 use crate::console::Console;
 use crate::error::Error;
@@ -17,8 +18,8 @@ use crate::exit::Status;
 use crate::input::{is_stdin, read_source};
 
 /// Runs it.
-pub(super) fn run(options: &FormatOptions, console: &mut Console) -> Status {
-    each_file((CommandName::Fmt, options.format), &options.files, console, |task, console| {
+pub(super) fn run(options: &'static FormatOptions, console: &mut Console) -> Status {
+    let one = |task: &Task<'_>, console: &mut Console| {
         let source = read_source(task.file)?;
         let text = weir_syntax::weir::format(&source).map_err(|errors| Error::Source(source.clone(), errors))?;
         if options.check {
@@ -28,7 +29,9 @@ pub(super) fn run(options: &FormatOptions, console: &mut Console) -> Status {
         } else {
             rewrite(task, &source, &text, console)
         }
-    })
+    };
+    let (command, format, files) = (CommandName::Fmt, options.format, options.files.as_slice());
+    Work { command, format, files, limits: Limits::default(), is_spaced: false, one }.run(console)
 }
 
 fn check(task: &Task<'_>, source: &Source, text: &str, console: &mut Console) -> Result<Status, Error> {

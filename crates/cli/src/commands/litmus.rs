@@ -8,15 +8,14 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use weir::outcomes::{End, Report, outcomes};
-use weir::{Failure, Limit, ProgressSink};
+use weir::{Limit, ProgressSink};
 use weir_ir::Diagnostic;
 use weir_report::Format;
 use weir_report::answer::{Answer, CommandName, LitmusAnswer, Ran};
 use weir_report::text::{Row, Summary};
 use weir_syntax::litmus::Litmus;
 
-use super::analysis::session;
-use super::task::{Task, panic_text};
+use super::task::{Task, panic_text, session};
 use crate::args::LitmusOptions;
 use crate::console::Console;
 use crate::error::Error;
@@ -105,7 +104,7 @@ fn one(path: PathBuf, options: &LitmusOptions, progress: Option<&ProgressSink>) 
 }
 
 fn attempt(path: &Path, options: &LitmusOptions, progress: Option<&ProgressSink>) -> Result<LitmusAnswer, Error> {
-    let mut session = session(&options.limits);
+    let mut session = session(options.limits.limits());
     if let Some(sink) = progress {
         session = session.with_progress(Arc::clone(sink));
     }
@@ -114,8 +113,7 @@ fn attempt(path: &Path, options: &LitmusOptions, progress: Option<&ProgressSink>
     let model = options.model;
     let report = match outcomes(&test.program, &test.expressions(), model, &session) {
         Ok(report) => report,
-        Err(Failure::Refused(diagnostic)) => return Err(Error::Source(source, vec![*diagnostic])),
-        Err(Failure::Bug(what)) => return Err(Error::Bug(what)),
+        Err(failure) => return Err(Error::of(&test.program, failure)),
     };
     let stopped = stopped(&test, &report).map_err(|error| Error::Source(source, vec![*error]))?;
     let results = test.results(&report.outcomes);
@@ -177,10 +175,9 @@ impl<'a> Answers<'a> {
 
     fn report(&mut self, file: &Path, error: &Error, console: &mut Console) -> Status {
         let format = self.options.format;
-        let task = Task { command: CommandName::Litmus, file, started: Instant::now(), format };
-        task.report(error, console);
+        let session = session(self.options.limits.limits());
         self.failed += 1;
-        Status::Bad
+        Task { command: CommandName::Litmus, file, format, session }.report(error, console)
     }
 
     fn show(&mut self, answer: Box<LitmusAnswer>, console: &mut Console) -> Status {

@@ -17,7 +17,7 @@ use weir_report::{csv, svg};
 use weir_witness::replay;
 
 use super::analysis;
-use super::task::Task;
+use super::task::{Task, Work};
 use crate::args::ProbOptions;
 use crate::console::Console;
 use crate::error::Error;
@@ -26,14 +26,20 @@ use crate::load::load;
 use crate::prob::{add_costs, target};
 
 /// Runs it.
-pub(super) fn run(options: &ProbOptions, console: &mut Console) -> Status {
-    analysis::each_file((CommandName::Prob, options.format), &options.files, console, |task, console| {
-        one(task, options, console)
-    })
+pub(super) fn run(options: &'static ProbOptions, console: &mut Console) -> Status {
+    let work = Work {
+        command: CommandName::Prob,
+        format: options.format,
+        files: &options.files,
+        limits: options.limits.limits(),
+        is_spaced: true,
+        one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
+    };
+    work.run(console)
 }
 
 fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<Status, Error> {
-    let mut loaded = load(task.file, &options.program)?;
+    let mut loaded = load(task.file, &options.program, &task.session)?;
     add_costs(&mut loaded.program, options.costs.as_deref())?;
     let program = &loaded.program;
     let target = target(program, options.target.as_deref(), "--target").map(|(target, left_out)| {
@@ -44,11 +50,11 @@ fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<
         console.diagnostics(&program.source, &loaded.warnings);
     }
     let target = target?;
-    let variant = compare::variant(options, program, &target)?;
+    let variant = compare::variant(options, program, &target, &task.session)?;
     if let (Some(variant), false) = (&variant, task.is_json()) {
         console.diagnostics(&variant.program.source, &variant.warnings);
     }
-    let (outcome, compared, points) = analysis::watched(task, &options.limits, console, |session| {
+    let (outcome, compared, points) = analysis::watched(task, console, |session| {
         let outcome = answer(options, program, &target, session)?;
         let compared = match &variant {
             Some(variant) if !matches!(outcome, Outcome::Refused(_)) => {
@@ -64,7 +70,7 @@ fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<
         Ok::<_, Error>((outcome, compared, points.transpose()?))
     })?;
     let answer = ProbAnswer::new(Odds {
-        subject: task.subject(&loaded, options.limits.limits()),
+        subject: task.subject(&loaded),
         question: asked(options),
         target: &target,
         outcome,

@@ -8,7 +8,7 @@ use weir_witness::Goal;
 
 use super::analysis;
 use super::certificate::{self, Wanted};
-use super::task::Task;
+use super::task::{Task, Work};
 use crate::args::{ReachOptions, ReductionName};
 use crate::console::Console;
 use crate::error::Error;
@@ -17,14 +17,20 @@ use crate::goals;
 use crate::load::{Loaded, load};
 
 /// Runs it.
-pub(super) fn run(options: &ReachOptions, console: &mut Console) -> Status {
-    analysis::each_file((CommandName::Reach, options.format), &options.common.files, console, |task, console| {
-        one(task, options, console)
-    })
+pub(super) fn run(options: &'static ReachOptions, console: &mut Console) -> Status {
+    let work = Work {
+        command: CommandName::Reach,
+        format: options.format,
+        files: &options.common.files,
+        limits: options.common.limits.limits(),
+        is_spaced: true,
+        one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
+    };
+    work.run(console)
 }
 
 fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result<Status, Error> {
-    let loaded = load(task.file, &options.common.program)?;
+    let loaded = load(task.file, &options.common.program, &task.session)?;
     let (in_time, late): (Vec<Diagnostic>, Vec<Diagnostic>) =
         loaded.warnings.iter().cloned().partition(|warning| !["never-taken", "unreachable"].contains(&warning.code));
     if !task.is_json() {
@@ -32,8 +38,7 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     }
     let goals = goals::select(&loaded.program, &options.search.goals)?;
     let question = question(options, &goals);
-    let limits = &options.common.limits;
-    let found = analysis::watched(task, limits, console, |session| reach(&loaded.program, &question, session));
+    let found = analysis::watched(task, console, |session| reach(&loaded.program, &question, session));
     let found = Error::unless_refused(found)?;
     // A complete search knows better than the analysis what no run executes, and says so in its answer.
     let is_complete = found.as_ref().is_ok_and(|report| matches!(report.verdict, Verdict::Holds));
@@ -41,7 +46,7 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
         console.diagnostics(&loaded.program.source, &late);
     }
     let asked = ReachQuestion { options: &question, goals: &goals, trace_rounds: options.search.trace_rounds };
-    let answer = ReachAnswer::new(task.subject(&loaded, limits.limits()), asked, found);
+    let answer = ReachAnswer::new(task.subject(&loaded), asked, found);
     let wanted = wanted(&answer);
     let answer = Answer::Reach(Box::new(answer));
     let status = task.answer(&answer, options.common.verbose, console);
@@ -69,7 +74,7 @@ fn certify(
 ) -> Result<Status, Error> {
     let Some(path) = &options.certificate else { return Ok(Status::Holds) };
     let common = &options.common;
-    let result = analysis::watched(task, &common.limits, console, |session| {
+    let result = analysis::watched(task, console, |session| {
         certificate::written(task, (&loaded.program, question), wanted, (path, &common.program), session)
     })?;
     Ok(match result {

@@ -9,7 +9,7 @@ use weir_report::answer::{Answer, CertificateAnswer, CommandName, ReplayAnswer};
 use weir_report::saved::Saved;
 use weir_report::wording::clean::display_name;
 
-use super::task::{Task, each_file};
+use super::task::{Task, Work};
 use crate::args::{ProgramOptions, ReplayOptions};
 use crate::console::Console;
 use crate::error::Error;
@@ -18,9 +18,11 @@ use crate::input::{WITNESS_LIMIT, read_text};
 use crate::load::load;
 
 /// Runs it.
-pub(super) fn run(options: &ReplayOptions, console: &mut Console) -> Status {
+pub(super) fn run(options: &'static ReplayOptions, console: &mut Console) -> Status {
     let files = slice::from_ref(&options.file);
-    each_file((CommandName::Replay, options.format), files, console, |task, console| one(task, options, console))
+    let (command, format) = (CommandName::Replay, options.format);
+    let one = |task: &Task<'_>, console: &mut Console| one(task, options, console);
+    Work { command, format, files, limits: Limits::default(), is_spaced: false, one }.run(console)
 }
 
 fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Result<Status, Error> {
@@ -31,16 +33,16 @@ fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Resul
     };
     match &saved {
         Saved::Run(saved) => {
-            let loaded = load(task.file, &given(&saved.defines))?;
+            let loaded = load(task.file, &given(&saved.defines), &task.session)?;
             let result = saved.replay(&loaded.program);
-            let subject = task.subject(&loaded, Limits::default());
+            let subject = task.subject(&loaded);
             let answer = ReplayAnswer::new(&subject, &options.witness, saved, result);
             Ok(task.answer(&Answer::Replay(Box::new(answer)), false, console))
         }
         Saved::Proof(saved) => {
-            let loaded = load(task.file, &given(&saved.defines))?;
+            let loaded = load(task.file, &given(&saved.defines), &task.session)?;
             let result = saved.check(&loaded.program);
-            let subject = task.subject(&loaded, Limits::default());
+            let subject = task.subject(&loaded);
             let answer = CertificateAnswer::new(&subject, &options.witness, saved, result);
             Ok(task.answer(&Answer::Certificate(answer), false, console))
         }

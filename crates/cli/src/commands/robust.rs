@@ -4,7 +4,7 @@ use weir::robust::{Options, attacks, robust, triangular_races};
 use weir_report::answer::{Answer, CommandName, RobustAnswer};
 
 use super::analysis;
-use super::task::Task;
+use super::task::{Task, Work};
 use crate::args::{MethodChoice, RobustOptions};
 use crate::console::Console;
 use crate::error::Error;
@@ -12,14 +12,20 @@ use crate::exit::Status;
 use crate::load::{Loaded, load};
 
 /// Runs it.
-pub(super) fn run(options: &RobustOptions, console: &mut Console) -> Status {
-    analysis::each_file((CommandName::Robust, options.format), &options.common.files, console, |task, console| {
-        one(task, options, console)
-    })
+pub(super) fn run(options: &'static RobustOptions, console: &mut Console) -> Status {
+    let work = Work {
+        command: CommandName::Robust,
+        format: options.format,
+        files: &options.common.files,
+        limits: options.common.limits.limits(),
+        is_spaced: true,
+        one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
+    };
+    work.run(console)
 }
 
 fn one(task: &Task<'_>, options: &RobustOptions, console: &mut Console) -> Result<Status, Error> {
-    let loaded = load(task.file, &options.common.program)?;
+    let loaded = load(task.file, &options.common.program, &task.session)?;
     if !task.is_json() {
         console.diagnostics(&loaded.program.source, &loaded.warnings);
     }
@@ -38,18 +44,17 @@ fn search<'l>(
     let jobs = limits.workers();
     match options.method {
         MethodChoice::Decide(method) => {
-            let found =
-                analysis::watched(task, limits, console, |session| robust(program, &Options { method, jobs }, session));
+            let found = analysis::watched(task, console, |session| robust(program, &Options { method, jobs }, session));
             let found = Error::unless_refused(found)?;
-            Ok(RobustAnswer::new(task.subject(loaded, limits.limits()), method, found))
+            Ok(RobustAnswer::new(task.subject(loaded), method, found))
         }
         MethodChoice::Races => {
-            let found = analysis::watched(task, limits, console, |session| {
+            let found = analysis::watched(task, console, |session| {
                 let report = triangular_races(program, jobs, session)?;
                 Ok((report, attacks(program, session).unwrap_or_default()))
             });
             let found = Error::unless_refused(found)?;
-            Ok(RobustAnswer::races(task.subject(loaded, limits.limits()), found))
+            Ok(RobustAnswer::races(task.subject(loaded), found))
         }
     }
 }

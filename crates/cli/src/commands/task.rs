@@ -2,44 +2,51 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::sync::{Arc, mpsc};
+use std::thread;
 
-use weir::Limits;
+use weir::{Limits, Session};
 use weir_report::Format;
-use weir_report::answer::{Answer, CommandName, DiagnosticRecord, ErrorAnswer, ErrorVerdict, Head, Subject};
+use weir_report::answer::{
+    Answer, CommandName, DiagnosticRecord, ErrorAnswer, ErrorVerdict, Head, StoppedAnswer, StoppedVerdict, Subject,
+};
 use weir_report::wording::clean::display_name;
+use weir_report::wording::limit::{limit_text, more};
 
-use crate::console::Console;
+use super::watchdog::{Next, Watchdog};
+use crate::console::{Console, Said};
 use crate::error::Error;
 use crate::exit::Status;
 use crate::load::Loaded;
-use crate::memory;
+use crate::{interrupt, memory};
 
 /// One file of a command: what to work on, and how to answer.
+#[derive(Clone)]
 pub(super) struct Task<'a> {
     pub(super) command: CommandName,
     pub(super) file: &'a Path,
-    pub(super) started: Instant,
     pub(super) format: Format,
+    /// The limits, and what was used of them.
+    pub(super) session: Session,
 }
 
 impl Task<'_> {
     /// What an answer is about that is given now.
-    pub(super) fn subject<'s>(&'s self, loaded: &'s Loaded, limits: Limits) -> Subject<'s> {
+    pub(super) fn subject<'s>(&'s self, loaded: &'s Loaded) -> Subject<'s> {
         Subject {
             file: self.file,
             program: &loaded.program,
             language: loaded.language,
             warnings: &loaded.warnings,
-            limits,
-            elapsed: self.started.elapsed(),
+            limits: self.session.limits(),
+            elapsed: self.session.elapsed(),
             peak_memory: memory::peak(),
         }
     }
 
     /// The head of an answer that is given now.
     pub(super) fn head<V>(&self, verdict: V) -> Head<V> {
-        Head::new(self.command, self.file, verdict, self.started.elapsed())
+        Head::new(self.command, self.file, verdict, self.session.elapsed())
     }
 
     pub(super) fn is_json(&self) -> bool {
@@ -52,8 +59,18 @@ impl Task<'_> {
         answer.into()
     }
 
-    /// Says why there is no answer.
-    pub(super) fn report(&self, error: &Error, console: &mut Console) {
+    /// Says why there is no answer, and returns the status.
+    pub(super) fn report(&self, error: &Error, console: &mut Console) -> Status {
+        if let Error::Stopped(limit) = error {
+            let reason = limit_text(*limit, &self.session.limits());
+            let answer = StoppedAnswer { head: self.head(StoppedVerdict::Unknown), reason, help: more(*limit) };
+            return self.answer(&Answer::Stopped(answer), false, console);
+        }
+        self.complain(error, console);
+        Status::Bad
+    }
+
+    fn complain(&self, error: &Error, console: &mut Console) {
         if self.is_json() {
             let diagnostics = match error {
                 Error::Source(source, diagnostics) => {
@@ -73,7 +90,7 @@ impl Task<'_> {
                 console.complain(&format!("error: {name}: {}\nhelp: {help}", error.reason()));
             }
             Error::Input { .. } => console.complain(&format!("error: {name}: {}", error.reason())),
-            Error::Bug(_) => {
+            Error::Bug(_) | Error::Stopped(_) => {
                 console.complain(&format!("error: {name}: {}\nhelp: {REPORT_IT}", error.reason()));
             }
         }
@@ -84,34 +101,90 @@ impl Task<'_> {
 pub(crate) const REPORT_IT: &str =
     "please report it, with the program and the command line; Weir gave no answer rather than a wrong one";
 
-/// Works on each file in turn. A bug that shows on one file does not keep the others from their answer.
-pub(super) fn each_file(
-    (command, format): (CommandName, Format),
-    files: &[PathBuf],
-    console: &mut Console,
-    mut work: impl FnMut(&Task<'_>, &mut Console) -> Result<Status, Error>,
-) -> Status {
-    let mut status = Status::Holds;
-    for file in files {
-        let task = Task { command, file, started: Instant::now(), format };
-        let result = catch_unwind(AssertUnwindSafe(|| work(&task, console)));
-        status = status.and(match result {
-            Ok(Ok(status)) => status,
-            Ok(Err(error)) => {
-                task.report(&error, console);
-                Status::Bad
+/// How to work on files.
+pub(super) struct Work<W> {
+    pub(super) command: CommandName,
+    pub(super) format: Format,
+    pub(super) files: &'static [PathBuf],
+    /// Limits per file.
+    pub(super) limits: Limits,
+    /// Whether an empty line separates the answers.
+    pub(super) is_spaced: bool,
+    /// What to do with one file.
+    pub(super) one: W,
+}
+
+/// What a worker tells.
+enum Message {
+    Said(Said),
+    Ended(thread::Result<Result<Status, Error>>),
+}
+
+impl<W> Work<W>
+where
+    W: Fn(&Task<'_>, &mut Console) -> Result<Status, Error> + Send + Sync + 'static,
+{
+    /// Works on each file in turn. A bug that shows on one file does not keep the others from their answer, and neither
+    /// does one that takes too long.
+    pub(super) fn run(self, console: &mut Console) -> Status {
+        let (mut status, mut is_first) = (Status::Holds, true);
+        let one = Arc::new(self.one);
+        for file in self.files {
+            if self.is_spaced && !is_first && self.format == Format::Text && !console.is_quiet() {
+                console.answer("\n");
             }
-            Err(panic) => {
+            is_first = false;
+            let task = Task { command: self.command, file, format: self.format, session: session(self.limits) };
+            status = status.and(watched(&task, &one, console));
+        }
+        status
+    }
+}
+
+/// A session that begins now, with these limits; Ctrl-C ends it.
+pub(super) fn session(limits: Limits) -> Session {
+    Session::new(limits).with_stop(interrupt::flag()).with_memory_meter(Arc::new(memory::resident))
+}
+
+/// Works on one file on a thread of its own, as long as its limits allow.
+fn watched<W>(task: &Task<'static>, one: &Arc<W>, console: &mut Console) -> Status
+where
+    W: Fn(&Task<'_>, &mut Console) -> Result<Status, Error> + Send + Sync + 'static,
+{
+    let (sender, messages) = mpsc::channel();
+    let (say, one, work) = (sender.clone(), Arc::clone(one), task.clone());
+    // If nobody listens any more, the file has been answered.
+    let mut remote = console.remote(move |said| drop(say.send(Message::Said(said))));
+    let worker = move || {
+        let ended = catch_unwind(AssertUnwindSafe(|| one(&work, &mut remote)));
+        let _ = sender.send(Message::Ended(ended));
+    };
+    if let Err(error) = thread::Builder::new().stack_size(STACK).spawn(worker) {
+        return task.report(&Error::input(format!("cannot start a thread: {error}")), console);
+    }
+    let mut watchdog = Watchdog::new(&task.session);
+    loop {
+        match watchdog.next(&messages) {
+            Next::Message(Message::Said(said)) => console.say(said),
+            Next::Message(Message::Ended(Ok(Ok(status)))) => return status,
+            Next::Message(Message::Ended(Ok(Err(error)))) => return task.report(&error, console),
+            Next::Message(Message::Ended(Err(panic))) => {
                 // The panic hook has told people already.
                 if task.is_json() {
                     task.report(&Error::Bug(panic_text(&*panic)), console);
                 }
-                Status::Bad
+                return Status::Bad;
             }
-        });
+            Next::Overdue(limit) => {
+                return task.report(&Error::Stopped(limit), console);
+            }
+            Next::Gone => return task.report(&Error::Bug("a thread ended without an answer".to_owned()), console),
+        }
     }
-    status
 }
+
+/// The stack of a worker, as large as that of a main thread.
+const STACK: usize = 8 << 20;
 
 /// What a panic said.
 pub(super) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

@@ -2,24 +2,22 @@
 
 use std::slice;
 
-use weir::Session;
+use weir::Limits;
 use weir_report::answer::{Answer, CommandName, DiagnosticRecord, TranslateAnswer, YesNo};
 
-use super::task::each_file;
+use super::task::{Task, Work};
 use crate::args::{Target, TranslateOptions};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
-use crate::interrupt;
 use crate::load::load;
 
 /// Runs it.
-pub(super) fn run(options: &TranslateOptions, console: &mut Console) -> Status {
+pub(super) fn run(options: &'static TranslateOptions, console: &mut Console) -> Status {
     let files = slice::from_ref(&options.file);
-    each_file((CommandName::Translate, options.format), files, console, |task, console| {
-        let session = Session::default().with_stop(interrupt::flag());
-        let loaded = load(task.file, &options.program)?;
-        let passed = options.pass.as_ref().map(|pass| pass.apply(&loaded.program, &session)).transpose()?;
+    let one = |task: &Task<'_>, console: &mut Console| {
+        let loaded = load(task.file, &options.program, &task.session)?;
+        let passed = options.pass.as_ref().map(|pass| pass.apply(&loaded.program, &task.session)).transpose()?;
         let program = passed.as_ref().unwrap_or(&loaded.program);
         let (to, text) = match options.to {
             Target::Weir => ("weir", weir_syntax::weir::print::print(program)),
@@ -35,5 +33,7 @@ pub(super) fn run(options: &TranslateOptions, console: &mut Console) -> Status {
         let warnings = DiagnosticRecord::all(&program.source, &loaded.warnings);
         let answer = TranslateAnswer { head: task.head(YesNo::Ok), to, text, warnings };
         Ok(task.answer(&Answer::Translate(answer), false, console))
-    })
+    };
+    let (command, format) = (CommandName::Translate, options.format);
+    Work { command, format, files, limits: Limits::default(), is_spaced: false, one }.run(console)
 }

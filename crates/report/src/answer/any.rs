@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::check::CheckAnswer;
 use super::fences::FencesAnswer;
 use super::litmus::LitmusAnswer;
-use super::plain::{ErrorAnswer, FormatAnswer, TranslateAnswer};
+use super::plain::{ErrorAnswer, FormatAnswer, StoppedAnswer, TranslateAnswer};
 use super::prob::ProbAnswer;
 use super::reach::ReachAnswer;
 use super::replay::{CertificateAnswer, ReplayAnswer};
@@ -27,6 +27,7 @@ pub enum Answer<'a> {
     Replay(Box<ReplayAnswer<'a>>),
     Certificate(CertificateAnswer<'a>),
     Format(FormatAnswer),
+    Stopped(StoppedAnswer),
     Error(ErrorAnswer),
 }
 

@@ -61,6 +61,13 @@ impl YesNo {
     }
 }
 
+/// The verdict if a limit was reached before there was anything to say.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum StoppedVerdict {
+    Unknown,
+}
+
 /// The verdict if there is no answer.
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]

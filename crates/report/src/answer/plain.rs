@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::diagnostic::DiagnosticRecord;
-use super::head::{ErrorVerdict, Head, YesNo};
+use super::head::{ErrorVerdict, Head, StoppedVerdict, YesNo};
 
 /// The answer of `weir translate`.
 #[derive(Serialize, JsonSchema)]
@@ -30,6 +30,18 @@ pub struct FormatAnswer {
     /// The formatted text of standard input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+}
+
+/// A limit was reached before there was anything to say.
+#[derive(Serialize, JsonSchema)]
+pub struct StoppedAnswer {
+    #[serde(flatten)]
+    pub head: Head<StoppedVerdict>,
+    /// The limit that was reached.
+    pub reason: String,
+    /// How to get further.
+    #[serde(skip)]
+    pub help: &'static str,
 }
 
 /// There is no answer: the input cannot be used.

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use super::parts::{Tone, emphasized, help};
 use super::view::View;
 use super::{check, fences, litmus, prob, reach, replay, robust};
-use crate::answer::{Answer, ErrorAnswer, FormatAnswer, YesNo};
+use crate::answer::{Answer, ErrorAnswer, FormatAnswer, StoppedAnswer, YesNo};
 use crate::wording::clean::display_name;
 
 /// The answer as text, with colours in it.
@@ -20,6 +21,7 @@ pub(crate) fn render(answer: &Answer<'_>, view: &View) -> String {
         Answer::Certificate(answer) => replay::render_certificate(answer, view),
         Answer::Translate(answer) => answer.text.clone(),
         Answer::Format(answer) => format(answer),
+        Answer::Stopped(answer) => stopped(answer, !view.is_quiet),
         Answer::Error(answer) => error(answer),
     }
 }
@@ -37,8 +39,15 @@ pub(crate) fn headline(answer: &Answer<'_>) -> String {
         Answer::Certificate(answer) => replay::certificate_line(answer),
         Answer::Translate(answer) => format!("translated to {}\n", answer.to),
         Answer::Format(answer) => format(answer),
+        Answer::Stopped(answer) => stopped(answer, false),
         Answer::Error(answer) => error(answer),
     }
+}
+
+fn stopped(answer: &StoppedAnswer, with_help: bool) -> String {
+    let unknown = emphasized(Tone::Open, "unknown");
+    let help = if with_help { format!("\n{}", help(answer.help)) } else { String::new() };
+    format!("{unknown}: {}\n{help}", answer.reason)
 }
 
 fn format(answer: &FormatAnswer) -> String {

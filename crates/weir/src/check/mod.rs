@@ -108,7 +108,11 @@ pub fn check(program: &Program, options: &Options, session: &Session) -> Result<
         for (member, result) in group.results {
             let report = match result {
                 Ok(report) => report,
-                Err(Failure::Refused(diagnostic)) => {
+                Err(Failure::Stopped(limit)) => {
+                    attempts.push(Attempt { member, end: End::Stopped(limit), statistics: Statistics::default() });
+                    continue;
+                }
+                Err(Failure::Refused(diagnostic) | Failure::TooLarge(diagnostic)) => {
                     let end = End::Refused(diagnostic);
                     attempts.push(Attempt { member, end, statistics: Statistics::default() });
                     continue;

@@ -171,7 +171,7 @@ fn is_conclusive(results: &[(Member, Result<Report, Failure>)]) -> bool {
     match results.last() {
         Some((member, Ok(report))) => ended(*member, report) == End::Answered,
         Some((_, Err(Failure::Bug(_)))) => true,
-        Some((_, Err(Failure::Refused(_)))) | None => false,
+        Some((_, Err(Failure::Refused(_) | Failure::TooLarge(_) | Failure::Stopped(_)))) | None => false,
     }
 }
 

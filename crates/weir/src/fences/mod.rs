@@ -120,13 +120,24 @@ pub struct Report {
     pub statistics: Statistics,
 }
 
+impl Report {
+    /// Before any search.
+    fn new(fences: Fences, attacks: Attacks) -> Self {
+        let (seen_feasible, statistics) = (BTreeSet::new(), Statistics::default());
+        Self { fences, cost: 0, attacks, seen_feasible, searches: 0, statistics }
+    }
+}
+
 /// Finds the cheapest fences at the given places that make `program` robust.
 ///
 /// # Errors
 /// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn fences(program: &Program, places: &[Place], options: &Options, session: &Session) -> Result<Report, Failure> {
     let began = session.elapsed();
-    let checker = Checker::new(program)?;
+    let checker = match Checker::new(program, session) {
+        Err(Failure::Stopped(limit)) => return Ok(Report::new(Fences::Stopped(limit), Attacks::default())),
+        checker => checker?,
+    };
     let (attacks, stopped) = match checker.attacks(session) {
         Ok(attacks) => (attacks, None),
         Err(limit) => (Attacks::default(), Some(limit)),
@@ -142,14 +153,7 @@ pub fn fences(program: &Program, places: &[Place], options: &Options, session: &
             costs: places.iter().map(|place| place.cost.max(1)).collect(),
             ..HittingSets::default()
         },
-        report: Report {
-            fences: Fences::Cheapest(Vec::new()),
-            cost: 0,
-            attacks,
-            seen_feasible: BTreeSet::new(),
-            searches: 0,
-            statistics: Statistics::default(),
-        },
+        report: Report::new(Fences::Cheapest(Vec::new()), attacks),
     };
     solver.report.fences = stopped.map_or_else(|| solver.run(), |limit| Ok(Fences::Stopped(limit)))?;
     let mut report = solver.report;
@@ -354,10 +358,14 @@ pub fn feasible_attacks(
     options: &RobustOptions,
     session: &Session,
 ) -> Result<(Attacks, BTreeSet<Attack>, Option<Limit>), Failure> {
-    let checker = Checker::new(program)?;
+    let stopped = |limit| (Attacks::default(), BTreeSet::new(), Some(limit));
+    let checker = match Checker::new(program, session) {
+        Err(Failure::Stopped(limit)) => return Ok(stopped(limit)),
+        checker => checker?,
+    };
     let attacks = match checker.attacks(session) {
         Ok(attacks) => attacks,
-        Err(limit) => return Ok((Attacks::default(), BTreeSet::new(), Some(limit))),
+        Err(limit) => return Ok(stopped(limit)),
     };
     let mut open: BTreeSet<Attack> = attacks.open.iter().copied().collect();
     let mut feasible = BTreeSet::new();

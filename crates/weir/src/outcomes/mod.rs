@@ -20,7 +20,7 @@ use crate::semantics::goals::all_goals;
 use crate::semantics::machine::{MemoryModel, System};
 use crate::semantics::refuse;
 use crate::semantics::sc::Sc;
-use crate::semantics::size::{MOST_WORDS, with_state_size};
+use crate::semantics::size::with_state_size;
 use crate::semantics::tso::Tso;
 use crate::{Failure, Limit, Session};
 
@@ -58,7 +58,13 @@ pub fn outcomes(program: &Program, observed: &[StateExpr], model: Model, session
     let goals = all_goals(&program);
     let purpose =
         Purpose { keep_dead_registers: false, buffered: model == Model::Tso, monitored: false, goals: &goals };
-    let compiled = compile(&program, purpose, MOST_WORDS).map_err(|words| refuse::too_large(&program, words))?;
+    let compiled = match compile(&program, purpose, session) {
+        Err(Failure::Stopped(limit)) => {
+            let (outcomes, end) = (BTreeSet::new(), End::Stopped(limit));
+            return Ok(Report { outcomes, end, states: 0, elapsed: session.elapsed() });
+        }
+        compiled => compiled?,
+    };
     let (outcome, outcomes) = match model {
         Model::Sc => run::<Sc>(&compiled, session),
         Model::Tso => run::<Tso>(&compiled, session),

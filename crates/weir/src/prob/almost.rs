@@ -76,7 +76,7 @@ pub fn almost(
     which: Almost,
     session: &Session,
 ) -> Result<Qualitative, Failure> {
-    let model = Model::new(program, &question.target, &question.settings)?;
+    let model = Model::new(program, &question.target, &question.settings, session)?;
     let task = Task { program, which, repeated: question.repeated, session };
     let (found, configurations) = with_chain(&model, task);
     model.fault()?;

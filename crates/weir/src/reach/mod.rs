@@ -147,38 +147,41 @@ impl Report {
 /// # Errors
 /// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
-    match options.engine {
+    let report = match options.engine {
         Engine::Explicit => explicit::reach(program, options, session),
         Engine::Lazy => lazy::reach(program, options, session),
         Engine::Dual => dual::reach(program, options, session),
         Engine::Set | Engine::Multiset | Engine::Coherence => abstraction::reach(program, options, session),
+    };
+    match report {
+        Err(Failure::Stopped(limit)) => Ok(Report::unknown(limit)),
+        report => report,
     }
 }
 
-/// A backward proof that no goal can be reached. The outer result fails as [`reach`] does; the inner error is the limit
-/// that was reached, or `None` if a goal can be reached.
+/// A backward proof that no goal can be reached; `None` if one can be.
 ///
 /// # Errors
-/// As [`reach`].
+/// As [`reach`], and if a limit was reached.
 pub fn certify_backward(
     program: &Program,
     options: &Options,
     session: &Session,
-) -> Result<Result<BackwardProof, Option<Limit>>, Failure> {
+) -> Result<Option<BackwardProof>, Failure> {
     dual::certify(program, options, session)
 }
 
 /// All states with buffers over-approximated like this. If the answer with them was `Holds`, this is a certificate of
-/// it. The outer result fails as [`reach`] does; the inner error is the limit that was reached.
+/// it.
 ///
 /// # Errors
-/// As [`reach`].
+/// As [`reach`], and if a limit was reached.
 pub fn certify(
     program: &Program,
     options: &Options,
     buffering: Buffering,
     session: &Session,
-) -> Result<Result<Certificate, Limit>, Failure> {
+) -> Result<Certificate, Failure> {
     abstraction::certify(program, options, buffering, session)
 }
 

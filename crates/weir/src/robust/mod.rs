@@ -38,7 +38,7 @@ use crate::semantics::StepCode;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::coverage::coverage;
 use crate::semantics::refuse;
-use crate::semantics::size::{MOST_WORDS, with_state_size};
+use crate::semantics::size::with_state_size;
 use crate::verdict::{Coverage, Statistics};
 use crate::{Bound, Failure, Limit, Session, Verdict};
 use monitor::Monitor;
@@ -139,14 +139,20 @@ pub fn robust(program: &Program, options: &Options, session: &Session) -> Result
         Method::Single => instrumented::all_at_once(program, options, session),
     }?;
     if matches!(report.verdict, Verdict::Holds) {
-        report.coverage = Checker::new(program)?.coverage(options, session);
+        report.coverage = match Checker::new(program, session) {
+            Err(Failure::Stopped(_)) => None,
+            checker => checker?.coverage(options, session),
+        };
     }
     Ok(report)
 }
 
 fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     let began = session.elapsed();
-    let checker = Checker::new(program)?;
+    let checker = match Checker::new(program, session) {
+        Err(Failure::Stopped(limit)) => return Ok(Report::unknown(limit, session.since(began))),
+        checker => checker?,
+    };
     let attacks = match checker.attacks(session) {
         Ok(attacks) => attacks,
         Err(limit) => return Ok(Report::unknown(limit, session.since(began))),
@@ -183,12 +189,12 @@ impl Checker {
     ///
     /// # Errors
     /// If the engine does not support it.
-    pub(crate) fn new(program: &Program) -> Result<Self, Failure> {
+    pub(crate) fn new(program: &Program, session: &Session) -> Result<Self, Failure> {
         refuse::unsupported(program)?;
         // What properties observe need not be kept.
         let bare = Program { properties: Vec::new(), ..program.clone() };
         let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[] };
-        let compiled = compile(&bare, purpose, MOST_WORDS).map_err(|words| refuse::too_large(program, words))?;
+        let compiled = compile(&bare, purpose, session)?;
         Ok(Self { program: bare, compiled })
     }
 

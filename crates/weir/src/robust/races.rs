@@ -47,12 +47,14 @@ pub struct RaceReport {
 /// # Errors
 /// If the program has something the engine cannot handle, or if an invariant of Weir breaks.
 pub fn triangular_races(program: &Program, jobs: NonZeroUsize, session: &Session) -> Result<RaceReport, Failure> {
-    let checker = Checker::new(program)?;
+    let stopped = |limit| RaceReport { verdict: Verdict::Unknown(limit), statistics: Statistics::default() };
+    let checker = match Checker::new(program, session) {
+        Err(Failure::Stopped(limit)) => return Ok(stopped(limit)),
+        checker => checker?,
+    };
     let attacks = match checker.attacks(session) {
         Ok(attacks) => attacks.open.into_iter().collect(),
-        Err(limit) => {
-            return Ok(RaceReport { verdict: Verdict::Unknown(limit), statistics: Statistics::default() });
-        }
+        Err(limit) => return Ok(stopped(limit)),
     };
     let question = Question { attacks, ..Question::default() };
     checker.race(question, jobs, session)

@@ -41,7 +41,7 @@ fn ask(checker: &Checker, question: Question) -> Option<AttackRun> {
 fn each_attack_is_asked_about_by_itself() {
     let mut counts = [0, 0];
     for (seed, program, truth) in programs(100) {
-        let checker = Checker::new(&program).expect("small");
+        let checker = Checker::new(&program, &Session::default()).expect("small");
         for attack in checker.attacks(&Session::default()).expect("no limit").open {
             let expected = truth.attacks.contains(&(attack.thread, attack.store, attack.load));
             let found = ask(&checker, Question { attacks: [attack].into(), ..Question::default() });
@@ -65,7 +65,7 @@ fn letters(body: &Body, all: bool) -> impl Fn(EdgeId) -> Option<u32> {
 fn ways_that_are_covered_are_not_asked_about() {
     let mut counts = [0, 0];
     for (seed, program, truth) in programs(100) {
-        let checker = Checker::new(&program).expect("small");
+        let checker = Checker::new(&program, &Session::default()).expect("small");
         let mut rng = Rng::new(seed);
         let (mut covered, mut words) = (BTreeMap::new(), BTreeMap::new());
         for (thread, body) in program.thread_ids().map(|thread| (thread, program.body(thread))) {
@@ -98,7 +98,7 @@ fn ways_that_are_covered_are_not_asked_about() {
 #[test]
 fn a_fence_after_what_was_overtaken_would_have_stopped_the_run() {
     for (seed, program, _) in programs(60) {
-        let checker = Checker::new(&program).expect("small");
+        let checker = Checker::new(&program, &Session::default()).expect("small");
         let attacks = checker.attacks(&Session::default()).expect("no limit").open.into_iter().collect();
         let Some(attack_run) = ask(&checker, Question { attacks, ..Question::default() }) else { continue };
         let (thread, way) = attack_run.path().expect("an attacker");
@@ -114,7 +114,7 @@ fn a_fence_after_what_was_overtaken_would_have_stopped_the_run() {
 fn as_many_stores_are_delayed_as_the_run_allows() {
     let mut longer = 0;
     for (seed, program, _) in programs(100) {
-        let checker = Checker::new(&program).expect("small");
+        let checker = Checker::new(&program, &Session::default()).expect("small");
         for attack in checker.attacks(&Session::default()).expect("no limit").open {
             let Some(attack_run) = ask(&checker, Question { attacks: [attack].into(), ..Question::default() }) else {
                 continue;
@@ -176,7 +176,7 @@ fn a_store_that_somebody_sees_is_not_delayed() {
     let threads = vec![thread("A", &attacker), thread("B", &answers), thread("C", &closes)];
     let cells = [("w", 1), ("v", 2), ("z", 3), ("y", 4), ("u", 5)].map(|(name, address)| cell(name, address));
     let program = program(cells.to_vec(), threads, Vec::new());
-    let checker = Checker::new(&program).expect("small");
+    let checker = Checker::new(&program, &Session::default()).expect("small");
     let stores: Vec<EdgeId> =
         checker.attacks(&Session::default()).expect("no limit").open.iter().map(|attack| attack.store).collect();
     let question = |attack: &Attack| Question { attacks: [*attack].into(), ..Question::default() };

@@ -18,8 +18,11 @@ use super::goals::Goals;
 use super::intern::Interner;
 use super::layout::{Layout, Requirements, Storage, Undeclared};
 use super::machine::{EdgeCode, Machine, Operation, Place, Rmw, ThreadCode};
+use super::refuse;
+use super::size::MOST_WORDS;
 use super::slots::Slots;
 use super::state::{Field, Patch, ZeroTest};
+use crate::{Failure, Session};
 
 /// What the machine is for.
 #[derive(Clone, Copy, Debug)]
@@ -75,23 +78,26 @@ impl Compiled {
 /// threads.
 ///
 /// # Errors
-/// How many words a state would take, if that is more than `most_words`.
-pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, most_words: usize) -> Result<Compiled, usize> {
-    let ranges = Ranges::of(program);
+/// If states would be too large, or the session ended first.
+pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, session: &Session) -> Result<Compiled, Failure> {
+    let ranges = Ranges::of_until(program, session);
+    stop_if_exceeded(session)?;
     let threads: Vec<ThreadId> = program.running_threads().collect();
     let plans: Vec<Plan> = threads.iter().map(|&thread| Plan::new(program, thread, &ranges, purpose)).collect();
+    stop_if_exceeded(session)?;
     let requirements = requirements(program, &threads, &plans, &ranges, purpose);
     let mut layout = Layout::new(program, &ranges, &requirements, Undeclared::Fields);
-    if layout.words > most_words {
+    if layout.words > MOST_WORDS {
         layout = Layout::new(program, &ranges, &requirements, Undeclared::Interned);
     }
-    if layout.words > most_words {
-        return Err(layout.words);
+    if layout.words > MOST_WORDS {
+        return Err(refuse::too_large(program, layout.words));
     }
     let compiler = Compiler { program, threads: &threads, plans: &plans, layout: &layout };
     let mut edge_count = 0;
     let mut codes = Vec::new();
     for (position, &thread) in threads.iter().enumerate() {
+        stop_if_exceeded(session)?;
         codes.push(compiler.thread(position, edge_count));
         edge_count += program.body(thread).edges().len() as u32;
     }
@@ -109,6 +115,12 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, most_words: usize
         layout,
     };
     Ok(Compiled { machine, threads, plans })
+}
+
+/// # Errors
+/// The limit of the session that was reached, if any.
+fn stop_if_exceeded(session: &Session) -> Result<(), Failure> {
+    session.exceeded().map_or(Ok(()), |limit| Err(Failure::Stopped(limit)))
 }
 
 /// Which registers of a thread are kept where.

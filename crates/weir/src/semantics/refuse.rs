@@ -102,7 +102,7 @@ pub(crate) fn too_large(program: &Program, words: usize) -> Failure {
     } else {
         (longest, "use fewer threads or registers, or keep register values small")
     };
-    Failure::Refused(Box::new(Diagnostic::error("state-too-large", what, span.unwrap_or_default()).help(help)))
+    Failure::TooLarge(Box::new(Diagnostic::error("state-too-large", what, span.unwrap_or_default()).help(help)))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use weir::reach::{Engine, Options, Report, certify, reach};
-use weir::{Limits, Session, Verdict};
+use weir::{Failure, Limits, Session, Verdict};
 use weir_ir::{Multiplicity, Program, PropertyKind, ThreadId};
 use weir_testkit::{Drained, FinalState};
 use weir_witness::{AbstractState, Buffering, Goal};
@@ -59,7 +59,10 @@ pub(crate) fn to_testkit(goal: Goal) -> weir_testkit::Goal {
 /// The drained states that the engine visits.
 pub(crate) fn drained(program: &Program, buffering: Buffering, states: u64) -> Option<BTreeSet<Drained>> {
     let options = Options { engine: Engine::Coherence, keep_dead_registers: true, ..Options::default() };
-    let certificate = certify(program, &options, buffering, &session(states)).expect("supported").ok()?;
+    let certificate = match certify(program, &options, buffering, &session(states)) {
+        Err(Failure::Stopped(_)) => return None,
+        certificate => certificate.expect("supported"),
+    };
     let is_drained = |state: &&AbstractState| {
         state.threads.iter().all(|own| own.buffer.queue.is_empty() && own.buffer.waiting.is_empty())
     };

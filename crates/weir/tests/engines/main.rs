@@ -40,8 +40,8 @@ fn answer_within(program: &Program, engine: Engine, goals: Vec<Goal>, limits: Li
             Verdict::Violated(_) => Some(true),
             Verdict::Unknown(_) => None,
         },
-        Err(Failure::Refused(_)) => None,
-        Err(Failure::Bug(what)) => panic!("{engine:?}: {what}"),
+        Err(Failure::Refused(_) | Failure::TooLarge(_)) => None,
+        Err(what) => panic!("{engine:?}: {what}"),
     }
 }
 

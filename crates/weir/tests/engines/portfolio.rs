@@ -14,8 +14,8 @@ fn verdict(program: &Program) -> Option<(bool, Option<&'static str>, String)> {
     let session = Session::new(Limits { states: Some(20_000), ..Limits::default() });
     let answer = match check(program, &Options { goals: state_goals(program) }, &session) {
         Ok(answer) => answer,
-        Err(Failure::Refused(_)) => return None,
-        Err(Failure::Bug(what)) => panic!("{what}\n{}", dump(program)),
+        Err(Failure::Refused(_) | Failure::TooLarge(_)) => return None,
+        Err(what) => panic!("{what}\n{}", dump(program)),
     };
     let winner = answer.winner.map(|winner| winner.name());
     match answer.verdict {

@@ -17,7 +17,7 @@ fn proof(program: &Program) -> Option<BackwardProof> {
     }
     let session = Session::new(Limits { states: Some(2_000), ..Limits::default() });
     let options = Options { engine: Engine::Dual, goals, ..Options::default() };
-    certify_backward(program, &options, &session).ok()?.ok()
+    certify_backward(program, &options, &session).ok()?
 }
 
 fn fault(program: &Program, proof: &BackwardProof) -> Option<BackwardFault> {

@@ -121,7 +121,7 @@ fn approximations_of_buffers_are_refused_under_sc() {
     for engine in [Engine::Set, Engine::Multiset, Engine::Coherence] {
         let options = Options { engine, model: weir_witness::Model::Sc, ..Options::default() };
         match reach(&program, &options, &Session::default()) {
-            Err(Failure::Refused(refusal)) => assert_eq!(refusal.code, "no-buffers"),
+            Err(Failure::Refused(refusal) | Failure::TooLarge(refusal)) => assert_eq!(refusal.code, "no-buffers"),
             other => panic!("{engine:?}: {other:?}"),
         }
     }
@@ -161,25 +161,28 @@ fn goals_that_join_too_much_are_refused() {
     let program = parsed(&format!("shared {}; thread P {{ {writers} }} forbid {sum} == 9999;", cells.join(", ")));
     let options = Options { engine: Engine::Dual, ..Options::default() };
     match reach(&program, &options, &Session::default()) {
-        Err(Failure::Refused(refusal)) => assert_eq!(refusal.code, "goal-too-large"),
+        Err(Failure::Refused(refusal) | Failure::TooLarge(refusal)) => assert_eq!(refusal.code, "goal-too-large"),
         other => panic!("{other:?}"),
     }
 }
 
-/// The states of a certificate count towards the memory limit, also without a meter.
+/// The states of a certificate count towards the limits; towards memory also without a meter.
 #[test]
-fn certificates_keep_to_the_memory_limit() {
+fn certificates_keep_to_the_limits() {
     let program =
         parsed("shared x; thread P { let a; a = any 0..99; let b; b = any 0..99; x = a + b; } forbid x == 999;");
     let options = Options { engine: Engine::Set, ..Options::default() };
-    let certify = |memory| {
-        let limits = Limits { memory: Some(memory), ..Limits::default() };
-        let session = Session::new(limits);
+    let certify = |limits| {
         let buffering = weir_witness::Buffering::Coherence(0);
-        weir::reach::certify(&program, &options, buffering, &session).expect("it can be handled")
+        weir::reach::certify(&program, &options, buffering, &Session::new(limits))
     };
-    assert!(certify(1 << 30).is_ok_and(|certificate| certificate.states.len() > 10_000));
-    assert_eq!(certify(1 << 16).err(), Some(Limit::Memory));
+    let memory = |memory| certify(Limits { memory: Some(memory), ..Limits::default() });
+    let states = |states| certify(Limits { states: Some(states), ..Limits::default() });
+    let all = memory(1 << 30).expect("enough memory").states.len() as u64;
+    assert!(all > 10_000);
+    assert_eq!(memory(1 << 16).err(), Some(Failure::Stopped(Limit::Memory)));
+    assert_eq!(states(all).expect("enough states").states.len() as u64, all);
+    assert_eq!(states(all - 1).err(), Some(Failure::Stopped(Limit::States)));
 }
 
 /// States that differ only in which of several equal threads is where are visited once: three threads at three places each are ten.

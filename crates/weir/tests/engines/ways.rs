@@ -143,7 +143,7 @@ pub(crate) fn ask(program: &Program, way: Way, goals: Vec<Goal>, states: u64) ->
         Ok(Verdict::Violated(_)) => Answer::Reached,
         Ok(Verdict::Unknown(Limit::Alarm)) => Answer::Alarm,
         Ok(Verdict::Unknown(limit)) => Answer::Stopped(limit),
-        Err(Failure::Refused(refusal)) => Answer::Refused(refusal.code),
-        Err(Failure::Bug(what)) => panic!("{way:?}: {what}\n{}", weir_testkit::dump(program)),
+        Err(Failure::Refused(refusal) | Failure::TooLarge(refusal)) => Answer::Refused(refusal.code),
+        Err(what) => panic!("{way:?}: {what}\n{}", weir_testkit::dump(program)),
     }
 }

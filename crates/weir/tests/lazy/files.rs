@@ -22,7 +22,11 @@ fn lazy(program: &Program, form: Form, states: u64) -> Option<&'static str> {
     let session = Session::new(Limits { states: Some(states), ..Limits::default() });
     match reach(program, &options, &session) {
         Ok(report) => word(&report.verdict),
-        Err(Failure::Refused(refusal)) if ["deadlock-with-locks", "several-loads"].contains(&refusal.code) => None,
+        Err(Failure::Refused(refusal) | Failure::TooLarge(refusal))
+            if ["deadlock-with-locks", "several-loads"].contains(&refusal.code) =>
+        {
+            None
+        }
         Err(failure) => panic!("{}: {failure}", program.source.name()),
     }
 }

@@ -85,7 +85,7 @@ fn what_is_no_path_is_refused() {
     let program = store_buffering();
     for edges in [vec![], vec![EdgeId(0)], vec![EdgeId(1)], vec![EdgeId(1), EdgeId(0)]] {
         match delay(&program, &[DelayPath { thread: ThreadId(0), edges }]) {
-            Err(Failure::Refused(refusal)) => assert_eq!(refusal.code, "no-path"),
+            Err(Failure::Refused(refusal) | Failure::TooLarge(refusal)) => assert_eq!(refusal.code, "no-path"),
             other => panic!("{other:?}"),
         }
     }

@@ -56,7 +56,11 @@ pub(crate) fn report(program: &Program, method: Method, jobs: usize) -> Result<O
     let options = Options { method, jobs: jobs.try_into().expect("some workers") };
     match robust(program, &options, &session()) {
         Ok(report) => Ok(Some(report)),
-        Err(Failure::Refused(diagnostic)) if ["no-room", "state-too-large"].contains(&diagnostic.code) => Ok(None),
+        Err(Failure::Refused(diagnostic) | Failure::TooLarge(diagnostic))
+            if ["no-room", "state-too-large"].contains(&diagnostic.code) =>
+        {
+            Ok(None)
+        }
         Err(failure) => Err(failure.to_string()),
     }
 }

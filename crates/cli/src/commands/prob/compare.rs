@@ -25,7 +25,12 @@ pub(super) struct Variant {
 }
 
 /// Reads the variant, if there is one. This comes before any work: mistakes are told at once.
-pub(super) fn variant(options: &ProbOptions, program: &Program, bad: &StateExpr) -> Result<Option<Variant>, Error> {
+pub(super) fn variant(
+    options: &ProbOptions,
+    program: &Program,
+    bad: &StateExpr,
+    session: &Session,
+) -> Result<Option<Variant>, Error> {
     let Some(path) = options.compare.as_deref() else { return Ok(None) };
     let until = |program: &Program, target_: &StateExpr, name: &str| match options.until.as_deref() {
         Some(text) => target(program, Some(text), name).map(|(until, _)| until),
@@ -34,7 +39,7 @@ pub(super) fn variant(options: &ProbOptions, program: &Program, bad: &StateExpr)
     let first_until = until(program, bad, "--until")?;
     let file = display_name(path);
     let read = || {
-        let mut program = load(path, &options.program)?.program;
+        let mut program = load(path, &options.program, session)?.program;
         add_costs(&mut program, options.costs.as_deref())?;
         let (target, warnings) = target(&program, options.target.as_deref(), &format!("--target (variant {file})"))?;
         let until = until(&program, &target, &format!("--until (variant {file})"))?;

@@ -30,7 +30,7 @@ use crate::semantics::abstraction::pool::Pool;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::coverage::coverage;
 use crate::semantics::machine::Machine;
-use crate::semantics::size::{MOST_WORDS, with_state_size};
+use crate::semantics::size::with_state_size;
 use crate::semantics::symmetry::symmetric_threads;
 use crate::{Bound, Failure, Limit, Session, Verdict};
 
@@ -46,7 +46,7 @@ pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> 
     if let Some(limit) = session.exceeded() {
         return Ok(Report::unknown(limit));
     }
-    let compiled = compiled(program, options, &goals)?;
+    let compiled = compiled(program, options, &goals, session)?;
     let groups = groups(program, &compiled, &goals);
     let refinement = Refinement {
         program,
@@ -79,23 +79,24 @@ pub(super) fn certify(
     options: &Options,
     buffering: Buffering,
     session: &Session,
-) -> Result<Result<Certificate, Limit>, Failure> {
+) -> Result<Certificate, Failure> {
     crate::semantics::refuse::unsupported_by(program, options.engine.name())?;
     let goals = super::goals(program, options);
-    let mut compiled = compiled(program, options, &goals)?;
+    let mut compiled = compiled(program, options, &goals, session)?;
     compiled.machine.abstraction = Pool::new(buffering);
     let states =
         with_state_size!(compiled.machine.layout.words, from 8, N => states::all::<N>(program, &compiled, session));
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
     }
-    Ok(states.map(|states| Certificate { buffering, goals, states }))
+    let states = states.map_err(Failure::Stopped)?;
+    Ok(Certificate { buffering, goals, states })
 }
 
-fn compiled(program: &Program, options: &Options, goals: &[Goal]) -> Result<Compiled, Failure> {
+fn compiled(program: &Program, options: &Options, goals: &[Goal], session: &Session) -> Result<Compiled, Failure> {
     let keep_dead_registers = options.keep_dead_registers;
     let purpose = Purpose { keep_dead_registers, buffered: true, monitored: false, goals };
-    compile(program, purpose, MOST_WORDS).map_err(|words| crate::semantics::refuse::too_large(program, words))
+    compile(program, purpose, session)
 }
 
 /// One question, asked again and again with different buffers.

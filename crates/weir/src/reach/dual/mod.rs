@@ -47,9 +47,12 @@ pub(super) fn certify(
     program: &Program,
     options: &Options,
     session: &Session,
-) -> Result<Result<BackwardProof, Option<Limit>>, Failure> {
+) -> Result<Option<BackwardProof>, Failure> {
     let (report, proof) = decide(program, options, session, true)?;
-    Ok(proof.ok_or(if let Verdict::Unknown(limit) = report.verdict { Some(limit) } else { None }))
+    match (proof, report.verdict) {
+        (None, Verdict::Unknown(limit)) => Err(Failure::Stopped(limit)),
+        (proof, _) => Ok(proof),
+    }
 }
 
 fn decide(

@@ -154,7 +154,7 @@ impl Lazy<'_> {
             ..self.options.clone()
         };
         let report = match explicit::reach(&extended.program, &options, self.session) {
-            Err(Failure::Refused(refusal)) if refusal.code == TOO_LARGE && !self.rounds.is_empty() => {
+            Err(Failure::TooLarge(_)) if !self.rounds.is_empty() => {
                 return Ok((Verdict::Unknown(Limit::Extensions), Coverage::default()));
             }
             result => result?,
@@ -180,9 +180,6 @@ impl Lazy<'_> {
         self.rounds.len() < self.options.lazy.rounds && edges < self.session.size_bound(Bound::LazyEdges)
     }
 }
-
-/// The code of the refusal of programs whose states are too large.
-const TOO_LARGE: &str = "state-too-large";
 
 /// What was executed of the original program, given what was of the extended one.
 fn mapped_coverage(program: &Program, extended: &Extended, seen: &Coverage) -> Coverage {

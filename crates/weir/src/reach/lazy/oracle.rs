@@ -7,7 +7,6 @@ use std::sync::Arc;
 use weir_ir::{EdgeId, ThreadId};
 
 use super::super::{Options, Statistics};
-use super::TOO_LARGE;
 use crate::robust::{self, Answer, Attack, AttackRun, Checker, Covered, Effect, Question};
 use crate::translate::delay::{DelayPath, Extended, Note};
 use crate::{Failure, Limit, Session};
@@ -25,7 +24,7 @@ pub(super) fn one(
     options: &Options,
     session: &Session,
 ) -> Result<(Witnesses, Statistics), Failure> {
-    let Some(checker) = checker(extended, true)? else { return Ok(too_large()) };
+    let Some(checker) = checker(extended, true, session)? else { return Ok(too_large()) };
     let attacks = match checker.attacks(session) {
         Ok(attacks) => attacks.open.into_iter().collect(),
         Err(limit) => return Ok((Witnesses::Stopped(limit), Statistics::default())),
@@ -50,7 +49,7 @@ pub(super) fn uncovered(
     options: &Options,
     session: &Session,
 ) -> Result<(Witnesses, Statistics), Failure> {
-    let Some(checker) = checker(extended, !paths.is_empty())? else { return Ok(too_large()) };
+    let Some(checker) = checker(extended, !paths.is_empty(), session)? else { return Ok(too_large()) };
     let attacks = match checker.attacks(session) {
         Ok(attacks) => attacks.open.into_iter().collect(),
         Err(limit) => return Ok((Witnesses::Stopped(limit), Statistics::default())),
@@ -79,9 +78,9 @@ pub(super) fn uncovered(
 }
 
 /// The program made ready; `None` if it has grown too large.
-fn checker(extended: &Extended, is_extended: bool) -> Result<Option<Checker>, Failure> {
-    match Checker::new(&extended.program) {
-        Err(Failure::Refused(refusal)) if is_extended && refusal.code == TOO_LARGE => Ok(None),
+fn checker(extended: &Extended, is_extended: bool, session: &Session) -> Result<Option<Checker>, Failure> {
+    match Checker::new(&extended.program, session) {
+        Err(Failure::TooLarge(_)) if is_extended => Ok(None),
         result => result.map(Some),
     }
 }

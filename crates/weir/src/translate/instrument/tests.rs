@@ -45,7 +45,7 @@ fn an_access_to_any_address_is_refused() {
     let left = straight("P", [pick, wild, load(1, 2)]);
     let program = program(vec![cell("x", 1), cell("y", 2)], vec![left], Vec::new());
     match instrument_all(&program, &attacks(&program, &Session::default()).expect("no limit").open) {
-        Err(Failure::Refused(diagnostic)) => assert_eq!(diagnostic.code, "no-room"),
+        Err(Failure::Refused(diagnostic) | Failure::TooLarge(diagnostic)) => assert_eq!(diagnostic.code, "no-room"),
         other => panic!("{other:?}"),
     }
 }
@@ -120,7 +120,9 @@ fn thirty_threads_can_lock() {
     };
     assert!(with(30).is_ok());
     match with(31) {
-        Err(Failure::Refused(diagnostic)) => assert_eq!(diagnostic.code, "too-many-lockers"),
+        Err(Failure::Refused(diagnostic) | Failure::TooLarge(diagnostic)) => {
+            assert_eq!(diagnostic.code, "too-many-lockers")
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -181,8 +181,8 @@ fn session() -> Session {
 fn answered<T>(result: Result<T, Failure>) -> Result<Option<T>, String> {
     match result {
         Ok(answer) => Ok(Some(answer)),
-        Err(Failure::Refused(_)) => Ok(None),
-        Err(Failure::Bug(what)) => Err(what),
+        Err(Failure::Refused(_) | Failure::TooLarge(_)) => Ok(None),
+        Err(failure) => Err(failure.to_string()),
     }
 }
 

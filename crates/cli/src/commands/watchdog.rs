@@ -1,0 +1,108 @@
+//! Limits from outside: whatever a file's work is doing, it ends soon after its limits.
+//!
+//! Every stage of the library looks at its session and ends by itself, with what it found so far. Stages that do not get
+//! round to it in time (reading a huge file, waiting for a pipe, a step that takes long) are abandoned: the file is
+//! answered `unknown`, and nobody waits for its thread any more.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use weir::{Limit, Limits, Session};
+
+use crate::memory;
+
+/// How often clock and memory are looked at.
+const PERIOD: Duration = Duration::from_millis(20);
+
+/// How long a stage may take to end by itself: a tenth of the time it had, within these bounds.
+const LEAST_GRACE: Duration = Duration::from_millis(100);
+const MOST_GRACE: Duration = Duration::from_secs(2);
+
+/// The next message of a worker, or the limit for which it is not waited for any more.
+pub(super) enum Next<T> {
+    Message(T),
+    Overdue(Limit),
+    /// It is gone without an answer.
+    Gone,
+}
+
+/// Watches one worker.
+pub(super) struct Watchdog<'s> {
+    session: &'s Session,
+    stopped_at: Option<Instant>,
+}
+
+impl<'s> Watchdog<'s> {
+    pub(super) fn new(session: &'s Session) -> Self {
+        Self { session, stopped_at: None }
+    }
+
+    /// Waits for the next message, as long as the limits allow.
+    pub(super) fn next<T>(&mut self, messages: &Receiver<T>) -> Next<T> {
+        loop {
+            match messages.recv_timeout(PERIOD) {
+                Ok(message) => return Next::Message(message),
+                Err(RecvTimeoutError::Disconnected) => return Next::Gone,
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(limit) = self.overdue() {
+                        // A message may have come in the meantime.
+                        return messages.try_recv().map_or(Next::Overdue(limit), Next::Message);
+                    }
+                }
+            }
+        }
+    }
+
+    fn overdue(&mut self) -> Option<Limit> {
+        let limits = self.session.limits();
+        if self.session.is_stopped() {
+            let since = *self.stopped_at.get_or_insert_with(Instant::now);
+            if since.elapsed() > MOST_GRACE {
+                return Some(Limit::Interrupted);
+            }
+        }
+        exceeded(&limits, self.session.elapsed(), memory::resident())
+    }
+}
+
+/// Which limit is exceeded by more than can be put up with.
+fn exceeded(limits: &Limits, elapsed: Duration, resident: Option<u64>) -> Option<Limit> {
+    let grace = |time: Duration| (time / 10).clamp(LEAST_GRACE, MOST_GRACE);
+    if limits.time.is_some_and(|time| elapsed > time + grace(time)) {
+        return Some(Limit::Time);
+    }
+    let too_much = |most: u64| resident.is_some_and(|resident| resident > most.saturating_add(most / 16));
+    limits.memory.is_some_and(too_much).then_some(Limit::Memory)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn limits_have_a_grace_in_proportion() {
+        let limits = |time, memory| Limits { time: Some(time), memory: Some(memory), states: None };
+        let (ms, mb) = (Duration::from_millis, 1_000_000);
+        let at = |time, elapsed| exceeded(&limits(ms(time), mb), ms(elapsed), Some(mb));
+        assert_eq!((at(1000, 1100), at(1000, 1101)), (None, Some(Limit::Time)));
+        assert_eq!((at(1, 101), at(1, 102)), (None, Some(Limit::Time)));
+        assert_eq!((at(100_000, 102_000), at(100_000, 102_001)), (None, Some(Limit::Time)));
+        let with = |resident| exceeded(&limits(ms(1000), mb), ms(0), resident);
+        assert_eq!((with(Some(1_062_500)), with(Some(1_062_501)), with(None)), (None, Some(Limit::Memory), None));
+        assert_eq!(exceeded(&Limits { time: None, memory: None, states: None }, ms(1 << 40), Some(u64::MAX)), None);
+    }
+
+    #[test]
+    fn messages_come_before_limits_and_silence_ends() {
+        let session = Session::new(Limits { time: Some(Duration::ZERO), ..Limits::default() });
+        let (sender, receiver) = mpsc::channel();
+        sender.send(7).expect("somebody listens");
+        let mut watchdog = Watchdog::new(&session);
+        assert!(matches!(watchdog.next(&receiver), Next::Message(7)));
+        assert!(matches!(watchdog.next(&receiver), Next::Overdue(Limit::Time)));
+        drop(sender);
+        assert!(matches!(watchdog.next(&receiver), Next::Gone));
+    }
+}
