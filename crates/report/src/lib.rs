@@ -37,6 +37,7 @@ mod dot;
 mod format;
 mod herd;
 mod json;
+mod limits;
 pub mod run;
 pub mod saved;
 mod schema;
@@ -48,5 +49,6 @@ mod version;
 pub mod wording;
 
 pub use format::Format;
+pub use limits::limits;
 pub use schema::schema;
 pub use version::VERSION;

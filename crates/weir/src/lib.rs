@@ -26,6 +26,7 @@ mod bounds;
 pub mod check;
 mod explicit;
 pub mod fences;
+mod fixed_limits;
 pub mod outcomes;
 pub mod prob;
 #[cfg(feature = "syntax")]
@@ -41,6 +42,7 @@ mod verdict;
 mod wsts;
 
 pub use bounds::Bound;
+pub use fixed_limits::FIXED_LIMITS;
 pub use run_text::describe;
 pub use session::{Clock, Limits, MemoryMeter, Progress, ProgressSink, Session};
 pub use verdict::{Failure, Limit, Verdict};

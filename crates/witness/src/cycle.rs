@@ -12,10 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use weir_ir::Address;
 
 use crate::happens_before::{HappensBefore, NodeId, NodeKind, Relation};
-
-/// How many nodes may be looked at before the search for a still shorter cycle is given up. Only traces with
-/// thousands of overtaken stores come near it.
-const EFFORT: usize = 20_000_000;
+use crate::limits::CYCLE_EFFORT;
 
 /// A cycle of happens-before: each node with how it leads to the next, and the last to the first. It starts
 /// with the node that the run executes first.
@@ -61,7 +58,7 @@ impl HappensBefore {
     ///
     /// In a trace so large that looking for a shorter one would take long, the shortest found by then.
     pub fn cycle(&self) -> Option<Cycle> {
-        self.cycle_within(EFFORT)
+        self.cycle_within(CYCLE_EFFORT)
     }
 
     fn cycle_within(&self, effort: usize) -> Option<Cycle> {

@@ -10,6 +10,7 @@ mod event;
 mod goal;
 mod happens_before;
 mod interpret;
+pub mod limits;
 mod replay;
 mod run;
 mod state;

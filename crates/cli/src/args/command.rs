@@ -102,6 +102,9 @@ pub(crate) enum Command {
     /// Comments and single blank lines are kept, and the meaning of the program never changes. A file that contains
     /// errors is left as it is.
     Fmt(FormatOptions),
+    /// Print all limits, their values, and how to change them
+    #[command(long_about = weir_report::limits())]
+    Limits,
     /// Print a completion script for a shell
     Completions(CompletionOptions),
     /// Print the manual page, or write one page per command to a directory

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use weir::Limits;
+use weir::{Bound, Limits};
 use weir_ir::Value;
 use weir_syntax::Language;
 
-use super::units::{parse_define, parse_jobs, parse_size, parse_time};
+use super::units::{parse_bound, parse_define, parse_jobs, parse_size, parse_time};
 use super::values::{self, Color};
 use crate::input::is_stdin;
 
@@ -115,6 +115,10 @@ pub(crate) struct LimitOptions {
     /// Maximum number of distinct states, over all searches of the question [default: none]
     #[arg(long, value_name = "N")]
     pub(crate) states: Option<NonZeroU64>,
+
+    /// Limit on one stage; `weir limits` lists them (can be repeated)
+    #[arg(long = "limit", value_name = "NAME=N", value_parser = parse_bound)]
+    pub(crate) bounds: Vec<(Bound, u64)>,
 }
 
 impl LimitOptions {

@@ -3,7 +3,24 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use weir_ir::Value;
+use weir::Bound;
+use weir_ir::{Value, nearest};
+
+/// A bound and its value, such as `dual-values=5000`.
+pub(crate) fn parse_bound(text: &str) -> Result<(Bound, u64), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=N, as in dual-values=5000")?;
+    let Some(bound) = Bound::by_name(name) else {
+        return Err(match nearest(name, Bound::ALL.map(Bound::name)) {
+            Some(guess) => format!("there is no limit `{name}`; did you mean `{guess}`?"),
+            None => format!("there is no limit `{name}`; `weir limits` lists all limits"),
+        });
+    };
+    let value: u64 = value.replace('_', "").parse().map_err(|_| format!("`{value}` is not a whole number"))?;
+    if value > bound.largest_value() {
+        return Err(format!("`{name}` can be at most {}", bound.largest_value()));
+    }
+    Ok((bound, value))
+}
 
 /// A time such as `500ms`, `60s`, `10m`, `2h` or plain seconds.
 pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {

@@ -18,7 +18,7 @@ pub(super) fn run(options: &'static CheckOptions, console: &mut Console) -> Stat
         command: CommandName::Check,
         format: options.format,
         files: &options.common.files,
-        limits: options.common.limits.limits(),
+        limits: Some(&options.common.limits),
         is_spaced: true,
         one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
     };

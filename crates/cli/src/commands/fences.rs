@@ -26,7 +26,7 @@ pub(super) fn run(options: &'static FencesOptions, console: &mut Console) -> Sta
         command: CommandName::Fences,
         format: options.format,
         files: &options.files,
-        limits: options.limits.limits(),
+        limits: Some(&options.limits),
         is_spaced: true,
         one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
     };

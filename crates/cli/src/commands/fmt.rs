@@ -5,7 +5,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use weir::Limits;
 use weir_ir::Source;
 use weir_report::answer::{Answer, CommandName, FormatAnswer, YesNo};
 use weir_report::wording::clean::display_name;
@@ -31,7 +30,7 @@ pub(super) fn run(options: &'static FormatOptions, console: &mut Console) -> Sta
         }
     };
     let (command, format, files) = (CommandName::Fmt, options.format, options.files.as_slice());
-    Work { command, format, files, limits: Limits::default(), is_spaced: false, one }.run(console)
+    Work { command, format, files, limits: None, is_spaced: false, one }.run(console)
 }
 
 fn check(task: &Task<'_>, source: &Source, text: &str, console: &mut Console) -> Result<Status, Error> {

@@ -104,7 +104,7 @@ fn one(path: PathBuf, options: &LitmusOptions, progress: Option<&ProgressSink>) 
 }
 
 fn attempt(path: &Path, options: &LitmusOptions, progress: Option<&ProgressSink>) -> Result<LitmusAnswer, Error> {
-    let mut session = session(options.limits.limits());
+    let mut session = session(Some(&options.limits));
     if let Some(sink) = progress {
         session = session.with_progress(Arc::clone(sink));
     }
@@ -175,7 +175,7 @@ impl<'a> Answers<'a> {
 
     fn report(&mut self, file: &Path, error: &Error, console: &mut Console) -> Status {
         let format = self.options.format;
-        let session = session(self.options.limits.limits());
+        let session = session(Some(&self.options.limits));
         self.failed += 1;
         Task { command: CommandName::Litmus, file, format, session }.report(error, console)
     }

@@ -34,6 +34,12 @@ pub(super) fn man(options: &ManOptions, console: &mut Console) -> Status {
     }
 }
 
+/// `weir limits`.
+pub(super) fn limits(console: &mut Console) -> Status {
+    console.answer(&weir_report::limits());
+    Status::Holds
+}
+
 /// `weir schema`.
 pub(super) fn schema(console: &mut Console) -> Status {
     console.answer(&weir_report::schema());

@@ -35,6 +35,7 @@ pub(crate) fn run(command: Command, console: &mut Console) -> Status {
         Command::Translate(options) => translate::run(options, console),
         Command::Replay(options) => replay::run(options, console),
         Command::Fmt(options) => fmt::run(options, console),
+        Command::Limits => meta::limits(console),
         Command::Completions(options) => meta::completions(options, console),
         Command::Man(options) => meta::man(options, console),
         Command::Schema => meta::schema(console),

@@ -31,7 +31,7 @@ pub(super) fn run(options: &'static ProbOptions, console: &mut Console) -> Statu
         command: CommandName::Prob,
         format: options.format,
         files: &options.files,
-        limits: options.limits.limits(),
+        limits: Some(&options.limits),
         is_spaced: true,
         one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
     };

@@ -22,7 +22,7 @@ pub(super) fn run(options: &'static ReachOptions, console: &mut Console) -> Stat
         command: CommandName::Reach,
         format: options.format,
         files: &options.common.files,
-        limits: options.common.limits.limits(),
+        limits: Some(&options.common.limits),
         is_spaced: true,
         one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
     };

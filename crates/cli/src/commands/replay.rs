@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::slice;
 
-use weir::Limits;
 use weir_ir::Value;
 use weir_report::answer::{Answer, CertificateAnswer, CommandName, ReplayAnswer};
 use weir_report::saved::Saved;
@@ -22,7 +21,7 @@ pub(super) fn run(options: &'static ReplayOptions, console: &mut Console) -> Sta
     let files = slice::from_ref(&options.file);
     let (command, format) = (CommandName::Replay, options.format);
     let one = |task: &Task<'_>, console: &mut Console| one(task, options, console);
-    Work { command, format, files, limits: Limits::default(), is_spaced: false, one }.run(console)
+    Work { command, format, files, limits: None, is_spaced: false, one }.run(console)
 }
 
 fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Result<Status, Error> {

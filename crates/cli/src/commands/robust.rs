@@ -17,7 +17,7 @@ pub(super) fn run(options: &'static RobustOptions, console: &mut Console) -> Sta
         command: CommandName::Robust,
         format: options.format,
         files: &options.common.files,
-        limits: options.common.limits.limits(),
+        limits: Some(&options.common.limits),
         is_spaced: true,
         one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
     };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use weir::{Limits, Session};
+use weir::Session;
 use weir_report::Format;
 use weir_report::answer::{
     Answer, CommandName, DiagnosticRecord, ErrorAnswer, ErrorVerdict, Head, StoppedAnswer, StoppedVerdict, Subject,
@@ -14,6 +14,7 @@ use weir_report::wording::clean::display_name;
 use weir_report::wording::limit::{limit_text, more};
 
 use super::watchdog::{Next, Watchdog};
+use crate::args::LimitOptions;
 use crate::console::{Console, Said};
 use crate::error::Error;
 use crate::exit::Status;
@@ -106,8 +107,8 @@ pub(super) struct Work<W> {
     pub(super) command: CommandName,
     pub(super) format: Format,
     pub(super) files: &'static [PathBuf],
-    /// Limits per file.
-    pub(super) limits: Limits,
+    /// Limits per file; the defaults if there are no options for them.
+    pub(super) limits: Option<&'static LimitOptions>,
     /// Whether an empty line separates the answers.
     pub(super) is_spaced: bool,
     /// What to do with one file.
@@ -142,8 +143,11 @@ where
 }
 
 /// A session that begins now, with these limits; Ctrl-C ends it.
-pub(super) fn session(limits: Limits) -> Session {
-    Session::new(limits).with_stop(interrupt::flag()).with_memory_meter(Arc::new(memory::resident))
+pub(super) fn session(options: Option<&LimitOptions>) -> Session {
+    let session = Session::new(options.map(LimitOptions::limits).unwrap_or_default());
+    let bounds = options.map(|options| options.bounds.as_slice()).unwrap_or_default();
+    let session = bounds.iter().fold(session, |session, &(bound, value)| session.with_bound(bound, value));
+    session.with_stop(interrupt::flag()).with_memory_meter(Arc::new(memory::resident))
 }
 
 /// Works on one file on a thread of its own, as long as its limits allow.

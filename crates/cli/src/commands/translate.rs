@@ -2,7 +2,6 @@
 
 use std::slice;
 
-use weir::Limits;
 use weir_report::answer::{Answer, CommandName, DiagnosticRecord, TranslateAnswer, YesNo};
 
 use super::task::{Task, Work};
@@ -35,5 +34,5 @@ pub(super) fn run(options: &'static TranslateOptions, console: &mut Console) -> 
         Ok(task.answer(&Answer::Translate(answer), false, console))
     };
     let (command, format) = (CommandName::Translate, options.format);
-    Work { command, format, files, limits: Limits::default(), is_spaced: false, one }.run(console)
+    Work { command, format, files, limits: None, is_spaced: false, one }.run(console)
 }

@@ -43,7 +43,7 @@ pub(super) struct Choice<const N: usize> {
 }
 
 /// More ways on than this from one configuration are not followed.
-const MOST_CHOICES: usize = 1 << 16;
+pub(crate) const MOST_CHOICES: usize = 1 << 16;
 
 /// The chain of a model with states of at most `N` words.
 pub(super) struct Chain<'a, const N: usize> {

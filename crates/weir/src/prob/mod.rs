@@ -37,6 +37,7 @@ mod updates;
 mod visits;
 
 pub use almost::{Almost, Certainty, DrainedState, Qualitative, almost};
+pub(crate) use chain::MOST_CHOICES;
 pub use cost::{Cost, cost};
 pub use curve::{Curve, curve};
 pub use dashu_ratio::RBig;

@@ -138,7 +138,7 @@ impl Context<'_> {
 }
 
 /// More threads with locked sections than this, and their bits do not fit a level.
-const MOST_LOCKERS: usize = 30;
+pub(crate) const MOST_LOCKERS: usize = 30;
 
 fn instrument_for(program: &Program, attacks: &[Attack], choose: bool) -> Result<Instrumented, Failure> {
     refuse::unsupported(program)?;

@@ -8,9 +8,7 @@ use super::check::BackwardFault;
 use super::locals::{Locals, Values};
 use super::{BackwardProof, Configuration, LocalState, ThreadView};
 use crate::Goal;
-
-/// More combinations than this are not tried.
-const MOST_STEPS: usize = 20_000_000;
+use crate::limits::MOST_CASES;
 
 /// The condition of a goal on drained states.
 pub(super) fn condition(program: &Program, threads: &[ThreadId], goal: Goal) -> Result<StateExpr, BackwardFault> {
@@ -130,7 +128,7 @@ impl GoalCover<'_> {
         holds: &impl Fn(&Configuration) -> bool,
     ) -> Result<Part, BackwardFault> {
         self.steps += 1;
-        if self.steps > MOST_STEPS {
+        if self.steps > MOST_CASES {
             return Err(BackwardFault::TooManyGoals);
         }
         let value = self.partial(condition, part, fixed)?;

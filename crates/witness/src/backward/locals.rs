@@ -7,9 +7,7 @@ use weir_ir::{Address, Edge, Instruction, LocId, Program, RegExpr, RegId, Thread
 use super::check::BackwardFault;
 use super::{BackwardProof, LocalState};
 use crate::interpret::outcome;
-
-/// More values of a cell than this are not tried.
-const MOST_VALUES: usize = 10_000;
+use crate::limits::MOST_VALUES;
 
 /// What a move does to memory.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -110,9 +110,11 @@ fn stopped(limit: Limit, elapsed: Duration) -> Report {
     Report { statistics, ..Report::unknown(limit) }
 }
 
+/// The maximum number of threads: sets of threads are bits of a word.
+pub(crate) const MOST_THREADS: usize = 60;
+
 /// The program in the load-buffer semantics. None if it is too large.
 fn system(local_graphs: &LocalGraphs, targets: &[Target], session: &Session) -> Result<Option<System>, Limit> {
-    const MOST_THREADS: usize = 60;
     if local_graphs.threads.len() > MOST_THREADS {
         return Ok(None);
     }

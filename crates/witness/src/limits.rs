@@ -1,0 +1,11 @@
+//! How far the checker goes. Beyond, it rejects what it was given: it never accepts what it has not checked.
+
+/// How many nodes may be looked at before the search for a still shorter cycle is given up. Only traces with thousands of
+/// overtaken stores come near it.
+pub const CYCLE_EFFORT: usize = 20_000_000;
+
+/// How many cases the goals of a backward proof may be split into.
+pub const MOST_CASES: usize = 20_000_000;
+
+/// How many values of a cell are tried for a load in a backward proof.
+pub const MOST_VALUES: usize = 10_000;
