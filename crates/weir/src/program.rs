@@ -102,7 +102,7 @@ impl Program {
     /// assert!(matches!(answer.verdict, Verdict::Holds));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn check(&self, session: &Session) -> Result<check::Answer, Failure> {
+    pub fn check(&self, session: &Session) -> Result<check::Report, Failure> {
         check::check(self, &check::Options::default(), session)
     }
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use weir::check::{Answer as Report, Attempt, End, Member};
+use weir::check::{Attempt, End, Member, Report};
 use weir::reach::{Coverage, Statistics};
 use weir::{Limit, Limits, Verdict};
 use weir_ir::Diagnostic;
@@ -91,7 +91,7 @@ impl<'a> CheckAnswer<'a> {
     /// The answer about these properties, from the portfolio's report or its refusal.
     pub fn new(subject: Subject<'a>, goals: &'a [Goal], found: Result<Report, Box<Diagnostic>>) -> Self {
         let origin = match found {
-            Ok(Report { verdict, winner, attempts, statistics, coverage, buffering }) => {
+            Ok(Report { verdict, winner, attempts, statistics, coverage, buffering, .. }) => {
                 let verdict = Ok(judged::explained(verdict));
                 CheckOrigin { subject, goals, verdict, winner, attempts, coverage, buffering, statistics }
             }

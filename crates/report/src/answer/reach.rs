@@ -110,7 +110,7 @@ impl<'a> ReachAnswer<'a> {
     pub fn new(subject: Subject<'a>, question: ReachQuestion<'a>, found: Result<Report, Box<Diagnostic>>) -> Self {
         let (program, goals) = (subject.program, question.goals);
         let (verdict, statistics, coverage, buffering, rounds) = match found {
-            Ok(Report { verdict, statistics, coverage, buffering, rounds }) => {
+            Ok(Report { verdict, statistics, coverage, buffering, rounds, .. }) => {
                 (Ok(judged::explained(verdict)), statistics, coverage, buffering, rounds)
             }
             Err(refusal) => (Err(refusal), Statistics::default(), Coverage::default(), None, Vec::new()),

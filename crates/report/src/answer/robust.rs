@@ -100,7 +100,7 @@ impl<'a> RobustAnswer<'a> {
     /// The answer of a method that decides robustness, from its report or its refusal.
     pub fn new(subject: Subject<'a>, method: Method, found: Result<Report, Box<Diagnostic>>) -> Self {
         let (verdict, attacks, statistics, coverage) = match found {
-            Ok(Report { verdict, attacks, statistics, coverage }) => {
+            Ok(Report { verdict, attacks, statistics, coverage, .. }) => {
                 (Ok(judged::explained(verdict).map(Shown::Cycle)), Some(attacks), statistics, coverage)
             }
             Err(refusal) => (Err(refusal), None, Statistics::default(), None),
@@ -112,7 +112,7 @@ impl<'a> RobustAnswer<'a> {
     /// The answer of a search for triangular races, with the attacks of the program.
     pub fn races(subject: Subject<'a>, found: Result<(RaceReport, Attacks), Box<Diagnostic>>) -> Self {
         let (verdict, attacks, statistics) = match found {
-            Ok((RaceReport { verdict, statistics }, attacks)) => {
+            Ok((RaceReport { verdict, statistics, .. }, attacks)) => {
                 (Ok(verdict.map(Shown::Race)), Some(attacks), statistics)
             }
             Err(refusal) => (Err(refusal), None, Statistics::default()),

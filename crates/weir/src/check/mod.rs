@@ -13,7 +13,7 @@ use std::time::Duration;
 use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind};
 use weir_witness::{Action, Checked, Goal, Model, Run, Step};
 
-use crate::reach::{self, Coverage, Engine, Report, Statistics};
+use crate::reach::{self, Coverage, Engine, Report as EngineReport, Statistics};
 use crate::semantics::refuse;
 use crate::{Bound, Failure, Limit, Session, Verdict};
 use portfolio::run_portfolio;
@@ -54,6 +54,7 @@ pub struct Options {
 
 /// What one member did.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Attempt {
     /// The member.
     pub member: Member,
@@ -78,7 +79,8 @@ pub enum End {
 
 /// The answer, and how it was found.
 #[derive(Clone, Debug)]
-pub struct Answer {
+#[non_exhaustive]
+pub struct Report {
     /// `Holds`: no goal can be reached under TSO. `Violated`: this run reaches one.
     pub verdict: Verdict<Box<Checked>>,
     /// The winner, if any.
@@ -97,13 +99,13 @@ pub struct Answer {
 ///
 /// # Errors
 /// If no engine supports the program, or if an invariant of Weir is broken.
-pub fn check(program: &Program, options: &Options, session: &Session) -> Result<Answer, Failure> {
+pub fn check(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     let began = session.elapsed();
     refuse::unsupported(program)?;
     let (finished, limit) =
         run_portfolio(&GROUPS, session, |member, session| attempt(program, member, &options.goals, session));
     let mut attempts = Vec::new();
-    let mut conclusive: Vec<(bool, Member, Report)> = Vec::new();
+    let mut conclusive: Vec<(bool, Member, EngineReport)> = Vec::new();
     for group in finished {
         for (member, result) in group.results {
             let report = match result {
@@ -134,8 +136,8 @@ pub fn check(program: &Program, options: &Options, session: &Session) -> Result<
 }
 
 /// Two conclusive engines must agree, even if only one of them wins.
-fn agree(conclusive: &[(bool, Member, Report)]) -> Result<(), Failure> {
-    let holds = |report: &Report| matches!(report.verdict, Verdict::Holds);
+fn agree(conclusive: &[(bool, Member, EngineReport)]) -> Result<(), Failure> {
+    let holds = |report: &EngineReport| matches!(report.verdict, Verdict::Holds);
     match conclusive.windows(2).find(|pair| holds(&pair[0].2) != holds(&pair[1].2)) {
         None => Ok(()),
         Some(pair) => {
@@ -145,17 +147,22 @@ fn agree(conclusive: &[(bool, Member, Report)]) -> Result<(), Failure> {
     }
 }
 
-fn conclude(won: Option<(Member, Report)>, attempts: Vec<Attempt>, limit: Option<Limit>, elapsed: Duration) -> Answer {
+fn conclude(
+    won: Option<(Member, EngineReport)>,
+    attempts: Vec<Attempt>,
+    limit: Option<Limit>,
+    elapsed: Duration,
+) -> Report {
     let Some((member, report)) = won else {
         let mut statistics = Statistics::default();
         attempts.iter().for_each(|attempt| statistics.add(&attempt.statistics));
         let verdict = Verdict::Unknown(limit.unwrap_or_else(|| reason(&attempts)));
         let statistics = Statistics { elapsed, ..statistics };
-        return Answer { verdict, winner: None, attempts, statistics, coverage: Coverage::default(), buffering: None };
+        return Report { verdict, winner: None, attempts, statistics, coverage: Coverage::default(), buffering: None };
     };
-    let Report { verdict, statistics, coverage, buffering, .. } = report;
+    let EngineReport { verdict, statistics, coverage, buffering, .. } = report;
     let statistics = Statistics { elapsed, ..statistics };
-    Answer { verdict, winner: Some(member), attempts, statistics, coverage, buffering }
+    Report { verdict, winner: Some(member), attempts, statistics, coverage, buffering }
 }
 
 /// Why no member was conclusive, if no limit ended the portfolio as a whole.
@@ -167,7 +174,7 @@ fn reason(attempts: &[Attempt]) -> Limit {
 }
 
 /// Runs one member.
-fn attempt(program: &Program, member: Member, goals: &[Goal], session: &Session) -> Result<Report, Failure> {
+fn attempt(program: &Program, member: Member, goals: &[Goal], session: &Session) -> Result<EngineReport, Failure> {
     let (model, engine) = match member {
         Member::Sc => (Model::Sc, Engine::Explicit),
         Member::Engine(engine) => (Model::Tso, engine),
@@ -181,7 +188,7 @@ fn attempt(program: &Program, member: Member, goals: &[Goal], session: &Session)
             goals.retain(|goal| !is_deadlock(program, *goal));
         }
         if goals.is_empty() {
-            return Ok(Report::unknown(Limit::States));
+            return Ok(EngineReport::unknown(Limit::States));
         }
         most_states = Some(session.bound(Bound::CheckScStates));
     }
@@ -217,7 +224,7 @@ fn with_buffers(program: &Program, checked: &Checked) -> Result<Checked, Failure
 }
 
 /// Whether this is conclusive.
-fn ended(member: Member, report: &Report) -> End {
+fn ended(member: Member, report: &EngineReport) -> End {
     match (&report.verdict, member) {
         (Verdict::Violated(_), _) => End::Answered,
         // It has limits of its own.

@@ -10,13 +10,13 @@ use std::thread;
 use std::time::Duration;
 
 use super::{End, Member, ended};
-use crate::reach::Report;
+use crate::reach::Report as EngineReport;
 use crate::session::WorkClock;
 use crate::{Failure, Limit, Session};
 
 /// What a group did.
 pub(super) struct Finished {
-    pub(super) results: Vec<(Member, Result<Report, Failure>)>,
+    pub(super) results: Vec<(Member, Result<EngineReport, Failure>)>,
     pub(super) has_won: bool,
 }
 
@@ -28,7 +28,7 @@ const PERIOD: Duration = Duration::from_millis(10);
 pub(super) fn run_portfolio(
     groups: &[&[Member]],
     session: &Session,
-    attempt: impl Fn(Member, &Session) -> Result<Report, Failure> + Sync,
+    attempt: impl Fn(Member, &Session) -> Result<EngineReport, Failure> + Sync,
 ) -> (Vec<Finished>, Option<Limit>) {
     if cfg!(target_family = "wasm") {
         take_turns(groups, session, attempt)
@@ -46,7 +46,7 @@ const GROWTH: u64 = 4;
 fn take_turns(
     groups: &[&[Member]],
     session: &Session,
-    attempt: impl Fn(Member, &Session) -> Result<Report, Failure> + Sync,
+    attempt: impl Fn(Member, &Session) -> Result<EngineReport, Failure> + Sync,
 ) -> (Vec<Finished>, Option<Limit>) {
     let share = session.share_of_states(groups.iter().map(|group| group.len()).sum());
     let stop = session.stop_handle();
@@ -78,7 +78,7 @@ fn take_turns(
 fn side_by_side(
     groups: &[&[Member]],
     session: &Session,
-    attempt: impl Fn(Member, &Session) -> Result<Report, Failure> + Sync,
+    attempt: impl Fn(Member, &Session) -> Result<EngineReport, Failure> + Sync,
 ) -> (Vec<Finished>, Option<Limit>) {
     let clocks: Vec<Arc<WorkClock>> = groups.iter().map(|_| Arc::default()).collect();
     let stop = Arc::new(AtomicBool::new(false));
@@ -108,7 +108,7 @@ fn side_by_side(
 }
 
 /// The result of each member of a group that ran.
-type Results = Vec<(Member, Result<Report, Failure>)>;
+type Results = Vec<(Member, Result<EngineReport, Failure>)>;
 
 /// The state of a portfolio that is running.
 struct Portfolio<'a> {
@@ -153,7 +153,7 @@ impl Portfolio<'_> {
 fn run(
     members: &[Member],
     (session, share): (&Session, Option<u64>),
-    attempt: &(impl Fn(Member, &Session) -> Result<Report, Failure> + Sync),
+    attempt: &(impl Fn(Member, &Session) -> Result<EngineReport, Failure> + Sync),
 ) -> Results {
     let mut results = Vec::new();
     for &member in members {
@@ -167,7 +167,7 @@ fn run(
 }
 
 /// Whether the last result is conclusive, or is a bug that no other answer may hide.
-fn is_conclusive(results: &[(Member, Result<Report, Failure>)]) -> bool {
+fn is_conclusive(results: &[(Member, Result<EngineReport, Failure>)]) -> bool {
     match results.last() {
         Some((member, Ok(report))) => ended(*member, report) == End::Answered,
         Some((_, Err(Failure::Bug(_)))) => true,

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn report(verdict: Verdict<Box<Checked>>) -> Report {
-    Report { verdict, ..Report::unknown(Limit::Alarm) }
+fn report(verdict: Verdict<Box<Checked>>) -> EngineReport {
+    EngineReport { verdict, ..EngineReport::unknown(Limit::Alarm) }
 }
 
 const DUAL: Member = Member::Engine(Engine::Dual);

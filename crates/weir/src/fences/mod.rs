@@ -105,6 +105,7 @@ pub enum Fences {
 
 /// The answer, and how it was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Report {
     /// What was found.
     pub fences: Fences,

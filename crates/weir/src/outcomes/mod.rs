@@ -37,6 +37,7 @@ pub enum End {
 
 /// The final states of a program.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Report {
     /// The values of the observed expressions in each final state; distinct, ascending.
     pub outcomes: BTreeSet<Vec<Value>>,

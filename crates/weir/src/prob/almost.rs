@@ -59,6 +59,7 @@ pub enum Certainty {
 
 /// An answer, with statistics.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Qualitative {
     /// The answer.
     pub certainty: Certainty,

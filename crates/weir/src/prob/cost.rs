@@ -22,6 +22,7 @@ use super::visits::{System, is_inner};
 
 /// An expected cost.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Cost {
     /// The probability of reaching the target at all.
     pub probability: Interval,

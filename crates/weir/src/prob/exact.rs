@@ -15,6 +15,7 @@ use super::visits::Loops;
 
 /// An exact answer.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Exact {
     /// The probability.
     pub probability: RBig,

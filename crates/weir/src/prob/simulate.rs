@@ -35,6 +35,7 @@ pub struct Simulation {
 
 /// The result of a simulation.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Estimate {
     /// Number of runs made: fewer than requested if a limit was reached first.
     pub runs: u64,

@@ -121,6 +121,7 @@ impl Default for Options {
 
 /// The answer, and how it was found.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Report {
     /// `Holds`: no goal can be reached. `Violated`: this run reaches one.
     pub verdict: Verdict<Box<Checked>>,

@@ -100,6 +100,7 @@ impl Default for Options {
 
 /// The answer, and how it was found.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Report {
     /// `Holds`: every run under TSO has the trace of a run under SC. `Violated`: this run does not.
     pub verdict: Verdict<Box<Checked>>,

@@ -35,6 +35,7 @@ use crate::{Failure, Session, Verdict};
 
 /// The answer, and how it came about.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RaceReport {
     /// `Holds`: there is no triangular race, so the program is robust. `Violated`: here is one; whether the program is robust is open.
     pub verdict: Verdict<Box<Race>>,

@@ -21,7 +21,7 @@ const LAZY: Member = Member::Engine(Engine::Lazy);
 const SET: Member = Member::Engine(Engine::Set);
 const EXPLICIT: Member = Member::Engine(Engine::Explicit);
 
-fn follow(script: Script, session: &Session) -> Result<Report, Failure> {
+fn follow(script: Script, session: &Session) -> Result<EngineReport, Failure> {
     let (work, end) = match script {
         Script::Proves(work) => (work, Ok(Verdict::Holds)),
         Script::Stops(work, limit) => (work, Ok(Verdict::Unknown(limit))),
@@ -32,11 +32,11 @@ fn follow(script: Script, session: &Session) -> Result<Report, Failure> {
     };
     for _ in 0..work {
         if let Some(limit) = session.exceeded() {
-            return Ok(Report::unknown(limit));
+            return Ok(EngineReport::unknown(limit));
         }
         thread::yield_now();
     }
-    end.map(|verdict| Report { verdict, ..Report::unknown(Limit::Alarm) })
+    end.map(|verdict| EngineReport { verdict, ..EngineReport::unknown(Limit::Alarm) })
 }
 
 /// The winner, and the result of each member.
