@@ -14,29 +14,17 @@ pub fn limits() -> String {
          --memory SIZE    4GiB by default\n  --states N       none by default\n\nLimits on one stage; change one with `--limit \
          NAME=N`:\n\n",
     );
-    let rows = Bound::ALL.map(|bound| {
-        [
-            bound.name().to_owned(),
-            grouped(bound.default_value()),
-            format!("{}; beyond: {}", bound.description(), bound.beyond()),
-        ]
-    });
-    table(&mut text, &rows);
+    for bound in Bound::ALL {
+        let (name, value) = (bound.name(), grouped(bound.default_value()));
+        row(&mut text, &format!("{name}={value}"), bound.description(), bound.beyond());
+    }
     text += "\nLimits that are built in:\n\n";
-    let fixed = weir_syntax::limits::ALL.iter().chain(&FIXED_LIMITS);
-    let rows: Vec<[String; 3]> = fixed.map(row).collect();
-    table(&mut text, &rows);
+    for FixedLimit { what, value, beyond } in weir_syntax::limits::ALL.iter().chain(&FIXED_LIMITS) {
+        row(&mut text, &grouped(*value), what, beyond);
+    }
     text
 }
 
-fn row(limit: &FixedLimit) -> [String; 3] {
-    [limit.what.to_owned(), grouped(limit.value), format!("beyond: {}", limit.beyond)]
-}
-
-fn table(text: &mut String, rows: &[[String; 3]]) {
-    let widest = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let (first, second) = (widest(0), widest(1));
-    for [name, value, what] in rows {
-        let _ = writeln!(text, "  {name:<first$}  {value:>second$}  {what}");
-    }
+fn row(text: &mut String, value: &str, what: &str, beyond: &str) {
+    let _ = writeln!(text, "  {value}\n      {what}\n      beyond that: {beyond}");
 }

@@ -58,6 +58,9 @@ pub(crate) fn explore(program: &Program, exploration: Exploration<'_>, session: 
         monitored: false,
         goals: exploration.goals,
     };
+    if let Some(limit) = session.exceeded() {
+        return Ok(Explored::unknown(limit));
+    }
     let compiled = match compile(program, purpose, session) {
         Err(Failure::Stopped(limit)) => return Ok(Explored::unknown(limit)),
         result => result?,

@@ -272,8 +272,20 @@ impl Session {
 
     /// Whether to stop now, given the bytes that the stores hold and are about to ask for.
     pub(crate) fn exceeded_with(&self, stored_bytes: u64, wanted_bytes: u64) -> Option<Limit> {
-        let has_lost = self.work.as_ref().is_some_and(|work| work.tick());
-        if has_lost || self.stop.load(Ordering::Relaxed) {
+        if self.work.as_ref().is_some_and(|work| work.tick()) {
+            return Some(Limit::Interrupted);
+        }
+        self.reached(stored_bytes, wanted_bytes)
+    }
+
+    /// The limit that has been reached, if any, for stages that do not count as work: those that all members of a
+    /// portfolio have in common.
+    pub(crate) fn exceeded_before_work(&self) -> Option<Limit> {
+        self.reached(0, 0)
+    }
+
+    fn reached(&self, stored_bytes: u64, wanted_bytes: u64) -> Option<Limit> {
+        if self.stop.load(Ordering::Relaxed) {
             return Some(Limit::Interrupted);
         }
         if self.limits.time.is_some_and(|time| self.elapsed() >= time) {
@@ -294,7 +306,7 @@ impl Session {
 
 impl Interrupt for Session {
     fn is_over(&self) -> bool {
-        self.exceeded().is_some()
+        self.exceeded_before_work().is_some()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::schema::Validator;
 use crate::support::{Ran, root, sample, scratch, weir, weir_with_input};
 
 fn schema() -> Value {
@@ -11,8 +12,7 @@ fn schema() -> Value {
 
 #[track_caller]
 fn assert_valid(schema: &Value, object: &Value) {
-    let validator = jsonschema::validator_for(schema).expect("docs/schema.json is a schema");
-    let errors: Vec<String> = validator.iter_errors(object).map(|error| error.to_string()).collect();
+    let errors = Validator::new(schema).errors(object);
     assert!(errors.is_empty(), "{errors:?}\n{object:#}");
 }
 
@@ -44,7 +44,7 @@ fn the_schema_in_the_documents_is_up_to_date() {
 #[test]
 fn the_schema_is_strict_enough_to_tell_answers_from_other_objects() {
     let schema = schema();
-    let validator = jsonschema::validator_for(&schema).expect("docs/schema.json is a schema");
+    let validator = Validator::new(&schema);
     let good = weir(&["reach", "--format", "json", &sample("fenced")]).json();
     assert!(validator.is_valid(&good));
     for field in ["weir", "command", "file", "verdict", "seconds", "states", "engine"] {

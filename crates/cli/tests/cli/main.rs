@@ -14,6 +14,7 @@ mod meta;
 mod prob;
 mod replay;
 mod robust;
+mod schema;
 mod support;
 mod tampering;
 mod transcripts;

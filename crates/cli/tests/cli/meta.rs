@@ -77,7 +77,7 @@ fn manual_pages_are_printed_or_written() {
         .collect();
     names.sort();
     let expected =
-        ["check", "completions", "fences", "fmt", "litmus", "man", "prob", "reach", "replay", "robust", "translate"]
+        ["check", "completions", "fences", "fmt", "limits", "litmus", "man", "prob", "reach", "replay", "robust", "translate"]
             .map(|name| format!("weir-{name}.1"));
     assert_eq!(names, [&expected[..], &["weir.1".to_owned()]].concat());
 }

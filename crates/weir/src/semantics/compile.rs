@@ -120,7 +120,7 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, session: &Session
 /// # Errors
 /// The limit of the session that was reached, if any.
 fn stop_if_exceeded(session: &Session) -> Result<(), Failure> {
-    session.exceeded().map_or(Ok(()), |limit| Err(Failure::Stopped(limit)))
+    session.exceeded_before_work().map_or(Ok(()), |limit| Err(Failure::Stopped(limit)))
 }
 
 /// Which registers of a thread are kept where.

@@ -89,7 +89,7 @@ fn the_largest_part_is_blamed() {
         ([2, 2], [1, 1], 200, "ranges"),
         ([2, 1], [1, 1], 20, "threads or registers"),
     ] {
-        let Failure::Refused(refusal) = too_large(&large(cells, registers), 300) else { panic!("not refused") };
+        let Failure::TooLarge(refusal) = too_large(&large(cells, registers), 300) else { panic!("not refused") };
         assert_eq!(refusal.code, "state-too-large");
         assert!(refusal.message.contains("takes 2400 bytes") && refusal.message.contains("supports at most 2048"));
         assert!(refusal.help.iter().any(|text| text.contains(help)), "{refusal:?}");
