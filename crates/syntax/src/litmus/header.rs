@@ -16,7 +16,7 @@ pub enum Architecture {
 
 impl Architecture {
     /// Bytes of an address.
-    pub(super) fn word(self) -> u32 {
+    pub(super) fn address_size(self) -> u32 {
         match self {
             Self::X86 => 4,
             Self::X86_64 => 8,

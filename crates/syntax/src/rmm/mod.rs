@@ -21,8 +21,8 @@ use crate::sink::Sink;
 /// # Errors
 /// All that is wrong with the source, in its order; each stage needs the one before to be without errors.
 pub fn parse(source: &Source) -> Result<Parsed, Vec<Diagnostic>> {
-    let words = lexer::lex(source)?;
-    let text = macros::expand(source, &words)?;
+    let tokens = lexer::lex(source)?;
+    let text = macros::expand(source, &tokens)?;
     let file = parser::parse(&text);
     let file = if let Some(error) = text.too_large { return Err(cut_short(file.err(), *error)) } else { file? };
     let mut sink = Sink::default();

@@ -17,17 +17,17 @@ fn numbers_are_not_guessed() {
     wrong(&thread("transition q0 q1 write 0x10 0"), &["3:24 bad-number"]);
     wrong(&thread("transition q0 q1 read r 99999999999"), &["3:25 number-too-large"]);
     wrong(&thread("transition q0 q1 write -2147483649 0"), &["3:24 number-too-large"]);
-    wrong("memory_size many\nthread t\ninitial q0\nend\n", &["1:13 unexpected-word"]);
+    wrong("memory_size many\nthread t\ninitial q0\nend\n", &["1:13 unexpected-token"]);
     warns(Language::Trencher, &thread("transition q0 q1 write -2147483648 +2147483647"), &[]);
 }
 
 #[test]
 fn operands_are_counted() {
-    wrong(&thread("transition q0 q1 read r"), &["3:24 unexpected-word"]);
-    wrong(&thread("transition q0 q1 write + 1 0"), &["3:29 unexpected-word"]);
-    wrong(&thread("transition q0 q1 write + 1 2\ntransition q1 q2 noop"), &["3:29 unexpected-word"]);
-    wrong(&thread("transition q0 q1 mfence 1"), &["3:25 unexpected-word"]);
-    wrong(&thread("transition q0 q1"), &["3:17 unexpected-word"]);
+    wrong(&thread("transition q0 q1 read r"), &["3:24 unexpected-token"]);
+    wrong(&thread("transition q0 q1 write + 1 0"), &["3:29 unexpected-token"]);
+    wrong(&thread("transition q0 q1 write + 1 2\ntransition q1 q2 noop"), &["3:29 unexpected-token"]);
+    wrong(&thread("transition q0 q1 mfence 1"), &["3:25 unexpected-token"]);
+    wrong(&thread("transition q0 q1"), &["3:17 unexpected-token"]);
     wrong(&thread("transition q0 q1 read 5 0"), &["3:23 not-a-register"]);
     wrong(&thread("transition q0 q1 local == 0"), &["3:24 not-a-register"]);
     wrong(&thread("transition q0 q1 local r ^ r s"), &["3:26 bad-power"]);
@@ -37,11 +37,11 @@ fn operands_are_counted() {
 #[test]
 fn words_out_of_place() {
     wrong(&thread("transition q0 q1 raed r 0"), &["3:18 unknown-instruction"]);
-    wrong(&thread("transiton q0 q1 noop"), &["3:1 unexpected-word"]);
+    wrong(&thread("transiton q0 q1 noop"), &["3:1 unexpected-token"]);
     wrong("", &["1:1 no-thread"]);
     wrong("# nothing\n", &["2:1 no-thread"]);
-    wrong("program x\nthread t\ninitial q0\nend\n", &["1:1 unexpected-word"]);
-    wrong("forbidden\n  CS CS\n", &["1:1 unexpected-word"]);
+    wrong("program x\nthread t\ninitial q0\nend\n", &["1:1 unexpected-token"]);
+    wrong("forbidden\n  CS CS\n", &["1:1 unexpected-token"]);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn threads_are_whole() {
     wrong("thread t\nend\n", &["1:1 no-initial"]);
     wrong("thread t\ninitial q0\ninitial q1\ntransition q1 q0 noop\nend", &["3:9 duplicate-initial"]);
     wrong("thread t\ninitial q0\nend\nthread t\ninitial q0\nend", &["4:1 duplicate-name"]);
-    wrong("thread", &["1:7 unexpected-word", "1:7 missing-end"]);
+    wrong("thread", &["1:7 unexpected-token", "1:7 missing-end"]);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_misspelt_state() {
 #[test]
 fn several_errors_in_one_go() {
     let text = thread("transition q0 q1 raed r 0\ntransition q1 q2 write 1x 0\ntransition q2 q3 read r");
-    wrong(&text, &["3:18 unknown-instruction", "4:24 bad-number", "5:24 unexpected-word"]);
+    wrong(&text, &["3:18 unknown-instruction", "4:24 bad-number", "5:24 unexpected-token"]);
 }
 
 #[test]

@@ -135,7 +135,7 @@ impl Cells {
     fn size_pointers(&self, architecture: Architecture, evidence: &mut [Evidence]) {
         for (cell, known) in self.cells.iter().zip(evidence) {
             if matches!(cell.initial, Some(Constant::Address(_))) && known.declared.is_none() {
-                known.declared = Some((Type::signed(architecture.word()), cell.span));
+                known.declared = Some((Type::signed(architecture.address_size()), cell.span));
             }
         }
     }

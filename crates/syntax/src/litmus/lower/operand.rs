@@ -56,7 +56,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn address(&self, memory: &Memory) -> RegExpr {
-        let word = self.context.architecture.word();
+        let word = self.context.architecture.address_size();
         match memory {
             Memory::Cell(name) => {
                 let name = CellName { name: name.clone(), index: None };

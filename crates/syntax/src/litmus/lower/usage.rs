@@ -16,7 +16,7 @@ use super::thread::Context;
 /// Looks through the instructions. `observed` are the registers that the question looks at.
 pub(super) fn usage(context: Context<'_>, column: &Column, observed: BTreeSet<Base>) -> Result<Usage, Refused> {
     let mut usage = Usage { written: written(column), observed, ..Usage::default() };
-    let word = context.architecture.word();
+    let word = context.architecture.address_size();
     for base in &usage.observed {
         // All 64 bits are shown, so all are kept.
         if context.registers.declared(column.number, base).is_some_and(|kind| kind.size == 8) {
@@ -81,7 +81,7 @@ impl Context<'_> {
                 let error = Diagnostic::error("operand-sizes", "the size of this access is unknown", operand.span);
                 Err(error.help("add a size suffix to the instruction, as in `movl` or `movq`").into())
             }
-            None => Ok(self.architecture.word()),
+            None => Ok(self.architecture.address_size()),
         }
     }
 }

@@ -53,19 +53,20 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn statement(&mut self) -> Parse<Statement<'s>> {
-        let start = self.at;
+        let start = self.cursor.position();
+        let first = self.token();
         let kind = self.statement_kind()?;
-        // A block is known by its first word; the statements in it have their own spans.
+        // The first token stands for a block; the statements in it have their own spans.
         let is_block = matches!(
             kind,
             StatementKind::Either(_) | StatementKind::Sequence(_) | StatementKind::If(..) | StatementKind::While(..)
         );
-        let span = if is_block { self.text.words[start].span } else { self.span_from(start) };
+        let span = if is_block { first.span } else { self.span_from(start) };
         Ok(Statement { kind, span })
     }
 
     fn statement_kind(&mut self) -> Parse<StatementKind<'s>> {
-        let token = self.token();
+        let (token, start) = (self.token(), self.cursor.position());
         self.operators = 0;
         if token.kind != Kind::Register {
             self.bump();
@@ -107,7 +108,7 @@ impl<'s> Parser<'s, '_> {
                 StatementKind::Sequence(statements)
             }
             _ => {
-                self.at -= usize::from(token.kind != Kind::Eof);
+                self.cursor.rewind(start);
                 let mut error = self.unexpected("a statement");
                 if matches!(token.kind, Kind::CloseBrace | Kind::Or | Kind::Else | Kind::Eof | Kind::Process) {
                     error = error.help("`;` separates statements; do not write it after the last one");
@@ -164,7 +165,7 @@ impl<'s> Parser<'s, '_> {
         if self.peek() != Kind::Write {
             return Ok(StatementKind::Locked(self.alternatives()?));
         }
-        let start = self.at;
+        let start = self.cursor.position();
         self.bump();
         let kind = self.write()?;
         let statement = Statement { kind, span: self.span_from(start) };

@@ -71,7 +71,7 @@ impl<'s> Parser<'s, '_> {
     fn unary(&mut self) -> Parse<Expr<'s>> {
         self.count_one()?;
         let op = match self.peek() {
-            Kind::Minus if self.ahead(1).kind == Kind::Number => return self.negative_number(),
+            Kind::Minus if self.peek_ahead(1) == Kind::Number => return self.negative_number(),
             Kind::Minus => UnaryOp::Negate,
             Kind::Bang => UnaryOp::Not,
             Kind::Tilde => UnaryOp::Complement,
@@ -145,9 +145,11 @@ impl<'s> Parser<'s, '_> {
 
     fn no_expression(&mut self) -> Failed {
         let mut error = self.unexpected("an expression");
-        let before = |distance: usize| self.at.checked_sub(distance).and_then(|at| self.tokens.get(at));
-        let is_doubled =
-            before(1).zip(before(2)).is_some_and(|(last, first)| (last.kind, first.kind) == (Kind::Minus, Kind::Minus));
+        let is_doubled = self
+            .cursor
+            .behind(1)
+            .zip(self.cursor.behind(2))
+            .is_some_and(|(last, first)| (last.kind, first.kind) == (Kind::Minus, Kind::Minus));
         error = match self.peek() {
             Kind::Plus if self.previous().kind == Kind::Plus => error.help("there is no `++`: write `r += 1`"),
             _ if is_doubled => error.help("there is no `--`: write `r -= 1`"),

@@ -5,6 +5,7 @@ use weir_ir::{BinaryOp, Diagnostic, Span};
 use super::super::ast::{Block, Declarator, Expr, ExprKind, Statement, StatementKind};
 use super::super::token::Kind;
 use super::{Descent, Parse, Parser};
+use crate::parsing::TokenKind as _;
 
 impl<'s> Parser<'s, '_> {
     /// `{ statements }`
@@ -23,13 +24,13 @@ impl<'s> Parser<'s, '_> {
             if self.peek() == Kind::Eof || self.peek().begins_item() {
                 return Err(self.unclosed_block(open));
             }
-            let start = self.at;
+            let start = self.cursor.position();
             match self.statement() {
                 Ok(statement) => statements.push(statement),
                 Err(_) => {
                     self.is_whole = false;
                     self.skip_statement();
-                    if self.at == start {
+                    if self.cursor.position() == start {
                         self.bump();
                     }
                 }
@@ -51,7 +52,7 @@ impl<'s> Parser<'s, '_> {
         self.count_one()?;
         let first = self.token().span;
         let kind = match self.peek() {
-            Kind::Name if self.ahead(1).kind == Kind::Colon => {
+            Kind::Name if self.peek_ahead(1) == Kind::Colon => {
                 let label = self.name("a label")?;
                 self.bump();
                 return Ok(Statement { kind: StatementKind::Label(label), span: label.span });
@@ -94,7 +95,7 @@ impl<'s> Parser<'s, '_> {
     /// A statement that ends in a semicolon.
     fn simple_statement(&mut self) -> Parse<StatementKind<'s>> {
         let word = self.peek();
-        if word.is_keyword() && self.ahead(1).kind == Kind::Colon {
+        if word.is_keyword() && self.peek_ahead(1) == Kind::Colon {
             return Err(self.keyword_as_label());
         }
         let plain = match word {
