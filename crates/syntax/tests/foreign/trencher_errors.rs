@@ -35,7 +35,7 @@ fn operands_are_counted() {
 }
 
 #[test]
-fn words_out_of_place() {
+fn tokens_out_of_place() {
     wrong(&thread("transition q0 q1 raed r 0"), &["3:18 unknown-instruction"]);
     wrong(&thread("transiton q0 q1 noop"), &["3:1 unexpected-token"]);
     wrong("", &["1:1 no-thread"]);
@@ -67,6 +67,29 @@ fn a_misspelt_state() {
 }
 
 #[test]
+fn names_of_fewer_than_four_letters_are_never_taken_for_misspelt_ones() {
+    let states = |state: &str, similar: &str| {
+        thread(&format!("transition q0 {state} noop\ntransition {state} q0 noop\ntransition q0 {similar} noop"))
+    };
+    warns(Language::Trencher, &states("cri", "cry"), &[]);
+    warns(Language::Trencher, &states("crit", "cryt"), &["5:15 misspelt-state"]);
+}
+
+#[test]
+fn messages_show_forty_characters_of_a_name() {
+    let message = |name: &str| {
+        let text = thread(&format!("transition q0 q1 {name}"));
+        let errors = weir_syntax::trencher::parse(&weir_ir::Source::new("test", text)).expect_err("no instruction");
+        errors[0].message.clone()
+    };
+    let forty = "a".repeat(40);
+    assert_eq!(message(&forty), format!("there is no instruction `{forty}`"));
+    assert_eq!(message(&format!("{forty}b")), format!("there is no instruction `{forty}`"));
+    let shorter = &forty[1..];
+    assert_eq!(message(&format!("{shorter}bc")), format!("there is no instruction `{shorter}b`"));
+}
+
+#[test]
 fn several_errors_in_one_go() {
     let text = thread("transition q0 q1 raed r 0\ntransition q1 q2 write 1x 0\ntransition q2 q3 read r");
     wrong(&text, &["3:18 unknown-instruction", "4:24 bad-number", "5:24 unexpected-token"]);
@@ -87,7 +110,7 @@ fn memory_beyond_the_stated_size() {
 }
 
 #[test]
-fn a_mark_of_the_encoding_is_no_part_of_the_first_word() {
+fn a_byte_order_mark_is_not_part_of_the_first_token() {
     warns(Language::Trencher, "\u{feff}thread t\ninitial q0\ntransition q0 q1 write 1 0\nend\n", &[]);
     warns(Language::Trencher, "\u{feff}# comment\nthread t\ninitial q0\ntransition q0 q1 write 1 0\nend\n", &[]);
 }
