@@ -426,7 +426,7 @@ fn conditions() {
 }
 
 #[test]
-fn words() {
+fn tokens() {
     check(
         "thread T { let a = 1 let b = 2; skip skip; fence }",
         &[
@@ -489,7 +489,7 @@ fn words() {
 }
 
 #[test]
-fn what_is_no_word_does_not_hide_other_errors() {
+fn what_is_not_a_token_does_not_hide_other_errors() {
     check(
         "shared x, $ y; thread T { let größe = 99999999999999999999; größe = z; x = #5; } thread U { let r = ; }",
         &[

@@ -56,14 +56,15 @@ impl Lowering<'_> {
     }
 
     pub(super) fn address(&self, memory: &Memory) -> RegExpr {
-        let word = self.context.architecture.address_size();
+        let address_size = self.context.architecture.address_size();
         match memory {
             Memory::Cell(name) => {
                 let name = CellName { name: name.clone(), index: None };
                 Expr::Const(self.context.cells.find(&name).map_or(0, |cell| cell.address))
             }
             Memory::Computed { base, offset, index } => {
-                let read = |register: &RegisterName| self.registers.read(&register.base, pointer_part(register, word));
+                let read =
+                    |register: &RegisterName| self.registers.read(&register.base, pointer_part(register, address_size));
                 let mut address = read(base);
                 if *offset != 0 {
                     address = binary(BinaryOp::Add, address, Expr::Const(*offset));

@@ -164,12 +164,12 @@ impl<'s> Parser<'s, '_> {
         let span = self.span_from(start);
         let (mut data, mut registers) = (None, None);
         while matches!(self.peek(), Kind::Data | Kind::Registers) {
-            let word = self.bump();
+            let keyword = self.bump();
             let (place, kind) =
-                if word.kind == Kind::Data { (&mut data, Kind::Name) } else { (&mut registers, Kind::Register) };
+                if keyword.kind == Kind::Data { (&mut data, Kind::Name) } else { (&mut registers, Kind::Register) };
             if place.replace(self.declarations(kind)?).is_some() {
-                let message = format!("a process can have only one `{}` part", word.text);
-                self.sink.error(Diagnostic::error("duplicate-part", message, word.span).help("merge the two"));
+                let message = format!("a process can have only one `{}` part", keyword.text);
+                self.sink.error(Diagnostic::error("duplicate-part", message, keyword.span).help("merge the two"));
             }
         }
         if self.peek() != Kind::Text {

@@ -53,8 +53,8 @@ impl<'a> Builder<'_, 'a> {
             StatementKind::If { arms, .. } => {
                 arms.first().map_or(whole, |(test, _)| Span { end: test.span.end, ..whole })
             }
-            StatementKind::Choose(_) => word(whole, "choose"),
-            StatementKind::Atomic(_) => word(whole, "atomic"),
+            StatementKind::Choose(_) => keyword(whole, "choose"),
+            StatementKind::Atomic(_) => keyword(whole, "atomic"),
             StatementKind::Let(_)
             | StatementKind::Assign { .. }
             | StatementKind::Snapshot { .. }
@@ -115,7 +115,7 @@ impl<'a> Builder<'_, 'a> {
             StatementKind::Lock => self.step(Instruction::Lock, span),
             StatementKind::Unlock => self.step(Instruction::Unlock, span),
             StatementKind::Atomic(body) => {
-                self.step(Instruction::Lock, word(span, "atomic"));
+                self.step(Instruction::Lock, keyword(span, "atomic"));
                 self.block(body);
                 if self.here.is_some() {
                     self.step(Instruction::Unlock, body.close());
@@ -368,8 +368,8 @@ impl<'a> Builder<'_, 'a> {
 }
 
 /// The keyword at the start of a statement.
-fn word(statement: Span, word: &str) -> Span {
-    Span { start: statement.start, end: statement.start + word.len() as u32 }
+fn keyword(statement: Span, keyword: &str) -> Span {
+    Span { start: statement.start, end: statement.start + keyword.len() as u32 }
 }
 
 /// Where an expression mentions a name.

@@ -222,13 +222,14 @@ impl<'s> Parser<'s, '_> {
         self.close(Kind::CloseParen, open)?;
         let span = self.span_from(first);
         if operands.len() != form.operands() + 1 {
-            let message = format!("`{}` takes {} operands, not {}", form.word(), form.operands() + 1, operands.len());
+            let message =
+                format!("`{}` takes {} operands, not {}", form.keyword(), form.operands() + 1, operands.len());
             return Err(self.report_at("wrong-arity", message, span, format!("it is written `{}`", form.shape())));
         }
         let depth = 1 + deepest(&operands);
         let cell = Box::new(operands.remove(0));
         if !is_place(&cell) {
-            let message = format!("`{}` needs a cell here", form.word());
+            let message = format!("`{}` needs a cell here", form.keyword());
             return Err(self.report_at("not-a-cell", message, cell.span, "a cell is `x`, `flag[e]`, `mem[e]` or `*e`"));
         }
         Ok(Expr { kind: ExprKind::ReadModifyWrite(form, cell, operands), span, depth })
@@ -271,7 +272,7 @@ impl<'s> Parser<'s, '_> {
         } else {
             "values range from -9223372036854775808 to 9223372036854775807"
         };
-        // The parser went past the number and is in no trouble: report it whatever else is wrong here.
+        // The parser went past the number and did not fail: report it whatever else is wrong here.
         self.sink.error(Diagnostic::error(code, message, span).help(help));
     }
 }

@@ -179,8 +179,8 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn property(&mut self) -> Parse<PropertyDecl<'s>> {
-        let word = self.bump();
-        let form = match word.kind {
+        let keyword = self.bump();
+        let form = match keyword.kind {
             Kind::Forbid if self.eat(Kind::Deadlock) => {
                 if self.peek() != Kind::Semicolon && !self.peek().begins_item() && self.peek() != Kind::Eof {
                     let error = self
@@ -194,7 +194,7 @@ impl<'s> Parser<'s, '_> {
             Kind::Exists => PropertyForm::Exists(self.condition()?),
             _ => PropertyForm::Always(self.condition()?),
         };
-        let span = self.span_from(word.span);
+        let span = self.span_from(keyword.span);
         self.semicolon()?;
         Ok(PropertyDecl { form, span })
     }
