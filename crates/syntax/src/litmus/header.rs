@@ -102,7 +102,7 @@ impl<'s> Reader<'s> {
         Ok((name.to_owned(), span))
     }
 
-    /// The lines `Key=Value`, and the brace behind them. Anything else up to the brace is a comment.
+    /// The lines `Key=Value`, and the brace after them. Anything else up to the brace is a comment.
     fn info(&mut self) -> Result<(Vec<(String, String)>, Span), Refused> {
         let mut info = Vec::new();
         // The rest of the first line is no `Key=Value`, even if it looks so.

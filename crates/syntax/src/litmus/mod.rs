@@ -3,9 +3,9 @@
 //! A test is a program with a question about its final states. [`parse`] gives both: the program as all analyses
 //! take it, with the question as a property, and the question in the form that the tools of litmus tests report on.
 //!
-//! The meaning of instructions is the processor's. In two places herd7 differs, and Weir does not follow: its flags after a
-//! comparison are approximate (there, `JL` jumps on equal values, and the carry is never set). Cells are whole: tests that
-//! access the same bytes with different sizes are refused.
+//! The meaning of instructions is the processor's. In two places herd7 differs, and Weir does not follow: its flags
+//! after a comparison are approximate (there, `JL` jumps on equal values, and the carry is never set). Cells are whole:
+//! tests that access the same bytes with different sizes are refused.
 
 mod code;
 pub(crate) mod fences;
@@ -95,8 +95,8 @@ impl Litmus {
 /// Reads a litmus test.
 ///
 /// # Errors
-/// What is wrong with the source: the first thing in its frame, else all in its code and its question, else the first thing
-/// that an instruction of each thread cannot mean.
+/// The first error in the header, the tokens, the initial state or the names of the threads; or else all errors in the
+/// code and the question; or else the first error per thread about what its instructions mean.
 pub fn parse(source: &Source) -> Result<Litmus, Vec<Diagnostic>> {
     read(source).and_then(|test| lower::lower(source, test))
 }

@@ -89,8 +89,8 @@ const PUNCTUATION: [(&str, Kind); 22] = [
     ("\u{2228}", Kind::Or),
 ];
 
-/// The tokens from `start` on, up to the end of the source or the commands in `<<` `>>` that old tests carry. The second
-/// result follows the last token.
+/// The tokens from `start` on, up to the end of the source or the commands in `<<` `>>` that old tests carry. The
+/// second result follows the last token.
 pub(super) fn lex(source: &Source, start: usize) -> Result<(Vec<Token>, Token), Refused> {
     let mut lexer = Lexer { text: source.text(), at: start };
     let mut tokens = Vec::new();

@@ -1,8 +1,8 @@
 //! Macros: names that expand to tokens, wherever they stand.
 //!
-//! `macro NAME(parameters) tokens endmacro` can stand between any two tokens and defines a macro for what follows. A call
-//! gives one sequence of tokens per parameter. The expansion of a call may contain calls of other macros, but not of the
-//! same one.
+//! `macro NAME(parameters) tokens endmacro` can stand between any two tokens and defines a macro for what follows. A
+//! call gives one sequence of tokens per parameter. The expansion of a call may contain calls of other macros, but not
+//! of the same one.
 
 use std::collections::HashMap;
 use std::rc::Rc;

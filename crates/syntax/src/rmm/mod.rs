@@ -30,8 +30,8 @@ pub fn parse(source: &Source) -> Result<Parsed, Vec<Diagnostic>> {
     sink.finish().map(|warnings| Parsed { program, warnings })
 }
 
-/// What to say of a program of which only the beginning was read: that, unless it nests too deep, which explains its size better.
-/// Other errors may come from the cut.
+/// The error about a program of which only the beginning was read: that it is too large, unless it nests too deep,
+/// which explains its size better. Other errors may come from cutting it short.
 fn cut_short(errors: Option<Vec<Diagnostic>>, too_large: Diagnostic) -> Vec<Diagnostic> {
     let too_deep = errors.into_iter().flatten().find(|error| error.code == "too-deep");
     vec![too_deep.unwrap_or(too_large)]

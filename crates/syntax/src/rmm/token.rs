@@ -12,9 +12,11 @@ token_kinds! {
     #[logos(error = LexError)]
     #[logos(skip r"[ \t\r\n\x0B\x0C\u{FEFF}]+")]
     pub(super) enum Kind {
-        If "if" Then "then" Else "else" While "while" Do "do" Read "read" Write "write" SyncWrite "syncwr" SyncRead "syncrd"
-        Fence "fence" StoreFence "ssfence" LoadFence "llfence" Locked "locked" StoreLocked "slocked" Cas "cas" Goto "goto"
-        True "true" False "false" My "my" Me "me" Other "other" Process "process" Not "not" Nop "nop" Text "text" Data "data"
+        If "if" Then "then" Else "else" While "while" Do "do" Goto "goto"
+        Read "read" Write "write" SyncWrite "syncwr" SyncRead "syncrd" Cas "cas"
+        Fence "fence" StoreFence "ssfence" LoadFence "llfence" Locked "locked" StoreLocked "slocked"
+        True "true" False "false" My "my" Me "me" Other "other" Not "not" Nop "nop"
+        Process "process" Text "text" Data "data"
         Either "either" Or "or" Forbidden "forbidden" Assume "assume" Predicates "predicates" Registers "registers"
         Macro "macro" EndMacro "endmacro"
         Equal "=" OpenParen "(" CloseParen ")" Comma "," Minus "-" Star "*" Semicolon ";" Colon ":" Assign ":="

@@ -1,7 +1,7 @@
 //! Tokens to programs.
 //!
-//! The language has no lines, only tokens. Still, an instruction that lacks an operand is told from one that continues on
-//! the next line by the token that follows: a directive at the start of a line is no operand.
+//! The language has no lines, only tokens. Still, an instruction that lacks an operand is told from one that continues
+//! on the next line by the token that follows: a directive at the start of a line is no operand.
 
 use std::collections::HashMap;
 
@@ -161,7 +161,7 @@ impl<'s> Parser<'s, '_> {
         let mut automaton = Automaton::default();
         let errors = self.sink.errors();
         self.directives(name, start, &mut automaton);
-        // Where part of a thread is missing, complaints about the rest are noise.
+        // Where part of a thread is missing, errors about the rest are noise.
         let is_whole = self.sink.errors() == errors;
         let Some((entry, initial)) = automaton.initial else {
             if !is_whole {

@@ -78,8 +78,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Where an operand in memory is. An address that is computed is checked when it is used: it must be that of a cell of
-    /// this size.
+    /// Where an operand in memory is. A computed address is checked when it is used: it must be that of a cell of this
+    /// size.
     pub(super) fn target(&mut self, operand: &Operand, size: u32) -> Result<Target, Refused> {
         let OperandKind::Memory(memory) = &operand.kind else {
             return Ok(Target { address: Expr::Const(0), size });

@@ -56,7 +56,7 @@ impl<'s> Parser<'s, '_> {
         let start = self.cursor.position();
         let first = self.token();
         let kind = self.statement_kind()?;
-        // The first token stands for a block; the statements in it have their own spans.
+        // The span of a block is its first token; the statements in it have their own spans.
         let is_block = matches!(
             kind,
             StatementKind::Either(_) | StatementKind::Sequence(_) | StatementKind::If(..) | StatementKind::While(..)
@@ -118,7 +118,7 @@ impl<'s> Parser<'s, '_> {
         })
     }
 
-    /// Behind `read`.
+    /// After `read`.
     fn read(&mut self) -> Parse<StatementKind<'s>> {
         self.expect(Kind::Colon)?;
         if self.peek() == Kind::Register {
@@ -131,7 +131,7 @@ impl<'s> Parser<'s, '_> {
         Ok(StatementKind::ReadEqual(cell, self.expr()?))
     }
 
-    /// Behind `write`.
+    /// After `write`.
     fn write(&mut self) -> Parse<StatementKind<'s>> {
         self.expect(Kind::Colon)?;
         let cell = self.cell()?;
@@ -139,7 +139,7 @@ impl<'s> Parser<'s, '_> {
         Ok(StatementKind::Write(cell, self.expr()?))
     }
 
-    /// Behind `cas`.
+    /// After `cas`.
     fn compare_and_swap(&mut self) -> Parse<StatementKind<'s>> {
         let open = self.expect(Kind::OpenParen)?;
         let cell = self.cell()?;
@@ -151,7 +151,7 @@ impl<'s> Parser<'s, '_> {
         Ok(StatementKind::CompareAndSwap(cell, expected, new))
     }
 
-    /// Behind `if`.
+    /// After `if`.
     fn branch(&mut self) -> Parse<StatementKind<'s>> {
         let condition = self.condition()?;
         self.expect(Kind::Then)?;
@@ -160,7 +160,7 @@ impl<'s> Parser<'s, '_> {
         Ok(StatementKind::If(condition, then, otherwise))
     }
 
-    /// Behind `locked`.
+    /// After `locked`.
     fn locked(&mut self) -> Parse<StatementKind<'s>> {
         if self.peek() != Kind::Write {
             return Ok(StatementKind::Locked(self.alternatives()?));

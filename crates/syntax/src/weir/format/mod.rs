@@ -83,7 +83,7 @@ fn pieces<'s>(source: &'s Source, lexed: &Lexed) -> Vec<Piece<'s>> {
     pieces
 }
 
-/// The column behind a text that begins at `column`.
+/// The column after a text that begins at `column`.
 fn advanced(column: usize, text: &str) -> usize {
     match text.rsplit_once('\n') {
         Some((_, last)) => last.chars().count(),
@@ -100,7 +100,7 @@ struct Layout<'s> {
     open: Vec<Piece<'s>>,
     /// Blocks around.
     level: usize,
-    /// The column of the comment behind the line before, if there is one.
+    /// The column of the comment after the previous line, if there is one.
     comment_column: Option<usize>,
 }
 
@@ -214,7 +214,7 @@ impl<'s> Layout<'s> {
         self.comment_column = None;
     }
 
-    /// Puts a comment behind the line before, or below the comment there.
+    /// Puts a comment after the previous line, or below the comment there.
     fn attach(&mut self, piece: Piece<'s>, continues: bool) -> bool {
         let Some(last) = self.lines.last_mut() else { return false };
         self.comment_column = Some(piece.column);

@@ -44,7 +44,7 @@ fn needs_space(left: &Piece, right: &Piece) -> bool {
         (_, Kind::CloseParen | Kind::CloseBracket | Kind::Semicolon | Kind::Comma | Kind::Colon) => false,
         (_, Kind::Dot | Kind::DotDot | Kind::DotDotEqual) => false,
         (Kind::OpenBrace, Kind::CloseBrace) => true,
-        // Only a list of values goes on behind an opening brace, or has a brace behind a value.
+        // Only a list of values continues after an opening brace, or has a brace after a value.
         (Kind::OpenBrace, _) => false,
         (_, Kind::CloseBrace) => false,
         (Kind::Name | Kind::Count, Kind::OpenParen) => false,

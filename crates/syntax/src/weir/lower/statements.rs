@@ -39,7 +39,7 @@ impl<'a> Builder<'_, 'a> {
         self.registers.live_temporaries = live;
     }
 
-    /// A step that stands for a fence that could be written here, if such are wanted and control gets here.
+    /// Marks a place where a fence could be written with a step, if such steps are wanted and control gets here.
     fn mark_fence_place(&mut self, offset: u32) {
         if self.around.globals.marks_fence_places && self.here.is_some() && self.ruled_out == 0 {
             self.step(Instruction::Skip, Span { start: offset, end: offset });
@@ -389,7 +389,7 @@ fn mention(expression: &Expr, wanted: &str) -> Option<Span> {
     }
 }
 
-/// Whether it makes sense to write a fence right before the statement: not if it takes no step and passes no control on.
+/// Whether it makes sense to write a fence right before the statement: not if it neither takes a step nor jumps.
 fn may_follow_a_fence(statement: &StatementKind<'_>) -> bool {
     !matches!(statement, StatementKind::Label(_) | StatementKind::Block(_) | StatementKind::End | StatementKind::Fence)
 }

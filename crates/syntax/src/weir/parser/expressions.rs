@@ -17,7 +17,7 @@ impl<'s> Parser<'s, '_> {
         self.binary(1)
     }
 
-    /// An expression that says yes or no: `=` in it is a slip.
+    /// An expression whose value is a truth value: `=` in it is a mistake for `==`.
     pub(super) fn condition(&mut self) -> Parse<Expr<'s>> {
         let condition = self.expression()?;
         if self.peek() != Kind::Equal {
