@@ -61,8 +61,8 @@ pub(crate) fn at_each_location(program: &Program) -> FenceSites {
 
 /// Where a statement begins. Where one text is run by several threads, or from several calls, it is one place.
 ///
-/// A statement may take several steps. A fence in the middle of it is worth no more than one before or after it: no statement stores first and
-/// loads then.
+/// A statement may take several steps. A fence in the middle of it achieves no more than one before or after it, as no
+/// statement loads after it has stored.
 pub(crate) fn between_statements(program: &Program) -> FenceSites {
     let mut sites: BTreeMap<(u32, bool), FenceSite> = BTreeMap::new();
     for at in entered_locations(program).into_iter().filter(|at| !is_inside_statement(program, at)) {
@@ -91,9 +91,9 @@ fn alone(program: &Program, EnteredLocation { thread, location, by }: EnteredLoc
     FenceSite { offset: choice.unwrap_or(first), after, locations: vec![(thread, location)], is_in_text }
 }
 
-/// Where the `either{` of a `.rmm` program stands whose first branch begins here; the outermost one. All branches begin at the same
-/// location, so a fence there comes before the choice. Whoever writes fences reads the text again, so a place that only looks like one
-/// does no harm.
+/// Where the outermost `either{` of a `.rmm` program stands whose first branch begins here. All branches begin at the
+/// same location, so a fence there comes before the choice. The fenced text is read again, so a place that only looks
+/// like an `either{` does no harm.
 fn before_choice(text: &str, first: u32) -> Option<u32> {
     let mut before = text.get(..first as usize)?;
     let mut found = None;

@@ -1,4 +1,5 @@
-//! The languages behind one interface: how each is recognised, read and printed, where a fence can stand in it, and how it is written there.
+//! The languages behind one interface: how each is recognised, read and printed, where a fence can stand in it, and how
+//! it is written there.
 //! A new language is one folder, one variant here and an arm in each of these functions.
 
 use weir_ir::{Diagnostic, Interrupt, Program, Source, Uninterrupted, Value};
@@ -64,7 +65,8 @@ impl Language {
         self == Self::Weir
     }
 
-    /// Reads a program. The constants are given these values in place of those in the source, where the language [has some](Self::has_constants).
+    /// Reads a program. These values replace those of the constants in the source, where the language
+    /// [has some](Self::has_constants).
     ///
     /// # Errors
     /// All that is wrong with the source, in its order.
@@ -148,8 +150,8 @@ impl Language {
         }
     }
 
-    /// The text with fences before what begins at these offsets. `None` if the language is not written by hand, or the text has a form that
-    /// fences cannot be written into.
+    /// The text with fences before what begins at these offsets. `None` if the language is not written by hand, or the
+    /// text has a form that fences cannot be written into.
     pub fn write_fences(self, text: &str, offsets: impl IntoIterator<Item = u32>) -> Option<String> {
         match self {
             Self::Weir | Self::Rmm => Some(weir::fence_places::write_fences(text, offsets)),

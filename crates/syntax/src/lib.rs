@@ -2,13 +2,12 @@
 //!
 //! Nothing here reads files or prints.
 
-mod descent;
 pub mod dot;
 mod fences;
 mod language;
 pub mod limits;
 pub mod litmus;
-mod raw_text;
+mod parsing;
 pub mod rmm;
 mod sink;
 pub mod trencher;

@@ -1,4 +1,4 @@
-//! Where messages gather: each problem once, in order of the source, and not too many.
+//! The sink of diagnostics: each problem once, in order of the source, and not too many.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,10 @@ use weir_ir::{Diagnostic, Span};
 
 use crate::limits::MAX_ERRORS;
 
-/// Errors beyond this many are only counted, so that a hopeless file costs little.
+/// Errors beyond this many are only counted, so that a file full of errors costs little.
 const MAX_KEPT: usize = 200;
 
-/// Gathers errors and warnings.
+/// Collects errors and warnings.
 #[derive(Default)]
 pub(crate) struct Sink {
     errors: Vec<Diagnostic>,

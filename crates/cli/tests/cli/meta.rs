@@ -76,8 +76,20 @@ fn manual_pages_are_printed_or_written() {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     names.sort();
-    let expected =
-        ["check", "completions", "fences", "fmt", "limits", "litmus", "man", "prob", "reach", "replay", "robust", "translate"]
-            .map(|name| format!("weir-{name}.1"));
+    let expected = [
+        "check",
+        "completions",
+        "fences",
+        "fmt",
+        "limits",
+        "litmus",
+        "man",
+        "prob",
+        "reach",
+        "replay",
+        "robust",
+        "translate",
+    ]
+    .map(|name| format!("weir-{name}.1"));
     assert_eq!(names, [&expected[..], &["weir.1".to_owned()]].concat());
 }

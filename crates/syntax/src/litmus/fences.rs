@@ -1,7 +1,7 @@
 //! Fences in the table of a litmus test: rows of their own, with the other columns left empty.
 //!
-//! This goes by the usual form of tables, a row on one line or less. Of anything else it makes what does not read as the
-//! program with its fences; whoever writes fences checks that.
+//! This assumes the usual form of tables, in which no row takes more than one line. The result for any other form does
+//! not read as the program with its fences; the caller checks that.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,8 @@ pub(crate) fn write_fences(text: &str, offsets: impl IntoIterator<Item = u32>) -
     Some(fenced + &text[written..])
 }
 
-/// A row: each cell as what comes before its instruction, and the rest. Only where a fence comes is there something before.
+/// A row: each cell as what stands before its instruction, and the rest. The first part is there only where a fence is
+/// written.
 struct Row<'t> {
     cells: Vec<(Option<&'t str>, &'t str)>,
 }

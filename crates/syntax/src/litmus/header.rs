@@ -16,7 +16,7 @@ pub enum Architecture {
 
 impl Architecture {
     /// Bytes of an address.
-    pub(super) fn word(self) -> u32 {
+    pub(super) fn address_size(self) -> u32 {
         match self {
             Self::X86 => 4,
             Self::X86_64 => 8,
@@ -84,11 +84,11 @@ impl<'s> Reader<'s> {
     }
 
     fn architecture(&mut self) -> Result<Architecture, Refused> {
-        let (word, span) = self.take(|c| c.is_ascii_alphanumeric() || c == '_');
-        match word {
+        let (name, span) = self.take(|c| c.is_ascii_alphanumeric() || c == '_');
+        match name {
             "X86" => Ok(Architecture::X86),
             "X86_64" => Ok(Architecture::X86_64),
-            _ => Err(wrong_header(word, span, self.rest().is_empty()).into()),
+            _ => Err(wrong_header(name, span, self.rest().is_empty()).into()),
         }
     }
 
@@ -102,7 +102,7 @@ impl<'s> Reader<'s> {
         Ok((name.to_owned(), span))
     }
 
-    /// The lines `Key=Value`, and the brace behind them. Anything else up to the brace is a comment.
+    /// The lines `Key=Value`, and the brace after them. Anything else up to the brace is a comment.
     fn info(&mut self) -> Result<(Vec<(String, String)>, Span), Refused> {
         let mut info = Vec::new();
         // The rest of the first line is no `Key=Value`, even if it looks so.
@@ -169,15 +169,15 @@ impl<'s> Reader<'s> {
     }
 }
 
-fn wrong_header(word: &str, span: Span, is_end: bool) -> Diagnostic {
+fn wrong_header(name: &str, span: Span, is_end: bool) -> Diagnostic {
     let help = "begin with the instruction set and a name: `X86 SB` or `X86_64 SB`";
-    let message = match word {
+    let message = match name {
         "" if is_end => "this is not a litmus test: the file is empty".to_owned(),
         "" => "a litmus test starts with its instruction set and its name".to_owned(),
-        _ if word.eq_ignore_ascii_case("x86") || word.eq_ignore_ascii_case("x86_64") => {
-            format!("the instruction set must be written `{}`, not `{word}`", word.to_ascii_uppercase())
+        _ if name.eq_ignore_ascii_case("x86") || name.eq_ignore_ascii_case("x86_64") => {
+            format!("the instruction set must be written `{}`, not `{name}`", name.to_ascii_uppercase())
         }
-        _ => format!("litmus tests for `{word}` are not supported, only those for `X86` and `X86_64`"),
+        _ => format!("litmus tests for `{name}` are not supported, only those for `X86` and `X86_64`"),
     };
     Diagnostic::error("litmus-header", message, span).help(help)
 }

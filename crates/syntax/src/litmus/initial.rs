@@ -3,44 +3,46 @@
 use weir_ir::{Diagnostic, Span};
 
 use super::Refused;
-use super::cursor::Cursor;
+use super::parser::Parser;
 use super::place::{constant, constants, place};
 use super::token::Kind;
 use super::tree::{Constant, Initial, Place};
 use super::types::{self, Type};
+use crate::parsing::{Descent, Parse};
 
 /// More elements than any litmus test has.
 const MOST_ELEMENTS: usize = 4096;
 
 /// Reads up to the closing brace.
-pub(super) fn read(cursor: &mut Cursor<'_>, word: u32, brace: Span) -> Result<Vec<Initial>, Refused> {
+pub(super) fn read(parser: &mut Parser<'_, '_>, address_size: u32, brace: Span) -> Parse<Vec<Initial>> {
     let mut initial = Vec::new();
     loop {
-        while cursor.eat(Kind::Semicolon) {}
-        if cursor.eat(Kind::RightBrace) {
+        while parser.eat(Kind::Semicolon) {}
+        if parser.eat(Kind::RightBrace) {
             return Ok(initial);
         }
-        if cursor.peek().kind == Kind::End {
+        if parser.peek() == Kind::End {
             let error = Diagnostic::error("unclosed-brace", "the initial state is not closed", brace);
-            return Err(error.also(cursor.peek().span, "the test ends here").help("close it with `}`").into());
+            let error = error.also(parser.token().span, "the test ends here").help("close it with `}`");
+            return Err(parser.error(error));
         }
-        initial.push(item(cursor, word)?);
-        if !matches!(cursor.peek().kind, Kind::Semicolon | Kind::RightBrace) {
-            return Err(cursor.expected("`;` or `}`").into());
+        initial.push(item(parser, address_size)?);
+        if !matches!(parser.peek(), Kind::Semicolon | Kind::RightBrace) {
+            return parser.expected("`;` or `}`");
         }
     }
 }
 
-fn item(cursor: &mut Cursor<'_>, word: u32) -> Result<Initial, Refused> {
-    let start = cursor.peek();
-    let mut declared = declared_type(cursor, word)?;
-    if cursor.eat(Kind::Star) {
-        declared = Some(Type { size: word, is_signed: true });
+fn item(parser: &mut Parser<'_, '_>, address_size: u32) -> Parse<Initial> {
+    let start = parser.token();
+    let mut declared = declared_type(parser, address_size)?;
+    if parser.eat(Kind::Star) {
+        declared = Some(Type { size: address_size, is_signed: true });
     }
-    let (place, length) = as_array(place(cursor)?, declared);
-    let values = if cursor.eat(Kind::Equal) { values(cursor)? } else { Vec::new() };
-    let span = cursor.since(start);
-    check_length(&place, length, &values, span)?;
+    let (place, length) = as_array(place(parser)?, declared);
+    let values = if parser.eat(Kind::Equal) { values(parser)? } else { Vec::new() };
+    let span = parser.since(start);
+    check_length(&place, length, &values, span).map_err(|error| parser.error(*error))?;
     Ok(Initial { place, declared, length, values, span })
 }
 
@@ -55,29 +57,29 @@ fn as_array(place: Place, declared: Option<Type>) -> (Place, Option<usize>) {
     }
 }
 
-fn declared_type(cursor: &mut Cursor<'_>, word: u32) -> Result<Option<Type>, Refused> {
-    let is_atomic = cursor.eat_word("_Atomic");
-    let token = cursor.peek();
-    let known = if token.kind == Kind::Name { types::lookup(cursor.text(token), word) } else { None };
-    let is_type = match cursor.ahead(1).kind {
+fn declared_type(parser: &mut Parser<'_, '_>, address_size: u32) -> Parse<Option<Type>> {
+    let is_atomic = parser.eat_keyword("_Atomic");
+    let token = parser.token();
+    let known = if token.kind == Kind::Name { types::lookup(parser.text(token), address_size) } else { None };
+    let is_type = match parser.peek_ahead(1) {
         Kind::Name | Kind::Star | Kind::Number(_) => token.kind == Kind::Name,
         Kind::LeftBracket => known.is_some(),
         _ => false,
     };
     if !is_type {
-        return if is_atomic { Err(cursor.expected("a type").into()) } else { Ok(None) };
+        return if is_atomic { parser.expected("a type") } else { Ok(None) };
     }
-    cursor.next();
+    parser.bump();
     let unknown = || {
-        let message = format!("there is no type `{}`", cursor.text(token));
+        let message = format!("there is no type `{}`", parser.text(token));
         Diagnostic::error("unknown-type", message, token.span)
             .help("types are `char`, `short`, `int`, `long`, `int8_t` to `int64_t` and `uint8_t` to `uint64_t`, and pointers to them")
     };
-    known.map(Some).ok_or_else(|| unknown().into())
+    if known.is_some() { Ok(known) } else { Err(parser.error(unknown())) }
 }
 
-fn values(cursor: &mut Cursor<'_>) -> Result<Vec<Constant>, Refused> {
-    if cursor.peek().kind == Kind::LeftBrace { constants(cursor) } else { Ok(vec![constant(cursor)?]) }
+fn values(parser: &mut Parser<'_, '_>) -> Parse<Vec<Constant>> {
+    if parser.peek() == Kind::LeftBrace { constants(parser) } else { Ok(vec![constant(parser)?]) }
 }
 
 fn check_length(place: &Place, length: Option<usize>, values: &[Constant], span: Span) -> Result<(), Refused> {

@@ -6,41 +6,46 @@
 use weir_ir::{Diagnostic, Span, Value, nearest};
 
 use super::Refused;
-use super::cursor::Cursor;
 use super::header::Architecture;
 use super::mnemonic::{self, Operation};
+use super::parser::Parser;
 use super::place::register_name;
 use super::register::RegisterName;
 use super::token::{Kind, Token};
 use super::tree::{CellName, Constant, Instruction, Memory, Operand, OperandKind};
+use crate::parsing::{Descent, Parse};
 
 /// Reads an instruction.
-pub(super) fn read(cursor: &mut Cursor<'_>, architecture: Architecture) -> Result<Instruction, Refused> {
-    let start = cursor.peek();
-    let lock = cursor.is_word("lock").then(|| cursor.next());
+pub(super) fn read(parser: &mut Parser<'_, '_>, architecture: Architecture) -> Parse<Instruction> {
+    let start = parser.token();
+    let lock = parser.is_keyword("lock").then(|| parser.bump());
     if lock.is_some() {
         // Assemblers take `lock; inc (x)`, and the tools print it so.
-        cursor.eat(Kind::Semicolon);
+        parser.eat(Kind::Semicolon);
     }
-    let (operation, suffix) = operation(cursor)?;
-    let target = if operation.is_jump() { Some(label(cursor)?) } else { None };
-    let operands = if target.is_none() { operands(cursor)? } else { Vec::new() };
-    let span = cursor.since(start);
+    let (operation, suffix) = operation(parser)?;
+    let target = if operation.is_jump() { Some(label(parser)?) } else { None };
+    let operands = if target.is_none() { operands(parser)? } else { Vec::new() };
+    let span = parser.since(start);
     let is_locked = lock.is_some();
     let mut instruction = Instruction { operation, is_locked, suffix, operands, target, span };
-    check_arity(&instruction)?;
-    put_destination_first(&mut instruction, architecture);
-    check_operands(&instruction, architecture)?;
-    if let Some(lock) = lock {
-        check_lock(&instruction, lock.span)?;
-    }
+    let checked = check(&mut instruction, lock.map(|lock| lock.span), architecture);
+    checked.map_err(|error| parser.error(*error))?;
     Ok(instruction)
 }
 
-fn operation(cursor: &mut Cursor<'_>) -> Result<(Operation, Option<u32>), Refused> {
-    let token = cursor.expect(Kind::Name, "an instruction")?;
-    let name = cursor.text(token);
-    mnemonic::lookup(name).ok_or_else(|| unknown_instruction(name, token.span).into())
+/// Checks the operands, and puts the destination first.
+fn check(instruction: &mut Instruction, lock: Option<Span>, architecture: Architecture) -> Result<(), Refused> {
+    check_arity(instruction)?;
+    put_destination_first(instruction, architecture);
+    check_operands(instruction, architecture)?;
+    lock.map_or(Ok(()), |lock| check_lock(instruction, lock))
+}
+
+fn operation(parser: &mut Parser<'_, '_>) -> Parse<(Operation, Option<u32>)> {
+    let token = parser.expect_as(Kind::Name, "an instruction")?;
+    let name = parser.text(token);
+    mnemonic::lookup(name).ok_or_else(|| parser.error(unknown_instruction(name, token.span)))
 }
 
 fn unknown_instruction(name: &str, span: Span) -> Diagnostic {
@@ -62,64 +67,64 @@ fn as_written(near: &str, name: &str) -> String {
     if name.chars().any(|c| c.is_ascii_lowercase()) { near.to_owned() } else { near.to_ascii_uppercase() }
 }
 
-fn label(cursor: &mut Cursor<'_>) -> Result<(String, Span), Refused> {
-    let token = cursor.expect(Kind::Name, "the label to jump to")?;
-    Ok((cursor.text(token).to_owned(), token.span))
+fn label(parser: &mut Parser<'_, '_>) -> Parse<(String, Span)> {
+    let token = parser.expect_as(Kind::Name, "the label to jump to")?;
+    Ok((parser.text(token).to_owned(), token.span))
 }
 
-fn operands(cursor: &mut Cursor<'_>) -> Result<Vec<Operand>, Refused> {
+fn operands(parser: &mut Parser<'_, '_>) -> Parse<Vec<Operand>> {
     let mut operands = Vec::new();
-    if matches!(cursor.peek().kind, Kind::Bar | Kind::Semicolon | Kind::End) {
+    if matches!(parser.peek(), Kind::Bar | Kind::Semicolon | Kind::End) {
         return Ok(operands);
     }
     loop {
-        operands.push(operand(cursor)?);
-        if !cursor.eat(Kind::Comma) {
+        operands.push(operand(parser)?);
+        if !parser.eat(Kind::Comma) {
             return Ok(operands);
         }
     }
 }
 
-fn operand(cursor: &mut Cursor<'_>) -> Result<Operand, Refused> {
-    if cursor.text(cursor.peek()).eq_ignore_ascii_case("%cs") && cursor.ahead(1).kind == Kind::Colon {
-        cursor.next();
-        cursor.next();
+fn operand(parser: &mut Parser<'_, '_>) -> Parse<Operand> {
+    if parser.text(parser.token()).eq_ignore_ascii_case("%cs") && parser.peek_ahead(1) == Kind::Colon {
+        parser.bump();
+        parser.bump();
     }
-    let start = cursor.peek();
+    let start = parser.token();
     let kind = match start.kind {
-        Kind::Immediate(value) => immediate(cursor, Constant::Number(value)),
+        Kind::Immediate(value) => immediate(parser, Constant::Number(value)),
         Kind::ImmediateName => {
-            let name = cursor.text(start).trim_start_matches('$').to_owned();
-            immediate(cursor, Constant::Address(CellName { name, index: None }))
+            let name = parser.text(start).trim_start_matches('$').to_owned();
+            immediate(parser, Constant::Address(CellName { name, index: None }))
         }
-        Kind::Number(value) if !matches!(cursor.ahead(1).kind, Kind::LeftParen | Kind::LeftBracket) => {
-            immediate(cursor, Constant::Number(value))
+        Kind::Number(value) if !matches!(parser.peek_ahead(1), Kind::LeftParen | Kind::LeftBracket) => {
+            immediate(parser, Constant::Number(value))
         }
         Kind::Number(offset) => {
-            cursor.next();
-            OperandKind::Memory(memory(cursor, offset)?)
+            parser.bump();
+            OperandKind::Memory(memory(parser, offset)?)
         }
-        Kind::LeftParen | Kind::LeftBracket => OperandKind::Memory(memory(cursor, 0)?),
-        _ => match register_name(cursor, start) {
+        Kind::LeftParen | Kind::LeftBracket => OperandKind::Memory(memory(parser, 0)?),
+        _ => match register_name(parser, start) {
             Some(register) => {
-                cursor.next();
+                parser.bump();
                 OperandKind::Register(register)
             }
-            None => return Err(no_operand(cursor, start).into()),
+            None => return Err(parser.error(no_operand(parser, start))),
         },
     };
-    Ok(Operand { kind, span: cursor.since(start) })
+    Ok(Operand { kind, span: parser.since(start) })
 }
 
-fn immediate(cursor: &mut Cursor<'_>, constant: Constant) -> OperandKind {
-    cursor.next();
+fn immediate(parser: &mut Parser<'_, '_>, constant: Constant) -> OperandKind {
+    parser.bump();
     OperandKind::Immediate(constant)
 }
 
-fn no_operand(cursor: &Cursor<'_>, token: Token) -> Diagnostic {
-    let error = cursor.expected("an operand: a register, a cell such as `[x]`, or a number such as `$1`");
+fn no_operand(parser: &Parser<'_, '_>, token: Token) -> Diagnostic {
+    let error = parser.unexpected("an operand: a register, a cell such as `[x]`, or a number such as `$1`");
     if token.kind == Kind::Name {
-        let name = cursor.text(token);
+        let name = parser.text(token);
         if ["BYTE", "WORD", "DWORD", "QWORD", "PTR"].iter().any(|size| name.eq_ignore_ascii_case(size)) {
             let help = "leave out the size: it follows from the registers, or from the instruction's suffix (`MOVL`)";
             return error.help(help);
@@ -130,54 +135,53 @@ fn no_operand(cursor: &Cursor<'_>, token: Token) -> Diagnostic {
 }
 
 /// `[x]`, `(%rax)`, `(%rax,%rbx,4)`; the offset before it was read.
-fn memory(cursor: &mut Cursor<'_>, offset: Value) -> Result<Memory, Refused> {
-    let open = cursor.next();
-    let (close, text) =
-        if open.kind == Kind::LeftParen { (Kind::RightParen, "`)`") } else { (Kind::RightBracket, "`]`") };
-    let token = cursor.peek();
-    let memory = match register_name(cursor, token) {
+fn memory(parser: &mut Parser<'_, '_>, offset: Value) -> Parse<Memory> {
+    let open = parser.bump();
+    let close = if open.kind == Kind::LeftParen { Kind::RightParen } else { Kind::RightBracket };
+    let token = parser.token();
+    let memory = match register_name(parser, token) {
         Some(base) => {
-            cursor.next();
-            let index = scaled_index(cursor)?;
+            parser.bump();
+            let index = scaled_index(parser)?;
             Memory::Computed { base, offset, index }
         }
         None if token.kind == Kind::Name && offset == 0 => {
-            cursor.next();
-            Memory::Cell(cursor.text(token).to_owned())
+            parser.bump();
+            Memory::Cell(parser.text(token).to_owned())
         }
-        None => return Err(no_address(cursor).into()),
+        None => return Err(parser.error(no_address(parser))),
     };
-    cursor.expect(close, text)?;
+    parser.expect(close)?;
     Ok(memory)
 }
 
-fn scaled_index(cursor: &mut Cursor<'_>) -> Result<Option<(RegisterName, Value)>, Refused> {
-    if !cursor.eat(Kind::Comma) {
+fn scaled_index(parser: &mut Parser<'_, '_>) -> Parse<Option<(RegisterName, Value)>> {
+    if !parser.eat(Kind::Comma) {
         return Ok(None);
     }
-    let index = register_name(cursor, cursor.peek()).ok_or_else(|| cursor.expected("a register"))?;
-    cursor.next();
-    if !cursor.eat(Kind::Comma) {
+    let Some(index) = register_name(parser, parser.token()) else { return parser.expected("a register") };
+    parser.bump();
+    if !parser.eat(Kind::Comma) {
         return Ok(Some((index, 1)));
     }
-    match cursor.peek().kind {
+    match parser.peek() {
         Kind::Number(scale @ (0 | 1 | 2 | 4 | 8)) => {
-            cursor.next();
+            parser.bump();
             Ok(Some((index, scale)))
         }
-        _ => Err(cursor.expected("1, 2, 4 or 8").into()),
+        _ => parser.expected("1, 2, 4 or 8"),
     }
 }
 
-fn no_address(cursor: &Cursor<'_>) -> Diagnostic {
-    let token = cursor.peek();
+fn no_address(parser: &Parser<'_, '_>) -> Diagnostic {
+    let token = parser.token();
     if token.kind == Kind::Name {
-        let message = format!("mixed sizes: this access starts in the middle of `{}`", cursor.text(token));
+        let message = format!("mixed sizes: this access starts in the middle of `{}`", parser.text(token));
         let help = "Weir models whole cells; access array elements through a register, as in `4(%rax)`";
         return Diagnostic::error("mixed-size", message, token.span).help(help);
     }
-    let error = cursor.expected("a cell or a register");
-    match cursor.peek().kind {
+    let error = parser.unexpected("a cell or a register");
+    match parser.peek() {
         Kind::Number(_) => error.help("cells have names; numbers are not addresses in a litmus test"),
         _ => error,
     }

@@ -115,7 +115,7 @@ impl Operation {
         matches!(self, Self::Binary(_) | Self::Unary(_) | Self::Exchange | Self::CompareExchange | Self::ExchangeAdd)
     }
 
-    /// Whether a letter for the size can stand behind its name.
+    /// Whether a letter for the size can follow its name.
     fn takes_suffix(self) -> bool {
         !self.is_jump() && !matches!(self, Self::Fence | Self::Return | Self::Set(_))
     }

@@ -3,18 +3,18 @@
 //! A test is a program with a question about its final states. [`parse`] gives both: the program as all analyses
 //! take it, with the question as a property, and the question in the form that the tools of litmus tests report on.
 //!
-//! The meaning of instructions is the processor's. In two places herd7 differs, and Weir does not follow: its flags after a
-//! comparison are approximate (there, `JL` jumps on equal values, and the carry is never set). Cells are whole: tests that
-//! access the same bytes with different sizes are refused.
+//! The meaning of instructions is the processor's. In two places herd7 differs, and Weir does not follow: its flags
+//! after a comparison are approximate (there, `JL` jumps on equal values, and the carry is never set). Cells are whole:
+//! tests that access the same bytes with different sizes are refused.
 
 mod code;
-mod cursor;
 pub(crate) mod fences;
 mod header;
 mod initial;
 mod instruction;
 mod lower;
 mod mnemonic;
+mod parser;
 mod place;
 mod question;
 mod register;
@@ -25,9 +25,10 @@ mod types;
 
 use weir_ir::{Address, Diagnostic, Program, Source, Span, StateExpr, Value};
 
-use crate::sink::Sink;
-use cursor::Cursor;
+use crate::parsing::Parse;
 pub use header::Architecture;
+use header::Header;
+use parser::Parser;
 pub use results::{Observation, Results};
 pub use tree::Quantifier;
 
@@ -94,8 +95,8 @@ impl Litmus {
 /// Reads a litmus test.
 ///
 /// # Errors
-/// What is wrong with the source: the first thing in its frame, else all in its code and its question, else the first thing
-/// that an instruction of each thread cannot mean.
+/// The first error in the header, the tokens, the initial state or the names of the threads; or else all errors in the
+/// code and the question; or else the first error per thread about what its instructions mean.
 pub fn parse(source: &Source) -> Result<Litmus, Vec<Diagnostic>> {
     read(source).and_then(|test| lower::lower(source, test))
 }
@@ -106,16 +107,23 @@ type Refused = Box<Diagnostic>;
 fn read(source: &Source) -> Result<tree::Test, Vec<Diagnostic>> {
     let only = |error: Refused| vec![*error];
     let header = header::read(source).map_err(only)?;
-    let mut cursor = Cursor::new(source, token::lex(source, header.body).map_err(only)?);
-    let initial = initial::read(&mut cursor, header.architecture.word(), header.brace).map_err(only)?;
-    let mut sink = Sink::default();
-    let threads = code::read(&mut cursor, header.architecture, &mut sink).map_err(only)?;
-    let question = question::read(&mut cursor);
-    match question {
-        Ok(question) => sink.finish().map(|_| tree::Test { header, initial, threads, question }),
-        Err(error) => {
-            sink.error(*error);
-            Err(sink.finish().err().unwrap_or_default())
-        }
+    let (tokens, end) = token::lex(source, header.body).map_err(only)?;
+    let mut parser = Parser::new(source, &tokens, end);
+    let body = body(&mut parser, &header);
+    let errors = parser.sink.finish().err().unwrap_or_default();
+    match body {
+        Ok((initial, threads, question)) if errors.is_empty() => Ok(tree::Test { header, initial, threads, question }),
+        _ => Err(errors),
     }
+}
+
+/// All that follows the header.
+fn body(
+    parser: &mut Parser<'_, '_>,
+    header: &Header,
+) -> Parse<(Vec<tree::Initial>, Vec<tree::Column>, tree::Question)> {
+    let initial = initial::read(parser, header.architecture.address_size(), header.brace)?;
+    let threads = code::read(parser, header.architecture)?;
+    let question = question::read(parser)?;
+    Ok((initial, threads, question))
 }

@@ -4,181 +4,148 @@
 
 use weir_ir::{Diagnostic, Span};
 
-use super::Refused;
-use super::cursor::Cursor;
+use super::parser::Parser;
 use super::place::{constant, constants, is_register, place};
 use super::token::Kind;
 use super::tree::{Atom, Comparand, Place, Proposition, Quantifier, Question};
-use crate::weir::limits::MAX_NESTING;
+use crate::parsing::{Descent, Parse};
 
 /// Reads to the end of the test.
-pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Question, Refused> {
-    let locations = if cursor.eat_word("locations") { locations(cursor)? } else { Vec::new() };
-    let filter = if cursor.eat_word("filter") { Some(Parser::new(cursor).or()?) } else { None };
-    let start = cursor.peek();
-    let (quantifier, condition) = constraint(cursor)?;
-    let span = if start.kind == Kind::End { start.span } else { cursor.since(start) };
-    cursor.eat(Kind::Semicolon);
-    skip_kinds(cursor)?;
-    if cursor.peek().kind != Kind::End {
-        return Err(cursor.expected("`/\\`, `\\/` or the end of the test").into());
-    }
+pub(super) fn read(parser: &mut Parser<'_, '_>) -> Parse<Question> {
+    let locations = if parser.eat_keyword("locations") { locations(parser)? } else { Vec::new() };
+    let filter = if parser.eat_keyword("filter") { Some(or(parser)?) } else { None };
+    let start = parser.token();
+    let (quantifier, condition) = constraint(parser)?;
+    let span = if start.kind == Kind::End { start.span } else { parser.since(start) };
+    parser.eat(Kind::Semicolon);
+    skip_expectations(parser)?;
+    parser.expect_as(Kind::End, "`/\\`, `\\/` or the end of the test")?;
     Ok(Question { locations, filter, quantifier, condition, span })
 }
 
 /// `locations [x; 0:EAX; y int;]`. Types there tell how to print; Weir prints by the declared ones.
-fn locations(cursor: &mut Cursor<'_>) -> Result<Vec<(Place, Span)>, Refused> {
-    cursor.expect(Kind::LeftBracket, "`[`")?;
+fn locations(parser: &mut Parser<'_, '_>) -> Parse<Vec<(Place, Span)>> {
+    parser.expect(Kind::LeftBracket)?;
     let mut locations = Vec::new();
-    while !cursor.eat(Kind::RightBracket) {
-        let start = cursor.peek();
-        let place = place(cursor)?;
-        locations.push((place, cursor.since(start)));
-        while cursor.eat(Kind::Star) || cursor.peek().kind == Kind::Name {
-            if cursor.peek().kind == Kind::Name {
-                cursor.next();
+    while !parser.eat(Kind::RightBracket) {
+        let start = parser.token();
+        let place = place(parser)?;
+        locations.push((place, parser.since(start)));
+        while parser.eat(Kind::Star) || parser.peek() == Kind::Name {
+            if parser.peek() == Kind::Name {
+                parser.bump();
             }
         }
-        if !cursor.eat(Kind::Semicolon) && cursor.peek().kind != Kind::RightBracket {
-            return Err(cursor.expected("`;` or `]`").into());
+        if !parser.eat(Kind::Semicolon) && parser.peek() != Kind::RightBracket {
+            return parser.expected("`;` or `]`");
         }
     }
     Ok(locations)
 }
 
-fn constraint(cursor: &mut Cursor<'_>) -> Result<(Quantifier, Proposition), Refused> {
-    if cursor.peek().kind == Kind::End {
+fn constraint(parser: &mut Parser<'_, '_>) -> Parse<(Quantifier, Proposition)> {
+    if parser.peek() == Kind::End {
         // Without a condition, a test asks nothing, and every final state will do.
         return Ok((Quantifier::Forall, Proposition::And(Vec::new())));
     }
-    let is_negated = cursor.eat(Kind::Not) || cursor.eat_word("not");
-    let quantifier = match (is_negated, cursor.eat_word("exists")) {
+    let is_negated = parser.eat(Kind::Not) || parser.eat_keyword("not");
+    let quantifier = match (is_negated, parser.eat_keyword("exists")) {
         (true, true) => Quantifier::NotExists,
-        (true, false) => return Err(cursor.expected("`exists`").into()),
+        (true, false) => return parser.expected("`exists`"),
         (false, true) => Quantifier::Exists,
-        (false, false) if cursor.eat_word("forall") => Quantifier::Forall,
+        (false, false) if parser.eat_keyword("forall") => Quantifier::Forall,
         (false, false) => {
-            cursor.eat_word("final");
+            parser.eat_keyword("final");
             Quantifier::Exists
         }
     };
-    if cursor.is_word("observed") {
-        return Err(cursor
-            .expected("`exists`, `~exists` or `forall`")
-            .help("lists of observed states are not supported")
-            .into());
+    if parser.is_keyword("observed") {
+        let error = parser.unexpected("`exists`, `~exists` or `forall`");
+        return Err(parser.error(error.help("lists of observed states are not supported")));
     }
-    Ok((quantifier, Parser::new(cursor).or()?))
+    Ok((quantifier, or(parser)?))
 }
 
 /// `with model: exists; …`, which old tests use to say what to expect of other models.
-fn skip_kinds(cursor: &mut Cursor<'_>) -> Result<(), Refused> {
-    if !cursor.eat_word("with") {
+fn skip_expectations(parser: &mut Parser<'_, '_>) -> Parse<()> {
+    if !parser.eat_keyword("with") {
         return Ok(());
     }
-    while cursor.peek().kind != Kind::End {
-        cursor.expect(Kind::Name, "a model name")?;
-        cursor.expect(Kind::Colon, "`:`")?;
-        cursor.eat(Kind::Not);
-        if !cursor.eat_word("exists") && !cursor.eat_word("forall") {
-            return Err(cursor.expected("`exists`, `~exists` or `forall`").into());
+    while parser.peek() != Kind::End {
+        parser.expect_as(Kind::Name, "a model name")?;
+        parser.expect(Kind::Colon)?;
+        parser.eat(Kind::Not);
+        if !parser.eat_keyword("exists") && !parser.eat_keyword("forall") {
+            return parser.expected("`exists`, `~exists` or `forall`");
         }
-        if !cursor.eat(Kind::Semicolon) {
+        if !parser.eat(Kind::Semicolon) {
             break;
         }
     }
     Ok(())
 }
 
-struct Parser<'c, 's> {
-    cursor: &'c mut Cursor<'s>,
-    depth: usize,
+fn or(parser: &mut Parser<'_, '_>) -> Parse<Proposition> {
+    let mut parts = vec![and(parser)?];
+    while parser.eat(Kind::Or) {
+        parts.push(and(parser)?);
+    }
+    Ok(single_or(parts, Proposition::Or))
 }
 
-impl<'c, 's> Parser<'c, 's> {
-    fn new(cursor: &'c mut Cursor<'s>) -> Self {
-        Self { cursor, depth: 0 }
+fn and(parser: &mut Parser<'_, '_>) -> Parse<Proposition> {
+    let mut parts = vec![implies(parser)?];
+    while parser.eat(Kind::And) {
+        parts.push(implies(parser)?);
     }
+    Ok(single_or(parts, Proposition::And))
+}
 
-    fn or(&mut self) -> Result<Proposition, Refused> {
-        let mut parts = vec![self.and()?];
-        while self.cursor.eat(Kind::Or) {
-            parts.push(self.and()?);
-        }
-        Ok(single_or(parts, Proposition::Or))
+fn implies(parser: &mut Parser<'_, '_>) -> Parse<Proposition> {
+    let left = negation(parser)?;
+    if !parser.eat(Kind::Implies) {
+        return Ok(left);
     }
+    let right = parser.nested(implies)?;
+    Ok(Proposition::Implies(Box::new(left), Box::new(right)))
+}
 
-    fn and(&mut self) -> Result<Proposition, Refused> {
-        let mut parts = vec![self.implies()?];
-        while self.cursor.eat(Kind::And) {
-            parts.push(self.implies()?);
-        }
-        Ok(single_or(parts, Proposition::And))
+fn negation(parser: &mut Parser<'_, '_>) -> Parse<Proposition> {
+    if parser.eat(Kind::Not) || parser.eat_keyword("not") {
+        let inner = parser.nested(negation)?;
+        return Ok(Proposition::Not(Box::new(inner)));
     }
+    if parser.eat(Kind::LeftParen) {
+        let inner = parser.nested(or)?;
+        parser.expect_as(Kind::RightParen, "`/\\`, `\\/` or `)`")?;
+        return Ok(inner);
+    }
+    if parser.eat_keyword("true") {
+        return Ok(Proposition::And(Vec::new()));
+    }
+    if parser.eat_keyword("false") {
+        return Ok(Proposition::Or(Vec::new()));
+    }
+    atom(parser)
+}
 
-    fn implies(&mut self) -> Result<Proposition, Refused> {
-        let left = self.negation()?;
-        if !self.cursor.eat(Kind::Implies) {
-            return Ok(left);
-        }
-        let right = self.deeper(Self::implies)?;
-        Ok(Proposition::Implies(Box::new(left), Box::new(right)))
+fn atom(parser: &mut Parser<'_, '_>) -> Parse<Proposition> {
+    let start = parser.token();
+    if parser.is_keyword("fault") && parser.peek_ahead(1) == Kind::LeftParen {
+        let error = Diagnostic::error("unsupported-condition", "conditions on faults are not supported", start.span);
+        let help = "conditions compare registers and cells with values, as in `0:EAX=1`";
+        return Err(parser.error(error.help(help)));
     }
-
-    fn negation(&mut self) -> Result<Proposition, Refused> {
-        if self.cursor.eat(Kind::Not) || self.cursor.eat_word("not") {
-            let inner = self.deeper(Self::negation)?;
-            return Ok(Proposition::Not(Box::new(inner)));
-        }
-        if self.cursor.eat(Kind::LeftParen) {
-            let inner = self.deeper(Self::or)?;
-            self.cursor.expect(Kind::RightParen, "`/\\`, `\\/` or `)`")?;
-            return Ok(inner);
-        }
-        if self.cursor.eat_word("true") {
-            return Ok(Proposition::And(Vec::new()));
-        }
-        if self.cursor.eat_word("false") {
-            return Ok(Proposition::Or(Vec::new()));
-        }
-        self.atom()
-    }
-
-    /// Recursion is only as deep as this allows.
-    fn deeper(
-        &mut self,
-        parse: impl FnOnce(&mut Self) -> Result<Proposition, Refused>,
-    ) -> Result<Proposition, Refused> {
-        if self.depth == MAX_NESTING {
-            let message = format!("the condition is nested more than {MAX_NESTING} deep");
-            return Err(Diagnostic::error("too-deep", message, self.cursor.peek().span)
-                .help("use fewer parentheses")
-                .into());
-        }
-        self.depth += 1;
-        let result = parse(self);
-        self.depth -= 1;
-        result
-    }
-
-    fn atom(&mut self) -> Result<Proposition, Refused> {
-        let start = self.cursor.peek();
-        if self.cursor.is_word("fault") && self.cursor.ahead(1).kind == Kind::LeftParen {
-            let error =
-                Diagnostic::error("unsupported-condition", "conditions on faults are not supported", start.span);
-            return Err(error.help("conditions compare registers and cells with values, as in `0:EAX=1`").into());
-        }
-        let left = place(self.cursor)?;
-        let is_negated = match self.cursor.peek().kind {
-            Kind::Equal => false,
-            Kind::NotEqual => true,
-            _ => return Err(self.cursor.expected("`=` or `!=`").into()),
-        };
-        self.cursor.next();
-        let right = comparand(self.cursor)?;
-        let atom = Proposition::Atom(Atom { left, right, span: self.cursor.since(start) });
-        Ok(if is_negated { Proposition::Not(Box::new(atom)) } else { atom })
-    }
+    let left = place(parser)?;
+    let is_negated = match parser.peek() {
+        Kind::Equal => false,
+        Kind::NotEqual => true,
+        _ => return parser.expected("`=` or `!=`"),
+    };
+    parser.bump();
+    let right = comparand(parser)?;
+    let atom = Proposition::Atom(Atom { left, right, span: parser.since(start) });
+    Ok(if is_negated { Proposition::Not(Box::new(atom)) } else { atom })
 }
 
 fn single_or(mut parts: Vec<Proposition>, combine: fn(Vec<Proposition>) -> Proposition) -> Proposition {
@@ -186,12 +153,12 @@ fn single_or(mut parts: Vec<Proposition>, combine: fn(Vec<Proposition>) -> Propo
 }
 
 /// A bare name means an address; what a cell holds is written `[x]` or `*x`.
-fn comparand(cursor: &mut Cursor<'_>) -> Result<Comparand, Refused> {
-    if cursor.peek().kind == Kind::LeftBrace {
-        return Ok(Comparand::Elements(constants(cursor)?));
+fn comparand(parser: &mut Parser<'_, '_>) -> Parse<Comparand> {
+    if parser.peek() == Kind::LeftBrace {
+        return Ok(Comparand::Elements(constants(parser)?));
     }
-    if cursor.eat(Kind::Star) || cursor.peek().kind == Kind::LeftBracket || is_register(cursor) {
-        return Ok(Comparand::Place(place(cursor)?));
+    if parser.eat(Kind::Star) || parser.peek() == Kind::LeftBracket || is_register(parser) {
+        return Ok(Comparand::Place(place(parser)?));
     }
-    Ok(Comparand::Constant(constant(cursor)?))
+    Ok(Comparand::Constant(constant(parser)?))
 }

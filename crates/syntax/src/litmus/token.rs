@@ -1,8 +1,10 @@
-//! Words of a litmus test: one lexer for the initial state, the code and the condition.
+//! Tokens of a litmus test: one lexer for the initial state, the code and the condition.
 
 use weir_ir::{Diagnostic, Source, Span, Value};
 
 use super::Refused;
+use crate::parsing::raw_text::unexpected_characters;
+use crate::parsing::{Spanned, TokenKind};
 
 /// What a token is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,12 +41,26 @@ pub(super) enum Kind {
     End,
 }
 
-/// A word of the source.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
-    pub(super) span: Span,
+impl TokenKind for Kind {
+    const END: Self = Self::End;
+
+    fn describe(self) -> String {
+        match self {
+            Self::Name => "a name".to_owned(),
+            Self::Number(_) => "a number".to_owned(),
+            Self::Immediate(_) | Self::ImmediateName => "an immediate".to_owned(),
+            Self::Register => "a register".to_owned(),
+            Self::End => "the end of the test".to_owned(),
+            fixed => {
+                let text = PUNCTUATION.iter().find(|(_, kind)| *kind == fixed).map_or("", |(text, _)| text);
+                format!("`{text}`")
+            }
+        }
+    }
 }
+
+/// A token of the source.
+pub(super) type Token = Spanned<Kind>;
 
 /// Punctuation, longest first.
 const PUNCTUATION: [(&str, Kind); 22] = [
@@ -73,16 +89,17 @@ const PUNCTUATION: [(&str, Kind); 22] = [
     ("\u{2228}", Kind::Or),
 ];
 
-/// The words from `start` on, up to the end of the source or the commands in `<<` `>>` that old tests carry.
-pub(super) fn lex(source: &Source, start: usize) -> Result<Vec<Token>, Refused> {
+/// The tokens from `start` on, up to the end of the source or the commands in `<<` `>>` that old tests carry. The
+/// second result follows the last token.
+pub(super) fn lex(source: &Source, start: usize) -> Result<(Vec<Token>, Token), Refused> {
     let mut lexer = Lexer { text: source.text(), at: start };
     let mut tokens = Vec::new();
     loop {
         let token = lexer.next()?;
-        tokens.push(token);
         if token.kind == Kind::End {
-            return Ok(tokens);
+            return Ok((tokens, token));
         }
+        tokens.push(token);
     }
 }
 
@@ -125,7 +142,7 @@ impl Lexer<'_> {
         if rest.is_empty() || rest.starts_with("<<") {
             return Ok(Token { kind: Kind::End, span: Span::new(start, start) });
         }
-        let kind = self.word()?;
+        let kind = self.kind()?;
         Ok(Token { kind, span: Span::new(start, self.at) })
     }
 
@@ -142,7 +159,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn word(&mut self) -> Result<Kind, Refused> {
+    fn kind(&mut self) -> Result<Kind, Refused> {
         let first = self.rest().chars().next().unwrap_or(' ');
         let second = self.rest().chars().nth(1).unwrap_or(' ');
         match first {
@@ -166,18 +183,16 @@ impl Lexer<'_> {
     }
 
     fn punctuation(&mut self, first: char) -> Result<Kind, Refused> {
-        if let Some((word, kind)) = PUNCTUATION.iter().find(|(word, _)| self.rest().starts_with(word)) {
-            self.at += word.len();
+        if let Some((text, kind)) = PUNCTUATION.iter().find(|(text, _)| self.rest().starts_with(text)) {
+            self.at += text.len();
             return Ok(*kind);
         }
         let span = Span::new(self.at, self.at + first.len_utf8());
-        let message = format!("unexpected character `{}`", first.escape_debug());
-        Err(Diagnostic::error("unknown-character", message, span)
-            .help("remove it, or put it in a comment `(* … *)`")
-            .into())
+        let error = unexpected_characters("unknown-character", &self.text[span.range()], span);
+        Err(error.help("remove it, or put it in a comment `(* … *)`").into())
     }
 
-    /// Names hold `/`, `.` and `-` too, as those of the tools that write tests do; but `a/\b` is three words.
+    /// Names hold `/`, `.` and `-` too, as those of the tools that write tests do; but `a/\b` is three tokens.
     fn name(&mut self) {
         let bytes = self.text.as_bytes();
         while let Some(&byte) = bytes.get(self.at) {

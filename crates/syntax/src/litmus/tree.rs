@@ -57,7 +57,7 @@ pub(super) struct Column {
     /// `0` for `P0`.
     pub(super) number: usize,
     pub(super) span: Span,
-    /// Labels, and the number of the instruction behind each.
+    /// Labels, and the number of the instruction after each.
     pub(super) labels: Vec<(String, usize, Span)>,
     pub(super) instructions: Vec<Instruction>,
 }

@@ -19,8 +19,8 @@ impl Type {
     }
 }
 
-/// The type of this name; `word` is the size of an address.
-pub(super) fn lookup(name: &str, word: u32) -> Option<Type> {
+/// The type of this name, given the size of an address in bytes.
+pub(super) fn lookup(name: &str, address_size: u32) -> Option<Type> {
     let (size, is_signed) = match name {
         "char" | "int8_t" => (1, true),
         "uint8_t" => (1, false),
@@ -30,8 +30,8 @@ pub(super) fn lookup(name: &str, word: u32) -> Option<Type> {
         "uint" | "unsigned" | "uint32_t" => (4, false),
         "int64_t" => (8, true),
         "uint64_t" => (8, false),
-        "long" | "intptr_t" | "intmach_t" => (word, true),
-        "ulong" | "uintptr_t" | "uintmach_t" => (word, false),
+        "long" | "intptr_t" | "intmach_t" => (address_size, true),
+        "ulong" | "uintptr_t" | "uintmach_t" => (address_size, false),
         _ => return None,
     };
     Some(Type { size, is_signed })

@@ -22,7 +22,7 @@ pub(super) struct File<'s> {
     pub(super) processes: Vec<Process<'s>>,
 }
 
-/// One combination of labels; nothing stands for `*`.
+/// One combination of labels; `None` means `*`.
 #[derive(Debug)]
 pub(super) struct Row<'s> {
     pub(super) labels: Vec<Option<Name<'s>>>,
@@ -33,9 +33,9 @@ pub(super) struct Row<'s> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Declaration<'s> {
     pub(super) name: Name<'s>,
-    /// Nothing stands for `*`, any value.
+    /// `None` means `*`, any value.
     pub(super) initial: Option<Value>,
-    /// Nothing stands for all integers.
+    /// `None` means all integers.
     pub(super) domain: Option<Range>,
     pub(super) span: Span,
 }

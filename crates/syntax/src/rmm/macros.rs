@@ -1,8 +1,8 @@
-//! Macros: words that stand for other words, wherever they are.
+//! Macros: names that expand to tokens, wherever they stand.
 //!
-//! `macro NAME(parameters) words endmacro` can stand between any two words and defines a macro for what follows.
-//! A call gives one stretch of words for each parameter. What a call stands for may call further
-//! macros, but not itself.
+//! `macro NAME(parameters) tokens endmacro` can stand between any two tokens and defines a macro for what follows. A
+//! call gives one sequence of tokens per parameter. The expansion of a call may contain calls of other macros, but not
+//! of the same one.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,23 +11,24 @@ use weir_ir::{Diagnostic, Label, Source, Span};
 
 use super::token::{Kind, Token};
 use crate::limits::MAX_WORK;
+use crate::parsing::{self, found};
 
-/// How deep calls may stand in what calls stand for.
+/// How deeply calls may be nested in the expansions of other calls.
 const MAX_CALLS: usize = 100;
 
-/// The words of a program with all macros expanded.
+/// The tokens of a program with all macros expanded.
 pub(super) struct Expanded<'s> {
-    pub(super) words: Vec<Token<'s>>,
-    /// Behind the last word.
+    pub(super) tokens: Vec<Token<'s>>,
+    /// What follows the last token.
     pub(super) end: Token<'s>,
-    /// For each call that was expanded: where it is written, and the call it stands in (0: none).
+    /// For each expanded call: where it is written, and the call in whose expansion it stands (0: none).
     calls: Vec<(Span, u32)>,
-    /// Why these are not all words.
+    /// Why the tokens are not complete.
     pub(super) too_large: Option<Box<Diagnostic>>,
 }
 
 impl Expanded<'_> {
-    /// Where the macro was called that gave a word, if one did; outer calls after inner ones.
+    /// The calls of the macros that produced a token, inner ones first.
     pub(super) fn calls_around(&self, frame: u32) -> impl Iterator<Item = Span> {
         let mut frame = frame;
         std::iter::from_fn(move || {
@@ -39,12 +40,12 @@ impl Expanded<'_> {
 }
 
 /// Expands all macros.
-pub(super) fn expand<'s>(source: &'s Source, words: &[Token<'s>]) -> Result<Expanded<'s>, Vec<Diagnostic>> {
+pub(super) fn expand<'s>(source: &'s Source, tokens: &[Token<'s>]) -> Result<Expanded<'s>, Vec<Diagnostic>> {
     let text = source.text();
     let end = Token { kind: Kind::Eof, text: "", span: Span::new(text.len(), text.len()), frame: 0 };
     let mut expander = Expander { macros: HashMap::new(), calls: Vec::new(), too_large: None };
-    let words = expander.all(words, end).map_err(|error| vec![*error])?;
-    Ok(Expanded { words, end, calls: expander.calls, too_large: expander.too_large })
+    let tokens = expander.all(tokens, end).map_err(|error| vec![*error])?;
+    Ok(Expanded { tokens, end, calls: expander.calls, too_large: expander.too_large })
 }
 
 type Expand<T> = Result<T, Box<Diagnostic>>;
@@ -55,11 +56,11 @@ struct Macro<'s> {
     span: Span,
 }
 
-/// Words that are still to be read: the rest of a file, of a macro or of an argument.
+/// Tokens still to be expanded: the rest of a file or of a macro.
 struct Pending<'s> {
-    words: Rc<[Token<'s>]>,
+    tokens: Rc<[Token<'s>]>,
     at: usize,
-    /// The macro whose words these are.
+    /// The macro that the tokens come from.
     name: Option<&'s str>,
 }
 
@@ -70,20 +71,20 @@ struct Expander<'s> {
 }
 
 impl<'s> Expander<'s> {
-    fn all(&mut self, words: &[Token<'s>], end: Token<'s>) -> Expand<Vec<Token<'s>>> {
-        let mut stack = vec![Pending { words: words.into(), at: 0, name: None }];
+    fn all(&mut self, tokens: &[Token<'s>], end: Token<'s>) -> Expand<Vec<Token<'s>>> {
+        let mut stack = vec![Pending { tokens: tokens.into(), at: 0, name: None }];
         let mut expanded = Vec::new();
-        while let Some(word) = next(&mut stack) {
-            match word.kind {
-                Kind::Macro => self.define(word, &mut stack, end)?,
+        while let Some(token) = next(&mut stack) {
+            match token.kind {
+                Kind::Macro => self.define(token, &mut stack, end)?,
                 Kind::EndMacro => {
-                    return Err(error("unexpected-word", "`endmacro` without a `macro` before it", word.span));
+                    return Err(error("unexpected-token", "`endmacro` without a `macro` before it", token.span));
                 }
-                Kind::Name if self.macros.contains_key(word.text) => self.call(word, &mut stack, end)?,
-                _ => expanded.push(word),
+                Kind::Name if self.macros.contains_key(token.text) => self.call(token, &mut stack, end)?,
+                _ => expanded.push(token),
             }
             if expanded.len() > MAX_WORK {
-                self.too_large = Some(too_large(word, !self.calls.is_empty()));
+                self.too_large = Some(too_large(token, !self.calls.is_empty()));
                 break;
             }
         }
@@ -102,18 +103,18 @@ impl<'s> Expander<'s> {
         let parameters = self.parameters(stack, end)?;
         let mut body = Vec::new();
         loop {
-            let word = next(stack).unwrap_or(end);
-            match word.kind {
+            let token = next(stack).unwrap_or(end);
+            match token.kind {
                 Kind::EndMacro => break,
                 Kind::Macro => {
-                    return Err(error("macro-in-macro", "a macro cannot be defined inside another macro", word.span));
+                    return Err(error("macro-in-macro", "a macro cannot be defined inside another macro", token.span));
                 }
                 Kind::Eof => {
                     let message = format!("macro `{}` is never closed", name.text);
                     let error = also(error("missing-endmacro", message, end.span), start.span, "it starts here");
                     return Err(Box::new(error.help("close it with `endmacro`")));
                 }
-                _ => body.push(word),
+                _ => body.push(token),
             }
         }
         self.macros.insert(name.text, Rc::new(Macro { parameters, body, span: name.span }));
@@ -123,29 +124,29 @@ impl<'s> Expander<'s> {
     fn parameters(&mut self, stack: &mut Vec<Pending<'s>>, end: Token<'s>) -> Expand<Vec<Token<'s>>> {
         wanted(stack, Kind::OpenParen, "`(` and the parameters", end)?;
         let mut parameters: Vec<Token<'s>> = Vec::new();
-        let mut word = next(stack).unwrap_or(end);
-        if word.kind == Kind::CloseParen {
+        let mut token = next(stack).unwrap_or(end);
+        if token.kind == Kind::CloseParen {
             return Ok(parameters);
         }
         loop {
-            if word.kind != Kind::Name {
-                return Err(unexpected("a parameter name", word));
+            if token.kind != Kind::Name {
+                return Err(unexpected("a parameter name", token));
             }
-            if let Some(first) = parameters.iter().find(|first| first.text == word.text) {
-                let message = format!("parameter `{}` is declared twice", word.text);
-                return Err(also(error("duplicate-name", message, word.span), first.span, "the first one"));
+            if let Some(first) = parameters.iter().find(|first| first.text == token.text) {
+                let message = format!("parameter `{}` is declared twice", token.text);
+                return Err(also(error("duplicate-name", message, token.span), first.span, "the first one"));
             }
-            parameters.push(word);
-            let behind = next(stack).unwrap_or(end);
-            match behind.kind {
+            parameters.push(token);
+            let separator = next(stack).unwrap_or(end);
+            match separator.kind {
                 Kind::CloseParen => return Ok(parameters),
-                Kind::Comma => word = next(stack).unwrap_or(end),
-                _ => return Err(unexpected("`,` or `)`", behind)),
+                Kind::Comma => token = next(stack).unwrap_or(end),
+                _ => return Err(unexpected("`,` or `)`", separator)),
             }
         }
     }
 
-    /// Puts what a call stands for in front of what is still to be read.
+    /// Puts the expansion of a call before what is still to be expanded.
     fn call(&mut self, name: Token<'s>, stack: &mut Vec<Pending<'s>>, end: Token<'s>) -> Expand<()> {
         let called = Rc::clone(&self.macros[name.text]);
         if stack.iter().any(|pending| pending.name == Some(name.text)) {
@@ -163,18 +164,18 @@ impl<'s> Expander<'s> {
         }
         self.calls.push((name.span, name.frame));
         let frame = self.calls.len() as u32;
-        let mut words = Vec::with_capacity(called.body.len());
-        for &word in &called.body {
-            let parameter = called.parameters.iter().position(|parameter| parameter.text == word.text);
-            match parameter.filter(|_| word.kind == Kind::Name) {
-                Some(nth) => words.extend_from_slice(&arguments[nth]),
-                None => words.push(Token { frame, ..word }),
+        let mut tokens = Vec::with_capacity(called.body.len());
+        for &token in &called.body {
+            let parameter = called.parameters.iter().position(|parameter| parameter.text == token.text);
+            match parameter.filter(|_| token.kind == Kind::Name) {
+                Some(nth) => tokens.extend_from_slice(&arguments[nth]),
+                None => tokens.push(Token { frame, ..token }),
             }
-            if words.len() > MAX_WORK {
+            if tokens.len() > MAX_WORK {
                 return Err(error("program-too-large", "the expansion of this call is too long", name.span));
             }
         }
-        stack.push(Pending { words: words.into(), at: 0, name: Some(name.text) });
+        stack.push(Pending { tokens: tokens.into(), at: 0, name: Some(name.text) });
         Ok(())
     }
 
@@ -184,24 +185,24 @@ impl<'s> Expander<'s> {
         let mut current = Vec::new();
         let mut open = 1usize;
         loop {
-            let word = next(stack).unwrap_or(end);
-            match word.kind {
+            let token = next(stack).unwrap_or(end);
+            match token.kind {
                 Kind::OpenParen => open += 1,
                 Kind::CloseParen => open -= 1,
                 Kind::Eof => {
                     let message = format!("the call of macro `{}` is never closed", name.text);
-                    return Err(also(error("unexpected-word", message, end.span), name.span, "it starts here"));
+                    return Err(also(error("unexpected-token", message, end.span), name.span, "it starts here"));
                 }
-                Kind::Macro | Kind::EndMacro => return Err(unexpected("an argument", word)),
+                Kind::Macro | Kind::EndMacro => return Err(unexpected("an argument", token)),
                 _ => {}
             }
-            let is_separator = word.kind == Kind::Comma && open == 1;
+            let is_separator = token.kind == Kind::Comma && open == 1;
             if open > 0 && !is_separator {
-                current.push(word);
+                current.push(token);
                 continue;
             }
             if current.is_empty() && (is_separator || !arguments.is_empty()) {
-                return Err(error("empty-argument", "this argument is empty", word.span));
+                return Err(error("empty-argument", "this argument is empty", token.span));
             }
             if !current.is_empty() {
                 arguments.push(std::mem::take(&mut current));
@@ -213,40 +214,35 @@ impl<'s> Expander<'s> {
     }
 }
 
-/// The next word, from the innermost text that has one.
+/// The next token, from the innermost text that has one.
 fn next<'s>(stack: &mut Vec<Pending<'s>>) -> Option<Token<'s>> {
     loop {
         let pending = stack.last_mut()?;
-        if let Some(&word) = pending.words.get(pending.at) {
+        if let Some(&token) = pending.tokens.get(pending.at) {
             pending.at += 1;
-            return Some(word);
+            return Some(token);
         }
         stack.pop();
     }
 }
 
 fn wanted<'s>(stack: &mut Vec<Pending<'s>>, kind: Kind, what: &str, end: Token<'s>) -> Expand<Token<'s>> {
-    let word = next(stack).unwrap_or(end);
-    if word.kind == kind { Ok(word) } else { Err(unexpected(what, word)) }
+    let token = next(stack).unwrap_or(end);
+    if token.kind == kind { Ok(token) } else { Err(unexpected(what, token)) }
 }
 
-fn unexpected(what: &str, word: Token<'_>) -> Box<Diagnostic> {
-    let found = if word.kind.text().is_none() && word.kind != Kind::Eof {
-        format!("`{}`", word.text)
-    } else {
-        word.kind.describe()
-    };
-    let mut error = error("unexpected-word", format!("expected {what}, found {found}"), word.span);
-    if word.kind.text().is_some_and(|text| text.starts_with(|first: char| first.is_ascii_lowercase())) {
-        error.help = Some(format!("`{}` is a keyword; choose another name", word.text));
+fn unexpected(what: &str, token: Token<'_>) -> Box<Diagnostic> {
+    let mut error = parsing::unexpected(what, &found(token.kind, token.text), token.span);
+    if token.kind.is_keyword() {
+        error.help = Some(format!("`{}` is a keyword; choose another name", token.text));
     }
-    error
+    Box::new(error)
 }
 
-fn too_large(word: Token<'_>, has_calls: bool) -> Box<Diagnostic> {
+fn too_large(token: Token<'_>, has_calls: bool) -> Box<Diagnostic> {
     let what = if has_calls { "after macro expansion, the program" } else { "the program" };
     let message = format!("{what} has more than {MAX_WORK} tokens");
-    let error = Diagnostic::error("program-too-large", message, word.span);
+    let error = Diagnostic::error("program-too-large", message, token.span);
     Box::new(error.help("make it smaller"))
 }
 

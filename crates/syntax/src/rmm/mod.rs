@@ -21,8 +21,8 @@ use crate::sink::Sink;
 /// # Errors
 /// All that is wrong with the source, in its order; each stage needs the one before to be without errors.
 pub fn parse(source: &Source) -> Result<Parsed, Vec<Diagnostic>> {
-    let words = lexer::lex(source)?;
-    let text = macros::expand(source, &words)?;
+    let tokens = lexer::lex(source)?;
+    let text = macros::expand(source, &tokens)?;
     let file = parser::parse(&text);
     let file = if let Some(error) = text.too_large { return Err(cut_short(file.err(), *error)) } else { file? };
     let mut sink = Sink::default();
@@ -30,8 +30,8 @@ pub fn parse(source: &Source) -> Result<Parsed, Vec<Diagnostic>> {
     sink.finish().map(|warnings| Parsed { program, warnings })
 }
 
-/// What to say of a program of which only the beginning was read: that, unless it nests too deep, which explains its size better.
-/// Other errors may come from the cut.
+/// The error about a program of which only the beginning was read: that it is too large, unless it nests too deep,
+/// which explains its size better. Other errors may come from cutting it short.
 fn cut_short(errors: Option<Vec<Diagnostic>>, too_large: Diagnostic) -> Vec<Diagnostic> {
     let too_deep = errors.into_iter().flatten().find(|error| error.code == "too-deep");
     vec![too_deep.unwrap_or(too_large)]

@@ -26,7 +26,7 @@ pub(super) fn declared(threads: &[Thread]) -> Vec<Shared> {
     named.into_iter().map(cell).collect()
 }
 
-/// The declared cells at or behind an address.
+/// The declared cells at or after an address.
 pub(super) fn beyond(program: &Program, size: Address) -> impl Iterator<Item = &Shared> {
     program.shared.iter().filter(move |shared| shared.address >= size)
 }

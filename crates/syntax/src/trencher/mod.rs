@@ -2,9 +2,9 @@
 
 mod cells;
 mod numbers;
+mod parser;
 pub mod print;
-mod read;
 mod states;
-mod words;
+mod tokens;
 
-pub use read::parse;
+pub use parser::parse;

@@ -3,25 +3,25 @@
 
 use weir_ir::{Diagnostic, Value};
 
-use super::words::Word;
+use super::tokens::Token;
 
-/// Whether a word is meant as a number: it begins like one.
+/// Whether a token is meant as a number: it starts like one.
 pub(super) fn is_meant(text: &str) -> bool {
     text.strip_prefix(['-', '+']).unwrap_or(text).starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// The value of a word that is meant as a number.
-pub(super) fn value(word: Word<'_>) -> Result<Value, Box<Diagnostic>> {
-    let text = word.text;
+/// The value of a token that is meant as a number.
+pub(super) fn value(token: Token<'_>) -> Result<Value, Box<Diagnostic>> {
+    let text = token.text;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        let error = Diagnostic::error("bad-number", format!("`{text}` is not a number"), word.span);
+        let error = Diagnostic::error("bad-number", format!("`{text}` is not a number"), token.span);
         let help = "Trencher would read the digits and ignore the rest; a name must not start with a digit";
         return Err(Box::new(error.label("starts like a number").help(help)));
     }
     text.parse::<i32>().map(Value::from).map_err(|_| {
         let message = format!("`{text}` does not fit in Trencher's 32-bit values");
         let help = format!("numbers range from {} to {}", i32::MIN, i32::MAX);
-        Box::new(Diagnostic::error("number-too-large", message, word.span).help(help))
+        Box::new(Diagnostic::error("number-too-large", message, token.span).help(help))
     })
 }

@@ -11,7 +11,7 @@
 //! weights and costs are unknown there: properties become comments. Trencher computes in C's `int`, so
 //! the two agree as long as nothing overflows 32 bits.
 //!
-//! What cannot be said at all is refused, all of it in one go.
+//! What cannot be expressed is refused, with all reasons at once.
 
 mod expressions;
 mod ranges;

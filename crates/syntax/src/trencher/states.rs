@@ -1,4 +1,4 @@
-//! States that look misspelt. Any word is a state, and Trencher takes each new one as it comes.
+//! States that look misspelt. Any token can be a state, and Trencher declares each one at its first use.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use weir_ir::{Body, Diagnostic, LocId, Span, nearest};
 
 use crate::sink::Sink;
 
-/// Complains of an initial state that leads nowhere (nothing of the thread would ever run), and warns of states
-/// with a way out but none in: probably a slip, but programs are known that have one and are still of use.
+/// Reports an initial state that no transition leaves, as the thread would never run, and warns of states that
+/// transitions leave but none enters: probably a typing error, but there are useful programs with such a state.
 pub(super) fn check(name: &str, body: &Body, initial: Span, sink: &mut Sink) {
     let edges = body.edges();
     let led_to: HashSet<LocId> = edges.iter().filter(|edge| edge.from != edge.to).map(|edge| edge.to).collect();
@@ -43,9 +43,9 @@ pub(super) fn check(name: &str, body: &Body, initial: Span, sink: &mut Sink) {
     }
     for loc in body.location_ids().filter(|&loc| loc != body.entry && !sources.contains(&loc)) {
         let uses = edges.iter().filter(|edge| edge.to == loc).count();
-        let with_ways_out = states().filter(|other| sources.iter().any(|&source| label(source) == *other));
+        let with_transitions = states().filter(|other| sources.iter().any(|&source| label(source) == *other));
         if uses == 1
-            && let Some(guess) = meant(label(loc), with_ways_out)
+            && let Some(guess) = meant(label(loc), with_transitions)
         {
             let message = format!("no transition leaves `{}`, and only this one leads to it", label(loc));
             let warning = Diagnostic::warning("misspelt-state", message, body.locations[loc.index()].span);
@@ -54,18 +54,18 @@ pub(super) fn check(name: &str, body: &Body, initial: Span, sink: &mut Sink) {
     }
 }
 
-/// The state whose name this one looks like a slip of: other letters, not just another number or another case.
+/// The state whose name is probably meant: it has other letters, not just another number or another case.
 fn meant<'s>(state: &str, others: impl Iterator<Item = &'s str>) -> Option<&'s str> {
     let letters = |name: &str| -> String {
         name.chars().filter(|letter| letter.is_alphabetic()).flat_map(char::to_lowercase).collect()
     };
     let own = letters(state);
-    // In a name of few letters, one that differs means another name.
+    // Where names have few letters, a different letter makes a different name.
     if own.chars().count() < FEWEST_LETTERS {
         return None;
     }
     nearest(state, others.filter(|other| letters(other) != own))
 }
 
-/// Fewer letters than this make no word that could be misspelt.
+/// Names of fewer letters are never taken for misspelt ones.
 const FEWEST_LETTERS: usize = 4;

@@ -243,7 +243,7 @@ pub(crate) enum RmwForm {
 
 impl RmwForm {
     /// How it is written.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn keyword(self) -> &'static str {
         match self {
             Self::CompareAndSwap => "cas",
             Self::CompareExchange => "cmpxchg",

@@ -20,7 +20,7 @@ pub struct Marked {
 pub struct FencePlace {
     /// Where in the text: the first byte of the statement, or of the brace, before which the fence comes.
     pub offset: u32,
-    /// The steps that stand for it: one for each thread that runs this text, more where a procedure is called several times.
+    /// The steps at this place: one per thread that runs this text, more where a procedure is called several times.
     pub steps: Vec<(ThreadId, EdgeId)>,
 }
 

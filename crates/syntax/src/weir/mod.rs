@@ -46,7 +46,7 @@ fn read(source: &Source, options: &Options, marks_fence_places: bool) -> Result<
     };
     let (file, is_whole) = parser::parse(source, &lexed, &mut sink);
     if !is_whole {
-        // Where parts of the text are missing, complaints about the meaning of the rest are noise.
+        // Where parts of the text are missing, errors about the meaning of the rest are noise.
         return Err(sink.finish().err().unwrap_or_default());
     }
     let names = lexed.tokens.iter().filter(|token| token.kind == Kind::Name).map(|token| source.slice(token.span));

@@ -9,7 +9,7 @@
 //! replaced. A replicated thread is printed once for each instance. `terminate` is a `skip` where it does not
 //! lead to the end of the text. An edge other than an assertion that leads to the place of failed assertions
 //! takes one step more to get there, and so does a failing assertion where a property looks at that place:
-//! then there may be more states. A procedure that does not call itself is inlined by whoever reads it.
+//! then there may be more states. A procedure that does not call itself is inlined when the text is read.
 //!
 //! What no source can say cannot be read back: a program in which no thread runs from the start, a cell
 //! that starts outside its range.

@@ -1,6 +1,8 @@
-//! Conditions about a program that come from elsewhere than its text, such as the command line: `P0 at critical && P1.r == 0`.
+//! Conditions about a program that do not come from its text but, say, from the command line:
+//! `P0 at critical && P1.r == 0`.
 //!
-//! They read like those of properties, but are resolved against the program itself, so they work for programs in every language.
+//! They are written like those of properties, but are resolved against the program itself, so they work for programs in
+//! every language.
 
 use weir_ir::{
     BinaryOp, Diagnostic, Expr as Tree, LocId, Program, Source, Span, StateAtom, StateExpr, ThreadId, Value, nearest,

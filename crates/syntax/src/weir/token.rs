@@ -1,86 +1,50 @@
-//! The words of the language.
+//! The tokens of the language.
 
 use logos::Logos;
-use weir_ir::Span;
 
-use crate::descent::Word;
-use crate::raw_text::LexError;
+use crate::parsing::raw_text::LexError;
+use crate::parsing::{Spanned, token_kinds};
 
-/// Declares the kinds of words: those with a fixed text once, with their text.
-macro_rules! kinds {
-    ($($name:ident $text:tt)*) => {
-        /// The kind of a word.
-        #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
-        #[logos(error = LexError)]
-        #[logos(skip r"[ \t\r\n\x0C\u{FEFF}]+")]
-        pub(crate) enum Kind {
-            $(#[token($text)] $name,)*
-            #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
-            Name,
-            // Digits with letters after them are one word, so that `12ab` is one bad number.
-            #[regex(r"[0-9][A-Za-z0-9_]*")]
-            Number,
-            #[regex(r"//[^\n]*", allow_greedy = true)]
-            LineComment,
-            #[token("/*", skip_block_comment)]
-            BlockComment,
-            /// Behind the last word.
-            Eof,
-        }
+/// A token of the source.
+pub(crate) type Token = Spanned<Kind>;
 
-        /// The texts of all kinds that have just one.
-        #[cfg(test)]
-        const TEXTS: &[&str] = &[$($text),*];
+token_kinds! {
+    /// The kind of a token.
+    #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
+    #[logos(error = LexError)]
+    #[logos(skip r"[ \t\r\n\x0C\u{FEFF}]+")]
+    pub(crate) enum Kind {
+        Const "const" Shared "shared" Thread "thread" Proc "proc"
+        Let "let" If "if" Else "else" While "while" Loop "loop" Break "break" Continue "continue"
+        Goto "goto" Jump "jump" Choose "choose" Or "or" Any "any"
+        Assume "assume" Assert "assert" Fence "fence" Skip "skip"
+        Cas "cas" CmpXchg "cmpxchg" Xchg "xchg"
+        FetchAdd "fetch_add" FetchSub "fetch_sub" FetchAnd "fetch_and" FetchOr "fetch_or" FetchXor "fetch_xor"
+        Atomic "atomic" Lock "lock" Unlock "unlock" Mem "mem" Spawn "spawn" Return "return" Terminate "terminate"
+        Forbid "forbid" Exists "exists" Always "always" Deadlock "deadlock"
+        At "at" Count "count" End "end" Weight "weight" Cost "cost" True "true" False "false"
+        OpenBrace "{" CloseBrace "}" OpenParen "(" CloseParen ")" OpenBracket "[" CloseBracket "]"
+        Semicolon ";" Comma "," Colon ":" Dot "." DotDot ".." DotDotEqual "..=" AtSign "@"
+        Equal "=" PlusEqual "+=" MinusEqual "-=" StarEqual "*=" SlashEqual "/=" PercentEqual "%="
+        AmpersandEqual "&=" PipeEqual "|=" CaretEqual "^=" ShiftLeftEqual "<<=" ShiftRightEqual ">>="
+        PipePipe "||" AmpersandAmpersand "&&"
+        EqualEqual "==" BangEqual "!=" Less "<" LessEqual "<=" Greater ">" GreaterEqual ">="
+        Pipe "|" Caret "^" Ampersand "&" ShiftLeft "<<" ShiftRight ">>"
+        Plus "+" Minus "-" Star "*" Slash "/" Percent "%" Bang "!" Tilde "~";
 
-        impl Kind {
-            /// The text, for kinds that have just one.
-            pub(crate) fn text(self) -> Option<&'static str> {
-                match self {
-                    $(Self::$name => Some($text),)*
-                    Self::Name | Self::Number | Self::LineComment | Self::BlockComment | Self::Eof => None,
-                }
-            }
-        }
-    };
-}
-
-kinds! {
-    Const "const" Shared "shared" Thread "thread" Proc "proc"
-    Let "let" If "if" Else "else" While "while" Loop "loop" Break "break" Continue "continue"
-    Goto "goto" Jump "jump" Choose "choose" Or "or" Any "any"
-    Assume "assume" Assert "assert" Fence "fence" Skip "skip"
-    Cas "cas" CmpXchg "cmpxchg" Xchg "xchg"
-    FetchAdd "fetch_add" FetchSub "fetch_sub" FetchAnd "fetch_and" FetchOr "fetch_or" FetchXor "fetch_xor"
-    Atomic "atomic" Lock "lock" Unlock "unlock" Mem "mem" Spawn "spawn" Return "return" Terminate "terminate"
-    Forbid "forbid" Exists "exists" Always "always" Deadlock "deadlock"
-    At "at" Count "count" End "end" Weight "weight" Cost "cost" True "true" False "false"
-    OpenBrace "{" CloseBrace "}" OpenParen "(" CloseParen ")" OpenBracket "[" CloseBracket "]"
-    Semicolon ";" Comma "," Colon ":" Dot "." DotDot ".." DotDotEqual "..=" AtSign "@"
-    Equal "=" PlusEqual "+=" MinusEqual "-=" StarEqual "*=" SlashEqual "/=" PercentEqual "%="
-    AmpersandEqual "&=" PipeEqual "|=" CaretEqual "^=" ShiftLeftEqual "<<=" ShiftRightEqual ">>="
-    PipePipe "||" AmpersandAmpersand "&&"
-    EqualEqual "==" BangEqual "!=" Less "<" LessEqual "<=" Greater ">" GreaterEqual ">="
-    Pipe "|" Caret "^" Ampersand "&" ShiftLeft "<<" ShiftRight ">>"
-    Plus "+" Minus "-" Star "*" Slash "/" Percent "%" Bang "!" Tilde "~"
+        #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+        Name => "a name",
+        // Digits with letters after them are one token, so that `12ab` is one bad number.
+        #[regex(r"[0-9][A-Za-z0-9_]*")]
+        Number => "a number",
+        #[regex(r"//[^\n]*", allow_greedy = true)]
+        LineComment => "a comment",
+        #[token("/*", skip_block_comment)]
+        BlockComment => "a comment",
+    }
 }
 
 impl Kind {
-    /// How messages speak of it.
-    pub(crate) fn describe(self) -> String {
-        match self {
-            Self::Name => "a name".into(),
-            Self::Number => "a number".into(),
-            Self::Eof => "the end of the file".into(),
-            Self::LineComment | Self::BlockComment => "a comment".into(),
-            word => format!("`{}`", word.text().unwrap_or_default()),
-        }
-    }
-
-    /// Whether it is a word that cannot be used as a name.
-    pub(crate) fn is_keyword(self) -> bool {
-        self.text().is_some_and(|text| text.starts_with(|first: char| first.is_ascii_lowercase()))
-    }
-
     /// Whether it begins an item, and can stand nowhere else.
     pub(crate) fn begins_item(self) -> bool {
         use Kind::*;
@@ -114,29 +78,6 @@ impl Kind {
     }
 }
 
-/// A word of the source.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    pub(crate) span: Span,
-}
-
-impl Word for Token {
-    type Kind = Kind;
-
-    fn kind(self) -> Kind {
-        self.kind
-    }
-
-    fn span(self) -> Span {
-        self.span
-    }
-
-    fn describe(kind: Kind) -> String {
-        kind.describe()
-    }
-}
-
 /// Moves past a block comment whose `/*` was just read. Block comments nest.
 fn skip_block_comment(lexer: &mut logos::Lexer<Kind>) -> Result<(), LexError> {
     let rest = lexer.remainder().as_bytes();
@@ -166,10 +107,10 @@ mod tests {
         let listed =
             reference.split("Keywords, which cannot be names:").nth(1).and_then(|rest| rest.split("\n\n").next());
         let listed = listed.expect("the reference has a list of keywords");
-        let words: Vec<&str> = listed.split('`').skip(1).step_by(2).collect();
+        let names: Vec<&str> = listed.split('`').skip(1).step_by(2).collect();
         let mut keywords: Vec<&str> =
             TEXTS.iter().copied().filter(|text| text.starts_with(char::is_alphabetic)).collect();
         keywords.sort_unstable();
-        assert_eq!(words, keywords);
+        assert_eq!(names, keywords);
     }
 }

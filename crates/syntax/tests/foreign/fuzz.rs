@@ -130,8 +130,8 @@ fn rounds(default: u64) -> u64 {
     std::env::var("WEIR_FUZZ_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(default)
 }
 
-fn pick<'w>(rng: &mut Rng, words: &[&'w str]) -> &'w str {
-    words[rng.below(words.len())]
+fn pick<'t>(rng: &mut Rng, tokens: &[&'t str]) -> &'t str {
+    tokens[rng.below(tokens.len())]
 }
 
 /// Reads a text; says whether it is right.
@@ -154,22 +154,22 @@ fn survive(language: Language, text: &str) -> bool {
     }
 }
 
-fn words(rng: &mut Rng, words: &[&str], most: usize) -> String {
+fn tokens(rng: &mut Rng, tokens: &[&str], most: usize) -> String {
     let count = 1 + rng.below(most);
-    (0..count).map(|_| pick(rng, words)).collect::<Vec<_>>().join(" ")
+    (0..count).map(|_| pick(rng, tokens)).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn random_words() {
+fn random_tokens() {
     for seed in 0..rounds(3000) {
         let mut rng = Rng::new(seed);
-        let text = words(&mut rng, RMM, 60);
+        let text = tokens(&mut rng, RMM, 60);
         survive(Language::Rmm, &text);
         let in_a_process = format!(
             "forbidden A * data x = 0 : [0:1] y = * process(2) registers $r = 0 : [0:3] $s = * data x = 1 text A: {text}"
         );
         survive(Language::Rmm, &in_a_process);
-        let text = words(&mut rng, TRENCHER, 40);
+        let text = tokens(&mut rng, TRENCHER, 40);
         survive(Language::Trencher, &text);
         survive(Language::Trencher, &format!("thread t\ninitial q0\ntransition q0 q1 {text}\nend\n"));
     }
@@ -190,7 +190,7 @@ fn random_bytes() {
 }
 
 /// A text with a few stretches removed, doubled, swapped or overwritten.
-fn mutated(text: &str, words: &[&str], rng: &mut Rng) -> String {
+fn mutated(text: &str, tokens: &[&str], rng: &mut Rng) -> String {
     let mut parts: Vec<&str> = text.split_inclusive(|letter: char| !letter.is_alphanumeric()).collect();
     for _ in 0..1 + rng.below(3) {
         if parts.is_empty() {
@@ -201,7 +201,7 @@ fn mutated(text: &str, words: &[&str], rng: &mut Rng) -> String {
             0 => drop(parts.remove(at)),
             1 => parts.insert(at, parts[other]),
             2 => parts.swap(at, other),
-            3 => parts[at] = pick(rng, words),
+            3 => parts[at] = pick(rng, tokens),
             _ => parts.truncate(at),
         }
     }
@@ -210,13 +210,13 @@ fn mutated(text: &str, words: &[&str], rng: &mut Rng) -> String {
 
 #[test]
 fn mutated_programs() {
-    for (language, words) in [(Language::Rmm, RMM), (Language::Trencher, TRENCHER)] {
+    for (language, tokens) in [(Language::Rmm, RMM), (Language::Trencher, TRENCHER)] {
         let mut right = 0;
         for (nth, (_, text)) in language.own_programs().iter().enumerate() {
             assert!(survive(language, text));
             for seed in 0..rounds(100) {
                 let mut rng = Rng::new(seed ^ (nth as u64) << 32);
-                right += u32::from(survive(language, &mutated(text, words, &mut rng)));
+                right += u32::from(survive(language, &mutated(text, tokens, &mut rng)));
             }
         }
         assert!(right > 0, "{language:?}: no mutated program is right");

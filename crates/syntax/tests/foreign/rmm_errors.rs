@@ -13,16 +13,16 @@ fn process(text: &str) -> String {
 
 #[test]
 fn the_parts_of_a_file() {
-    wrong("", &["1:1 unexpected-word"]);
-    wrong("process text nop", &["1:1 unexpected-word"]);
-    wrong("forbidden\n  process text nop", &["2:3 unexpected-word"]);
-    wrong("forbidden A ;\nprocess text A: nop", &["2:1 unexpected-word"]);
-    wrong("forbidden A\ndata\nprocess text A: nop", &["3:1 unexpected-word"]);
-    wrong("forbidden A\ndata x = 0, y = 0\nprocess text A: nop", &["2:11 unexpected-word"]);
-    wrong("forbidden A\nprocess registers $r = 0 A: nop", &["2:26 unexpected-word"]);
+    wrong("", &["1:1 unexpected-token"]);
+    wrong("process text nop", &["1:1 unexpected-token"]);
+    wrong("forbidden\n  process text nop", &["2:3 unexpected-token"]);
+    wrong("forbidden A ;\nprocess text A: nop", &["2:1 unexpected-token"]);
+    wrong("forbidden A\ndata\nprocess text A: nop", &["3:1 unexpected-token"]);
+    wrong("forbidden A\ndata x = 0, y = 0\nprocess text A: nop", &["2:11 unexpected-token"]);
+    wrong("forbidden A\nprocess registers $r = 0 A: nop", &["2:26 unexpected-token"]);
     wrong("forbidden A\nprocess data x = 0 data y = 0 text A: nop", &["2:20 duplicate-part"]);
-    wrong("forbidden A\nprocess text A: nop }", &["2:21 unexpected-word"]);
-    wrong("forbidden A\nprocess text A: nop nop", &["2:21 unexpected-word"]);
+    wrong("forbidden A\nprocess text A: nop }", &["2:21 unexpected-token"]);
+    wrong("forbidden A\nprocess text A: nop nop", &["2:21 unexpected-token"]);
     wrong("forbidden A\nprocess(0) text A: nop", &["2:1 number-of-processes"]);
     wrong("forbidden A\nprocess(99999999999999999999) text A: nop", &["2:9 number-too-large"]);
     wrong("forbidden A\nprocess(100000) text A: nop", &["2:1 number-of-processes"]);
@@ -35,9 +35,9 @@ fn declarations() {
     wrong("forbidden A data x = 0 x = 1 process text A: nop", &["1:24 duplicate-name"]);
     wrong("forbidden A data x = 2 : [0:1] process text A: nop", &["1:18 initial-value"]);
     wrong("forbidden A data x = 0 : [1:0] process text A: nop", &["1:26 empty-range"]);
-    wrong("forbidden A data x = 0 : Q process text A: nop", &["1:26 unexpected-word"]);
+    wrong("forbidden A data x = 0 : Q process text A: nop", &["1:26 unexpected-token"]);
     wrong("forbidden A data x = 1a process text A: nop", &["1:22 bad-number"]);
-    wrong("forbidden A process registers r = 0 text A: nop", &["1:31 unexpected-word"]);
+    wrong("forbidden A process registers r = 0 text A: nop", &["1:31 unexpected-token"]);
 }
 
 #[test]
@@ -49,28 +49,28 @@ fn forbidden_labels() {
 
 #[test]
 fn statements() {
-    wrong(&process("nop;"), &["7:5 unexpected-word"]);
-    wrong(&process("{ nop; nop"), &["7:11 unexpected-word"]);
-    wrong(&process("either{ nop or }"), &["7:16 unexpected-word"]);
-    wrong(&process("either nop"), &["7:8 unexpected-word"]);
-    wrong(&process("write: x = 1"), &["7:10 unexpected-word"]);
-    wrong(&process("write x := 1"), &["7:7 unexpected-word"]);
-    wrong(&process("read: $r = x"), &["7:10 unexpected-word"]);
-    wrong(&process("read: x := $r"), &["7:9 unexpected-word"]);
-    wrong(&process("cas(x, 0)"), &["7:9 unexpected-word"]);
-    wrong(&process("cas(x, 0, 1, 2)"), &["7:12 unexpected-word"]);
-    wrong(&process("if $r then nop"), &["7:7 unexpected-word"]);
-    wrong(&process("if ($r = 0) then nop"), &["7:8 unexpected-word"]);
-    wrong(&process("while $r = 0 nop"), &["7:14 unexpected-word"]);
-    wrong(&process("goto 1"), &["7:6 unexpected-word"]);
+    wrong(&process("nop;"), &["7:5 unexpected-token"]);
+    wrong(&process("{ nop; nop"), &["7:11 unexpected-token"]);
+    wrong(&process("either{ nop or }"), &["7:16 unexpected-token"]);
+    wrong(&process("either nop"), &["7:8 unexpected-token"]);
+    wrong(&process("write: x = 1"), &["7:10 unexpected-token"]);
+    wrong(&process("write x := 1"), &["7:7 unexpected-token"]);
+    wrong(&process("read: $r = x"), &["7:10 unexpected-token"]);
+    wrong(&process("read: x := $r"), &["7:9 unexpected-token"]);
+    wrong(&process("cas(x, 0)"), &["7:9 unexpected-token"]);
+    wrong(&process("cas(x, 0, 1, 2)"), &["7:12 unexpected-token"]);
+    wrong(&process("if $r then nop"), &["7:7 unexpected-token"]);
+    wrong(&process("if ($r = 0) then nop"), &["7:8 unexpected-token"]);
+    wrong(&process("while $r = 0 nop"), &["7:14 unexpected-token"]);
+    wrong(&process("goto 1"), &["7:6 unexpected-token"]);
     wrong(&process("goto B"), &["7:6 unknown-label"]);
     wrong(&process("A: nop"), &["7:1 duplicate-label"]);
-    wrong(&process("mfence"), &["7:7 unexpected-word"]);
-    wrong(&process("lock(x)"), &["7:5 unexpected-word"]);
-    wrong(&process("$r := x"), &["7:7 unexpected-word"]);
+    wrong(&process("mfence"), &["7:7 unexpected-token"]);
+    wrong(&process("lock(x)"), &["7:5 unexpected-token"]);
+    wrong(&process("$r := x"), &["7:7 unexpected-token"]);
     wrong(&process("$s := 1"), &["7:1 unknown-register"]);
     wrong(&process("assume: $r = $s"), &["7:14 unknown-register"]);
-    wrong(&process("$r := me"), &["7:7 unexpected-word"]);
+    wrong(&process("$r := me"), &["7:7 unexpected-token"]);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn memory_locations() {
     wrong(&process("write: z := 1"), &["7:8 unknown-name"]);
     wrong(&process("write: x[my] := 1"), &["7:8 unknown-name"]);
     wrong(&process("write: x[0] := 1"), &["7:8 unknown-process"]);
-    wrong(&process("write: x[$r] := 1"), &["7:10 unexpected-word"]);
+    wrong(&process("write: x[$r] := 1"), &["7:10 unexpected-token"]);
     wrong(&process("write: [2] := 1"), &["7:8 bad-pointer"]);
     wrong(&process("write: [-1] := 1"), &["7:8 bad-pointer"]);
     wrong(&process("write: [$r + 2] := 1"), &["7:8 bad-pointer"]);
@@ -93,7 +93,7 @@ fn locked_blocks() {
     wrong(&process("locked{ goto A }"), &["7:9 not-in-locked"]);
     wrong(&process("locked{ if $r = 0 then nop }"), &["7:9 not-in-locked"]);
     wrong(&process("locked{ read: [$r] = 0; write: y := 1 }"), &["7:15 pointer-in-locked"]);
-    wrong(&process("locked read: x = 0"), &["7:8 unexpected-word"]);
+    wrong(&process("locked read: x = 0"), &["7:8 unexpected-token"]);
     let nested = "locked{ nop or nop or nop };".repeat(20);
     wrong(&process(&format!("locked{{ {nested} nop }}")), &["7:1 program-too-large"]);
 }
@@ -109,21 +109,21 @@ fn a_block_that_reads_several_locations_needs_no_fence() {
 #[test]
 fn macros() {
     wrong("macro f(x) nop", &["1:15 missing-endmacro"]);
-    wrong("macro f x endmacro", &["1:9 unexpected-word"]);
+    wrong("macro f x endmacro", &["1:9 unexpected-token"]);
     wrong("macro f(x, x) nop endmacro", &["1:12 duplicate-name"]);
     wrong("macro f() nop endmacro macro f() nop endmacro", &["1:30 duplicate-name"]);
     wrong("macro f() macro g() nop endmacro endmacro", &["1:11 macro-in-macro"]);
-    wrong("endmacro", &["1:1 unexpected-word"]);
+    wrong("endmacro", &["1:1 unexpected-token"]);
     wrong("macro f() f() endmacro\nforbidden f()", &["1:11 macro-cycle"]);
     wrong("macro f() g() endmacro\nmacro g() f() endmacro\nforbidden f()", &["2:11 macro-cycle"]);
     wrong("macro f(x) x endmacro\nforbidden f()", &["2:11 wrong-arity"]);
     wrong("macro f(x) x endmacro\nforbidden f(A, B)", &["2:11 wrong-arity"]);
     wrong("macro f(x, y) x endmacro\nforbidden f(A,)", &["2:15 empty-argument"]);
-    wrong("macro f(x) x endmacro\nforbidden f(A", &["2:14 unexpected-word"]);
+    wrong("macro f(x) x endmacro\nforbidden f(A", &["2:14 unexpected-token"]);
     // An error inside a macro is where its text is.
     wrong(
         "forbidden A\nmacro f(v)\n  write: 5 := v\nendmacro\ndata x = 0\nprocess text A: f(x)",
-        &["3:10 unexpected-word"],
+        &["3:10 unexpected-token"],
     );
 }
 
@@ -143,7 +143,7 @@ fn macros_do_not_explode() {
 fn several_errors_in_one_go() {
     wrong(
         &process("write: x = 1;\n$r = 3;\nnop;\ngoto"),
-        &["7:10 unexpected-word", "8:4 unexpected-word", "10:5 unexpected-word"],
+        &["7:10 unexpected-token", "8:4 unexpected-token", "10:5 unexpected-token"],
     );
     wrong(&process("write: z := $s;\ngoto B"), &["7:8 unknown-name", "7:13 unknown-register", "8:6 unknown-label"]);
 }

@@ -17,17 +17,17 @@ fn numbers_are_not_guessed() {
     wrong(&thread("transition q0 q1 write 0x10 0"), &["3:24 bad-number"]);
     wrong(&thread("transition q0 q1 read r 99999999999"), &["3:25 number-too-large"]);
     wrong(&thread("transition q0 q1 write -2147483649 0"), &["3:24 number-too-large"]);
-    wrong("memory_size many\nthread t\ninitial q0\nend\n", &["1:13 unexpected-word"]);
+    wrong("memory_size many\nthread t\ninitial q0\nend\n", &["1:13 unexpected-token"]);
     warns(Language::Trencher, &thread("transition q0 q1 write -2147483648 +2147483647"), &[]);
 }
 
 #[test]
 fn operands_are_counted() {
-    wrong(&thread("transition q0 q1 read r"), &["3:24 unexpected-word"]);
-    wrong(&thread("transition q0 q1 write + 1 0"), &["3:29 unexpected-word"]);
-    wrong(&thread("transition q0 q1 write + 1 2\ntransition q1 q2 noop"), &["3:29 unexpected-word"]);
-    wrong(&thread("transition q0 q1 mfence 1"), &["3:25 unexpected-word"]);
-    wrong(&thread("transition q0 q1"), &["3:17 unexpected-word"]);
+    wrong(&thread("transition q0 q1 read r"), &["3:24 unexpected-token"]);
+    wrong(&thread("transition q0 q1 write + 1 0"), &["3:29 unexpected-token"]);
+    wrong(&thread("transition q0 q1 write + 1 2\ntransition q1 q2 noop"), &["3:29 unexpected-token"]);
+    wrong(&thread("transition q0 q1 mfence 1"), &["3:25 unexpected-token"]);
+    wrong(&thread("transition q0 q1"), &["3:17 unexpected-token"]);
     wrong(&thread("transition q0 q1 read 5 0"), &["3:23 not-a-register"]);
     wrong(&thread("transition q0 q1 local == 0"), &["3:24 not-a-register"]);
     wrong(&thread("transition q0 q1 local r ^ r s"), &["3:26 bad-power"]);
@@ -35,13 +35,13 @@ fn operands_are_counted() {
 }
 
 #[test]
-fn words_out_of_place() {
+fn tokens_out_of_place() {
     wrong(&thread("transition q0 q1 raed r 0"), &["3:18 unknown-instruction"]);
-    wrong(&thread("transiton q0 q1 noop"), &["3:1 unexpected-word"]);
+    wrong(&thread("transiton q0 q1 noop"), &["3:1 unexpected-token"]);
     wrong("", &["1:1 no-thread"]);
     wrong("# nothing\n", &["2:1 no-thread"]);
-    wrong("program x\nthread t\ninitial q0\nend\n", &["1:1 unexpected-word"]);
-    wrong("forbidden\n  CS CS\n", &["1:1 unexpected-word"]);
+    wrong("program x\nthread t\ninitial q0\nend\n", &["1:1 unexpected-token"]);
+    wrong("forbidden\n  CS CS\n", &["1:1 unexpected-token"]);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn threads_are_whole() {
     wrong("thread t\nend\n", &["1:1 no-initial"]);
     wrong("thread t\ninitial q0\ninitial q1\ntransition q1 q0 noop\nend", &["3:9 duplicate-initial"]);
     wrong("thread t\ninitial q0\nend\nthread t\ninitial q0\nend", &["4:1 duplicate-name"]);
-    wrong("thread", &["1:7 unexpected-word", "1:7 missing-end"]);
+    wrong("thread", &["1:7 unexpected-token", "1:7 missing-end"]);
 }
 
 #[test]
@@ -67,9 +67,32 @@ fn a_misspelt_state() {
 }
 
 #[test]
+fn names_of_fewer_than_four_letters_are_never_taken_for_misspelt_ones() {
+    let states = |state: &str, similar: &str| {
+        thread(&format!("transition q0 {state} noop\ntransition {state} q0 noop\ntransition q0 {similar} noop"))
+    };
+    warns(Language::Trencher, &states("cri", "cry"), &[]);
+    warns(Language::Trencher, &states("crit", "cryt"), &["5:15 misspelt-state"]);
+}
+
+#[test]
+fn messages_show_forty_characters_of_a_name() {
+    let message = |name: &str| {
+        let text = thread(&format!("transition q0 q1 {name}"));
+        let errors = weir_syntax::trencher::parse(&weir_ir::Source::new("test", text)).expect_err("no instruction");
+        errors[0].message.clone()
+    };
+    let forty = "a".repeat(40);
+    assert_eq!(message(&forty), format!("there is no instruction `{forty}`"));
+    assert_eq!(message(&format!("{forty}b")), format!("there is no instruction `{forty}`"));
+    let shorter = &forty[1..];
+    assert_eq!(message(&format!("{shorter}bc")), format!("there is no instruction `{shorter}b`"));
+}
+
+#[test]
 fn several_errors_in_one_go() {
     let text = thread("transition q0 q1 raed r 0\ntransition q1 q2 write 1x 0\ntransition q2 q3 read r");
-    wrong(&text, &["3:18 unknown-instruction", "4:24 bad-number", "5:24 unexpected-word"]);
+    wrong(&text, &["3:18 unknown-instruction", "4:24 bad-number", "5:24 unexpected-token"]);
 }
 
 #[test]
@@ -87,7 +110,7 @@ fn memory_beyond_the_stated_size() {
 }
 
 #[test]
-fn a_mark_of_the_encoding_is_no_part_of_the_first_word() {
+fn a_byte_order_mark_is_not_part_of_the_first_token() {
     warns(Language::Trencher, "\u{feff}thread t\ninitial q0\ntransition q0 q1 write 1 0\nend\n", &[]);
     warns(Language::Trencher, "\u{feff}# comment\nthread t\ninitial q0\ntransition q0 q1 write 1 0\nend\n", &[]);
 }

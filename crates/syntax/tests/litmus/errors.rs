@@ -1,4 +1,4 @@
-//! What is refused: where, and in which words.
+//! What is refused: where, and with which message.
 
 use weir_ir::Source;
 

@@ -28,7 +28,7 @@ fn every_beginning_of_a_test_is_read_or_refused() {
 fn tests_with_something_taken_out_doubled_or_swapped_are_read_or_refused() {
     let rounds = std::env::var("WEIR_FUZZ_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20_000);
     let samples = samples();
-    let words: Vec<&str> = samples.iter().flat_map(|text| text.split_inclusive([' ', ',', ';', '|', '='])).collect();
+    let tokens: Vec<&str> = samples.iter().flat_map(|text| text.split_inclusive([' ', ',', ';', '|', '='])).collect();
     let mut rng = Rng::new(7);
     for _ in 0..rounds {
         let mut parts: Vec<&str> = rng.pick(&samples).split_inclusive([' ', ',', ';', '|', '=']).collect();
@@ -37,7 +37,7 @@ fn tests_with_something_taken_out_doubled_or_swapped_are_read_or_refused() {
             match rng.below(4) {
                 0 => drop(parts.remove(at)),
                 1 => parts.insert(at, parts[at]),
-                2 => parts[at] = *rng.pick(&words),
+                2 => parts[at] = *rng.pick(&tokens),
                 _ => parts.swap(at, other),
             }
             if parts.is_empty() {

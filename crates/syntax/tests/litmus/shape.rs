@@ -89,3 +89,13 @@ fn elements_of_an_array_follow_each_other_and_arrays_are_aligned() {
     let expected = [(4096, "t[0]"), (4098, "t[1]"), (4100, "t[2]"), (4160, "x")];
     assert_eq!(litmus.addresses, expected.map(|(address, name)| (address, name.to_string())));
 }
+
+#[test]
+fn a_cell_that_only_the_left_side_of_an_implication_names_exists_and_is_observed() {
+    let litmus =
+        read("X86 t\n{ }\n P0 ;\n MOV [x],$1 ;\nforall (z=0 => x=1)").unwrap_or_else(|errors| panic!("{errors:#?}"));
+    let cells: Vec<&str> = litmus.program.shared.iter().map(|cell| cell.name.as_str()).collect();
+    assert_eq!(cells, ["x", "z"]);
+    let observed: Vec<&str> = litmus.observed.iter().map(|observable| observable.name.as_str()).collect();
+    assert_eq!(observed, ["x", "z"]);
+}

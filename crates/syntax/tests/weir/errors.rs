@@ -120,8 +120,8 @@ fn several_loads_at_once() {
         "shared x, y; thread T { let a, b; a, b = x; a, b; a, b += x, y; }",
         &[
             "1:40 snapshot: 2 on the left, but 1 on the right",
-            "1:49 unexpected-word: expected `=`, found `;`",
-            "1:56 unexpected-word: expected `=`, found `+=`",
+            "1:49 unexpected-token: expected `=`, found `;`",
+            "1:56 unexpected-token: expected `=`, found `+=`",
         ],
     );
     check(
@@ -404,7 +404,7 @@ fn properties_and_costs() {
     );
     check(
         "thread T { skip; } forbid deadlock && 1; forbid count(3) == 1;",
-        &["1:36 unexpected-word: expected `;`, found `&&`", "1:55 bad-count: `count` takes a place"],
+        &["1:36 unexpected-token: expected `;`, found `&&`", "1:55 bad-count: `count` takes a place"],
     );
 }
 
@@ -426,7 +426,7 @@ fn conditions() {
 }
 
 #[test]
-fn words() {
+fn tokens() {
     check(
         "thread T { let a = 1 let b = 2; skip skip; fence }",
         &[
@@ -438,30 +438,30 @@ fn words() {
     check(
         "thread T { let a; a++; a--; ; }",
         &[
-            "1:21 unexpected-word: expected an expression, found `+`",
-            "1:27 unexpected-word: expected an expression, found `;`",
+            "1:21 unexpected-token: expected an expression, found `+`",
+            "1:27 unexpected-token: expected an expression, found `;`",
             "1:29 empty-statement: empty statement",
         ],
     );
     check(
         "thread T { if (1) skip; while 1 skip; else { } or { } }",
         &[
-            "1:19 unexpected-word: expected `{`, found `skip`",
-            "1:33 unexpected-word: expected `{`, found `skip`",
+            "1:19 unexpected-token: expected `{`, found `skip`",
+            "1:33 unexpected-token: expected `{`, found `skip`",
             "1:39 stray-branch: `else` does not follow the block of an `if`",
         ],
     );
     check("thread T { skip;", &["1:10 unclosed-block: this block is never closed"]);
     check("thread T { skip; } }", &["1:20 unmatched-brace: unmatched `}`"]);
-    check("x = 1; fence;", &["1:1 unexpected-word: expected an item, found `x`"]);
+    check("x = 1; fence;", &["1:1 unexpected-token: expected an item, found `x`"]);
     check(
         "int x; shared y thread T { y = 1; }",
-        &["1:1 unexpected-word: expected an item, found `int`", "1:16 missing-semicolon: missing `;`"],
+        &["1:1 unexpected-token: expected an item, found `int`", "1:16 missing-semicolon: missing `;`"],
     );
     check(
         "thread T { let end = 1; mem: skip; end: skip; }",
         &[
-            "1:16 unexpected-word: expected a register name, found `end`",
+            "1:16 unexpected-token: expected a register name, found `end`",
             "1:25 keyword-as-name: `mem` cannot be a label",
             "1:36 keyword-as-name: `end` cannot be a label",
         ],
@@ -471,17 +471,17 @@ fn words() {
         &[
             "1:16 not-a-cell: `cas` needs a cell here",
             "1:26 wrong-arity: `cas` takes 3 operands, not 2",
-            "1:42 unexpected-word: expected `(`, found `x`",
-            "1:59 unexpected-word: expected `[`, found `(`",
-            "1:69 unexpected-word: expected the name of a shared cell, found `3`",
+            "1:42 unexpected-token: expected `(`, found `x`",
+            "1:59 unexpected-token: expected `[`, found `(`",
+            "1:69 unexpected-token: expected the name of a shared cell, found `3`",
         ],
     );
     check(
         "shared x: 0; shared y 3; thread T T { skip; }",
         &[
-            "1:12 unexpected-word: expected `..`, found `;`",
-            "1:23 unexpected-word: expected `;`, found `3`",
-            "1:35 unexpected-word: expected `{`, found `T`",
+            "1:12 unexpected-token: expected `..`, found `;`",
+            "1:23 unexpected-token: expected `;`, found `3`",
+            "1:35 unexpected-token: expected `{`, found `T`",
         ],
     );
     check("thread T { let größe = 1; }", &["1:18 stray-character: unexpected characters `öß`"]);
@@ -489,7 +489,7 @@ fn words() {
 }
 
 #[test]
-fn what_is_no_word_does_not_hide_other_errors() {
+fn what_is_not_a_token_does_not_hide_other_errors() {
     check(
         "shared x, $ y; thread T { let größe = 99999999999999999999; größe = z; x = #5; } thread U { let r = ; }",
         &[
@@ -498,7 +498,7 @@ fn what_is_no_word_does_not_hide_other_errors() {
             "1:39 number-too-large: `99999999999999999999` does not fit in 64 bits",
             "1:63 stray-character: unexpected characters `öß`",
             "1:76 stray-character: unexpected character `#`",
-            "1:101 unexpected-word: expected an expression, found `;`",
+            "1:101 unexpected-token: expected an expression, found `;`",
         ],
     );
     // With all of the text understood, so is its meaning.
@@ -517,13 +517,13 @@ fn what_is_no_word_does_not_hide_other_errors() {
     check(
         "thread T { skip; let r = ; /* a",
         &[
-            "1:26 unexpected-word: expected an expression, found `;`",
+            "1:26 unexpected-token: expected an expression, found `;`",
             "1:28 unterminated-comment: this comment is never closed",
         ],
     );
     check(
         "thread T { skip }; thread U { x = 1; }",
-        &["1:16 missing-semicolon: missing `;`", "1:18 unexpected-word: expected an item, found `;`"],
+        &["1:16 missing-semicolon: missing `;`", "1:18 unexpected-token: expected an item, found `;`"],
     );
     check(
         "thread T { skip } thread U { x = 1; }",

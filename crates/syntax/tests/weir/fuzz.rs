@@ -63,7 +63,7 @@ fn survive(text: &str) {
     }
 }
 
-const WORDS: &[&str] = &[
+const TOKENS: &[&str] = &[
     "const",
     "shared",
     "thread",
@@ -153,13 +153,13 @@ const WORDS: &[&str] = &[
 ];
 
 #[test]
-fn random_words() {
+fn random_tokens() {
     for seed in 0..rounds(3000) {
         let mut random = Random(seed);
         let length = 1 + random.below(60);
-        let words: Vec<&str> = (0..length).map(|_| *random.pick(WORDS)).collect();
-        survive(&words.join(" "));
-        survive(&format!("shared x, a[3]; proc f(r) {{ return r; }} thread T {{ y: {} }}", words.join(" ")));
+        let tokens: Vec<&str> = (0..length).map(|_| *random.pick(TOKENS)).collect();
+        survive(&tokens.join(" "));
+        survive(&format!("shared x, a[3]; proc f(r) {{ return r; }} thread T {{ y: {} }}", tokens.join(" ")));
     }
 }
 
@@ -227,7 +227,7 @@ fn statement(random: &mut Random, depth: usize, text: &mut String) {
     text.push('}');
     let follow = match opener {
         "choose" => " or {",
-        word if word.starts_with("if") => " else {",
+        keyword if keyword.starts_with("if") => " else {",
         _ => return,
     };
     if random.below(2) == 0 {
@@ -263,21 +263,21 @@ fn random_programs() {
 
 /// A text with a few stretches removed, doubled, swapped or overwritten.
 fn mutated(text: &str, random: &mut Random) -> String {
-    let mut words: Vec<&str> = text.split_inclusive(|letter: char| !letter.is_alphanumeric()).collect();
+    let mut tokens: Vec<&str> = text.split_inclusive(|letter: char| !letter.is_alphanumeric()).collect();
     for _ in 0..1 + random.below(4) {
-        if words.is_empty() {
+        if tokens.is_empty() {
             break;
         }
-        let (at, other) = (random.below(words.len()), random.below(words.len()));
+        let (at, other) = (random.below(tokens.len()), random.below(tokens.len()));
         match random.below(5) {
-            0 => drop(words.remove(at)),
-            1 => words.insert(at, words[other]),
-            2 => words.swap(at, other),
-            3 => words[at] = *random.pick(WORDS),
-            _ => words.truncate(at),
+            0 => drop(tokens.remove(at)),
+            1 => tokens.insert(at, tokens[other]),
+            2 => tokens.swap(at, other),
+            3 => tokens[at] = *random.pick(TOKENS),
+            _ => tokens.truncate(at),
         }
     }
-    words.concat()
+    tokens.concat()
 }
 
 #[test]

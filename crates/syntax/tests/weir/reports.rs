@@ -2,7 +2,7 @@
 
 use crate::dump::{errors, parsed, program, warnings};
 use weir_ir::{Diagnostic, Source};
-use weir_syntax::weir::limits::{MAX_ERRORS, MAX_NESTING};
+use weir_syntax::weir::limits::{MAX_EDGES, MAX_ERRORS, MAX_NESTING};
 use weir_syntax::weir::{Options, parse};
 
 fn parse_with(text: &str, defines: &[(&str, i64)]) -> Result<weir_ir::Program, Vec<Diagnostic>> {
@@ -98,7 +98,7 @@ fn nesting_too_deep_is_one_error() {
 #[test]
 fn nesting_up_to_the_limit_is_fine() {
     let depth = MAX_NESTING - 20;
-    let open = |word: &str| word.repeat(depth);
+    let open = |text: &str| text.repeat(depth);
     program(&format!("thread T {{ let r = {}1{}; }}", open("("), open(")")));
     program(&format!("shared x; thread T {{ let r = {}x; }}", open("x + ")));
     program(&format!("shared x; thread T {{ if {}x {{ skip; }} }}", open("x && ")));
@@ -218,4 +218,19 @@ fn what_fits_is_not_refused_and_what_does_not_is_refused_once() {
     assert_eq!(error(&format!("thread T[4] {{ {choices} }}")).code, "program-too-large");
     let twice = format!("thread T {{ {0} }} thread U {{ {0} }}", "choose { skip; } or { } ".repeat(3000));
     assert_eq!(error(&twice).code, "program-too-large");
+}
+
+#[test]
+fn as_many_steps_as_the_limit_allows_are_accepted_and_one_more_is_refused() {
+    // The last statement is two steps, but counts as one before it is lowered: lowering itself has to count.
+    let copies = 500;
+    let skips = |count: usize| "skip; ".repeat(count);
+    let all_but_one = skips(MAX_EDGES / copies - 1);
+    let text = |rest: usize| {
+        format!("shared x, y; thread T[{copies}] {{ {all_but_one} }} thread U {{ {} x = y; }}", skips(rest))
+    };
+    let accepted = parse_with(&text(copies - 2), &[]).expect("as many steps as are allowed");
+    let steps: usize = accepted.threads.iter().map(|thread| thread.body.edges().len()).sum();
+    assert_eq!(steps, MAX_EDGES);
+    assert_eq!(error(&text(copies - 1)).code, "program-too-large");
 }

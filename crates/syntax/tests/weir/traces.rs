@@ -69,11 +69,11 @@ impl Writer {
         }
     }
 
-    fn jump(&mut self, word: &str) {
+    fn jump(&mut self, keyword: &str) {
         let label = self.random.below(LABELS);
-        let _ = write!(self.source, "{word} l{label}; ");
+        let _ = write!(self.source, "{keyword} l{label}; ");
         self.jumps.push((self.code.len(), label));
-        let is_step = word == "goto";
+        let is_step = keyword == "goto";
         self.code.push(if is_step { Code::StepTo("skip".into(), 0) } else { Code::Fork(vec![0]) });
     }
 

@@ -77,7 +77,7 @@ pub fn almost(
     which: Almost,
     session: &Session,
 ) -> Result<Qualitative, Failure> {
-    let model = Model::new(program, &question.target, &question.settings, session)?;
+    let model = Model::new(program, &question.target, &question.settings)?;
     let task = Task { program, which, repeated: question.repeated, session };
     let (found, configurations) = with_chain(&model, task);
     model.fault()?;

@@ -57,7 +57,7 @@ fn solve(
     (repeated, costly): (bool, bool),
     session: &Session,
 ) -> Result<Result<Exact, Obstacle>, Failure> {
-    let model = Model::new(program, target, settings, session)?;
+    let model = Model::new(program, target, settings)?;
     let answer = with_chain(&model, Task { repeated, costly, session });
     model.fault()?;
     Ok(answer)

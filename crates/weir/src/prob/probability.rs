@@ -90,7 +90,7 @@ pub fn probability(
     epsilon: f64,
     session: &Session,
 ) -> Result<Probability, Failure> {
-    let model = Model::new(program, &question.target, &question.settings, session)?;
+    let model = Model::new(program, &question.target, &question.settings)?;
     let answer = with_chain(&model, Task { repeated: question.repeated, epsilon, session });
     model.fault()?;
     Ok(answer)

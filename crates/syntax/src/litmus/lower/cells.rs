@@ -1,7 +1,8 @@
 //! The cells of a test: how large they are, where they are, what they hold at first.
 //!
-//! A cell is as large as its type says; without a type as large as the instructions that name it work on, which must all
-//! be of one size; else 4 bytes. That is how mixed-size accesses are found: nothing here ever splits a cell.
+//! A cell is as large as its type says; without a type, as large as the accesses of the instructions that name it,
+//! which must all have one size; or else 4 bytes. That is how mixed-size accesses are found: nothing here ever splits a
+//! cell.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -135,7 +136,7 @@ impl Cells {
     fn size_pointers(&self, architecture: Architecture, evidence: &mut [Evidence]) {
         for (cell, known) in self.cells.iter().zip(evidence) {
             if matches!(cell.initial, Some(Constant::Address(_))) && known.declared.is_none() {
-                known.declared = Some((Type::signed(architecture.word()), cell.span));
+                known.declared = Some((Type::signed(architecture.address_size()), cell.span));
             }
         }
     }

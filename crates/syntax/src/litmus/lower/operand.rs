@@ -56,14 +56,15 @@ impl Lowering<'_> {
     }
 
     pub(super) fn address(&self, memory: &Memory) -> RegExpr {
-        let word = self.context.architecture.word();
+        let address_size = self.context.architecture.address_size();
         match memory {
             Memory::Cell(name) => {
                 let name = CellName { name: name.clone(), index: None };
                 Expr::Const(self.context.cells.find(&name).map_or(0, |cell| cell.address))
             }
             Memory::Computed { base, offset, index } => {
-                let read = |register: &RegisterName| self.registers.read(&register.base, pointer_part(register, word));
+                let read =
+                    |register: &RegisterName| self.registers.read(&register.base, pointer_part(register, address_size));
                 let mut address = read(base);
                 if *offset != 0 {
                     address = binary(BinaryOp::Add, address, Expr::Const(*offset));
@@ -77,8 +78,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Where an operand in memory is. An address that is computed is checked when it is used: it must be that of a cell of
-    /// this size.
+    /// Where an operand in memory is. A computed address is checked when it is used: it must be that of a cell of this
+    /// size.
     pub(super) fn target(&mut self, operand: &Operand, size: u32) -> Result<Target, Refused> {
         let OperandKind::Memory(memory) = &operand.kind else {
             return Ok(Target { address: Expr::Const(0), size });

@@ -1,7 +1,7 @@
 //! Where the registers of a thread are kept.
 //!
-//! A register that the thread never writes is a constant. One that is only ever used by its low 32 bits is kept as a value
-//! of 4 bytes; any other as 64 bits, of which instructions read and write parts. So programs of the common kind read as they
+//! A register that the thread never writes is a constant. One of which only the low 32 bits are ever used is kept as a
+//! value of 4 bytes; any other as 64 bits, of which instructions read and write parts. So common programs read as they
 //! would be written by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,7 +88,8 @@ impl Registers {
         read(self.storage(base), part, Expr::Leaf)
     }
 
-    /// The register, and what to assign to it, so that a part of it takes a value of the part's size. `None` for constants.
+    /// The register, and what to assign to it so that a part of it takes a value of the part's size. `None` for
+    /// constants.
     pub(super) fn write(&self, base: &Base, part: Part, value: RegExpr) -> Option<(RegId, RegExpr)> {
         match self.storage(base) {
             Storage::Constant(_) => None,

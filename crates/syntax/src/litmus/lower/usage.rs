@@ -16,7 +16,7 @@ use super::thread::Context;
 /// Looks through the instructions. `observed` are the registers that the question looks at.
 pub(super) fn usage(context: Context<'_>, column: &Column, observed: BTreeSet<Base>) -> Result<Usage, Refused> {
     let mut usage = Usage { written: written(column), observed, ..Usage::default() };
-    let word = context.architecture.word();
+    let address_size = context.architecture.address_size();
     for base in &usage.observed {
         // All 64 bits are shown, so all are kept.
         if context.registers.declared(column.number, base).is_some_and(|kind| kind.size == 8) {
@@ -32,9 +32,9 @@ pub(super) fn usage(context: Context<'_>, column: &Column, observed: BTreeSet<Ba
             match &operand.kind {
                 OperandKind::Register(register) => note(&register.base, part(register, size)),
                 OperandKind::Memory(Memory::Computed { base, index, .. }) => {
-                    note(&base.base, pointer_part(base, word));
+                    note(&base.base, pointer_part(base, address_size));
                     if let Some((index, _)) = index {
-                        note(&index.base, pointer_part(index, word));
+                        note(&index.base, pointer_part(index, address_size));
                     }
                 }
                 _ => {}
@@ -62,8 +62,8 @@ impl Usage {
 }
 
 /// The part of a register that is used as an address.
-pub(super) fn pointer_part(register: &RegisterName, word: u32) -> Part {
-    register.part.unwrap_or(Part::of_size(word))
+pub(super) fn pointer_part(register: &RegisterName, address_size: u32) -> Part {
+    register.part.unwrap_or(Part::of_size(address_size))
 }
 
 impl Context<'_> {
@@ -81,7 +81,7 @@ impl Context<'_> {
                 let error = Diagnostic::error("operand-sizes", "the size of this access is unknown", operand.span);
                 Err(error.help("add a size suffix to the instruction, as in `movl` or `movq`").into())
             }
-            None => Ok(self.architecture.word()),
+            None => Ok(self.architecture.address_size()),
         }
     }
 }

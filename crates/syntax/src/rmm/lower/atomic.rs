@@ -138,8 +138,8 @@ impl<'s> Builder<'_, 's> {
             }
             StatementKind::Sequence(statements) => self.flatten_sequence(statements, span),
             StatementKind::Locked(blocks) => self.flatten(blocks, span),
-            StatementKind::Weaker(word, inner) => {
-                self.note(word, span);
+            StatementKind::Weaker(keyword, inner) => {
+                self.note(keyword, span);
                 self.flatten_statement(inner, span)
             }
             StatementKind::Fence

@@ -14,7 +14,7 @@ pub(super) struct Memory<'s> {
     cells: Vec<Place>,
     globals: HashMap<&'s str, usize>,
     locals: HashMap<(usize, &'s str), usize>,
-    /// The first address behind the global locations.
+    /// The first address after the global locations.
     pub(super) global_end: Address,
     /// How many processes there are.
     pub(super) processes: usize,

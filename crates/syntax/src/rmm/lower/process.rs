@@ -49,7 +49,7 @@ pub(super) struct Builder<'c, 's> {
     /// Jumps to labels, by number of their edge.
     pub(super) gotos: Vec<(usize, Name<'s>)>,
     pub(super) awaits: HashMap<(LocId, RegExpr), Await>,
-    /// Words that were said to mean nothing.
+    /// Keywords that were reported to have no effect.
     pub(super) noted: &'c mut HashSet<&'static str>,
     /// Whether it goes by a pointer or to a location that may start with any value.
     pub(super) needs_memory_set_up: bool,

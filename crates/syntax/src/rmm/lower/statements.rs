@@ -80,25 +80,25 @@ impl<'s> Builder<'_, 's> {
                 }
             }
             StatementKind::Locked(alternatives) => self.locked(alternatives, from, to, span),
-            StatementKind::Weaker(word, inner) => {
-                self.note(word, span);
+            StatementKind::Weaker(keyword, inner) => {
+                self.note(keyword, span);
                 self.statement(inner, span, from, to, is_choice);
             }
         }
     }
 
-    /// Says that a word means nothing under TSO; once is enough.
-    pub(super) fn note(&mut self, word: &'static str, span: Span) {
-        if !self.noted.insert(word) {
+    /// Warns that a keyword has no effect under TSO, once per keyword.
+    pub(super) fn note(&mut self, keyword: &'static str, span: Span) {
+        if !self.noted.insert(keyword) {
             return;
         }
         let in_order = "stores always reach memory in order";
-        let (message, help) = match word {
+        let (message, help) = match keyword {
             "ssfence" => (format!("`ssfence` does nothing under TSO: {in_order}"), false),
             "llfence" => ("`llfence` does nothing under TSO: loads always execute in order".to_string(), false),
             "syncrd" => ("`syncrd` is a plain `read` under TSO".to_string(), false),
             "syncwr" => ("`syncwr` is a plain `write` under TSO: it waits in the buffer".to_string(), true),
-            _ => (format!("`{word} write` is a plain `write` under TSO: {in_order}"), true),
+            _ => (format!("`{keyword} write` is a plain `write` under TSO: {in_order}"), true),
         };
         let mut warning = Diagnostic::warning("no-meaning", message, span).label("the first one");
         if help {

@@ -52,7 +52,7 @@ impl<'s> Parser<'s, '_> {
 
     fn rows(&mut self, rows: &mut Vec<Row<'s>>) -> Parse<()> {
         loop {
-            let start = self.at;
+            let start = self.cursor.position();
             let mut labels = Vec::new();
             while matches!(self.peek(), Kind::Name | Kind::Star) {
                 let token = self.bump();
@@ -103,7 +103,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn declaration(&mut self, kind: Kind) -> Parse<Declaration<'s>> {
-        let start = self.at;
+        let start = self.cursor.position();
         let what = if kind == Kind::Name { "a declaration such as `x = 0`" } else { "a declaration such as `$r = 0`" };
         let name = self.name(kind, what)?;
         self.expect(Kind::Equal)?;
@@ -152,7 +152,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn process(&mut self) -> Parse<Process<'s>> {
-        let start = self.at;
+        let start = self.cursor.position();
         self.bump();
         let mut count = 1;
         if self.peek() == Kind::OpenParen {
@@ -164,12 +164,12 @@ impl<'s> Parser<'s, '_> {
         let span = self.span_from(start);
         let (mut data, mut registers) = (None, None);
         while matches!(self.peek(), Kind::Data | Kind::Registers) {
-            let word = self.bump();
+            let keyword = self.bump();
             let (place, kind) =
-                if word.kind == Kind::Data { (&mut data, Kind::Name) } else { (&mut registers, Kind::Register) };
+                if keyword.kind == Kind::Data { (&mut data, Kind::Name) } else { (&mut registers, Kind::Register) };
             if place.replace(self.declarations(kind)?).is_some() {
-                let message = format!("a process can have only one `{}` part", word.text);
-                self.sink.error(Diagnostic::error("duplicate-part", message, word.span).help("merge the two"));
+                let message = format!("a process can have only one `{}` part", keyword.text);
+                self.sink.error(Diagnostic::error("duplicate-part", message, keyword.span).help("merge the two"));
             }
         }
         if self.peek() != Kind::Text {

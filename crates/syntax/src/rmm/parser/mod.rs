@@ -1,4 +1,4 @@
-//! Words to syntax trees: recursive descent. After an error in a statement the parser goes on behind the next `;`, so
+//! Tokens to syntax trees: recursive descent. After an error in a statement the parser goes on after the next `;`, so
 //! that one run reports several errors. Nesting is bounded.
 
 mod declarations;
@@ -10,8 +10,8 @@ use weir_ir::{Diagnostic, Span, Value};
 use super::ast::{File, Name};
 use super::macros::Expanded;
 use super::token::{Kind, Token};
-pub(super) use crate::descent::{Descent, Failed, Parse};
-use crate::limits::MAX_NESTING;
+use crate::parsing::{self, Cursor};
+pub(super) use crate::parsing::{Descent, Failed, Parse};
 use crate::sink::Sink;
 
 /// Operators of one statement: a tree is no deeper than that.
@@ -19,51 +19,42 @@ const MAX_OPERATORS: usize = 400;
 
 /// Parses a whole file.
 pub(super) fn parse<'s>(text: &Expanded<'s>) -> Result<File<'s>, Vec<Diagnostic>> {
-    let mut parser = Parser { text, at: 0, nesting: 0, operators: 0, failed_at: None, sink: Sink::default() };
+    let cursor = Cursor::new(&text.tokens, text.end);
+    let mut parser = Parser { text, cursor, operators: 0, sink: Sink::default() };
     let file = parser.file();
     parser.sink.finish().map(|_| file)
 }
 
 struct Parser<'s, 'p> {
     text: &'p Expanded<'s>,
-    at: usize,
-    nesting: usize,
-    /// Operators in the statement at hand.
+    cursor: Cursor<'p, Token<'s>>,
+    /// Operators in the current statement.
     operators: usize,
-    /// The word at which the last error was reported: one error a word is enough.
-    failed_at: Option<usize>,
     sink: Sink,
 }
 
-impl<'s> Descent for Parser<'s, '_> {
-    type Word = Token<'s>;
+impl<'s: 'p, 'p> Descent<'p> for Parser<'s, 'p> {
+    type Token = Token<'s>;
 
-    fn token(&self) -> Token<'s> {
-        self.ahead(0)
+    fn cursor(&self) -> &Cursor<'p, Token<'s>> {
+        &self.cursor
     }
 
-    fn bump(&mut self) -> Token<'s> {
-        let token = self.token();
-        self.at = (self.at + 1).min(self.text.words.len());
-        token
+    fn cursor_mut(&mut self) -> &mut Cursor<'p, Token<'s>> {
+        &mut self.cursor
     }
 
-    fn found(&self) -> String {
-        let token = self.token();
-        match token.kind {
-            Kind::Name | Kind::Number | Kind::Register => format!("`{}`", token.text),
-            kind => kind.describe(),
-        }
+    fn shown(&self, token: Token<'s>) -> String {
+        token.text.to_string()
     }
 
     fn error(&mut self, error: Diagnostic) -> Failed {
-        if self.failed_at != Some(self.at) {
-            self.failed_at = Some(self.at);
+        if self.cursor.is_first_failure() {
             let frame = self.token().frame;
             let calls = self.text.calls_around(frame).take(3);
             let mut error = calls.fold(error, |error, call| error.also(call, "in this macro call"));
-            // The word may be an argument, while what is missing is missing in the text of the macro.
-            let before = self.at.checked_sub(1).and_then(|at| self.text.words.get(at));
+            // The token may be an argument, while what is missing is missing in the text of the macro.
+            let before = self.cursor.behind(1);
             if let Some(before) = before.filter(|before| before.frame != 0 && before.frame != frame) {
                 error = error.also(before.span, "after this");
             }
@@ -72,32 +63,19 @@ impl<'s> Descent for Parser<'s, '_> {
         Failed
     }
 
-    fn nesting(&mut self) -> &mut usize {
-        &mut self.nesting
-    }
-
     fn too_deep(&mut self) -> Failed {
-        let message = format!("nested more than {MAX_NESTING} deep");
-        let error = Diagnostic::error("too-deep", message, self.token().span);
-        self.error(error.help("split it"));
-        self.at = self.text.words.len();
-        self.failed_at = Some(self.at);
-        Failed
+        self.give_up(parsing::too_deep(self.token().span, "split it"))
     }
 }
 
 impl<'s> Parser<'s, '_> {
-    fn ahead(&self, distance: usize) -> Token<'s> {
-        self.text.words.get(self.at + distance).copied().unwrap_or(self.text.end)
-    }
-
-    /// From the word at `start` to the last word taken, as far as they stand in the same text: what a macro put
+    /// From the token at `start` to the last token taken, as far as they stand in the same text: what a macro put
     /// in between stands elsewhere.
     fn span_from(&self, start: usize) -> Span {
-        let Some(first) = self.text.words.get(start) else { return self.text.end.span };
-        let words = &self.text.words[start..self.at.max(start + 1)];
-        let same = words.iter().filter(|word| word.frame == first.frame && word.span.start >= first.span.start);
-        same.fold(first.span, |span, word| span.to(word.span))
+        let taken = self.cursor.taken_since(start);
+        let Some(first) = taken.first() else { return self.token().span };
+        let same = taken.iter().filter(|token| token.frame == first.frame && token.span.start >= first.span.start);
+        same.fold(first.span, |span, token| span.to(token.span))
     }
 
     fn name(&mut self, kind: Kind, what: &str) -> Parse<Name<'s>> {
@@ -116,8 +94,7 @@ impl<'s> Parser<'s, '_> {
     fn natural(&mut self, what: &str) -> Parse<Value> {
         let token = self.token();
         if token.kind != Kind::Number {
-            let error = self.unexpected(what);
-            return Err(self.error(error));
+            return self.expected(what);
         }
         let value = token.text.parse::<Value>();
         let error = if token.text.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -53,19 +53,20 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn statement(&mut self) -> Parse<Statement<'s>> {
-        let start = self.at;
+        let start = self.cursor.position();
+        let first = self.token();
         let kind = self.statement_kind()?;
-        // A block is known by its first word; the statements in it have their own spans.
+        // The span of a block is its first token; the statements in it have their own spans.
         let is_block = matches!(
             kind,
             StatementKind::Either(_) | StatementKind::Sequence(_) | StatementKind::If(..) | StatementKind::While(..)
         );
-        let span = if is_block { self.text.words[start].span } else { self.span_from(start) };
+        let span = if is_block { first.span } else { self.span_from(start) };
         Ok(Statement { kind, span })
     }
 
     fn statement_kind(&mut self) -> Parse<StatementKind<'s>> {
-        let token = self.token();
+        let (token, start) = (self.token(), self.cursor.position());
         self.operators = 0;
         if token.kind != Kind::Register {
             self.bump();
@@ -107,7 +108,7 @@ impl<'s> Parser<'s, '_> {
                 StatementKind::Sequence(statements)
             }
             _ => {
-                self.at -= usize::from(token.kind != Kind::Eof);
+                self.cursor.rewind(start);
                 let mut error = self.unexpected("a statement");
                 if matches!(token.kind, Kind::CloseBrace | Kind::Or | Kind::Else | Kind::Eof | Kind::Process) {
                     error = error.help("`;` separates statements; do not write it after the last one");
@@ -117,7 +118,7 @@ impl<'s> Parser<'s, '_> {
         })
     }
 
-    /// Behind `read`.
+    /// After `read`.
     fn read(&mut self) -> Parse<StatementKind<'s>> {
         self.expect(Kind::Colon)?;
         if self.peek() == Kind::Register {
@@ -130,7 +131,7 @@ impl<'s> Parser<'s, '_> {
         Ok(StatementKind::ReadEqual(cell, self.expr()?))
     }
 
-    /// Behind `write`.
+    /// After `write`.
     fn write(&mut self) -> Parse<StatementKind<'s>> {
         self.expect(Kind::Colon)?;
         let cell = self.cell()?;
@@ -138,7 +139,7 @@ impl<'s> Parser<'s, '_> {
         Ok(StatementKind::Write(cell, self.expr()?))
     }
 
-    /// Behind `cas`.
+    /// After `cas`.
     fn compare_and_swap(&mut self) -> Parse<StatementKind<'s>> {
         let open = self.expect(Kind::OpenParen)?;
         let cell = self.cell()?;
@@ -150,7 +151,7 @@ impl<'s> Parser<'s, '_> {
         Ok(StatementKind::CompareAndSwap(cell, expected, new))
     }
 
-    /// Behind `if`.
+    /// After `if`.
     fn branch(&mut self) -> Parse<StatementKind<'s>> {
         let condition = self.condition()?;
         self.expect(Kind::Then)?;
@@ -159,12 +160,12 @@ impl<'s> Parser<'s, '_> {
         Ok(StatementKind::If(condition, then, otherwise))
     }
 
-    /// Behind `locked`.
+    /// After `locked`.
     fn locked(&mut self) -> Parse<StatementKind<'s>> {
         if self.peek() != Kind::Write {
             return Ok(StatementKind::Locked(self.alternatives()?));
         }
-        let start = self.at;
+        let start = self.cursor.position();
         self.bump();
         let kind = self.write()?;
         let statement = Statement { kind, span: self.span_from(start) };

@@ -1,4 +1,4 @@
-//! Lines to text: indentation, blank lines, comments behind code.
+//! Lines to text: indentation, blank lines, comments after code.
 //!
 //! A comment that stands apart from its code keeps its column if there is room, and comments on lines that
 //! follow each other stand in one column.
@@ -14,15 +14,15 @@ pub(super) struct Line {
     pub(super) level: usize,
     pub(super) blank_before: bool,
     pub(super) text: String,
-    /// A comment behind the text.
+    /// A comment after the text.
     pub(super) comment: Option<Comment>,
-    /// Whether a block begins behind it.
+    /// Whether a block begins after it.
     pub(super) opens_block: bool,
     /// Whether it shared a line of the source with what is before it.
     pub(super) is_moved: bool,
 }
 
-/// A comment behind code.
+/// A comment after code.
 pub(super) struct Comment {
     pub(super) text: String,
     /// How many characters are to be before it in its line, at least.
@@ -37,7 +37,7 @@ impl Comment {
 }
 
 impl Line {
-    /// The column behind the text.
+    /// The column after the text.
     fn width(&self) -> usize {
         let last = self.text.rsplit('\n').next().unwrap_or("").chars().count();
         if self.text.is_empty() || self.text.contains('\n') { last } else { self.level * INDENT + last }

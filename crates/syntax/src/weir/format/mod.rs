@@ -1,7 +1,7 @@
-//! Formatting: the same words and comments, laid out anew.
+//! Formatting: the same tokens and comments in a new layout.
 //!
-//! Works on words, not on trees, so it cannot change a program: all it decides is where lines break and
-//! how they are indented. Indentation is four spaces a block, one statement a line, labels stand out by
+//! Works on tokens, not on trees, so it cannot change a program: all it decides is where lines break and
+//! how they are indented. Indentation is four spaces per block, one statement per line, labels stand out by
 //! one level. Comments and single blank lines stay. A statement that is written over several lines is
 //! joined if it then fits a line, else its line breaks stay.
 
@@ -37,7 +37,7 @@ pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
     Ok(render(&layout.lines))
 }
 
-/// A word or comment, with what stands between it and the one before.
+/// A token or comment, with what stands between it and the one before.
 #[derive(Clone, Copy)]
 struct Piece<'s> {
     kind: Kind,
@@ -58,7 +58,7 @@ impl Piece<'_> {
     }
 }
 
-/// Words and comments in order.
+/// Tokens and comments in order.
 fn pieces<'s>(source: &'s Source, lexed: &Lexed) -> Vec<Piece<'s>> {
     let mut all: Vec<Token> = lexed.tokens.iter().chain(&lexed.comments).copied().collect();
     all.sort_by_key(|token| token.span);
@@ -83,7 +83,7 @@ fn pieces<'s>(source: &'s Source, lexed: &Lexed) -> Vec<Piece<'s>> {
     pieces
 }
 
-/// The column behind a text that begins at `column`.
+/// The column after a text that begins at `column`.
 fn advanced(column: usize, text: &str) -> usize {
     match text.rsplit_once('\n') {
         Some((_, last)) => last.chars().count(),
@@ -100,7 +100,7 @@ struct Layout<'s> {
     open: Vec<Piece<'s>>,
     /// Blocks around.
     level: usize,
-    /// The column of the comment behind the line before, if there is one.
+    /// The column of the comment after the previous line, if there is one.
     comment_column: Option<usize>,
 }
 
@@ -115,7 +115,7 @@ impl<'s> Layout<'s> {
             if piece.is_comment() {
                 self.comment(piece);
             } else {
-                self.word(piece);
+                self.token(piece);
             }
         }
         self.finish_statement(0);
@@ -129,8 +129,8 @@ impl<'s> Layout<'s> {
         self.next().is_some_and(|piece| piece.kind == kind)
     }
 
-    fn word(&mut self, piece: Piece<'s>) {
-        let opens_list = piece.kind == Kind::OpenBrace && self.last_word() == Some(Kind::Equal);
+    fn token(&mut self, piece: Piece<'s>) {
+        let opens_list = piece.kind == Kind::OpenBrace && self.last_token() == Some(Kind::Equal);
         match piece.kind {
             Kind::OpenBrace if opens_list => self.list(piece),
             Kind::OpenBrace if self.next_is(Kind::CloseBrace) => {
@@ -184,14 +184,14 @@ impl<'s> Layout<'s> {
         }
     }
 
-    fn last_word(&self) -> Option<Kind> {
+    fn last_token(&self) -> Option<Kind> {
         self.open.iter().rev().find(|piece| !piece.is_comment()).map(|piece| piece.kind)
     }
 
     /// Whether the colon that comes next ends a label.
     fn is_label(&self) -> bool {
-        let mut words = self.open.iter().filter(|piece| !piece.is_comment());
-        self.level > 0 && words.next().is_some_and(|piece| piece.kind == Kind::Name) && words.next().is_none()
+        let mut tokens = self.open.iter().filter(|piece| !piece.is_comment());
+        self.level > 0 && tokens.next().is_some_and(|piece| piece.kind == Kind::Name) && tokens.next().is_none()
     }
 
     fn comment(&mut self, piece: Piece<'s>) {
@@ -214,7 +214,7 @@ impl<'s> Layout<'s> {
         self.comment_column = None;
     }
 
-    /// Puts a comment behind the line before, or below the comment there.
+    /// Puts a comment after the previous line, or below the comment there.
     fn attach(&mut self, piece: Piece<'s>, continues: bool) -> bool {
         let Some(last) = self.lines.last_mut() else { return false };
         self.comment_column = Some(piece.column);
@@ -269,14 +269,14 @@ impl<'s> Layout<'s> {
                 continue;
             }
             let (line, first) = (&statement[start..end], start == 0);
-            let (words, comment) = match line.split_last() {
-                Some((last, words)) if last.kind == Kind::LineComment && !words.is_empty() => (words, Some(last)),
+            let (tokens, comment) = match line.split_last() {
+                Some((last, tokens)) if last.kind == Kind::LineComment && !tokens.is_empty() => (tokens, Some(last)),
                 _ => (line, None),
             };
             self.lines.push(Line {
                 level: level + usize::from(!first),
                 blank_before: blank_before && first,
-                text: joined(words),
+                text: joined(tokens),
                 comment: comment.map(Comment::of),
                 ..Line::default()
             });

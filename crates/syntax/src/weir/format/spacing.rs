@@ -1,4 +1,4 @@
-//! Which words stand apart.
+//! Which tokens are separated by a space.
 
 use super::super::token::Kind;
 use super::{Piece, clean};
@@ -19,12 +19,12 @@ pub(super) fn joined(pieces: &[Piece]) -> String {
     text
 }
 
-/// Whether the word can have one operand or two.
+/// Whether the operator can have one operand or two.
 pub(super) fn can_be_unary(kind: Kind) -> bool {
     matches!(kind, Kind::Minus | Kind::Star | Kind::Ampersand | Kind::Bang | Kind::Tilde)
 }
 
-/// Whether an operand can end with the word, so that an operator behind it has two.
+/// Whether an operand can end with the token, so that an operator after it has two.
 pub(super) fn ends_operand(kind: Kind) -> bool {
     matches!(
         kind,
@@ -44,7 +44,7 @@ fn needs_space(left: &Piece, right: &Piece) -> bool {
         (_, Kind::CloseParen | Kind::CloseBracket | Kind::Semicolon | Kind::Comma | Kind::Colon) => false,
         (_, Kind::Dot | Kind::DotDot | Kind::DotDotEqual) => false,
         (Kind::OpenBrace, Kind::CloseBrace) => true,
-        // Only a list of values goes on behind an opening brace, or has a brace behind a value.
+        // Only a list of values continues after an opening brace, or has a brace after a value.
         (Kind::OpenBrace, _) => false,
         (_, Kind::CloseBrace) => false,
         (Kind::Name | Kind::Count, Kind::OpenParen) => false,
@@ -54,7 +54,7 @@ fn needs_space(left: &Piece, right: &Piece) -> bool {
     }
 }
 
-/// Whether the word is written like a procedure that is called.
+/// Whether the keyword is written like a procedure that is called.
 fn is_operation(kind: Kind) -> bool {
     use Kind::*;
     matches!(kind, Cas | CmpXchg | Xchg | FetchAdd | FetchSub | FetchAnd | FetchOr | FetchXor)

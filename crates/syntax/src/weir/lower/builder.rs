@@ -45,7 +45,7 @@ pub(super) struct Surroundings<'c, 'a> {
 pub(super) enum Returns {
     /// There is nothing to return from.
     Nowhere,
-    /// Control goes on behind the call, with the result in a register if it is wanted.
+    /// Control continues after the call, with the result in a register if it is wanted.
     Inline { exit: Node, result: Option<RegId> },
     /// A `Return` instruction.
     Instruction,
@@ -85,7 +85,7 @@ pub(super) enum Meaning {
 pub(super) struct Builder<'c, 'a> {
     pub(super) around: Surroundings<'c, 'a>,
     pub(super) graph: Graph,
-    /// Where control is; `None` behind a `goto`, `break` and the like.
+    /// Where control is; `None` after a `goto`, `break` and the like.
     pub(super) here: Option<Node>,
     entry: Node,
     /// Where a thread that is done rests.
@@ -228,7 +228,7 @@ impl<'c, 'a> Builder<'c, 'a> {
     pub(super) fn here(&mut self) -> Node {
         let node = self.here.unwrap_or_else(|| {
             let node = self.graph.node();
-            // What a constant rules out is of no interest, other dead code is worth a remark.
+            // Code that a constant rules out is of no interest; other dead code deserves a warning.
             let data = self.graph.data(node);
             (data.keep, data.live) = (self.ruled_out == 0, self.ruled_out == 0);
             node

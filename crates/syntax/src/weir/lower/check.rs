@@ -162,22 +162,22 @@ impl<'a> Checker<'a, '_> {
         self.loops.pop();
     }
 
-    fn leaves_loop(&mut self, word: &str, span: Span) {
+    fn leaves_loop(&mut self, statement: &str, span: Span) {
         match self.loops.last() {
             None => {
-                let message = format!("`{word}` outside a loop");
+                let message = format!("`{statement}` outside a loop");
                 let error = Diagnostic::error("outside-loop", message, span);
                 self.sink.error(error.help("use it inside `loop { … }` or `while e { … }`"));
             }
-            Some(&atomic) if atomic != self.atomic => self.leaves_atomic(&format!("`{word}`"), span),
+            Some(&atomic) if atomic != self.atomic => self.leaves_atomic(&format!("`{statement}`"), span),
             Some(_) => {}
         }
     }
 
     /// Reports that control would leave the open `atomic` with the lock still held.
-    fn leaves_atomic(&mut self, word: &str, span: Span) {
+    fn leaves_atomic(&mut self, statement: &str, span: Span) {
         let Some(atomic) = self.atomic else { return };
-        let message = format!("{word} would leave the `atomic` block while holding the lock");
+        let message = format!("{statement} would leave the `atomic` block while holding the lock");
         let error = Diagnostic::error("leaves-atomic", message, span).also(atomic, "the block starts here");
         self.sink.error(error.help("set a register inside the block and branch on it after the block"));
     }
@@ -194,25 +194,25 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn atomic(&mut self, body: &'a Block<'a>, span: Span) {
-        let word = Span { start: span.start, end: span.start + "atomic".len() as u32 };
-        self.locking("atomic", word);
-        let outer = self.atomic.replace(word);
+        let keyword = Span { start: span.start, end: span.start + "atomic".len() as u32 };
+        self.locking("atomic", keyword);
+        let outer = self.atomic.replace(keyword);
         self.block(body);
         self.atomic = outer;
     }
 
-    fn locking(&mut self, word: &str, span: Span) {
-        if word == "terminate" {
+    fn locking(&mut self, statement: &str, span: Span) {
+        if statement == "terminate" {
             self.leaves_atomic("`terminate`", span);
         } else if let Some(atomic) = self.atomic {
-            let (why, help) = match word {
+            let (why, help) = match statement {
                 "unlock" => ("the block itself releases the lock", "end the block earlier"),
                 _ => (
                     "the lock is already held",
                     "there is only one lock, and it cannot be taken twice; remove the inner one",
                 ),
             };
-            let message = format!("`{word}` inside `atomic`: {why}");
+            let message = format!("`{statement}` inside `atomic`: {why}");
             let error = Diagnostic::error("nested-lock", message, span).also(atomic, "taken here");
             self.sink.error(error.help(help));
         }

@@ -83,7 +83,7 @@ impl Graph {
         self.nodes[node.0].live.then_some(node)
     }
 
-    /// Says which statement begins at the node, if none was said to.
+    /// Notes the statement that begins at the node, unless one was noted before.
     pub(super) fn begin(&mut self, node: Node, span: Span) {
         self.data(node).span.get_or_insert(span);
     }

@@ -9,7 +9,7 @@ use super::super::sink::Sink;
 use super::check::Facts;
 use super::size::Size;
 
-/// What a name stands for, as a place in the list of its kind.
+/// What a name refers to, as an index into the list of its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Global {
     Constant(usize),
@@ -110,7 +110,7 @@ impl<'a> Globals<'a> {
         self.names.get(name).map(|&(global, _)| global)
     }
 
-    /// What a name stands for and where it was declared.
+    /// What a name refers to and where it was declared.
     pub(super) fn declared(&self, name: &str) -> Option<(Global, Span)> {
         self.names.get(name).copied()
     }
@@ -132,10 +132,10 @@ pub(super) fn duplicate(name: Name, first: &str, span: Span) -> Diagnostic {
         .help("rename one of them")
 }
 
-/// The code of the error for a name that stands for nothing.
+/// The code of the error about a name that is not declared.
 pub(super) const UNKNOWN: &str = "unknown-name";
 
-/// Reports a name that stands for nothing, with the name that was meant if one is near.
+/// Reports a name that is not declared, and suggests a similar one if there is one.
 pub(super) fn report_unknown<'n>(
     sink: &mut Sink,
     what: &str,

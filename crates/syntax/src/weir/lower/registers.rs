@@ -103,7 +103,7 @@ impl<'a> Builder<'_, 'a> {
         }
     }
 
-    /// What a name means here, without a word if it means nothing.
+    /// What a name means here. No error is reported if it means nothing.
     pub(super) fn look_up(&mut self, name: &str) -> Option<Meaning> {
         let frame = self.frame();
         if let Some(&(register, _)) = frame.visible.get(name) {

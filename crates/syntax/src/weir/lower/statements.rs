@@ -39,7 +39,7 @@ impl<'a> Builder<'_, 'a> {
         self.registers.live_temporaries = live;
     }
 
-    /// A step that stands for a fence that could be written here, if such are wanted and control gets here.
+    /// Marks a place where a fence could be written with a step, if such steps are wanted and control gets here.
     fn mark_fence_place(&mut self, offset: u32) {
         if self.around.globals.marks_fence_places && self.here.is_some() && self.ruled_out == 0 {
             self.step(Instruction::Skip, Span { start: offset, end: offset });
@@ -53,8 +53,8 @@ impl<'a> Builder<'_, 'a> {
             StatementKind::If { arms, .. } => {
                 arms.first().map_or(whole, |(test, _)| Span { end: test.span.end, ..whole })
             }
-            StatementKind::Choose(_) => word(whole, "choose"),
-            StatementKind::Atomic(_) => word(whole, "atomic"),
+            StatementKind::Choose(_) => keyword(whole, "choose"),
+            StatementKind::Atomic(_) => keyword(whole, "atomic"),
             StatementKind::Let(_)
             | StatementKind::Assign { .. }
             | StatementKind::Snapshot { .. }
@@ -115,7 +115,7 @@ impl<'a> Builder<'_, 'a> {
             StatementKind::Lock => self.step(Instruction::Lock, span),
             StatementKind::Unlock => self.step(Instruction::Unlock, span),
             StatementKind::Atomic(body) => {
-                self.step(Instruction::Lock, word(span, "atomic"));
+                self.step(Instruction::Lock, keyword(span, "atomic"));
                 self.block(body);
                 if self.here.is_some() {
                     self.step(Instruction::Unlock, body.close());
@@ -368,8 +368,8 @@ impl<'a> Builder<'_, 'a> {
 }
 
 /// The keyword at the start of a statement.
-fn word(statement: Span, word: &str) -> Span {
-    Span { start: statement.start, end: statement.start + word.len() as u32 }
+fn keyword(statement: Span, keyword: &str) -> Span {
+    Span { start: statement.start, end: statement.start + keyword.len() as u32 }
 }
 
 /// Where an expression mentions a name.
@@ -389,7 +389,7 @@ fn mention(expression: &Expr, wanted: &str) -> Option<Span> {
     }
 }
 
-/// Whether it makes sense to write a fence right before the statement: not if it takes no step and passes no control on.
+/// Whether it makes sense to write a fence right before the statement: not if it neither takes a step nor jumps.
 fn may_follow_a_fence(statement: &StatementKind<'_>) -> bool {
     !matches!(statement, StatementKind::Label(_) | StatementKind::Block(_) | StatementKind::End | StatementKind::Fence)
 }

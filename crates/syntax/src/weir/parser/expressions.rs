@@ -17,7 +17,7 @@ impl<'s> Parser<'s, '_> {
         self.binary(1)
     }
 
-    /// An expression that says yes or no: `=` in it is a slip.
+    /// An expression whose value is a truth value: `=` in it is a mistake for `==`.
     pub(super) fn condition(&mut self) -> Parse<Expr<'s>> {
         let condition = self.expression()?;
         if self.peek() != Kind::Equal {
@@ -71,7 +71,7 @@ impl<'s> Parser<'s, '_> {
     fn unary(&mut self) -> Parse<Expr<'s>> {
         self.count_one()?;
         let op = match self.peek() {
-            Kind::Minus if self.ahead(1).kind == Kind::Number => return self.negative_number(),
+            Kind::Minus if self.peek_ahead(1) == Kind::Number => return self.negative_number(),
             Kind::Minus => UnaryOp::Negate,
             Kind::Bang => UnaryOp::Not,
             Kind::Tilde => UnaryOp::Complement,
@@ -145,9 +145,11 @@ impl<'s> Parser<'s, '_> {
 
     fn no_expression(&mut self) -> Failed {
         let mut error = self.unexpected("an expression");
-        let before = |distance: usize| self.at.checked_sub(distance).and_then(|at| self.tokens.get(at));
-        let is_doubled =
-            before(1).zip(before(2)).is_some_and(|(last, first)| (last.kind, first.kind) == (Kind::Minus, Kind::Minus));
+        let is_doubled = self
+            .cursor
+            .behind(1)
+            .zip(self.cursor.behind(2))
+            .is_some_and(|(last, first)| (last.kind, first.kind) == (Kind::Minus, Kind::Minus));
         error = match self.peek() {
             Kind::Plus if self.previous().kind == Kind::Plus => error.help("there is no `++`: write `r += 1`"),
             _ if is_doubled => error.help("there is no `--`: write `r -= 1`"),
@@ -220,13 +222,14 @@ impl<'s> Parser<'s, '_> {
         self.close(Kind::CloseParen, open)?;
         let span = self.span_from(first);
         if operands.len() != form.operands() + 1 {
-            let message = format!("`{}` takes {} operands, not {}", form.word(), form.operands() + 1, operands.len());
+            let message =
+                format!("`{}` takes {} operands, not {}", form.keyword(), form.operands() + 1, operands.len());
             return Err(self.report_at("wrong-arity", message, span, format!("it is written `{}`", form.shape())));
         }
         let depth = 1 + deepest(&operands);
         let cell = Box::new(operands.remove(0));
         if !is_place(&cell) {
-            let message = format!("`{}` needs a cell here", form.word());
+            let message = format!("`{}` needs a cell here", form.keyword());
             return Err(self.report_at("not-a-cell", message, cell.span, "a cell is `x`, `flag[e]`, `mem[e]` or `*e`"));
         }
         Ok(Expr { kind: ExprKind::ReadModifyWrite(form, cell, operands), span, depth })
@@ -269,7 +272,7 @@ impl<'s> Parser<'s, '_> {
         } else {
             "values range from -9223372036854775808 to 9223372036854775807"
         };
-        // The parser went past the number and is in no trouble: report it whatever else is wrong here.
+        // The parser went past the number and did not fail: report it whatever else is wrong here.
         self.sink.error(Diagnostic::error(code, message, span).help(help));
     }
 }

@@ -13,7 +13,7 @@ impl<'s> Parser<'s, '_> {
     pub(super) fn file(&mut self) -> File<'s> {
         let mut file = File::default();
         while self.peek() != Kind::Eof {
-            let start = self.at;
+            let start = self.cursor.position();
             if self.item(&mut file).is_err() {
                 self.is_whole = false;
                 self.skip_item(start);
@@ -51,14 +51,12 @@ impl<'s> Parser<'s, '_> {
         Err(self.error(error))
     }
 
-    /// Skips to the next word that begins an item.
+    /// Skips to the next token that begins an item.
     fn skip_item(&mut self, start: usize) {
-        if self.at == start {
+        if self.cursor.position() == start {
             self.bump();
         }
-        while self.peek() != Kind::Eof && !self.peek().begins_item() {
-            self.bump();
-        }
+        self.skip_to(|parser| parser.peek().begins_item());
     }
 
     fn constant(&mut self) -> Parse<Constant<'s>> {
@@ -160,7 +158,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn replication(&mut self) -> Parse<Replication<'s>> {
-        if self.ahead(1).kind != Kind::Star || self.ahead(2).kind != Kind::CloseBracket {
+        if self.peek_ahead(1) != Kind::Star || self.peek_ahead(2) != Kind::CloseBracket {
             return Ok(Replication::Times(self.bracketed()?));
         }
         let open = self.bump().span;
@@ -181,8 +179,8 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn property(&mut self) -> Parse<PropertyDecl<'s>> {
-        let word = self.bump();
-        let form = match word.kind {
+        let keyword = self.bump();
+        let form = match keyword.kind {
             Kind::Forbid if self.eat(Kind::Deadlock) => {
                 if self.peek() != Kind::Semicolon && !self.peek().begins_item() && self.peek() != Kind::Eof {
                     let error = self
@@ -196,7 +194,7 @@ impl<'s> Parser<'s, '_> {
             Kind::Exists => PropertyForm::Exists(self.condition()?),
             _ => PropertyForm::Always(self.condition()?),
         };
-        let span = self.span_from(word.span);
+        let span = self.span_from(keyword.span);
         self.semicolon()?;
         Ok(PropertyDecl { form, span })
     }

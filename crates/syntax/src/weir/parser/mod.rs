@@ -1,8 +1,7 @@
-//! Words to syntax trees: recursive descent, one function for each construct.
+//! Tokens to syntax trees: recursive descent, one function per construct.
 //!
-//! After an error the parser skips to the next statement or item and goes on, so that one run reports
-//! several errors. Nesting is bounded: the one error that ends parsing at once is nesting too deep,
-//! which keeps any input from exhausting the stack.
+//! After an error the parser skips to the next statement or item and goes on, so that one run reports several errors.
+//! Nesting that is too deep, or a program that is too large, ends parsing at once.
 
 mod expressions;
 mod items;
@@ -12,129 +11,102 @@ use weir_ir::{Diagnostic, Source, Span};
 
 use super::ast::{Expr, File, Name};
 use super::lexer::Lexed;
-use super::limits::{MAX_NAME_BYTES, MAX_NESTING, MAX_WORK};
+use super::limits::{MAX_NAME_BYTES, MAX_WORK};
 use super::sink::Sink;
 use super::token::{Kind, Token};
-pub(super) use crate::descent::{Descent, Failed, Parse};
+use crate::parsing::{self, Cursor, name_too_long};
+pub(super) use crate::parsing::{Descent, Failed, Parse};
 
 /// Parses a whole file: what could be made of it, and whether that is all of it. Errors are reported either way.
 pub(crate) fn parse<'s>(source: &'s Source, lexed: &Lexed, sink: &mut Sink) -> (File<'s>, bool) {
-    let text = source.text();
-    let end = Token { kind: Kind::Eof, span: Span::new(text.len(), text.len()) };
-    let Lexed { tokens, gaps, .. } = lexed;
-    // Behind the last word, a comment without end may have swallowed anything.
-    let is_whole = gaps.last() != Some(&tokens.len());
-    let mut parser = Parser { text, tokens, gaps, end, at: 0, nesting: 0, size: 0, failed_at: None, is_whole, sink };
+    let mut parser = Parser::new(source, lexed, sink);
     let file = parser.file();
     (file, parser.is_whole)
 }
 
 /// Parses a text that is one condition and nothing else; `None` if it is not. Errors are reported.
 pub(crate) fn parse_condition<'s>(source: &'s Source, lexed: &Lexed, sink: &mut Sink) -> Option<Expr<'s>> {
-    let text = source.text();
-    let end = Token { kind: Kind::Eof, span: Span::new(text.len(), text.len()) };
-    let Lexed { tokens, gaps, .. } = lexed;
-    let mut parser =
-        Parser { text, tokens, gaps, end, at: 0, nesting: 0, size: 0, failed_at: None, is_whole: true, sink };
+    let mut parser = Parser::new(source, lexed, sink);
     let condition = parser.condition().ok()?;
-    if parser.peek() != Kind::Eof {
-        let error = parser.unexpected("the end of the condition");
-        parser.error(error);
-        return None;
-    }
+    parser.expect_as(Kind::Eof, "the end of the condition").ok()?;
     Some(condition)
 }
 
 struct Parser<'s, 'p> {
     text: &'s str,
-    tokens: &'p [Token],
-    /// Words before which something was left out, for which there is an error already.
+    cursor: Cursor<'p, Token>,
+    /// Tokens before which something was left out, for which there is an error already.
     gaps: &'p [usize],
-    end: Token,
-    /// The next word.
-    at: usize,
-    nesting: usize,
     /// Statements and operands so far.
     size: usize,
-    /// The word at which the last error was reported: one error a word is enough.
-    failed_at: Option<usize>,
     /// Whether no part of the text had to be skipped.
     is_whole: bool,
     sink: &'p mut Sink,
 }
 
-impl Descent for Parser<'_, '_> {
-    type Word = Token;
+impl<'p> Descent<'p> for Parser<'_, 'p> {
+    type Token = Token;
 
-    fn token(&self) -> Token {
-        self.ahead(0)
+    fn cursor(&self) -> &Cursor<'p, Token> {
+        &self.cursor
     }
 
-    fn bump(&mut self) -> Token {
-        let token = self.token();
-        self.at = (self.at + 1).min(self.tokens.len());
-        token
+    fn cursor_mut(&mut self) -> &mut Cursor<'p, Token> {
+        &mut self.cursor
     }
 
-    fn found(&self) -> String {
-        let token = self.token();
-        match token.kind {
-            Kind::Name | Kind::Number => format!("`{}`", self.slice(token.span)),
-            kind => kind.describe(),
-        }
+    fn shown(&self, token: Token) -> String {
+        self.slice(token.span).to_string()
     }
 
     fn error(&mut self, error: Diagnostic) -> Failed {
-        if self.failed_at != Some(self.at) {
-            self.failed_at = Some(self.at);
-            if !self.is_beside_gap() {
-                self.sink.error(error);
-            }
+        if self.cursor.is_first_failure() && !self.is_beside_gap() {
+            self.sink.error(error);
         }
         Failed
     }
 
-    fn nesting(&mut self) -> &mut usize {
-        &mut self.nesting
-    }
-
     fn too_deep(&mut self) -> Failed {
-        let error = too_deep(self.token().span);
-        self.give_up(error)
+        self.give_up(too_deep(self.token().span))
     }
 }
 
-impl<'s> Parser<'s, '_> {
-    fn ahead(&self, distance: usize) -> Token {
-        self.tokens.get(self.at + distance).copied().unwrap_or(self.end)
+impl<'s, 'p> Parser<'s, 'p> {
+    fn new(source: &'s Source, lexed: &'p Lexed, sink: &'p mut Sink) -> Self {
+        let text = source.text();
+        let Lexed { tokens, gaps, .. } = lexed;
+        let end = Token { kind: Kind::Eof, span: Span::new(text.len(), text.len()) };
+        // A comment without an end after the last token may have swallowed anything.
+        let is_whole = gaps.last() != Some(&tokens.len());
+        Parser { text, cursor: Cursor::new(tokens, end), gaps, size: 0, is_whole, sink }
     }
 
+    /// The last token taken, or an empty one at the start of the text.
     fn previous(&self) -> Token {
-        let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
-        before.copied().unwrap_or(Token { kind: Kind::Eof, span: Span::default() })
+        self.cursor.behind(1).unwrap_or(Token { kind: Kind::Eof, span: Span::default() })
     }
 
-    /// From the start of `first` to the end of the last word taken.
+    /// From the start of `first` to the end of the last token taken.
     fn span_from(&self, first: Span) -> Span {
-        first.to(self.previous().span)
+        self.cursor.span_from(first)
     }
 
     fn slice(&self, span: Span) -> &'s str {
         self.text.get(span.range()).unwrap_or("")
     }
 
-    /// Whether something was left out right before the next word or the one before that.
+    /// Whether something was left out right before the next token or the one before that.
     fn is_beside_gap(&self) -> bool {
-        let first = self.gaps.partition_point(|&gap| gap + 1 < self.at);
-        self.gaps.get(first).is_some_and(|&gap| gap <= self.at)
+        let at = self.cursor.position();
+        let first = self.gaps.partition_point(|&gap| gap + 1 < at);
+        self.gaps.get(first).is_some_and(|&gap| gap <= at)
     }
 
     fn name(&mut self, what: &str) -> Parse<Name<'s>> {
         let token = self.token();
         if token.kind == Kind::Name {
             if token.span.range().len() > MAX_NAME_BYTES {
-                let error = Diagnostic::error("name-too-long", "this name is too long", token.span);
-                return Err(self.error(error.help(format!("use at most {MAX_NAME_BYTES} characters"))));
+                return Err(self.error(name_too_long(token.span)));
             }
             self.bump();
             return Ok(Name { text: self.slice(token.span), span: token.span });
@@ -146,7 +118,7 @@ impl<'s> Parser<'s, '_> {
         Err(self.error(error))
     }
 
-    /// Takes the semicolon behind a statement or item. A missing one is reported where it belongs, and
+    /// Takes the semicolon after a statement or item. A missing one is reported where it belongs, and
     /// parsing goes on as if it were there when what follows may well be the next statement.
     fn semicolon(&mut self) -> Parse<()> {
         if self.eat(Kind::Semicolon) {
@@ -160,8 +132,7 @@ impl<'s> Parser<'s, '_> {
             self.error(Diagnostic::error("missing-semicolon", "missing `;`", place).label("add `;` here"));
             return Ok(());
         }
-        let error = self.unexpected("`;`");
-        Err(self.error(error))
+        self.expected("`;`")
     }
 
     /// Counts a statement or operand; too many end parsing.
@@ -173,15 +144,6 @@ impl<'s> Parser<'s, '_> {
         let message = format!("the program is too large: more than {MAX_WORK} statements and operands");
         let error = Diagnostic::error("program-too-large", message, self.token().span);
         Err(self.give_up(error.help("make it smaller")))
-    }
-
-    /// Reports an error and ends parsing: what follows could only repeat it.
-    fn give_up(&mut self, error: Diagnostic) -> Failed {
-        self.error(error);
-        self.at = self.tokens.len();
-        self.failed_at = Some(self.at);
-        self.is_whole = false;
-        Failed
     }
 
     /// Skips to where the next statement may begin. Blocks are skipped whole.
@@ -208,6 +170,5 @@ impl<'s> Parser<'s, '_> {
 }
 
 fn too_deep(span: Span) -> Diagnostic {
-    let message = format!("nested more than {MAX_NESTING} deep");
-    Diagnostic::error("too-deep", message, span).help("split it: name parts with `let`, or move them into a `proc`")
+    parsing::too_deep(span, "split it: name parts with `let`, or move them into a `proc`")
 }

@@ -5,6 +5,7 @@ use weir_ir::{BinaryOp, Diagnostic, Span};
 use super::super::ast::{Block, Declarator, Expr, ExprKind, Statement, StatementKind};
 use super::super::token::Kind;
 use super::{Descent, Parse, Parser};
+use crate::parsing::TokenKind as _;
 
 impl<'s> Parser<'s, '_> {
     /// `{ statements }`
@@ -23,13 +24,13 @@ impl<'s> Parser<'s, '_> {
             if self.peek() == Kind::Eof || self.peek().begins_item() {
                 return Err(self.unclosed_block(open));
             }
-            let start = self.at;
+            let start = self.cursor.position();
             match self.statement() {
                 Ok(statement) => statements.push(statement),
                 Err(_) => {
                     self.is_whole = false;
                     self.skip_statement();
-                    if self.at == start {
+                    if self.cursor.position() == start {
                         self.bump();
                     }
                 }
@@ -51,7 +52,7 @@ impl<'s> Parser<'s, '_> {
         self.count_one()?;
         let first = self.token().span;
         let kind = match self.peek() {
-            Kind::Name if self.ahead(1).kind == Kind::Colon => {
+            Kind::Name if self.peek_ahead(1) == Kind::Colon => {
                 let label = self.name("a label")?;
                 self.bump();
                 return Ok(Statement { kind: StatementKind::Label(label), span: label.span });
@@ -62,8 +63,8 @@ impl<'s> Parser<'s, '_> {
                 let condition = self.condition()?;
                 StatementKind::While(condition, self.block("the body of a `while`")?)
             }
-            Kind::Loop => self.word_and_block("the body of a `loop`", StatementKind::Loop)?,
-            Kind::Atomic => self.word_and_block("the body of an `atomic`", StatementKind::Atomic)?,
+            Kind::Loop => self.keyword_and_block("the body of a `loop`", StatementKind::Loop)?,
+            Kind::Atomic => self.keyword_and_block("the body of an `atomic`", StatementKind::Atomic)?,
             Kind::Choose => self.choose()?,
             Kind::OpenBrace => StatementKind::Block(self.block("a block")?),
             Kind::Semicolon => return Err(self.empty_statement()),
@@ -82,7 +83,7 @@ impl<'s> Parser<'s, '_> {
         self.error(error.help("remove it, or write `skip;` for a step that does nothing"))
     }
 
-    fn word_and_block(
+    fn keyword_and_block(
         &mut self,
         what: &str,
         make: impl FnOnce(Block<'s>) -> StatementKind<'s>,
@@ -93,11 +94,11 @@ impl<'s> Parser<'s, '_> {
 
     /// A statement that ends in a semicolon.
     fn simple_statement(&mut self) -> Parse<StatementKind<'s>> {
-        let word = self.peek();
-        if word.is_keyword() && self.ahead(1).kind == Kind::Colon {
+        let keyword = self.peek();
+        if keyword.is_keyword() && self.peek_ahead(1) == Kind::Colon {
             return Err(self.keyword_as_label());
         }
-        let plain = match word {
+        let plain = match keyword {
             Kind::Break => Some(StatementKind::Break),
             Kind::Continue => Some(StatementKind::Continue),
             Kind::Fence => Some(StatementKind::Fence),
@@ -112,17 +113,17 @@ impl<'s> Parser<'s, '_> {
             self.bump();
             return Ok(kind);
         }
-        match word {
+        match keyword {
             Kind::Let => self.let_statement(),
             Kind::Goto | Kind::Jump => {
                 self.bump();
                 let label = self.name("a label")?;
-                Ok(if word == Kind::Goto { StatementKind::Goto(label) } else { StatementKind::Jump(label) })
+                Ok(if keyword == Kind::Goto { StatementKind::Goto(label) } else { StatementKind::Jump(label) })
             }
             Kind::Assume | Kind::Assert => {
                 self.bump();
                 let condition = self.condition()?;
-                let is_assume = word == Kind::Assume;
+                let is_assume = keyword == Kind::Assume;
                 Ok(if is_assume { StatementKind::Assume(condition) } else { StatementKind::Assert(condition) })
             }
             Kind::Spawn => {
@@ -140,9 +141,9 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn keyword_as_label(&mut self) -> super::Failed {
-        let word = self.token();
-        let message = format!("{} cannot be a label", word.kind.describe());
-        let error = Diagnostic::error("keyword-as-name", message, word.span).label("reserved keyword");
+        let token = self.token();
+        let message = format!("{} cannot be a label", token.kind.describe());
+        let error = Diagnostic::error("keyword-as-name", message, token.span).label("reserved keyword");
         let failed = self.error(error.help("choose a name that is not a keyword"));
         // What follows the colon is a statement of its own.
         self.bump();
@@ -151,10 +152,10 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn stray_branch(&mut self) -> super::Failed {
-        let word = self.token();
-        let opener = if word.kind == Kind::Else { "an `if`" } else { "a `choose`" };
-        let message = format!("{} does not follow the block of {opener}", word.kind.describe());
-        self.error(Diagnostic::error("stray-branch", message, word.span))
+        let token = self.token();
+        let opener = if token.kind == Kind::Else { "an `if`" } else { "a `choose`" };
+        let message = format!("{} does not follow the block of {opener}", token.kind.describe());
+        self.error(Diagnostic::error("stray-branch", message, token.span))
     }
 
     fn let_statement(&mut self) -> Parse<StatementKind<'s>> {

@@ -12,7 +12,7 @@ use weir_ir::{Body, CostRule, CostSubject, Program};
 
 use crate::weir::token::Kind;
 
-/// Words that mean a kind of step after `cost`, so no label can be called so.
+/// Names of kinds of steps after `cost`, which no label can have.
 const COST_WORDS: [&str; 4] = ["load", "store", "rmw", "local"];
 
 /// The same program with valid names, and the labels that are taken, so that more can be made up.
@@ -152,10 +152,10 @@ impl Names {
     }
 }
 
-/// Whether the whole text is one word, and not a keyword.
+/// Whether the whole text is one token, and not a keyword.
 fn is_name(text: &str) -> bool {
-    let mut words = Kind::lexer(text);
-    words.next() == Some(Ok(Kind::Name)) && words.slice() == text
+    let mut tokens = Kind::lexer(text);
+    tokens.next() == Some(Ok(Kind::Name)) && tokens.slice() == text
 }
 
 /// The name with what is not allowed turned into underscores.

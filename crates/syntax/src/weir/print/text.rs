@@ -167,12 +167,12 @@ impl<'p> BodyText<'p> {
     }
 }
 
-/// A list of names behind a word, in as many statements as it takes.
-pub(super) fn wrapped(word: &str, names: &[String]) -> String {
+/// A list of names after a keyword, in as many statements as it takes.
+pub(super) fn wrapped(keyword: &str, names: &[String]) -> String {
     let mut text = String::new();
     let mut rest = names;
     while let Some((first, more)) = rest.split_first() {
-        let mut line = format!("{word}{first}");
+        let mut line = format!("{keyword}{first}");
         rest = more;
         while let Some((next, more)) = rest.split_first() {
             if line.len() + next.len() + 3 > WIDTH {

@@ -31,8 +31,8 @@ pub(super) fn of(program: &Program) -> String {
 struct Writer(Rng);
 
 impl Writer {
-    fn process(&mut self, word: &str, process: &Process) -> String {
-        let mut text = format!("{word}\ndata local {}\nregisters\n", self.declared(process.local));
+    fn process(&mut self, keyword: &str, process: &Process) -> String {
+        let mut text = format!("{keyword}\ndata local {}\nregisters\n", self.declared(process.local));
         for (number, &register) in process.registers.iter().enumerate() {
             text += &format!("  $r{number} {}\n", self.declared(register));
         }
@@ -79,8 +79,8 @@ impl Writer {
             }
             Statement::ReadEqual(place, value) => format!("read: {} = {}", self.cell(place), self.expr(value)),
             Statement::Write(place, value) => {
-                let word = *self.0.pick(&["write", "write", "syncwr", "slocked write"]);
-                format!("{word}: {} := {}", self.cell(place), self.expr(value))
+                let keyword = *self.0.pick(&["write", "write", "syncwr", "slocked write"]);
+                format!("{keyword}: {} := {}", self.cell(place), self.expr(value))
             }
             Statement::LockedWrite(place, value) => {
                 format!("locked write: {} := {}", self.cell(place), self.expr(value))

@@ -165,7 +165,7 @@ struct Maker<'r> {
 }
 
 impl Maker<'_> {
-    fn word(&self) -> Size {
+    fn address_size(&self) -> Size {
         if self.is_wide { 8 } else { 4 }
     }
 
@@ -176,7 +176,7 @@ impl Maker<'_> {
                 let declared = if self.rng.chance(25) { Some(some_type(self.rng, self.is_wide)) } else { None };
                 let value = Initial::Number(*self.rng.pick(&EDGES));
                 registers.push(Declared {
-                    register: Register::new(register, self.word()),
+                    register: Register::new(register, self.address_size()),
                     value: Some(value),
                     declared,
                 });
@@ -186,7 +186,7 @@ impl Maker<'_> {
             let target = Initial::Address(self.rng.pick(&["x", "y"]).to_string());
             let index = Initial::Number(self.rng.below(2) as i64);
             for (number, value) in [(POINTER, target), (ARRAY, Initial::Address("t".into())), (INDEX, index)] {
-                let register = Register::new(number, self.word());
+                let register = Register::new(number, self.address_size());
                 registers.push(Declared { register, value: Some(value), declared: None });
             }
         }
@@ -233,8 +233,8 @@ impl Maker<'_> {
     fn memory(&mut self) -> (Operand, Size) {
         let cell = self.cells[self.rng.below(3)].clone();
         let size = cell.size;
-        let word = self.word();
-        let base = |number| Register::new(number, word);
+        let address_size = self.address_size();
+        let base = |number| Register::new(number, address_size);
         if self.uses_pointers && self.rng.chance(50) {
             if cell.length.is_none() {
                 // It may point to a cell of another size, and then the thread gets stuck.
@@ -422,19 +422,19 @@ impl Maker<'_> {
         if !self.uses_pointers {
             return plain("nop", 4, Vec::new());
         }
-        let to = Operand::Register(Register::new(POINTER, self.word()));
+        let to = Operand::Register(Register::new(POINTER, self.address_size()));
         let name = self.rng.pick(&["x", "y"]).to_string();
         let (instruction, from) = match self.rng.below(4) {
             0 => ("mov", Operand::AddressOf(name)),
             1 => ("mov", Operand::Cell("p".into())),
             2 => ("lea", Operand::Cell(name)),
             _ => {
-                let base = Register::new(ARRAY, self.word());
-                let index = Some((Register::new(INDEX, self.word()), i64::from(self.cells[2].size)));
+                let base = Register::new(ARRAY, self.address_size());
+                let index = Some((Register::new(INDEX, self.address_size()), i64::from(self.cells[2].size)));
                 ("lea", Operand::Computed { base, offset: 0, index })
             }
         };
-        plain(instruction, self.word(), vec![to, from])
+        plain(instruction, self.address_size(), vec![to, from])
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn question(test: &Test, condition_text: &str) -> String {
     if let Some(filter) = &test.filter {
         text += &format!("filter ({})\n", condition(test, filter));
     }
-    let word = match (test.quantifier, test.style % 3) {
+    let keyword = match (test.quantifier, test.style % 3) {
         (Quantifier::Exists, 0) => "exists",
         (Quantifier::Exists, 1) => "final",
         (Quantifier::Exists, _) => "",
@@ -47,7 +47,7 @@ pub(super) fn question(test: &Test, condition_text: &str) -> String {
         (Quantifier::NotExists, _) => "~exists",
         (Quantifier::Forall, _) => "forall",
     };
-    text + &format!("{word} ({condition_text})\n")
+    text + &format!("{keyword} ({condition_text})\n")
 }
 
 fn arch(test: &Test) -> &'static str {
@@ -182,8 +182,9 @@ fn condition(test: &Test, tree: &Condition) -> String {
         Place::Cell(name, None) if test.style.is_multiple_of(4) => format!("[{name}]"),
         other => place(test, other),
     };
-    let join =
-        |parts: &[Condition], word: &str| parts.iter().map(|part| inner(test, part)).collect::<Vec<_>>().join(word);
+    let join = |parts: &[Condition], operator: &str| {
+        parts.iter().map(|part| inner(test, part)).collect::<Vec<_>>().join(operator)
+    };
     match tree {
         Condition::Equal(left, value) => format!("{}={value}", atom(left)),
         Condition::Differs(left, value) if test.style.is_multiple_of(2) => format!("{}!={value}", atom(left)),

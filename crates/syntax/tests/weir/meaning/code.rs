@@ -167,8 +167,8 @@ impl<'p> Compiler<'p> {
                 self.push(Op::Snapshot(registers));
             }
             Statement::Evaluate(Expr::Call(name, arguments)) => self.call(name, arguments, Goal::Unwanted),
-            Statement::Evaluate(Expr::Modify(word, cell, operands)) => {
-                self.modify(word, cell, operands, Goal::Unwanted)
+            Statement::Evaluate(Expr::Modify(operation, cell, operands)) => {
+                self.modify(operation, cell, operands, Goal::Unwanted)
             }
             Statement::Evaluate(other) => panic!("{other:?} is no statement"),
             Statement::If(arms, otherwise) => self.branches(arms, otherwise.as_ref()),
@@ -394,7 +394,7 @@ impl<'p> Compiler<'p> {
     fn into(&mut self, goal: Goal, expr: &'p Expr) {
         match expr {
             Expr::Call(name, arguments) => self.call(name, arguments, goal),
-            Expr::Modify(word, cell, operands) => self.modify(word, cell, operands, goal),
+            Expr::Modify(operation, cell, operands) => self.modify(operation, cell, operands, goal),
             Expr::Any(low, high) => self.push(Op::Any(*low, *high, goal)),
             Expr::Binary(op @ ("&&" | "||"), left, right) if takes_steps(right) => {
                 let (more, short, join) = (self.mark(), self.mark(), self.mark());
@@ -423,10 +423,10 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    fn modify(&mut self, word: &'static str, cell: &'p Expr, operands: &'p [Expr], goal: Goal) {
+    fn modify(&mut self, operation: &'static str, cell: &'p Expr, operands: &'p [Expr], goal: Goal) {
         self.address(cell);
         operands.iter().for_each(|operand| self.value(operand));
-        self.push(Op::Modify(word, goal));
+        self.push(Op::Modify(operation, goal));
     }
 
     /// A copy of the procedure, with registers of its own.

@@ -246,8 +246,8 @@ impl Coverage {
                 self.see("call");
                 arguments.iter().for_each(|argument| self.expr(argument));
             }
-            Expr::Modify(word, cell, operands) => {
-                self.see(*word);
+            Expr::Modify(operation, cell, operands) => {
+                self.see(*operation);
                 self.expr(cell);
                 operands.iter().for_each(|operand| self.expr(operand));
             }

@@ -141,3 +141,14 @@ fn a_fence_written_at_a_place_is_a_fence_at_the_steps_of_that_place() {
     }
     assert!(places > 800 && several > 100, "{places} places, {several} of them in several threads or calls");
 }
+
+#[test]
+fn a_constant_condition_hides_no_places_after_it() {
+    for condition in ["1 == 1", "1 == 2"] {
+        let text = format!("shared x; thread T {{ if {condition} {{ x = 1; }} else {{ x = 2; }} x = 3; x = 4; }}");
+        let marked = fence_places(&Source::new("test.weir", text.as_str()), &Options::default()).expect("correct");
+        let places: Vec<&str> = marked.places.iter().map(|place| &text[place.offset as usize..]).collect();
+        let after = ["x = 3; x = 4; }", "x = 4; }", "}"];
+        assert!(after.iter().all(|rest| places.contains(rest)), "{condition}: {places:?}");
+    }
+}

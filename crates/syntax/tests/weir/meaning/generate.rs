@@ -352,11 +352,11 @@ impl<'r> Maker<'r> {
     }
 
     fn modify(&mut self, depth: usize) -> Expr {
-        let words = ["cas", "cmpxchg", "xchg", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor"];
-        let word = *self.rng.pick(&words);
+        let operations = ["cas", "cmpxchg", "xchg", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor"];
+        let operation = *self.rng.pick(&operations);
         let cell = Box::new(self.cell(0));
-        let count = if matches!(word, "cas" | "cmpxchg") { 2 } else { 1 };
-        Expr::Modify(word, cell, (0..count).map(|_| self.expr(depth)).collect())
+        let count = if matches!(operation, "cas" | "cmpxchg") { 2 } else { 1 };
+        Expr::Modify(operation, cell, (0..count).map(|_| self.expr(depth)).collect())
     }
 
     fn call(&mut self, depth: usize) -> Option<Expr> {

@@ -284,7 +284,7 @@ impl Runner<'_> {
                 };
                 (*low..=*high).map(with).collect()
             }
-            Op::Modify(word, goal) => one(modify(word, *goal, local, moved)),
+            Op::Modify(operation, goal) => one(modify(operation, *goal, local, moved)),
             Op::Test(yes, no) => {
                 let mark = if local.pop() != 0 { *yes } else { *no };
                 one(Action::Local(self.arrived(thread, local, code.marks[mark])))
@@ -390,18 +390,18 @@ impl Runner<'_> {
 }
 
 fn modify<'a>(
-    word: &'static str,
+    operation: &'static str,
     goal: Goal,
     mut local: Local,
     moved: impl FnOnce(Local) -> Local + 'a,
 ) -> Action<'a, Local> {
     let new = local.pop();
-    let expected = if matches!(word, "cas" | "cmpxchg") { Some(local.pop()) } else { None };
+    let expected = if matches!(operation, "cas" | "cmpxchg") { Some(local.pop()) } else { None };
     let address = local.pop();
     Action::Modify(
         address,
         Box::new(move |held| {
-            let written = match word {
+            let written = match operation {
                 "cas" | "cmpxchg" => (expected == Some(held)).then_some(new),
                 "xchg" => Some(new),
                 "fetch_add" => Some(binary("+", held, new)),
@@ -409,9 +409,9 @@ fn modify<'a>(
                 "fetch_and" => Some(binary("&", held, new)),
                 "fetch_or" => Some(binary("|", held, new)),
                 "fetch_xor" => Some(binary("^", held, new)),
-                _ => panic!("no operation {word}"),
+                _ => panic!("no operation {operation}"),
             };
-            let result = if word == "cas" { Value::from(written.is_some()) } else { held };
+            let result = if operation == "cas" { Value::from(written.is_some()) } else { held };
             local.put(goal, result);
             (written, moved(local))
         }),

@@ -41,7 +41,7 @@ fn read(program: &Program, text: &str) -> Option<Read> {
     }
 }
 
-/// What the reference interpreter found, in the words of the plain machine.
+/// What the reference interpreter found, in the terms of the plain machine.
 fn found(program: &Read, plain: &Found, outcome: &Outcome) -> Found {
     let mut found = Found::default();
     for (goal, &depth) in &outcome.goals {

@@ -126,7 +126,7 @@ fn expr(tree: &Expr) -> String {
             format!("{} {op} {}", side(left, precedence(op), false), side(right, precedence(op), true))
         }
         Expr::Call(name, arguments) => format!("{name}({})", list(arguments)),
-        Expr::Modify(word, cell, operands) => format!("{word}({}, {})", expr(cell), list(operands)),
+        Expr::Modify(operation, cell, operands) => format!("{operation}({}, {})", expr(cell), list(operands)),
         Expr::Any(low, high) => format!("any {low}..{high}"),
     }
 }

@@ -1,17 +1,18 @@
-//! Text before it is words: what cannot be a program at all, and characters that begin no word.
+//! Text before it is split into tokens: what cannot be a program at all, and characters that begin no token.
 
 use weir_ir::{Diagnostic, Source, Span};
 
+use super::token::shown;
 use crate::limits::MAX_SOURCE_BYTES;
 use crate::sink::Sink;
 
-/// More stretches of stray characters than this are summed up in one message.
+/// More sequences of stray characters than this are reported in one message.
 const MAX_STRAY: usize = 5;
 
-/// What a lexer can stumble over.
+/// Why a lexer cannot make a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum LexError {
-    /// A character that begins no word.
+    /// A character that begins no token.
     #[default]
     Stray,
     /// A comment that is never closed.
@@ -35,12 +36,12 @@ pub(crate) fn unreadable(text: &str, extension: &str) -> Option<Diagnostic> {
     )
 }
 
-/// Stretches of characters that begin no word.
+/// Sequences of characters that begin no token.
 #[derive(Default)]
 pub(crate) struct StrayCharacters(Vec<Span>);
 
 impl StrayCharacters {
-    /// Takes one more; neighbours become one stretch.
+    /// Adds a character; adjacent ones become one sequence.
     pub(crate) fn push(&mut self, span: Span) {
         match self.0.last_mut() {
             Some(last) if last.end == span.start => last.end = span.end,
@@ -63,15 +64,25 @@ impl StrayCharacters {
             return;
         }
         for &span in &self.0 {
-            let shown: String = source.slice(span).chars().take(20).flat_map(char::escape_debug).collect();
-            let help = if source.slice(span).chars().any(char::is_alphanumeric) {
+            let text = source.slice(span);
+            let help = if text.chars().any(char::is_alphanumeric) {
                 "names consist of the letters A to Z and a to z, digits and `_`"
             } else {
                 "remove it"
             };
-            let plural = if source.slice(span).chars().count() == 1 { "" } else { "s" };
-            let message = format!("unexpected character{plural} `{shown}`");
-            sink.error(Diagnostic::error("stray-character", message, span).help(help));
+            sink.error(unexpected_characters("stray-character", text, span).help(help));
         }
     }
+}
+
+/// The error about characters that begin no token.
+pub(crate) fn unexpected_characters(code: &'static str, text: &str, span: Span) -> Diagnostic {
+    let plural = if text.chars().count() == 1 { "" } else { "s" };
+    Diagnostic::error(code, format!("unexpected character{plural} `{}`", shown(text, 20)), span)
+}
+
+/// The error about a comment without an end, at the two characters that open it.
+pub(crate) fn unterminated_comment(comment: Span, help: &str) -> Diagnostic {
+    let opening = Span { start: comment.start, end: comment.start + 2 };
+    Diagnostic::error("unterminated-comment", "this comment is never closed", opening).label("opened here").help(help)
 }

@@ -1,0 +1,112 @@
+//! Tokens: a kind and a span. A language whose tokens carry more has a type of its own.
+
+use weir_ir::{Diagnostic, Span};
+
+use crate::limits::MAX_NAME_BYTES;
+
+/// The kinds of tokens of a language.
+pub(crate) trait TokenKind: Copy + PartialEq {
+    /// The kind of what follows the last token.
+    const END: Self;
+
+    /// How messages refer to tokens of this kind.
+    fn describe(self) -> String;
+}
+
+/// A token of a source.
+pub(crate) trait Token: Copy {
+    /// The kinds of tokens that there are.
+    type Kind: TokenKind;
+
+    fn kind(self) -> Self::Kind;
+
+    fn span(self) -> Span;
+}
+
+/// A token that is a kind and a span, and nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Spanned<K> {
+    pub(crate) kind: K,
+    pub(crate) span: Span,
+}
+
+impl<K: TokenKind> Token for Spanned<K> {
+    type Kind = K;
+
+    fn kind(self) -> K {
+        self.kind
+    }
+
+    fn span(self) -> Span {
+        self.span
+    }
+}
+
+/// Declares the kinds of tokens of a lexer that `logos` generates: those with a fixed text by that text, all others by
+/// their rule and by how messages refer to them. The kind `Eof` follows the last token.
+macro_rules! token_kinds {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis enum $kind:ident {
+            $($name:ident $text:tt)*;
+            $($(#[$rule:meta])* $other:ident => $description:literal,)*
+        }
+    ) => {
+        $(#[$attribute])*
+        $visibility enum $kind {
+            $(#[token($text)] $name,)*
+            $($(#[$rule])* $other,)*
+            /// What follows the last token.
+            Eof,
+        }
+
+        /// The texts of all kinds that have just one.
+        #[cfg(test)]
+        #[allow(dead_code)]
+        const TEXTS: &[&str] = &[$($text),*];
+
+        impl $kind {
+            /// The text, for kinds that have just one.
+            $visibility fn text(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$name => Some($text),)*
+                    $(Self::$other)|* | Self::Eof => None,
+                }
+            }
+
+            /// Whether it is a keyword: no token of this kind can be a name.
+            $visibility fn is_keyword(self) -> bool {
+                self.text().is_some_and(|text| text.starts_with(|first: char| first.is_ascii_lowercase()))
+            }
+        }
+
+        impl $crate::parsing::TokenKind for $kind {
+            const END: Self = Self::Eof;
+
+            fn describe(self) -> String {
+                match self {
+                    $(Self::$other => $description.into(),)*
+                    Self::Eof => "the end of the file".into(),
+                    fixed => format!("`{}`", fixed.text().unwrap_or_default()),
+                }
+            }
+        }
+    };
+}
+pub(crate) use token_kinds;
+
+/// How messages refer to the token that was found, given its text.
+pub(crate) fn found<K: TokenKind>(kind: K, text: &str) -> String {
+    if kind == K::END { kind.describe() } else { format!("`{text}`") }
+}
+
+/// At most `length` characters of a text, as messages show it.
+pub(crate) fn shown(text: &str, length: usize) -> String {
+    text.chars().take(length).flat_map(char::escape_debug).collect()
+}
+
+/// The error about a name that is too long.
+pub(crate) fn name_too_long(span: Span) -> Diagnostic {
+    let error = Diagnostic::error("name-too-long", "this name is too long", span);
+    error.help(format!("use at most {MAX_NAME_BYTES} characters"))
+}
