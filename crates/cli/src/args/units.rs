@@ -15,7 +15,7 @@ pub(crate) fn parse_bound(text: &str) -> Result<(Bound, u64), String> {
             None => format!("there is no limit `{name}`; `weir limits` lists all limits"),
         });
     };
-    let value: u64 = value.replace('_', "").parse().map_err(|_| format!("`{value}` is not a whole number"))?;
+    let value: u64 = value.replace(['_', ','], "").parse().map_err(|_| format!("`{value}` is not a whole number"))?;
     if value > bound.largest_value() {
         return Err(format!("`{name}` can be at most {}", bound.largest_value()));
     }
