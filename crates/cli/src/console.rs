@@ -63,7 +63,7 @@ impl Console {
     /// A console for another thread, which passes on what it is told.
     pub(crate) fn remote(&self, pass_on: impl Fn(Said) + Send + 'static) -> Self {
         let target = Target::Owner(Box::new(pass_on));
-        Self { target, options: self.options.clone(), width: self.width, failure: None }
+        Self { target, options: self.options, width: self.width, failure: None }
     }
 
     /// Says what was said on a remote console.
