@@ -6,6 +6,8 @@ use std::ops::Deref;
 use weir_ir::{Diagnostic, Source, Value};
 use weir_syntax::Language;
 
+use crate::fences::text::{FencedText, Sites};
+use crate::fences::{self, Fences, unit_cost};
 use crate::{Failure, Session, check, reach, robust};
 
 /// A program that was read from text without errors.
@@ -141,6 +143,52 @@ impl Program {
     pub fn robust(&self, session: &Session) -> Result<robust::Report, Failure> {
         robust::robust(self, &robust::Options::default(), session)
     }
+}
+
+impl Program {
+    /// The cheapest fences that make it robust (or what else the options ask for), each fence at a cost of 1 per thread
+    /// that runs it, and the text with them, which was read and checked again.
+    ///
+    /// # Errors
+    /// If the program uses something that is not supported, or if an invariant of Weir is broken.
+    ///
+    /// ```
+    /// use weir::{Language, Program, Session};
+    ///
+    /// let text = "shared x, y;\nthread P { x = 1; let r = y; }\nthread Q { y = 1; let s = x; }\n";
+    /// let program = Program::parse(text, Language::Weir)?;
+    /// let repair = program.fences(&Default::default(), &Session::default())?;
+    /// assert_eq!(repair.report.cost, 2);
+    /// assert_eq!(repair.lines, [2, 3]);
+    /// let fenced = repair.text.expect("fences help").text;
+    /// weir::assert_robust!(&fenced);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fences(&self, options: &fences::Options, session: &Session) -> Result<Repair, Failure> {
+        let mut sites = Sites::of(self, self.language, &self.constants)
+            .map_err(|_| Failure::Bug("the text cannot be read with places for fences".to_owned()))?;
+        sites.list.iter_mut().for_each(|site| site.place.cost = unit_cost(&site.place.after));
+        let report = fences::fences(&sites.program, &sites.places(), options, session)?;
+        let chosen = match &report.fences {
+            Fences::Cheapest(sets) => sets.first().cloned(),
+            _ => None,
+        };
+        let lines = chosen.iter().flatten().map(|&number| sites.line(&sites.list[number])).collect();
+        let text = chosen.map(|chosen| sites.write(self, &chosen, options, session)).transpose()?;
+        Ok(Repair { report, lines, text })
+    }
+}
+
+/// Fences for a program.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Repair {
+    /// What was found, and how.
+    pub report: fences::Report,
+    /// The lines before which the fences of the first cheapest set go.
+    pub lines: Vec<u32>,
+    /// The program with these fences. None if no fences help, or a limit was reached.
+    pub text: Option<FencedText>,
 }
 
 impl Deref for Program {

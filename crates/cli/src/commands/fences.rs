@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use weir::fences::{Fences, Options, Place, Recheck, Report, feasible_attacks, fences, recheck};
+use weir::fences::text::{Chosen, Sites};
+use weir::fences::{Fences, Options, Recheck, Report, feasible_attacks, fences};
 use weir::{Failure, Limit, Session};
 use weir_ir::{Diagnostic, Program};
 use weir_report::Format;
 use weir_report::answer::{Answer, Census, CommandName, FencesAnswer, FencesQuestion, Repair, Repairs};
 use weir_report::text::{Fenced, fenced};
-use weir_syntax::Language;
 
 use super::analysis;
 use super::task::{Task, Work};
@@ -17,7 +17,7 @@ use crate::console::Console;
 use crate::cpu;
 use crate::error::Error;
 use crate::exit::Status;
-use crate::fences::{Chosen, Costs, Sites, in_own_language, inserted};
+use crate::fences::{Costs, places};
 use crate::load::load;
 
 /// Runs it.
@@ -40,7 +40,8 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
         console.diagnostics(&loaded.program.source, &loaded.warnings);
     }
     let costs = Costs::read(&options.cost)?;
-    let mut sites = Sites::of(&loaded.program, loaded.language, &options.program.defines)?;
+    let mut sites = Sites::of(&loaded.program, loaded.language, &options.program.defines)
+        .map_err(|errors| Error::Source(loaded.program.source.clone(), errors))?;
     let (found, census) = analysis::watched(task, console, |session| {
         costs.set(&mut sites, session)?;
         let search = FenceSearch { options, program: &loaded.program, sites: &sites };
@@ -113,8 +114,7 @@ impl FenceSearch<'_> {
     }
 
     fn found(&self, session: &Session) -> Result<Found, Error> {
-        let places: Vec<Place> = self.sites.list.iter().map(|site| site.place.clone()).collect();
-        let found = fences(&self.sites.program, &places, &self.engine(), session);
+        let found = fences(&self.sites.program, &self.sites.places(), &self.engine(), session);
         let report = Error::unless_refused(found)?;
         let (repairs, unchecked) = match &report {
             Ok(Report { fences: Fences::Cheapest(sets), .. }) => self.checked(sets, session)?,
@@ -127,9 +127,11 @@ impl FenceSearch<'_> {
     fn checked(&self, sets: &[Chosen], session: &Session) -> Result<(Vec<Repair>, Option<Limit>), Error> {
         let (mut repairs, mut unchecked) = (Vec::new(), None);
         for chosen in sets {
-            let (text, language, recheck) = self.written(chosen, session)?;
-            repairs.push(Repair { places: self.sites.places(chosen), text, language });
-            if let Recheck::Stopped(limit) = recheck {
+            let fenced = self.sites.write(self.program, chosen, &self.engine(), session);
+            let fenced = fenced.map_err(|failure| Error::of(&self.sites.program, failure))?;
+            let (text, language) = (fenced.text, fenced.language);
+            repairs.push(Repair { places: places(self.sites, chosen), text, language });
+            if let Recheck::Stopped(limit) = fenced.recheck {
                 unchecked = unchecked.or(Some(limit));
             }
         }
@@ -137,43 +139,6 @@ impl FenceSearch<'_> {
             return Err(Error::Bug("no set of fences was found, and no reason was given".into()));
         }
         Ok((repairs, unchecked))
-    }
-
-    /// The text of the program with its fences, its language, and what came of checking it.
-    fn written(&self, chosen: &Chosen, session: &Session) -> Result<(String, Language, Recheck), Error> {
-        // Without fences the text stays as it is, whatever a printer would make of it.
-        if chosen.is_empty() {
-            let text = self.program.source.text().to_owned();
-            let recheck = recheck(self.program, [], &self.engine(), session);
-            let recheck = recheck.map_err(|failure| Error::of(self.program, failure))?;
-            return Ok((text, self.sites.language, recheck));
-        }
-        if let Some((text, recheck)) = self.in_own_language(chosen, session)? {
-            return Ok((text, self.sites.language, recheck));
-        }
-        let fenced = inserted(self.sites, chosen);
-        let reduced = without_each(chosen).map(|fewer| inserted(self.sites, &fewer));
-        let recheck = recheck(&fenced, reduced, &self.engine(), session)
-            .map_err(|failure| Error::of(&self.sites.program, failure))?;
-        Ok((weir_syntax::weir::print::print(&fenced), Language::Weir, recheck))
-    }
-
-    /// The text with the fences written in, if it reads as what was found.
-    fn in_own_language(&self, chosen: &Chosen, session: &Session) -> Result<Option<(String, Recheck)>, Error> {
-        let write = |chosen: &Chosen| in_own_language(self.sites, chosen, &self.options.program.defines);
-        let reduced: Option<Vec<Program>> = without_each(chosen).map(|fewer| Some(write(&fewer)?.program)).collect();
-        let checked = match (write(chosen), reduced) {
-            (Some(fenced), Some(reduced)) => recheck(&fenced.program, reduced, &self.engine(), session)
-                .map(|recheck| (fenced.text, recheck))
-                .map_err(|failure| Error::of(&fenced.program, failure)),
-            _ => Err(Error::Bug("the program with its fences cannot be read".into())),
-        };
-        match checked {
-            Ok(checked) => Ok(Some(checked)),
-            // In Weir's own language every place is one of the text. In others, tables and macros can stand in the way.
-            Err(error) if self.sites.language == Language::Weir => Err(error),
-            Err(_) => Ok(None),
-        }
     }
 
     /// Which attacks are feasible. None if the engine cannot handle the program.
@@ -187,8 +152,4 @@ impl FenceSearch<'_> {
             Err(failure) => Err(Error::of_library(failure)),
         }
     }
-}
-
-fn without_each(chosen: &Chosen) -> impl Iterator<Item = Chosen> {
-    chosen.iter().map(|left_out| chosen.iter().copied().filter(|number| number != left_out).collect())
 }

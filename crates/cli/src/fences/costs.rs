@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir::Session;
+use weir::fences::text::{Site, Sites};
 use weir::fences::{FrequencyCosts, LoopCosts, unit_cost};
 
-use super::sites::{Site, Sites};
 use crate::args::CostChoice;
 use crate::costs::{CostFile, Form};
 use crate::error::Error;

@@ -1,9 +1,7 @@
-//! Places for fences in a source text, what they cost, and the text with fences in it.
+//! What fences cost, and how answers name their places.
 
 mod costs;
-mod sites;
-mod write;
+mod places;
 
 pub(crate) use costs::Costs;
-pub(crate) use sites::{Chosen, Sites};
-pub(crate) use write::{in_own_language, inserted};
+pub(crate) use places::places;

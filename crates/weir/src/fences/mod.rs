@@ -14,6 +14,8 @@ mod costs;
 mod hitting_set;
 mod places;
 mod safe;
+#[cfg(feature = "syntax")]
+pub mod text;
 
 use std::collections::BTreeSet;
 

@@ -1,0 +1,161 @@
+//! Fences in the text of a program: where they can be written, and the text with them.
+//!
+//! Whatever is written is read again and checked: the program with the fences meets the aim, and does not if any one of
+//! them is left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_ir::{Diagnostic, LocId, Program, Source, Span, ThreadId, Value};
+use weir_syntax::{FenceSite, FenceSites, Language};
+
+use super::{Options, Place, Recheck, recheck};
+use crate::translate::insert_fences;
+use crate::{Failure, Session};
+
+/// A set of places, by number.
+pub type Chosen = BTreeSet<usize>;
+
+/// A place in the text.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Where: the first byte of what the fence comes before.
+    pub offset: u32,
+    /// The same for the search, with its cost.
+    pub place: Place,
+    /// The locations at which the fence would be. In a `.weir` text it is a step of its own.
+    pub locations: Vec<(ThreadId, LocId)>,
+    /// Whether a fence can be written there: not if several statements begin at the same location.
+    pub is_in_text: bool,
+}
+
+/// All places of a program.
+#[derive(Clone, Debug)]
+pub struct Sites {
+    /// The program that is searched: the one that was read, or one with a step for each place.
+    pub program: Program,
+    /// The places, in order of the text.
+    pub list: Vec<Site>,
+    /// What the program is written in.
+    pub language: Language,
+    constants: Vec<(String, Value)>,
+}
+
+/// A program with fences, as text.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FencedText {
+    /// The text.
+    pub text: String,
+    /// Its language: that of the program, if fences can be written into its text, else Weir's own.
+    pub language: Language,
+    /// What came of checking it.
+    pub recheck: Recheck,
+}
+
+impl Sites {
+    /// The places of a program that was read from this language with these constants; a fence costs 1 at each.
+    ///
+    /// # Errors
+    /// If its text cannot be read with a step for each place.
+    pub fn of(program: &Program, language: Language, constants: &[(String, Value)]) -> Result<Self, Vec<Diagnostic>> {
+        let FenceSites { program, sites } = language.fence_sites(program, constants)?;
+        let site = |FenceSite { offset, after, locations, is_in_text }| {
+            let place = Place { after, cost: 1 };
+            Site { offset, place, locations, is_in_text }
+        };
+        let list = sites.into_iter().map(site).collect();
+        Ok(Self { program, list, language, constants: constants.to_vec() })
+    }
+
+    /// The places for the search.
+    pub fn places(&self) -> Vec<Place> {
+        self.list.iter().map(|site| site.place.clone()).collect()
+    }
+
+    /// The line of a place.
+    pub fn line(&self, site: &Site) -> u32 {
+        self.program.source.line(Span { start: site.offset, end: site.offset })
+    }
+
+    /// Each thread that runs the text of a place, with the labels it has there.
+    pub fn threads(&self, site: &Site) -> BTreeMap<ThreadId, Vec<String>> {
+        let mut threads: BTreeMap<ThreadId, Vec<String>> = BTreeMap::new();
+        for &(thread, location) in &site.locations {
+            let labels = &self.program.body(thread).locations[location.index()].labels;
+            threads.entry(thread).or_default().extend(labels.iter().cloned());
+        }
+        threads
+    }
+
+    /// The text of `program`, which these are the places of, with fences at the chosen ones.
+    ///
+    /// # Errors
+    /// As [`recheck`].
+    pub fn write(
+        &self,
+        program: &Program,
+        chosen: &Chosen,
+        options: &Options,
+        session: &Session,
+    ) -> Result<FencedText, Failure> {
+        // Without fences the text stays as it is, whatever a printer would make of it.
+        if chosen.is_empty() {
+            let recheck = recheck(program, [], options, session)?;
+            return Ok(FencedText { text: program.source.text().to_owned(), language: self.language, recheck });
+        }
+        match self.write_in_own_language(chosen, options, session) {
+            Ok(fenced) => return Ok(fenced),
+            // In Weir's own language every place is one of the text. In others, tables and macros can stand in the way.
+            Err(failure) if self.language == Language::Weir => return Err(failure),
+            Err(_) => {}
+        }
+        let fenced = self.inserted(chosen);
+        let reduced = without_each(chosen).map(|fewer| self.inserted(&fewer));
+        let recheck = recheck(&fenced, reduced, options, session)?;
+        Ok(FencedText { text: weir_syntax::weir::print::print(&fenced), language: Language::Weir, recheck })
+    }
+
+    fn write_in_own_language(
+        &self,
+        chosen: &Chosen,
+        options: &Options,
+        session: &Session,
+    ) -> Result<FencedText, Failure> {
+        let unreadable = || Failure::Bug("the program with its fences cannot be read".to_owned());
+        let (text, fenced) = self.in_own_language(chosen).ok_or_else(unreadable)?;
+        let reduced: Option<Vec<Program>> =
+            without_each(chosen).map(|fewer| Some(self.in_own_language(&fewer)?.1)).collect();
+        let recheck = recheck(&fenced, reduced.ok_or_else(unreadable)?, options, session)?;
+        Ok(FencedText { text, language: self.language, recheck })
+    }
+
+    /// The text with fences written into it, and the program that it reads as. None if there is no such text.
+    fn in_own_language(&self, chosen: &Chosen) -> Option<(String, Program)> {
+        let (source, language) = (&self.program.source, self.language);
+        let all = chosen.iter().map(|&number| &self.list[number]);
+        let written = if all.clone().all(|site| site.is_in_text) {
+            language.write_fences(source.text(), all.map(|site| site.offset))
+        } else {
+            None
+        };
+        let text = match written {
+            Some(text) => text,
+            // Languages that are not written by hand are printed as a whole. Weir's own is not: its authors have their own
+            // layout.
+            None if language != Language::Weir => language.print(&self.inserted(chosen))?.ok()?,
+            None => return None,
+        };
+        let program = language.parse(&Source::new(source.name(), text.as_str()), &self.constants).ok()?.program;
+        Some((text, program))
+    }
+
+    /// The program with fences at these places, without a text.
+    fn inserted(&self, chosen: &Chosen) -> Program {
+        let at = chosen.iter().flat_map(|&number| self.list[number].locations.iter().copied()).collect();
+        insert_fences(&self.program, &at).program
+    }
+}
+
+fn without_each(chosen: &Chosen) -> impl Iterator<Item = Chosen> {
+    chosen.iter().map(|left_out| chosen.iter().copied().filter(|number| number != left_out).collect())
+}
