@@ -254,8 +254,8 @@ mod tests {
             let can = graph.can_reach(&backward, |number| graph.is_target(number));
             let loses = graph.can_reach(&backward, |number| graph.is_drained(number) && !can[number]);
             let mut counts = [0; 2];
-            for number in 0..graph.len() {
-                let expected = is_known && graph.is_drained(number) && !loses[number];
+            for (number, loses) in loses.into_iter().enumerate() {
+                let expected = is_known && graph.is_drained(number) && !loses;
                 let avoids = classifier.avoids_prob0(&graph, &graph.config(number).state);
                 assert_eq!(avoids, expected, "{number} {}", (self.0)());
                 counts[usize::from(expected)] += usize::from(is_known && graph.is_drained(number));
