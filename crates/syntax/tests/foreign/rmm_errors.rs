@@ -139,6 +139,18 @@ fn macros_do_not_explode() {
     assert_eq!(errors[0].code, "program-too-large");
 }
 
+/// The steps of all processes count together.
+#[test]
+fn steps_of_all_processes_are_limited() {
+    let copies = |count: usize, steps: usize| {
+        format!("forbidden {}\nprocess({count}) text {}nop", "* ".repeat(count), "nop; ".repeat(steps - 1))
+    };
+    wrong(&copies(200, 5_001), &["2:1 program-too-large"]);
+    wrong(&copies(1_000, 1_001), &["2:1 program-too-large"]);
+    let source = weir_ir::Source::new("test", copies(10, 5_001));
+    assert!(weir_syntax::rmm::parse(&source).is_ok());
+}
+
 #[test]
 fn several_errors_in_one_go() {
     wrong(

@@ -124,6 +124,16 @@ fn calls_nested_too_deep_and_programs_too_large_are_refused() {
     assert_eq!(error(&choices).code, "program-too-large");
 }
 
+/// The step beyond the limit is the last one that is looked at: it is reported, and nothing after it.
+#[test]
+fn steps_beyond_the_limit_are_reported_once() {
+    // Each sum takes five steps, which only building them tells.
+    let copies =
+        |count: usize| format!("shared x; thread T[{count}] {{ let r; {} }}", "r = x + x + x + x; ".repeat(1_000));
+    assert_eq!(program(&copies(20)).threads.iter().map(|thread| thread.body.edges().len()).sum::<usize>(), 100_000);
+    assert_eq!(error(&copies(201)).code, "program-too-large");
+}
+
 #[test]
 fn long_programs_do_not_exhaust_the_stack() {
     let labels: String = (0..20_000).map(|at| format!("a{at}: jump a{}; ", at + 1)).collect();

@@ -259,3 +259,48 @@ impl From<Limit> for Obstacle {
         Self::Limit(limit)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prob::testing::{all_settings, iterate, model};
+
+    /// Compares how likely an unexpanded configuration is met with plain iteration.
+    struct Leaking {
+        size: usize,
+    }
+
+    impl Visitor for Leaking {
+        /// How many may meet one, and how many cannot.
+        type Output = [usize; 2];
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> [usize; 2] {
+            let session = Session::default();
+            let mut part = Part::new(chain, false);
+            assert!(part.begin_with(2, &session).is_none());
+            assert!(part.expand_drained(self.size, &session).is_none());
+            let classes = part.classifier.classes(&part.graph);
+            let found = leaks(&part.graph, &classes, &session);
+            let met = |at: usize| f64::from(u8::from(classes[at] == Class::Open));
+            let known = iterate(&part.graph, &classes, 0.0, met);
+            let mut counts = [0; 2];
+            for at in (0..part.graph.len()).filter(|&at| is_inner(&part.graph, &classes, at)) {
+                assert!((found[at] - known[at]).abs() < 0.01, "{at} {} {}", found[at], known[at]);
+                counts[usize::from(known[at] < 0.99)] += 1;
+            }
+            counts
+        }
+    }
+
+    #[test]
+    fn what_leaks_is_what_meets_an_unexpanded_configuration() {
+        let text = "shared x; thread P { loop { x = 1; } }
+            thread Q { let r = x; if r == 0 { skip; low: skip; } } forbid Q at low;";
+        for settings in all_settings() {
+            for size in 0..4 {
+                let [_, unsure] = with_chain(&model(text, &settings), Leaking { size });
+                assert!(unsure > 0, "{settings:?}");
+            }
+        }
+    }
+}

@@ -166,7 +166,7 @@ fn residual<const N: usize>(
 mod tests {
     use super::*;
     use crate::Session;
-    use crate::prob::chain::{Chain, Visitor, with_chain};
+    use crate::prob::chain::{Chain, Config, Visitor, with_chain};
     use crate::prob::testing::{all_settings, iterate, model};
 
     /// Encloses what is known with buffers of at most this size, and compares it with plain iteration.
@@ -272,6 +272,75 @@ mod tests {
             let drains = chain.model.steps_to_drain(4).expect("it is known");
             (found.tail(&part, &classes), drains + (longest + leaks * drains) / (1.0 - leaks))
         }
+    }
+
+    /// Whether the tail is bounded exactly if unexpanded configurations are not too likely; with buffers of this size expanded, and with
+    /// bounds that are made up.
+    struct Bounded {
+        size: usize,
+    }
+
+    impl Visitor for Bounded {
+        type Output = bool;
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> bool {
+            let session = Session::default();
+            let mut part = Part::new(chain, false);
+            assert!(part.begin_with(2, &session).is_none());
+            let states: Vec<_> = part.classifier.abstraction.iter().flat_map(|all| all.drained(chain)).collect();
+            for (_, state) in states {
+                for last in chain.lasts() {
+                    part.graph.add(Config { state, last });
+                }
+            }
+            let open = |part: &mut Part<'_, '_, N>| {
+                let classes = part.classifier.classes(&part.graph);
+                let roots: Vec<usize> = part.drained_roots().expect("they are known");
+                let open = roots.into_iter().filter(|&root| classes[root] == Class::Open).collect::<Vec<usize>>();
+                (classes, open)
+            };
+            let (classes, roots) = open(&mut part);
+            assert!(roots.iter().any(|&root| !part.graph.is_expanded(root)));
+            let found = Enclosure::new(&part.graph, &classes, &session);
+            assert_eq!(found.tail(&part, &classes), Tail::Loose(roots), "not all are expanded");
+            assert!(part.expand_drained(self.size, &session).is_none());
+            let (classes, roots) = open(&mut part);
+            let mut found = Enclosure::new(&part.graph, &classes, &session);
+            let worst = roots.iter().map(|&root| found.upper[root] - found.lower[root]).fold(0.0, f64::max);
+            let is_bounded = matches!(found.tail(&part, &classes), Tail::Bounded { .. });
+            assert_eq!(is_bounded, worst <= 0.5, "{worst}");
+            let count = part.graph.len();
+            for (width, steps, is_bounded) in
+                [(0.5, 1.0, true), (0.51, 1.0, false), (0.1, f64::INFINITY, false), (0.1, 1e9, true), (1.0, 1.0, false)]
+            {
+                found = Enclosure {
+                    lower: vec![0.0; count],
+                    upper: vec![width; count],
+                    steps: vec![steps; count],
+                    ..found
+                };
+                let tail = found.tail(&part, &classes);
+                let expected =
+                    if is_bounded { matches!(tail, Tail::Bounded { .. }) } else { tail == Tail::Loose(roots.clone()) };
+                assert!(expected, "{width} {steps} {tail:?}");
+            }
+            is_bounded
+        }
+    }
+
+    #[test]
+    fn the_way_is_bounded_only_where_most_of_it_is_known() {
+        let mut counts = [0; 2];
+        for weight in [1, 3, 9] {
+            let text = format!(
+                "shared x; thread P weight {weight} {{ loop {{ x = 1; }} }} thread Q {{ let r = x; low: skip; }}
+                forbid Q at low && Q.r == 1;"
+            );
+            for size in 0..4 {
+                counts[usize::from(with_chain(&model(&text, &Default::default()), Bounded { size }))] += 1;
+            }
+        }
+        assert!(counts.iter().all(|&count| count > 1), "{counts:?}");
     }
 
     #[test]

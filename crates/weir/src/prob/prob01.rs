@@ -181,3 +181,100 @@ pub(super) fn filtered<const N: usize>(
 pub(super) fn certainly<const N: usize>(graph: &Graph<'_, '_, N>, state: Packed<N>, can: &[bool]) -> bool {
     graph.chain.lasts().filter_map(|last| graph.number_of(&Config { state, last })).any(|number| can[number])
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_testkit::random::{Config as Drawn, condition, program};
+    use weir_testkit::{Rng, dump};
+
+    use super::*;
+    use crate::prob::chain::{Chain, Visitor, with_chain};
+    use crate::prob::explore::expand;
+    use crate::prob::model::Model;
+    use crate::prob::settings::{Fraction, Settings};
+    use crate::prob::testing::model;
+
+    /// Compares what is certain of each state with what is known of its configurations, one by one; how many have several.
+    struct OneIsEnough;
+
+    impl Visitor for OneIsEnough {
+        type Output = usize;
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> usize {
+            let session = Session::default();
+            let mut graph = Graph::new(chain);
+            for at in 0..40 {
+                assert!(at >= graph.len() || expand(&mut graph, at, at, &session).is_none());
+            }
+            let mut several = 0;
+            for number in 0..graph.len() {
+                let state = graph.config(number).state;
+                let is_same = |other: usize| graph.config(other).state == state;
+                let with = |can: &dyn Fn(usize) -> bool| -> Vec<bool> { (0..graph.len()).map(can).collect() };
+                assert!(certainly(&graph, state, &with(&|other| other == number)));
+                assert!(!certainly(&graph, state, &with(&|other| !is_same(other))));
+                several += usize::from((0..graph.len()).filter(|&other| is_same(other)).count() > 1);
+            }
+            several
+        }
+    }
+
+    #[test]
+    fn who_stepped_last_changes_nothing_that_is_possible() {
+        let text =
+            "shared x; thread P { loop { x = 1; fence; x = 2; } } thread Q { loop { let r = x; } } forbid x == 3;";
+        let sticky = Settings { stickiness: Some(Fraction { numerator: 3, denominator: 1 }), ..Settings::default() };
+        assert!(with_chain(&model(text, &sticky), OneIsEnough) > 5);
+        assert_eq!(with_chain(&model(text, &Settings::default()), OneIsEnough), 0);
+    }
+
+    /// Compares where the oracle says that Prob0 configurations can be reached from with a chain that is known as a whole; how often they
+    /// can, and how often not.
+    struct Avoids<'a>(&'a dyn Fn() -> String);
+
+    impl Visitor for Avoids<'_> {
+        type Output = [usize; 2];
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> [usize; 2] {
+            let (session, mut graph, mut at) = (Session::default(), Graph::new(chain), 0);
+            while at < graph.len() {
+                if at > 1_000 {
+                    return [0; 2];
+                }
+                assert!(expand(&mut graph, at, at, &session).is_none());
+                at += 1;
+            }
+            let mut classifier = Classifier::new(true);
+            classifier.set_abstraction(Abstraction::new(chain, true, 10_000, &session));
+            classifier.add_oracle(&graph, &session);
+            let is_asked = chain.model.always_drains() && chain.model.follows_every_run();
+            let is_known = is_asked && classifier.abstraction.is_some() && classifier.oracle.is_some();
+            assert_eq!(classifier.knows_paths_to_prob0(), is_known, "{}", (self.0)());
+            let backward = graph.backward(|_| true);
+            let can = graph.can_reach(&backward, |number| graph.is_target(number));
+            let loses = graph.can_reach(&backward, |number| graph.is_drained(number) && !can[number]);
+            let mut counts = [0; 2];
+            for (number, loses) in loses.into_iter().enumerate() {
+                let expected = is_known && graph.is_drained(number) && !loses;
+                let avoids = classifier.avoids_prob0(&graph, &graph.config(number).state);
+                assert_eq!(avoids, expected, "{number} {}", (self.0)());
+                counts[usize::from(expected)] += usize::from(is_known && graph.is_drained(number));
+            }
+            counts
+        }
+    }
+
+    #[test]
+    fn where_prob0_cannot_be_reached_from_is_told_right() {
+        let mut all = [0; 2];
+        for seed in 0..120 {
+            let program = program(seed, &Drawn::cyclic());
+            let target = condition(&program, &mut Rng::new(seed));
+            let model = Model::new(&program, &target, &Settings::default(), &Session::default()).expect("handled");
+            let context = || format!("seed {seed}\n{}\ntarget {}", dump(&program), program.condition_text(&target));
+            let counts = with_chain(&model, Avoids(&context));
+            all = [all[0] + counts[0], all[1] + counts[1]];
+        }
+        assert!(all.iter().all(|&count| count > 100), "{all:?}");
+    }
+}

@@ -298,6 +298,54 @@ mod tests {
         }
     }
 
+    /// Loops that are seldom left, one after the other: after four thousand steps or so.
+    const SELDOM: &str = "thread P {
+            loop { let a = any 0..9; if a == 0 { a = any 0..9; if a == 0 { a = any 0..9; if a == 0 { break; } } } }
+            loop { let a = any 0..9; if a == 0 { a = any 0..9; if a == 0 { a = any 0..9; if a == 0 { break; } } } }
+            choose { skip; low: skip; } or { skip; }
+        } forbid P at low;";
+
+    struct Hurried;
+
+    impl Visitor for Hurried {
+        type Output = ();
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) {
+            let session = Session::default();
+            let mut part = Part::new(chain, false);
+            assert!(part.begin(&session).is_none());
+            let classes = part.classifier.classes(&part.graph);
+            let (graph, system) = (&part.graph, System::new(&part.graph, &classes));
+            let inner: Vec<usize> = (0..graph.len()).filter(|&at| is_inner(graph, &classes, at)).collect();
+            let mut ones = vec![0.0; graph.len()];
+            inner.iter().for_each(|&at| ones[at] = 1.0);
+            let everywhere: Vec<(usize, f64)> = inner.iter().map(|&at| (at, 1.0)).collect();
+            // Plain sweeps would take thousands.
+            let few = Session::default().with_bound(Bound::ProbSweeps, 300);
+            numbers_of_visits_balance(graph, &classes, &system.visits(&[(0, 1.0)], 1e-12, &few));
+            let visits = system.visits(&everywhere, 1e-3, &few);
+            let values = system.values(&ones, &visits, 1e-13, &few);
+            let truth = system.values(&ones, &visits, 1e-13, &session);
+            assert!(truth[0] > 4_000.0, "{}", truth[0]);
+            for &at in &inner {
+                let ahead: f64 = graph.row(at).iter().map(|entry| entry.p * truth[entry.to as usize]).sum();
+                assert!((truth[at] - 1.0 - ahead).abs() < 1e-6, "{at} {} {ahead}", truth[at]);
+                assert!((values[at] - truth[at]).abs() < 1e-6 * truth[at], "{at} {} {}", values[at], truth[at]);
+            }
+            // No precision is enough, so that only the limit ends it: in the loop that it is solving then.
+            session.stop();
+            let stopped = system.values(&ones, &visits, -1.0, &session);
+            let of_first = |at: &&usize| system.loops.of[**at] == system.loops.of[0];
+            assert!(inner.iter().filter(of_first).all(|&at| stopped[at] == 0.0), "the first loop is solved last");
+            assert!(inner.iter().any(|&at| stopped[at] > 0.0));
+        }
+    }
+
+    #[test]
+    fn loops_that_are_seldom_left_take_few_sweeps_and_limits_end_them() {
+        with_chain(&model(SELDOM, &Default::default()), Hurried);
+    }
+
     #[test]
     fn systems_are_solved_loop_by_loop() {
         for settings in all_settings() {

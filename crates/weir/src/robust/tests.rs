@@ -6,7 +6,7 @@ use std::sync::Arc;
 use weir_ir::{Body, EdgeId, Instruction, Program, ThreadId};
 use weir_testkit::traces::{Bounds, Feasible, feasible};
 use weir_testkit::{Rng, cycles, dump};
-use weir_witness::{Action, replay};
+use weir_witness::{Action, Step, replay};
 
 use super::*;
 use crate::Limits;
@@ -51,6 +51,35 @@ fn each_attack_is_asked_about_by_itself() {
         }
     }
     assert!(counts.iter().all(|&count| count > 60), "{counts:?}");
+}
+
+/// What is overtaken are the attacker's own steps, wherever it stands among the threads and whoever else moves meanwhile.
+#[test]
+fn only_the_attackers_own_steps_are_overtaken() {
+    use AttackStep::{Begin, Halt, Ordinary};
+    for attacker in 0..3 {
+        let others = [(attacker + 1) % 3, (attacker + 2) % 3];
+        let step = |thread: u32, edge: u32, kind| {
+            (Step { thread: ThreadId(thread), action: Action::Execute { edge: EdgeId(edge), choice: 0 } }, kind)
+        };
+        let flush = |thread: u32| (Step { thread: ThreadId(thread), action: Action::Flush }, Ordinary);
+        let own = |edge, kind| step(attacker, edge, kind);
+        let both = |edge| others.map(|thread| step(thread, edge, Ordinary));
+        let mut steps = vec![own(0, Ordinary)];
+        steps.extend(both(0));
+        steps.push(own(1, Begin));
+        steps.extend(both(1));
+        steps.extend(others.map(flush));
+        steps.push(own(2, Ordinary));
+        steps.extend(both(2));
+        steps.push(own(3, Halt));
+        steps.extend(both(3));
+        let run = AttackRun { steps };
+        let thread = ThreadId(attacker);
+        assert_eq!(run.attack(), Some(Attack { thread, store: EdgeId(1), load: EdgeId(3) }));
+        assert_eq!(run.path(), Some((thread, vec![EdgeId(1), EdgeId(2), EdgeId(3)])));
+        assert_eq!(run.overtaken(), [(thread, EdgeId(1)), (thread, EdgeId(2))].into());
+    }
 }
 
 /// Which edges of a thread are letters, and whether a way is part of a word once only those are left.

@@ -1,9 +1,12 @@
 //! Equal threads: engines may take one for the other only where no property tells them apart. Two and three copies of a
 //! body, with properties that are symmetric, half so, or not at all.
 
+use std::collections::BTreeSet;
+
+use weir::{Session, Verdict};
 use weir_ir::Program;
 use weir_testkit::dump;
-use weir_witness::Goal;
+use weir_witness::{AbstractState, Buffering, Goal};
 
 use crate::exactly::{Tallies, check, compare};
 use crate::families::parse;
@@ -121,6 +124,51 @@ fn three_copies() {
     all_is_answered(&agree(&BODIES[..7], &["P", "Q", "R"], &OF_THREE), 0);
 }
 
+/// What a state looks like up to the order of threads: of all orders, the least.
+fn orbit(state: &AbstractState) -> AbstractState {
+    fn orders(count: usize) -> Vec<Vec<usize>> {
+        if count == 0 {
+            return vec![Vec::new()];
+        }
+        let longer = |order: Vec<usize>| {
+            (0..=order.len()).map(move |at| {
+                let mut order = order.clone();
+                order.insert(at, count - 1);
+                order
+            })
+        };
+        orders(count - 1).into_iter().flat_map(longer).collect()
+    }
+    let permuted = |order: Vec<usize>| {
+        let place = |thread: weir_ir::ThreadId| order.iter().position(|&other| other == thread.index());
+        AbstractState {
+            threads: order.iter().map(|&from| state.threads[from].clone()).collect(),
+            memory: state.memory.clone(),
+            lock_holder: state.lock_holder.and_then(place).map(weir_ir::ThreadId::new),
+        }
+    };
+    orders(state.threads.len()).into_iter().map(permuted).min().expect("there is an order")
+}
+
+/// Where no property tells copies apart, as many states are visited as there are orbits, in every search.
+#[test]
+fn one_state_of_each_orbit_is_visited() {
+    for (copies, bodies) in [(2, &BODIES[..8]), (3, &BODIES[..8]), (4, &BODIES[..4])] {
+        for body in bodies {
+            let program = program(body, &["P", "Q", "R", "S"][..copies], &["forbid x == 9"]);
+            for (way, buffering) in [(Way::Set, Buffering::Coherence(0)), (Way::Queue(2), Buffering::Coherence(2))] {
+                let options = way.options(weir::reach::all_goals(&program));
+                let all = weir::reach::certify(&program, &options, buffering, &Session::default()).expect("no limit");
+                let orbits: BTreeSet<AbstractState> = all.states.iter().map(orbit).collect();
+                let report = weir::reach::reach(&program, &options, &Session::default()).expect("no fault");
+                assert_eq!(report.verdict, Verdict::Holds);
+                assert_eq!(report.statistics.states, orbits.len() as u64, "{way:?}: {copies} of {body}");
+                assert!(orbits.len() < all.states.len(), "{way:?}: {copies} of {body}");
+            }
+        }
+    }
+}
+
 /// Two copies choose, and it takes one that chose 1 and one that chose 0, in this order.
 #[test]
 fn copies_that_chose_differently_are_told_apart() {
@@ -133,6 +181,20 @@ fn copies_that_chose_differently_are_told_apart() {
     let program = self::program(BODIES[0], &["P", "Q"], &[text]);
     for way in Way::ALL {
         assert_eq!(ask(&program, way, Vec::new(), 20_000), Answer::Holds, "{way:?}");
+    }
+}
+
+/// So many threads that the exact engine does not try all ways to leave some of them open: it ends all the same.
+#[test]
+fn many_copies() {
+    let copies = (0..16).map(|copy| format!("V[{copy}] at a")).collect::<Vec<_>>().join(" && ");
+    for (value, expected) in [(0, Answer::Holds), (1, Answer::Reached)] {
+        let program = parse(&format!(
+            "shared y; thread V[16] {{ loop {{ a: fence; }} }} thread W {{ loop {{ fence; b: fence; }} }}
+            thread Z {{ y = 1; fence; let r = y; assume r == {value}; bad: skip; }}
+            forbid Z at bad && W at b && {copies};"
+        ));
+        assert_eq!(ask(&program, Way::Dual, Vec::new(), 500), expected, "{value}");
     }
 }
 

@@ -63,6 +63,38 @@ fn the_paper_reads_a_one_almost_surely() {
     }
 }
 
+/// An answer rests on drained configurations, and these are told in full: places, registers that are still read, cells that change.
+#[test]
+fn the_drained_configurations_are_told_in_full() {
+    let text =
+        "shared x, y = 5; thread P { let r = y; first: x = r; } thread Q { low: skip; } forbid P at end && Q at end;";
+    let (program, target) = read(text);
+    let question = Question { target, repeated: false, settings: Settings::default() };
+    let answer = almost(&program, &question, Almost::Surely, &Session::default()).expect("it can be handled");
+    let Certainty::Holds { drained, mut shown } = answer.certainty else { panic!("{answer:?}") };
+    assert_eq!(drained, shown.len());
+    shown.sort();
+    let names = |pairs: &[(String, String)]| pairs.iter().map(|(name, at)| format!("{name} {at}")).collect::<Vec<_>>();
+    let values =
+        |pairs: &[(String, i64)]| pairs.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>();
+    let told: Vec<String> = shown
+        .iter()
+        .map(|state| [names(&state.places), values(&state.registers), values(&state.cells)].concat().join(", "))
+        .collect();
+    // The store of P has landed once it is done. That is all in line 1.
+    assert_eq!(
+        told,
+        [
+            "P first, Q line 1, P.r=5, x=0",
+            "P first, Q low, P.r=5, x=0",
+            "P line 1, Q line 1, x=0",
+            "P line 1, Q line 1, x=5",
+            "P line 1, Q low, x=0",
+            "P line 1, Q low, x=5",
+        ]
+    );
+}
+
 fn certainty(text: &str, which: Almost, repeated: bool) -> Option<bool> {
     let (program, target) = read(text);
     let question = Question { target, repeated, settings: Settings::default() };

@@ -118,6 +118,36 @@ fn agrees_with_certainty(
     }
 }
 
+/// The run that is shown is the first one that reached the target; if none did, the first one.
+#[test]
+fn the_first_run_is_shown_if_none_reached_the_target() {
+    let text = "shared x; thread P { let r = any 0..3; while r > 0 { r = any 0..3; x = r; } if x == 7 { low: skip; } }
+        thread Q { choose { high: skip; } or { skip; } or { skip; } x = 7; } forbid Q at high || P at low;";
+    let (program, target) = crate::targets::read(text);
+    let made = |seed: u64, runs: u64, most_steps: u64| {
+        let simulation = Simulation { seed, most_steps, ..simulation(runs) };
+        simulate(&program, &target, &Settings::default(), &simulation, &Session::default()).expect("it can be handled")
+    };
+    let executed = |run: &weir_witness::Run| {
+        run.steps.iter().filter(|step| matches!(step.action, weir_witness::Action::Execute { .. })).count() as u64
+    };
+    let mut counts = [0, 0];
+    for seed in 0..60 {
+        for most_steps in [3, 8, 30] {
+            let one = made(seed, 1, most_steps);
+            // Where all threads are done or wait, a step may be one of the buffers alone.
+            assert!(executed(&one.sample) <= one.steps, "seed {seed}: {one:?}");
+            let several = made(seed, 3, most_steps);
+            assert!(one.hits <= several.hits && several.hits <= 3);
+            if one.hits == several.hits {
+                assert_eq!(one.sample, several.sample, "seed {seed}: {several:?}");
+            }
+            counts[usize::from(several.hits > 0)] += 1;
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 20), "{counts:?}");
+}
+
 fn odds(rng: &mut Rng) -> Settings {
     let stickiness = if rng.chance(20) { Fraction::parse("3") } else { None };
     let updates = match rng.below(10) {

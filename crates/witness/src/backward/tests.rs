@@ -1,6 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Address, Instruction, LocId, Program, PropertyId, PropertyKind, RegId, ThreadId, Value};
+use weir_ir::{
+    Address, BinaryOp, Expr, Instruction, LocId, Program, PropertyId, PropertyKind, RegId, StateAtom, ThreadId, Value,
+};
 
 use super::*;
 use crate::testing::*;
@@ -60,6 +62,33 @@ fn a_goal_outside_of_the_set_is_found() {
     let threads = vec![sequence(vec![store(X, 1)]), sequence(vec![load(0, X)])];
     let claim = with_property(program(threads), PropertyKind::Forbid(cell_is(X, 1)));
     assert_eq!(fault(&claim, &proof(claim.1)), Some(BackwardFault::GoalOutside));
+}
+
+/// Two threads with the same text, of which the proof tells different states apart.
+#[test]
+fn threads_change_places_only_if_their_classes_are_the_same() {
+    let threads = vec![sequence(vec![Instruction::Skip, Instruction::Skip]); 2];
+    let [early, late] = [[&[0][..], &[1, 2]], [&[0, 1], &[2]]];
+    let classes = |parts: [&[usize]; 2]| -> Vec<Vec<LocalState>> {
+        parts.iter().map(|part| part.iter().map(|&location| state(location, &[])).collect()).collect()
+    };
+    for (left, right, can_change) in
+        [(early, early, true), (late, late, true), (early, late, false), (late, early, false)]
+    {
+        // One in its first class, the other in its second: the proof says it the other way round.
+        let place = |thread: u32, part: &[usize]| {
+            let locations = part.iter().map(|&location| LocId::new(location)).collect();
+            Expr::Leaf(StateAtom::At { thread: ThreadId(thread), locations })
+        };
+        let condition = Expr::binary(BinaryOp::And, place(0, left[0]), place(1, right[1]));
+        let claim = with_property(program(threads.clone()), PropertyKind::Forbid(condition));
+        let configurations = vec![configuration(vec![at(1, &[]), at(0, &[])], &[])];
+        let other =
+            BackwardProof { goals: vec![claim.1], classes: vec![classes(left), classes(right)], configurations };
+        // The goal can be reached, so that it is no proof in any case.
+        let expected = if can_change { BackwardFault::Enters } else { BackwardFault::GoalOutside };
+        assert_eq!(fault(&claim, &other), Some(expected), "{left:?} {right:?}");
+    }
 }
 
 fn open() -> ThreadView {

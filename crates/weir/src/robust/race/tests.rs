@@ -85,6 +85,38 @@ fn a_section_up_to_the_write_is_one_write() {
     assert!(under_sc(&left, &again).is_err(), "the section is over");
 }
 
+/// The write is one access of one thread, whichever numbers the threads have: nobody else steps within its section.
+#[test]
+fn nobody_else_steps_within_the_section() {
+    let bodies = [
+        vec![store(1, 1), load(0, 2), Instruction::Skip],
+        vec![Instruction::Lock, load(0, 1), store(2, 1)],
+        vec![Instruction::Skip],
+    ];
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let place = |role: usize| order.iter().position(|&other| other == role).expect("each has a place") as u32;
+        let (loads, writes, idles) = (place(0), place(1), place(2));
+        let threads = order.iter().map(|&role| straight(&format!("T{role}"), bodies[role].clone())).collect();
+        let program = program(vec![cell("x", 1), cell("y", 2)], threads, Vec::new());
+        let ask = |steps: &[(u32, u32)]| {
+            let steps = steps.iter().map(|&(thread, edge)| step(thread, edge)).collect();
+            Race::new(&program, Run { model: Model::Sc, steps }, ThreadId(loads))
+        };
+        let before = [(loads, 0), (loads, 1)];
+        let section = [(writes, 0), (writes, 1), (writes, 2)];
+        let whole: Vec<(u32, u32)> = before.iter().chain(&section).copied().collect();
+        let found = ask(&whole).expect("a race");
+        assert_eq!((found.store().index(), found.load().index(), found.write().index()), (0, 1, 4));
+        for other in [(idles, 0), (loads, 2)] {
+            for at in 2..5 {
+                let mut steps = whole.clone();
+                steps.insert(at, other);
+                assert!(ask(&steps).is_err(), "{order:?}: {other:?} at {at}");
+            }
+        }
+    }
+}
+
 #[test]
 fn under_tso_the_store_still_waits() {
     let (left, right) = ([store(1, 1), load(0, 2)], [store(2, 1)]);

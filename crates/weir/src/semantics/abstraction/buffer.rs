@@ -168,6 +168,29 @@ mod tests {
         assert_eq!(buffer.store(buffering, (1, 7)), buffer);
     }
 
+    /// All that a few stores and flushes make of the empty buffer.
+    fn small_buffers(buffering: Buffering) -> std::collections::BTreeSet<Buffer> {
+        let mut all = std::collections::BTreeSet::from([Buffer::default()]);
+        for _ in 0..4 {
+            for buffer in all.clone() {
+                let entries = [(1, 1), (1, 2), (2, 1), (2, 2)];
+                all.extend(entries.map(|entry| buffer.store(buffering, entry)));
+                all.extend(buffer.flushes().into_iter().map(|(_, rest)| rest));
+            }
+        }
+        all
+    }
+
+    /// Whichever way they came about, and whichever kind they are.
+    #[test]
+    fn equal_buffers_and_only_they_have_equal_rows() {
+        let kinds = [0, 1, 3].map(Buffering::Coherence).into_iter().chain([0, 1, 2].map(Buffering::Multiset));
+        let all: std::collections::BTreeSet<Buffer> = kinds.flat_map(small_buffers).collect();
+        let rows: std::collections::BTreeSet<Vec<Value>> = all.iter().map(Buffer::canonical_form).collect();
+        assert!(all.len() > 500, "{}", all.len());
+        assert_eq!(rows.len(), all.len());
+    }
+
     #[test]
     fn a_multiset_counts() {
         let buffering = Buffering::Multiset(1);

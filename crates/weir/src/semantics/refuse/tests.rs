@@ -40,6 +40,27 @@ fn all_obstacles_are_named() {
     );
 }
 
+/// Each way out is told once, in the order of what it is for, however often it is needed.
+#[test]
+fn every_obstacle_has_its_help() {
+    let spawn = |at| (Instruction::Spawn(ThreadId(1)), at);
+    let (calls, spawns, many) = ("write it as a loop", "declare as many threads", "use a fixed number");
+    for (instructions, multiplicity, expected) in [
+        (vec![(call(), 10)], Multiplicity::One, vec![calls]),
+        (vec![(call(), 10), (call(), 20), (call(), 30)], Multiplicity::One, vec![calls]),
+        (vec![(call(), 10), spawn(20)], Multiplicity::One, vec![calls, spawns]),
+        (vec![(call(), 20), spawn(10), (call(), 30), spawn(40)], Multiplicity::One, vec![spawns, calls]),
+        (vec![spawn(10), (call(), 20)], Multiplicity::Arbitrary, vec![spawns, calls, many]),
+    ] {
+        let threads = vec![thread("P", Multiplicity::One, instructions), thread("Late", multiplicity, vec![])];
+        let Err(Failure::Refused(refusal)) = unsupported(&program(threads)) else { panic!("not refused") };
+        let help = refusal.help.as_deref().expect("a way out");
+        let told: Vec<&str> = help.split("; ").skip(1).collect();
+        assert_eq!(told.len(), expected.len(), "{help}");
+        assert!(told.iter().zip(expected).all(|(told, expected)| told.starts_with(expected)), "{help}");
+    }
+}
+
 #[test]
 fn many_obstacles_are_counted() {
     let calls = (0..50).map(|at| (call(), 2 * at)).collect();

@@ -106,6 +106,25 @@ fn every_cheapest_set_for_robustness_is_found() {
     assert!(count.none > 60 && count.one > 25 && count.several > 12, "{count:?}");
 }
 
+/// A fence in the attacker is all that helps, wherever it stands among the threads: between its delayed store and its load it must see
+/// another thread move.
+#[test]
+fn the_fence_goes_to_the_attacker_not_to_whom_it_waits_for() {
+    let threads = [
+        "thread B { x = 1; }",
+        "thread A { z = 1; let p = x; assume p == 0; let q = x; assume q == 1; let r = y; }",
+        "thread C { y = 1; fence; let s = z; }",
+    ];
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let text = order.map(|at| threads[at]).join(" ");
+        let program = crate::shapes::parse(&format!("shared x, y, z; {text}"));
+        let places: Vec<Place> = weir::fences::at_locations(&program).into_iter().map(|at| at.place).collect();
+        let mut count = Count::default();
+        compare(&program, &places, Aim::Robust, &mut count).unwrap_or_else(|why| panic!("{text}: {why}"));
+        assert_eq!(count, Count { several: 1, ..Count::default() }, "{text}");
+    }
+}
+
 #[test]
 fn every_cheapest_set_against_races_is_found() {
     let count = compare_all(&cycles::Config { locks: 20, data: 10, ..PLAIN }, 0..100, Aim::RaceFree);

@@ -45,6 +45,65 @@ fn no_two_companions_share_an_address() {
     }
 }
 
+/// Cells whose distances rule out all distances of companions but one.
+#[test]
+fn every_distance_is_tried() {
+    // A distance of 4ʲ between cells rules out half of it and all of it; what is left is 1.
+    let cells: Vec<(Address, usize)> = (1..32).map(|power| (1 << (2 * power), 1)).chain([(0, 1)]).collect();
+    let space = Space::new(&with_cells(&cells)).expect("there is room");
+    assert_eq!(space.distance, 1);
+    let used = |which| cells.iter().map(move |&(address, _)| (address, which));
+    let all: BTreeSet<Address> = (0..=LEVEL).flat_map(used).map(|(cell, which)| space.beside(cell, which)).collect();
+    assert_eq!(all.len(), 4 * cells.len());
+}
+
+/// Stretches of addresses up to a quarter of all, at either end and in between: there is room if four of them and two
+/// flags fit, and none of them runs over the end.
+#[test]
+fn there_is_room_up_to_the_last_address() {
+    const QUARTER: Address = 1 << 62;
+    let stretch = |low: Address, count: Address| Range { low, high: low + (count - 1) };
+    let fits = |touched: &[Range]| placed(touched, QUARTER);
+    for (count, has_room) in [(1, true), (2, true), (QUARTER - 2, true), (QUARTER - 1, true), (QUARTER, false)] {
+        let found = fits(&[stretch(Address::MIN, count)]);
+        assert_eq!(found.is_some(), has_room, "{count}");
+        let expected: Vec<Range> =
+            (0..4).map(|which| stretch(Address::MIN.wrapping_add(QUARTER.wrapping_mul(which)), count)).collect();
+        assert!(found.is_none_or(|found| found == expected), "{count}");
+    }
+    // In two parts, with one address free in each quarter, or none.
+    let parts =
+        |free: Address| [stretch(Address::MIN, 1000), stretch(Address::MIN + 1000 + free, QUARTER - 1000 - free)];
+    assert!(fits(&parts(1)).is_some_and(|found| found.len() == 8));
+    assert!(fits(&parts(0)).is_none());
+    // What is moved must not run over the end, nor meet what lies elsewhere.
+    for (low, has_room) in [(-3, true), (-2, true), (-1, true), (0, true)] {
+        assert_eq!(fits(&[stretch(low, 1)]).is_some(), has_room, "{low}");
+    }
+    assert!(fits(&[stretch(QUARTER - 1, 2)]).is_none(), "it runs over the end");
+    assert!(fits(&[stretch(QUARTER - 2, 2)]).is_some());
+    assert!(placed(&[stretch(5, 3)], 2).is_none(), "companions meet");
+    assert!(placed(&[stretch(5, 3)], 3).is_some(), "they touch");
+}
+
+/// Two flags have addresses of their own, where nearly all others are in use.
+#[test]
+fn flags_find_the_last_free_addresses() {
+    let stretch = |low: Address, high: Address| Range { low, high };
+    let (least, most) = (Address::MIN, Address::MAX);
+    for (used, expected) in [
+        (vec![stretch(5, 7)], (8, 9)),
+        (vec![stretch(5, 7), stretch(10, most)], (least, least + 1)),
+        (vec![stretch(least, 7), stretch(10, most)], (8, 9)),
+        (vec![stretch(least, 7), stretch(9, 20), stretch(22, most)], (8, 21)),
+        (vec![stretch(least + 1, most - 1)], (most, least)),
+        (vec![stretch(least, 7), stretch(8, 20), stretch(23, most - 1)], (most, 21)),
+    ] {
+        let space = Space { distance: 1, used };
+        assert_eq!(space.two_free_addresses(), expected, "{space:?}");
+    }
+}
+
 /// Companions of what a computed address may touch are apart as well, though nothing is declared there.
 #[test]
 fn computed_addresses_count() {
