@@ -37,14 +37,14 @@ macro_rules! assert_robust {
 ///
 /// ```
 /// weir::assert_safe!(
-///     "shared lock, owners;
+///     "shared held, owners;
 ///      thread P[2] {
-///          while xchg(lock, 1) == 1 { }
+///          while xchg(held, 1) == 1 { }
 ///          let n = owners;
 ///          owners = n + 1;
 ///          assert n == 0;
 ///          owners = 0;
-///          lock = 0;
+///          held = 0;
 ///      }"
 /// );
 /// ```

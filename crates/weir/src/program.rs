@@ -47,7 +47,7 @@ impl Program {
     /// use weir::{Language, Program};
     ///
     /// let error = Program::parse("thread P { x = 1; }", Language::Weir).unwrap_err();
-    /// assert_eq!(error.to_string(), "<text>:1:12: `x` is not declared");
+    /// assert_eq!(error.to_string(), "<text>:1:12: there is no register, shared cell or constant `x`");
     /// ```
     pub fn parse(text: impl Into<String>, language: Language) -> Result<Self, SourceError> {
         Self::read(Source::new("<text>", text), language, &[])
