@@ -294,6 +294,14 @@ fn a_step_that_is_too_long_keeps_what_came_of_it() {
     assert_eq!(shorten_step(&step("r = flag[1]", "reads 0"), 16), "r = fl…  reads 0");
     assert_eq!(shorten_step(&step("r = flag[1]", "reads 0"), 10), "r = flag[…");
     assert_eq!(shorten_step(&step("r = flag[1]", ""), 8), "r = fla…");
+    // What just fits is not cut, and what does not has just the room there is.
+    let long = step("r = flag[1]", "reads 0");
+    for width in 3..30 {
+        let text = shorten_step(&long, width);
+        assert_eq!(text.chars().count(), width.min(20), "{text}");
+        assert_eq!(text == "r = flag[1]  reads 0", width >= 20, "{text}");
+        assert_eq!(text.ends_with("…  reads 0"), (12..20).contains(&width), "{text}");
+    }
 }
 
 #[test]
