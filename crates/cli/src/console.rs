@@ -43,6 +43,8 @@ pub(crate) enum Said {
     Answer(String),
     /// Something beside the answer.
     Beside(String),
+    /// The answer has been given, with this status; what follows cannot change it.
+    Settled(Status),
 }
 
 impl Console {
@@ -71,6 +73,7 @@ impl Console {
         match said {
             Said::Answer(text) => self.answer(&text),
             Said::Beside(text) => self.complain(&text),
+            Said::Settled(_) => {}
         }
     }
 
@@ -91,6 +94,13 @@ impl Console {
                     self.failure = Some(error);
                 }
             }
+        }
+    }
+
+    /// Notes that the answer has been given.
+    pub(crate) fn settle(&mut self, status: Status) {
+        if let Target::Owner(pass_on) = &self.target {
+            pass_on(Said::Settled(status));
         }
     }
 

@@ -7,8 +7,7 @@ use std::sync::{Arc, OnceLock};
 /// What shells expect of a process that was interrupted: 128 and the number of the signal.
 const INTERRUPTED: i32 = 130;
 
-/// The flag that Ctrl-C sets. The first call starts listening for it; before that, Ctrl-C just ends the process,
-/// as it should while waiting for standard input.
+/// The flag that Ctrl-C sets. The first call starts listening for it; before that, Ctrl-C just ends the process.
 pub(crate) fn flag() -> Arc<AtomicBool> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     FLAG.get_or_init(listen).clone()

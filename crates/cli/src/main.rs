@@ -14,6 +14,7 @@ mod input;
 mod interrupt;
 mod load;
 mod memory;
+mod output;
 mod passes;
 mod prob;
 mod progress;

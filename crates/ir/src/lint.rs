@@ -23,7 +23,7 @@ pub fn lint(program: &Program) -> Vec<Diagnostic> {
     lint_until(program, &Uninterrupted)
 }
 
-/// As [`lint`]. If it ends early, nothing is reported: the program may still be as good as any.
+/// As [`lint`]. If it ends early, nothing is reported.
 pub fn lint_until(program: &Program, interrupt: &dyn Interrupt) -> Vec<Diagnostic> {
     let ranges = Ranges::of_until(program, interrupt);
     if interrupt.is_over() {

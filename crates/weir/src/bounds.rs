@@ -81,7 +81,7 @@ impl Bound {
                 "check-sc-states",
                 500_000,
                 any,
-                "states that `check` searches without store buffers",
+                "states that `check` searches under SC",
                 "that member of the portfolio gives up",
             ),
             Self::CoverageStates => entry(
@@ -140,7 +140,7 @@ impl Bound {
                 50_000,
                 any,
                 "minimal configurations of the backward search of `prob`",
-                "the exact engine does not help",
+                "`prob` continues without the exact engine",
             ),
             Self::ProbExactStates => {
                 entry("prob-exact-states", 50_000, any, "configurations that `prob --exact` solves", "unknown")

@@ -1,6 +1,5 @@
 //! What all commands share that look for runs: limits, progress, saving what was found.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -15,6 +14,7 @@ use super::task::Task;
 use crate::args::AnalysisOptions;
 use crate::console::Console;
 use crate::exit::Status;
+use crate::output;
 use crate::progress::ProgressLine;
 
 /// Runs an analysis of a task, with progress on a terminal.
@@ -38,12 +38,12 @@ pub(super) fn save(
     let run = |path: &Path| {
         let evidence = evidence.ok_or("no run was found")?;
         let saved = SavedWitness::new(program, evidence, task.file, &options.program.defines);
-        Ok(saved.to_text().map_err(io::Error::from).and_then(|text| fs::write(path, text)))
+        Ok(saved.to_text().map_err(io::Error::from).and_then(|text| output::write(path, &text)))
     };
     let picture = |path: &Path| {
         let evidence = evidence.ok_or("no run was found")?;
         let picture = svg::cycle(program, evidence).ok_or("the run is also possible without store buffers")?;
-        Ok(fs::write(path, picture))
+        Ok(output::write(path, &picture))
     };
     let run = options.witness.as_deref().map(|path| written("witness", path, run(path), console));
     let picture = options.svg.as_deref().map(|path| written("image", path, picture(path), console));

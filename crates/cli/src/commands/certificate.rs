@@ -1,6 +1,6 @@
 //! Certificates, saved by `weir reach --certificate`.
 
-use std::{fs, io, path::Path};
+use std::{io, path::Path};
 
 use weir::reach::{Options, certify, certify_backward};
 use weir::{Failure, Session};
@@ -11,6 +11,7 @@ use weir_witness::Buffering;
 use super::task::Task;
 use crate::args::ProgramOptions;
 use crate::error::Error;
+use crate::output;
 
 /// What there is to write down.
 #[derive(Clone, Copy)]
@@ -53,5 +54,5 @@ pub(super) fn written(
     }
     let saved = SavedCertificate::new(program, &proof, task.file, &given.defines);
     let text = saved.to_text().map_err(io::Error::from);
-    Ok(Ok(text.and_then(|text| fs::write(path, text))))
+    Ok(Ok(text.and_then(|text| output::write(path, &text))))
 }

@@ -1,10 +1,5 @@
 //! `weir fmt`: formats files in place, or tells which are not formatted.
 
-use std::ffi::OsString;
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
-
 use weir_ir::Source;
 use weir_report::answer::{Answer, CommandName, FormatAnswer, YesNo};
 use weir_report::wording::clean::display_name;
@@ -15,6 +10,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
 use crate::input::{is_stdin, read_source};
+use crate::output;
 
 /// Runs it.
 pub(super) fn run(options: &'static FormatOptions, console: &mut Console) -> Status {
@@ -46,37 +42,11 @@ fn print(task: &Task<'_>, text: String, console: &mut Console) -> Result<Status,
 fn rewrite(task: &Task<'_>, source: &Source, text: &str, console: &mut Console) -> Result<Status, Error> {
     let changed = source.text() != text;
     if changed {
-        replace(task.file, text).map_err(|error| Error::input(format!("cannot write the file: {error}")))?;
+        output::replace(task.file, text).map_err(|error| Error::input(format!("cannot write the file: {error}")))?;
         if !task.is_json() {
             console.remark(&format!("formatted {}", display_name(task.file)));
         }
     }
     let answer = FormatAnswer { head: task.head(YesNo::Ok), changed, text: None };
     Ok(task.answer(&Answer::Format(answer), false, console))
-}
-
-/// Puts a new text in place of a file in one step, so that no failure leaves half of it behind. A link stays a
-/// link: the file it leads to is replaced.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let path = fs::canonicalize(path)?;
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".weir-{}", std::process::id()));
-    let beside = path.with_file_name(name);
-    let written = write_beside(&path, &beside, text).and_then(|()| fs::rename(&beside, &path));
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written
-}
-
-fn write_beside(path: &Path, beside: &Path, text: &str) -> io::Result<()> {
-    let permissions = fs::metadata(path)?.permissions();
-    if permissions.readonly() {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
-    }
-    let mut file = fs::File::options().write(true).create_new(true).open(beside)?;
-    file.set_permissions(permissions)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
 }

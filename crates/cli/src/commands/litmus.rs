@@ -1,4 +1,4 @@
-//! `weir litmus`: in which ways can litmus tests end?
+//! `weir litmus`: which final states can litmus tests reach?
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,6 @@
 
 mod compare;
 
-use std::fs;
 use std::path::Path;
 
 use weir::prob::{
@@ -23,6 +22,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
 use crate::load::load;
+use crate::output;
 use crate::prob::{add_costs, target};
 
 /// Runs it.
@@ -137,7 +137,7 @@ fn save(path: &Path, points: &Curve, text: &str, options: &ProbOptions, console:
         let reason = obstacle_text(obstacle, &options.limits.limits());
         console.remark(&format!("note: the curve ends after {} steps: {reason}", points.points.len() - 1));
     }
-    match fs::write(path, text) {
+    match output::write(path, text) {
         Ok(()) => Status::Holds,
         Err(error) => {
             console.complain(&format!("error: cannot write the curve {}: {error}", display_name(path)));

@@ -2,10 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use weir::Session;
+use weir::{Limit, Session};
 use weir_report::Format;
 use weir_report::answer::{
     Answer, CommandName, DiagnosticRecord, ErrorAnswer, ErrorVerdict, Head, StoppedAnswer, StoppedVerdict, Subject,
@@ -57,7 +59,9 @@ impl Task<'_> {
     /// Prints the answer in the format that was asked for, and returns its status.
     pub(super) fn answer(&self, answer: &Answer<'_>, is_verbose: bool, console: &mut Console) -> Status {
         console.show(answer, self.format, is_verbose);
-        answer.into()
+        let status = answer.into();
+        console.settle(status);
+        status
     }
 
     /// Says why there is no answer, and returns the status.
@@ -69,6 +73,15 @@ impl Task<'_> {
         }
         self.complain(error, console);
         Status::Bad
+    }
+
+    /// Says that a limit was reached: before the answer, or after it, while files were being written.
+    fn overdue(&self, limit: Limit, settled: Option<Status>, console: &mut Console) -> Status {
+        let Some(status) = settled else { return self.report(&Error::Stopped(limit), console) };
+        let reason = limit_text(limit, &self.session.limits());
+        let name = display_name(self.file);
+        console.complain(&format!("note: {name}: {reason} before everything was written"));
+        status
     }
 
     fn complain(&self, error: &Error, console: &mut Console) {
@@ -115,7 +128,7 @@ pub(super) struct Work<W> {
     pub(super) one: W,
 }
 
-/// What a worker tells.
+/// A message from a worker.
 enum Message {
     Said(Said),
     Ended(thread::Result<Result<Status, Error>>),
@@ -135,8 +148,14 @@ where
                 console.answer("\n");
             }
             is_first = false;
-            let task = Task { command: self.command, file, format: self.format, session: session(self.limits) };
-            status = status.and(watched(&task, &one, console));
+            // Each task has a flag of its own, so that one can be ended without the others.
+            let session = session(self.limits).with_stop(Arc::default());
+            let task = Task { command: self.command, file, format: self.format, session };
+            status = status.and(if interrupt::flag().load(Ordering::Relaxed) {
+                task.report(&Error::Stopped(Limit::Interrupted), console)
+            } else {
+                watched(&task, &one, console)
+            });
         }
         status
     }
@@ -167,8 +186,10 @@ where
         return task.report(&Error::input(format!("cannot start a thread: {error}")), console);
     }
     let mut watchdog = Watchdog::new(&task.session);
+    let mut settled = None;
     loop {
         match watchdog.next(&messages) {
+            Next::Message(Message::Said(Said::Settled(status))) => settled = Some(status),
             Next::Message(Message::Said(said)) => console.say(said),
             Next::Message(Message::Ended(Ok(Ok(status)))) => return status,
             Next::Message(Message::Ended(Ok(Err(error)))) => return task.report(&error, console),
@@ -180,12 +201,30 @@ where
                 return Status::Bad;
             }
             Next::Overdue(limit) => {
-                return task.report(&Error::Stopped(limit), console);
+                task.session.stop();
+                let status = task.overdue(limit, settled, console);
+                // What it holds should not count against the next file.
+                wait_for_end(&messages);
+                return status;
             }
             Next::Gone => return task.report(&Error::Bug("a thread ended without an answer".to_owned()), console),
         }
     }
 }
+
+/// Waits a moment for a worker that was told to stop.
+fn wait_for_end(messages: &mpsc::Receiver<Message>) {
+    let until = Instant::now() + WAIT;
+    while let Some(left) = until.checked_duration_since(Instant::now()) {
+        match messages.recv_timeout(left) {
+            Ok(Message::Said(_)) => {}
+            Ok(Message::Ended(_)) | Err(_) => return,
+        }
+    }
+}
+
+/// How long the end of an abandoned worker is waited for.
+const WAIT: Duration = Duration::from_millis(100);
 
 /// The stack of a worker, as large as that of a main thread.
 const STACK: usize = 8 << 20;

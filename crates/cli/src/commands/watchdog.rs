@@ -4,19 +4,23 @@
 //! round to it in time (reading a huge file, waiting for a pipe, a step that takes long) are abandoned: the file is
 //! answered `unknown`, and nobody waits for its thread any more.
 
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use weir::{Limit, Limits, Session};
 
-use crate::memory;
+use crate::{interrupt, memory};
 
-/// How often clock and memory are looked at.
+/// How often clock and memory are checked.
 const PERIOD: Duration = Duration::from_millis(20);
 
 /// How long a stage may take to end by itself: a tenth of the time it had, within these bounds.
-const LEAST_GRACE: Duration = Duration::from_millis(100);
+const LEAST_GRACE: Duration = Duration::from_millis(200);
 const MOST_GRACE: Duration = Duration::from_secs(2);
+
+/// How long a stage may take to end by itself after Ctrl-C.
+const INTERRUPT_GRACE: Duration = Duration::from_millis(500);
 
 /// The next message of a worker, or the limit for which it is not waited for any more.
 pub(super) enum Next<T> {
@@ -55,9 +59,10 @@ impl<'s> Watchdog<'s> {
 
     fn overdue(&mut self) -> Option<Limit> {
         let limits = self.session.limits();
-        if self.session.is_stopped() {
+        if interrupt::flag().load(Ordering::Relaxed) {
+            self.session.stop();
             let since = *self.stopped_at.get_or_insert_with(Instant::now);
-            if since.elapsed() > MOST_GRACE {
+            if since.elapsed() > INTERRUPT_GRACE {
                 return Some(Limit::Interrupted);
             }
         }
@@ -65,7 +70,7 @@ impl<'s> Watchdog<'s> {
     }
 }
 
-/// Which limit is exceeded by more than can be put up with.
+/// Which limit is exceeded by more than the grace.
 fn exceeded(limits: &Limits, elapsed: Duration, resident: Option<u64>) -> Option<Limit> {
     let grace = |time: Duration| (time / 10).clamp(LEAST_GRACE, MOST_GRACE);
     if limits.time.is_some_and(|time| elapsed > time + grace(time)) {
@@ -86,8 +91,8 @@ mod tests {
         let limits = |time, memory| Limits { time: Some(time), memory: Some(memory), states: None };
         let (ms, mb) = (Duration::from_millis, 1_000_000);
         let at = |time, elapsed| exceeded(&limits(ms(time), mb), ms(elapsed), Some(mb));
-        assert_eq!((at(1000, 1100), at(1000, 1101)), (None, Some(Limit::Time)));
-        assert_eq!((at(1, 101), at(1, 102)), (None, Some(Limit::Time)));
+        assert_eq!((at(5000, 5500), at(5000, 5501)), (None, Some(Limit::Time)));
+        assert_eq!((at(1, 201), at(1, 202)), (None, Some(Limit::Time)));
         assert_eq!((at(100_000, 102_000), at(100_000, 102_001)), (None, Some(Limit::Time)));
         let with = |resident| exceeded(&limits(ms(1000), mb), ms(0), resident);
         assert_eq!((with(Some(1_062_500)), with(Some(1_062_501)), with(None)), (None, Some(Limit::Memory), None));

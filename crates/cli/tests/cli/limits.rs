@@ -1,8 +1,8 @@
-//! Limits are honoured, and what was covered is told.
+//! Limits are honoured, and coverage is reported.
 
 use std::time::Duration;
 
-use crate::support::{Ran, sample, weir};
+use crate::support::{Ran, sample, scratch, weir};
 
 #[track_caller]
 fn unknown(ran: &Ran, reason: &str, help: &str) {
@@ -58,4 +58,42 @@ fn of_several_files_the_gravest_status_counts() {
     assert_eq!(status(&[&holds, &endless]), Some(3));
     assert_eq!(status(&[&violated, &endless, &holds]), Some(1));
     assert_eq!(status(&[&violated, "no-such-file.weir", &endless]), Some(2));
+}
+
+/// A pipe that nobody writes to: reading it never ends by itself.
+#[cfg(unix)]
+fn silent_pipe(folder: &str, name: &str) -> String {
+    let path = scratch(folder).join(name);
+    let made = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo runs");
+    assert!(made.success());
+    path.display().to_string()
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_that_cannot_be_read_in_time_does_not_keep_the_others_from_their_answer() {
+    let pipe = silent_pipe("silent", "silent.weir");
+    let fenced = sample("fenced");
+    let ran = weir(&["reach", "-q", "--timeout", "300ms", &pipe, &fenced]);
+    assert_eq!(ran.status, Some(3), "{}", ran.stdout);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", ran.stdout);
+    assert!(
+        lines[0].starts_with("unknown: the time limit of 300 ms was reached (") && lines[0].contains("silent.weir")
+    );
+    assert!(lines[1].starts_with("unreachable"), "{}", ran.stdout);
+    let answers = crate::json::answers(&weir(&["reach", "--format", "json", "--timeout", "300ms", &pipe, &fenced]));
+    assert_eq!((&answers[0]["verdict"], &answers[1]["verdict"]), (&"unknown".into(), &"unreachable".into()));
+}
+
+/// An answer that was given stands, although a file beside it could not be written in time.
+#[test]
+#[cfg(unix)]
+fn a_limit_after_the_answer_does_not_take_it_back() {
+    let pipe = silent_pipe("unread", "unread.json");
+    let ran = weir(&["reach", "-q", "--format", "json", "--timeout", "1s", "--witness", &pipe, &sample("peterson")]);
+    let answers = crate::json::answers(&ran);
+    assert_eq!((ran.status, answers.len()), (Some(1), 1), "{}", ran.stdout);
+    assert_eq!(answers[0]["verdict"], "reachable");
+    assert!(ran.stderr.contains("before everything was written"), "{}", ran.stderr);
 }

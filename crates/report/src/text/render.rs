@@ -47,7 +47,7 @@ pub(crate) fn headline(answer: &Answer<'_>) -> String {
 fn stopped(answer: &StoppedAnswer, with_help: bool) -> String {
     let unknown = emphasized(Tone::Open, "unknown");
     let help = if with_help { format!("\n{}", help(answer.help)) } else { String::new() };
-    format!("{unknown}: {}\n{help}", answer.reason)
+    format!("{unknown}: {} ({})\n{help}", answer.reason, display_name(Path::new(&answer.head.file)))
 }
 
 fn format(answer: &FormatAnswer) -> String {
