@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// What shells expect of a process that was interrupted: 128 and the number of the signal.
 const INTERRUPTED: i32 = 130;
@@ -13,11 +14,20 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
     FLAG.get_or_init(listen).clone()
 }
 
+/// Time since Ctrl-C was pressed, if it was.
+pub(crate) fn since() -> Option<Duration> {
+    PRESSED.get().map(Instant::elapsed)
+}
+
+/// When Ctrl-C was pressed first.
+static PRESSED: OnceLock<Instant> = OnceLock::new();
+
 fn listen() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     // Where no handler can be installed, Ctrl-C ends the process without a partial result: nothing worse.
     let _ = ctrlc::set_handler(move || {
+        PRESSED.get_or_init(Instant::now);
         if set.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED);
         }

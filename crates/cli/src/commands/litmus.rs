@@ -2,13 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Instant;
 
 use weir::outcomes::{End, Report, outcomes};
-use weir::{Limit, ProgressSink};
+use weir::{Limit, ProgressSink, Session};
 use weir_ir::Diagnostic;
 use weir_report::Format;
 use weir_report::answer::{Answer, CommandName, LitmusAnswer, Ran};
@@ -16,6 +15,7 @@ use weir_report::text::{Row, Summary};
 use weir_syntax::litmus::Litmus;
 
 use super::task::{Task, panic_text, session};
+use super::watchdog::{self, PERIOD};
 use crate::args::LitmusOptions;
 use crate::console::Console;
 use crate::error::Error;
@@ -26,92 +26,135 @@ use crate::{gather, input, interrupt};
 /// What came of one file.
 enum Ended {
     Ran(Box<LitmusAnswer>),
-    Failed(PathBuf, Error),
+    Failed(Error),
+    /// It did not end soon after this limit.
+    Abandoned(Limit),
     /// A bug of ours, and what the panic said.
-    Panicked(PathBuf, String),
+    Panicked(String),
     /// It was not run: the user interrupted.
     Skipped,
 }
 
 /// Runs it.
-pub(super) fn run(options: &LitmusOptions, console: &mut Console) -> Status {
+pub(super) fn run(options: &'static LitmusOptions, console: &mut Console) -> Status {
     let tests = gather::litmus_tests(&options.files);
     let mut answers = Answers::new(options, tests.len() == 1);
     let progress = ProgressLine::new(!console.is_quiet());
     let (started, total) = (Instant::now(), tests.len());
-    let workers = options.limits.workers().get().min(total.max(1));
     // Of several tests, it is their number that tells how far things are.
     let sink = if total == 1 { progress.sink() } else { None };
-    let queue = Queue { next: AtomicUsize::new(0), tests: tests.into_iter().map(std::sync::Mutex::new).collect() };
+    let tests =
+        tests.into_iter().map(|(path, state)| Test { path, state: Mutex::new(Some(state)), session: OnceLock::new() });
+    let queue = Arc::new(Queue { next: AtomicUsize::new(0), tests: tests.collect(), options, progress: sink });
     let (send, receive) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            let (send, queue, sink) = (send.clone(), &queue, &sink);
-            scope.spawn(move || queue.work(options, sink.as_ref(), &send));
-        }
-        drop(send);
-        // Answers come in the order of the tests, whichever is ready first.
-        let mut waiting: Vec<Option<Ended>> = (0..total).map(|_| None).collect();
-        let (mut done, mut shown) = (0, 0);
-        for (number, ended) in receive {
-            waiting[number] = Some(ended);
-            done += 1;
-            progress.count(done, total, started.elapsed());
-            while let Some(ended) = waiting.get_mut(shown).and_then(Option::take) {
-                answers.take(ended, console);
-                shown += 1;
+    for _ in 0..options.limits.workers().get().min(total.max(1)) {
+        Queue::start_worker(&queue, &send);
+    }
+    // Answers come in the order of the tests, whichever is ready first.
+    let mut ended: Vec<Option<Ended>> = (0..total).map(|_| None).collect();
+    let mut is_done = vec![false; total];
+    let (mut done, mut shown) = (0, 0);
+    while shown < total {
+        let news = match receive.recv_timeout(PERIOD) {
+            Ok(news) => vec![news],
+            Err(_) => queue.overdue(&is_done),
+        };
+        for (number, end) in news {
+            // A test that was abandoned may still end.
+            if std::mem::replace(&mut is_done[number], true) {
+                continue;
             }
+            if let Ended::Abandoned(_) = end {
+                Queue::start_worker(&queue, &send);
+            }
+            ended[number] = Some(end);
+            done += 1;
         }
-    });
+        progress.count(done, total, started.elapsed());
+        while let Some(end) = ended.get_mut(shown).and_then(Option::take) {
+            answers.take(&queue.tests[shown].path, end, console);
+            shown += 1;
+        }
+    }
     drop(progress);
     answers.finish(console)
+}
+
+/// A test, and what there is to know about it while it runs.
+struct Test {
+    path: PathBuf,
+    /// Why it cannot be run, if it cannot; taken by the worker that runs it.
+    state: Mutex<Option<Result<(), Error>>>,
+    /// Its session, once it has begun.
+    session: OnceLock<Session>,
 }
 
 /// The tests that wait to be run.
 struct Queue {
     next: AtomicUsize,
-    tests: Vec<std::sync::Mutex<gather::Found>>,
+    tests: Vec<Test>,
+    options: &'static LitmusOptions,
+    progress: Option<ProgressSink>,
 }
 
 impl Queue {
-    /// Takes tests and runs them until there are none.
-    fn work(&self, options: &LitmusOptions, progress: Option<&ProgressSink>, send: &mpsc::Sender<(usize, Ended)>) {
+    /// Starts a thread that takes tests and runs them until there are none. Nobody waits for it: a test that takes too long
+    /// is abandoned.
+    fn start_worker(queue: &Arc<Self>, send: &mpsc::Sender<(usize, Ended)>) {
+        let (queue, send) = (Arc::clone(queue), send.clone());
+        std::thread::spawn(move || queue.work(&send));
+    }
+
+    fn work(&self, send: &mpsc::Sender<(usize, Ended)>) {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(test) = self.tests.get(number) else { return };
-            let mut test = test.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let (path, state) = (test.0.clone(), std::mem::replace(&mut test.1, Ok(())));
+            let state = test.state.lock().unwrap_or_else(PoisonError::into_inner).take();
             let ended = match state {
-                Err(error) => Ended::Failed(path, error),
-                Ok(()) if interrupt::flag().load(Ordering::Relaxed) => Ended::Skipped,
-                Ok(()) => one(path, options, progress),
+                Some(Err(error)) => Ended::Failed(error),
+                _ if interrupt::flag().load(Ordering::Relaxed) => Ended::Skipped,
+                _ => one(test, self.options, self.progress.as_ref()),
             };
             if send.send((number, ended)).is_err() {
                 return;
             }
         }
     }
+
+    /// The tests that run and should have ended. They are told to stop, and not waited for.
+    fn overdue(&self, is_done: &[bool]) -> Vec<(usize, Ended)> {
+        let running = self.tests.iter().enumerate().filter(|(number, _)| !is_done[*number]);
+        let overdue = running.filter_map(|(number, test)| {
+            let session = test.session.get()?;
+            let limit = watchdog::overdue(session)?;
+            session.stop();
+            Some((number, Ended::Abandoned(limit)))
+        });
+        overdue.collect()
+    }
 }
 
 /// Runs one test. A bug that shows on it does not keep the others from their answer.
-fn one(path: PathBuf, options: &LitmusOptions, progress: Option<&ProgressSink>) -> Ended {
-    let result = catch_unwind(AssertUnwindSafe(|| attempt(&path, options, progress)));
+fn one(test: &Test, options: &LitmusOptions, progress: Option<&ProgressSink>) -> Ended {
+    let result = catch_unwind(AssertUnwindSafe(|| attempt(test, options, progress)));
     match result {
         Ok(Ok(answer)) => Ended::Ran(Box::new(answer)),
-        Ok(Err(error)) => Ended::Failed(path, error),
-        Err(panic) => Ended::Panicked(path, panic_text(&*panic)),
+        Ok(Err(error)) => Ended::Failed(error),
+        Err(panic) => Ended::Panicked(panic_text(&*panic)),
     }
 }
 
-fn attempt(path: &Path, options: &LitmusOptions, progress: Option<&ProgressSink>) -> Result<LitmusAnswer, Error> {
-    let mut session = session(Some(&options.limits));
-    if let Some(sink) = progress {
-        session = session.with_progress(Arc::clone(sink));
-    }
+fn attempt(test: &Test, options: &LitmusOptions, progress: Option<&ProgressSink>) -> Result<LitmusAnswer, Error> {
+    let path = test.path.as_path();
+    let session = test.session.get_or_init(|| {
+        // Each test has a flag of its own, so that one can be ended without the others.
+        let session = session(Some(&options.limits)).with_stop(Arc::default());
+        progress.map_or(session.clone(), |sink| session.with_progress(Arc::clone(sink)))
+    });
     let source = input::read_source(path)?;
     let test = weir_syntax::litmus::parse(&source).map_err(|errors| Error::Source(source.clone(), errors))?;
     let model = options.model;
-    let report = match outcomes(&test.program, &test.expressions(), model, &session) {
+    let report = match outcomes(&test.program, &test.expressions(), model, session) {
         Ok(report) => report,
         Err(failure) => return Err(Error::of(&test.program, failure)),
     };
@@ -153,15 +196,16 @@ impl<'a> Answers<'a> {
         Self { options, is_single, status: Status::Holds, rows: Vec::new(), failed: 0, skipped: 0 }
     }
 
-    fn take(&mut self, ended: Ended, console: &mut Console) {
+    fn take(&mut self, file: &Path, ended: Ended, console: &mut Console) {
         let status = match ended {
             Ended::Ran(answer) => self.show(answer, console),
-            Ended::Failed(file, error) => self.report(&file, &error, console),
+            Ended::Failed(error) => self.report(file, &error, console),
+            Ended::Abandoned(limit) => self.report(file, &Error::Stopped(limit), console),
             // The panic hook has told people already.
-            Ended::Panicked(file, what) if self.options.format == Format::Json => {
-                self.report(&file, &Error::Bug(what), console)
+            Ended::Panicked(what) if self.options.format == Format::Json => {
+                self.report(file, &Error::Bug(what), console)
             }
-            Ended::Panicked(..) => {
+            Ended::Panicked(_) => {
                 self.failed += 1;
                 Status::Bad
             }

@@ -185,7 +185,7 @@ where
     if let Err(error) = thread::Builder::new().stack_size(STACK).spawn(worker) {
         return task.report(&Error::input(format!("cannot start a thread: {error}")), console);
     }
-    let mut watchdog = Watchdog::new(&task.session);
+    let watchdog = Watchdog::new(&task.session);
     let mut settled = None;
     loop {
         match watchdog.next(&messages) {

@@ -6,14 +6,14 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use weir::{Limit, Limits, Session};
 
 use crate::{interrupt, memory};
 
 /// How often clock and memory are checked.
-const PERIOD: Duration = Duration::from_millis(20);
+pub(super) const PERIOD: Duration = Duration::from_millis(20);
 
 /// How long a stage may take to end by itself: a tenth of the time it had, within these bounds.
 const LEAST_GRACE: Duration = Duration::from_millis(200);
@@ -33,22 +33,21 @@ pub(super) enum Next<T> {
 /// Watches one worker.
 pub(super) struct Watchdog<'s> {
     session: &'s Session,
-    stopped_at: Option<Instant>,
 }
 
 impl<'s> Watchdog<'s> {
     pub(super) fn new(session: &'s Session) -> Self {
-        Self { session, stopped_at: None }
+        Self { session }
     }
 
     /// Waits for the next message, as long as the limits allow.
-    pub(super) fn next<T>(&mut self, messages: &Receiver<T>) -> Next<T> {
+    pub(super) fn next<T>(&self, messages: &Receiver<T>) -> Next<T> {
         loop {
             match messages.recv_timeout(PERIOD) {
                 Ok(message) => return Next::Message(message),
                 Err(RecvTimeoutError::Disconnected) => return Next::Gone,
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Some(limit) = self.overdue() {
+                    if let Some(limit) = overdue(self.session) {
                         // A message may have come in the meantime.
                         return messages.try_recv().map_or(Next::Overdue(limit), Next::Message);
                     }
@@ -56,18 +55,17 @@ impl<'s> Watchdog<'s> {
             }
         }
     }
+}
 
-    fn overdue(&mut self) -> Option<Limit> {
-        let limits = self.session.limits();
-        if interrupt::flag().load(Ordering::Relaxed) {
-            self.session.stop();
-            let since = *self.stopped_at.get_or_insert_with(Instant::now);
-            if since.elapsed() > INTERRUPT_GRACE {
-                return Some(Limit::Interrupted);
-            }
+/// The limit for which a session is not waited for any more, if any. Ctrl-C ends it, and it has a moment to end by itself.
+pub(super) fn overdue(session: &Session) -> Option<Limit> {
+    if interrupt::flag().load(Ordering::Relaxed) {
+        session.stop();
+        if interrupt::since().is_some_and(|since| since > INTERRUPT_GRACE) {
+            return Some(Limit::Interrupted);
         }
-        exceeded(&limits, self.session.elapsed(), memory::resident())
     }
+    exceeded(&session.limits(), session.elapsed(), memory::resident())
 }
 
 /// Which limit is exceeded by more than the grace.
@@ -104,7 +102,7 @@ mod tests {
         let session = Session::new(Limits { time: Some(Duration::ZERO), ..Limits::default() });
         let (sender, receiver) = mpsc::channel();
         sender.send(7).expect("somebody listens");
-        let mut watchdog = Watchdog::new(&session);
+        let watchdog = Watchdog::new(&session);
         assert!(matches!(watchdog.next(&receiver), Next::Message(7)));
         assert!(matches!(watchdog.next(&receiver), Next::Overdue(Limit::Time)));
         drop(sender);

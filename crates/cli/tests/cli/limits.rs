@@ -97,3 +97,20 @@ fn a_limit_after_the_answer_does_not_take_it_back() {
     assert_eq!(answers[0]["verdict"], "reachable");
     assert!(ran.stderr.contains("before everything was written"), "{}", ran.stderr);
 }
+
+#[test]
+#[cfg(unix)]
+fn a_litmus_test_that_cannot_be_read_in_time_does_not_keep_the_others_from_their_answer() {
+    let pipe = silent_pipe("silent-litmus", "silent.litmus");
+    let folder = scratch("beside-silent");
+    let text = "X86 sb\n{ }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$1 ;\n MOV EAX,[y] | MOV EAX,[x] ;\n\
+                exists (0:EAX=0 /\\ 1:EAX=0)\n";
+    let test = crate::support::write(&folder, "sb.litmus", text);
+    for jobs in ["1", "2"] {
+        let ran = weir(&["litmus", "--format", "json", "--jobs", jobs, "--timeout", "300ms", &pipe, &test]);
+        let answers = crate::json::answers(&ran);
+        assert_eq!((ran.status, answers.len()), (Some(3), 2), "{}", ran.stdout);
+        assert_eq!((&answers[0]["verdict"], &answers[1]["verdict"]), (&"unknown".into(), &"ok".into()));
+        assert!(ran.took < Duration::from_secs(10), "took {:?}", ran.took);
+    }
+}

@@ -96,10 +96,11 @@ fn time_ends_a_search() {
 fn memory_ends_a_search_and_is_kept_to() {
     let memory = 8 << 20;
     let session = || session(Limits { memory: Some(memory), ..Limits::default() });
-    for outcome in all(session, 0) {
+    // Two workers may be about to grow at the same time, each within the limit by itself.
+    for (outcome, workers) in all(session, 0).into_iter().zip([1, 2, 1]) {
         assert_eq!(stopped_by(&outcome), Limit::Memory);
         assert!(outcome.states > 20_000, "{} states", outcome.states);
-        assert!(outcome.stored_bytes <= memory + memory / 4, "{} bytes", outcome.stored_bytes);
+        assert!(outcome.stored_bytes <= memory + workers * memory / 4, "{} bytes", outcome.stored_bytes);
     }
 }
 
