@@ -74,7 +74,9 @@ mod tests {
 
     #[test]
     fn the_line_tells_states_rate_depth_open_memory_and_time() {
-        let progress = Progress { states: 3_000_000, open: 12_345, depth: 77, elapsed: Duration::from_secs(2) };
+        let mut progress = Progress::default();
+        (progress.states, progress.open, progress.depth) = (3_000_000, 12_345, 77);
+        progress.elapsed = Duration::from_secs(2);
         let expected = "3,000,000 states · 1,500,000 states/s · depth 77 · 12,345 open · 1.5 GiB · 2.0 s";
         assert_eq!(line(&progress, Some(3 << 29)), expected);
     }

@@ -39,6 +39,7 @@ impl Default for Limits {
 
 /// The progress of an analysis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Progress {
     /// Distinct states found so far.
     pub states: u64,

@@ -19,6 +19,9 @@ pub(super) const OUTPUT: &str = "Output";
 /// Help heading of the options that control the search.
 pub(super) const SEARCH: &str = "Search";
 
+/// Help heading of the limits.
+const LIMITS: &str = "Limits";
+
 /// Console options; the same for all commands.
 #[derive(Args, Debug, Clone, Copy)]
 #[command(next_help_heading = OUTPUT)]
@@ -96,14 +99,10 @@ impl ProgramOptions {
     }
 }
 
-/// Resource limits, per file.
-#[derive(Args, Debug, Clone)]
-#[command(next_help_heading = "Limits")]
-pub(crate) struct LimitOptions {
-    /// Number of worker threads; does not affect the answer [default: the number of cores]
-    #[arg(long, value_name = "N", value_parser = parse_jobs)]
-    pub(crate) jobs: Option<NonZeroUsize>,
-
+/// Limits on time and memory, per file; every command that works on files has them.
+#[derive(Args, Debug, Clone, Copy)]
+#[command(next_help_heading = LIMITS)]
+pub(crate) struct ResourceOptions {
     /// Time limit, such as 500ms, 60s, 10m or 2h; a plain number means seconds [default: none]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(crate) timeout: Option<Duration>,
@@ -111,6 +110,25 @@ pub(crate) struct LimitOptions {
     /// Memory limit for the process, such as 512MiB or 4GB
     #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = parse_size)]
     pub(crate) memory: u64,
+}
+
+impl ResourceOptions {
+    /// The limits as the library takes them.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { time: self.timeout, memory: Some(self.memory), states: None }
+    }
+}
+
+/// Limits of a command that searches, per file.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = LIMITS)]
+pub(crate) struct LimitOptions {
+    /// Number of worker threads; does not affect the answer [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = parse_jobs)]
+    pub(crate) jobs: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    pub(crate) resources: ResourceOptions,
 
     /// Maximum number of distinct states, over all searches of the question [default: none]
     #[arg(long, value_name = "N")]
@@ -124,7 +142,7 @@ pub(crate) struct LimitOptions {
 impl LimitOptions {
     /// The limits as the library takes them.
     pub(crate) fn limits(&self) -> Limits {
-        Limits { time: self.timeout, memory: Some(self.memory), states: self.states.map(NonZeroU64::get) }
+        Limits { states: self.states.map(NonZeroU64::get), ..self.resources.limits() }
     }
 
     /// Number of workers.

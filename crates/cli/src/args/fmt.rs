@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 use weir_report::Format;
 use weir_report::answer::CommandName;
 
-use super::common::OUTPUT;
+use super::common::{OUTPUT, ResourceOptions};
 use super::values;
 
 /// Options of `weir fmt`.
@@ -20,6 +20,9 @@ pub(crate) struct FormatOptions {
     /// Change nothing; list the files that are not formatted, and exit with status 1 if there are any
     #[arg(long)]
     pub(crate) check: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: ResourceOptions,
 
     /// Output format: text, or one JSON object per file
     #[arg(long, value_parser = values::format(CommandName::Fmt), default_value = "text", help_heading = OUTPUT)]

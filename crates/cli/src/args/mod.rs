@@ -19,7 +19,7 @@ mod values;
 
 pub(crate) use check::CheckOptions;
 pub(crate) use command::Command;
-pub(crate) use common::{AnalysisOptions, ConsoleOptions, LimitOptions, ProgramOptions};
+pub(crate) use common::{AnalysisOptions, ConsoleOptions, LimitOptions, ProgramOptions, ResourceOptions};
 pub(crate) use fences::{CostChoice, FencesOptions};
 pub(crate) use fmt::FormatOptions;
 pub(crate) use litmus::LitmusOptions;

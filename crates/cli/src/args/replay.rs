@@ -7,7 +7,7 @@ use weir_report::Format;
 use weir_report::answer::CommandName;
 use weir_syntax::Language;
 
-use super::common::OUTPUT;
+use super::common::{OUTPUT, ResourceOptions};
 use super::values;
 use crate::input::is_stdin;
 
@@ -27,6 +27,9 @@ pub(crate) struct ReplayOptions {
     #[arg(long, value_parser = values::language(), value_name = "LANGUAGE")]
     pub(crate) from: Option<Language>,
 
+    #[command(flatten)]
+    pub(crate) limits: ResourceOptions,
+
     /// Output format: text, one JSON object, or the run as a Graphviz graph
     #[arg(long, value_parser = values::format(CommandName::Replay), default_value = "text", help_heading = OUTPUT)]
     pub(crate) format: Format,
@@ -37,7 +40,7 @@ Examples:
   weir reach --witness run.json sb.weir
   weir replay sb.weir run.json
 
-Exit status: 0 the run or proof is valid, 1 it is not, 2 bad usage or bad input.";
+Exit status: 0 the run or proof is valid, 1 it is not, 2 bad usage or bad input, 3 unknown.";
 
 impl ReplayOptions {
     pub(super) fn check(&self) -> Result<(), String> {

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 use weir_report::Format;
 use weir_report::answer::CommandName;
 
-use super::common::{OUTPUT, ProgramOptions};
+use super::common::{OUTPUT, ProgramOptions, ResourceOptions};
 use super::values::{self, Target};
 use crate::passes::{Pass, parse_pass};
 
@@ -32,6 +32,9 @@ pub(crate) struct TranslateOptions {
 
     #[command(flatten)]
     pub(crate) program: ProgramOptions,
+
+    #[command(flatten)]
+    pub(crate) limits: ResourceOptions,
 
     /// Output format: the plain text, or one JSON object that contains it
     #[arg(long, value_parser = values::format(CommandName::Translate), default_value = "text", help_heading = OUTPUT)]

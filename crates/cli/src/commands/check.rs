@@ -4,7 +4,7 @@ use weir::check::{Options, check};
 use weir_report::answer::{Answer, CheckAnswer, CommandName};
 
 use super::analysis;
-use super::task::{Task, Work};
+use super::task::{Allowance, Task, Work};
 use crate::args::CheckOptions;
 use crate::console::Console;
 use crate::error::Error;
@@ -18,7 +18,7 @@ pub(super) fn run(options: &'static CheckOptions, console: &mut Console) -> Stat
         command: CommandName::Check,
         format: options.format,
         files: &options.common.files,
-        limits: Some(&options.common.limits),
+        limits: Allowance::of(&options.common.limits),
         is_spaced: true,
         one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
     };

@@ -11,7 +11,7 @@ use weir_report::answer::{Answer, Census, CommandName, FencesAnswer, FencesQuest
 use weir_report::text::{Fenced, fenced};
 
 use super::analysis;
-use super::task::{Task, Work};
+use super::task::{Allowance, Task, Work};
 use crate::args::{CostChoice, FencesOptions};
 use crate::console::Console;
 use crate::cpu;
@@ -26,7 +26,7 @@ pub(super) fn run(options: &'static FencesOptions, console: &mut Console) -> Sta
         command: CommandName::Fences,
         format: options.format,
         files: &options.files,
-        limits: Some(&options.limits),
+        limits: Allowance::of(&options.limits),
         is_spaced: true,
         one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
     };

@@ -4,7 +4,7 @@ use weir_ir::Source;
 use weir_report::answer::{Answer, CommandName, FormatAnswer, YesNo};
 use weir_report::wording::clean::display_name;
 
-use super::task::{Task, Work};
+use super::task::{Allowance, Task, Work};
 use crate::args::FormatOptions;
 use crate::console::Console;
 use crate::error::Error;
@@ -26,7 +26,8 @@ pub(super) fn run(options: &'static FormatOptions, console: &mut Console) -> Sta
         }
     };
     let (command, format, files) = (CommandName::Fmt, options.format, options.files.as_slice());
-    Work { command, format, files, limits: None, is_spaced: false, one }.run(console)
+    Work { command, format, files, limits: Allowance::of_resources(&options.limits), is_spaced: false, one }
+        .run(console)
 }
 
 fn check(task: &Task<'_>, source: &Source, text: &str, console: &mut Console) -> Result<Status, Error> {

@@ -14,7 +14,7 @@ use weir_report::answer::{Answer, CommandName, LitmusAnswer, Ran};
 use weir_report::text::{Row, Summary};
 use weir_syntax::litmus::Litmus;
 
-use super::task::{Task, panic_text, session};
+use super::task::{Allowance, Task, panic_text};
 use super::watchdog::{self, PERIOD};
 use crate::args::LitmusOptions;
 use crate::console::Console;
@@ -135,7 +135,7 @@ impl Queue {
 }
 
 /// Runs one test. A bug that shows on it does not keep the others from their answer.
-fn one(test: &Test, options: &LitmusOptions, progress: Option<&ProgressSink>) -> Ended {
+fn one(test: &Test, options: &'static LitmusOptions, progress: Option<&ProgressSink>) -> Ended {
     let result = catch_unwind(AssertUnwindSafe(|| attempt(test, options, progress)));
     match result {
         Ok(Ok(answer)) => Ended::Ran(Box::new(answer)),
@@ -144,11 +144,15 @@ fn one(test: &Test, options: &LitmusOptions, progress: Option<&ProgressSink>) ->
     }
 }
 
-fn attempt(test: &Test, options: &LitmusOptions, progress: Option<&ProgressSink>) -> Result<LitmusAnswer, Error> {
+fn attempt(
+    test: &Test,
+    options: &'static LitmusOptions,
+    progress: Option<&ProgressSink>,
+) -> Result<LitmusAnswer, Error> {
     let path = test.path.as_path();
     let session = test.session.get_or_init(|| {
         // Each test has a flag of its own, so that one can be ended without the others.
-        let session = session(Some(&options.limits)).with_stop(Arc::default());
+        let session = Allowance::of(&options.limits).session().with_stop(Arc::default());
         progress.map_or(session.clone(), |sink| session.with_progress(Arc::clone(sink)))
     });
     let source = input::read_source(path)?;
@@ -181,8 +185,8 @@ fn stopped(test: &Litmus, report: &Report) -> Result<Option<Limit>, Box<Diagnost
 }
 
 /// The answers given so far.
-struct Answers<'a> {
-    options: &'a LitmusOptions,
+struct Answers {
+    options: &'static LitmusOptions,
     is_single: bool,
     status: Status,
     /// For the table at the end.
@@ -191,8 +195,8 @@ struct Answers<'a> {
     skipped: usize,
 }
 
-impl<'a> Answers<'a> {
-    fn new(options: &'a LitmusOptions, is_single: bool) -> Self {
+impl Answers {
+    fn new(options: &'static LitmusOptions, is_single: bool) -> Self {
         Self { options, is_single, status: Status::Holds, rows: Vec::new(), failed: 0, skipped: 0 }
     }
 
@@ -219,7 +223,7 @@ impl<'a> Answers<'a> {
 
     fn report(&mut self, file: &Path, error: &Error, console: &mut Console) -> Status {
         let format = self.options.format;
-        let session = session(Some(&self.options.limits));
+        let session = Allowance::of(&self.options.limits).session();
         self.failed += 1;
         Task { command: CommandName::Litmus, file, format, session }.report(error, console)
     }

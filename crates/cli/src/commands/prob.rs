@@ -16,7 +16,7 @@ use weir_report::{csv, svg};
 use weir_witness::replay;
 
 use super::analysis;
-use super::task::{Task, Work};
+use super::task::{Allowance, Task, Work};
 use crate::args::ProbOptions;
 use crate::console::Console;
 use crate::error::Error;
@@ -31,7 +31,7 @@ pub(super) fn run(options: &'static ProbOptions, console: &mut Console) -> Statu
         command: CommandName::Prob,
         format: options.format,
         files: &options.files,
-        limits: Some(&options.limits),
+        limits: Allowance::of(&options.limits),
         is_spaced: true,
         one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
     };

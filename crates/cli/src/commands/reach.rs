@@ -8,7 +8,7 @@ use weir_witness::Goal;
 
 use super::analysis;
 use super::certificate::{self, Wanted};
-use super::task::{Task, Work};
+use super::task::{Allowance, Task, Work};
 use crate::args::{ReachOptions, ReductionName};
 use crate::console::Console;
 use crate::error::Error;
@@ -22,7 +22,7 @@ pub(super) fn run(options: &'static ReachOptions, console: &mut Console) -> Stat
         command: CommandName::Reach,
         format: options.format,
         files: &options.common.files,
-        limits: Some(&options.common.limits),
+        limits: Allowance::of(&options.common.limits),
         is_spaced: true,
         one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
     };

@@ -8,7 +8,7 @@ use weir_report::answer::{Answer, CertificateAnswer, CommandName, ReplayAnswer};
 use weir_report::saved::Saved;
 use weir_report::wording::clean::display_name;
 
-use super::task::{Task, Work};
+use super::task::{Allowance, Task, Work};
 use crate::args::{ProgramOptions, ReplayOptions};
 use crate::console::Console;
 use crate::error::Error;
@@ -21,7 +21,8 @@ pub(super) fn run(options: &'static ReplayOptions, console: &mut Console) -> Sta
     let files = slice::from_ref(&options.file);
     let (command, format) = (CommandName::Replay, options.format);
     let one = |task: &Task<'_>, console: &mut Console| one(task, options, console);
-    Work { command, format, files, limits: None, is_spaced: false, one }.run(console)
+    Work { command, format, files, limits: Allowance::of_resources(&options.limits), is_spaced: false, one }
+        .run(console)
 }
 
 fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Result<Status, Error> {

@@ -4,7 +4,7 @@ use weir::robust::{Options, attacks, robust, triangular_races};
 use weir_report::answer::{Answer, CommandName, RobustAnswer};
 
 use super::analysis;
-use super::task::{Task, Work};
+use super::task::{Allowance, Task, Work};
 use crate::args::{MethodChoice, RobustOptions};
 use crate::console::Console;
 use crate::error::Error;
@@ -17,7 +17,7 @@ pub(super) fn run(options: &'static RobustOptions, console: &mut Console) -> Sta
         command: CommandName::Robust,
         format: options.format,
         files: &options.common.files,
-        limits: Some(&options.common.limits),
+        limits: Allowance::of(&options.common.limits),
         is_spaced: true,
         one: |task: &Task<'_>, console: &mut Console| one(task, options, console),
     };

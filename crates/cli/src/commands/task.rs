@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weir::{Limit, Session};
+use weir::{Bound, Limit, Limits, Session};
 use weir_report::Format;
 use weir_report::answer::{
     Answer, CommandName, DiagnosticRecord, ErrorAnswer, ErrorVerdict, Head, StoppedAnswer, StoppedVerdict, Subject,
@@ -16,7 +16,7 @@ use weir_report::wording::clean::display_name;
 use weir_report::wording::limit::{limit_text, more};
 
 use super::watchdog::{Next, Watchdog};
-use crate::args::LimitOptions;
+use crate::args::{LimitOptions, ResourceOptions};
 use crate::console::{Console, Said};
 use crate::error::Error;
 use crate::exit::Status;
@@ -120,8 +120,8 @@ pub(super) struct Work<W> {
     pub(super) command: CommandName,
     pub(super) format: Format,
     pub(super) files: &'static [PathBuf],
-    /// Limits per file; the defaults if there are no options for them.
-    pub(super) limits: Option<&'static LimitOptions>,
+    /// The limits of each file.
+    pub(super) limits: Allowance,
     /// Whether an empty line separates the answers.
     pub(super) is_spaced: bool,
     /// What to do with one file.
@@ -149,7 +149,7 @@ where
             }
             is_first = false;
             // Each task has a flag of its own, so that one can be ended without the others.
-            let session = session(self.limits).with_stop(Arc::default());
+            let session = self.limits.session().with_stop(Arc::default());
             let task = Task { command: self.command, file, format: self.format, session };
             status = status.and(if interrupt::flag().load(Ordering::Relaxed) {
                 task.report(&Error::Stopped(Limit::Interrupted), console)
@@ -161,12 +161,30 @@ where
     }
 }
 
-/// A session that begins now, with these limits; Ctrl-C ends it.
-pub(super) fn session(options: Option<&LimitOptions>) -> Session {
-    let session = Session::new(options.map(LimitOptions::limits).unwrap_or_default());
-    let bounds = options.map(|options| options.bounds.as_slice()).unwrap_or_default();
-    let session = bounds.iter().fold(session, |session, &(bound, value)| session.with_bound(bound, value));
-    session.with_stop(interrupt::flag()).with_memory_meter(Arc::new(memory::resident))
+/// What each file may use.
+#[derive(Clone, Copy)]
+pub(super) struct Allowance {
+    limits: Limits,
+    bounds: &'static [(Bound, u64)],
+}
+
+impl Allowance {
+    /// What the options of a command that searches say.
+    pub(super) fn of(options: &'static LimitOptions) -> Self {
+        Self { limits: options.limits(), bounds: &options.bounds }
+    }
+
+    /// What the options of a command that does not search say.
+    pub(super) fn of_resources(options: &ResourceOptions) -> Self {
+        Self { limits: options.limits(), bounds: &[] }
+    }
+
+    /// A session that begins now, with these limits; Ctrl-C ends it.
+    pub(super) fn session(&self) -> Session {
+        let session = Session::new(self.limits);
+        let session = self.bounds.iter().fold(session, |session, &(bound, value)| session.with_bound(bound, value));
+        session.with_stop(interrupt::flag()).with_memory_meter(Arc::new(memory::resident))
+    }
 }
 
 /// Works on one file on a thread of its own, as long as its limits allow.

@@ -4,7 +4,7 @@ use std::slice;
 
 use weir_report::answer::{Answer, CommandName, DiagnosticRecord, TranslateAnswer, YesNo};
 
-use super::task::{Task, Work};
+use super::task::{Allowance, Task, Work};
 use crate::args::{Target, TranslateOptions};
 use crate::console::Console;
 use crate::error::Error;
@@ -34,5 +34,6 @@ pub(super) fn run(options: &'static TranslateOptions, console: &mut Console) -> 
         Ok(task.answer(&Answer::Translate(answer), false, console))
     };
     let (command, format) = (CommandName::Translate, options.format);
-    Work { command, format, files, limits: None, is_spaced: false, one }.run(console)
+    Work { command, format, files, limits: Allowance::of_resources(&options.limits), is_spaced: false, one }
+        .run(console)
 }

@@ -114,3 +114,16 @@ fn a_litmus_test_that_cannot_be_read_in_time_does_not_keep_the_others_from_their
         assert!(ran.took < Duration::from_secs(10), "took {:?}", ran.took);
     }
 }
+
+/// Commands that do not search have limits too.
+#[test]
+#[cfg(unix)]
+fn every_command_that_reads_a_file_ends_in_time() {
+    let pipe = silent_pipe("silent-others", "silent.weir");
+    let sample = sample("fenced");
+    for args in [&["translate", "--to", "weir", &pipe][..], &["fmt", "--check", &pipe], &["replay", &sample, &pipe]] {
+        let ran = weir(&[args, &["--timeout", "100ms"]].concat());
+        assert_eq!(ran.status, Some(3), "{args:?}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.stdout.starts_with("unknown: the time limit of 100 ms was reached"), "{args:?}: {}", ran.stdout);
+    }
+}

@@ -33,7 +33,7 @@ pub use fences::{FenceRecord, FencesAnswer, FencesVerdict, TableRecord};
 pub use goals::GoalRecord;
 pub use head::{CommandName, ErrorVerdict, Head, StoppedVerdict, YesNo};
 pub use litmus::{LitmusAnswer, LitmusVerdict, ObservationName, Ran, ValueRecord};
-pub use odds::{Asked, CONFIDENCE, Compared, Odds, Outcome, ProbQuestion, around};
+pub use odds::{Asked, CONFIDENCE, Compared, Odds, Outcome, ProbQuestion};
 pub use plain::{ErrorAnswer, FormatAnswer, StoppedAnswer, TranslateAnswer};
 pub use prob::{ProbAnswer, ProbVerdict};
 pub use prob_records::{ComparedRecord, EstimateRecord, IntervalRecord, PlainRecord, VisitsRecord};

@@ -1,10 +1,10 @@
 //! The numbers in the answer of `weir prob`.
 
-use weir::prob::{Certainty, Cost, Estimate, Exact, Interval, Probability, Qualitative};
+use weir::prob::{Certainty, Cost, Estimate, Exact, ExactAnswer, Interval, Probability, Qualitative};
 use weir_ir::Program;
 use weir_witness::Replay;
 
-use super::odds::{CONFIDENCE, Odds, Outcome, ProbQuestion, around};
+use super::odds::{CONFIDENCE, Odds, Outcome, ProbQuestion};
 use super::prob_records::{EstimateRecord, IntervalRecord, PlainRecord, VisitsRecord};
 use crate::run::{StepRecord, step_records};
 
@@ -28,10 +28,10 @@ impl Numbers {
     pub(super) fn new(odds: &Odds<'_>) -> Self {
         let program = odds.subject.program;
         match &odds.outcome {
-            Outcome::Refused(_) | Outcome::Exact(Err(_)) => Self::default(),
+            Outcome::Refused(_) | Outcome::Exact(ExactAnswer::Unknown(_)) => Self::default(),
             Outcome::Almost(found) => Self::qualitative(program, found),
             Outcome::Probability(found) => Self::of_probability(found),
-            Outcome::Exact(Ok(found)) => Self::of_exact(found, odds.question.kind),
+            Outcome::Exact(ExactAnswer::Known(found)) => Self::of_exact(found, odds.question.kind),
             Outcome::Cost(found) => Self::of_cost(found),
             Outcome::Simulated(estimate, sample) => Self::simulated(program, (estimate, sample), odds.question.seed),
         }
@@ -64,7 +64,7 @@ impl Numbers {
         let asked = if question == ProbQuestion::Cost { found.cost.as_ref() } else { Some(&found.probability) };
         Self {
             exact: asked.map(ToString::to_string),
-            interval: asked.map(|value| around(value).into()),
+            interval: asked.map(|value| value.interval().into()),
             configurations: Some(found.configurations as u64),
             ..Self::default()
         }

@@ -1,8 +1,6 @@
 //! What `weir prob` was asked and what was found.
 
-use std::cmp::Ordering;
-
-use weir::prob::{Certainty, Cost, Estimate, Exact, Interval, Obstacle, Probability, Qualitative, RBig};
+use weir::prob::{Certainty, Cost, Estimate, ExactAnswer, Interval, Obstacle, Probability, Qualitative};
 use weir_ir::{Diagnostic, Source, StateExpr};
 use weir_witness::Replay;
 
@@ -90,7 +88,7 @@ pub enum Outcome {
     /// How likely it is.
     Probability(Probability),
     /// The same or the cost as a fraction, or why there is none.
-    Exact(Result<Exact, Obstacle>),
+    Exact(ExactAnswer),
     /// The expected cost.
     Cost(Cost),
     /// What random runs show, and one of them.
@@ -108,7 +106,7 @@ impl Outcome {
                 _ => None,
             },
             Self::Probability(answer) => answer.obstacle,
-            Self::Exact(answer) => answer.as_ref().err().copied(),
+            Self::Exact(answer) => answer.obstacle(),
             Self::Cost(answer) => answer.obstacle,
             Self::Simulated(estimate, _) => estimate.limit.map(Obstacle::Limit),
             Self::Refused(_) => None,
@@ -165,7 +163,9 @@ impl Odds<'_> {
     pub(crate) fn is_never(&self) -> bool {
         match &self.outcome {
             Outcome::Cost(answer) => answer.cost.is_none(),
-            Outcome::Exact(Ok(answer)) => self.question.kind == ProbQuestion::Cost && answer.cost.is_none(),
+            Outcome::Exact(ExactAnswer::Known(answer)) => {
+                self.question.kind == ProbQuestion::Cost && answer.cost.is_none()
+            }
             _ => false,
         }
     }
@@ -181,37 +181,5 @@ impl Odds<'_> {
             Obstacle::Limit(limit) => limit_text(limit, &self.subject.limits),
             _ => self.reason(Obstacle::Fractions),
         }
-    }
-}
-
-/// The floating-point numbers next to a fraction that is not below 0: itself twice if it is one.
-pub fn around(value: &RBig) -> Interval {
-    let nearest = value.to_f64().value();
-    let compared = RBig::try_from(nearest).map(|nearest| nearest.cmp(value));
-    match compared {
-        Ok(Ordering::Equal) => Interval { lower: nearest, upper: nearest },
-        Ok(Ordering::Less) => Interval { lower: nearest, upper: nearest.next_up() },
-        Ok(Ordering::Greater) => Interval { lower: nearest.next_down().max(0.0), upper: nearest },
-        // It is larger than any.
-        Err(_) => Interval { lower: f64::MAX, upper: f64::INFINITY },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_numbers_around_a_fraction_are_next_to_each_other() {
-        let third = RBig::from_parts(1.into(), 3_u8.into());
-        for value in [third.clone(), RBig::from(2) * third, RBig::from(10).pow(-400), RBig::from(3).pow(100)] {
-            let Interval { lower, upper } = around(&value);
-            assert_eq!(lower.next_up(), upper);
-            assert!(RBig::try_from(lower).is_ok_and(|lower| lower < value), "{value}");
-            assert!(RBig::try_from(upper).is_ok_and(|upper| value < upper), "{value}");
-        }
-        assert_eq!(around(&RBig::from_parts(3.into(), 4_u8.into())), Interval { lower: 0.75, upper: 0.75 });
-        assert_eq!(around(&RBig::ZERO), Interval { lower: 0.0, upper: 0.0 });
-        assert_eq!(around(&RBig::from(10).pow(400)), Interval { lower: f64::MAX, upper: f64::INFINITY });
     }
 }

@@ -87,7 +87,7 @@ impl From<Interval> for IntervalRecord {
 
 impl From<&DrainedState> for PlainRecord {
     fn from(plain: &DrainedState) -> Self {
-        let DrainedState { places, registers, cells } = plain.clone();
+        let DrainedState { places, registers, cells, .. } = plain.clone();
         Self {
             places: places.into_iter().collect(),
             registers: registers.into_iter().collect(),

@@ -265,7 +265,8 @@ mod tests {
         for (seed, config) in (0..120).zip([random::Config::cyclic(), locking].iter().cycle()) {
             let program = random::program(seed, &config.clone().weighing(Statement::Store, 40));
             let target = condition(&program, &mut Rng::new(seed));
-            let model = Model::new(&program, &target, &Settings::default()).expect("it can be handled");
+            let model = Model::new(&program, &target, &Settings::default(), &crate::Session::default())
+                .expect("it can be handled");
             let context = format!("seed {seed}\n{}\n{}", dump(&program), program.condition_text(&target));
             let count = with_chain(&model, Covers { past_targets: seed % 3 == 0, context: &context });
             all.states += count.states;

@@ -32,6 +32,7 @@ pub enum Almost {
 
 /// A drained configuration: the places of threads, and the values of registers and cells.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[non_exhaustive]
 pub struct DrainedState {
     /// For each thread its name and place.
     pub places: Vec<(String, String)>,
@@ -77,7 +78,7 @@ pub fn almost(
     which: Almost,
     session: &Session,
 ) -> Result<Qualitative, Failure> {
-    let model = Model::new(program, &question.target, &question.settings)?;
+    let model = Model::new(program, &question.target, &question.settings, session)?;
     let task = Task { program, which, repeated: question.repeated, session };
     let (found, configurations) = with_chain(&model, task);
     model.fault()?;

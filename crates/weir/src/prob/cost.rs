@@ -49,7 +49,7 @@ pub fn cost(
     epsilon: f64,
     session: &Session,
 ) -> Result<Cost, Failure> {
-    let model = Model::new(program, target, settings)?;
+    let model = Model::new(program, target, settings, session)?;
     let answer = with_chain(&model, Task { epsilon, session });
     model.fault()?;
     Ok(answer)

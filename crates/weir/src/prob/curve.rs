@@ -34,7 +34,7 @@ pub fn curve(
     steps: usize,
     session: &Session,
 ) -> Result<Curve, Failure> {
-    let model = Model::new(program, target, settings)?;
+    let model = Model::new(program, target, settings, session)?;
     let curve = with_chain(&model, Task { steps, session });
     model.fault()?;
     Ok(curve)

@@ -9,7 +9,8 @@ use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
 use super::model::{Model, NO_EDGE};
 use super::prob01::Class;
-use super::probability::{Obstacle, Part, Question};
+use super::probability::{Obstacle, Part, Probability, Question};
+use super::rational::Rational;
 use super::settings::Settings;
 use super::visits::Loops;
 
@@ -18,22 +19,57 @@ use super::visits::Loops;
 #[non_exhaustive]
 pub struct Exact {
     /// The probability.
-    pub probability: RBig,
+    pub probability: Rational,
     /// The expected cost over the runs that reach the target; `None` if none do, or if it was not requested.
-    pub cost: Option<RBig>,
+    pub cost: Option<Rational>,
     /// Number of configurations explored.
     pub configurations: usize,
+}
+
+impl Exact {
+    /// The probability as an interval of floating-point numbers.
+    pub fn as_interval(&self) -> Probability {
+        Probability {
+            interval: self.probability.interval(),
+            obstacle: None,
+            configurations: self.configurations,
+            is_complete: true,
+        }
+    }
+}
+
+/// An exact answer, or why there is none.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExactAnswer {
+    /// The answer.
+    Known(Exact),
+    /// It cannot be computed exactly.
+    Unknown(Obstacle),
+}
+
+impl ExactAnswer {
+    /// The answer, if there is one.
+    pub fn known(self) -> Option<Exact> {
+        match self {
+            Self::Known(exact) => Some(exact),
+            Self::Unknown(_) => None,
+        }
+    }
+
+    /// Why there is no answer, if there is none.
+    pub fn obstacle(&self) -> Option<Obstacle> {
+        match self {
+            Self::Known(_) => None,
+            Self::Unknown(obstacle) => Some(*obstacle),
+        }
+    }
 }
 
 /// The exact probability, or why it cannot be computed.
 ///
 /// # Errors
 /// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
-pub fn exact_probability(
-    program: &Program,
-    question: &Question,
-    session: &Session,
-) -> Result<Result<Exact, Obstacle>, Failure> {
+pub fn exact_probability(program: &Program, question: &Question, session: &Session) -> Result<ExactAnswer, Failure> {
     solve(program, &question.target, &question.settings, (question.repeated, false), session)
 }
 
@@ -46,7 +82,7 @@ pub fn exact_cost(
     target: &StateExpr,
     settings: &Settings,
     session: &Session,
-) -> Result<Result<Exact, Obstacle>, Failure> {
+) -> Result<ExactAnswer, Failure> {
     solve(program, target, settings, (false, true), session)
 }
 
@@ -56,11 +92,11 @@ fn solve(
     settings: &Settings,
     (repeated, costly): (bool, bool),
     session: &Session,
-) -> Result<Result<Exact, Obstacle>, Failure> {
-    let model = Model::new(program, target, settings)?;
+) -> Result<ExactAnswer, Failure> {
+    let model = Model::new(program, target, settings, session)?;
     let answer = with_chain(&model, Task { repeated, costly, session });
     model.fault()?;
-    Ok(answer)
+    Ok(answer.map_or_else(ExactAnswer::Unknown, ExactAnswer::Known))
 }
 
 struct Task<'w> {
@@ -90,6 +126,7 @@ impl Visitor for Task<'_> {
         } else {
             None
         };
+        let (probability, cost) = (Rational::new(probability), cost.map(Rational::new));
         Ok(Exact { probability, cost, configurations: part.graph.len() })
     }
 }

@@ -11,7 +11,7 @@ use weir_witness::Goal;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::refuse;
 use crate::semantics::state::Packed;
-use crate::{Failure, Limits, Session};
+use crate::{Failure, Session};
 
 use super::locks::longest_section;
 use super::settings::{Settings, UpdatePolicy};
@@ -50,7 +50,12 @@ pub(super) struct Model {
 impl Model {
     /// # Errors
     /// If the program has something that cannot be handled, or if the settings do not fit it.
-    pub(super) fn new(program: &Program, target: &StateExpr, settings: &Settings) -> Result<Self, Failure> {
+    pub(super) fn new(
+        program: &Program,
+        target: &StateExpr,
+        settings: &Settings,
+        session: &Session,
+    ) -> Result<Self, Failure> {
         refuse::unsupported(program)?;
         settings.check()?;
         modest_costs(program)?;
@@ -61,9 +66,7 @@ impl Model {
         judged.properties = alternatives.iter().map(|wanted| property(wanted)).collect();
         let goals: Vec<Goal> = (0..alternatives.len()).map(|number| Goal::Property(PropertyId::new(number))).collect();
         let purpose = Purpose { keep_dead_registers: false, buffered: true, monitored: false, goals: &goals };
-        // Whatever the limits are, the answer is an interval: there is a model, if there is no time to explore it.
-        let unlimited = Session::new(Limits { memory: None, ..Limits::default() });
-        let compiled = compile(&judged, purpose, &unlimited)?;
+        let compiled = compile(&judged, purpose, session)?;
         let judged_when_drained = alternatives.into_iter().map(speaks_of_cells).collect();
         let (plain, sticky) = settings.stickiness.map_or((1, 1), |factor| (factor.denominator, factor.numerator));
         let weight = |factor: u64| {
@@ -395,7 +398,7 @@ mod tests {
             let (mut program, target) = crate::prob::testing::read(WRITER);
             let subject = CostSubject::Fence;
             program.costs.push(weir_ir::CostRule { subject, cost, span: Span::default() });
-            Model::new(&program, &target, &Settings::default()).is_ok()
+            Model::new(&program, &target, &Settings::default(), &crate::Session::default()).is_ok()
         };
         assert!(with(1_000_000_000) && !with(1_000_000_001));
     }

@@ -167,7 +167,8 @@ mod tests {
         for seed in 0..seeds {
             let program: Program = program(seed, config);
             let target = condition(&program, &mut Rng::new(seed));
-            let model = Model::new(&program, &target, &Settings::default()).expect("it can be handled");
+            let model = Model::new(&program, &target, &Settings::default(), &crate::Session::default())
+                .expect("it can be handled");
             let context = || format!("seed {seed}\n{}\ntarget {}", dump(&program), program.condition_text(&target));
             for past_targets in [false, true] {
                 let count = with_chain(&model, Comparison { past_targets, context: &context });

@@ -69,6 +69,7 @@ pub enum Obstacle {
 
 /// A probability.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Probability {
     /// Guaranteed to contain the probability.
     pub interval: Interval,
@@ -90,7 +91,7 @@ pub fn probability(
     epsilon: f64,
     session: &Session,
 ) -> Result<Probability, Failure> {
-    let model = Model::new(program, &question.target, &question.settings)?;
+    let model = Model::new(program, &question.target, &question.settings, session)?;
     let answer = with_chain(&model, Task { repeated: question.repeated, epsilon, session });
     model.fault()?;
     Ok(answer)

@@ -66,7 +66,7 @@ pub fn simulate(
     simulation: &Simulation,
     session: &Session,
 ) -> Result<Estimate, Failure> {
-    let model = Model::new(program, target, settings)?;
+    let model = Model::new(program, target, settings, session)?;
     let estimate = with_chain(&model, Runs { simulation, session });
     model.fault()?;
     Ok(estimate)
@@ -236,7 +236,7 @@ pub fn simulated_frequencies(
     simulation: &Simulation,
     session: &Session,
 ) -> Result<Vec<Frequency<f64>>, Failure> {
-    let model = Model::new(program, &Expr::Const(0), settings)?;
+    let model = Model::new(program, &Expr::Const(0), settings, session)?;
     let (counts, runs) = with_chain(&model, Counts { simulation, session });
     model.fault()?;
     let average =

@@ -19,7 +19,7 @@ pub(super) fn read(text: &str) -> (Program, StateExpr) {
 
 pub(super) fn model(text: &str, settings: &Settings) -> Model {
     let (program, target) = read(text);
-    Model::new(&program, &target, settings).expect("it can be handled")
+    Model::new(&program, &target, settings, &crate::Session::default()).expect("it can be handled")
 }
 
 /// Odds of every kind.

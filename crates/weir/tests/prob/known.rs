@@ -1,7 +1,7 @@
 //! Figures worked out by hand, and the paper's example.
 
 use weir::prob::{
-    Almost, Certainty, Fraction, Question, RBig, Settings, UpdatePolicy, almost, cost, curve, exact_cost,
+    Almost, Certainty, Fraction, Question, Rational, Settings, UpdatePolicy, almost, cost, curve, exact_cost,
     exact_probability, frequencies, probability,
 };
 use weir::prob::{Simulation, simulate, simulated_frequencies};
@@ -9,15 +9,15 @@ use weir::{Limits, Session};
 
 use crate::targets::{read, register};
 
-fn exact(text: &str) -> RBig {
+fn exact(text: &str) -> Rational {
     let (program, target) = read(text);
     let question = Question { target, repeated: false, settings: Settings::default() };
     let answer = exact_probability(&program, &question, &Session::default()).expect("it can be handled");
-    answer.expect("it is small").probability
+    answer.known().expect("it is small").probability
 }
 
-fn fraction(numerator: i64, denominator: u64) -> RBig {
-    RBig::from_parts(numerator.into(), denominator.into())
+fn fraction(numerator: i64, denominator: u64) -> Rational {
+    format!("{numerator}/{denominator}").parse().expect("a fraction")
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn waiting_costs_nothing_and_ends() {
     let text = "cost fence = 20; cost store = 3; shared x; thread P { x = 1; fence; } forbid P at end;";
     let (program, target) = read(text);
     let answer = exact_cost(&program, &target, &Settings::default(), &Session::default());
-    assert_eq!(answer.expect("it can be handled").expect("it is small").cost, Some(fraction(23, 1)));
+    assert_eq!(answer.expect("it can be handled").known().expect("it is small").cost, Some(fraction(23, 1)));
 }
 
 #[test]
@@ -266,6 +266,7 @@ fn odds_can_be_chosen() {
         let question = Question { target: target.clone(), repeated: false, settings };
         exact_probability(&program, &question, &Session::default())
             .expect("it can be handled")
+            .known()
             .expect("small")
             .probability
     };
@@ -283,7 +284,7 @@ fn a_scheduler_with_memory_stays_with_a_thread() {
     let settings = Settings { stickiness: Fraction::parse("3"), ..Settings::default() };
     let question = Question { target, repeated: false, settings };
     let answer =
-        exact_probability(&program, &question, &Session::default()).expect("it can be handled").expect("small");
+        exact_probability(&program, &question, &Session::default()).expect("it can be handled").known().expect("small");
     // P first: one half; P again: three quarters.
     assert_eq!(answer.probability, fraction(3, 8));
 }

@@ -3,9 +3,10 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use dashu_ratio::RBig;
 use weir::prob::{
-    Almost, Certainty, Interval, Question, RBig, Simulation, almost, cost, curve, exact_cost, exact_probability,
-    frequencies, probability, simulate,
+    Almost, Certainty, Exact, ExactAnswer, Interval, Question, Rational, Simulation, almost, cost, curve, exact_cost,
+    exact_probability, frequencies, probability, simulate,
 };
 use weir::{Limits, Session};
 use weir_ir::{Program, StateExpr};
@@ -55,6 +56,19 @@ impl Score {
 pub(crate) fn session() -> Session {
     let limits = Limits { states: Some(60_000), time: Some(Duration::from_secs(20)), ..Limits::default() };
     Session::new(limits)
+}
+
+/// The same number, to calculate with.
+pub(crate) fn big(value: &Rational) -> RBig {
+    value.to_string().parse().expect("a fraction")
+}
+
+/// The exact answer, which there must be.
+fn known(answer: ExactAnswer, context: &str) -> Exact {
+    match answer {
+        ExactAnswer::Known(exact) => exact,
+        ExactAnswer::Unknown(obstacle) => panic!("{obstacle:?} {context}"),
+    }
 }
 
 /// Whether a probability is neither 0 nor 1.
@@ -125,8 +139,8 @@ impl Case {
     fn probability(&self, repeated: bool, value: &RBig) {
         let question = self.question(repeated);
         let exact = exact_probability(&self.program, &question, &session()).expect("it can be handled");
-        let exact = exact.unwrap_or_else(|obstacle| panic!("{obstacle:?} {}", self.context()));
-        assert_eq!(exact.probability, *value, "repeated: {repeated} {}", self.context());
+        let exact = known(exact, &self.context());
+        assert_eq!(big(&exact.probability), *value, "repeated: {repeated} {}", self.context());
         assert_eq!(exact.cost, None, "nobody asked");
         let found = probability(&self.program, &question, 1e-9, &session()).expect("it can be handled");
         assert_eq!((found.obstacle, found.is_complete), (None, true), "{found:?} {}", self.context());
@@ -166,12 +180,12 @@ impl Case {
     fn cost(&self, chain: &Chain) {
         let (settings, value) = (self.settings.settings(), chain.cost());
         let exact = exact_cost(&self.program, &self.target, &settings, &session()).expect("it can be handled");
-        let exact = exact.unwrap_or_else(|obstacle| panic!("{obstacle:?} {}", self.context()));
-        assert_eq!(exact.cost, value, "{}", self.context());
+        let exact = known(exact, &self.context());
+        assert_eq!(exact.cost.as_ref().map(big), value, "{}", self.context());
         let found = cost(&self.program, &self.target, &settings, 1e-6, &session()).expect("it can be handled");
         assert_eq!((found.obstacle, found.is_complete), (None, true), "{found:?} {}", self.context());
         assert_eq!(found.cost.is_some(), value.is_some(), "{found:?} {}", self.context());
-        assert!(holds(found.probability, &exact.probability), "{found:?} {}", self.context());
+        assert!(holds(found.probability, &big(&exact.probability)), "{found:?} {}", self.context());
         let (Some(interval), Some(value)) = (found.cost, value) else { return };
         let narrow = 1e-6 * interval.lower.max(1.0);
         let fits = interval.width() <= narrow && holds(interval, &value);

@@ -1,6 +1,7 @@
 //! Odds, for the engine and for the naive chain.
 
-use weir::prob::{Fraction, RBig, Settings, UpdatePolicy};
+use dashu_ratio::RBig;
+use weir::prob::{Fraction, Settings, UpdatePolicy};
 use weir_testkit::Rng;
 use weir_testkit::chance::{Odds, Updates};
 

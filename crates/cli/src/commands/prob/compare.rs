@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use weir::Session;
-use weir::prob::{Probability, Question, cost, probability};
+use weir::prob::{ExactAnswer, Probability, Question, cost, probability};
 use weir_ir::{Diagnostic, Program, StateExpr};
-use weir_report::answer::{Compared, Outcome, ProbQuestion, around};
+use weir_report::answer::{Compared, Outcome, ProbQuestion};
 use weir_report::wording::clean::display_name;
 
 use crate::args::ProbOptions;
@@ -87,12 +87,9 @@ pub(super) fn compare(
 fn known(options: &ProbOptions, outcome: &Outcome) -> Option<Probability> {
     match outcome {
         Outcome::Probability(found) => Some(*found),
-        Outcome::Exact(Ok(exact)) if options.question == ProbQuestion::Probability => Some(Probability {
-            interval: around(&exact.probability),
-            obstacle: None,
-            configurations: exact.configurations,
-            is_complete: true,
-        }),
+        Outcome::Exact(ExactAnswer::Known(exact)) if options.question == ProbQuestion::Probability => {
+            Some(exact.as_interval())
+        }
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers and intervals as text, rounded so that what is printed still holds.
 
-use weir::prob::{Interval, RBig};
+use weir::prob::{Interval, Rational};
 
 /// An interval: one number if both ends are the same to the digits that matter, else both.
 pub(super) fn enclosed(interval: Interval) -> String {
@@ -56,7 +56,7 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// A fraction, with its value if it is not whole.
-pub(super) fn fraction(value: &RBig) -> String {
+pub(super) fn fraction(value: &Rational) -> String {
     let text = value.to_string();
     let is_whole = !text.contains('/');
     let is_long = text.len() > 120;
@@ -65,7 +65,7 @@ pub(super) fn fraction(value: &RBig) -> String {
     }
     let digits = text.len() - usize::from(!is_whole);
     let text = if is_long { format!("a fraction with {digits} digits") } else { text };
-    format!("{text} ({})", rounded(value.to_f64().value()))
+    format!("{text} ({})", rounded(value.to_f64()))
 }
 
 /// A number above 0 in digits that say something.
@@ -113,18 +113,21 @@ mod tests {
 
     #[test]
     fn small_values_keep_their_digits() {
-        let one_of = |many: u64| fraction(&RBig::from_parts(1.into(), many.into()));
+        let one_of = |many: u64| fraction(&format!("1/{many}").parse().expect("a fraction"));
         assert_eq!(one_of(1_024), "1/1024 (about 9.76562e-4)");
         assert_eq!(one_of(64), "1/64 (about 0.015625)");
         assert_eq!(one_of(55_555_555), "1/55555555 (about 1.80000e-8)");
-        let tiny = RBig::from(10).pow(-400);
-        assert_eq!(fraction(&tiny), "a fraction with 402 digits (below 1e-307)");
-        assert_eq!(fraction(&RBig::from(10).pow(400)), "a fraction with 401 digits (above 1e308)");
+        let huge = format!("1{}", "0".repeat(400));
+        assert_eq!(
+            fraction(&format!("1/{huge}").parse().expect("a fraction")),
+            "a fraction with 402 digits (below 1e-307)"
+        );
+        assert_eq!(fraction(&huge.parse().expect("a number")), "a fraction with 401 digits (above 1e308)");
     }
 
     #[test]
     fn fractions_show_their_value() {
-        assert_eq!(fraction(&RBig::from_parts(3.into(), 4_u8.into())), "3/4 (about 0.750000)");
-        assert_eq!(fraction(&RBig::ONE), "1");
+        assert_eq!(fraction(&"3/4".parse().expect("a fraction")), "3/4 (about 0.750000)");
+        assert_eq!(fraction(&"1".parse().expect("a number")), "1");
     }
 }

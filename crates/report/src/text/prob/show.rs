@@ -1,6 +1,6 @@
 //! The answer of `weir prob` for people.
 
-use weir::prob::{Certainty, Cost, DrainedState, Estimate, Interval, Obstacle, Probability, Qualitative};
+use weir::prob::{Certainty, Cost, DrainedState, Estimate, ExactAnswer, Interval, Obstacle, Probability, Qualitative};
 
 use super::number::{enclosed, fraction, percent};
 use super::table;
@@ -50,8 +50,8 @@ pub(crate) fn first_line(odds: &Odds<'_>) -> String {
             let what = format!("the probability of reaching `{target}`{again}");
             line(&what, *interval, obstacle.map(|obstacle| odds.reason(obstacle)))
         }
-        Outcome::Exact(Err(obstacle)) => unknown(odds.exact_reason(*obstacle)),
-        Outcome::Exact(Ok(exact)) => exact_line(odds, exact, &target, again),
+        Outcome::Exact(ExactAnswer::Unknown(obstacle)) => unknown(odds.exact_reason(*obstacle)),
+        Outcome::Exact(ExactAnswer::Known(exact)) => exact_line(odds, exact, &target, again),
         Outcome::Cost(Cost { cost: None, .. }) => {
             format!("{}: no run reaches `{target}`, so there is no expected cost\n", emphasized(Tone::Bad, "never"))
         }
@@ -111,8 +111,8 @@ fn details(odds: &Odds<'_>, view: &View) -> String {
         Outcome::Refused(diagnostic) => diagnostics(odds.subject.program, std::slice::from_ref(diagnostic.as_ref())),
         Outcome::Almost(answer) => certainty(odds, answer, view.width),
         Outcome::Probability(answer) => met(view, answer.configurations, answer.is_complete),
-        Outcome::Exact(Ok(exact)) => met(view, exact.configurations, true),
-        Outcome::Exact(Err(_)) => String::new(),
+        Outcome::Exact(ExactAnswer::Known(exact)) => met(view, exact.configurations, true),
+        Outcome::Exact(ExactAnswer::Unknown(_)) => String::new(),
         Outcome::Cost(answer) => costs(answer) + &met(view, answer.configurations, answer.is_complete),
         Outcome::Simulated(estimate, sample) => {
             estimated(estimate) + &run("one of these runs", odds.subject.program, sample, view.width)
@@ -200,7 +200,9 @@ fn estimated(estimate: &Estimate) -> String {
 fn advice(odds: &Odds<'_>) -> String {
     let next = match odds.outcome.obstacle().or_else(|| odds.gaps().next().map(|gap| gap.obstacle)) {
         Some(Obstacle::Limit(limit)) => more(limit).to_owned(),
-        _ if matches!(odds.outcome, Outcome::Exact(Err(_))) => "leave out `--exact` to get an interval".to_owned(),
+        _ if matches!(odds.outcome, Outcome::Exact(ExactAnswer::Unknown(_))) => {
+            "leave out `--exact` to get an interval".to_owned()
+        }
         Some(Obstacle::Choices) => "narrow the ranges of `any`".to_owned(),
         Some(Obstacle::Odds) => {
             "give probabilities with fewer digits, increase `--epsilon`, or use `--question simulate`".to_owned()

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
+use dashu_ratio::RBig;
 use weir::fences::{self, Aim, Fences, at_locations};
 use weir::outcomes::{End, outcomes};
 use weir::prob::{self, Almost, Certainty, Fraction, Question, Settings, Simulation, UpdatePolicy};
@@ -97,12 +98,12 @@ impl Beside {
     }
 
     /// The probability by the naive chain, if that is small.
-    fn naive_probability(self, program: &Program, target: &StateExpr) -> Option<prob::RBig> {
+    fn naive_probability(self, program: &Program, target: &StateExpr) -> Option<RBig> {
         let odds = Odds {
-            stickiness: if self == Self::ProbabilitySticky { prob::RBig::from(9) } else { prob::RBig::ONE },
+            stickiness: if self == Self::ProbabilitySticky { RBig::from(9) } else { RBig::ONE },
             updates: match self {
                 Self::ProbabilitySingle => Updates::Single,
-                Self::ProbabilityGeometric => Updates::Geometric(prob::RBig::from_parts(4.into(), 5_u32.into())),
+                Self::ProbabilityGeometric => Updates::Geometric(RBig::from_parts(4.into(), 5_u32.into())),
                 _ => Updates::Uniform,
             },
         };
@@ -125,11 +126,12 @@ impl Beside {
         };
         match self {
             Self::ExactProbability => {
-                let Some(Ok(exact)) = answered(prob::exact_probability(program, &question, &session))? else {
+                let exact = answered(prob::exact_probability(program, &question, &session))?;
+                let Some(exact) = exact.and_then(prob::ExactAnswer::known) else {
                     return Ok(None);
                 };
-                let is_right = naive.is_none_or(|naive| naive == exact.probability);
-                judged(is_right && possible(is_reachable, exact.probability != prob::RBig::ZERO), || {
+                let is_right = naive.is_none_or(|naive| naive.to_string() == exact.probability.to_string());
+                judged(is_right && possible(is_reachable, exact.probability.to_string() != "0"), || {
                     format!("{exact:?}")
                 })
             }
@@ -164,8 +166,8 @@ impl Beside {
                     return Ok(None);
                 }
                 let interval = found.interval;
-                let end = |end: f64| prob::RBig::try_from(end).expect("finite");
-                let holds = |naive: prob::RBig| end(interval.lower) <= naive && naive <= end(interval.upper);
+                let end = |end: f64| RBig::try_from(end).expect("finite");
+                let holds = |naive: RBig| end(interval.lower) <= naive && naive <= end(interval.upper);
                 let is_right = naive.is_none_or(holds);
                 judged(is_right && (interval.lower == 0.0 || possible(is_reachable, true)), || format!("{found:?}"))
             }
