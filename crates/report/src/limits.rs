@@ -16,15 +16,15 @@ pub fn limits() -> String {
     );
     for bound in Bound::ALL {
         let (name, value) = (bound.name(), grouped(bound.default_value()));
-        row(&mut text, &format!("{name}={value}"), bound.description(), bound.beyond());
+        row(&mut text, &format!("{name}={value}\n      {}", bound.description()), bound.beyond());
     }
     text += "\nLimits that are built in:\n\n";
     for FixedLimit { what, value, beyond } in weir_syntax::limits::ALL.iter().chain(&FIXED_LIMITS) {
-        row(&mut text, &grouped(*value), what, beyond);
+        row(&mut text, &format!("{} {what}", grouped(*value)), beyond);
     }
     text
 }
 
-fn row(text: &mut String, value: &str, what: &str, beyond: &str) {
-    let _ = writeln!(text, "  {value}\n      {what}\n      beyond that: {beyond}");
+fn row(text: &mut String, limit: &str, beyond: &str) {
+    let _ = writeln!(text, "  {limit}\n      beyond that: {beyond}");
 }

@@ -51,7 +51,7 @@ impl std::fmt::Display for Limit {
             Self::Memory => "the memory limit was reached",
             Self::States => "the limit on states was reached",
             Self::Interrupted => "interrupted",
-            Self::Extensions => "the limit on rounds was reached",
+            Self::Extensions => "the limit on extensions of the program was reached",
             Self::Alarm => "the over-approximation raised an alarm that no run confirms",
         })
     }

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod certificate;
+mod documents;
 mod fences;
 mod files;
 mod interrupt;
@@ -15,6 +16,7 @@ mod prob;
 mod replay;
 mod robust;
 mod schema;
+mod sizes;
 mod support;
 mod tampering;
 mod transcripts;

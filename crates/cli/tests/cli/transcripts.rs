@@ -1,4 +1,4 @@
-//! Sessions in Markdown: `tests/cli/*.md` and the guide. Each block marked `console` is run line by line, and what
+//! Sessions in Markdown: `tests/cli/*.md`, README and the guide. Each block marked `console` is run line by line, and what
 //! the program prints must be what stands there; `status=N` after `console` is the status of the last command,
 //! 0 if it is not given. To accept what the program prints now: `WEIR_BLESS=1 cargo test -p weir-cli transcripts`,
 //! and read the difference.
@@ -12,7 +12,7 @@ use crate::support::{root, scratch};
 
 #[test]
 fn the_sessions_in_the_documents_are_real() {
-    let mut files = vec![root().join("docs/guide.md"), root().join("docs/probability.md")];
+    let mut files = ["README.md", "docs/guide.md", "docs/probability.md"].map(|name| root().join(name)).to_vec();
     let cases = std::fs::read_dir(root().join("tests/cli")).expect("tests/cli is there");
     files.extend(
         cases.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.extension() == Some("md".as_ref())),
@@ -74,7 +74,7 @@ fn run_block(block: &[&str], directory: &Path) -> (String, i32) {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths([bin.to_owned()].into_iter().chain(std::env::split_paths(&path)));
         let output = Command::new("sh")
-            .args(["-c", &format!("{{ {command}\n}} 2>&1")])
+            .args(["-c", &format!("{{ {}\n}} 2>&1", command.replace(BUILT_FIRST, "weir "))])
             .current_dir(directory)
             .env("PATH", path.expect("a path"))
             .env_remove("NO_COLOR")
@@ -89,6 +89,9 @@ fn run_block(block: &[&str], directory: &Path) -> (String, i32) {
     }
     (printed, status)
 }
+
+/// How README runs Weir before it is installed.
+const BUILT_FIRST: &str = "cargo run --release -- ";
 
 /// What differs from run to run or from version to version, replaced by something fixed.
 fn steady(text: &str) -> String {

@@ -29,7 +29,9 @@ pub fn more(limit: Limit) -> &'static str {
         Limit::Time => "allow more time with `--timeout`",
         Limit::Memory => "allow more memory with `--memory`",
         Limit::States => "raise the limit with `--states`",
-        Limit::Extensions => "allow more rounds with `--lazy-rounds`, use another engine",
+        Limit::Extensions => {
+            "allow more rounds with `--lazy-rounds` or larger programs with `--limit lazy-edges=N`, use another engine"
+        }
         Limit::Interrupted => "let it run longer; `--timeout` and `--memory` limit a search automatically",
         Limit::Alarm => "use a more precise engine",
     }

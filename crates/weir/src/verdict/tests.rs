@@ -9,7 +9,7 @@ fn each_limit_has_its_words() {
         (Limit::Memory, "memory limit"),
         (Limit::States, "limit on states"),
         (Limit::Interrupted, "interrupted"),
-        (Limit::Extensions, "limit on rounds"),
+        (Limit::Extensions, "limit on extensions"),
         (Limit::Alarm, "over-approximation raised an alarm"),
     ];
     for (limit, word) in words {

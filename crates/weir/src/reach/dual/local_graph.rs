@@ -119,6 +119,8 @@ pub(super) enum GraphError {
     Limit(Limit),
     /// The cell at this address takes too many values.
     Cell(Address),
+    /// There are too many cells.
+    Cells,
     /// The thread has too many states.
     Thread(ThreadId),
 }
@@ -262,7 +264,7 @@ impl GraphBuilder<'_> {
     fn cell(&mut self, address: Address) -> Result<Cell, GraphError> {
         let next = self.cells.addresses.len() as Cell;
         if usize::from(next) >= self.session.size_bound(Bound::DualCells) {
-            return Err(GraphError::Cell(address));
+            return Err(GraphError::Cells);
         }
         let known = *self.cells.numbers.entry(address).or_insert(next);
         if known == next {

@@ -28,7 +28,7 @@ use weir_witness::{BackwardProof, Checked, Goal};
 use super::{Coverage, Options, Report, Statistics};
 use crate::semantics::refuse;
 use crate::wsts::{Id, Outcome};
-use crate::{Failure, Limit, Session, Verdict};
+use crate::{Bound, Failure, Limit, Session, Verdict};
 pub(crate) use backwards::{Backwards, Drained, Region};
 use bisimulation::{Automaton, bisimulation_quotient};
 use config::{ANY, Config, FREE, Shape};
@@ -67,7 +67,8 @@ fn decide(
     let local_graphs = match build(program, Symmetry::Reduce, session) {
         Ok(local_graphs) => local_graphs,
         Err(GraphError::Limit(limit)) => return Ok((stopped(limit, session.since(began)), None)),
-        Err(GraphError::Cell(address)) => return Err(too_many_values(program, address)),
+        Err(GraphError::Cell(address)) => return Err(too_many_values(program, address, session)),
+        Err(GraphError::Cells) => return Err(too_many_cells(program, session)),
         Err(GraphError::Thread(thread)) => return Err(too_many_states(program, thread)),
     };
     let Some(targets) = goals::targets(program, &local_graphs, &goals) else { return Err(deadlock(program, &goals)) };
@@ -237,15 +238,29 @@ fn refused(code: &'static str, what: String, span: weir_ir::Span, help: String) 
     Failure::Refused(Box::new(Diagnostic::error(code, what, span).help(help)))
 }
 
-fn too_many_values(program: &Program, address: weir_ir::Address) -> Failure {
+fn too_many_values(program: &Program, address: weir_ir::Address, session: &Session) -> Failure {
     let declared = program.shared_at(address).map(|(shared, _)| shared);
     let name = declared.map_or_else(|| format!("mem[{address}]"), |shared| shared.name.clone());
-    let what = format!("`dual` needs finitely many values, but those of `{name}` seem to be unbounded");
+    let most = session.bound(Bound::DualValues);
+    let count = if most == 1 { "1 value".to_owned() } else { format!("{most} values") };
+    let what = format!("`{name}` takes more than {count}, perhaps without end; `dual` needs finitely many");
     let help = match declared {
         Some(shared) => format!("declare a range for it, as in `shared {}: 0..7;`", shared.name),
         None => "declare these cells with a range, as in `shared a[8]: 0..7;`".to_string(),
     };
+    let help = format!("{help}, or allow more values with `--limit {}=N`", Bound::DualValues.name());
     refused("too-many-values", what, declared.map(|shared| shared.span).unwrap_or_default(), help)
+}
+
+fn too_many_cells(program: &Program, session: &Session) -> Failure {
+    let most = session.bound(Bound::DualCells);
+    let what = format!("the program accesses more than {most} cells; `dual` needs fewer");
+    let span = program.threads.first().map(|thread| thread.span).unwrap_or_default();
+    let help = format!(
+        "use smaller arrays or another engine, or allow more cells with `--limit {}=N`",
+        Bound::DualCells.name()
+    );
+    refused("too-many-cells", what, span, help)
 }
 
 fn too_many_states(program: &Program, thread: weir_ir::ThreadId) -> Failure {
