@@ -165,8 +165,10 @@ impl Program {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fences(&self, options: &fences::Options, session: &Session) -> Result<Repair, Failure> {
-        let mut sites = Sites::of(self, self.language, &self.constants)
-            .map_err(|_| Failure::Bug("the text cannot be read with places for fences".to_owned()))?;
+        let mut sites = Sites::of(self, self.language, &self.constants).map_err(|errors| {
+            let first = errors.first().map(|error| error.message.as_str()).unwrap_or_default();
+            Failure::Bug(format!("the text cannot be read with places for fences: {first}"))
+        })?;
         sites.list.iter_mut().for_each(|site| site.place.cost = unit_cost(&site.place.after));
         let report = fences::fences(&sites.program, &sites.places(), options, session)?;
         let chosen = match &report.fences {

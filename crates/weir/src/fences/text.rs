@@ -103,11 +103,19 @@ impl Sites {
             let recheck = recheck(program, [], options, session)?;
             return Ok(FencedText { text: program.source.text().to_owned(), language: self.language, recheck });
         }
-        match self.write_in_own_language(chosen, options, session) {
-            Ok(fenced) => return Ok(fenced),
-            // In Weir's own language every place is one of the text. In others, tables and macros can stand in the way.
-            Err(failure) if self.language == Language::Weir => return Err(failure),
-            Err(_) => {}
+        // In Weir's own language every place is one of the text. In others, tables and macros can stand in the way.
+        match self.in_own_language_with_each_left_out(chosen) {
+            Some((text, fenced, reduced)) => match recheck(&fenced, reduced, options, session) {
+                Ok(recheck) => return Ok(FencedText { text, language: self.language, recheck }),
+                // The text means something else, because a macro is used twice for instance. What is printed instead is
+                // checked in turn, so that nothing is hidden.
+                Err(Failure::Bug(_)) if self.language != Language::Weir => {}
+                Err(failure) => return Err(failure),
+            },
+            None if self.language == Language::Weir => {
+                return Err(Failure::Bug("the program with its fences cannot be read".to_owned()));
+            }
+            None => {}
         }
         let fenced = self.inserted(chosen);
         let reduced = without_each(chosen).map(|fewer| self.inserted(&fewer));
@@ -115,18 +123,12 @@ impl Sites {
         Ok(FencedText { text: weir_syntax::weir::print::print(&fenced), language: Language::Weir, recheck })
     }
 
-    fn write_in_own_language(
-        &self,
-        chosen: &Chosen,
-        options: &Options,
-        session: &Session,
-    ) -> Result<FencedText, Failure> {
-        let unreadable = || Failure::Bug("the program with its fences cannot be read".to_owned());
-        let (text, fenced) = self.in_own_language(chosen).ok_or_else(unreadable)?;
-        let reduced: Option<Vec<Program>> =
-            without_each(chosen).map(|fewer| Some(self.in_own_language(&fewer)?.1)).collect();
-        let recheck = recheck(&fenced, reduced.ok_or_else(unreadable)?, options, session)?;
-        Ok(FencedText { text, language: self.language, recheck })
+    /// The text with fences, the program that it reads as, and the same with each fence left out. None if some of these
+    /// texts do not exist.
+    fn in_own_language_with_each_left_out(&self, chosen: &Chosen) -> Option<(String, Program, Vec<Program>)> {
+        let (text, fenced) = self.in_own_language(chosen)?;
+        let reduced: Option<_> = without_each(chosen).map(|fewer| Some(self.in_own_language(&fewer)?.1)).collect();
+        Some((text, fenced, reduced?))
     }
 
     /// The text with fences written into it, and the program that it reads as. None if there is no such text.

@@ -2,8 +2,9 @@
 //! body, with properties that are symmetric, half so, or not at all.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use weir::{Session, Verdict};
+use weir::{Limits, Session, Verdict, reach};
 use weir_ir::Program;
 use weir_testkit::dump;
 use weir_witness::{AbstractState, Buffering, Goal};
@@ -218,4 +219,14 @@ fn replicated_threads() {
             assert_eq!(ask(&program, way, Vec::new(), 20_000), expected, "{way:?}: {text}");
         }
     }
+}
+
+/// Pairing up the threads of two configurations takes polynomial time: there are 17! pairings here.
+#[test]
+fn many_equal_threads_take_the_exact_engine_no_time() {
+    let program = parse("thread W[17] { loop { fence; a: fence; } } forbid count(W at a) == 17;");
+    let options = reach::Options { engine: reach::Engine::Dual, ..reach::Options::default() };
+    let session = Session::new(Limits { time: Some(Duration::from_secs(20)), ..Limits::default() });
+    let report = reach::reach(&program, &options, &session).expect("it is supported");
+    assert!(matches!(report.verdict, Verdict::Violated(_)), "{:?}", report.verdict);
 }

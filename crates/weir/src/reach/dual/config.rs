@@ -305,24 +305,41 @@ pub(super) fn is_below(shape: &Shape, small: View<'_>, large: View<'_>) -> bool 
         && small.memory().iter().zip(large.memory()).all(fits)
         && shape.groups.iter().all(|group| match group[..] {
             [only] => is_thread_below(small, only, large, only),
-            _ => matches(small, large, group, 0, &mut vec![false; group.len()]),
+            _ => match_group(small, large, group),
         })
 }
 
-/// Whether each thread of the group from the given one on finds another partner.
-fn matches(small: View<'_>, large: View<'_>, group: &[usize], next: usize, taken: &mut [bool]) -> bool {
-    // States that stand for anything come last, when what is left cannot matter to others.
-    let Some(&at) = group.get(next) else { return true };
-    for position in 0..group.len() {
-        if !taken[position] && is_thread_below(small, at, large, group[position]) {
-            taken[position] = true;
-            if matches(small, large, group, next + 1, taken) {
-                return true;
-            }
-            taken[position] = false;
-            if small.local(at) == ANY {
-                return false;
-            }
+/// Whether the threads of the group can be paired up such that each is below its partner: a perfect matching, found by
+/// augmenting paths. Trying one pairing after the other would take exponential time in large groups.
+fn match_group(small: View<'_>, large: View<'_>, group: &[usize]) -> bool {
+    let mut partners = vec![None; group.len()];
+    (0..group.len()).all(|position| {
+        let mut tried = vec![false; group.len()];
+        find_partner(small, large, group, position, &mut partners, &mut tried)
+    })
+}
+
+/// Finds a partner for one more thread, if those before it can make do with others.
+fn find_partner(
+    small: View<'_>,
+    large: View<'_>,
+    group: &[usize],
+    position: usize,
+    partners: &mut [Option<usize>],
+    tried: &mut [bool],
+) -> bool {
+    for other in 0..group.len() {
+        if tried[other] || !is_thread_below(small, group[position], large, group[other]) {
+            continue;
+        }
+        tried[other] = true;
+        let is_free = match partners[other] {
+            None => true,
+            Some(holder) => find_partner(small, large, group, holder, partners, tried),
+        };
+        if is_free {
+            partners[other] = Some(position);
+            return true;
         }
     }
     false
