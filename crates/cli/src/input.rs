@@ -31,12 +31,43 @@ pub(crate) fn language(path: &Path, given: Option<Language>) -> Result<Language,
     match by_extension() {
         Some(language) => Ok(language),
         None if is_stdin(path) => Ok(Language::Weir),
-        None => Err(Error::input_with_help(
-            "cannot tell the language from the file extension",
-            "known extensions are `.weir`, `.litmus`, `.rmm` (Memorax), `.trencher` and `.txt` (Trencher); otherwise use \
-             `--from weir` or another language",
-        )),
+        None => Err(unknown_language(path)),
     }
+}
+
+/// Extensions of source and machine code, which people try.
+const CODE: [&str; 16] =
+    ["c", "h", "cc", "cpp", "cxx", "hpp", "rs", "s", "asm", "o", "a", "so", "go", "java", "zig", "ll"];
+
+/// Why the language of a file is not known: there is no file, it is a directory, it is source code, or its extension is
+/// misspelt or none of ours.
+fn unknown_language(path: &Path) -> Error {
+    if path.is_dir() {
+        return directory();
+    }
+    if let Err(error) = path.metadata() {
+        return unreadable(&error);
+    }
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    let extension = extension.unwrap_or_default();
+    if CODE.contains(&extension.as_str()) {
+        return Error::input_with_help(
+            format!("Weir reads models of programs, and `.{extension}` is code"),
+            "docs/from-code.md says how to write a model of C, C++ or Rust; `--from` names a language that Weir reads",
+        );
+    }
+    let known = Language::ALL.iter().flat_map(|language| language.extensions()).copied();
+    let help = match weir_ir::nearest(&extension, known) {
+        Some(near) if extension.len() > 2 => format!("did you mean `.{near}`?"),
+        _ => "known extensions are `.weir`, `.litmus`, `.rmm` (Memorax), `.trencher` and `.txt` (Trencher); otherwise use \
+              `--from weir` or another language"
+            .to_owned(),
+    };
+    Error::input_with_help("cannot tell the language from the file extension", help)
+}
+
+fn directory() -> Error {
+    Error::input_with_help("this is a directory, not a file", "name the files in it, as in `dir/*.weir`")
 }
 
 /// Reads a program.
@@ -73,9 +104,7 @@ fn unreadable(error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => Error::input("no such file"),
         io::ErrorKind::PermissionDenied => Error::input("cannot read the file: permission denied"),
-        io::ErrorKind::IsADirectory => {
-            Error::input_with_help("this is a directory, not a file", "name the files in it, as in `dir/*.weir`")
-        }
+        io::ErrorKind::IsADirectory => directory(),
         _ => Error::input(format!("cannot read the file: {error}")),
     }
 }

@@ -51,12 +51,17 @@ impl Language {
 
     /// The language of files with this extension, in upper or lower case.
     pub fn by_extension(extension: &str) -> Option<Self> {
-        match extension.to_ascii_lowercase().as_str() {
-            "weir" => Some(Self::Weir),
-            "litmus" => Some(Self::Litmus),
-            "rmm" => Some(Self::Rmm),
-            "trencher" | "txt" => Some(Self::Trencher),
-            _ => None,
+        let extension = extension.to_ascii_lowercase();
+        Self::ALL.into_iter().find(|language| language.extensions().contains(&extension.as_str()))
+    }
+
+    /// The extensions of its files, in lower case.
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Weir => &["weir"],
+            Self::Litmus => &["litmus"],
+            Self::Rmm => &["rmm"],
+            Self::Trencher => &["trencher", "txt"],
         }
     }
 

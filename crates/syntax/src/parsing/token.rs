@@ -66,6 +66,10 @@ macro_rules! token_kinds {
         const TEXTS: &[&str] = &[$($text),*];
 
         impl $kind {
+            /// All kinds that have just one text.
+            #[allow(dead_code)] // Not every language makes suggestions.
+            $visibility const FIXED: &'static [Self] = &[$(Self::$name),*];
+
             /// The text, for kinds that have just one.
             $visibility fn text(self) -> Option<&'static str> {
                 match self {

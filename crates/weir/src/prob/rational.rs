@@ -61,7 +61,9 @@ impl FromStr for Rational {
     type Err = NotRational;
 
     fn from_str(text: &str) -> Result<Self, NotRational> {
-        RBig::from_str(text).map(Self).map_err(|_| NotRational)
+        let value = RBig::from_str(text).map_err(|_| NotRational)?;
+        // The library reads `1/0` as it stands.
+        if value.denominator().is_zero() { Err(NotRational) } else { Ok(Self(value)) }
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::ast::{
     Replication, SharedDecl, ThreadDecl,
 };
 use super::super::token::Kind;
-use super::{Descent, Parse, Parser};
+use super::{Descent, Parse, Parser, keywords};
 
 impl<'s> Parser<'s, '_> {
     pub(super) fn file(&mut self) -> File<'s> {
@@ -41,12 +41,16 @@ impl<'s> Parser<'s, '_> {
             Diagnostic::error("unmatched-brace", "unmatched `}`", self.token().span).help("remove it")
         } else {
             let error = self.unexpected("an item");
+            let meant = if kind == Kind::Name { keywords::item(self.slice(self.token().span)) } else { None };
             let is_statement = kind.begins_statement() || matches!(kind, Kind::Name | Kind::Star);
-            error.help(if is_statement {
-                "statements belong in a thread or procedure: `thread P0 { … }`"
-            } else {
-                "items start with `const`, `shared`, `thread`, `proc`, `forbid`, `exists`, `always` or `cost`"
-            })
+            error.help(meant.unwrap_or_else(|| {
+                let otherwise = if is_statement {
+                    "statements belong in a thread or procedure: `thread P0 { … }`"
+                } else {
+                    "items start with `const`, `shared`, `thread`, `proc`, `forbid`, `exists`, `always` or `cost`"
+                };
+                otherwise.to_owned()
+            }))
         };
         Err(self.error(error))
     }

@@ -5,6 +5,7 @@
 
 mod expressions;
 mod items;
+mod keywords;
 mod statements;
 
 use weir_ir::{Diagnostic, Source, Span};

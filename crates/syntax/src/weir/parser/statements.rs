@@ -4,7 +4,7 @@ use weir_ir::{BinaryOp, Diagnostic, Span};
 
 use super::super::ast::{Block, Declarator, Expr, ExprKind, Statement, StatementKind};
 use super::super::token::Kind;
-use super::{Descent, Parse, Parser};
+use super::{Descent, Parse, Parser, keywords};
 use crate::parsing::TokenKind as _;
 
 impl<'s> Parser<'s, '_> {
@@ -247,10 +247,11 @@ impl<'s> Parser<'s, '_> {
             return Ok(StatementKind::Evaluate(expression));
         }
         let error = Diagnostic::error("no-effect", "this expression has no effect", expression.span);
-        let help = match expression.kind {
-            ExprKind::Binary(BinaryOp::Equal, ..) => "`=` assigns, `==` compares",
-            ExprKind::Name(_) => "a statement is an assignment, a call or starts with a keyword",
-            _ => "assign it (`r = …;`), or remove it; only calls and read-modify-writes can be statements",
+        let help = match &expression.kind {
+            ExprKind::Binary(BinaryOp::Equal, ..) => "`=` assigns, `==` compares".to_owned(),
+            ExprKind::Name(name) => keywords::statement(name.text)
+                .unwrap_or_else(|| "a statement is an assignment, a call or starts with a keyword".to_owned()),
+            _ => "assign it (`r = …;`), or remove it; only calls and read-modify-writes can be statements".to_owned(),
         };
         self.error(error.help(help));
         Ok(StatementKind::Skip)
