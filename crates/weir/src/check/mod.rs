@@ -158,11 +158,9 @@ pub fn check(program: &Program, options: &Options, session: &Session) -> Result<
 
 /// Why a program without properties cannot be checked.
 pub fn no_property() -> Diagnostic {
-    let message = "the program has no properties, so there is nothing to check";
-    Diagnostic::error("no-property", message, Span::default()).help(
-        "state what must not happen, as in `forbid P0 at critical && P1 at critical;`, or use `weir robust`, which \
-         needs no properties",
-    )
+    let message = "the program has no properties, so there is nothing to check; `weir robust` needs none";
+    Diagnostic::error("no-property", message, Span::default())
+        .help("state what must not happen, as in `forbid P0 at critical && P1 at critical;`, or use `weir robust`")
 }
 
 /// Whether a goal is an `exists`: then a run that reaches it is what was asked for.
