@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod certificate;
+mod check;
 mod fences;
 mod files;
 mod interrupt;

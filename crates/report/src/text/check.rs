@@ -86,8 +86,8 @@ fn body(answer: &CheckAnswer<'_>, report: &Report, view: &View) -> String {
     let program = origin.subject.program;
     let mut text = format!("\n{}", table(answer));
     text += &match &report.verdict {
-        Verdict::Holds | Verdict::Violated(Violation::NotMet(_)) => proved(report),
-        Verdict::Violated(Violation::Run(_)) => String::new(),
+        Verdict::Holds => proved(report),
+        Verdict::Violated(_) => String::new(),
         Verdict::Unknown(_) => format!("\n{}", attempts(answer, &report.attempts)),
     };
     text += &diagnostics(program, &origin.vacuous());
@@ -158,7 +158,7 @@ fn tone(one: &PropertyReport) -> Tone {
 
 /// What the proof rests on, if one search decided everything.
 fn proved(report: &Report) -> String {
-    let is_proved = |one: &PropertyReport| matches!(one.judgement, Judgement::Holds | Judgement::NotMet);
+    let is_proved = |one: &PropertyReport| one.judgement == Judgement::Holds;
     let is_one_search = report.attempts.iter().all(|attempt| attempt.round == 1);
     match report.member() {
         Some(Member::Engine(engine)) if is_one_search && report.properties.iter().all(is_proved) => {

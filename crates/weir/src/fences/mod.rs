@@ -357,10 +357,9 @@ pub fn safe_goals(program: &Program) -> Result<Vec<Goal>, Box<Diagnostic>> {
     }
     goals.retain(|&goal| !is_exists(program, goal));
     if goals.is_empty() {
-        let what =
-            "`exists` is the only property of the program, and no fence can establish it: fences only take runs away";
-        let help = "write `forbid` for what must not happen, or leave out `--for safe`: the fences then make the program \
-                    robust, as `weir robust` checks";
+        let what = "`exists` is the only property of the program, and no fence can establish it, since fences only take \
+                    runs away; to make the program robust, as `weir robust` checks, needs no property";
+        let help = "write `forbid` for what must not happen, or leave out `--for safe`";
         return Err(Box::new(Diagnostic::error("no-property", what, Span::default()).help(help)));
     }
     Ok(goals)
