@@ -173,7 +173,7 @@ impl<'a> CheckAnswer<'a> {
         let report = origin.report.as_ref().ok();
         let goals = GoalRecord::all(program, origin.question.goals);
         let main = origin.main_goal(&goals);
-        let verdict = CheckVerdict::new(origin.report.as_ref());
+        let verdict = CheckVerdict::new(report);
         let attempt = |attempt| AttemptRecord::new(attempt, &subject.limits);
         let violated = origin.violated().map(|evidence| LazyWitness::new(program, evidence));
         let coverage = report.filter(|_| verdict == CheckVerdict::Safe).and_then(|report| report.coverage.as_ref());
@@ -321,11 +321,11 @@ fn vacuous(program: &Program, one: &PropertyReport) -> Option<Diagnostic> {
 }
 
 impl CheckVerdict {
-    fn new(report: Result<&Report, &Box<Diagnostic>>) -> Self {
+    fn new(report: Option<&Report>) -> Self {
         match report.map(|report| &report.verdict) {
-            Ok(Verdict::Holds) => Self::Safe,
-            Ok(Verdict::Violated(_)) => Self::Unsafe,
-            Ok(Verdict::Unknown(_)) | Err(_) => Self::Unknown,
+            Some(Verdict::Holds) => Self::Safe,
+            Some(Verdict::Violated(_)) => Self::Unsafe,
+            Some(Verdict::Unknown(_)) | None => Self::Unknown,
         }
     }
 }
