@@ -75,7 +75,7 @@ fn show(name: &Path, program: &Program) -> bool {
     let started = Instant::now();
     let answer = check(program, &weir::check::Options::default(), &session());
     let together = started.elapsed();
-    let winner = answer.ok().and_then(|answer| answer.winner).map_or("-", |winner| winner.name());
+    let winner = answer.ok().and_then(|answer| answer.member()).map_or("-", |winner| winner.name());
     print!("{:<36}{winner:>8}{:>10.1}", name.display(), together.as_secs_f64() * 1e3);
     let mut best: Option<Duration> = None;
     let jobs = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);

@@ -32,6 +32,11 @@ impl Error {
         Self::Input { reason: reason.into(), help: Some(help.into()) }
     }
 
+    /// A question that the program does not pose.
+    pub(crate) fn unanswerable(why: &Diagnostic) -> Self {
+        Self::Input { reason: why.message.clone(), help: why.help.clone() }
+    }
+
     /// Why an analysis or a pass gave no answer.
     pub(crate) fn of(program: &Program, failure: Failure) -> Self {
         match failure {

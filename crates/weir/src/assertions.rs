@@ -1,9 +1,10 @@
 //! Assertions for tests: they fail with the run that shows why.
 
 use weir_syntax::Language;
-use weir_witness::Checked;
+use weir_witness::{Checked, Goal};
 
-use crate::{Program, Session, Verdict, describe};
+use crate::check::Violation;
+use crate::{Program, Session, Verdict, describe, reach};
 
 /// Asserts that a `.weir` program is robust: under TSO it behaves only as it can under SC.
 ///
@@ -29,10 +30,10 @@ macro_rules! assert_robust {
     };
 }
 
-/// Asserts that every property of a `.weir` program holds under TSO.
+/// Asserts that every property of a `.weir` program holds under TSO, and that every `exists` is met.
 ///
-/// Panics with a run that violates a property if there is one, and with the errors if the text is not a program. A
-/// second argument is a [`Session`](crate::Session), to set limits; a limit that is reached makes the assertion fail
+/// Panics with a run that violates a property if there is one, if there are no properties, and with the errors if the
+/// text is not a program. A second argument is a [`Session`](crate::Session), to set limits; a limit that is reached makes the assertion fail
 /// too.
 ///
 /// ```
@@ -70,13 +71,23 @@ pub fn robust(text: &str, session: &Session) -> Result<(), String> {
 #[doc(hidden)]
 pub fn safe(text: &str, session: &Session) -> Result<(), String> {
     let program = parse(text)?;
-    if program.properties.is_empty() && program.threads.iter().all(|thread| thread.body.failed.is_none()) {
+    if reach::all_goals(&program).is_empty() {
         return Err("the program has no properties, so there is nothing to assert; use `assert_robust!`, or add \
                     `forbid` or `assert`"
             .to_owned());
     }
     let answer = program.check(session).map_err(|failure| failure.to_string())?;
-    conclude("safe", &program, &answer.verdict)
+    let verdict = match answer.verdict {
+        Verdict::Holds => Verdict::Holds,
+        Verdict::Unknown(limit) => Verdict::Unknown(limit),
+        Verdict::Violated(Violation::Run(checked)) => Verdict::Violated(checked),
+        Verdict::Violated(Violation::NotMet(Goal::Property(property))) => {
+            let property = program.property_text(&program.properties[property.index()]);
+            return Err(format!("the program is not safe: no run meets `{property}`"));
+        }
+        Verdict::Violated(Violation::NotMet(_)) => return Err("the program is not safe".to_owned()),
+    };
+    conclude("safe", &program, &verdict)
 }
 
 fn parse(text: &str) -> Result<Program, String> {

@@ -11,6 +11,8 @@
 pub enum Bound {
     /// States of the portfolio's SC search.
     CheckScStates,
+    /// States searched to find out whether a property holds vacuously.
+    CheckVacuityStates,
     /// States of the SC search that finds unexecuted instructions of a robust program.
     CoverageStates,
     /// Edges of the programs that the lazy engine builds.
@@ -54,8 +56,9 @@ struct Entry {
 
 impl Bound {
     /// All bounds, in the order of the documentation.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::CheckScStates,
+        Self::CheckVacuityStates,
         Self::CoverageStates,
         Self::LazyEdges,
         Self::CoherenceStores,
@@ -83,6 +86,13 @@ impl Bound {
                 any,
                 "states that `check` searches under SC",
                 "that member of the portfolio gives up",
+            ),
+            Self::CheckVacuityStates => entry(
+                "check-vacuity-states",
+                100_000,
+                any,
+                "states that `check` searches to find out whether a property holds vacuously",
+                "nothing is said about that",
             ),
             Self::CoverageStates => entry(
                 "coverage-states",

@@ -91,17 +91,19 @@ impl Program {
         &self.warnings
     }
 
-    /// Whether every property holds under TSO: a portfolio of engines.
+    /// Whether every property holds under TSO, one by one: a portfolio of engines.
     ///
     /// # Errors
-    /// If no engine supports the program, or if an invariant of Weir is broken.
+    /// If the program has no properties, if no engine supports it, or if an invariant of Weir is broken.
     ///
     /// ```
     /// use weir::{Language, Program, Session, Verdict};
     ///
-    /// let text = "shared x; thread P { x = 1; } forbid x == 2;";
+    /// let text = "shared x; thread P { x = 1; } forbid x == 2; exists x == 1; always x == 2;";
     /// let answer = Program::parse(text, Language::Weir)?.check(&Session::default())?;
-    /// assert!(matches!(answer.verdict, Verdict::Holds));
+    /// assert!(matches!(answer.verdict, Verdict::Violated(_)));
+    /// let each: Vec<&str> = answer.properties.iter().map(|property| property.judgement.name()).collect();
+    /// assert_eq!(each, ["holds", "met", "violated"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn check(&self, session: &Session) -> Result<check::Report, Failure> {

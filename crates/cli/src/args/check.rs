@@ -3,6 +3,7 @@
 use clap::Args;
 use weir_report::Format;
 use weir_report::answer::CommandName;
+use weir_witness::Model;
 
 use super::common::{AnalysisOptions, OUTPUT, SEARCH};
 use super::values;
@@ -11,10 +12,18 @@ use super::values;
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CheckOptions {
+    /// Memory model: with store buffers (tso), or with every store visible immediately (sc)
+    #[arg(long, value_parser = values::model(), default_value = Model::Tso.name(), help_heading = SEARCH)]
+    pub(crate) model: Model,
+
     /// Check only this property: its number in the file (from 1), `deadlock`, `assert`, or the name of a thread (for
     /// its assertions). Can be repeated [default: all properties and assertions]
     #[arg(long = "goal", value_name = "GOAL", help_heading = SEARCH)]
     pub(crate) goals: Vec<String>,
+
+    /// Show the runs of all properties that are violated or met, not just of the first that is violated
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) all_witnesses: bool,
 
     #[command(flatten)]
     pub(crate) common: AnalysisOptions,
@@ -31,4 +40,4 @@ Examples:
   weir check --witness run.json dekker.rmm       Save the run, for `weir replay`
   weir check --format json *.weir | jq -r '.file + \" \" + .verdict'
 
-Exit status: 0 safe, 1 unsafe, 2 bad usage or bad input, 3 unknown.";
+Exit status: 0 safe (every property holds, every `exists` is met), 1 unsafe, 2 bad usage or bad input, 3 unknown.";

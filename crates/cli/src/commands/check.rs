@@ -1,7 +1,7 @@
 //! `weir check`: does every property hold with store buffers?
 
-use weir::check::{Options, check};
-use weir_report::answer::{Answer, CheckAnswer, CommandName};
+use weir::check::{Options, check, no_property};
+use weir_report::answer::{Answer, CheckAnswer, CheckQuestion, CommandName};
 
 use super::analysis;
 use super::task::{Allowance, Task, Work};
@@ -31,10 +31,14 @@ fn one(task: &Task<'_>, options: &CheckOptions, console: &mut Console) -> Result
         console.diagnostics(&loaded.program.source, &loaded.warnings);
     }
     let goals = goals::select(&loaded.program, &options.goals)?;
-    let found =
-        analysis::watched(task, console, |session| check(&loaded.program, &Options { goals: goals.clone() }, session));
+    if goals.is_empty() {
+        return Err(Error::unanswerable(&no_property()));
+    }
+    let library = Options { model: options.model, goals: goals.clone(), ..Options::default() };
+    let found = analysis::watched(task, console, |session| check(&loaded.program, &library, session));
     let found = Error::unless_refused(found)?;
-    let answer = CheckAnswer::new(task.subject(&loaded), &goals, found);
+    let question = CheckQuestion { model: options.model, goals: &goals, all_witnesses: options.all_witnesses };
+    let answer = CheckAnswer::new(task.subject(&loaded), question, found);
     let answer = Answer::Check(Box::new(answer));
     let status = task.answer(&answer, options.common.verbose, console);
     Ok(status.and(analysis::save(task, &options.common, &loaded.program, answer.evidence(), console)))

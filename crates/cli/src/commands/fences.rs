@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use weir::fences::text::{Chosen, Sites};
-use weir::fences::{Fences, Options, Recheck, Report, feasible_attacks, fences};
+use weir::fences::{Aim, Fences, Options, Recheck, Report, feasible_attacks, fences, safe_goals};
 use weir::{Failure, Limit, Session};
 use weir_ir::{Diagnostic, Program};
 use weir_report::Format;
@@ -38,6 +38,9 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
     let loaded = load(task.file, &options.program, &task.session)?;
     if !task.is_json() {
         console.diagnostics(&loaded.program.source, &loaded.warnings);
+    }
+    if options.aim == Aim::Safe {
+        safe_goals(&loaded.program).map_err(|why| Error::unanswerable(&why))?;
     }
     let costs = Costs::read(&options.cost)?;
     let mut sites = Sites::of(&loaded.program, loaded.language, &options.program.defines)

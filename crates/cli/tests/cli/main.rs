@@ -4,7 +4,11 @@
 
 mod bad_input;
 mod certificate;
+<<<<<<< HEAD
 mod documents;
+=======
+mod check;
+>>>>>>> check14
 mod fences;
 mod files;
 mod interrupt;

@@ -21,7 +21,7 @@ pub struct GoalRecord {
 }
 
 impl GoalRecord {
-    fn new(program: &Program, goal: Goal) -> Self {
+    pub(super) fn new(program: &Program, goal: Goal) -> Self {
         Self { text: goal::text(program, goal), line: goal::line(program, goal) }
     }
 
@@ -31,7 +31,7 @@ impl GoalRecord {
     }
 
     /// The property that a run violates. An assertion is named by itself, not by its thread.
-    fn violated(program: &Program, found: &Evidence) -> Self {
+    pub(super) fn violated(program: &Program, found: &Evidence) -> Self {
         let goal = found.checked.goal();
         match (goal, found.checked.replay().events().last()) {
             (Goal::Assertion(thread), Some(event)) => {

@@ -27,7 +27,7 @@ pub(crate) mod robust;
 mod subject;
 
 pub use any::Answer;
-pub use check::{AttemptEnd, AttemptRecord, CheckAnswer, CheckVerdict};
+pub use check::{AttemptEnd, AttemptRecord, CheckAnswer, CheckQuestion, CheckVerdict, PropertyRecord, PropertyVerdict};
 pub use diagnostic::{DiagnosticRecord, LabelRecord, PlaceRecord, SeverityName};
 pub use fences::{FenceRecord, FencesAnswer, FencesVerdict, TableRecord};
 pub use goals::GoalRecord;

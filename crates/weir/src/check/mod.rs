@@ -1,22 +1,27 @@
-//! Does every property hold under TSO? A portfolio of engines; the first conclusive answer wins.
+//! Does every property hold? A portfolio of engines, and one verdict per property.
 //!
 //! Engines that find violations and engines that prove their absence run side by side in four groups, one worker per
-//! group; within a group, cheap engines come first. The winner is decided by work done, not by time: the same program
-//! gets the same answer from the same engine, however busy the machine is.
+//! group; within a group, cheap engines come first. Each is asked about all open properties that it supports at once, so
+//! that one search answers as many as it can. Once an engine has decided some of them, the next round asks about the
+//! rest, until all are decided or no engine can decide another one. Who decides first is measured by work done, not by
+//! time: the same program gets the same answers from the same engines, however busy the machine is.
 //!
-//! Direction of error: none; an answer is that of one engine, with its evidence.
+//! Direction of error: none; a verdict is that of one engine, with its evidence.
 
+mod member;
 mod portfolio;
+mod property;
+mod round;
+mod vacuity;
 
-use std::time::Duration;
+use weir_ir::{Diagnostic, Program, PropertyKind, Span};
+use weir_witness::{Buffering, Goal, Model};
 
-use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind};
-use weir_witness::{Action, Checked, Goal, Model, Run, Step};
-
-use crate::reach::{self, Coverage, Engine, Report as EngineReport, Statistics};
+use crate::reach::{self, Coverage, Engine, Statistics};
 use crate::semantics::refuse;
-use crate::{Bound, Failure, Limit, Session, Verdict};
-use portfolio::run_portfolio;
+use crate::{Failure, Limit, Session, Verdict};
+pub use property::{Judgement, PropertyReport, Vacuity, Violation};
+use round::{Asked, Round};
 
 /// A member of the portfolio.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -37,7 +42,7 @@ impl Member {
     }
 }
 
-/// The groups: each runs its members one after the other, until one is conclusive.
+/// The groups under TSO: each runs its members one after the other, until one has decided something.
 const GROUPS: [&[Member]; 4] = [
     &[Member::Engine(Engine::Dual)],
     &[Member::Engine(Engine::Lazy)],
@@ -45,33 +50,51 @@ const GROUPS: [&[Member]; 4] = [
     &[Member::Sc, Member::Engine(Engine::Explicit)],
 ];
 
+/// The groups under SC, where the other engines have nothing to add.
+const SC_GROUPS: [&[Member]; 1] = [&[Member::Engine(Engine::Explicit)]];
+
 /// What to check.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
+    /// The memory model.
+    pub model: Model,
     /// Which goals: all of the program's if empty.
     pub goals: Vec<Goal>,
+    /// Whether to end as soon as one property is known to fail. The others are then unknown, as
+    /// [interrupted](Limit::Interrupted), unless the same search has decided them; [vacuity](Vacuity) is not examined.
+    pub first_failure_only: bool,
 }
 
-/// What one member did.
+impl Default for Options {
+    fn default() -> Self {
+        Self { model: Model::Tso, goals: Vec::new(), first_failure_only: false }
+    }
+}
+
+/// What one member did in one round.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Attempt {
+    /// The round, from 1.
+    pub round: u32,
     /// The member.
     pub member: Member,
     /// How it ended.
     pub end: End,
-    /// Statistics of its search.
+    /// Statistics of its searches; none if it was [overtaken](End::Overtaken), since these would depend on the machine.
     pub statistics: Statistics,
 }
 
 /// How an attempt ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum End {
-    /// It gave the answer.
+    /// It decided properties.
     Answered,
     /// It found no violation, but cannot prove that there is none.
     Nothing,
-    /// A limit was reached. [`Limit::Interrupted`]: another member won, or the user interrupted.
+    /// Another member decided something with less work.
+    Overtaken,
+    /// A limit was reached.
     Stopped(Limit),
     /// It does not support something in the program.
     Refused(Box<Diagnostic>),
@@ -81,156 +104,147 @@ pub enum End {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// `Holds`: no goal can be reached under TSO. `Violated`: this run reaches one.
-    pub verdict: Verdict<Box<Checked>>,
-    /// The winner, if any.
-    pub winner: Option<Member>,
-    /// What each member did, in the order of groups.
+    /// The worst of the properties' verdicts. `Holds`: every property holds, and every `exists` is met.
+    pub verdict: Verdict<Violation>,
+    /// One entry per property, in the order of goals; at least one.
+    pub properties: Vec<PropertyReport>,
+    /// What each member did, by round and in the order of groups.
     pub attempts: Vec<Attempt>,
-    /// Statistics of the winner, or of all members together.
+    /// Statistics of the members that decided something, or of all members where nobody did: sums over the rounds.
     pub statistics: Statistics,
-    /// What the winner executed of the program.
-    pub coverage: Coverage,
-    /// How the winner over-approximated buffers, if it did.
-    pub buffering: Option<weir_witness::Buffering>,
+    /// What the searches executed of the program. None if no property was proved: then no search was complete.
+    pub coverage: Option<Coverage>,
 }
 
-/// Decides whether a goal can be reached under TSO.
+impl Report {
+    /// The member that gave the overall verdict: for its first property that is as bad as that.
+    pub fn member(&self) -> Option<Member> {
+        self.deciding().and_then(|property| property.member)
+    }
+
+    /// How that member over-approximated buffers, if it did.
+    pub fn buffering(&self) -> Option<Buffering> {
+        self.deciding().and_then(|property| property.buffering)
+    }
+
+    /// The first property that is as bad as the overall verdict.
+    pub fn deciding(&self) -> Option<&PropertyReport> {
+        property::worst(&self.properties)
+    }
+}
+
+/// Decides for each property whether it holds.
 ///
 /// # Errors
-/// If no engine supports the program, or if an invariant of Weir is broken.
+/// If the program has no properties, if no engine supports it, or if an invariant of Weir is broken.
 pub fn check(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     let began = session.elapsed();
     refuse::unsupported(program)?;
-    let (finished, limit) =
-        run_portfolio(&GROUPS, session, |member, session| attempt(program, member, &options.goals, session));
-    let mut attempts = Vec::new();
-    let mut conclusive: Vec<(bool, Member, EngineReport)> = Vec::new();
-    for group in finished {
-        for (member, result) in group.results {
-            let report = match result {
-                Ok(report) => report,
-                Err(Failure::Stopped(limit)) => {
-                    attempts.push(Attempt { member, end: End::Stopped(limit), statistics: Statistics::default() });
-                    continue;
-                }
-                Err(Failure::Refused(diagnostic) | Failure::TooLarge(diagnostic)) => {
-                    let end = End::Refused(diagnostic);
-                    attempts.push(Attempt { member, end, statistics: Statistics::default() });
-                    continue;
-                }
-                Err(bug) => return Err(bug),
-            };
-            let (end, statistics) = (ended(member, &report), report.statistics);
-            if matches!(end, End::Answered) {
-                conclusive.push((group.has_won, member, report));
-            }
-            attempts.push(Attempt { member, end, statistics });
+    let goals = if options.goals.is_empty() { reach::all_goals(program) } else { options.goals.clone() };
+    if goals.is_empty() {
+        return Err(Failure::Refused(Box::new(no_property())));
+    }
+    let mut state = Progress::new(&goals);
+    while let Some(round) = state.next_round(program, options, session)? {
+        if state.take(program, round) || options.first_failure_only && state.has_failed() {
+            break;
         }
     }
-    agree(&conclusive)?;
-    let won = conclusive.into_iter().find(|(has_won, ..)| *has_won).map(|(_, member, report)| (member, report));
-    let answer = conclude(won, attempts, limit, session.since(began));
-    session.spend(answer.statistics.states);
-    Ok(answer)
-}
-
-/// Two conclusive engines must agree, even if only one of them wins.
-fn agree(conclusive: &[(bool, Member, EngineReport)]) -> Result<(), Failure> {
-    let holds = |report: &EngineReport| matches!(report.verdict, Verdict::Holds);
-    match conclusive.windows(2).find(|pair| holds(&pair[0].2) != holds(&pair[1].2)) {
-        None => Ok(()),
-        Some(pair) => {
-            let (one, other) = (pair[0].1.name(), pair[1].1.name());
-            Err(Failure::Bug(format!("the engines `{one}` and `{other}` contradict each other")))
-        }
+    if !options.first_failure_only {
+        vacuity::examine(program, options.model, &mut state.properties, state.coverage.as_ref(), session)?;
     }
+    Ok(state.report(session.since(began)))
 }
 
-fn conclude(
-    won: Option<(Member, EngineReport)>,
-    attempts: Vec<Attempt>,
-    limit: Option<Limit>,
-    elapsed: Duration,
-) -> Report {
-    let Some((member, report)) = won else {
-        let mut statistics = Statistics::default();
-        attempts.iter().for_each(|attempt| statistics.add(&attempt.statistics));
-        let verdict = Verdict::Unknown(limit.unwrap_or_else(|| reason(&attempts)));
-        let statistics = Statistics { elapsed, ..statistics };
-        return Report { verdict, winner: None, attempts, statistics, coverage: Coverage::default(), buffering: None };
-    };
-    let EngineReport { verdict, statistics, coverage, buffering, .. } = report;
-    let statistics = Statistics { elapsed, ..statistics };
-    Report { verdict, winner: Some(member), attempts, statistics, coverage, buffering }
+/// Why a program without properties cannot be checked.
+pub fn no_property() -> Diagnostic {
+    let message = "the program has no properties, so there is nothing to check; `weir robust` needs none";
+    Diagnostic::error("no-property", message, Span::default())
+        .help("state what must not happen, as in `forbid P0 at critical && P1 at critical;`, or use `weir robust`")
 }
 
-/// Why no member was conclusive, if no limit ended the portfolio as a whole.
-fn reason(attempts: &[Attempt]) -> Limit {
-    let limits = |attempt: &Attempt| if let End::Stopped(limit) = attempt.end { Some(limit) } else { None };
-    // An alarm is the weakest reason: a larger budget could have helped another member.
-    let known = attempts.iter().filter_map(limits).min_by_key(|limit| (*limit == Limit::Alarm, *limit));
-    known.unwrap_or(Limit::Alarm)
-}
-
-/// Runs one member.
-fn attempt(program: &Program, member: Member, goals: &[Goal], session: &Session) -> Result<EngineReport, Failure> {
-    let (model, engine) = match member {
-        Member::Sc => (Model::Sc, Engine::Explicit),
-        Member::Engine(engine) => (Model::Tso, engine),
-    };
-    let mut goals = if goals.is_empty() { reach::all_goals(program) } else { goals.to_vec() };
-    let mut most_states = None;
-    if member == Member::Sc {
-        // With locks, a deadlock without store buffers need not be one with them: a store that waits for the lock can be
-        // buffered.
-        if program.uses_lock() {
-            goals.retain(|goal| !is_deadlock(program, *goal));
-        }
-        if goals.is_empty() {
-            return Ok(EngineReport::unknown(Limit::States));
-        }
-        most_states = Some(session.bound(Bound::CheckScStates));
-    }
-    let options = reach::Options { model, engine, goals, ..reach::Options::default() };
-    let mut report = reach::reach(program, &options, &session.part(most_states))?;
-    if member == Member::Sc
-        && let Verdict::Violated(checked) = &report.verdict
-    {
-        report.verdict = Verdict::Violated(Box::new(with_buffers(program, checked)?));
-    }
-    Ok(report)
-}
-
-fn is_deadlock(program: &Program, goal: Goal) -> bool {
+/// Whether a goal is an `exists`: then a run that reaches it is what was asked for.
+pub fn is_exists(program: &Program, goal: Goal) -> bool {
     matches!(goal, Goal::Property(property)
-        if program.properties[property.index()].kind == PropertyKind::ForbidDeadlock)
+        if matches!(program.properties.get(property.index()).map(|property| &property.kind), Some(PropertyKind::Exists(_))))
 }
 
-/// The same run with store buffers, each store flushed immediately.
-fn with_buffers(program: &Program, checked: &Checked) -> Result<Checked, Failure> {
-    let stores = |step: &Step, edge: EdgeId| program.body(step.thread).edge(edge).instruction.is_store();
-    let mut steps = Vec::new();
-    for step in &checked.run().steps {
-        steps.push(*step);
-        if let Action::Execute { edge, .. } = step.action
-            && stores(step, edge)
-        {
-            steps.push(Step { thread: step.thread, action: Action::Flush });
+/// A check under way.
+struct Progress {
+    properties: Vec<PropertyReport>,
+    attempts: Vec<Attempt>,
+    statistics: Statistics,
+    coverage: Option<Coverage>,
+    rounds: u32,
+}
+
+impl Progress {
+    fn new(goals: &[Goal]) -> Self {
+        Self {
+            properties: goals.iter().map(|&goal| PropertyReport::open(goal)).collect(),
+            attempts: Vec::new(),
+            statistics: Statistics::default(),
+            coverage: None,
+            rounds: 0,
         }
     }
-    Checked::new(program, Run { model: Model::Tso, steps }, checked.goal())
-        .map_err(|error| Failure::Bug(format!("a run without buffers cannot be replayed with them: {error}")))
-}
 
-/// Whether this is conclusive.
-fn ended(member: Member, report: &EngineReport) -> End {
-    match (&report.verdict, member) {
-        (Verdict::Violated(_), _) => End::Answered,
-        // It has limits of its own.
-        (Verdict::Holds | Verdict::Unknown(Limit::States), Member::Sc) => End::Nothing,
-        (Verdict::Holds, Member::Engine(_)) => End::Answered,
-        (Verdict::Unknown(limit), _) => End::Stopped(*limit),
+    /// Asks about what is still open, if anything is.
+    fn next_round(
+        &mut self,
+        program: &Program,
+        options: &Options,
+        session: &Session,
+    ) -> Result<Option<Round>, Failure> {
+        let open: Vec<Goal> = self.properties.iter().filter(|one| one.member.is_none()).map(|one| one.goal).collect();
+        let limit = session.exceeded_before_work();
+        if let Some(limit) = limit {
+            self.give_up(limit);
+        }
+        if open.is_empty() || limit.is_some() {
+            return Ok(None);
+        }
+        self.rounds += 1;
+        let asked = Asked { number: self.rounds, model: options.model, goals: &open };
+        round::run(program, asked, session).map(Some)
+    }
+
+    /// Takes in what a round has decided; true if it was the last one.
+    fn take(&mut self, program: &Program, round: Round) -> bool {
+        let Round { attempts, decided, by, coverage, statistics, limit } = round;
+        self.attempts.extend(attempts);
+        self.statistics.add(&statistics);
+        if let Some(coverage) = coverage {
+            // An exact search knows best.
+            let is_better = self.coverage.as_ref().is_none_or(|known| known.approximate && !coverage.approximate);
+            self.coverage = if is_better { Some(coverage) } else { self.coverage.take() };
+        }
+        let is_last = decided.is_empty();
+        if is_last {
+            self.give_up(limit);
+        }
+        for (goal, found) in decided {
+            let Some(one) = self.properties.iter_mut().find(|one| one.goal == goal) else { continue };
+            one.judgement = Judgement::new(program, goal, found);
+            (one.member, one.buffering, one.elapsed) = (by.member, by.buffering, by.elapsed);
+        }
+        is_last
+    }
+
+    /// What is open stays so, for this reason.
+    fn give_up(&mut self, limit: Limit) {
+        let open = self.properties.iter_mut().filter(|one| one.member.is_none());
+        open.for_each(|one| one.judgement = Judgement::Unknown(limit));
+    }
+
+    fn has_failed(&self) -> bool {
+        self.properties.iter().any(|one| one.judgement.is_failure())
+    }
+
+    fn report(self, elapsed: std::time::Duration) -> Report {
+        let Self { properties, attempts, statistics, coverage, .. } = self;
+        let verdict = property::overall(&properties);
+        Report { verdict, properties, attempts, statistics: Statistics { elapsed, ..statistics }, coverage }
     }
 }
 

@@ -9,27 +9,46 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use super::{End, Member, ended};
-use crate::reach::Report as EngineReport;
+use super::member::Attempted;
+use super::{End, Member};
 use crate::session::WorkClock;
 use crate::{Failure, Limit, Session};
 
+/// What came of a portfolio.
+pub(super) struct Portfolio {
+    /// What each group did.
+    pub(super) groups: Vec<Finished>,
+    /// The work of the group that won, if one did.
+    pub(super) work: Option<u64>,
+    /// The limit that ended the portfolio as a whole, if one did.
+    pub(super) limit: Option<Limit>,
+}
+
 /// What a group did.
 pub(super) struct Finished {
-    pub(super) results: Vec<(Member, Result<EngineReport, Failure>)>,
+    pub(super) results: Vec<Ran>,
     pub(super) has_won: bool,
+}
+
+/// What a member did, and the work of its group before and after it. As long as this is not more than the work of the
+/// group that won, the member does the same in every run of the portfolio.
+pub(super) struct Ran {
+    pub(super) member: Member,
+    pub(super) began: u64,
+    pub(super) ended: u64,
+    pub(super) result: Result<Attempted, Failure>,
 }
 
 /// How often the limits that all groups share are checked.
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// Runs all groups until one has won, all have given up, or a limit is reached, which is returned. Results are in the order
-/// of groups. Where there are no threads, the groups [take turns](take_turns), with the same winner.
+/// Runs all groups until one has won, all have given up, or a limit is reached. Results are in the order of groups.
+/// Where there are no threads, the groups [take turns](take_turns), with the same winner.
 pub(super) fn run_portfolio(
     groups: &[&[Member]],
     session: &Session,
-    attempt: impl Fn(Member, &Session) -> Result<EngineReport, Failure> + Sync,
-) -> (Vec<Finished>, Option<Limit>) {
+    attempt: impl Fn(Member, &Session) -> Result<Attempted, Failure> + Sync,
+) -> Portfolio {
     if cfg!(target_family = "wasm") {
         take_turns(groups, session, attempt)
     } else {
@@ -46,8 +65,8 @@ const GROWTH: u64 = 4;
 fn take_turns(
     groups: &[&[Member]],
     session: &Session,
-    attempt: impl Fn(Member, &Session) -> Result<EngineReport, Failure> + Sync,
-) -> (Vec<Finished>, Option<Limit>) {
+    attempt: impl Fn(Member, &Session) -> Result<Attempted, Failure> + Sync,
+) -> Portfolio {
     let share = session.share_of_states(groups.iter().map(|group| group.len()).sum());
     let stop = session.stop_handle();
     let mut allowance = FIRST_ALLOWANCE;
@@ -56,7 +75,7 @@ fn take_turns(
         for (group, members) in groups.iter().enumerate() {
             let clock = Arc::new(WorkClock::default());
             clock.set_deadline(allowance);
-            let found = run(members, (&session.member(groups.len(), &clock, &stop), share), &attempt);
+            let found = run(members, &clock, (&session.member(groups.len(), &clock, &stop), share), &attempt);
             if is_conclusive(&found) {
                 best = best.into_iter().chain([(clock.done(), group)]).min();
             } else {
@@ -68,7 +87,8 @@ fn take_turns(
         if best.is_some() || is_complete || limit.is_some() {
             let finish = |(group, results)| Finished { results, has_won: best.is_some_and(|(_, won)| won == group) };
             let limit = limit.filter(|_| best.is_none());
-            return (results.into_iter().enumerate().map(finish).collect(), limit);
+            let groups = results.into_iter().enumerate().map(finish).collect();
+            return Portfolio { groups, work: best.map(|(work, _)| work), limit };
         }
         allowance = allowance.saturating_mul(GROWTH);
     }
@@ -78,40 +98,41 @@ fn take_turns(
 fn side_by_side(
     groups: &[&[Member]],
     session: &Session,
-    attempt: impl Fn(Member, &Session) -> Result<EngineReport, Failure> + Sync,
-) -> (Vec<Finished>, Option<Limit>) {
+    attempt: impl Fn(Member, &Session) -> Result<Attempted, Failure> + Sync,
+) -> Portfolio {
     let clocks: Vec<Arc<WorkClock>> = groups.iter().map(|_| Arc::default()).collect();
     let stop = Arc::new(AtomicBool::new(false));
-    let mut portfolio =
-        Portfolio { clocks: &clocks, results: groups.iter().map(|_| None).collect(), best: None, limit: None };
+    let mut running =
+        Running { clocks: &clocks, results: groups.iter().map(|_| None).collect(), best: None, limit: None };
     // Members of a group run one after the other, and none takes the states of those that come after it.
     let share = session.share_of_states(groups.iter().map(|group| group.len()).sum());
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
         for (group, members) in groups.iter().enumerate() {
-            let (sender, attempt) = (sender.clone(), &attempt);
-            let (session, share) = (session.member(groups.len(), &clocks[group], &stop), share);
+            let (sender, attempt, clock) = (sender.clone(), &attempt, &clocks[group]);
+            let (session, share) = (session.member(groups.len(), clock, &stop), share);
             scope.spawn(move || {
                 // The receiver is gone only if the portfolio was given up.
-                let _ = sender.send((group, run(members, (&session, share), attempt)));
+                let _ = sender.send((group, run(members, clock, (&session, share), attempt)));
             });
         }
         drop(sender);
-        portfolio.collect(&receiver, session, &stop);
+        running.collect(&receiver, session, &stop);
     });
-    let winner = portfolio.best.map(|(_, group)| group);
+    let winner = running.best.map(|(_, group)| group);
     let finish = |(group, results): (usize, Option<_>)| Finished {
         results: results.unwrap_or_default(),
         has_won: winner == Some(group),
     };
-    (portfolio.results.into_iter().enumerate().map(finish).collect(), portfolio.limit)
+    let groups = running.results.into_iter().enumerate().map(finish).collect();
+    Portfolio { groups, work: running.best.map(|(work, _)| work), limit: running.limit }
 }
 
-/// The result of each member of a group that ran.
-type Results = Vec<(Member, Result<EngineReport, Failure>)>;
+/// What each member of a group did that ran.
+type Results = Vec<Ran>;
 
 /// The state of a portfolio that is running.
-struct Portfolio<'a> {
+struct Running<'a> {
     clocks: &'a [Arc<WorkClock>],
     results: Vec<Option<Results>>,
     /// The least work with which a group was conclusive, and which.
@@ -119,7 +140,7 @@ struct Portfolio<'a> {
     limit: Option<Limit>,
 }
 
-impl Portfolio<'_> {
+impl Running<'_> {
     /// Collects results until all groups have ended.
     fn collect(&mut self, ended: &mpsc::Receiver<(usize, Results)>, session: &Session, stop: &AtomicBool) {
         loop {
@@ -152,13 +173,15 @@ impl Portfolio<'_> {
 /// One member after the other, until one is conclusive.
 fn run(
     members: &[Member],
+    clock: &WorkClock,
     (session, share): (&Session, Option<u64>),
-    attempt: &(impl Fn(Member, &Session) -> Result<EngineReport, Failure> + Sync),
+    attempt: &(impl Fn(Member, &Session) -> Result<Attempted, Failure> + Sync),
 ) -> Results {
     let mut results = Vec::new();
     for &member in members {
+        let began = clock.done();
         let result = attempt(member, &session.part(share));
-        results.push((member, result));
+        results.push(Ran { member, began, ended: clock.done(), result });
         if is_conclusive(&results) || session.exceeded().is_some() {
             break;
         }
@@ -167,11 +190,11 @@ fn run(
 }
 
 /// Whether the last result is conclusive, or is a bug that no other answer may hide.
-fn is_conclusive(results: &[(Member, Result<EngineReport, Failure>)]) -> bool {
-    match results.last() {
-        Some((member, Ok(report))) => ended(*member, report) == End::Answered,
-        Some((_, Err(Failure::Bug(_)))) => true,
-        Some((_, Err(Failure::Refused(_) | Failure::TooLarge(_) | Failure::Stopped(_)))) | None => false,
+fn is_conclusive(results: &[Ran]) -> bool {
+    match results.last().map(|ran| &ran.result) {
+        Some(Ok(attempted)) => attempted.end == End::Answered,
+        Some(Err(Failure::Bug(_))) => true,
+        Some(Err(Failure::Refused(_) | Failure::TooLarge(_) | Failure::Stopped(_))) | None => false,
     }
 }
 

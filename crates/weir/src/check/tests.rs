@@ -1,97 +1,21 @@
-//! What becomes of the answers of single engines.
+//! Whole checks.
+
+use weir_ir::Source;
 
 use super::*;
 
-fn report(verdict: Verdict<Box<Checked>>) -> EngineReport {
-    EngineReport { verdict, ..EngineReport::unknown(Limit::Alarm) }
+fn parsed(text: &str) -> Program {
+    let source = Source::new("t", text);
+    weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program
 }
 
-const DUAL: Member = Member::Engine(Engine::Dual);
-const LAZY: Member = Member::Engine(Engine::Lazy);
-
-fn attempt_of(member: Member, end: End) -> Attempt {
-    Attempt { member, end, statistics: Statistics { states: 5, depth: 3, ..Statistics::default() } }
+fn checked(text: &str, model: Model) -> Report {
+    let options = Options { model, ..Options::default() };
+    check(&parsed(text), &options, &Session::default()).expect("an answer")
 }
 
-#[test]
-fn only_some_ends_are_answers() {
-    let stopped = |limit| Verdict::Unknown(limit);
-    assert_eq!(ended(DUAL, &report(Verdict::Holds)), End::Answered);
-    assert_eq!(ended(Member::Sc, &report(Verdict::Holds)), End::Nothing, "it proves nothing about TSO");
-    assert_eq!(ended(Member::Sc, &report(stopped(Limit::States))), End::Nothing);
-    assert_eq!(ended(Member::Sc, &report(stopped(Limit::Time))), End::Stopped(Limit::Time));
-    assert_eq!(ended(LAZY, &report(stopped(Limit::States))), End::Stopped(Limit::States));
-    assert_eq!(ended(LAZY, &report(stopped(Limit::Alarm))), End::Stopped(Limit::Alarm));
-}
-
-fn broken() -> Box<Checked> {
-    let text = "shared x; thread A { x = 1; } forbid x == 1;";
-    let source = weir_ir::Source::new("t", text);
-    let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
-    let found = reach::reach(&program, &reach::Options::default(), &Session::default()).expect("an answer");
-    let Verdict::Violated(checked) = found.verdict else { panic!("it is reachable") };
-    checked
-}
-
-#[test]
-fn contradictions_are_bugs_also_if_only_one_is_heard() {
-    let holds = || (true, DUAL, report(Verdict::Holds));
-    let other = |verdict| (false, LAZY, report(verdict));
-    assert_eq!(agree(&[]), Ok(()));
-    assert_eq!(agree(&[holds(), other(Verdict::Holds)]), Ok(()));
-    let clash = agree(&[holds(), other(Verdict::Violated(broken()))]);
-    let Err(Failure::Bug(what)) = clash else { panic!("{clash:?}") };
-    assert!(what.contains("`dual` and `lazy`"), "{what}");
-    let third = agree(&[holds(), holds(), other(Verdict::Violated(broken()))]);
-    assert!(matches!(third, Err(Failure::Bug(_))));
-}
-
-#[test]
-fn why_nobody_knows() {
-    let stopped = |limit| attempt_of(DUAL, End::Stopped(limit));
-    let refused = || End::Refused(Box::new(Diagnostic::error("no", "no", weir_ir::Span::default())));
-    assert_eq!(reason(&[]), Limit::Alarm);
-    assert_eq!(reason(&[stopped(Limit::Alarm), attempt_of(LAZY, refused())]), Limit::Alarm);
-    assert_eq!(reason(&[stopped(Limit::Alarm), stopped(Limit::Extensions)]), Limit::Extensions);
-    assert_eq!(reason(&[stopped(Limit::Extensions), stopped(Limit::States), stopped(Limit::Alarm)]), Limit::States);
-    assert_eq!(reason(&[attempt_of(Member::Sc, End::Nothing), stopped(Limit::States)]), Limit::States);
-}
-
-#[test]
-fn who_wins_speaks_for_all_and_without_a_winner_all_is_summed_up() {
-    let attempts = || vec![attempt_of(DUAL, End::Answered), attempt_of(LAZY, End::Stopped(Limit::States))];
-    let second = Duration::from_secs(1);
-    let mut own = report(Verdict::Holds);
-    own.statistics = Statistics { states: 9, ..Statistics::default() };
-    own.buffering = Some(weir_witness::Buffering::Coherence(2));
-    let answer = conclude(Some((DUAL, own)), attempts(), None, second);
-    assert_eq!((answer.winner, answer.verdict), (Some(DUAL), Verdict::Holds));
-    assert_eq!((answer.statistics.states, answer.statistics.elapsed), (9, second));
-    assert_eq!((answer.buffering, answer.attempts.len()), (Some(weir_witness::Buffering::Coherence(2)), 2));
-    let answer = conclude(None, attempts(), None, second);
-    assert_eq!((answer.winner, answer.verdict), (None, Verdict::Unknown(Limit::States)));
-    assert_eq!((answer.statistics.states, answer.statistics.depth, answer.statistics.elapsed), (10, 3, second));
-    let answer = conclude(None, attempts(), Some(Limit::Time), second);
-    assert_eq!(answer.verdict, Verdict::Unknown(Limit::Time));
-}
-
-#[test]
-fn a_search_without_buffers_has_a_limit_of_its_own_and_its_runs_get_flushes() {
-    let text = "shared x, y; thread A { x = 1; y = 2; let r = x; } thread B { loop { let r = y; x = r; x = 0; } }
-        forbid A at end && x == 2;";
-    let source = weir_ir::Source::new("t", text);
-    let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
-    let report = attempt(&program, Member::Sc, &[], &Session::default()).expect("an answer");
-    let Verdict::Violated(checked) = report.verdict else { panic!("{:?}", report.verdict) };
-    let run = checked.run();
-    assert_eq!(run.model, Model::Tso);
-    let flushes = run.steps.iter().filter(|step| step.action == Action::Flush).count();
-    let stores = run.steps.iter().filter(|step| match step.action {
-        Action::Execute { edge, .. } => program.body(step.thread).edge(edge).instruction.is_store(),
-        Action::Flush => false,
-    });
-    assert_eq!(flushes, stores.count());
-    assert!(flushes >= 3);
+fn judgements(report: &Report) -> Vec<&'static str> {
+    report.properties.iter().map(|one| one.judgement.name()).collect()
 }
 
 #[test]
@@ -100,25 +24,105 @@ fn members_have_names_of_their_own() {
     assert_eq!(names, ["dual", "lazy", "set", "multiset", "coherence", "sc", "explicit"]);
 }
 
+#[test]
+fn without_properties_there_is_no_answer() {
+    let answer = check(&parsed("shared x; thread A { x = 1; }"), &Options::default(), &Session::default());
+    let Err(Failure::Refused(why)) = answer else { panic!("{answer:?}") };
+    assert_eq!(why.code, "no-property");
+    assert!(why.help.iter().any(|help| help.contains("weir robust")), "{why:?}");
+}
+
+const MIXED: &str = "shared x, y; thread P { x = 1; let r = y; } thread Q { y = 1; let s = x; assert s >= 0; }
+    forbid P at end && Q at end && P.r == 0 && Q.s == 0;
+    exists P.r == 0 && Q.s == 0;
+    exists P.r == 7;
+    always x == 1 && y == 1;
+    always P.r == 1;
+    forbid deadlock;
+    forbid x == 9;";
+
+#[test]
+fn every_property_has_its_verdict() {
+    let tso = checked(MIXED, Model::Tso);
+    assert_eq!(judgements(&tso), ["violated", "met", "not-met", "holds", "violated", "holds", "holds", "holds"]);
+    assert!(tso.properties.iter().all(|one| one.member.is_some()));
+    assert!(matches!(&tso.verdict, Verdict::Violated(Violation::Run(run)) if run.goal() == tso.properties[0].goal));
+    let sc = checked(MIXED, Model::Sc);
+    assert_eq!(judgements(&sc), ["holds", "not-met", "not-met", "holds", "violated", "holds", "holds", "holds"]);
+    let Verdict::Violated(Violation::Run(run)) = &sc.verdict else { panic!("{:?}", sc.verdict) };
+    assert_eq!((run.goal(), run.run().model), (sc.properties[4].goal, Model::Sc));
+}
+
+#[test]
+fn the_first_failure_can_be_enough() {
+    let options = Options { first_failure_only: true, ..Options::default() };
+    let answer = check(&parsed(MIXED), &options, &Session::default()).expect("an answer");
+    assert!(matches!(answer.verdict, Verdict::Violated(_)));
+    assert!(answer.properties.iter().any(|one| one.judgement == Judgement::Unknown(Limit::Interrupted)));
+    assert!(answer.attempts.iter().all(|attempt| attempt.round == 1));
+}
+
+/// One search decides all that holds.
+#[test]
+fn a_safe_program_takes_one_round() {
+    let text = "shared x; thread P { x = 1; x = 2; } forbid x == 3; forbid x == 4; forbid x == 5; always x == 2; forbid x < 0;";
+    let answer = checked(text, Model::Tso);
+    assert_eq!(answer.verdict, Verdict::Holds);
+    assert!(answer.attempts.iter().all(|attempt| attempt.round == 1));
+    let winners = answer.attempts.iter().filter(|attempt| attempt.end == End::Answered).count();
+    assert_eq!(winners, 1);
+}
+
+#[test]
+fn the_worst_counts_and_a_run_comes_first() {
+    let verdict = |text: &str| checked(text, Model::Tso).verdict;
+    let program = "shared x; thread P { x = 1; } ";
+    assert_eq!(verdict(&format!("{program} exists x == 1; forbid x == 2;")), Verdict::Holds);
+    let not_met = verdict(&format!("{program} forbid x == 3; exists x == 2;"));
+    assert_eq!(not_met, Verdict::Violated(Violation::NotMet(Goal::Property(weir_ir::PropertyId::new(1)))));
+    let both = verdict(&format!("{program} exists x == 2; forbid x == 1;"));
+    assert!(matches!(both, Verdict::Violated(Violation::Run(_))));
+}
+
+#[test]
+fn limits_leave_what_is_not_decided_unknown() {
+    let session = Session::default();
+    session.stop();
+    let answer = check(&parsed(MIXED), &Options::default(), &session).expect("an answer");
+    assert_eq!(answer.verdict, Verdict::Unknown(Limit::Interrupted));
+    assert!(answer.properties.iter().all(|one| one.judgement == Judgement::Unknown(Limit::Interrupted)));
+    assert!(answer.coverage.is_none());
+}
+
 /// Under SC, P can only wait for the lock that Q never gives back. Under TSO it can store, and what it stores can wait.
 #[test]
 fn a_deadlock_without_buffers_need_not_be_one_with_them() {
     let text = "shared x; thread P { x = 1; loop { skip; } } thread Q { lock; } forbid deadlock;";
-    let source = weir_ir::Source::new("t", text);
-    let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
-    let under = |model| {
-        let options = reach::Options { model, ..reach::Options::default() };
-        reach::reach(&program, &options, &Session::default()).expect("an answer").verdict
-    };
-    assert!(matches!(under(Model::Sc), Verdict::Violated(_)));
-    assert_eq!(under(Model::Tso), Verdict::Holds);
-    let answer = check(&program, &Options::default(), &Session::default()).expect("an answer");
-    assert_eq!((answer.verdict, answer.winner), (Verdict::Holds, Some(Member::Engine(Engine::Explicit))));
+    assert!(matches!(checked(text, Model::Sc).verdict, Verdict::Violated(_)));
+    let answer = checked(text, Model::Tso);
+    assert_eq!((&answer.verdict, answer.member()), (&Verdict::Holds, Some(Member::Engine(Engine::Explicit))));
     let sc = answer.attempts.iter().find(|attempt| attempt.member == Member::Sc).expect("it takes part");
     assert_eq!(sc.end, End::Nothing);
     // Other goals are still looked for without buffers.
-    let source = weir_ir::Source::new("t", text.replace("forbid deadlock", "forbid deadlock; forbid x == 1"));
-    let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
-    let report = attempt(&program, Member::Sc, &[], &Session::default()).expect("an answer");
-    assert!(matches!(report.verdict, Verdict::Violated(_)));
+    let answer = checked(&text.replace("forbid deadlock", "forbid deadlock; forbid x == 1"), Model::Tso);
+    assert_eq!(judgements(&answer), ["holds", "violated"]);
+}
+
+/// A thread waits for ever while it holds the lock, so that a buffered store never gets to memory.
+#[test]
+fn deadlocks_with_locks_are_judged_under_the_model_that_was_asked_for() {
+    let holder = "shared x, y; thread P { let r; lock; r = y; assume r == 1; unlock; }";
+    for (other, sc, tso) in [
+        ("thread Q { y = 1; }", true, true),
+        ("thread Q { y = 1; fence; }", true, true),
+        ("thread Q { y = 1; x = 1; }", true, true),
+        ("thread Q { lock; y = 1; unlock; }", true, true),
+        ("thread Q { y = 1; loop { skip; } }", true, false),
+        ("thread Q { loop { skip; } }", false, false),
+        ("thread Q { let s = x; y = 1; loop { s = 1; } }", true, true),
+    ] {
+        let text = format!("{holder} {other} forbid deadlock;");
+        assert_eq!(judgements(&checked(&text, Model::Sc)) == ["violated"], sc, "{other}");
+        assert_eq!(judgements(&checked(&text, Model::Tso)) == ["violated"], tso, "{other}");
+    }
 }

@@ -19,11 +19,11 @@ pub mod text;
 
 use std::collections::BTreeSet;
 
-use weir_ir::Program;
+use weir_ir::{Diagnostic, Program, Span};
 use weir_witness::Goal;
 
-use crate::check::{self, check};
-use crate::reach::Statistics;
+use crate::check::{self, Violation, check, is_exists};
+use crate::reach::{Statistics, all_goals};
 use crate::robust::{
     Answer, Attack, Attacks, Checker, Options as RobustOptions, Question, ThreadEdge, robust, triangular_races,
 };
@@ -50,7 +50,8 @@ pub enum Aim {
     Robust,
     /// No triangular races remain: stricter, and easier to see in a program.
     RaceFree,
-    /// Every property holds under TSO. This may take fewer fences than robustness, and may be impossible.
+    /// Every property holds under TSO. This may take fewer fences than robustness, and may be impossible. `exists` does not
+    /// count: fences only take runs away.
     Safe,
 }
 
@@ -250,13 +251,14 @@ impl Solver<'_> {
     fn try_safe(&mut self, choice: &Choice) -> Result<Trial, Failure> {
         let after = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
         let fenced = insert_fences_after(self.program, &after).program;
-        let answer = check(&fenced, &check::Options::default(), self.session)?;
+        let answer = check(&fenced, &safe_options(&fenced)?, self.session)?;
         self.report.searches += 1;
         self.report.statistics.add(&answer.statistics);
         let found = match answer.verdict {
             Verdict::Holds => return Ok(Trial::Robust),
             Verdict::Unknown(limit) => return Ok(Trial::Stopped(limit)),
-            Verdict::Violated(found) => safe::with_early_flushes(&fenced, *found, self.session),
+            Verdict::Violated(Violation::Run(found)) => safe::with_early_flushes(&fenced, *found, self.session),
+            Verdict::Violated(Violation::NotMet(_)) => return Err(Failure::Bug("`exists` is no aim of fences".into())),
         };
         let counts: Vec<usize> = self.program.threads.iter().map(|thread| thread.body.edges().len()).collect();
         let stopped = safe::core_steps(&fenced, &found, &counts);
@@ -339,9 +341,33 @@ pub fn recheck(
 fn achieves(program: &Program, options: &Options, session: &Session) -> Result<Verdict<()>, Failure> {
     Ok(match options.aim {
         Aim::Robust => without_run(robust(program, &options.robust, session)?.verdict),
-        Aim::Safe => without_run(check(program, &check::Options::default(), session)?.verdict),
+        Aim::Safe => without_run(check(program, &safe_options(program)?, session)?.verdict),
         Aim::RaceFree => without_run(triangular_races(program, options.robust.jobs, session)?.verdict),
     })
+}
+
+/// What fences must achieve for safety: every property but `exists`, which asks for runs, and fences only take runs away.
+///
+/// # Errors
+/// If the program has no such property.
+pub fn safe_goals(program: &Program) -> Result<Vec<Goal>, Box<Diagnostic>> {
+    let mut goals = all_goals(program);
+    if goals.is_empty() {
+        return Err(Box::new(check::no_property()));
+    }
+    goals.retain(|&goal| !is_exists(program, goal));
+    if goals.is_empty() {
+        let what = "`exists` is the only property of the program, and no fence can establish it, since fences only take \
+                    runs away; to make the program robust, as `weir robust` checks, needs no property";
+        let help = "write `forbid` for what must not happen, or leave out `--for safe`";
+        return Err(Box::new(Diagnostic::error("no-property", what, Span::default()).help(help)));
+    }
+    Ok(goals)
+}
+
+fn safe_options(program: &Program) -> Result<check::Options, Failure> {
+    let goals = safe_goals(program).map_err(Failure::Refused)?;
+    Ok(check::Options { goals, first_failure_only: true, ..check::Options::default() })
 }
 
 fn without_run<R>(verdict: Verdict<R>) -> Verdict<()> {

@@ -12,5 +12,5 @@ pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> 
     let Options { model, search, jobs, keep_dead_registers, .. } = *options;
     let exploration = Exploration { model, goals: &goals, search, jobs, keep_dead_registers };
     let Explored { verdict, statistics, coverage } = explore(program, exploration, session)?;
-    Ok(Report { verdict, statistics, coverage, buffering: None, rounds: Vec::new() })
+    Ok(Report { verdict, statistics, coverage, buffering: None, alarm: None, rounds: Vec::new() })
 }

@@ -133,13 +133,22 @@ pub struct Report {
     pub rounds: Vec<Round>,
     /// How buffers were over-approximated, if they were.
     pub buffering: Option<Buffering>,
+    /// The goal of the alarm that no run confirms, if the verdict is [`Limit::Alarm`].
+    pub alarm: Option<Goal>,
 }
 
 impl Report {
     /// An inconclusive answer.
     pub(crate) fn unknown(limit: Limit) -> Self {
         let (statistics, coverage) = (Statistics::default(), Coverage::default());
-        Self { verdict: Verdict::Unknown(limit), statistics, coverage, buffering: None, rounds: Vec::new() }
+        Self {
+            verdict: Verdict::Unknown(limit),
+            statistics,
+            coverage,
+            buffering: None,
+            alarm: None,
+            rounds: Vec::new(),
+        }
     }
 }
 

@@ -1,58 +1,222 @@
-//! All engines together.
+//! All engines together, property by property.
 
-use weir::check::{Options, check};
-use weir::{Failure, Limits, Session, Verdict};
-use weir_ir::Program;
-use weir_testkit::dump;
+use weir::check::{Judgement, Options, Report, Vacuity, check};
+use weir::{Failure, Limits, Session};
+use weir_ir::{
+    EdgeId, Expr, Instruction, LocId, Program, Property, PropertyKind, Span, StateAtom, StateExpr, ThreadId,
+};
 use weir_testkit::random::{Config, program};
-use weir_testkit::reference::{self, explore};
+use weir_testkit::reference::{self, Outcome, explore};
+use weir_testkit::{Rng, dump, shrink};
+use weir_witness::{Goal, Model};
 
-use crate::{state_goals, was_seen};
+use crate::exactly::questioned;
+use crate::families::FAMILIES;
+use crate::was_seen;
 
-/// The verdict of the portfolio, with who gave it and the run.
-fn verdict(program: &Program) -> Option<(bool, Option<&'static str>, String)> {
-    let session = Session::new(Limits { states: Some(20_000), ..Limits::default() });
-    let answer = match check(program, &Options { goals: state_goals(program) }, &session) {
-        Ok(answer) => answer,
-        Err(Failure::Refused(_) | Failure::TooLarge(_)) => return None,
-        Err(what) => panic!("{what}\n{}", dump(program)),
-    };
-    let winner = answer.winner.map(|winner| winner.name());
-    match answer.verdict {
-        Verdict::Holds => Some((true, winner, String::new())),
-        Verdict::Violated(checked) => Some((false, winner, format!("{:?}", checked.run()))),
-        Verdict::Unknown(_) => None,
+const MODELS: [Model; 2] = [Model::Sc, Model::Tso];
+
+/// How many states the reference visits.
+const MOST: usize = 3_000;
+
+/// How many of the properties had which verdict.
+#[derive(Clone, Copy, Default, Debug)]
+struct Tally {
+    programs: u64,
+    holds: u64,
+    violated: u64,
+    met: u64,
+    not_met: u64,
+    unknown: u64,
+    /// Programs of which some properties fail and some do not.
+    mixed: u64,
+    vacuous: u64,
+}
+
+fn of_reference(model: Model) -> reference::Model {
+    match model {
+        Model::Sc => reference::Model::Sc,
+        Model::Tso => reference::Model::Tso,
     }
+}
+
+/// The portfolio's answer, if it supports the program.
+fn answer(program: &Program, model: Model) -> Result<Option<Report>, String> {
+    let session = Session::new(Limits { states: Some(20_000), ..Limits::default() });
+    match check(program, &Options { model, ..Options::default() }, &session) {
+        Ok(answer) => Ok(Some(answer)),
+        Err(Failure::Refused(_) | Failure::TooLarge(_)) => Ok(None),
+        Err(what) => Err(what.to_string()),
+    }
+}
+
+/// Compares the verdict about each property with the reference.
+fn compare(program: &Program, model: Model, tally: &mut Tally) -> Result<(), String> {
+    let reference = explore(program, of_reference(model), MOST).map_err(|refused| format!("{refused:?}"))?;
+    let Some(report) = answer(program, model)? else { return Ok(()) };
+    tally.programs += 1;
+    for one in &report.properties {
+        let (name, reached) = (one.judgement.name(), was_seen(&reference, one.goal));
+        let is_exists = weir::check::is_exists(program, one.goal);
+        let is_right = match &one.judgement {
+            Judgement::Holds => !is_exists && !reached,
+            Judgement::NotMet => is_exists && !reached,
+            // A run that was replayed is evidence where the reference did not get so far.
+            Judgement::Violated(run) => !is_exists && run.goal() == one.goal && (reached || !reference.complete),
+            Judgement::Met(run) => is_exists && run.goal() == one.goal && (reached || !reference.complete),
+            Judgement::Unknown(_) => true,
+        };
+        if !is_right || one.judgement.run().is_some_and(|run| run.run().model != model) {
+            let complete = reference.complete;
+            return Err(format!("{:?} is {name}, reached: {reached}, complete: {complete}", one.goal));
+        }
+        let is_unknown = matches!(one.judgement, Judgement::Unknown(_));
+        if is_unknown != one.member.is_none() {
+            return Err(format!("{:?} is {name} according to {:?}", one.goal, one.member));
+        }
+        compare_vacuity(program, &reference, one, tally)?;
+        *match one.judgement {
+            Judgement::Holds => &mut tally.holds,
+            Judgement::Violated(_) => &mut tally.violated,
+            Judgement::Met(_) => &mut tally.met,
+            Judgement::NotMet => &mut tally.not_met,
+            Judgement::Unknown(_) => &mut tally.unknown,
+        } += 1;
+    }
+    let fails = |one: &weir::check::PropertyReport| one.judgement.is_failure();
+    tally.mixed += u64::from(report.properties.iter().any(fails) && !report.properties.iter().all(fails));
+    Ok(())
+}
+
+/// What is called vacuous is so, and where the reference knows all, what is not called so is not.
+fn compare_vacuity(
+    program: &Program,
+    reference: &Outcome,
+    one: &weir::check::PropertyReport,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let is_reached = |thread, location: LocId| {
+        let body = program.body(thread);
+        // Where a failed assertion leads is another place.
+        let enters = |&(of, edge): &(ThreadId, EdgeId)| {
+            of == thread
+                && body.edge(edge).to == location
+                && !matches!(body.edge(edge).instruction, Instruction::Assert(_))
+        };
+        let starts = program.running_threads().any(|running| running == thread);
+        starts && location == body.entry || reference.executed.iter().any(enters)
+    };
+    let claim = match &one.vacuity {
+        Vacuity::NoRunEnds => reference.final_states.is_empty(),
+        Vacuity::Unreached(places) => {
+            places.iter().all(|(thread, locations)| !locations.iter().any(|&location| is_reached(*thread, location)))
+        }
+        Vacuity::NoAssertion(thread) => {
+            let body = program.body(*thread);
+            let asserts = |&(of, edge): &(ThreadId, EdgeId)| {
+                of == *thread && matches!(body.edge(edge).instruction, Instruction::Assert(_))
+            };
+            !reference.executed.iter().any(asserts)
+        }
+        Vacuity::No => {
+            let is_always = matches!(one.goal, Goal::Property(property)
+                if matches!(program.properties[property.index()].kind, PropertyKind::Always(_)));
+            let has_ended = !reference.final_states.is_empty() || !reference.complete;
+            !is_always || one.judgement != Judgement::Holds || has_ended
+        }
+        Vacuity::Unknown => true,
+    };
+    tally.vacuous += u64::from(one.vacuity.is_vacuous() == Some(true));
+    if claim { Ok(()) } else { Err(format!("{:?} of {:?} is wrong", one.vacuity, one.goal)) }
+}
+
+/// Compares, and shrinks what disagrees.
+fn agree(name: &str, program: &Program, tally: &mut Tally) {
+    for model in MODELS {
+        let Err(what) = compare(program, model, tally) else { continue };
+        let small = shrink(program, |smaller| compare(smaller, model, &mut Tally::default()).is_err());
+        let shrunk = compare(&small, model, &mut Tally::default()).err().unwrap_or_default();
+        panic!("{name} under {}: {what}\nshrunk: {shrunk}\n{}", model.name(), dump(&small));
+    }
+}
+
+/// A random program with two to four properties, of all kinds.
+fn with_properties(seed: u64) -> Program {
+    let config = [Config::acyclic(), Config::cyclic(), Config::locking()][seed as usize % 3].clone();
+    let mut program = program(seed, &config);
+    let mut rng = Rng::new(seed ^ 0x9e37);
+    program.properties.truncate(4);
+    let wanted = rng.between(2, 4);
+    while program.properties.len() < wanted {
+        let kind = match rng.below(6) {
+            0 | 1 => PropertyKind::ForbidDeadlock,
+            2 => PropertyKind::Exists(place(&program, &mut rng)),
+            3 => PropertyKind::Always(Expr::unary(weir_ir::UnaryOp::Not, place(&program, &mut rng))),
+            _ => PropertyKind::Forbid(place(&program, &mut rng)),
+        };
+        program.properties.push(Property { kind, span: Span::default() });
+    }
+    program
+}
+
+/// A place of some thread.
+fn place(program: &Program, rng: &mut Rng) -> StateExpr {
+    let threads: Vec<_> = program.thread_ids().collect();
+    let thread = *rng.pick(&threads);
+    let location = LocId::new(rng.below(program.body(thread).locations.len()));
+    Expr::Leaf(StateAtom::At { thread, locations: vec![location] })
 }
 
 #[test]
-fn the_portfolio_agrees_with_the_reference() {
-    let (mut safe, mut broken) = (0, 0);
-    for seed in 0..150 {
-        let config = [Config::acyclic(), Config::cyclic(), Config::locking()][seed as usize % 3].clone();
-        let program = program(seed, &config);
-        let goals = state_goals(&program);
-        if goals.is_empty() {
-            continue;
-        }
-        let outcome = explore(&program, reference::Model::Tso, 3_000).expect("the reference can");
-        let reached = goals.iter().any(|&goal| was_seen(&outcome, goal));
-        if let Some((holds, winner, _)) = verdict(&program) {
-            assert!(holds != reached || !reached && !outcome.complete, "seed {seed}: {winner:?} says {holds}");
-            *if holds { &mut safe } else { &mut broken } += 1;
-        }
+fn every_verdict_agrees_with_the_reference_on_random_programs() {
+    let seeds = std::env::var("WEIR_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(1_000);
+    let mut tally = Tally::default();
+    for seed in 0..seeds {
+        agree(&format!("seed {seed}"), &with_properties(seed), &mut tally);
     }
-    assert!(safe > 20 && broken > 20, "{safe} safe, {broken} broken");
+    let Tally { programs, holds, violated, met, not_met, mixed, vacuous, .. } = tally;
+    assert!(programs > seeds, "{tally:?}");
+    let each = [holds, violated, met, not_met, mixed, vacuous];
+    assert!(each.iter().all(|&count| count > seeds / 20), "{tally:?}");
 }
 
-/// Who wins, and with which run, does not depend on who was faster.
+#[test]
+fn every_verdict_agrees_with_the_reference_on_small_families() {
+    let mut tally = Tally::default();
+    for family in &FAMILIES {
+        for (number, (text, program)) in family.programs().into_iter().enumerate().step_by(3) {
+            agree(&text, &questioned(&program, number as u64), &mut tally);
+        }
+    }
+    let Tally { holds, violated, met, not_met, mixed, .. } = tally;
+    assert!([holds, violated, met, not_met, mixed].iter().all(|&count| count > 10), "{tally:?}");
+}
+
+/// All of a report that does not speak of time.
+fn timeless(report: &Report) -> String {
+    let property = |one: &weir::check::PropertyReport| {
+        let run = one.judgement.run().map(|checked| format!("{:?}", checked.run()));
+        let judgement = one.judgement.name();
+        format!("{:?} {judgement} {:?} {:?} {:?} {run:?}\n", one.goal, one.member, one.buffering, one.vacuity)
+    };
+    let untimed = |statistics| weir::reach::Statistics { elapsed: std::time::Duration::ZERO, ..statistics };
+    let attempt = |attempt: &weir::check::Attempt| {
+        format!("{} {:?} {:?} {:?}\n", attempt.round, attempt.member, attempt.end, untimed(attempt.statistics))
+    };
+    let properties: String = report.properties.iter().map(property).collect();
+    let attempts: String = report.attempts.iter().map(attempt).collect();
+    format!("{properties}{attempts}{:?}{:?}", untimed(report.statistics), report.coverage)
+}
+
+/// Who wins, with which run, and what the others did does not depend on who was faster.
 #[test]
 fn the_same_engine_wins_every_time() {
-    for seed in 0..25 {
-        let program = program(seed, &Config::cyclic());
-        let first = verdict(&program);
-        for _ in 0..3 {
-            assert_eq!(verdict(&program), first, "seed {seed}");
+    for seed in 0..60 {
+        let program = with_properties(seed);
+        let report = || answer(&program, Model::Tso).expect("no bug").as_ref().map(timeless);
+        let first = report();
+        for _ in 0..4 {
+            assert_eq!(report(), first, "seed {seed}\n{}", dump(&program));
         }
     }
 }

@@ -12,7 +12,7 @@ use weir_testkit::{Model, dump};
 
 use crate::exactly::{LIMITS, Truth, judge, questioned};
 use crate::families::FAMILIES;
-use crate::ways::{Answer, Way, ask};
+use crate::ways::{Answer, Way, ask, reached};
 
 /// Some programs of each family, without goals.
 fn programs() -> impl Iterator<Item = (u64, Program)> {
@@ -238,10 +238,10 @@ fn time_and_interruption_end_every_engine() {
         for (session, limit) in [(late, Limit::Time), (interrupted, Limit::Interrupted)] {
             let options = way.options(goals.clone());
             let verdict = if way == Way::Portfolio {
-                let options = weir::check::Options { goals: goals.clone() };
-                weir::check::check(&program, &options, &session).expect("an answer").verdict
+                let options = weir::check::Options { goals: goals.clone(), ..Default::default() };
+                reached(&weir::check::check(&program, &options, &session).expect("an answer"))
             } else {
-                reach(&program, &options, &session).expect("an answer").verdict
+                reach(&program, &options, &session).expect("an answer").verdict.map(|_| ())
             };
             let is_right = match verdict {
                 Verdict::Unknown(found) => found == limit,

@@ -4,7 +4,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use weir::check::{self, check};
+use weir::check::{self, Judgement, check};
 use weir::reach::{Engine, Form, LazyOptions, Options, Search, reach};
 use weir::{Failure, Limit, Limits, Session, Verdict};
 use weir_ir::Program;
@@ -134,9 +134,10 @@ pub(crate) fn ask(program: &Program, way: Way, goals: Vec<Goal>, states: u64) ->
     let limits = Limits { states: Some(states), memory: Some(2 << 30), time };
     let session = Session::new(limits);
     let verdict = if way == Way::Portfolio {
-        check(program, &check::Options { goals }, &session).map(|answer| answer.verdict)
+        let options = check::Options { goals, ..check::Options::default() };
+        check(program, &options, &session).map(|answer| reached(&answer))
     } else {
-        reach(program, &way.options(goals), &session).map(|report| report.verdict)
+        reach(program, &way.options(goals), &session).map(|report| report.verdict.map(|_| ()))
     };
     match verdict {
         Ok(Verdict::Holds) => Answer::Holds,
@@ -145,5 +146,18 @@ pub(crate) fn ask(program: &Program, way: Way, goals: Vec<Goal>, states: u64) ->
         Ok(Verdict::Unknown(limit)) => Answer::Stopped(limit),
         Err(Failure::Refused(refusal) | Failure::TooLarge(refusal)) => Answer::Refused(refusal.code),
         Err(what) => panic!("{way:?}: {what}\n{}", weir_testkit::dump(program)),
+    }
+}
+
+/// Whether a goal was reached, whether or not that is what the property asks for.
+pub(crate) fn reached(report: &check::Report) -> Verdict<()> {
+    let unknown = report.properties.iter().find_map(|one| match one.judgement {
+        Judgement::Unknown(limit) => Some(limit),
+        _ => None,
+    });
+    match unknown {
+        _ if report.properties.iter().any(|one| one.judgement.run().is_some()) => Verdict::Violated(()),
+        Some(limit) => Verdict::Unknown(limit),
+        None => Verdict::Holds,
     }
 }

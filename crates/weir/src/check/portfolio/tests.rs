@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use super::*;
+use crate::Limits;
 use crate::reach::Engine;
-use crate::{Limits, Verdict};
 
 /// What a member does: so much work, then this.
 #[derive(Clone, Copy, PartialEq)]
@@ -21,10 +21,10 @@ const LAZY: Member = Member::Engine(Engine::Lazy);
 const SET: Member = Member::Engine(Engine::Set);
 const EXPLICIT: Member = Member::Engine(Engine::Explicit);
 
-fn follow(script: Script, session: &Session) -> Result<EngineReport, Failure> {
+fn follow(script: Script, session: &Session) -> Result<Attempted, Failure> {
     let (work, end) = match script {
-        Script::Proves(work) => (work, Ok(Verdict::Holds)),
-        Script::Stops(work, limit) => (work, Ok(Verdict::Unknown(limit))),
+        Script::Proves(work) => (work, Ok(End::Answered)),
+        Script::Stops(work, limit) => (work, Ok(End::Stopped(limit))),
         Script::Refuses => {
             (0, Err(Failure::Refused(Box::new(weir_ir::Diagnostic::error("no", "no", weir_ir::Span::default())))))
         }
@@ -32,11 +32,11 @@ fn follow(script: Script, session: &Session) -> Result<EngineReport, Failure> {
     };
     for _ in 0..work {
         if let Some(limit) = session.exceeded() {
-            return Ok(EngineReport::unknown(limit));
+            return Ok(Attempted::ended(End::Stopped(limit)));
         }
         thread::yield_now();
     }
-    end.map(|verdict| EngineReport { verdict, ..EngineReport::unknown(Limit::Alarm) })
+    end.map(Attempted::ended)
 }
 
 /// The winner, and the result of each member.
@@ -54,9 +54,9 @@ fn scripted(
     let script =
         |member| groups.iter().flat_map(|group| group.iter()).find(|(other, _)| *other == member).map(|found| found.1);
     let attempt = |member: Member, session: &Session| follow(script(member).expect("known"), session);
-    let (finished, limit) =
+    let Portfolio { groups, limit, .. } =
         if in_turns { take_turns(&lists, session, attempt) } else { side_by_side(&lists, session, attempt) };
-    (finished.iter().position(|group| group.has_won), finished, limit)
+    (groups.iter().position(|group| group.has_won), groups, limit)
 }
 
 /// The winner, which is the same with and without threads.
@@ -102,7 +102,7 @@ fn a_group_goes_on_until_one_is_conclusive() {
     let group: &[_] = &[(SET, Refuses), (LAZY, Stops(5, Limit::Alarm)), (DUAL, Proves(5)), (EXPLICIT, Proves(1))];
     let (winner, finished, limit) = run_scripts(&[group], &Session::default());
     assert_eq!((winner, limit), (Some(0), None));
-    let who: Vec<Member> = finished[0].results.iter().map(|(who, _)| *who).collect();
+    let who: Vec<Member> = finished[0].results.iter().map(|ran| ran.member).collect();
     assert_eq!(who, [SET, LAZY, DUAL]);
     assert!(is_conclusive(&finished[0].results) && !is_conclusive(&finished[0].results[..2]) && !is_conclusive(&[]));
 }
@@ -112,8 +112,8 @@ fn members_that_lose_are_interrupted() {
     let groups: [&[_]; 2] = [&[(DUAL, Script::Proves(10))], &[(LAZY, Script::Proves(u64::MAX))]];
     let (_, finished, limit) = run_scripts(&groups, &Session::default());
     assert_eq!(limit, None);
-    let (_, Ok(report)) = &finished[1].results[0] else { panic!("it went on") };
-    assert_eq!(report.verdict, Verdict::Unknown(Limit::Interrupted));
+    let Ok(attempted) = &finished[1].results[0].result else { panic!("it went on") };
+    assert_eq!(attempted.end, End::Stopped(Limit::Interrupted));
 }
 
 #[test]
@@ -123,14 +123,14 @@ fn limits_of_the_portfolio_end_all() {
     let (winner, finished, limit) = run_scripts(&endless, &Session::new(time));
     assert_eq!(winner, None);
     // Whichever checks first notices, a member or the portfolio.
-    let ends = finished.iter().map(|group| match &group.results[0].1 {
-        Ok(report) => report.verdict.clone(),
+    let ends = finished.iter().map(|group| match &group.results[0].result {
+        Ok(attempted) => attempted.end.clone(),
         Err(failure) => panic!("{failure}"),
     });
     let ends: Vec<_> = ends.collect();
-    let by_portfolio = Verdict::Unknown(Limit::Interrupted);
+    let by_portfolio = End::Stopped(Limit::Interrupted);
     assert_eq!(ends.len(), 2);
-    assert!(ends.iter().all(|end| *end == Verdict::Unknown(Limit::Time) || limit.is_some() && *end == by_portfolio));
+    assert!(ends.iter().all(|end| *end == End::Stopped(Limit::Time) || limit.is_some() && *end == by_portfolio));
     assert!(limit.is_none_or(|limit| limit == Limit::Time));
     let session = Session::default();
     session.stop();
@@ -148,4 +148,29 @@ fn groups_share_memory_and_states_and_have_all_the_time() {
     });
     let seen = seen.into_inner().expect("not poisoned");
     assert_eq!(seen, [Limits { memory: Some(250), states: Some(20), ..limits }; 4]);
+}
+
+/// Up to the work of the winner, every member does the same each time, whichever is faster: only what ends later depends
+/// on the machine.
+#[test]
+fn what_ends_before_the_winner_is_the_same_every_time() {
+    use Script::{Proves, Refuses, Stops};
+    let other: &[_] = &[(SET, Stops(30, Limit::Alarm)), (LAZY, Refuses), (EXPLICIT, Stops(2_000, Limit::States))];
+    let groups: [&[_]; 2] = [&[(DUAL, Proves(100))], other];
+    let members: Vec<Vec<Member>> = groups.iter().map(|group| group.iter().map(|member| member.0).collect()).collect();
+    let lists: Vec<&[Member]> = members.iter().map(Vec::as_slice).collect();
+    let script = |member| groups.iter().flat_map(|group| group.iter()).find(|(one, _)| *one == member).map(|one| one.1);
+    let attempt = |member: Member, session: &Session| follow(script(member).expect("known"), session);
+    for round in 0..20 {
+        let portfolio = if round % 2 == 0 {
+            side_by_side(&lists, &Session::default(), attempt)
+        } else {
+            take_turns(&lists, &Session::default(), attempt)
+        };
+        assert_eq!(portfolio.work, Some(100));
+        let seen: Vec<(Member, u64, bool)> = (portfolio.groups.iter().flat_map(|group| &group.results))
+            .map(|ran| (ran.member, ran.began, ran.ended <= 100))
+            .collect();
+        assert_eq!(seen, [(DUAL, 0, true), (SET, 0, true), (LAZY, 31, true), (EXPLICIT, 32, false)]);
+    }
 }

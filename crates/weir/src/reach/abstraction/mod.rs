@@ -121,8 +121,8 @@ enum Answer {
     Safe,
     /// This run under TSO reaches this goal.
     Real(Goal, Vec<StepCode>),
-    /// Something is found, but no run under TSO that follows it.
-    Alarm(Vec<Event>),
+    /// Something is found for this goal, but no run under TSO that follows it.
+    Alarm(Goal, Vec<Event>),
     Stopped(Limit),
 }
 
@@ -144,7 +144,7 @@ impl Refinement<'_> {
         // on for ever.
         let longest = u32::try_from(self.session.bound(Bound::CoherenceStores)).unwrap_or(u32::MAX);
         for bound in 1..=longest {
-            if !matches!(answer, Answer::Alarm(_)) {
+            if !matches!(answer, Answer::Alarm(..)) {
                 break;
             }
             answer = self.attempt(Buffering::Coherence(bound));
@@ -157,7 +157,7 @@ impl Refinement<'_> {
         let mut counted = 0;
         loop {
             let answer = self.attempt(Buffering::Multiset(counted));
-            let Answer::Alarm(events) = &answer else { return answer };
+            let Answer::Alarm(_, events) = &answer else { return answer };
             if most.is_some_and(|most| counted >= most) || self.is_exact(events) {
                 return answer;
             }
@@ -197,10 +197,11 @@ impl Refinement<'_> {
         if let Some(fault) = self.compiled.machine.fault.get() {
             return Err(Failure::Bug(fault.clone()));
         }
+        let alarm = if let Answer::Alarm(goal, _) = &answer { Some(*goal) } else { None };
         let verdict = match answer {
             Answer::Safe => Verdict::Holds,
             Answer::Stopped(limit) => Verdict::Unknown(limit),
-            Answer::Alarm(_) => Verdict::Unknown(Limit::Alarm),
+            Answer::Alarm(..) => Verdict::Unknown(Limit::Alarm),
             Answer::Real(goal, steps) => {
                 let steps = steps.into_iter().map(|step| self.compiled.step(step)).collect();
                 let checked = Checked::new(self.program, Run { model: self.options.model, steps }, goal)
@@ -215,6 +216,7 @@ impl Refinement<'_> {
             statistics,
             coverage: Coverage { approximate: true, ..coverage },
             buffering: Some(self.buffering),
+            alarm,
             rounds: Vec::new(),
         })
     }
@@ -251,7 +253,7 @@ fn attempt_sized<const N: usize>(
     let answer = match &outcome.found {
         Found::Nothing => Answer::Safe,
         Found::Stopped(limit) => Answer::Stopped(*limit),
-        Found::Goal(_, run) => assess::<N>(machine, &system, run, session).unwrap_or_else(|| {
+        Found::Goal(goal, run) => assess::<N>(machine, &system, (*goal, run), session).unwrap_or_else(|| {
             machine.broken("a run with over-approximated buffers cannot be followed");
             Answer::Stopped(Limit::Alarm)
         }),
@@ -263,12 +265,12 @@ fn attempt_sized<const N: usize>(
 fn assess<const N: usize>(
     machine: &Machine,
     system: &Symmetric<'_, Abstract, N>,
-    run: &[StepCode],
+    (goal, run): (Goal, &[StepCode]),
     session: &Session,
 ) -> Option<Answer> {
     let run = system.unpermuted(run)?;
     match concretize::concretize::<N>(machine, &run, session) {
         Some((goal, steps)) => Some(Answer::Real(goal, steps)),
-        None => exact::events::<N>(machine, &run).map(Answer::Alarm),
+        None => exact::events::<N>(machine, &run).map(|events| Answer::Alarm(goal, events)),
     }
 }

@@ -57,7 +57,7 @@ impl Backwards {
 
     /// From where a goal can be reached. None at a limit.
     pub(crate) fn to_goals(&self, session: &Session) -> Option<Region> {
-        let basis = goal_basis(&self.system, &self.local_graphs, &self.targets, session).ok()??;
+        let basis = goal_basis(&self.system, &self.local_graphs, &self.targets, session).ok()?.ok()?;
         self.region(basis.into_iter().map(|(_, config)| config), session)
     }
 
@@ -88,7 +88,7 @@ impl Backwards {
 
     /// A run to a goal; the inner value is none if there is no run. None at a limit.
     pub(crate) fn run_to_goals(&self, session: &Session) -> Option<Option<Vec<Step>>> {
-        let basis = goal_basis(&self.system, &self.local_graphs, &self.targets, session).ok()??;
+        let basis = goal_basis(&self.system, &self.local_graphs, &self.targets, session).ok()?.ok()?;
         self.run_to_any(basis.into_iter().map(|(_, config)| config), session)
     }
 

@@ -22,7 +22,7 @@ mod well_structured;
 
 use std::time::Duration;
 
-use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind};
+use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind, Span};
 use weir_witness::{BackwardProof, Checked, Goal};
 
 use super::{Coverage, Options, Report, Statistics};
@@ -64,6 +64,7 @@ fn decide(
     let began = session.elapsed();
     refuse::unsupported(program)?;
     let goals = super::goals(program, options);
+    refuse_deadlocks(program, &goals)?;
     let local_graphs = match build(program, Symmetry::Reduce, session) {
         Ok(local_graphs) => local_graphs,
         Err(GraphError::Limit(limit)) => return Ok((stopped(limit, session.since(began)), None)),
@@ -71,7 +72,7 @@ fn decide(
         Err(GraphError::Cells) => return Err(too_many_cells(program, session)),
         Err(GraphError::Thread(thread)) => return Err(too_many_states(program, thread)),
     };
-    let Some(targets) = goals::targets(program, &local_graphs, &goals) else { return Err(deadlock(program, &goals)) };
+    let targets = goals::targets(program, &local_graphs, &goals).ok_or_else(no_condition)?;
     let system = match system(&local_graphs, &targets, session) {
         Ok(system) => system.ok_or_else(|| too_large(program))?,
         Err(limit) => return Ok((stopped(limit, session.since(began)), None)),
@@ -79,7 +80,7 @@ fn decide(
     let initial = initial(&system, &local_graphs);
     let mut search = Search::new(&system, Some(&initial.0));
     let basis = match goal_basis(&system, &local_graphs, &targets, session) {
-        Ok(basis) => basis.ok_or_else(|| too_many_ways(program, &goals))?,
+        Ok(basis) => basis.map_err(|goal| too_many_ways(program, goal))?,
         Err(limit) => return Ok((stopped(limit, session.since(began)), None)),
     };
     for (_, config) in &basis {
@@ -101,8 +102,8 @@ fn decide(
         ..Statistics::default()
     };
     let proof = (is_proved && with_proof).then(|| proof::proof(&search, &local_graphs, &goals));
-    let report =
-        Report { verdict, statistics, coverage: coverage(program, &local_graphs), buffering: None, rounds: Vec::new() };
+    let coverage = coverage(program, &local_graphs);
+    let report = Report { verdict, statistics, coverage, buffering: None, alarm: None, rounds: Vec::new() };
     Ok((report, proof))
 }
 
@@ -143,22 +144,23 @@ fn initial(system: &System, local_graphs: &LocalGraphs) -> Config {
     config
 }
 
-/// The minimal basis of the configurations that satisfy a goal. None if it is too large.
+/// The minimal basis of the configurations that satisfy a goal. The inner error is a goal for which it is too large.
 fn goal_basis(
     system: &System,
     local_graphs: &LocalGraphs,
     targets: &[Target],
     session: &Session,
-) -> Result<Option<Vec<(Goal, Config)>>, Limit> {
+) -> Result<Result<Vec<(Goal, Config)>, Goal>, Limit> {
     let members: Vec<&[u32]> = system.automata.iter().map(|automaton| automaton.member.as_slice()).collect();
     let mut basis = Vec::new();
     for target in targets {
-        let Some(covers) = goal_covers(local_graphs, target, &members, session)? else { return Ok(None) };
+        let covers = goal_covers(local_graphs, target, &members, session)?;
+        let Some(covers) = covers else { return Ok(Err(target.goal)) };
         for cover in covers {
             with_lock(system, &cover, &mut |config| basis.push((target.goal, config)));
         }
     }
-    Ok(Some(basis))
+    Ok(Ok(basis))
 }
 
 /// Completes a cover by the holder of the lock: no thread, or one thread in a state in which it holds it.
@@ -234,7 +236,7 @@ fn coverage(program: &Program, local_graphs: &LocalGraphs) -> Coverage {
     Coverage { unexecuted, immobile, out_of_range: Vec::new(), approximate: true }
 }
 
-fn refused(code: &'static str, what: String, span: weir_ir::Span, help: String) -> Failure {
+fn refused(code: &'static str, what: String, span: Span, help: String) -> Failure {
     Failure::Refused(Box::new(Diagnostic::error(code, what, span).help(help)))
 }
 
@@ -281,26 +283,31 @@ fn too_large(program: &Program) -> Failure {
 }
 
 /// Goals are listed as what threads and cells must be; a sum over many of them takes too long a list.
-fn too_many_ways(program: &Program, goals: &[Goal]) -> Failure {
-    let stated = goals.iter().find_map(|goal| match goal {
+fn too_many_ways(program: &Program, goal: Goal) -> Failure {
+    let stated = match goal {
         Goal::Property(property) => Some(program.properties[property.index()].span),
-        _ => None,
-    });
+        Goal::Assertion(_) | Goal::NotRobust => None,
+    };
     let what = "the property is too complex for `dual`: its condition can be satisfied in too many ways".to_string();
     let help = "state it over fewer threads, registers and cells, or use another engine".to_string();
     refused("goal-too-large", what, stated.unwrap_or_default(), help)
 }
 
-fn deadlock(program: &Program, goals: &[Goal]) -> Failure {
-    let is_deadlock = |goal: &&Goal| {
-        matches!(goal, Goal::Property(property)
-            if program.properties[property.index()].kind == PropertyKind::ForbidDeadlock)
-    };
-    let span = goals.iter().find(is_deadlock).and_then(|goal| match goal {
-        Goal::Property(property) => Some(program.properties[property.index()].span),
-        _ => None,
+fn no_condition() -> Failure {
+    let help = "use `weir robust` for robustness".to_string();
+    refused("goal-not-supported", "`dual` decides conditions on states only".to_string(), Span::default(), help)
+}
+
+/// Said before anything is built, so that asking again without that property costs nothing.
+fn refuse_deadlocks(program: &Program, goals: &[Goal]) -> Result<(), Failure> {
+    let asked = goals.iter().filter_map(|goal| match goal {
+        Goal::Property(property) => program.properties.get(property.index()),
+        Goal::Assertion(_) | Goal::NotRobust => None,
     });
+    let Some(found) = asked.into_iter().find(|property| property.kind == PropertyKind::ForbidDeadlock) else {
+        return Ok(());
+    };
     let what = "`dual` cannot decide deadlocks".to_string();
     let help = "use `--engine explicit` for this property, and select the others with `--goal`".to_string();
-    refused("deadlock-not-supported", what, span.unwrap_or_default(), help)
+    Err(refused("deadlock-not-supported", what, found.span, help))
 }

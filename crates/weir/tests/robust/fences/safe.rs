@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use weir::fences::{Aim, Fences, Options, fences};
-use weir_ir::{Program, Property, PropertyKind, Span};
+use weir_ir::{Expr, Program, Property, PropertyKind, Span, UnaryOp};
 use weir_testkit::reference::{Model, explore};
 use weir_testkit::sketch::{all_of, cell_value, equal, register_of};
 use weir_testkit::{FinalState, Rng, cycles, dump};
@@ -27,7 +27,8 @@ fn never(program: &Program, end: &FinalState) -> Property {
         let value = end.memory.get(&shared.address).copied().unwrap_or(shared.initial[0]);
         equal(cell_value(shared.address), value)
     });
-    Property { kind: PropertyKind::Exists(all_of(registers.chain(cells))), span: Span::default() }
+    let it = all_of(registers.chain(cells));
+    Property { kind: PropertyKind::Always(Expr::unary(UnaryOp::Not, it)), span: Span::default() }
 }
 
 #[test]

@@ -1,0 +1,175 @@
+//! One member of the portfolio: asks its engine about all properties that it supports at once.
+//!
+//! A property that the engine refuses, or for which it raises an alarm, is set aside, and the engine is asked about the
+//! others again.
+
+use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind, Span};
+use weir_witness::{Action, Buffering, Checked, Goal, Model, Run, Step};
+
+use super::{End, Member};
+use crate::reach::{self, Coverage, Engine, Report as EngineReport, Statistics};
+use crate::{Bound, Failure, Limit, Session, Verdict};
+
+/// What was found out about a goal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Found {
+    /// No run reaches it.
+    Unreachable,
+    /// This run reaches it.
+    Reached(Box<Checked>),
+}
+
+/// What a member did.
+#[derive(Clone, Debug)]
+pub(super) struct Attempted {
+    /// What it decided, in the order in which it was asked.
+    pub(super) decided: Vec<(Goal, Found)>,
+    pub(super) end: End,
+    pub(super) statistics: Statistics,
+    /// What its last search executed.
+    pub(super) coverage: Coverage,
+    pub(super) buffering: Option<Buffering>,
+}
+
+impl Attempted {
+    /// Without any search.
+    pub(super) fn ended(end: End) -> Self {
+        let (statistics, coverage) = (Statistics::default(), Coverage::default());
+        Self { decided: Vec::new(), end, statistics, coverage, buffering: None }
+    }
+}
+
+/// Asks a member about these goals.
+pub(super) fn attempt(
+    program: &Program,
+    (member, model): (Member, Model),
+    goals: &[Goal],
+    session: &Session,
+) -> Result<Attempted, Failure> {
+    let mut goals = goals.to_vec();
+    if member == Member::Sc && program.uses_lock() {
+        // A store that waits for the lock without store buffers can be buffered with them: a deadlock under SC need not
+        // be one under TSO.
+        goals.retain(|goal| !is_deadlock(program, *goal));
+    }
+    let states = (member == Member::Sc).then(|| session.bound(Bound::CheckScStates));
+    let session = session.part(states);
+    let mut statistics = Statistics::default();
+    let mut end = End::Nothing;
+    while !goals.is_empty() {
+        let report = match ask(program, (member, model), &goals, &session) {
+            Ok(report) => report,
+            Err(Failure::Refused(why) | Failure::TooLarge(why)) => {
+                let refused = refused_goal(program, &goals, &why);
+                end = End::Refused(why);
+                match refused {
+                    Some(at) => drop(goals.remove(at)),
+                    None => break,
+                }
+                continue;
+            }
+            Err(failure) => return Err(failure),
+        };
+        statistics.add(&report.statistics);
+        if let (Verdict::Unknown(Limit::Alarm), Some(alarm)) = (&report.verdict, report.alarm) {
+            let before = goals.len();
+            goals.retain(|goal| *goal != alarm);
+            if goals.len() < before {
+                end = End::Stopped(Limit::Alarm);
+                continue;
+            }
+        }
+        return conclude(program, member, goals, statistics, report);
+    }
+    Ok(Attempted { statistics, ..Attempted::ended(end) })
+}
+
+/// The goal, by position, that a refusal is about.
+fn refused_goal(program: &Program, goals: &[Goal], why: &Diagnostic) -> Option<usize> {
+    let span = why.primary.span;
+    let is_meant = |goal: &Goal| match goal {
+        // Programs that were not read from text have no places to point at.
+        _ if why.code.starts_with("deadlock-") => is_deadlock(program, *goal),
+        Goal::Property(property) => {
+            span != Span::default() && program.properties.get(property.index()).is_some_and(|one| one.span == span)
+        }
+        Goal::Assertion(_) | Goal::NotRobust => false,
+    };
+    goals.iter().position(is_meant)
+}
+
+/// One question to the engine.
+fn ask(
+    program: &Program,
+    (member, model): (Member, Model),
+    goals: &[Goal],
+    session: &Session,
+) -> Result<EngineReport, Failure> {
+    let (model, engine) = match member {
+        Member::Sc => (Model::Sc, Engine::Explicit),
+        Member::Engine(engine) => (model, engine),
+    };
+    let options = reach::Options { model, engine, goals: goals.to_vec(), ..reach::Options::default() };
+    reach::reach(program, &options, session)
+}
+
+fn conclude(
+    program: &Program,
+    member: Member,
+    goals: Vec<Goal>,
+    statistics: Statistics,
+    report: EngineReport,
+) -> Result<Attempted, Failure> {
+    let end = ended(member, &report.verdict);
+    let decided = match report.verdict {
+        Verdict::Violated(checked) => {
+            let checked = if member == Member::Sc { with_buffers(program, &checked)? } else { *checked };
+            shown(program, &goals, checked)
+        }
+        Verdict::Holds if end == End::Answered => goals.into_iter().map(|goal| (goal, Found::Unreachable)).collect(),
+        Verdict::Holds | Verdict::Unknown(_) => Vec::new(),
+    };
+    Ok(Attempted { decided, end, statistics, coverage: report.coverage, buffering: report.buffering })
+}
+
+/// All of these goals that the last state of a run shows, not just the one for which it was found.
+fn shown(program: &Program, goals: &[Goal], checked: Checked) -> Vec<(Goal, Found)> {
+    let again = |goal: Goal| Checked::new(program, checked.run().clone(), goal).ok();
+    let others = |&goal: &Goal| if goal == checked.goal() { Some(checked.clone()) } else { again(goal) };
+    goals.iter().filter_map(|goal| Some((*goal, Found::Reached(Box::new(others(goal)?))))).collect()
+}
+
+/// How a search of this member ends that ends like this.
+pub(super) fn ended<E>(member: Member, verdict: &Verdict<E>) -> End {
+    match (verdict, member) {
+        (Verdict::Violated(_), _) => End::Answered,
+        // It has limits of its own.
+        (Verdict::Holds | Verdict::Unknown(Limit::States), Member::Sc) => End::Nothing,
+        (Verdict::Holds, Member::Engine(_)) => End::Answered,
+        (Verdict::Unknown(limit), _) => End::Stopped(*limit),
+    }
+}
+
+fn is_deadlock(program: &Program, goal: Goal) -> bool {
+    matches!(goal, Goal::Property(property)
+        if program.properties[property.index()].kind == PropertyKind::ForbidDeadlock)
+}
+
+/// The same run with store buffers, each store flushed immediately.
+fn with_buffers(program: &Program, checked: &Checked) -> Result<Checked, Failure> {
+    let stores = |step: &Step, edge: EdgeId| program.body(step.thread).edge(edge).instruction.is_store();
+    let mut steps = Vec::new();
+    for step in &checked.run().steps {
+        steps.push(*step);
+        if let Action::Execute { edge, .. } = step.action
+            && stores(step, edge)
+        {
+            steps.push(Step { thread: step.thread, action: Action::Flush });
+        }
+    }
+    Checked::new(program, Run { model: Model::Tso, steps }, checked.goal())
+        .map_err(|error| Failure::Bug(format!("a run without buffers cannot be replayed with them: {error}")))
+}
+
+#[cfg(test)]
+mod tests;

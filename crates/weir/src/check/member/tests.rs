@@ -1,0 +1,89 @@
+//! How members handle several properties at once.
+
+use weir_witness::Action;
+
+use super::*;
+
+fn parsed(text: &str) -> Program {
+    let source = weir_ir::Source::new("t", text);
+    weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program
+}
+
+fn asked(text: &str, member: Member) -> (Program, Attempted) {
+    let program = parsed(text);
+    let goals = reach::all_goals(&program);
+    let attempted = attempt(&program, (member, Model::Tso), &goals, &Session::default()).expect("an answer");
+    (program, attempted)
+}
+
+#[test]
+fn only_some_ends_are_answers() {
+    let (dual, lazy) = (Member::Engine(Engine::Dual), Member::Engine(Engine::Lazy));
+    let stopped = |limit| Verdict::<()>::Unknown(limit);
+    assert_eq!(ended(dual, &Verdict::<()>::Holds), End::Answered);
+    assert_eq!(ended(Member::Sc, &Verdict::<()>::Holds), End::Nothing, "it proves nothing about TSO");
+    assert_eq!(ended(Member::Sc, &stopped(Limit::States)), End::Nothing);
+    assert_eq!(ended(Member::Sc, &stopped(Limit::Time)), End::Stopped(Limit::Time));
+    assert_eq!(ended(lazy, &stopped(Limit::States)), End::Stopped(Limit::States));
+    assert_eq!(ended(lazy, &stopped(Limit::Alarm)), End::Stopped(Limit::Alarm));
+}
+
+#[test]
+fn a_search_without_buffers_has_a_limit_of_its_own_and_its_runs_get_flushes() {
+    let text = "shared x, y; thread A { x = 1; y = 2; let r = x; } thread B { loop { let r = y; x = r; x = 0; } }
+        forbid A at end && x == 2;";
+    let (program, attempted) = asked(text, Member::Sc);
+    let [(_, Found::Reached(checked))] = &attempted.decided[..] else { panic!("{:?}", attempted.end) };
+    let run = checked.run();
+    assert_eq!(run.model, Model::Tso);
+    let flushes = run.steps.iter().filter(|step| step.action == Action::Flush).count();
+    let stores = run.steps.iter().filter(|step| match step.action {
+        Action::Execute { edge, .. } => program.body(step.thread).edge(edge).instruction.is_store(),
+        Action::Flush => false,
+    });
+    assert_eq!(flushes, stores.count());
+    assert!(flushes >= 3);
+}
+
+/// A property that an engine does not support does not take the engine from the others.
+#[test]
+fn what_is_refused_is_set_aside() {
+    let text = "shared x; thread A { lock; x = 1; unlock; } forbid x == 2; forbid deadlock; forbid x == 3;";
+    for engine in [Engine::Dual, Engine::Lazy, Engine::Set, Engine::Multiset, Engine::Coherence] {
+        let (_, attempted) = asked(text, Member::Engine(engine));
+        let goals: Vec<Goal> = attempted.decided.iter().map(|one| one.0).collect();
+        assert_eq!(goals.len(), 2, "{engine:?}: {:?}", attempted.end);
+        assert!(attempted.decided.iter().all(|one| one.1 == Found::Unreachable), "{engine:?}");
+        assert_eq!(attempted.end, End::Answered);
+        let (_, alone) = asked("shared x; thread A { lock; x = 1; unlock; } forbid deadlock;", Member::Engine(engine));
+        assert!(matches!(alone.end, End::Refused(_)) && alone.decided.is_empty(), "{engine:?}");
+    }
+}
+
+/// An over-approximation that raises an alarm about one property can still prove another.
+#[test]
+fn an_alarm_about_one_property_leaves_the_others() {
+    // Buffers as sets lose the order of the two stores, so that the first property seems violated.
+    let text = "shared x, y; thread A { x = 1; y = 1; } thread B { let r = y; let s = x; }
+        forbid B at end && B.r == 1 && B.s == 0; forbid x == 2;";
+    let (_, attempted) = asked(text, Member::Engine(Engine::Set));
+    assert_eq!(attempted.decided, [(Goal::Property(weir_ir::PropertyId::new(1)), Found::Unreachable)]);
+    let alone = text.replace(" forbid x == 2;", "");
+    let (_, attempted) = asked(&alone, Member::Engine(Engine::Set));
+    assert_eq!((attempted.end, attempted.decided.len()), (End::Stopped(Limit::Alarm), 0));
+}
+
+#[test]
+fn a_run_decides_all_that_its_last_state_shows() {
+    let text = "shared x; thread A { x = 1; } forbid x == 1; exists x == 1; always x == 0; forbid x == 2;";
+    let (_, attempted) = asked(text, Member::Engine(Engine::Explicit));
+    let goals: Vec<usize> = (attempted.decided.iter())
+        .map(|(goal, found)| {
+            let Goal::Property(property) = goal else { panic!("no assertions") };
+            let Found::Reached(checked) = found else { panic!("it is reached") };
+            assert_eq!(checked.goal(), *goal);
+            property.index()
+        })
+        .collect();
+    assert_eq!(goals, [0, 1, 2]);
+}

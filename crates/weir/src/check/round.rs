@@ -1,0 +1,132 @@
+//! One round: all members are asked about the open properties, until one of them has decided some.
+
+use std::time::Duration;
+
+use weir_ir::Program;
+use weir_witness::{Buffering, Goal, Model};
+
+use super::member::{Attempted, Found, attempt};
+use super::portfolio::{Finished, Portfolio, run_portfolio};
+use super::{Attempt, End, GROUPS, Member, SC_GROUPS};
+use crate::reach::{Coverage, Statistics};
+use crate::{Failure, Limit, Session};
+
+/// What is asked.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    /// The number of the round, from 1.
+    pub(super) number: u32,
+    pub(super) model: Model,
+    pub(super) goals: &'a [Goal],
+}
+
+/// What came of it.
+pub(super) struct Round {
+    pub(super) attempts: Vec<Attempt>,
+    /// What the winner decided; empty if nobody won.
+    pub(super) decided: Vec<(Goal, Found)>,
+    pub(super) by: Winner,
+    /// What the winner executed, if its search was complete.
+    pub(super) coverage: Option<Coverage>,
+    /// Of the winner, or of all members.
+    pub(super) statistics: Statistics,
+    /// Why the rest is not decided.
+    pub(super) limit: Limit,
+}
+
+/// Who decided something.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Winner {
+    pub(super) member: Option<Member>,
+    pub(super) buffering: Option<Buffering>,
+    pub(super) elapsed: Duration,
+}
+
+/// Runs a round.
+pub(super) fn run(program: &Program, asked: Asked<'_>, session: &Session) -> Result<Round, Failure> {
+    let groups: &[&[Member]] = match asked.model {
+        Model::Sc => &SC_GROUPS,
+        Model::Tso => &GROUPS,
+    };
+    let Portfolio { groups, work, limit } =
+        run_portfolio(groups, session, |member, session| attempt(program, (member, asked.model), asked.goals, session));
+    let mut attempts = Vec::new();
+    let mut conclusive: Vec<(Member, Attempted)> = Vec::new();
+    let mut won = None;
+    for Finished { results, has_won } in groups {
+        for ran in results {
+            let attempted = settled(ran.result)?;
+            // What a member did beyond the work of the winner depends on the speed of the machine.
+            let is_overtaken = |at: u64| work.is_some_and(|work| at > work);
+            let is_answer = attempted.end == End::Answered;
+            if !is_overtaken(ran.began) {
+                let loses = is_overtaken(ran.ended) || is_answer && !has_won;
+                let (end, statistics) = if loses {
+                    (End::Overtaken, Statistics::default())
+                } else {
+                    (attempted.end.clone(), attempted.statistics)
+                };
+                attempts.push(Attempt { round: asked.number, member: ran.member, end, statistics });
+            }
+            if is_answer {
+                won = if has_won { Some(conclusive.len()) } else { won };
+                conclusive.push((ran.member, attempted));
+            }
+        }
+    }
+    agree(&conclusive)?;
+    let won = won.map(|at| conclusive.swap_remove(at));
+    let round = conclude(won, attempts, limit);
+    session.spend(round.statistics.states);
+    Ok(round)
+}
+
+/// A failure that only ends the attempt is one way for it to end.
+fn settled(result: Result<Attempted, Failure>) -> Result<Attempted, Failure> {
+    match result {
+        Err(Failure::Stopped(limit)) => Ok(Attempted::ended(End::Stopped(limit))),
+        Err(Failure::Refused(why) | Failure::TooLarge(why)) => Ok(Attempted::ended(End::Refused(why))),
+        result => result,
+    }
+}
+
+/// Two members must agree on every goal that both have decided, even if only one of them wins.
+fn agree(conclusive: &[(Member, Attempted)]) -> Result<(), Failure> {
+    for (at, (one, left)) in conclusive.iter().enumerate() {
+        for (other, right) in &conclusive[at + 1..] {
+            let contradicts = |(goal, found): &(Goal, Found)| {
+                right.decided.iter().any(|(same, else_found)| {
+                    same == goal && matches!(found, Found::Unreachable) != matches!(else_found, Found::Unreachable)
+                })
+            };
+            if left.decided.iter().any(contradicts) {
+                let (one, other) = (one.name(), other.name());
+                return Err(Failure::Bug(format!("the engines `{one}` and `{other}` contradict each other")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn conclude(won: Option<(Member, Attempted)>, attempts: Vec<Attempt>, limit: Option<Limit>) -> Round {
+    let limit = limit.unwrap_or_else(|| reason(&attempts));
+    let Some((member, Attempted { decided, statistics, coverage, buffering, .. })) = won else {
+        let mut statistics = Statistics::default();
+        attempts.iter().for_each(|attempt| statistics.add(&attempt.statistics));
+        return Round { attempts, decided: Vec::new(), by: Winner::default(), coverage: None, statistics, limit };
+    };
+    let by = Winner { member: Some(member), buffering, elapsed: statistics.elapsed };
+    let is_complete = decided.iter().any(|(_, found)| *found == Found::Unreachable);
+    Round { attempts, decided, by, coverage: is_complete.then_some(coverage), statistics, limit }
+}
+
+/// Why no member was conclusive, if no limit ended the portfolio as a whole.
+fn reason(attempts: &[Attempt]) -> Limit {
+    let limits = |attempt: &Attempt| if let End::Stopped(limit) = attempt.end { Some(limit) } else { None };
+    // An alarm is the weakest reason: a larger budget could have helped another member.
+    let known = attempts.iter().filter_map(limits).min_by_key(|limit| (*limit == Limit::Alarm, *limit));
+    known.unwrap_or(Limit::Alarm)
+}
+
+#[cfg(test)]
+mod tests;
