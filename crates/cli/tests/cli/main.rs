@@ -4,11 +4,8 @@
 
 mod bad_input;
 mod certificate;
-<<<<<<< HEAD
-mod documents;
-=======
 mod check;
->>>>>>> check14
+mod documents;
 mod fences;
 mod files;
 mod interrupt;
