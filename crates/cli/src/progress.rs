@@ -11,7 +11,7 @@ use crate::memory;
 
 /// Searches shorter than this show nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often the line is drawn at most, a second.
+/// How often the line is drawn at most, per second.
 const RATE: u8 = 5;
 
 /// The line. It disappears when dropped.

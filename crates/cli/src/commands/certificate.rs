@@ -13,9 +13,9 @@ use crate::args::ProgramOptions;
 use crate::error::Error;
 use crate::output;
 
-/// What there is to write down.
+/// The kind of proof that an answer rests on.
 #[derive(Clone, Copy)]
-pub(super) enum Wanted {
+pub(super) enum ProofKind {
     /// There is no proof.
     Nothing,
     /// All states with buffers approximated like this.
@@ -28,16 +28,18 @@ pub(super) enum Wanted {
 pub(super) fn written(
     task: &Task<'_>,
     (program, options): (&Program, &Options),
-    wanted: Wanted,
+    kind: ProofKind,
     (path, given): (&Path, &ProgramOptions),
     session: &Session,
 ) -> Result<Result<io::Result<()>, String>, Error> {
-    let found = match wanted {
-        Wanted::Nothing => return Ok(Err("there is no proof".to_owned())),
-        Wanted::States(buffering) => {
+    let found = match kind {
+        ProofKind::Nothing => return Ok(Err("there is no proof".to_owned())),
+        ProofKind::States(buffering) => {
             certify(program, options, buffering, session).map(|found| Some(Proof::Forward(found)))
         }
-        Wanted::Configurations => certify_backward(program, options, session).map(|found| found.map(Proof::Backward)),
+        ProofKind::Configurations => {
+            certify_backward(program, options, session).map(|found| found.map(Proof::Backward))
+        }
     };
     let proof = match found {
         Ok(Some(proof)) => proof,

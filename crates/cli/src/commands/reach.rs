@@ -7,7 +7,7 @@ use weir_report::answer::{Answer, CommandName, ReachAnswer, ReachQuestion, Reach
 use weir_witness::Goal;
 
 use super::analysis;
-use super::certificate::{self, Wanted};
+use super::certificate::{self, ProofKind};
 use super::task::{Allowance, Task, Work};
 use crate::args::{ReachOptions, ReductionName};
 use crate::console::Console;
@@ -47,20 +47,20 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     }
     let asked = ReachQuestion { options: &question, goals: &goals, trace_rounds: options.search.trace_rounds };
     let answer = ReachAnswer::new(task.subject(&loaded), asked, found);
-    let wanted = wanted(&answer);
+    let kind = proof_kind(&answer);
     let answer = Answer::Reach(Box::new(answer));
     let status = task.answer(&answer, options.common.verbose, console);
     let saved = analysis::save(task, &options.common, &loaded.program, answer.evidence(), console);
-    let certified = certify(task, options, (&loaded, &question), wanted, console)?;
+    let certified = certify(task, options, (&loaded, &question), kind, console)?;
     Ok(status.and(saved).and(certified))
 }
 
 /// What a certificate of the answer would be.
-fn wanted(answer: &ReachAnswer<'_>) -> Wanted {
+fn proof_kind(answer: &ReachAnswer<'_>) -> ProofKind {
     match (answer.head.verdict, answer.buffering()) {
-        (ReachVerdict::Unreachable, Some(buffering)) => Wanted::States(buffering),
-        (ReachVerdict::Unreachable, None) => Wanted::Configurations,
-        (ReachVerdict::Reachable | ReachVerdict::Unknown, _) => Wanted::Nothing,
+        (ReachVerdict::Unreachable, Some(buffering)) => ProofKind::States(buffering),
+        (ReachVerdict::Unreachable, None) => ProofKind::Configurations,
+        (ReachVerdict::Reachable | ReachVerdict::Unknown, _) => ProofKind::Nothing,
     }
 }
 
@@ -69,13 +69,13 @@ fn certify(
     task: &Task<'_>,
     options: &ReachOptions,
     (loaded, question): (&Loaded, &Options),
-    wanted: Wanted,
+    kind: ProofKind,
     console: &mut Console,
 ) -> Result<Status, Error> {
     let Some(path) = &options.certificate else { return Ok(Status::Holds) };
     let common = &options.common;
     let result = analysis::watched(task, console, |session| {
-        certificate::written(task, (&loaded.program, question), wanted, (path, &common.program), session)
+        certificate::written(task, (&loaded.program, question), kind, (path, &common.program), session)
     })?;
     Ok(match result {
         Ok(written) => analysis::written("certificate", path, Ok(written), console),

@@ -53,7 +53,7 @@ impl HittingSets {
         Ok(Some(choice))
     }
 
-    /// The cores, grouped so that no two groups share a place: mostly one group a thread.
+    /// The cores, grouped so that no two groups share a place: mostly one group per thread.
     fn independent_parts(&self) -> Vec<Vec<Choice>> {
         let mut parts: Vec<(Choice, Vec<Choice>)> = Vec::new();
         for core in &self.cores {
