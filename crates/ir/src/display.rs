@@ -99,7 +99,11 @@ impl Program {
         if body.location_ids().filter(|&loc| body.is_done(loc)).eq(locations.iter().copied()) {
             return vec!["end".to_string()];
         }
-        locations.iter().map(|&loc| body_place_name(self, body, loc)).collect()
+        let name = |&loc: &LocId| match body.failed {
+            Some(failed) if failed == loc => "a failed assertion".to_owned(),
+            _ => body_place_name(self, body, loc),
+        };
+        locations.iter().map(name).collect()
     }
 }
 

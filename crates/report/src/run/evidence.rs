@@ -41,8 +41,8 @@ impl Evidence {
     }
 
     /// A repair to try. Only the order of a store and a later load can be lost under TSO, so a fence between the
-    /// two, wherever the cycle has such a pair, makes this cycle impossible. Right before the load is the place that
-    /// also keeps the stores in between from being overtaken by it.
+    /// two, wherever the cycle has such a pair and none is there yet, makes this cycle impossible. Right before the load
+    /// is the place that also keeps the stores in between from being overtaken by it.
     pub fn advice(&self, program: &Program, language: Language) -> Option<String> {
         let (trace, events) = (self.checked.happens_before(), self.checked.replay().events());
         let place = |(_, load): (NodeId, NodeId)| {
@@ -50,11 +50,22 @@ impl Evidence {
             let line = events.get(load.step.index()).map_or(0, |event| event.line(program));
             format!("in {} before line {line}", program.thread(load.thread).name)
         };
-        let mut places: Vec<String> = self.cycle.iter().flat_map(|cycle| cycle.delays(trace)).map(place).collect();
+        let pairs = self.cycle.iter().flat_map(|cycle| cycle.delays(trace));
+        let mut places: Vec<String> = pairs.filter(|&pair| !self.drains_between(program, pair)).map(place).collect();
         places.dedup();
         let fence = language.fence();
         (!places.is_empty())
             .then(|| format!("a `{fence}` between the store and the load prevents this: {}", places.join(", ")))
+    }
+
+    /// Whether the thread executed something that drains its buffer from the store on, up to the load.
+    fn drains_between(&self, program: &Program, (store, load): (NodeId, NodeId)) -> bool {
+        let (trace, events) = (self.checked.happens_before(), self.checked.replay().events());
+        let (store, load) = (trace.node(store), trace.node(load));
+        let steps = events.get(store.step.index()..=load.step.index()).unwrap_or_default();
+        let own = steps.iter().filter(|event| event.thread == store.thread);
+        let mut edges = own.filter_map(|event| event.edge);
+        edges.any(|edge| program.body(store.thread).edge(edge).instruction.drains())
     }
 }
 
