@@ -44,6 +44,10 @@ fn contradictions_are_bugs_also_if_only_one_is_heard() {
     assert!(what.contains("`dual` and `lazy`"), "{what}");
     let third = agree(&[holds(), holds(), other(Verdict::Violated(broken()))]);
     assert!(matches!(third, Err(Failure::Bug(_))));
+    // Of several contradictions the first is told.
+    let sc = (false, Member::Sc, report(Verdict::Holds));
+    let Err(Failure::Bug(what)) = agree(&[holds(), other(Verdict::Violated(broken())), sc]) else { panic!("a bug") };
+    assert!(what.contains("`dual` and `lazy`"), "{what}");
 }
 
 #[test]

@@ -210,7 +210,7 @@ mod tests {
     use crate::prob::chain::{Visitor, with_chain};
     use crate::prob::graph::Graph;
     use crate::prob::model::Model;
-    use crate::prob::testing::model;
+    use crate::prob::testing::{all_settings, model};
     use crate::prob::{Settings, UpdatePolicy};
 
     #[derive(Default)]
@@ -272,6 +272,22 @@ mod tests {
             all.prob0 += count.prob0;
         }
         assert!(all.states > 4_000 && all.prob0 > 500, "{} {}", all.states, all.prob0);
+    }
+
+    /// Stores of different values to one cell wait in every order, with and without others between them.
+    #[test]
+    fn stores_may_leave_in_whatever_order_they_came() {
+        for [a, b, c] in [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]] {
+            for between in ["", "y = 1; "] {
+                let text = format!(
+                    "shared x, y; thread P {{ x = {a}; {between}x = {b}; {between}x = {c}; skip; }} forbid x == {c};"
+                );
+                for settings in all_settings() {
+                    let count = with_chain(&model(&text, &settings), Covers { past_targets: true, context: &text });
+                    assert!(count.states > 10, "{text}");
+                }
+            }
+        }
     }
 
     /// How many abstract states there are, and how many of them are drained.

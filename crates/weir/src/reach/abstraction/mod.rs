@@ -272,3 +272,6 @@ fn assess<const N: usize>(
         None => exact::events::<N>(machine, &run).map(Answer::Alarm),
     }
 }
+
+#[cfg(test)]
+mod tests;

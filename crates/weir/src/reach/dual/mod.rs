@@ -289,3 +289,6 @@ fn deadlock(program: &Program, goals: &[Goal]) -> Failure {
     let help = "use `--engine explicit` for this property, and select the others with `--goal`".to_string();
     refused("deadlock-not-supported", what, span.unwrap_or_default(), help)
 }
+
+#[cfg(test)]
+mod tests;
