@@ -1,7 +1,7 @@
 //! Corners of the backward search: snapshots beside own stores, threads that end at a goal, and choices nobody looks at.
 
 use weir_ir::{BinaryOp, Expr, Instruction, LocId, Program, PropertyId, PropertyKind, RegId, StateAtom, ThreadId};
-use weir_testkit::sketch::{cell, program, snapshot, store, straight};
+use weir_testkit::sketch::{cell, load, program, snapshot, store, straight};
 use weir_witness::{Goal, check_backward_proof};
 
 use super::backwards::{Backwards, Drained};
@@ -52,6 +52,37 @@ fn a_snapshot_sees_own_stores_and_memory_at_one_time() {
         }
     }
     assert!(reachable > 25, "{reachable}");
+}
+
+/// What is done with a snapshot depends on both values together, so that states with different pairs are one class.
+#[test]
+fn pairs_of_values_that_lead_to_the_same_are_told_apart_by_own_stores() {
+    let (x, y) = (1, 2);
+    let register = |number| Expr::Leaf(RegId(number));
+    let is = |op, left, right| Instruction::Assume(Expr::binary(op, left, right));
+    let sum = || Expr::binary(BinaryOp::Add, register(0), register(1));
+    let mut conditions: Vec<Instruction> = (0..4).map(|value| is(BinaryOp::Equal, sum(), Expr::Const(value))).collect();
+    conditions.push(is(BinaryOp::Equal, register(0), register(1)));
+    conditions.push(is(BinaryOp::Less, register(0), register(1)));
+    let waits = || vec![load(0, y), is(BinaryOp::Equal, register(0), Expr::Const(1))];
+    let mut reachable = Vec::new();
+    for before in [Vec::new(), waits()] {
+        for own in [Vec::new(), vec![store(x, 1)], vec![store(x, 1), store(y, 2)]] {
+            for condition in &conditions {
+                let last = [snapshot([(0, x), (1, y)]), condition.clone()];
+                let code: Vec<Instruction> = before.iter().chain(&own).cloned().chain(last).collect();
+                let locations = vec![LocId::new(code.len())];
+                let goal = PropertyKind::Forbid(Expr::Leaf(StateAtom::At { thread: ThreadId(0), locations }));
+                let threads = vec![straight("P", code.clone()), straight("Q", [store(y, 1)])];
+                let program = program(vec![cell("x", x), cell("y", y)], threads, vec![goal]);
+                let expected = can_reach(&program, Engine::Explicit);
+                assert_eq!(can_reach(&program, Engine::Dual), expected, "{code:?}");
+                reachable.push(expected);
+            }
+        }
+    }
+    let count = reachable.iter().filter(|&&is_reachable| is_reachable).count();
+    assert!(count > 8 && count < reachable.len() - 8, "{count} of {}", reachable.len());
 }
 
 /// P passes the first place on its way to the second, unless it ends there.
