@@ -203,7 +203,8 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use weir::fences::{Options, Sites, fences};
+    use weir::fences::text::Sites;
+    use weir::fences::{Options, fences};
     use weir::{Limits, Session};
     use weir_ir::Source;
 
