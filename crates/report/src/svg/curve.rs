@@ -14,6 +14,10 @@ const TOP: f64 = 40.0;
 
 /// A picture: the band between the bounds, and its middle.
 pub fn curve(answer: &ProbAnswer<'_>, curve: &Curve) -> String {
+    draw(&format!("probability of reaching {} within n steps", target(&answer.origin)), curve)
+}
+
+fn draw(title: &str, curve: &Curve) -> String {
     let steps = curve.points.len().saturating_sub(1).max(1) as f64;
     let highest = curve.points.iter().map(|point| point.upper).fold(0.0, f64::max);
     let scale = nice(highest);
@@ -33,7 +37,7 @@ pub fn curve(answer: &ProbAnswer<'_>, curve: &Curve) -> String {
         LEFT + WIDTH + 24.0,
         TOP + HEIGHT + 56.0
     );
-    let title = escape(&format!("probability of reaching {} within n steps", target(&answer.origin)));
+    let title = escape(title);
     let _ = writeln!(text, "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>");
     let _ = writeln!(text, "<text x=\"{LEFT}\" y=\"24\" font-size=\"15\">{title}</text>");
     for part in 0..=4 {
@@ -82,6 +86,29 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_point_is_where_its_step_and_its_value_are() {
+        let point = |lower, upper| weir::prob::Interval { lower, upper };
+        let curve = Curve { points: vec![point(0.0, 0.0), point(0.5, 0.5), point(0.5, 1.0)], obstacle: None };
+        let picture = draw("a < b", &curve);
+        for part in [
+            "viewBox=\"0 0 728 456\"",
+            "<text x=\"64\" y=\"24\" font-size=\"15\">a &lt; b</text>",
+            "<line x1=\"64\" y1=\"400.00\" x2=\"704\" y2=\"400.00\" stroke=\"#ddd\"/>",
+            "<line x1=\"64\" y1=\"40.00\" x2=\"704\" y2=\"40.00\" stroke=\"#ddd\"/>",
+            "<text x=\"56\" y=\"404.00\" text-anchor=\"end\">0</text>",
+            "<text x=\"56\" y=\"134.00\" text-anchor=\"end\">0.75</text>",
+            "<text x=\"64.00\" y=\"422\" text-anchor=\"middle\">0</text>",
+            "<text x=\"384.00\" y=\"422\" text-anchor=\"middle\">1</text>",
+            "<text x=\"704.00\" y=\"422\" text-anchor=\"middle\">2</text>",
+            "<text x=\"384\" y=\"444\" text-anchor=\"middle\">steps</text>",
+            "<polygon points=\"64.00,400.00 384.00,220.00 704.00,40.00 704.00,220.00 384.00,220.00 64.00,400.00\"",
+            "<polyline points=\"64.00,400.00 384.00,220.00 704.00,130.00\"",
+        ] {
+            assert!(picture.contains(part), "{part} is not in\n{picture}");
+        }
+    }
 
     #[test]
     fn the_scale_is_a_round_number_above_the_highest_point() {

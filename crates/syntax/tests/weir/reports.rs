@@ -2,7 +2,7 @@
 
 use crate::dump::{errors, parsed, program, warnings};
 use weir_ir::{Diagnostic, Source};
-use weir_syntax::weir::limits::{MAX_EDGES, MAX_ERRORS, MAX_NESTING};
+use weir_syntax::weir::limits::{MAX_EDGES, MAX_ERRORS, MAX_NESTING, MAX_OBSERVATIONS};
 use weir_syntax::weir::{Options, parse};
 
 fn parse_with(text: &str, defines: &[(&str, i64)]) -> Result<weir_ir::Program, Vec<Diagnostic>> {
@@ -132,6 +132,19 @@ fn steps_beyond_the_limit_are_reported_once() {
         |count: usize| format!("shared x; thread T[{count}] {{ let r; {} }}", "r = x + x + x + x; ".repeat(1_000));
     assert_eq!(program(&copies(20)).threads.iter().map(|thread| thread.body.edges().len()).sum::<usize>(), 100_000);
     assert_eq!(error(&copies(201)).code, "program-too-large");
+}
+
+/// Each property names one place of each of 1000 threads, and both count. What comes after the limit is not looked at.
+#[test]
+fn places_beyond_the_limit_are_reported_and_nothing_after_them() {
+    let text = |properties: usize| {
+        format!("thread T[1000] {{ l: skip; }} {} forbid Unknown at l;", "forbid T at l;\n".repeat(properties))
+    };
+    let fitting = text(MAX_OBSERVATIONS / 2_000);
+    assert_eq!(error(&fitting).code, "unknown-name");
+    let over = text(MAX_OBSERVATIONS / 2_000 + 1);
+    let line = MAX_OBSERVATIONS / 2_000 + 2;
+    assert_eq!(errors(&over), format!("{line}:9 program-too-large: the properties refer to too many places"));
 }
 
 #[test]

@@ -191,6 +191,27 @@ fn break_and_continue_are_no_steps() {
 }
 
 #[test]
+fn negations_of_short_circuit_operators_only_swap_the_branches() {
+    let declarations = "shared x;";
+    let branches =
+        |condition: &str| steps(declarations, &format!("let r; if {condition} {{ fence; }} else {{ skip; }}"));
+    let swapped =
+        |condition: &str| steps(declarations, &format!("let r; if {condition} {{ skip; }} else {{ fence; }}"));
+    for condition in ["(r && x)", "(r || x)", "(r && (r || x))"] {
+        let sorted = |mut steps: Vec<String>| {
+            steps.sort_unstable();
+            steps
+        };
+        let plain = sorted(branches(condition));
+        assert_eq!(sorted(branches(&format!("!!{condition}"))), plain, "{condition}");
+        assert_eq!(sorted(branches(&format!("!!!!{condition}"))), plain, "{condition}");
+        let once = sorted(branches(&format!("!{condition}")));
+        assert_eq!(sorted(branches(&format!("!!!{condition}"))), once, "{condition}");
+        assert_eq!(once.len(), swapped(condition).len(), "{condition}");
+    }
+}
+
+#[test]
 fn short_circuit_operators_branch_only_where_the_right_side_takes_steps() {
     check(
         "shared x, y;",

@@ -157,6 +157,11 @@ mod tests {
         assert_eq!(cheapest(&[1, 1], &[&[]]), None);
     }
 
+    #[test]
+    fn what_the_solver_complains_about_is_told() {
+        assert_eq!(failed("out of memory"), "the solver failed: out of memory");
+    }
+
     /// Against trying all choices, on cores made from the bits of numbers.
     #[test]
     fn the_optimum_is_that_of_trying_all() {

@@ -161,3 +161,17 @@ impl Sites {
 fn without_each(chosen: &Chosen) -> impl Iterator<Item = Chosen> {
     chosen.iter().map(|left_out| chosen.iter().copied().filter(|number| number != left_out).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_costs_one_unless_told_otherwise() {
+        let source = Source::new("test.weir", "shared x, y; thread P { x = 1; let r = y; y = 2; }");
+        let parsed = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program");
+        let sites = Sites::of(&parsed.program, Language::Weir, &[]).expect("places");
+        let costs: Vec<_> = sites.places().iter().map(|place| place.cost).collect();
+        assert!(costs.len() >= 2 && costs.iter().all(|&cost| cost == 1), "{costs:?}");
+    }
+}

@@ -222,6 +222,8 @@ mod tests {
     /// Whatever a chain does, the abstraction does, and it gives up no hope too early.
     struct Covers<'a> {
         past_targets: bool,
+        /// How many configurations are expanded.
+        most: usize,
         context: &'a str,
     }
 
@@ -235,7 +237,7 @@ mod tests {
             };
             let mut graph = Graph::new(chain);
             let mut at = 0;
-            while at < graph.len().min(250) {
+            while at < graph.len().min(self.most) {
                 if self.past_targets || !graph.is_target(at) {
                     graph.expand(at);
                 }
@@ -268,11 +270,28 @@ mod tests {
             let model = Model::new(&program, &target, &Settings::default(), &crate::Session::default())
                 .expect("it can be handled");
             let context = format!("seed {seed}\n{}\n{}", dump(&program), program.condition_text(&target));
-            let count = with_chain(&model, Covers { past_targets: seed % 3 == 0, context: &context });
+            let count = with_chain(&model, Covers { past_targets: seed % 3 == 0, most: 250, context: &context });
             all.states += count.states;
             all.prob0 += count.prob0;
         }
         assert!(all.states > 4_000 && all.prob0 > 500, "{} {}", all.states, all.prob0);
+    }
+
+    /// P passes its load while all of its stores wait, as Q shows; only then do they leave one by one, in any order of values.
+    #[test]
+    fn stores_may_leave_in_whatever_order_they_came() {
+        for [a, b, c] in [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]] {
+            let text = format!(
+                "shared x, z; thread P {{ x = {a}; x = {b}; x = {c}; let r = z; }}
+                thread Q {{ z = 1; fence; let s = x; }}
+                forbid P at end && Q at end && P.r == 0 && Q.s == 0 && x == {c};"
+            );
+            for updates in [UpdatePolicy::Uniform, UpdatePolicy::Single] {
+                let settings = Settings { updates, ..Settings::default() };
+                let covers = Covers { past_targets: true, most: 2_000, context: &text };
+                assert!(with_chain(&model(&text, &settings), covers).states > 40, "{text}");
+            }
+        }
     }
 
     /// How many abstract states there are, and how many of them are drained.

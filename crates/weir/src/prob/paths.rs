@@ -140,3 +140,60 @@ fn flushes_between<const N: usize>(chain: &Chain<'_, N>, start: Packed<N>, goal:
     steps.reverse();
     Some(steps)
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_ir::ThreadId;
+
+    use super::*;
+    use crate::prob::chain::{Visitor, with_chain};
+    use crate::prob::settings::{Settings, UpdatePolicy};
+    use crate::prob::testing::model;
+
+    /// A run in shorthand, a thread for each step: whether it steps, or a store of its leaves.
+    struct IsOfChain<'a>(&'a [(u32, bool)]);
+
+    impl Visitor for IsOfChain<'_> {
+        type Output = bool;
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> bool {
+            let (mut state, mut run) = (chain.initial().state, Vec::new());
+            for &(thread, is_flush) in self.0 {
+                let mut next = None;
+                chain.system.successors(&state, &mut |code, after| {
+                    let step = chain.model.compiled.step(code);
+                    let is_wanted = step.thread == ThreadId(thread) && (step.action == Action::Flush) == is_flush;
+                    next = next.or(is_wanted.then_some((step, after)));
+                    true
+                });
+                let (step, after) = next.expect("a possible step");
+                run.push(step);
+                state = after;
+            }
+            let path = follow(chain, &run).expect("it can be followed");
+            assert_eq!(path.end, state);
+            path.is_of_chain
+        }
+    }
+
+    const STEP: bool = false;
+    const FLUSH: bool = true;
+
+    #[test]
+    fn an_update_of_one_buffer_may_flush_several_stores_of_one_thread_only() {
+        let text = "shared x, y; thread P { x = 1; x = 2; } thread Q { y = 1; y = 2; } thread R { skip; skip; }
+            forbid x == 9;";
+        let settings = |updates| Settings { updates, ..Settings::default() };
+        let single = |run: &[(u32, bool)]| with_chain(&model(text, &settings(UpdatePolicy::Single)), IsOfChain(run));
+        let uniform = |run: &[(u32, bool)]| with_chain(&model(text, &settings(UpdatePolicy::Uniform)), IsOfChain(run));
+        let stores = [(0, STEP), (0, STEP), (1, STEP), (1, STEP)];
+        let then = |rest: &[(u32, bool)]| [&stores[..], rest].concat();
+        assert!(single(&then(&[(0, FLUSH), (0, FLUSH)])), "two stores of one thread");
+        assert!(!single(&then(&[(0, FLUSH), (1, FLUSH)])), "two threads in one update");
+        assert!(!single(&then(&[(0, FLUSH), (0, FLUSH), (1, FLUSH)])), "and after two of one");
+        assert!(single(&then(&[(0, FLUSH), (2, STEP), (1, FLUSH), (1, FLUSH)])), "two updates");
+        let no_step_left = then(&[(2, STEP), (2, STEP), (0, FLUSH), (1, FLUSH), (0, FLUSH), (1, FLUSH)]);
+        assert!(single(&no_step_left), "where no thread can step, one update follows the other");
+        assert!(uniform(&then(&[(0, FLUSH), (1, FLUSH), (0, FLUSH)])), "an update of all buffers");
+    }
+}

@@ -92,6 +92,23 @@ mod tests {
         }
     }
 
+    /// Powers of two divide the numbers evenly: nothing is drawn again, and the low bits are the result.
+    #[test]
+    fn a_power_of_two_takes_the_low_bits_of_the_first_draw() {
+        for exponent in 1..128 {
+            let bound = 1_u128 << exponent;
+            for run in 0..20 {
+                let (mut rng, mut plain) = (Rng::of_run(7, run), Rng::of_run(7, run));
+                let mut drawn = u128::from(plain.bits());
+                if exponent >= 64 {
+                    drawn = drawn << 64 | u128::from(plain.bits());
+                }
+                assert_eq!(rng.below(bound), drawn % bound, "2^{exponent}");
+                assert_eq!(rng.bits(), plain.bits(), "as many draws for 2^{exponent}");
+            }
+        }
+    }
+
     #[test]
     fn every_run_of_every_seed_has_numbers_of_its_own() {
         let mut first: Vec<u64> =

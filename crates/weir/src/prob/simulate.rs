@@ -271,3 +271,31 @@ impl Visitor for Counts<'_> {
         (counts, self.simulation.runs)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::Limits;
+    use crate::prob::testing::read;
+
+    /// P needs sixty coins in a row to fall on the same side: that can happen, so no run is given up early.
+    #[test]
+    fn a_limit_within_a_run_ends_it_and_is_told() {
+        let (program, target) = read(
+            "thread P { let c = 0; loop { choose { c = 0; } or { c = c + 1; } if c == 60 { hit: skip; } } }
+            forbid P at hit;",
+        );
+        let looks = AtomicU64::new(0);
+        let clock = Arc::new(move || Duration::from_millis(looks.fetch_add(1, Ordering::Relaxed)));
+        let limits = Limits { time: Some(Duration::from_millis(10)), ..Limits::default() };
+        let session = Session::new(limits).with_clock(clock);
+        let simulation = Simulation { runs: 1, seed: 1, most_steps: 1_000_000, doubt: 0.001, jobs: NonZeroUsize::MIN };
+        let found =
+            simulate(&program, &target, &Settings::default(), &simulation, &session).expect("it can be handled");
+        assert_eq!((found.runs, found.hits, found.limit), (0, 0, Some(Limit::Time)));
+    }
+}

@@ -339,3 +339,23 @@ impl<const N: usize> TransitionSystem for Races<'_, N> {
         self.sc.side_bytes()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use weir_ir::{BinaryOp, Expr, Instruction, RegId};
+    use weir_testkit::sketch::{cell, load, program, store, straight};
+
+    use super::*;
+
+    /// Only sections under the lock can hide a race from runs without buffers.
+    #[test]
+    fn without_the_lock_runs_without_buffers_are_enough() {
+        let seen = Expr::binary(BinaryOp::Equal, Expr::Leaf(RegId(0)), Expr::Const(1));
+        let waits = [load(0, 1), Instruction::Assume(seen), store(2, 1)];
+        let threads = vec![straight("P", [store(1, 1), load(0, 2)]), straight("Q", waits)];
+        let program = program(vec![cell("x", 1), cell("y", 2)], threads, Vec::new());
+        let races = triangular_races(&program, NonZeroUsize::MIN, &Session::default()).expect("an answer");
+        assert!(matches!(races.verdict, Verdict::Holds));
+        assert_eq!(races.statistics.states, 20, "each state is visited once");
+    }
+}

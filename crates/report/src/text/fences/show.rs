@@ -197,3 +197,45 @@ fn stopped(answer: &FencesAnswer<'_>, limit: Limit) -> String {
     }
     text + &format!("\n{}", help(&format!("{}, or make the model smaller", more(limit))))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use weir::fences::text::Sites;
+    use weir::fences::{Options, fences};
+    use weir::{Limits, Session};
+    use weir_ir::Source;
+
+    use super::*;
+    use crate::answer::{FencesQuestion, Repairs, Subject};
+
+    #[test]
+    fn fences_that_were_not_checked_again_say_so() {
+        let source = Source::new("test.weir", "shared x; thread P { x = 1; }");
+        let parsed = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program");
+        let sites = Sites::of(&parsed.program, Language::Weir, &[]).expect("places");
+        let text = |unchecked| {
+            let report = fences(&sites.program, &sites.places(), &Options::default(), &Session::default());
+            let subject = Subject {
+                file: Path::new("test.weir"),
+                program: &parsed.program,
+                language: Language::Weir,
+                warnings: &[],
+                limits: Limits::default(),
+                elapsed: Duration::ZERO,
+                peak_memory: None,
+            };
+            let options = FencesQuestion { aim: Aim::Robust, all: false, write: false, is_unit_cost: true };
+            let repairs = vec![Repair { places: Vec::new(), text: String::new(), language: Language::Weir }];
+            let report = Ok(report.expect("an answer"));
+            let searched = &sites.program;
+            found(&FencesAnswer::new(Repairs { subject, options, searched, report, repairs, unchecked, census: None }))
+        };
+        assert_eq!(text(None), "");
+        let unchecked = text(Some(Limit::Interrupted));
+        assert!(unchecked.starts_with("not checked: "), "{unchecked}");
+        assert!(unchecked.ends_with(" before the fenced program could be verified\n"), "{unchecked}");
+    }
+}

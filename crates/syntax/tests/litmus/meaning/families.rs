@@ -108,3 +108,26 @@ fn locked_instructions_lose_no_update_and_others_may() {
     }
     assert_eq!(compared, 4 * 2 * 28 * 3);
 }
+
+#[test]
+fn shifts_by_every_count_set_the_flags_that_the_manual_gives_them() {
+    let mut compared = 0;
+    for size in [1, 2, 4, 8] {
+        for name in ["shl", "shr", "sar"] {
+            for count in 1..8 * i64::from(size) {
+                // Patterns in which neighbours differ, in which those next but one do, and with either sign.
+                for value in [0x5555_5555_5555_5555, 0x3333_3333_3333_3333, !0x3333_3333_3333_3333] {
+                    let shift = instruction(name, size, false, vec![register(0, size), Operand::Number(count)]);
+                    let other = instruction("mov", size, false, vec![cell("y"), Operand::Number(1)]);
+                    let mut test = test(size, value, [vec![shift], vec![other]], 0);
+                    // The overflow flag is only defined for one bit.
+                    let defined = if count == 1 { 1..4 } else { 1..3 };
+                    test.locations.extend(defined.map(|flag| Place::Flag(0, flag)));
+                    assert!(compare(0, &test), "{name} of {size} bytes by {count}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(compared, 3 * 3 * (7 + 15 + 31 + 63));
+}

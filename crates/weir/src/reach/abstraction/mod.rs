@@ -274,3 +274,6 @@ fn assess<const N: usize>(
         None => exact::events::<N>(machine, &run).map(|events| Answer::Alarm(goal, events)),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -311,3 +311,6 @@ fn refuse_deadlocks(program: &Program, goals: &[Goal]) -> Result<(), Failure> {
     let help = "use `--engine explicit` for this property, and select the others with `--goal`".to_string();
     Err(refused("deadlock-not-supported", what, found.span, help))
 }
+
+#[cfg(test)]
+mod tests;

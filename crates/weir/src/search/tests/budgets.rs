@@ -169,3 +169,81 @@ fn what_is_held_at_the_end_is_told() {
         assert!((8 * 1000..200_000).contains(&own), "{own} bytes");
     }
 }
+
+/// The first state leads to very many others. Notes how many were taken, and interrupts when there are `interrupt`.
+struct Fan {
+    taken: std::sync::atomic::AtomicU64,
+    interrupt: u64,
+    stop: Arc<AtomicBool>,
+}
+
+impl TransitionSystem for Fan {
+    type State = Packed<1>;
+
+    fn initial(&self) -> Packed<1> {
+        Packed([0])
+    }
+
+    fn successors(&self, from: &Packed<1>, emit: &mut impl FnMut(StepCode, Packed<1>) -> bool) {
+        if from.0[0] > 0 {
+            return;
+        }
+        for value in 1..=1_000_000 {
+            let taken = self.taken.fetch_add(1, Ordering::Relaxed) + 1;
+            if taken == self.interrupt {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            if !emit(StepCode { number: 0, choice: 0 }, Packed([value])) {
+                return;
+            }
+        }
+    }
+
+    fn goal(&self, _state: &Packed<1>) -> Option<Goal> {
+        None
+    }
+
+    fn deadlock_goal(&self, _state: &Packed<1>) -> Option<Goal> {
+        None
+    }
+
+    fn words(&self) -> usize {
+        1
+    }
+
+    fn step_count(&self) -> usize {
+        1
+    }
+
+    fn thread_of(&self, _step: StepCode) -> usize {
+        0
+    }
+
+    fn canonical_form(&self, state: &Packed<1>) -> Vec<Value> {
+        vec![state.0[0] as Value]
+    }
+
+    fn side_bytes(&self) -> u64 {
+        0
+    }
+}
+
+#[test]
+fn a_choice_among_more_values_than_there_may_be_states_is_cut_short() {
+    for is_deep in [false, true] {
+        let session = Session::new(Limits { states: Some(10), ..Limits::default() });
+        let fan = Fan { taken: 0.into(), interrupt: 0, stop: session.stop_handle() };
+        let outcome = if is_deep { depth_first(&fan, &session) } else { breadth_first(&fan, &session, 1) };
+        assert_eq!(stopped_by(&outcome), Limit::States);
+        assert_eq!((outcome.transitions, fan.taken.into_inner()), (11, 11), "{is_deep}");
+    }
+}
+
+#[test]
+fn an_interruption_is_seen_within_a_choice() {
+    let session = Session::default();
+    let fan = Fan { taken: 0.into(), interrupt: 5_000, stop: session.stop_handle() };
+    assert_eq!(stopped_by(&depth_first(&fan, &session)), Limit::Interrupted);
+    let taken = fan.taken.into_inner();
+    assert!((5_000..10_000).contains(&taken), "{taken}");
+}

@@ -59,3 +59,24 @@ fn one_side_of_and_and_or_can_decide() {
         assert_eq!((with(one, other, &and), with(one, other, &or)), (None, Some(1)));
     }
 }
+
+/// Four cells of eight values each, and a sum that is known only once all of them are.
+#[test]
+fn a_limit_ends_the_listing_of_a_goal() {
+    let stores = |cell: &str| (1..8).map(|value| format!("{cell} = {value}; ")).collect::<String>();
+    let text = format!(
+        "shared a, b, c, d; thread P {{ {} }} forbid a + b + c + d == 28;",
+        ["a", "b", "c", "d"].map(stores).concat()
+    );
+    let source = weir_ir::Source::new("test.weir", text);
+    let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
+    let session = Session::default();
+    let graphs = super::super::local_graph::build(&program, super::super::local_graph::Symmetry::Ignore, &session);
+    let Ok(graphs) = graphs else { panic!("it can be handled") };
+    let goal = Goal::Property(weir_ir::PropertyId(0));
+    let targets = targets(&program, &graphs, &[goal]).expect("it can be handled");
+    let covers = |session: &Session| goal_covers(&graphs, &targets[0], &[&[]], session);
+    assert_eq!(covers(&session).map(|found| found.map(|list| list.len())), Ok(Some(1)));
+    session.stop();
+    assert_eq!(covers(&session), Err(Limit::Interrupted));
+}

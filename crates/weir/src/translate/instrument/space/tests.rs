@@ -141,3 +141,13 @@ fn a_computed_companion_is_where_the_companion_is() {
         }
     }
 }
+
+#[test]
+fn a_program_without_room_is_shown_the_access_that_takes_it() {
+    let text = "thread P { let r, s; loop { s = mem[r]; r = any -9223372036854775807..9223372036854775807; } }";
+    let source = weir_ir::Source::new("test.weir", text);
+    let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
+    let Err(Failure::Refused(diagnostic)) = Space::new(&program) else { panic!("there is no room") };
+    let span = diagnostic.primary.span;
+    assert_eq!((diagnostic.code, &text[span.start as usize..span.end as usize]), ("no-room", "mem[r]"));
+}
