@@ -17,8 +17,9 @@ pub use step::{StepDescriber, StepText, step_texts};
 ///
 /// let text = "shared x; thread P { x = 1; let r = x; assert r == 2; }";
 /// let program = Program::parse(text, Language::Weir)?;
-/// let Verdict::Violated(run) = program.check(&Session::default())?.verdict else { panic!("it is unsafe") };
-/// assert!(describe(&program, &run).starts_with("  1  P  x = 1"));
+/// let Verdict::Violated(why) = program.check(&Session::default())?.verdict else { panic!("it is unsafe") };
+/// let run = why.run().expect("an assertion fails in a run");
+/// assert!(describe(&program, run).starts_with("  1  P  x = 1"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn describe(program: &Program, checked: &Checked) -> String {

@@ -106,6 +106,17 @@ fn compare_vacuity(
         let starts = program.running_threads().any(|running| running == thread);
         starts && location == body.entry || reference.executed.iter().any(enters)
     };
+    // Where an assertion leads that is executed is not known.
+    let is_entered = |thread: ThreadId, location: LocId| {
+        let body = program.body(thread);
+        let enters = |&(of, edge): &(ThreadId, EdgeId)| {
+            let edge = body.edge(edge);
+            of == thread
+                && (edge.to == location
+                    || matches!(edge.instruction, Instruction::Assert(_)) && body.failed == Some(location))
+        };
+        is_reached(thread, location) || reference.executed.iter().any(enters)
+    };
     let claim = match &one.vacuity {
         Vacuity::NoRunEnds => reference.final_states.is_empty(),
         Vacuity::Unreached(places) => {
@@ -122,12 +133,25 @@ fn compare_vacuity(
             let is_always = matches!(one.goal, Goal::Property(property)
                 if matches!(program.properties[property.index()].kind, PropertyKind::Always(_)));
             let has_ended = !reference.final_states.is_empty() || !reference.complete;
-            !is_always || one.judgement != Judgement::Holds || has_ended
+            let place =
+                forbidden_place(program, one.goal).filter(|_| one.judgement == Judgement::Holds && reference.complete);
+            let is_place_reached =
+                place.is_none_or(|(thread, locations)| locations.iter().any(|&location| is_entered(thread, location)));
+            (!is_always || one.judgement != Judgement::Holds || has_ended) && is_place_reached
         }
         Vacuity::Unknown => true,
     };
     tally.vacuous += u64::from(one.vacuity.is_vacuous() == Some(true));
     if claim { Ok(()) } else { Err(format!("{:?} of {:?} is wrong", one.vacuity, one.goal)) }
+}
+
+/// The place, if the property forbids just one.
+fn forbidden_place(program: &Program, goal: Goal) -> Option<(ThreadId, Vec<LocId>)> {
+    let Goal::Property(property) = goal else { return None };
+    match &program.properties[property.index()].kind {
+        PropertyKind::Forbid(Expr::Leaf(StateAtom::At { thread, locations })) => Some((*thread, locations.clone())),
+        _ => None,
+    }
 }
 
 /// Compares, and shrinks what disagrees.
