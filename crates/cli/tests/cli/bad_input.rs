@@ -63,11 +63,34 @@ fn a_program_of_ten_megabytes_on_one_line_ends_within_its_budget() {
 #[test]
 fn files_that_cannot_be_read_are_named() {
     refused(&weir(&["reach", "no-such-file.weir"]), "no-such-file.weir: no such file");
-    refused(&weir(&["reach", "."]), "cannot tell the language");
+    refused(&weir(&["reach", "."]), "is a directory");
+    refused(&weir(&["reach", "no-such-file.c"]), "no-such-file.c: no such file");
+    refused(&weir(&["check", "crates/cli/src/main.rs"]), "docs/from-code.md");
     refused(&weir(&["reach", "--from", "weir", "."]), "is a directory");
     refused(&weir(&["fmt", "."]), "is a directory");
     refused(&weir(&["translate", "--to", "dot", "no-such-file.weir"]), "no such file");
     refused(&weir(&["reach", "Cargo.toml"]), "--from weir");
+    let misspelt = scratch("misspelt").join("a.wier");
+    std::fs::write(&misspelt, "").expect("a file");
+    refused(&weir(&["reach", &misspelt.display().to_string()]), "did you mean `.weir`?");
+}
+
+#[test]
+fn keywords_of_other_languages_and_misspelt_ones_are_recognised() {
+    let said = |text: &str| weir_with_input(&["check", "-"], text.as_bytes());
+    for (text, help) in [
+        ("thread P { whlie 1 { } }", "did you mean `while`?"),
+        ("thread P { fenc; }", "did you mean `fence`?"),
+        ("thread P { for i { } }", "there is no `for`"),
+        ("thread P { mfence; }", "`fence;` drains the store buffer"),
+        ("thread P { int x; }", "`let r;` declares a register"),
+        ("shraed x;", "did you mean `shared`?"),
+        ("void f() { }", "docs/from-code.md"),
+        ("zzz x;", "statements belong in a thread"),
+        ("thread P { xyz; }", "a statement is an assignment"),
+    ] {
+        refused(&said(text), help);
+    }
 }
 
 #[cfg(target_os = "linux")]
