@@ -47,6 +47,14 @@ pub(super) struct Model {
     pub(super) label_names: Vec<Vec<String>>,
 }
 
+/// Programs of at most so many edges are compiled even if a limit was reached before.
+const SMALL: usize = 10_000;
+
+/// The number of edges of a program.
+fn size(program: &Program) -> usize {
+    program.thread_ids().map(|thread| program.body(thread).edges().len()).sum()
+}
+
 impl Model {
     /// # Errors
     /// If the program has something that cannot be handled, or if the settings do not fit it.
@@ -66,7 +74,11 @@ impl Model {
         judged.properties = alternatives.iter().map(|wanted| property(wanted)).collect();
         let goals: Vec<Goal> = (0..alternatives.len()).map(|number| Goal::Property(PropertyId::new(number))).collect();
         let purpose = Purpose { keep_dead_registers: false, buffered: true, monitored: false, goals: &goals };
-        let compiled = compile(&judged, purpose, session)?;
+        let compiled = match compile(&judged, purpose, session) {
+            // Compiling this takes no time, so the answer is an interval, whatever the limits are.
+            Err(Failure::Stopped(_)) if size(program) <= SMALL => compile(&judged, purpose, &Session::default())?,
+            result => result?,
+        };
         let judged_when_drained = alternatives.into_iter().map(speaks_of_cells).collect();
         let (plain, sticky) = settings.stickiness.map_or((1, 1), |factor| (factor.denominator, factor.numerator));
         let weight = |factor: u64| {
