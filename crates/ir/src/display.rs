@@ -125,6 +125,7 @@ pub fn body_instruction_text(program: &Program, body: &Body, instruction: &Instr
             format!("{} = {}", address_text(program, body, address), expr(value))
         }
         Instruction::Fence => "fence".to_string(),
+        Instruction::Membarrier => "membarrier".to_string(),
         Instruction::Assign { register, value } => format!("{} = {}", name(*register), expr(value)),
         Instruction::Assume(condition) => format!("assume {}", expr(condition)),
         Instruction::Assert(condition) => format!("assert {}", expr(condition)),

@@ -9,7 +9,7 @@ impl Instruction {
     /// Whether the instruction waits until the buffer of its thread is empty, so that no store is delayed past it.
     pub fn drains(&self) -> bool {
         match self {
-            Self::Fence | Self::ReadModifyWrite { .. } | Self::Lock | Self::Unlock => true,
+            Self::Fence | Self::Membarrier | Self::ReadModifyWrite { .. } | Self::Lock | Self::Unlock => true,
             Self::Skip
             | Self::Load { .. }
             | Self::Snapshot(_)
@@ -39,6 +39,7 @@ impl Instruction {
             | Self::Snapshot(_)
             | Self::Store { .. }
             | Self::Fence
+            | Self::Membarrier
             | Self::ReadModifyWrite { .. }
             | Self::Lock
             | Self::Unlock
@@ -72,6 +73,7 @@ impl Instruction {
             Self::Snapshot(loads) => (None, loads.as_slice()),
             Self::Skip
             | Self::Fence
+            | Self::Membarrier
             | Self::Assign { .. }
             | Self::Assume(_)
             | Self::Assert(_)
@@ -117,7 +119,13 @@ mod tests {
         assert_eq!(addresses(&rmw(None, reg(3), Rmw::Exchange(reg(4)))), [reg(3)]);
         let snapshot = Instruction::Snapshot(vec![(RegId(0), reg(1)), (RegId(2), reg(0))]);
         assert_eq!(addresses(&snapshot), [reg(1), reg(0)]);
-        for other in [assign(0, reg(1)), Instruction::Fence, Instruction::Assume(reg(1)), havoc(0, 0, 1)] {
+        for other in [
+            assign(0, reg(1)),
+            Instruction::Fence,
+            Instruction::Membarrier,
+            Instruction::Assume(reg(1)),
+            havoc(0, 0, 1),
+        ] {
             assert_eq!(addresses(&other), []);
         }
     }
@@ -135,6 +143,7 @@ mod tests {
             havoc(0, 0, 1),
             Instruction::Skip,
             Instruction::Fence,
+            Instruction::Membarrier,
             Instruction::Lock,
             Instruction::Unlock,
             Instruction::Assume(reg(1)),
@@ -148,7 +157,7 @@ mod tests {
             assert_eq!(instruction.is_local(), !is_visible, "{instruction:?}");
         }
         assert!(Instruction::Terminate.is_local() && Instruction::Terminate.leaves_body());
-        assert_eq!(all.iter().filter(|instruction| instruction.drains()).count(), 4);
+        assert_eq!(all.iter().filter(|instruction| instruction.drains()).count(), 5);
         assert_eq!(all.iter().filter(|instruction| instruction.is_load()).count(), 2);
         assert_eq!(all.iter().filter(|instruction| instruction.is_store()).count(), 1);
     }

@@ -300,6 +300,8 @@ pub enum Instruction {
     },
     /// Waits until the own buffer is empty.
     Fence,
+    /// Waits until the buffers of all threads are empty: a fence on behalf of everyone.
+    Membarrier,
     /// `register = value`.
     Assign {
         /// Receives the value.

@@ -26,6 +26,8 @@ pub enum Action<'a, L> {
     Store(Address, Value, L),
     /// Waits for an empty buffer.
     Fence(L),
+    /// Waits for all buffers to be empty.
+    Membarrier(L),
     /// Reads a cell and perhaps writes it, in one step with an empty buffer.
     Modify(Address, Box<AfterRead<'a, L>>),
     /// Takes the global lock.
@@ -148,6 +150,7 @@ impl<M: Machine> View<'_, M> {
             }
             Action::Store(address, value, local) => self.store(address, value, local),
             Action::Fence(local) => Some(self.at(self.drained()?, local)),
+            Action::Membarrier(local) => self.state.is_drained().then(|| self.at(self.state.clone(), local)),
             Action::Modify(address, then) => {
                 self.drained()?;
                 let mut next = self.unlocked()?;

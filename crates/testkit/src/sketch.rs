@@ -195,6 +195,7 @@ pub(crate) fn operands_mut(instruction: &mut Instruction) -> Vec<&mut RegExpr> {
         Instruction::Call { arguments, .. } => arguments.iter_mut().collect(),
         Instruction::Skip
         | Instruction::Fence
+        | Instruction::Membarrier
         | Instruction::Lock
         | Instruction::Unlock
         | Instruction::Havoc { .. }

@@ -169,6 +169,7 @@ fn random_instruction(random: &mut Random) -> Instruction {
     let address = [X, X, Y, Y, Z][random.below(5)];
     let value = random.below(3) as Value;
     match random.below(19) {
+        0 if random.below(3) == 0 => Instruction::Membarrier,
         0 => Instruction::Fence,
         1 => exchange(0, address, value),
         2 => compare_and_swap(0, address, value, 1),

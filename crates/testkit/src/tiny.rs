@@ -23,6 +23,8 @@ pub enum Alphabet {
     Extended,
     /// Stores, loads, fences, and loads of both cells in one step: 5,329 programs.
     Snapshots,
+    /// Stores, loads, fences and membarriers: 5,329 programs.
+    Membarriers,
 }
 
 /// One instruction, by name. What it reads goes to a register of its own.
@@ -33,6 +35,7 @@ enum Letter {
     /// Both cells.
     Snapshot,
     Fence,
+    Membarrier,
     Exchange(usize, Value),
     FetchAdd(usize),
     CompareAndSwap(usize),
@@ -91,8 +94,13 @@ fn letters(alphabet: Alphabet) -> Vec<Letter> {
     let mut letters: Vec<Letter> = with_values().map(|(cell, value)| Letter::Store(cell, value)).collect();
     letters.extend(cells().map(Letter::Load));
     letters.push(Letter::Fence);
-    if alphabet == Alphabet::Snapshots {
-        letters.push(Letter::Snapshot);
+    let special = match alphabet {
+        Alphabet::Snapshots => Some(Letter::Snapshot),
+        Alphabet::Membarriers => Some(Letter::Membarrier),
+        Alphabet::Core | Alphabet::Extended => None,
+    };
+    if let Some(special) = special {
+        letters.push(special);
         return letters;
     }
     letters.extend(with_values().map(|(cell, value)| Letter::Exchange(cell, value)));
@@ -157,14 +165,14 @@ impl Letter {
             Letter::FetchAdd(cell) => Letter::FetchAdd(at(cell)),
             Letter::CompareAndSwap(cell) => Letter::CompareAndSwap(at(cell)),
             // Both cells: the renamed one would differ in the order of its registers alone.
-            Letter::Snapshot | Letter::Fence => self,
+            Letter::Snapshot | Letter::Fence | Letter::Membarrier => self,
         }
     }
 
     /// How many cells it reads.
     fn reads(self) -> u32 {
         match self {
-            Letter::Store(..) | Letter::Fence => 0,
+            Letter::Store(..) | Letter::Fence | Letter::Membarrier => 0,
             Letter::Snapshot => 2,
             Letter::Load(_) | Letter::Exchange(..) | Letter::FetchAdd(_) | Letter::CompareAndSwap(_) => 1,
         }
@@ -176,6 +184,7 @@ impl Letter {
             Letter::Load(cell) => format!("r={}", CELLS[cell].0),
             Letter::Snapshot => format!("r,s={},{}", CELLS[0].0, CELLS[1].0),
             Letter::Fence => "fence".to_owned(),
+            Letter::Membarrier => "membarrier".to_owned(),
             Letter::Exchange(cell, value) => format!("r=xchg({},{value})", CELLS[cell].0),
             Letter::FetchAdd(cell) => format!("r=fetch_add({},1)", CELLS[cell].0),
             Letter::CompareAndSwap(cell) => format!("r=cas({},0,1)", CELLS[cell].0),
@@ -189,6 +198,7 @@ impl Letter {
             Letter::Load(cell) => load(register(), CELLS[cell].1),
             Letter::Snapshot => snapshot(CELLS.map(|(_, address)| (register(), address))),
             Letter::Fence => Instruction::Fence,
+            Letter::Membarrier => Instruction::Membarrier,
             Letter::Exchange(cell, value) => exchange(register(), CELLS[cell].1, value),
             Letter::FetchAdd(cell) => rmw(register(), CELLS[cell].1, Rmw::Fetch(BinaryRmw::Add, one())),
             Letter::CompareAndSwap(cell) => {
@@ -211,6 +221,7 @@ mod tests {
         assert_eq!(names.len(), 133 * 133);
         assert_eq!(programs(Alphabet::Extended).count(), 241 * 241);
         assert_eq!(programs(Alphabet::Snapshots).count(), 73 * 73);
+        assert_eq!(programs(Alphabet::Membarriers).count(), 73 * 73);
     }
 
     /// Every program has one that stands for it, and only one.

@@ -27,6 +27,7 @@ pub fn variants(program: &Program) -> Vec<Program> {
 fn substitutes(instruction: &Instruction) -> Vec<Instruction> {
     match instruction {
         Instruction::Fence
+        | Instruction::Membarrier
         | Instruction::Lock
         | Instruction::Unlock
         | Instruction::Assume(_)

@@ -99,6 +99,8 @@ pub enum Effect {
         store: StepId,
     },
     Fence,
+    /// A fence on behalf of all threads.
+    Membarrier,
     Assign {
         register: RegId,
         value: Value,
@@ -133,6 +135,7 @@ impl Effect {
             Self::Store { .. } => "store",
             Self::Flush { .. } => "flush",
             Self::Fence => "fence",
+            Self::Membarrier => "membarrier",
             Self::Assign { .. } => "assign",
             Self::Assume => "assume",
             Self::Assert { .. } => "assert",

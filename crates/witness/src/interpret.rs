@@ -2,8 +2,8 @@
 //!
 //! Under SC a store writes memory at once. Under TSO it goes to the thread's buffer, the oldest store of
 //! any buffer may be flushed at any time, and a load prefers the newest store in its own buffer. Fence,
-//! lock, unlock and read-modify-write need the own buffer empty. While another thread holds the lock, a
-//! thread touches memory in no way: no load, flush or read-modify-write, and under SC no store.
+//! lock, unlock and read-modify-write need the own buffer empty; a membarrier needs all buffers empty. While another
+//! thread holds the lock, a thread touches memory in no way: no load, flush or read-modify-write, and under SC no store.
 //! Neither more nor less than these steps is allowed: the direction of error is none.
 
 use std::convert::Infallible;
@@ -67,6 +67,8 @@ pub enum Refusal {
     NothingToFlush,
     /// The buffer must be empty, but holds so many stores.
     BufferNotEmpty(usize),
+    /// All buffers must be empty, but that of this other thread holds so many stores.
+    OtherBufferNotEmpty(ThreadId, usize),
     /// Another thread holds the lock.
     LockedBy(ThreadId),
     /// The thread holds the lock already.
@@ -147,6 +149,7 @@ impl Interpreter<'_> {
             Instruction::Snapshot(loads) => self.snapshot(loads),
             Instruction::Store { address, value } => self.store(self.own.eval(address), self.own.eval(value)),
             Instruction::Fence => self.needs_empty_buffer().map(|()| Effect::Fence),
+            Instruction::Membarrier => self.needs_all_buffers_empty().map(|()| Effect::Membarrier),
             Instruction::Assign { register, value } => {
                 Ok(Effect::Assign { register: *register, value: self.own.eval(value) })
             }
@@ -235,6 +238,15 @@ impl Interpreter<'_> {
         match self.own.buffer.len() {
             0 => Ok(()),
             waiting => Err(Refusal::BufferNotEmpty(waiting)),
+        }
+    }
+
+    fn needs_all_buffers_empty(&self) -> Result<(), Refusal> {
+        self.needs_empty_buffer()?;
+        let waiting = self.state.present_threads().find(|(_, other)| !other.buffer.is_empty());
+        match waiting {
+            None => Ok(()),
+            Some((thread, other)) => Err(Refusal::OtherBufferNotEmpty(thread, other.buffer.len())),
         }
     }
 

@@ -22,6 +22,7 @@ impl Instruction {
             Self::Return(value) => visit(value),
             Self::Skip
             | Self::Fence
+            | Self::Membarrier
             | Self::Lock
             | Self::Unlock
             | Self::Havoc { .. }
@@ -98,6 +99,7 @@ mod tests {
         check(&Instruction::Assert(reg(3)), &[3], &[]);
         let silent = [
             Instruction::Fence,
+            Instruction::Membarrier,
             Instruction::Skip,
             Instruction::Lock,
             Instruction::Unlock,

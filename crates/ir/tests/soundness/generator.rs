@@ -115,7 +115,7 @@ impl Generator {
                 Instruction::Snapshot(vec![(register, self.address(registers)), (other, self.address(registers))])
             }
             18 => Instruction::Spawn(ThreadId::new(self.random.below(threads))),
-            _ => self.random.pick(&[Instruction::Fence, Instruction::Skip]),
+            _ => self.random.pick(&[Instruction::Fence, Instruction::Membarrier, Instruction::Skip]),
         }
     }
 

@@ -158,6 +158,7 @@ impl<'p> Machine<'p> {
                 self.set(at, *register, result);
             }
             Instruction::Fence => self.threads[at].buffer.is_empty().then_some(())?,
+            Instruction::Membarrier => self.threads.iter().all(|thread| thread.buffer.is_empty()).then_some(())?,
             Instruction::Havoc { register, range } => {
                 let value = range.low + random.below(range.extent() as usize + 1) as Value;
                 self.set(at, Some(*register), value);

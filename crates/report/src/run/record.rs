@@ -73,6 +73,7 @@ pub enum ActionName {
     /// The oldest store of the thread's buffer reaches memory.
     Flush,
     Fence,
+    Membarrier,
     /// An atomic read-modify-write.
     Rmw,
     Lock,

@@ -178,6 +178,7 @@ pub(crate) enum StatementKind<'s> {
     Assume(Expr<'s>),
     Assert(Expr<'s>),
     Fence,
+    Membarrier,
     Skip,
     Lock,
     Unlock,

@@ -17,7 +17,7 @@ token_kinds! {
         Const "const" Shared "shared" Thread "thread" Proc "proc"
         Let "let" If "if" Else "else" While "while" Loop "loop" Break "break" Continue "continue"
         Goto "goto" Jump "jump" Choose "choose" Or "or" Any "any"
-        Assume "assume" Assert "assert" Fence "fence" Skip "skip"
+        Assume "assume" Assert "assert" Fence "fence" Membarrier "membarrier" Skip "skip"
         Cas "cas" CmpXchg "cmpxchg" Xchg "xchg"
         FetchAdd "fetch_add" FetchSub "fetch_sub" FetchAnd "fetch_and" FetchOr "fetch_or" FetchXor "fetch_xor"
         Atomic "atomic" Lock "lock" Unlock "unlock" Mem "mem" Spawn "spawn" Return "return" Terminate "terminate"
@@ -67,6 +67,7 @@ impl Kind {
                 | Assume
                 | Assert
                 | Fence
+                | Membarrier
                 | Skip
                 | Atomic
                 | Lock

@@ -94,6 +94,7 @@ impl BodyGenerator<'_> {
                 Instruction::Store { address: address(rng, config, shared), value: operand(rng, config) }
             }
             Statement::Fence => Instruction::Fence,
+            Statement::Membarrier => Instruction::Membarrier,
             Statement::ReadModifyWrite => self.read_modify_write(),
             Statement::Assign => Instruction::Assign { register: register(rng, config), value: operand(rng, config) },
             Statement::Havoc => self.havoc(),

@@ -66,6 +66,7 @@ impl Rules<'_> {
             Instruction::Snapshot(loads) => self.snapshot(to, loads).into_iter().collect(),
             Instruction::Store { address, value } => self.store(to, address, value).into_iter().collect(),
             Instruction::Fence => only_if(self.own_buffer_is_empty(), self.go(to)),
+            Instruction::Membarrier => only_if(self.every_buffer_is_empty(), self.go(to)),
             Instruction::Assign { register, value } => vec![self.go_with(to, *register, self.own.eval(value))],
             Instruction::Assume(condition) => only_if(self.own.eval(condition) != 0, self.go(to)),
             Instruction::Assert(condition) => self.assert(to, condition),
@@ -221,6 +222,10 @@ impl Rules<'_> {
 
     fn own_buffer_is_empty(&self) -> bool {
         self.own.is_drained()
+    }
+
+    fn every_buffer_is_empty(&self) -> bool {
+        self.state.threads.values().all(|thread| thread.is_drained())
     }
 
     fn another_holds_the_lock(&self) -> bool {

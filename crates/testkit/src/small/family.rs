@@ -28,6 +28,7 @@ pub fn letters() -> Vec<Instruction> {
         snapshot(X, Y),
         Instruction::Snapshot(vec![(RegId(0), number(Z)), (RegId(1), element())]),
         Instruction::Fence,
+        Instruction::Membarrier,
         exchange(0, X, 2),
         compare_and_swap(1, X, 0, 1),
         compare_and_swap(1, X, 1, 2),

@@ -234,6 +234,7 @@ impl Step<'_, '_> {
         let if_so = |condition: bool, run: Run| if condition { vec![run] } else { Vec::new() };
         match &body.edge(self.edge).instruction {
             Instruction::Skip | Instruction::Terminate => vec![self.after(0, Vec::new(), &[])],
+            Instruction::Membarrier => if_so(self.run.is_drained(), self.after(0, Vec::new(), &[])),
             Instruction::Fence => if_so(is_empty, self.after(0, Vec::new(), &[])),
             Instruction::Assign { register, value } => {
                 vec![self.after(0, Vec::new(), &[(*register, local.eval(value))])]

@@ -115,7 +115,11 @@ fn alone(
             stored.retain(|&other| other != address);
             stored.push(address);
         }
-        Instruction::Fence | Instruction::Lock | Instruction::Unlock | Instruction::ReadModifyWrite { .. } => {
+        Instruction::Fence
+        | Instruction::Membarrier
+        | Instruction::Lock
+        | Instruction::Unlock
+        | Instruction::ReadModifyWrite { .. } => {
             stored.clear();
         }
         Instruction::Load { .. } | Instruction::Snapshot(_) => {

@@ -60,7 +60,8 @@ impl Model {
             |wanted: &StateExpr| Property { kind: PropertyKind::Forbid(wanted.clone()), span: Span::default() };
         judged.properties = alternatives.iter().map(|wanted| property(wanted)).collect();
         let goals: Vec<Goal> = (0..alternatives.len()).map(|number| Goal::Property(PropertyId::new(number))).collect();
-        let purpose = Purpose { keep_dead_registers: false, buffered: true, monitored: false, goals: &goals };
+        let purpose =
+            Purpose { keep_dead_registers: false, buffered: true, monitored: false, goals: &goals, keeps_back: &[] };
         // Whatever the limits are, the answer is an interval: there is a model, if there is no time to explore it.
         let unlimited = Session::new(Limits { memory: None, ..Limits::default() });
         let compiled = compile(&judged, purpose, &unlimited)?;
@@ -226,7 +227,7 @@ fn kind_of(instruction: &Instruction) -> CostSubject {
     match instruction {
         Instruction::Load { .. } | Instruction::Snapshot(_) => CostSubject::Load,
         Instruction::Store { .. } => CostSubject::Store,
-        Instruction::Fence => CostSubject::Fence,
+        Instruction::Fence | Instruction::Membarrier => CostSubject::Fence,
         Instruction::ReadModifyWrite { .. } => CostSubject::ReadModifyWrite,
         Instruction::Lock | Instruction::Unlock => CostSubject::Lock,
         _ => CostSubject::Local,

@@ -7,6 +7,8 @@
 //!   path from there on. A locked section counts as one access. When an access on the path is to the address of the first delayed
 //!   store, and the lock is free so that the store can land, the attack has succeeded.
 //!
+//! A membarrier needs all buffers empty, so nobody executes one from the first delayed store on.
+//!
 //! This is §5 of "Checking and Enforcing Robustness against TSO" without the instrumented program. Fewer interleavings are
 //! looked at than there are, without loss:
 //! - Partial order reduction: invisible steps are taken first ([`partial_order`](crate::search::partial_order)).
@@ -163,7 +165,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
                 return;
             }
             for helper in (0..self.plans.threads.len()).filter(|&thread| is_helper(thread)) {
-                for edge in self.edges(from, helper) {
+                for edge in self.edges(from, helper).iter().filter(|edge| !waits_for_attacker(edge)) {
                     self.sc.take(from, helper, edge, emit);
                 }
             }
@@ -220,7 +222,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
             return;
         }
         for helper in (0..self.plans.threads.len()).filter(|&thread| thread != path.attacker) {
-            for edge in self.edges(from, helper) {
+            for edge in self.edges(from, helper).iter().filter(|edge| !waits_for_attacker(edge)) {
                 self.help(from, path, helper, edge, emit);
             }
         }
@@ -263,6 +265,11 @@ impl<'a, const N: usize> Monitor<'a, N> {
             emit(step, next)
         });
     }
+}
+
+/// Whether the step needs the attacker's buffer empty, so that no helper can take it during an attack.
+fn waits_for_attacker(edge: &EdgeCode) -> bool {
+    matches!(edge.operation, Operation::Membarrier)
 }
 
 impl<const N: usize> TransitionSystem for Monitor<'_, N> {

@@ -33,6 +33,9 @@ pub(crate) struct Purpose<'a> {
     /// Whether a monitor goes along, which needs a field for what it remembers.
     pub(crate) monitored: bool,
     pub(crate) goals: &'a [Goal],
+    /// Of a program that a translation made: for each thread and location, whether stores may be kept back there, so that a
+    /// membarrier has to wait. Empty if that is so nowhere.
+    pub(crate) keeps_back: &'a [Vec<bool>],
 }
 
 /// A machine, and how its threads and steps are called in the program.
@@ -106,6 +109,7 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, session: &Session
         goals: compiler.goals(purpose.goals),
         initial: compiler.initial(),
         edge_count,
+        keeps_back: keeps_back(&threads, &layout, purpose.keeps_back),
         buffers: Buffers::new(),
         abstraction: Pool::new(Buffering::Coherence(0)),
         heaps: Interner::new(),
@@ -115,6 +119,13 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, session: &Session
         layout,
     };
     Ok(Compiled { machine, threads, plans })
+}
+
+/// For each thread that may keep stores back the field of its location, and whether it does so at each.
+fn keeps_back(threads: &[ThreadId], layout: &Layout, given: &[Vec<bool>]) -> Vec<(Field, Vec<bool>)> {
+    let numbered = threads.iter().zip(&layout.threads);
+    let known = numbered.filter_map(|(thread, (location, _))| Some((*location, given.get(thread.index())?.clone())));
+    known.filter(|(_, keeps)| keeps.contains(&true)).collect()
 }
 
 /// # Errors
@@ -259,6 +270,7 @@ impl Compiler<'_> {
             }
             Instruction::Store { address, value } => Operation::Store(place(address), code(value)),
             Instruction::Fence => Operation::Fence,
+            Instruction::Membarrier => Operation::Membarrier,
             Instruction::Assign { register, value } => Operation::Assign(result(*register), code(value)),
             Instruction::Assume(condition) => Operation::Assume(code(condition)),
             Instruction::Assert(condition) => Operation::Assert(code(condition), self.failure(position, edge)),

@@ -53,6 +53,8 @@ pub(crate) struct Machine {
     /// Number of edges of all threads: the numbers of flushes begin here.
     pub(crate) edge_count: u32,
     pub(crate) initial: Vec<(Field, u64)>,
+    /// For threads that may keep stores back: the field of the location, and whether they do so at each.
+    pub(crate) keeps_back: Vec<(Field, Vec<bool>)>,
     pub(crate) buffers: Buffers,
     /// Buffers where they are approximated.
     pub(crate) abstraction: Pool,
@@ -100,6 +102,7 @@ pub(crate) enum Operation {
     Snapshot(Vec<(Option<Field>, Place)>),
     Store(Place, Code),
     Fence,
+    Membarrier,
     Assign(Option<Field>, Code),
     Assume(Code),
     /// The condition, and the move to the failed location.
@@ -378,6 +381,9 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
             Operation::Fence if drained => {
                 emit(step, edge.patch.apply(from));
             }
+            Operation::Membarrier if self.all_drained(from) => {
+                emit(step, edge.patch.apply(from));
+            }
             Operation::Snapshot(loads) if !machine.locked_out(from, thread) => {
                 let mut next = edge.patch.apply(from);
                 for (register, place) in loads {
@@ -417,6 +423,12 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
             }
             _ => {}
         }
+    }
+
+    /// Whether the buffers of all threads are empty, and no thread keeps stores back on code that a translation added.
+    fn all_drained(&self, from: &Packed<N>) -> bool {
+        (0..self.machine.threads.len()).all(|thread| M::is_drained(self.machine, from, thread))
+            && self.machine.keeps_back.iter().all(|(location, keeps)| !keeps[from.raw(*location) as usize])
     }
 
     fn pass_lock(

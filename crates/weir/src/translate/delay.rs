@@ -25,7 +25,7 @@ mod remembered;
 mod traced;
 mod unroll;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use weir_ir::{
     BinaryOp, Body, Diagnostic, EdgeId, Expr, Instruction, LocId, Program, PropertyKind, StateAtom, ThreadId, validate,
@@ -78,6 +78,8 @@ pub struct Extended {
     pub(crate) origins: Vec<Vec<Origin>>,
     /// For each thread, how many locations are of its own code; they come first.
     own: Vec<usize>,
+    /// Locations of added code at which nothing is kept back.
+    drained: BTreeSet<(ThreadId, LocId)>,
 }
 
 impl Extended {
@@ -93,6 +95,7 @@ impl Extended {
             program: program.clone(),
             origins: origins.collect(),
             own: program.threads.iter().map(|thread| thread.body.locations.len()).collect(),
+            drained: BTreeSet::new(),
         }
     }
 
@@ -146,6 +149,20 @@ impl Extended {
     /// Whether a location is of the thread's own code.
     pub(crate) fn is_own(&self, thread: ThreadId, location: LocId) -> bool {
         location.index() < self.own[thread.index()]
+    }
+
+    /// For each thread and location, whether stores may be kept back there.
+    pub(crate) fn keeps_back(&self) -> Vec<Vec<bool>> {
+        let of_thread = |thread: ThreadId| {
+            let locations = self.program.body(thread).location_ids();
+            locations.map(|location| !self.is_drained(thread, location)).collect()
+        };
+        self.program.thread_ids().map(of_thread).collect()
+    }
+
+    /// Whether nothing is kept back at a location.
+    fn is_drained(&self, thread: ThreadId, location: LocId) -> bool {
+        self.is_own(thread, location) || self.drained.contains(&(thread, location))
     }
 
     fn builder(&self, thread: ThreadId) -> Builder {
@@ -209,7 +226,9 @@ pub(crate) fn delay_first(extended: &Extended, original: &Program, path: &DelayP
     check(&extended.program, path)?;
     let mut made = extended.clone();
     let mut builder = extended.builder(path.thread);
-    first::add(&mut builder, &extended.program, &extended.origins[path.thread.index()], path);
+    let turns = first::add(&mut builder, &extended.program, &extended.origins[path.thread.index()], path);
+    let drained = turns.into_iter().filter(|turn| extended.is_drained(path.thread, turn.from));
+    made.drained.extend(drained.map(|turn| (path.thread, turn.off)));
     made.rebuild(path.thread, builder);
     made.restrict_properties(original);
     made.checked()

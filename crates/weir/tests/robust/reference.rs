@@ -176,7 +176,11 @@ pub(crate) fn pairs(program: &Program) -> Attacks {
 fn drains(instruction: &Instruction) -> bool {
     matches!(
         instruction,
-        Instruction::Fence | Instruction::ReadModifyWrite { .. } | Instruction::Lock | Instruction::Unlock
+        Instruction::Fence
+            | Instruction::Membarrier
+            | Instruction::ReadModifyWrite { .. }
+            | Instruction::Lock
+            | Instruction::Unlock
     )
 }
 

@@ -17,6 +17,8 @@ pub(super) enum Label {
     Load(Vec<(Address, Value)>),
     Store(Address, Value),
     Fence,
+    /// Needs the buffers of all threads empty.
+    Membarrier,
     ReadModifyWrite(Address, Value, Value),
     Lock,
     Unlock,
@@ -119,7 +121,7 @@ impl<'a> LocalStates<'a> {
                 self.follow(state, edge, values, &mut |label, to| {
                     // What changes nothing needs no look.
                     let idle = match label {
-                        Label::Silent | Label::Load(..) | Label::Fence => true,
+                        Label::Silent | Label::Load(..) | Label::Fence | Label::Membarrier => true,
                         Label::ReadModifyWrite(_, old, new) => old == new,
                         Label::Store(..) | Label::Lock | Label::Unlock => false,
                     };
@@ -176,6 +178,7 @@ impl<'a> LocalStates<'a> {
                 go(Label::Store(address, value), edge.to, None, holds)
             }
             Instruction::Fence => go(Label::Fence, edge.to, None, holds),
+            Instruction::Membarrier => go(Label::Membarrier, edge.to, None, holds),
             Instruction::Assign { register, value } => {
                 go(Label::Silent, edge.to, Some((*register, self.eval(state, value)?)), holds)
             }

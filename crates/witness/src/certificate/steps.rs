@@ -58,6 +58,10 @@ impl Interpreter<'_> {
             Instruction::Snapshot(loads) => self.snapshot(to, loads).map(|next| vec![next]),
             Instruction::Store { address, value } => self.store(to, self.eval(address)?, self.eval(value)?),
             Instruction::Fence => Ok(if own.buffer.is_empty() { vec![self.go(to)] } else { Vec::new() }),
+            Instruction::Membarrier => {
+                let is_drained = self.state.threads.iter().all(|thread| thread.buffer.is_empty());
+                Ok(if is_drained { vec![self.go(to)] } else { Vec::new() })
+            }
             Instruction::Assign { register, value } => only(self.go_with(to, *register, self.eval(value)?)),
             Instruction::Assume(condition) => {
                 Ok(if self.eval(condition)? != 0 { vec![self.go(to)] } else { Vec::new() })

@@ -53,6 +53,9 @@ impl Builder {
             Effect::Fence => {
                 self.add(step, event, NodeKind::Fence, None);
             }
+            Effect::Membarrier => {
+                self.add(step, event, NodeKind::Membarrier, None);
+            }
             Effect::Lock => {
                 self.open_section = Some((event.thread, self.sections));
                 self.sections += 1;

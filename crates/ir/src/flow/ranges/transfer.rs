@@ -40,6 +40,7 @@ pub(super) fn step(instruction: &Instruction, env: &mut Env, memory: &Memory) ->
         Instruction::Call { register: None, .. }
         | Instruction::Skip
         | Instruction::Fence
+        | Instruction::Membarrier
         | Instruction::Lock
         | Instruction::Unlock
         | Instruction::Return(_)

@@ -123,7 +123,7 @@ impl<'a> Checker<'a, '_> {
             StatementKind::Atomic(body) => self.atomic(body, span),
             StatementKind::Return(value) => self.return_statement(value.as_ref(), span),
             StatementKind::Block(block) => self.block(block),
-            StatementKind::Fence | StatementKind::Skip | StatementKind::Spawn(_) => {}
+            StatementKind::Fence | StatementKind::Membarrier | StatementKind::Skip | StatementKind::Spawn(_) => {}
         }
     }
 

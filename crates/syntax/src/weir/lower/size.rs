@@ -28,6 +28,7 @@ impl Size {
             | StatementKind::Assume(_)
             | StatementKind::Assert(_)
             | StatementKind::Fence
+            | StatementKind::Membarrier
             | StatementKind::Skip
             | StatementKind::Lock
             | StatementKind::Unlock

@@ -63,6 +63,7 @@ impl<'a> Builder<'_, 'a> {
             | StatementKind::Assume(_)
             | StatementKind::Assert(_)
             | StatementKind::Fence
+            | StatementKind::Membarrier
             | StatementKind::Skip
             | StatementKind::Lock
             | StatementKind::Unlock
@@ -111,6 +112,7 @@ impl<'a> Builder<'_, 'a> {
                 self.step(Instruction::Assert(value), span);
             }
             StatementKind::Fence => self.step(Instruction::Fence, span),
+            StatementKind::Membarrier => self.step(Instruction::Membarrier, span),
             StatementKind::Skip => self.step(Instruction::Skip, span),
             StatementKind::Lock => self.step(Instruction::Lock, span),
             StatementKind::Unlock => self.step(Instruction::Unlock, span),

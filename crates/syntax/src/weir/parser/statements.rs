@@ -1,6 +1,6 @@
 //! Statements and blocks.
 
-use weir_ir::{BinaryOp, Diagnostic, Span};
+use weir_ir::{BinaryOp, Diagnostic, Span, nearest};
 
 use super::super::ast::{Block, Declarator, Expr, ExprKind, Statement, StatementKind};
 use super::super::token::Kind;
@@ -102,6 +102,7 @@ impl<'s> Parser<'s, '_> {
             Kind::Break => Some(StatementKind::Break),
             Kind::Continue => Some(StatementKind::Continue),
             Kind::Fence => Some(StatementKind::Fence),
+            Kind::Membarrier => Some(StatementKind::Membarrier),
             Kind::Skip => Some(StatementKind::Skip),
             Kind::Lock => Some(StatementKind::Lock),
             Kind::Unlock => Some(StatementKind::Unlock),
@@ -247,15 +248,21 @@ impl<'s> Parser<'s, '_> {
             return Ok(StatementKind::Evaluate(expression));
         }
         let error = Diagnostic::error("no-effect", "this expression has no effect", expression.span);
-        let help = match expression.kind {
-            ExprKind::Binary(BinaryOp::Equal, ..) => "`=` assigns, `==` compares",
-            ExprKind::Name(_) => "a statement is an assignment, a call or starts with a keyword",
-            _ => "assign it (`r = …;`), or remove it; only calls and read-modify-writes can be statements",
+        let help = match &expression.kind {
+            ExprKind::Binary(BinaryOp::Equal, ..) => "`=` assigns, `==` compares".to_owned(),
+            ExprKind::Name(name) => match nearest(name.text, WORDS).filter(|_| name.text.len() > 3) {
+                Some(near) => format!("did you mean `{near};`?"),
+                None => "a statement is an assignment, a call or starts with a keyword".to_owned(),
+            },
+            _ => "assign it (`r = …;`), or remove it; only calls and read-modify-writes can be statements".to_owned(),
         };
         self.error(error.help(help));
         Ok(StatementKind::Skip)
     }
 }
+
+/// Statements of one word.
+const WORDS: [&str; 9] = ["break", "continue", "end", "fence", "lock", "membarrier", "skip", "terminate", "unlock"];
 
 /// Whether an expression has the form of something that can be written.
 pub(super) fn is_place(expression: &Expr) -> bool {

@@ -46,6 +46,7 @@ pub(super) enum Op {
     Assume,
     Assert,
     Fence,
+    Membarrier,
     Skip,
     SkipTo(Mark),
     Lock,
@@ -214,6 +215,7 @@ impl<'p> Compiler<'p> {
                 self.push(Op::Assert);
             }
             Statement::Fence => self.push(Op::Fence),
+            Statement::Membarrier => self.push(Op::Membarrier),
             Statement::Skip => self.push(Op::Skip),
             Statement::Lock => self.push(Op::Lock),
             Statement::Unlock => self.push(Op::Unlock),

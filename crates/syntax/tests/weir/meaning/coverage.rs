@@ -9,7 +9,7 @@ use super::tree::{Block, Condition, Expr, Program, Property, Statement};
 #[derive(Default)]
 pub(super) struct Coverage(BTreeMap<String, usize>);
 
-const STATEMENTS: [&str; 28] = [
+const STATEMENTS: [&str; 29] = [
     "let",
     "assign register",
     "assign cell",
@@ -32,6 +32,7 @@ const STATEMENTS: [&str; 28] = [
     "assume",
     "assert",
     "fence",
+    "membarrier",
     "skip",
     "lock",
     "unlock",
@@ -206,6 +207,7 @@ impl Coverage {
             Statement::Goto(_) => "goto",
             Statement::Jump(_) => "jump",
             Statement::Fence => "fence",
+            Statement::Membarrier => "membarrier",
             Statement::Skip => "skip",
             Statement::Lock => "lock",
             Statement::Unlock => "unlock",

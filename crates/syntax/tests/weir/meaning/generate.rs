@@ -175,7 +175,7 @@ impl<'r> Maker<'r> {
                 Some(call) => Statement::Evaluate(call),
                 None => Statement::Fence,
             },
-            16 => Statement::Fence,
+            16 => self.rng.pick(&[Statement::Fence, Statement::Membarrier]).clone(),
             17 => Statement::Skip,
             18 => Statement::Assume(self.condition(1)),
             19 => Statement::Assert(self.condition(1)),

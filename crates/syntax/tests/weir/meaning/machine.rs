@@ -301,6 +301,7 @@ impl Runner<'_> {
                 one(Action::Local(moved(local)))
             }
             Op::Fence => one(Action::Fence(moved(local))),
+            Op::Membarrier => one(Action::Membarrier(moved(local))),
             Op::Skip => one(Action::Local(moved(local))),
             Op::SkipTo(mark) => one(Action::Local(self.arrived(thread, local, code.marks[*mark]))),
             Op::Lock => one(Action::Lock(moved(local))),

@@ -86,6 +86,7 @@ fn statement(statement: &Statement) -> String {
         Statement::Assume(holds) => format!("assume {};", expr(holds)),
         Statement::Assert(holds) => format!("assert {};", expr(holds)),
         Statement::Fence => "fence;".to_string(),
+        Statement::Membarrier => "membarrier;".to_string(),
         Statement::Skip => "skip;".to_string(),
         Statement::Lock => "lock;".to_string(),
         Statement::Unlock => "unlock;".to_string(),

@@ -47,6 +47,7 @@ pub(super) enum Statement {
     Assume(Expr),
     Assert(Expr),
     Fence,
+    Membarrier,
     Skip,
     Lock,
     Unlock,

@@ -31,6 +31,8 @@ pub(super) enum Label {
     Snapshot(u16),
     Store(Cell, Val),
     Fence,
+    /// Needs the buffers of all threads empty.
+    Membarrier,
     /// Finds the first value and leaves the second, in one step.
     Rmw(Cell, Val, Val),
     Lock,
@@ -328,6 +330,7 @@ impl GraphBuilder<'_> {
                 self.go(at, Label::Store(cell, value), to, None, holds, 0)
             }
             Instruction::Fence => self.go(at, Label::Fence, to, None, holds, 0),
+            Instruction::Membarrier => self.go(at, Label::Membarrier, to, None, holds, 0),
             Instruction::Assign { register, value } => {
                 let value = self.eval(group, state, value);
                 self.go(at, Label::Silent, to, Some((*register, value)), holds, 0)

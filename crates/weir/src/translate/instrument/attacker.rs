@@ -21,7 +21,7 @@ impl ThreadWriter<'_> {
         self.chain((Copy::Original, edge.from), (Copy::Delaying, edge.to), edge.span, instructions);
     }
 
-    /// Takes the flag, where several threads can be the attacker.
+    /// Takes the flag, where there is one.
     fn become_attacker(&self) -> Vec<Traced> {
         let Some(flag) = self.context.flags.attacking else { return Vec::new() };
         let operation = Rmw::CompareAndSwap { expected: Expr::Const(0), new: Expr::Const(1) };

@@ -78,13 +78,16 @@ fn with(op: BinaryOp, left: RegExpr, right: Value) -> RegExpr {
 impl ThreadWriter<'_> {
     /// An edge of the copy on the path: (10) to (12) of the figure.
     pub(super) fn on_path(&mut self, id: EdgeId, edge: &Edge) {
+        if edge.instruction == Instruction::Membarrier {
+            return;
+        }
         let instructions = self.traced(id, edge, 0);
         self.chain((Copy::Path, edge.from), (Copy::Path, edge.to), edge.span, instructions);
     }
 
     /// An edge in a section that is to come onto the path: it is recorded in bits of its own, or it is what puts the section there.
     pub(super) fn in_section(&mut self, id: EdgeId, edge: &Edge) {
-        if matches!(edge.instruction, Instruction::Lock | Instruction::Unlock) {
+        if matches!(edge.instruction, Instruction::Lock | Instruction::Unlock | Instruction::Membarrier) {
             return;
         }
         let instructions = self.traced(id, edge, self.context.own_shift(self.thread).unwrap_or(0));

@@ -12,6 +12,7 @@ pub(super) enum Construct {
     Load,
     Store,
     Fence,
+    Membarrier,
     Skip,
     Assign,
     Assume,
@@ -52,12 +53,13 @@ pub(super) enum Construct {
 }
 
 impl Construct {
-    pub(super) const ALL: [Self; 33] = {
+    pub(super) const ALL: [Self; 34] = {
         use Construct::*;
         [
             Load,
             Store,
             Fence,
+            Membarrier,
             Skip,
             Assign,
             Assume,
@@ -121,6 +123,7 @@ fn of_instruction(program: &Program, body: &Body, instruction: &Instruction, fou
         Instruction::Load { .. } => Load,
         Instruction::Store { .. } => Store,
         Instruction::Fence => Fence,
+        Instruction::Membarrier => Membarrier,
         Instruction::Skip => Skip,
         Instruction::Assign { .. } => Assign,
         Instruction::Assume(_) => Assume,

@@ -58,7 +58,7 @@ fn after(program: &Program, thread: ThreadId, state: &LocalState, edge: &Edge, v
         next
     };
     match &edge.instruction {
-        Instruction::Skip | Instruction::Terminate | Instruction::Fence => vec![next],
+        Instruction::Skip | Instruction::Terminate | Instruction::Fence | Instruction::Membarrier => vec![next],
         Instruction::Load { register, address } => {
             held(program, values, eval(address)).into_iter().map(|value| with(&[(*register, value)])).collect()
         }

@@ -175,6 +175,7 @@ impl Interpreter<'_> {
                 self.program.admits(address, value)
             }
             Instruction::Fence => is_drained,
+            Instruction::Membarrier => self.state.threads.iter().all(|thread| is_empty(&thread.buffer)),
             Instruction::Assign { register, value } => {
                 own.registers.insert(*register, self.eval(value)?);
                 true

@@ -60,6 +60,7 @@ fn nodes_of(events: &[Event], step: StepId, event: &Event) -> Vec<Node> {
             vec![Node { kind: NodeKind::ReadModifyWrite, address, read, written, landed, ..blank }]
         }
         Effect::Fence => vec![blank],
+        Effect::Membarrier => vec![Node { kind: NodeKind::Membarrier, ..blank }],
         Effect::Lock => vec![Node { kind: NodeKind::Lock, ..blank }],
         Effect::Unlock => vec![Node { kind: NodeKind::Unlock, ..blank }],
         _ => Vec::new(),

@@ -89,8 +89,16 @@ fn is_true(program: &Program, model: Model, view: &View, step: Step, refusal: &R
                 && matches!(what, Instruction::Havoc { range: own, .. } if *own == range && !own.contains(value))
         }
         Refusal::BufferNotEmpty(count) => {
-            let drains = matches!(what, Instruction::Fence | Instruction::Lock | Instruction::Unlock) || is_rmw;
+            let drains = is_rmw
+                || matches!(
+                    what,
+                    Instruction::Fence | Instruction::Membarrier | Instruction::Lock | Instruction::Unlock
+                );
             drains && count == waiting && count > 0
+        }
+        Refusal::OtherBufferNotEmpty(other, count) => {
+            let others = view.buffer(other).len();
+            matches!(what, Instruction::Membarrier) && other != step.thread && count == others && count > 0
         }
         Refusal::LockedBy(holder) => {
             let touches = reads || matches!(what, Instruction::Lock);
