@@ -23,6 +23,8 @@ pub enum Statement {
     Load,
     /// Two loads in one step.
     Snapshot,
+    /// Loads of one or two cells in one step, which must find what they wait for.
+    Await,
     Store,
     Fence,
     Membarrier,
@@ -171,9 +173,9 @@ impl Config {
         often.into_iter().fold(config, |config, (statement, weight)| config.weighing(statement, weight))
     }
 
-    /// Everything there is, and also fences on behalf of all threads.
+    /// Everything there is, and also waits, and fences on behalf of all threads.
     pub fn synchronizing() -> Self {
-        Self::everything().weighing(Statement::Membarrier, 8)
+        Self::everything().weighing(Statement::Membarrier, 8).weighing(Statement::Await, 8)
     }
 
     /// The same with another weight for one kind of statement.

@@ -175,6 +175,10 @@ fn random_instruction(random: &mut Random) -> Instruction {
         2 => compare_and_swap(0, address, value, 1),
         3 => assign(1, number(value)),
         4..11 => store(address, value),
+        11 if random.below(2) == 0 => {
+            let condition = equal(reg(1), number(value));
+            Instruction::Await { loads: vec![(RegId(1), number(address))], condition }
+        }
         11 => snapshot(address, [X, Y, Z][random.below(3)]),
         _ => load(random.below(2) as u32, address),
     }

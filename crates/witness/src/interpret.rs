@@ -146,7 +146,8 @@ impl Interpreter<'_> {
         match &edge.instruction {
             Instruction::Skip => Ok(Effect::Skip),
             Instruction::Load { register, address } => self.load(*register, address).map(Effect::Load),
-            Instruction::Snapshot(loads) => self.snapshot(loads),
+            Instruction::Snapshot(loads) => self.loads(loads).map(Effect::Snapshot),
+            Instruction::Await { loads, condition } => self.wait(loads, condition),
             Instruction::Store { address, value } => self.store(self.own.eval(address), self.own.eval(value)),
             Instruction::Fence => self.needs_empty_buffer().map(|()| Effect::Fence),
             Instruction::Membarrier => self.needs_all_buffers_empty().map(|()| Effect::Membarrier),
@@ -182,9 +183,18 @@ impl Interpreter<'_> {
     }
 
     /// Several loads from one and the same state.
-    fn snapshot(&self, loads: &[(RegId, RegExpr)]) -> Result<Effect, Refusal> {
-        let loads = loads.iter().map(|(register, address)| self.load(*register, address));
-        loads.collect::<Result<_, _>>().map(Effect::Snapshot)
+    fn loads(&self, loads: &[(RegId, RegExpr)]) -> Result<Vec<Loaded>, Refusal> {
+        loads.iter().map(|(register, address)| self.load(*register, address)).collect()
+    }
+
+    /// Several loads from one and the same state, and then a test of what they found.
+    fn wait(&self, loads: &[(RegId, RegExpr)], condition: &RegExpr) -> Result<Effect, Refusal> {
+        let loads = self.loads(loads)?;
+        let found =
+            |register: RegId| loads.iter().find(|loaded| loaded.register == register).map(|loaded| loaded.value);
+        let holds =
+            condition.eval(&mut |&register| found(register).unwrap_or_else(|| self.own.registers[register.index()]));
+        if holds == 0 { Err(Refusal::AssumptionFails) } else { Ok(Effect::Await(loads)) }
     }
 
     fn store(&self, address: Address, value: Value) -> Result<Effect, Refusal> {

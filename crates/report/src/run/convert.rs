@@ -25,7 +25,7 @@ pub(crate) fn step_records(program: &Program, replay: &Replay) -> Vec<StepRecord
 fn step_record(program: &Program, event: &Event, text: String) -> StepRecord {
     let effect = &event.effect;
     let is_rmw = matches!(effect, Effect::ReadModifyWrite { .. });
-    let is_snapshot = matches!(effect, Effect::Snapshot(_));
+    let is_snapshot = matches!(effect, Effect::Snapshot(_) | Effect::Await(_));
     let assigned = effect.registers().map(|(_, value)| value).next().filter(|_| !is_rmw && !is_snapshot);
     let load = |loaded: &Loaded| LoadRecord { cell: program.cell_name(loaded.address), value: loaded.value };
     StepRecord {
@@ -47,6 +47,7 @@ fn action_name(effect: &Effect) -> ActionName {
     match effect {
         Effect::Load(_) => ActionName::Load,
         Effect::Snapshot(_) => ActionName::Snapshot,
+        Effect::Await(_) => ActionName::Await,
         Effect::Store { .. } => ActionName::Store,
         Effect::Flush { .. } => ActionName::Flush,
         Effect::Fence => ActionName::Fence,

@@ -69,6 +69,7 @@ pub enum ActionName {
     Load,
     /// Loads of several cells in one step.
     Snapshot,
+    Await,
     Store,
     /// The oldest store of the thread's buffer reaches memory.
     Flush,

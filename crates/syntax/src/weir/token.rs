@@ -20,7 +20,7 @@ token_kinds! {
         Assume "assume" Assert "assert" Fence "fence" Membarrier "membarrier" Skip "skip"
         Cas "cas" CmpXchg "cmpxchg" Xchg "xchg"
         FetchAdd "fetch_add" FetchSub "fetch_sub" FetchAnd "fetch_and" FetchOr "fetch_or" FetchXor "fetch_xor"
-        Atomic "atomic" Lock "lock" Unlock "unlock" Mem "mem" Spawn "spawn" Return "return" Terminate "terminate"
+        Atomic "atomic" Await "await" Lock "lock" Unlock "unlock" Mem "mem" Spawn "spawn" Return "return" Terminate "terminate"
         Forbid "forbid" Exists "exists" Always "always" Deadlock "deadlock"
         At "at" Count "count" End "end" Weight "weight" Cost "cost" True "true" False "false"
         OpenBrace "{" CloseBrace "}" OpenParen "(" CloseParen ")" OpenBracket "[" CloseBracket "]"
@@ -66,6 +66,7 @@ impl Kind {
                 | Choose
                 | Assume
                 | Assert
+                | Await
                 | Fence
                 | Membarrier
                 | Skip

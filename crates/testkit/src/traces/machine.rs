@@ -254,6 +254,11 @@ impl Step<'_, '_> {
                 vec![self.loaded(&[(*register, address.clone())])]
             }
             Instruction::Snapshot(loads) if may_access => vec![self.loaded(loads)],
+            Instruction::Await { loads, condition } if may_access => {
+                let next = self.loaded(loads);
+                let holds = next.threads[self.thread].eval(condition) != 0;
+                if_so(holds, next)
+            }
             Instruction::Store { address, value } => self.stored(local.eval(address), local.eval(value)),
             Instruction::ReadModifyWrite { register, address, operation } if may_access && is_empty => {
                 self.modified(*register, local.eval(address), operation)

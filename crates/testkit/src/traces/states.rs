@@ -122,7 +122,7 @@ fn alone(
         | Instruction::ReadModifyWrite { .. } => {
             stored.clear();
         }
-        Instruction::Load { .. } | Instruction::Snapshot(_) => {
+        Instruction::Load { .. } | Instruction::Snapshot(_) | Instruction::Await { .. } => {
             // Some store, and none to the cell after it.
             let may_wait = |address: Address| {
                 let waits = |at: usize| stored[at] != address && !stored[at..].contains(&address);

@@ -225,7 +225,7 @@ fn cost(program: &Program, compiled: &Compiled, number: u32) -> u64 {
 
 fn kind_of(instruction: &Instruction) -> CostSubject {
     match instruction {
-        Instruction::Load { .. } | Instruction::Snapshot(_) => CostSubject::Load,
+        Instruction::Load { .. } | Instruction::Snapshot(_) | Instruction::Await { .. } => CostSubject::Load,
         Instruction::Store { .. } => CostSubject::Store,
         Instruction::Fence | Instruction::Membarrier => CostSubject::Fence,
         Instruction::ReadModifyWrite { .. } => CostSubject::ReadModifyWrite,

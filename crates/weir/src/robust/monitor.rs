@@ -242,7 +242,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let is_on_path = path.holds(helper);
         let in_section = || machine.layout.lock.is_some_and(|lock| from.raw(lock) == helper as u64 + 1);
         let row = match (is_on_path, access) {
-            _ if matches!(edge.operation, Operation::Snapshot(_)) => {
+            _ if matches!(edge.operation, Operation::Snapshot(_) | Operation::Await(..)) => {
                 let addresses = machine.snapshot(from, &edge.operation);
                 let Some(row) = path.with_snapshot(helper, &addresses, in_section()) else { return };
                 Some(row)

@@ -261,7 +261,7 @@ impl<'a, const N: usize> Races<'a, N> {
                     self.take(from, (thread, edge), AttackStep::Halt, loaded, emit);
                     Memory::Alone { thread, stored }
                 }
-                (Operation::Snapshot(_), _) => {
+                (Operation::Snapshot(_) | Operation::Await(..), _) => {
                     let loaded = self.machine.snapshot(from, &edge.operation);
                     for address in loaded.into_iter().filter(|&address| address != stored) {
                         let loaded = Memory::Loaded { thread, address, holder: None };

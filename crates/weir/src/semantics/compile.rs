@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use weir_ir::flow::{Liveness, Ranges, live_registers, observed_registers};
 use weir_ir::{
-    Body, Edge, EdgeId, Instruction, LocId, Program, PropertyId, PropertyKind, Range, RegExpr, RegId, StateAtom,
+    Body, Edge, EdgeId, Expr, Instruction, LocId, Program, PropertyId, PropertyKind, Range, RegExpr, RegId, StateAtom,
     StateExpr, ThreadId, UnaryOp, Value,
 };
 use weir_witness::{Action, Buffering, Goal, Step};
@@ -17,7 +17,7 @@ use super::code::Code;
 use super::goals::Goals;
 use super::intern::Interner;
 use super::layout::{Layout, Requirements, Storage, Undeclared};
-use super::machine::{EdgeCode, Machine, Operation, Place, Rmw, ThreadCode};
+use super::machine::{EdgeCode, Machine, Operand, Operation, Place, Rmw, ThreadCode};
 use super::refuse;
 use super::size::MOST_WORDS;
 use super::slots::Slots;
@@ -268,6 +268,10 @@ impl Compiler<'_> {
                 let load = |(register, address): &(RegId, RegExpr)| (result(*register), place(address));
                 Operation::Snapshot(loads.iter().map(load).collect())
             }
+            Instruction::Await { loads, condition } => {
+                let load = |(register, address): &(RegId, RegExpr)| (result(*register), place(address));
+                Operation::Await(loads.iter().map(load).collect(), self.wait_condition(position, loads, condition))
+            }
             Instruction::Store { address, value } => Operation::Store(place(address), code(value)),
             Instruction::Fence => Operation::Fence,
             Instruction::Membarrier => Operation::Membarrier,
@@ -287,6 +291,16 @@ impl Compiler<'_> {
                 Operation::Assume(Code::Const(0))
             }
         }
+    }
+
+    /// The condition of an await: of the registers that it loads, it means what was just loaded.
+    fn wait_condition(&self, position: usize, loads: &[(RegId, RegExpr)], condition: &RegExpr) -> Expr<Operand> {
+        condition.map(&mut |&register| {
+            let loaded = loads.iter().position(|(other, _)| *other == register).map(Operand::Loaded);
+            let kept = || self.field(position, register).map(Operand::Field);
+            // As in `code`: without a field it can only stand in code that never runs.
+            loaded.or_else(kept).map_or(Expr::Const(0), Expr::Leaf)
+        })
     }
 
     fn failure(&self, position: usize, edge: &Edge) -> Patch {

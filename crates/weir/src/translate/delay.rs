@@ -28,7 +28,8 @@ mod unroll;
 use std::collections::{BTreeSet, VecDeque};
 
 use weir_ir::{
-    BinaryOp, Body, Diagnostic, EdgeId, Expr, Instruction, LocId, Program, PropertyKind, StateAtom, ThreadId, validate,
+    BinaryOp, Body, Diagnostic, EdgeId, Expr, Instruction, LocId, Program, PropertyKind, RegExpr, RegId, StateAtom,
+    ThreadId, validate,
 };
 
 use self::traced::Builder;
@@ -266,16 +267,32 @@ pub fn shortest_path(program: &Program, attack: Attack) -> Option<DelayPath> {
     Some(DelayPath { thread: attack.thread, edges })
 }
 
+/// A load of just one cell: the register, the address, and what must hold afterwards if it is an await.
+fn one_load(instruction: &Instruction) -> Option<(RegId, &RegExpr, Option<&RegExpr>)> {
+    match instruction {
+        Instruction::Load { register, address } => Some((*register, address, None)),
+        Instruction::Await { loads, condition } => match loads.as_slice() {
+            [(register, address)] => Some((*register, address, Some(condition))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Whether the path is one.
 fn check(program: &Program, path: &DelayPath) -> Result<(), Failure> {
     let body = program.body(path.thread);
     let at = |edge: &EdgeId| body.edge(*edge);
     let is_joined = path.edges.windows(2).all(|pair| at(&pair[0]).to == at(&pair[1]).from);
     let begins = path.edges.first().is_some_and(|edge| at(edge).instruction.is_store());
-    let ends = path.edges.last().is_some_and(|edge| matches!(at(edge).instruction, Instruction::Load { .. }));
+    let ends = path.edges.last().is_some_and(|edge| one_load(&at(edge).instruction).is_some());
     let obstacle = path.edges.iter().map(at).find(|edge| edge.instruction.drains() || edge.instruction.leaves_body());
-    if let Some(edge) = path.edges.iter().map(at).find(|edge| matches!(edge.instruction, Instruction::Snapshot(_))) {
-        let what = "`lazy` cannot delay stores past a snapshot of several cells";
+    let has_several = |instruction: &Instruction| instruction.is_load() && one_load(instruction).is_none();
+    if let Some(edge) = path.edges.iter().map(at).find(|edge| has_several(&edge.instruction)) {
+        let what = match edge.instruction {
+            Instruction::Await { .. } => "`lazy` cannot delay stores past an await that reads several cells",
+            _ => "`lazy` cannot delay stores past a snapshot of several cells",
+        };
         let help = "use another engine, or load the cells one at a time";
         return Err(Failure::Refused(Box::new(Diagnostic::error("several-loads", what, edge.span).help(help))));
     }

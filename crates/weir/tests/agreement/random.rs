@@ -71,3 +71,9 @@ fn programs_with_membarriers_agree() {
 fn programs_with_everything_agree() {
     agree_on_random("everything", &Config::everything(), 250, 75, 30);
 }
+
+#[test]
+fn programs_with_awaits_agree() {
+    let config = Config::locking().weighing(Statement::Await, 30).weighing(Statement::Store, 40);
+    agree_on_random("awaits", &config, 150, 90, 30);
+}

@@ -158,3 +158,13 @@ fn programs_with_membarriers_agree() {
     let config = Config { statements: (2, 4), ..config }.weighing(Statement::UnboundedLoop, 12);
     agree_on_random("membarriers in loops", &config, 60, [60, 40]);
 }
+
+#[test]
+fn programs_with_awaits_agree() {
+    let config = accesses().weighing(Statement::Await, 30);
+    agree_on_random("awaits", &config, 80, [80, 80]);
+    let config = Config { computed_addresses: 50, ..config }.weighing(Statement::Choice, 12);
+    agree_on_random("awaits at computed addresses", &config, 40, [70, 70]);
+    let config = Config { statements: (2, 4), ..config }.weighing(Statement::UnboundedLoop, 12);
+    agree_on_random("awaits in loops", &config, 25, [50, 30]);
+}

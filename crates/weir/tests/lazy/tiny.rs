@@ -11,7 +11,7 @@ fn every_tiny_program_is_decided(form: Form, alphabet: Alphabet) {
     for (name, program) in programs(alphabet) {
         // Each program comes with its mirror image.
         let (left, right) = name.split_once(" | ").expect("two threads");
-        if left > right {
+        if left > right || name.contains("r,s=x,y") {
             continue;
         }
         // What the final states are says all there is to say.
@@ -37,4 +37,12 @@ fn every_tiny_program_is_decided_by_the_first_form() {
 fn every_tiny_program_with_membarriers_is_decided() {
     every_tiny_program_is_decided(Form::Keep, Alphabet::Membarriers);
     every_tiny_program_is_decided(Form::First, Alphabet::Membarriers);
+}
+
+/// An await of both cells is refused where a store would have to wait past it.
+#[test]
+fn every_tiny_program_with_awaits_of_one_cell_is_decided() {
+    for form in [Form::Keep, Form::First] {
+        every_tiny_program_is_decided(form, Alphabet::Awaits);
+    }
 }

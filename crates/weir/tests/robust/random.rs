@@ -1,7 +1,7 @@
 //! Seeded random programs of all kinds, compared with the definitions. A failure names the configuration and the seed, and shows the
 //! program made small. With `WEIR_SEEDS=1000`, each test looks at so many programs.
 
-use weir_ir::{Edge, Instruction, Program};
+use weir_ir::{BinaryOp, Edge, Expr, Instruction, Program};
 use weir_testkit::random::{Config, Statement, program};
 use weir_testkit::traces::Bounds;
 use weir_testkit::{Rng, cycles, dump, shrink};
@@ -167,4 +167,41 @@ fn programs_around_a_cycle_with_membarriers_agree_with_the_definition() {
     let loops = cycles::Config { noise: 1, loops: 30, locks: 10, data: 10, ..PLAIN };
     let least = Least { decided: 60, feasible: 40, covered: 40, ..least };
     agree("loops", BOUNDED, 150, least, |seed| with_membarriers(seed, cycles::program(seed, &loops)));
+}
+
+/// The program with some of its loads replaced by waits, mostly for what is there.
+fn with_awaits(seed: u64, mut program: Program) -> Program {
+    let mut rng = Rng::new(seed);
+    for thread in &mut program.threads {
+        thread.body = thread.body.map_edges(|edge| match &edge.instruction {
+            Instruction::Load { register, address } if rng.chance(60) => {
+                let op = *rng.pick(&[BinaryOp::Equal, BinaryOp::NotEqual, BinaryOp::Less]);
+                let condition = Expr::binary(op, Expr::Leaf(*register), Expr::Const(rng.below(3) as i64));
+                let instruction = Instruction::Await { loads: vec![(*register, address.clone())], condition };
+                Edge { instruction, ..edge.clone() }
+            }
+            _ => edge.clone(),
+        });
+    }
+    program
+}
+
+#[test]
+fn programs_around_a_cycle_with_awaits_agree_with_the_definition() {
+    let least = Least { not_robust: 8, ..CYCLE };
+    agree("plain", LIMITS, 150, least, |seed| with_awaits(seed, cycles::program(seed, &PLAIN)));
+    let locks = cycles::Config { noise: 1, locks: 60, data: 10, ..PLAIN };
+    agree("locks", LIMITS, 150, least, |seed| with_awaits(seed, cycles::program(seed, &locks)));
+}
+
+#[test]
+fn programs_with_awaits_agree_with_the_definition() {
+    let config = accesses().weighing(Statement::Await, 30);
+    agree("awaits", LIMITS, 150, Least { not_robust: 1, ..MOST }, |seed| program(seed, &config));
+    let config = Config { threads: (3, 3), statements: (2, 3), ..config }.weighing(Statement::Atomic, 6);
+    agree("awaits of three threads", LIMITS, 150, Least { not_robust: 0, ..MOST }, |seed| program(seed, &config));
+    let config = Config { computed_addresses: 40, threads: (2, 2), statements: (3, 4), ..config };
+    let config = config.weighing(Statement::UnboundedLoop, 4).weighing(Statement::Membarrier, 4);
+    let least = Least { decided: 70, not_robust: 0, feasible: 65, ..MOST };
+    agree("awaits at computed addresses", BOUNDED, 100, least, |seed| program(seed, &config));
 }

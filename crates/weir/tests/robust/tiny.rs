@@ -65,3 +65,9 @@ fn every_tiny_program_with_a_membarrier_in_between_agrees_with_the_definition() 
     assert_eq!((count.decided, count.feasible, count.answered), (count.programs, count.programs, [count.programs; 3]));
     assert_eq!((count.programs, count.not_robust, count.races), (1447, 0, [25, 1422]));
 }
+
+#[test]
+fn every_tiny_program_with_awaits_agrees_with_the_definition() {
+    let count = agree_on_all(Alphabet::Awaits);
+    assert_eq!((count.programs, count.not_robust, count.races), (1702, 2, [17, 1685]));
+}

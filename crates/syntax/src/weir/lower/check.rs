@@ -96,6 +96,9 @@ impl<'a> Checker<'a, '_> {
             StatementKind::Snapshot { targets, cells } => {
                 targets.iter().chain(cells).for_each(|expression| self.expression(expression));
             }
+            StatementKind::Await { targets, cells, condition } => {
+                targets.iter().chain(cells).chain([condition]).for_each(|expression| self.expression(expression));
+            }
             StatementKind::Evaluate(value) | StatementKind::Assume(value) | StatementKind::Assert(value) => {
                 self.expression(value);
             }

@@ -26,6 +26,7 @@ impl Size {
             | StatementKind::Snapshot { .. }
             | StatementKind::Goto(_)
             | StatementKind::Assume(_)
+            | StatementKind::Await { .. }
             | StatementKind::Assert(_)
             | StatementKind::Fence
             | StatementKind::Membarrier

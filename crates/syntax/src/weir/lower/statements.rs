@@ -61,6 +61,7 @@ impl<'a> Builder<'_, 'a> {
             | StatementKind::Evaluate(_)
             | StatementKind::Goto(_)
             | StatementKind::Assume(_)
+            | StatementKind::Await { .. }
             | StatementKind::Assert(_)
             | StatementKind::Fence
             | StatementKind::Membarrier
@@ -107,6 +108,7 @@ impl<'a> Builder<'_, 'a> {
                 let value = self.value(condition);
                 self.step(Instruction::Assume(value), span);
             }
+            StatementKind::Await { targets, cells, condition } => self.wait(targets, cells, condition, span),
             StatementKind::Assert(condition) => {
                 let value = self.value(condition);
                 self.step(Instruction::Assert(value), span);

@@ -34,6 +34,12 @@ pub(super) enum Op {
     Load(Goal),
     /// Pops as many addresses as there are registers.
     Snapshot(Vec<usize>),
+    /// Pops a number, or the address of another cell, and the address of a cell below it.
+    Await {
+        is_cell: bool,
+        op: &'static str,
+        keeps: Option<usize>,
+    },
     /// Pops a value and the address below it.
     Store,
     /// Pops a value.
@@ -166,6 +172,17 @@ impl<'p> Compiler<'p> {
                 cells.iter().for_each(|cell| self.address(cell));
                 let registers = registers.iter().map(|name| self.register(name)).collect();
                 self.push(Op::Snapshot(registers));
+            }
+            Statement::Await { keeps, cell, op, other } => {
+                self.address(cell);
+                let is_cell = matches!(other, Expr::Cell(_) | Expr::Element(..));
+                if is_cell {
+                    self.address(other)
+                } else {
+                    self.value(other)
+                }
+                let keeps = keeps.as_ref().map(|name| self.register(name));
+                self.push(Op::Await { is_cell, op, keeps });
             }
             Statement::Evaluate(Expr::Call(name, arguments)) => self.call(name, arguments, Goal::Unwanted),
             Statement::Evaluate(Expr::Modify(operation, cell, operands)) => {

@@ -9,7 +9,7 @@ use super::tree::{Block, Condition, Expr, Program, Property, Statement};
 #[derive(Default)]
 pub(super) struct Coverage(BTreeMap<String, usize>);
 
-const STATEMENTS: [&str; 29] = [
+const STATEMENTS: [&str; 31] = [
     "let",
     "assign register",
     "assign cell",
@@ -33,6 +33,8 @@ const STATEMENTS: [&str; 29] = [
     "assert",
     "fence",
     "membarrier",
+    "await",
+    "await keeping",
     "skip",
     "lock",
     "unlock",
@@ -168,6 +170,10 @@ impl Coverage {
             Statement::Snapshot(_, cells) => {
                 cells.iter().for_each(|cell| self.expr(cell));
                 "snapshot"
+            }
+            Statement::Await { keeps, cell, other, .. } => {
+                [cell, other].into_iter().for_each(|part| self.expr(part));
+                if keeps.is_some() { "await keeping" } else { "await" }
             }
             Statement::Evaluate(value) => {
                 self.expr(value);

@@ -12,7 +12,7 @@ use weir_ir::{BinaryOp, Edge, Expr, Instruction, LocId, Program, Value};
 
 use super::remembered::Stores;
 use super::traced::{Builder, Traced, auxiliary, set, test};
-use super::{DelayPath, Note, Origin};
+use super::{DelayPath, Note, Origin, one_load};
 
 const FLUSH: Origin = Origin { execute: None, flush: true, note: Note::Nothing };
 
@@ -66,7 +66,7 @@ impl First<'_> {
             let from = position.checked_sub(1).map_or(edge.from, |before| self.done[before]);
             let to = self.done[position];
             let instructions = match &edge.instruction {
-                Instruction::Load { .. } => {
+                load if one_load(load).is_some() => {
                     self.stores.load(self.builder, (position, &edge, origin), (from, to, to));
                     continue;
                 }
@@ -102,7 +102,7 @@ impl First<'_> {
                 self.turns.push(Turn { off, from: edge.from });
                 unfenced.push(Exit { from, count, to: off });
             }
-            if position == 1 || matches!(edge.instruction, Instruction::Load { .. }) {
+            if position == 1 || one_load(&edge.instruction).is_some() {
                 fenced.push(Exit { from, count, to: edge.from });
             }
         }

@@ -105,7 +105,7 @@ impl ThreadWriter<'_> {
             (Copy::Section, Some(shift)) => STORED << shift,
             _ => 0,
         };
-        if let Instruction::Snapshot(loads) = &edge.instruction {
+        if let Some(loads) = edge.instruction.loads_at_once() {
             return self.join_snapshot(id, edge, from, loads, own);
         }
         let Some(access) = Access::of(&edge.instruction) else { return };
@@ -117,7 +117,7 @@ impl ThreadWriter<'_> {
 
     /// What the edge does, and then its record, in the bits at `shift`.
     fn traced(&self, id: EdgeId, edge: &Edge, shift: u32) -> Vec<Traced> {
-        if let Instruction::Snapshot(loads) = &edge.instruction {
+        if let Some(loads) = edge.instruction.loads_at_once() {
             return self.recorded_snapshot(id, edge, loads, shift);
         }
         match Access::of(&edge.instruction) {

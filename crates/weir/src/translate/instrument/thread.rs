@@ -167,7 +167,7 @@ fn with_registers(context: &Context<'_>, body: &Body) -> (BodyBuilder<Option<Ori
     let shared = context.program.shared.iter().map(|shared| shared.name.clone());
     let mut builder = BodyBuilder::new(body.registers.clone(), shared);
     let added = ["level_", "result_", "target_"].map(|name| builder.register(name));
-    let loads = |edge: &Edge| if let Instruction::Snapshot(loads) = &edge.instruction { loads.len() } else { 0 };
+    let loads = |edge: &Edge| edge.instruction.loads_at_once().map_or(0, <[_]>::len);
     let longest = body.edges().iter().map(loads).max().unwrap_or(0);
     let several = (0..longest).map(|_| builder.register("several_")).collect();
     (builder, added, several)

@@ -26,6 +26,10 @@ pub(super) enum Construct {
     /// A read-modify-write whose result nobody wants.
     WithoutResult,
     Snapshot,
+    /// Of one cell.
+    Await,
+    /// Of several cells.
+    AwaitSeveral,
     /// Of three cells or more.
     LongSnapshot,
     /// That names one cell twice.
@@ -53,7 +57,7 @@ pub(super) enum Construct {
 }
 
 impl Construct {
-    pub(super) const ALL: [Self; 34] = {
+    pub(super) const ALL: [Self; 36] = {
         use Construct::*;
         [
             Load,
@@ -72,6 +76,8 @@ impl Construct {
             Fetch,
             WithoutResult,
             Snapshot,
+            Await,
+            AwaitSeveral,
             LongSnapshot,
             RepeatedInSnapshot,
             SnapshotOfOwn,
@@ -131,6 +137,8 @@ fn of_instruction(program: &Program, body: &Body, instruction: &Instruction, fou
         Instruction::Terminate => Terminate,
         Instruction::Havoc { .. } => Havoc,
         Instruction::Snapshot(_) => Snapshot,
+        Instruction::Await { loads, .. } if loads.len() == 1 => Await,
+        Instruction::Await { .. } => AwaitSeveral,
         Instruction::Lock | Instruction::Unlock => Locked,
         Instruction::ReadModifyWrite { operation, .. } => match operation {
             Rmw::CompareAndSwap { .. } => CompareAndSwap,
@@ -168,7 +176,9 @@ fn addresses(instruction: &Instruction) -> Vec<&RegExpr> {
         Instruction::Load { address, .. }
         | Instruction::Store { address, .. }
         | Instruction::ReadModifyWrite { address, .. } => vec![address],
-        Instruction::Snapshot(loads) => loads.iter().map(|(_, address)| address).collect(),
+        Instruction::Snapshot(loads) | Instruction::Await { loads, .. } => {
+            loads.iter().map(|(_, address)| address).collect()
+        }
         _ => Vec::new(),
     }
 }

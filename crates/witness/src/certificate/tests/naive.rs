@@ -121,10 +121,7 @@ impl Interpreter<'_> {
     }
 
     fn eval(&self, expr: &RegExpr) -> Option<Value> {
-        let with =
-            |other: Value| expr.eval(&mut |register| self.own().registers.get(register).copied().unwrap_or(other));
-        let found = with(ANY[0]);
-        ANY.iter().all(|&other| with(other) == found).then_some(found)
+        eval(&self.own().registers, expr)
     }
 
     fn held(&self, address: Address) -> Value {
@@ -168,6 +165,13 @@ impl Interpreter<'_> {
                     own.registers.insert(*register, self.seen(self.eval(address)?));
                 }
                 !self.is_locked_out()
+            }
+            Instruction::Await { loads, condition } => {
+                for (register, address) in loads {
+                    own.registers.insert(*register, self.seen(self.eval(address)?));
+                }
+                let registers = own.registers.clone();
+                !self.is_locked_out() && eval(&registers, condition)? != 0
             }
             Instruction::Store { address, value } => {
                 let (address, value) = (self.eval(address)?, self.eval(value)?);
@@ -242,4 +246,11 @@ impl Interpreter<'_> {
         }
         Some(if written.is_none_or(|value| self.program.admits(address, value)) { vec![next] } else { Vec::new() })
     }
+}
+
+/// The value, if it does not depend on registers that are not listed.
+fn eval(registers: &BTreeMap<RegId, Value>, expr: &RegExpr) -> Option<Value> {
+    let with = |other: Value| expr.eval(&mut |register| registers.get(register).copied().unwrap_or(other));
+    let found = with(ANY[0]);
+    ANY.iter().all(|&other| with(other) == found).then_some(found)
 }
