@@ -120,15 +120,15 @@ pub fn body_instruction_text(program: &Program, body: &Body, instruction: &Instr
         Instruction::Load { register, address } => {
             format!("{} = {}", name(*register), address_text(program, body, address))
         }
-        Instruction::Snapshot(loads) => {
-            let registers: Vec<String> = loads.iter().map(|(register, _)| name(*register)).collect();
-            let cells: Vec<String> = loads.iter().map(|(_, address)| address_text(program, body, address)).collect();
-            format!("{} = {}", registers.join(", "), cells.join(", "))
+        Instruction::Snapshot(loads) => loads_text(program, body, loads),
+        Instruction::Await { loads, condition } => {
+            format!("await {} if {}", loads_text(program, body, loads), expr(condition))
         }
         Instruction::Store { address, value } => {
             format!("{} = {}", address_text(program, body, address), expr(value))
         }
         Instruction::Fence => "fence".to_string(),
+        Instruction::Membarrier => "membarrier".to_string(),
         Instruction::Assign { register, value } => format!("{} = {}", name(*register), expr(value)),
         Instruction::Assume(condition) => format!("assume {}", expr(condition)),
         Instruction::Assert(condition) => format!("assert {}", expr(condition)),
@@ -151,6 +151,13 @@ pub fn body_instruction_text(program: &Program, body: &Body, instruction: &Instr
         }
         Instruction::Terminate => "terminate".to_string(),
     }
+}
+
+/// `a, b = x, y`
+fn loads_text(program: &Program, body: &Body, loads: &[(RegId, RegExpr)]) -> String {
+    let registers: Vec<String> = loads.iter().map(|(register, _)| register_name(body, *register)).collect();
+    let cells: Vec<String> = loads.iter().map(|(_, address)| address_text(program, body, address)).collect();
+    format!("{} = {}", registers.join(", "), cells.join(", "))
 }
 
 /// An expression over the registers of `body`.

@@ -3,16 +3,17 @@
 //!
 //! Each `match` names every instruction, so that a new one cannot be forgotten here.
 
-use crate::{Body, Instruction, Program, RegExpr};
+use crate::{Body, Instruction, Program, RegExpr, RegId};
 
 impl Instruction {
     /// Whether the instruction waits until the buffer of its thread is empty, so that no store is delayed past it.
     pub fn drains(&self) -> bool {
         match self {
-            Self::Fence | Self::ReadModifyWrite { .. } | Self::Lock | Self::Unlock => true,
+            Self::Fence | Self::Membarrier | Self::ReadModifyWrite { .. } | Self::Lock | Self::Unlock => true,
             Self::Skip
             | Self::Load { .. }
             | Self::Snapshot(_)
+            | Self::Await { .. }
             | Self::Store { .. }
             | Self::Assign { .. }
             | Self::Assume(_)
@@ -37,8 +38,10 @@ impl Instruction {
             | Self::Terminate => true,
             Self::Load { .. }
             | Self::Snapshot(_)
+            | Self::Await { .. }
             | Self::Store { .. }
             | Self::Fence
+            | Self::Membarrier
             | Self::ReadModifyWrite { .. }
             | Self::Lock
             | Self::Unlock
@@ -58,20 +61,40 @@ impl Instruction {
         matches!(self, Self::Store { .. })
     }
 
-    /// Whether the instruction loads without draining the buffer. A snapshot is one load, of several cells.
+    /// Whether the instruction loads without draining the buffer. A snapshot is one load, of several cells, and so is an
+    /// await.
     pub fn is_load(&self) -> bool {
-        matches!(self, Self::Load { .. } | Self::Snapshot(_))
+        matches!(self, Self::Load { .. } | Self::Snapshot(_) | Self::Await { .. })
     }
 
-    /// The addresses of the cells the instruction accesses: one or none, but for a snapshot.
+    /// The loads of a snapshot or an await, which are made in one step; none for any other instruction.
+    pub fn loads_at_once(&self) -> Option<&[(RegId, RegExpr)]> {
+        match self {
+            Self::Snapshot(loads) | Self::Await { loads, .. } => Some(loads),
+            _ => None,
+        }
+    }
+
+    /// A snapshot or an await with other loads in place of its own; any other instruction as it is.
+    #[must_use]
+    pub fn with_loads_at_once(&self, loads: Vec<(RegId, RegExpr)>) -> Self {
+        match self {
+            Self::Snapshot(_) => Self::Snapshot(loads),
+            Self::Await { condition, .. } => Self::Await { loads, condition: condition.clone() },
+            other => other.clone(),
+        }
+    }
+
+    /// The addresses of the cells the instruction accesses: one or none, but for a snapshot or an await.
     pub fn accesses(&self) -> impl Iterator<Item = &RegExpr> {
         let (one, several) = match self {
             Self::Load { address, .. } | Self::Store { address, .. } | Self::ReadModifyWrite { address, .. } => {
                 (Some(address), &[][..])
             }
-            Self::Snapshot(loads) => (None, loads.as_slice()),
+            Self::Snapshot(loads) | Self::Await { loads, .. } => (None, loads.as_slice()),
             Self::Skip
             | Self::Fence
+            | Self::Membarrier
             | Self::Assign { .. }
             | Self::Assume(_)
             | Self::Assert(_)
@@ -117,7 +140,13 @@ mod tests {
         assert_eq!(addresses(&rmw(None, reg(3), Rmw::Exchange(reg(4)))), [reg(3)]);
         let snapshot = Instruction::Snapshot(vec![(RegId(0), reg(1)), (RegId(2), reg(0))]);
         assert_eq!(addresses(&snapshot), [reg(1), reg(0)]);
-        for other in [assign(0, reg(1)), Instruction::Fence, Instruction::Assume(reg(1)), havoc(0, 0, 1)] {
+        for other in [
+            assign(0, reg(1)),
+            Instruction::Fence,
+            Instruction::Membarrier,
+            Instruction::Assume(reg(1)),
+            havoc(0, 0, 1),
+        ] {
             assert_eq!(addresses(&other), []);
         }
     }
@@ -129,12 +158,14 @@ mod tests {
         let all = [
             load(0, reg(1)),
             snapshot,
+            Instruction::Await { loads: vec![(RegId(0), reg(1))], condition: reg(0) },
             store(reg(1), reg(2)),
             rmw(None, reg(3), Rmw::Exchange(reg(4))),
             assign(0, reg(1)),
             havoc(0, 0, 1),
             Instruction::Skip,
             Instruction::Fence,
+            Instruction::Membarrier,
             Instruction::Lock,
             Instruction::Unlock,
             Instruction::Assume(reg(1)),
@@ -148,8 +179,8 @@ mod tests {
             assert_eq!(instruction.is_local(), !is_visible, "{instruction:?}");
         }
         assert!(Instruction::Terminate.is_local() && Instruction::Terminate.leaves_body());
-        assert_eq!(all.iter().filter(|instruction| instruction.drains()).count(), 4);
-        assert_eq!(all.iter().filter(|instruction| instruction.is_load()).count(), 2);
+        assert_eq!(all.iter().filter(|instruction| instruction.drains()).count(), 5);
+        assert_eq!(all.iter().filter(|instruction| instruction.is_load()).count(), 3);
         assert_eq!(all.iter().filter(|instruction| instruction.is_store()).count(), 1);
     }
 }

@@ -291,6 +291,15 @@ pub enum Instruction {
     /// [`Load`](Instruction::Load), a store to the cell in the own buffer is preferred, and nothing is flushed.
     /// At least two loads, into different registers.
     Snapshot(Vec<(RegId, RegExpr)>),
+    /// Waits until a condition holds: loads the cells in one step, as a [`Snapshot`](Instruction::Snapshot) does, and can
+    /// only be taken if the condition, over the registers with what was just loaded, is not 0.
+    /// At least one load, into different registers.
+    Await {
+        /// The registers and the cells they receive.
+        loads: Vec<(RegId, RegExpr)>,
+        /// What must hold.
+        condition: RegExpr,
+    },
     /// `mem[address] = value`.
     Store {
         /// Where to.
@@ -300,6 +309,8 @@ pub enum Instruction {
     },
     /// Waits until the own buffer is empty.
     Fence,
+    /// Waits until the buffers of all threads are empty: a fence on behalf of everyone.
+    Membarrier,
     /// `register = value`.
     Assign {
         /// Receives the value.

@@ -195,6 +195,8 @@ fn what_cannot_be_said_is_refused_all_in_one_go() {
         Instruction::Havoc { register: RegId(0), range: Range::FULL },
         Instruction::Spawn(ThreadId(1)),
         snapshot([(0, 1), (1, 2)]),
+        Instruction::Membarrier,
+        Instruction::Await { loads: vec![(RegId(0), Expr::Const(1))], condition: Expr::Leaf(RegId(0)) },
     ];
     let mut many = straight("Many", [Instruction::Fence]);
     many.multiplicity = Multiplicity::Arbitrary;
@@ -207,6 +209,8 @@ fn what_cannot_be_said_is_refused_all_in_one_go() {
         "a choice among more than 256 values",
         "Trencher's language cannot start threads",
         "Trencher's language cannot load several cells in one step",
+        "Trencher's language has no `membarrier`",
+        "Trencher's language has no `await`",
     ];
     assert_eq!(messages(&program), expected);
     assert!(print(&program).unwrap_err().iter().all(|error| error.is_error() && error.help.is_some()));

@@ -13,6 +13,9 @@ use crate::Model;
 /// Where a load leads, by the values it sees.
 pub type AfterLoad<'a, L> = dyn FnOnce(&[Value]) -> L + 'a;
 
+/// Where a wait leads, by the values it sees, if they are those it waits for.
+pub type AfterWait<'a, L> = dyn FnOnce(&[Value]) -> Option<L> + 'a;
+
 /// What a read-modify-write puts into its cell, if anything, and where it leads, by what the cell holds.
 pub type AfterRead<'a, L> = dyn FnOnce(Value) -> (Option<Value>, L) + 'a;
 
@@ -22,10 +25,14 @@ pub enum Action<'a, L> {
     Local(L),
     /// Loads these cells at once; what they hold decides where it leads.
     Load(Vec<Address>, Box<AfterLoad<'a, L>>),
+    /// Loads these cells at once, and goes on only if what they hold leads somewhere.
+    Await(Vec<Address>, Box<AfterWait<'a, L>>),
     /// A store.
     Store(Address, Value, L),
     /// Waits for an empty buffer.
     Fence(L),
+    /// Waits for all buffers to be empty.
+    Membarrier(L),
     /// Reads a cell and perhaps writes it, in one step with an empty buffer.
     Modify(Address, Box<AfterRead<'a, L>>),
     /// Takes the global lock.
@@ -146,8 +153,14 @@ impl<M: Machine> View<'_, M> {
                 let values: Vec<Value> = cells.into_iter().map(|address| self.seen(address)).collect();
                 Some(self.at(next, then(&values)))
             }
+            Action::Await(cells, then) => {
+                let next = self.unlocked()?;
+                let values: Vec<Value> = cells.into_iter().map(|address| self.seen(address)).collect();
+                Some(self.at(next, then(&values)?))
+            }
             Action::Store(address, value, local) => self.store(address, value, local),
             Action::Fence(local) => Some(self.at(self.drained()?, local)),
+            Action::Membarrier(local) => self.state.is_drained().then(|| self.at(self.state.clone(), local)),
             Action::Modify(address, then) => {
                 self.drained()?;
                 let mut next = self.unlocked()?;

@@ -23,8 +23,11 @@ pub enum Statement {
     Load,
     /// Two loads in one step.
     Snapshot,
+    /// Loads of one or two cells in one step, which must find what they wait for.
+    Await,
     Store,
     Fence,
+    Membarrier,
     /// Any read-modify-write.
     ReadModifyWrite,
     Assign,
@@ -168,6 +171,11 @@ impl Config {
         let config = Self { equal_threads: 25, loads_in_one_step: 3, registers: 3, statements: (2, 5), ..config };
         let config = Self { threads: (2, 3), properties: 3, ..config };
         often.into_iter().fold(config, |config, (statement, weight)| config.weighing(statement, weight))
+    }
+
+    /// Everything there is, and also waits, and fences on behalf of all threads.
+    pub fn synchronizing() -> Self {
+        Self::everything().weighing(Statement::Membarrier, 8).weighing(Statement::Await, 8)
     }
 
     /// The same with another weight for one kind of statement.

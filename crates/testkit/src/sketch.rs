@@ -163,7 +163,9 @@ pub(crate) fn for_each_register(instruction: &Instruction, visit: &mut impl FnMu
         | Instruction::Havoc { register, .. }
         | Instruction::ReadModifyWrite { register: Some(register), .. }
         | Instruction::Call { register: Some(register), .. } => visit(*register),
-        Instruction::Snapshot(loads) => loads.iter().for_each(|(register, _)| visit(*register)),
+        Instruction::Snapshot(loads) | Instruction::Await { loads, .. } => {
+            loads.iter().for_each(|(register, _)| visit(*register));
+        }
         _ => {}
     }
     for operand in operands(instruction) {
@@ -181,6 +183,9 @@ pub(crate) fn operands_mut(instruction: &mut Instruction) -> Vec<&mut RegExpr> {
     match instruction {
         Instruction::Load { address, .. } => vec![address],
         Instruction::Snapshot(loads) => loads.iter_mut().map(|(_, address)| address).collect(),
+        Instruction::Await { loads, condition } => {
+            loads.iter_mut().map(|(_, address)| address).chain([condition]).collect()
+        }
         Instruction::Store { address, value } => vec![address, value],
         Instruction::Assign { value, .. } => vec![value],
         Instruction::Assume(condition) | Instruction::Assert(condition) | Instruction::Return(condition) => {
@@ -195,6 +200,7 @@ pub(crate) fn operands_mut(instruction: &mut Instruction) -> Vec<&mut RegExpr> {
         Instruction::Call { arguments, .. } => arguments.iter_mut().collect(),
         Instruction::Skip
         | Instruction::Fence
+        | Instruction::Membarrier
         | Instruction::Lock
         | Instruction::Unlock
         | Instruction::Havoc { .. }

@@ -169,11 +169,16 @@ fn random_instruction(random: &mut Random) -> Instruction {
     let address = [X, X, Y, Y, Z][random.below(5)];
     let value = random.below(3) as Value;
     match random.below(19) {
+        0 if random.below(3) == 0 => Instruction::Membarrier,
         0 => Instruction::Fence,
         1 => exchange(0, address, value),
         2 => compare_and_swap(0, address, value, 1),
         3 => assign(1, number(value)),
         4..11 => store(address, value),
+        11 if random.below(2) == 0 => {
+            let condition = equal(reg(1), number(value));
+            Instruction::Await { loads: vec![(RegId(1), number(address))], condition }
+        }
         11 => snapshot(address, [X, Y, Z][random.below(3)]),
         _ => load(random.below(2) as u32, address),
     }

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Address, BinaryRmw, Expr, Instruction, Program, PropertyKind, Rmw, StateExpr, UnaryOp, Value};
+use weir_ir::{
+    Address, BinaryOp, BinaryRmw, Expr, Instruction, Program, PropertyKind, RegId, Rmw, StateExpr, UnaryOp, Value,
+};
 
 use crate::sketch::{
     all_of, cell, cell_value, equal, exchange, load, program, register_of, rmw, snapshot, store, straight,
@@ -23,6 +25,10 @@ pub enum Alphabet {
     Extended,
     /// Stores, loads, fences, and loads of both cells in one step: 5,329 programs.
     Snapshots,
+    /// Stores, loads, fences and membarriers: 5,329 programs.
+    Membarriers,
+    /// Stores, loads, fences, and waits until a cell is 1, or both are equal: 12,321 programs.
+    Awaits,
 }
 
 /// One instruction, by name. What it reads goes to a register of its own.
@@ -33,6 +39,11 @@ enum Letter {
     /// Both cells.
     Snapshot,
     Fence,
+    Membarrier,
+    /// Until the cell is 1.
+    Await(usize),
+    /// Until both cells are equal.
+    AwaitBoth,
     Exchange(usize, Value),
     FetchAdd(usize),
     CompareAndSwap(usize),
@@ -66,7 +77,7 @@ pub fn programs_up_to_renaming(alphabet: Alphabet) -> impl Iterator<Item = (Stri
 /// The pair under all names of cells and values, in both orders.
 fn renamings(alphabet: Alphabet, pair: [&[Letter]; 2]) -> Vec<[Vec<Letter>; 2]> {
     // Where values are added and compared, they are not just names.
-    let values = if alphabet == Alphabet::Extended { 1 } else { 2 };
+    let values = if matches!(alphabet, Alphabet::Extended | Alphabet::Awaits) { 1 } else { 2 };
     let mut all = Vec::new();
     for swaps_cells in [false, true] {
         for swaps_values in [false, true].into_iter().take(values) {
@@ -91,8 +102,14 @@ fn letters(alphabet: Alphabet) -> Vec<Letter> {
     let mut letters: Vec<Letter> = with_values().map(|(cell, value)| Letter::Store(cell, value)).collect();
     letters.extend(cells().map(Letter::Load));
     letters.push(Letter::Fence);
-    if alphabet == Alphabet::Snapshots {
-        letters.push(Letter::Snapshot);
+    let special = match alphabet {
+        Alphabet::Snapshots => vec![Letter::Snapshot],
+        Alphabet::Membarriers => vec![Letter::Membarrier],
+        Alphabet::Awaits => vec![Letter::Await(0), Letter::Await(1), Letter::AwaitBoth],
+        Alphabet::Core | Alphabet::Extended => Vec::new(),
+    };
+    if !special.is_empty() {
+        letters.extend(special);
         return letters;
     }
     letters.extend(with_values().map(|(cell, value)| Letter::Exchange(cell, value)));
@@ -156,17 +173,22 @@ impl Letter {
             Letter::Load(cell) => Letter::Load(at(cell)),
             Letter::FetchAdd(cell) => Letter::FetchAdd(at(cell)),
             Letter::CompareAndSwap(cell) => Letter::CompareAndSwap(at(cell)),
+            Letter::Await(cell) => Letter::Await(at(cell)),
             // Both cells: the renamed one would differ in the order of its registers alone.
-            Letter::Snapshot | Letter::Fence => self,
+            Letter::Snapshot | Letter::AwaitBoth | Letter::Fence | Letter::Membarrier => self,
         }
     }
 
     /// How many cells it reads.
     fn reads(self) -> u32 {
         match self {
-            Letter::Store(..) | Letter::Fence => 0,
-            Letter::Snapshot => 2,
-            Letter::Load(_) | Letter::Exchange(..) | Letter::FetchAdd(_) | Letter::CompareAndSwap(_) => 1,
+            Letter::Store(..) | Letter::Fence | Letter::Membarrier => 0,
+            Letter::Snapshot | Letter::AwaitBoth => 2,
+            Letter::Load(_)
+            | Letter::Await(_)
+            | Letter::Exchange(..)
+            | Letter::FetchAdd(_)
+            | Letter::CompareAndSwap(_) => 1,
         }
     }
 
@@ -176,6 +198,9 @@ impl Letter {
             Letter::Load(cell) => format!("r={}", CELLS[cell].0),
             Letter::Snapshot => format!("r,s={},{}", CELLS[0].0, CELLS[1].0),
             Letter::Fence => "fence".to_owned(),
+            Letter::Membarrier => "membarrier".to_owned(),
+            Letter::Await(cell) => format!("await r={} if r==1", CELLS[cell].0),
+            Letter::AwaitBoth => "await r,s=x,y if r==s".to_owned(),
             Letter::Exchange(cell, value) => format!("r=xchg({},{value})", CELLS[cell].0),
             Letter::FetchAdd(cell) => format!("r=fetch_add({},1)", CELLS[cell].0),
             Letter::CompareAndSwap(cell) => format!("r=cas({},0,1)", CELLS[cell].0),
@@ -189,6 +214,17 @@ impl Letter {
             Letter::Load(cell) => load(register(), CELLS[cell].1),
             Letter::Snapshot => snapshot(CELLS.map(|(_, address)| (register(), address))),
             Letter::Fence => Instruction::Fence,
+            Letter::Membarrier => Instruction::Membarrier,
+            Letter::Await(cell) => {
+                let register = RegId(register());
+                let condition = Expr::binary(BinaryOp::Equal, Expr::Leaf(register), one());
+                Instruction::Await { loads: vec![(register, Expr::Const(CELLS[cell].1))], condition }
+            }
+            Letter::AwaitBoth => {
+                let loads = CELLS.map(|(_, address)| (RegId(register()), Expr::Const(address)));
+                let condition = Expr::binary(BinaryOp::Equal, Expr::Leaf(loads[0].0), Expr::Leaf(loads[1].0));
+                Instruction::Await { loads: loads.to_vec(), condition }
+            }
             Letter::Exchange(cell, value) => exchange(register(), CELLS[cell].1, value),
             Letter::FetchAdd(cell) => rmw(register(), CELLS[cell].1, Rmw::Fetch(BinaryRmw::Add, one())),
             Letter::CompareAndSwap(cell) => {
@@ -211,6 +247,8 @@ mod tests {
         assert_eq!(names.len(), 133 * 133);
         assert_eq!(programs(Alphabet::Extended).count(), 241 * 241);
         assert_eq!(programs(Alphabet::Snapshots).count(), 73 * 73);
+        assert_eq!(programs(Alphabet::Membarriers).count(), 73 * 73);
+        assert_eq!(programs(Alphabet::Awaits).count(), 111 * 111);
     }
 
     /// Every program has one that stands for it, and only one.

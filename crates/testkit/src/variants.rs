@@ -27,6 +27,7 @@ pub fn variants(program: &Program) -> Vec<Program> {
 fn substitutes(instruction: &Instruction) -> Vec<Instruction> {
     match instruction {
         Instruction::Fence
+        | Instruction::Membarrier
         | Instruction::Lock
         | Instruction::Unlock
         | Instruction::Assume(_)
@@ -37,6 +38,10 @@ fn substitutes(instruction: &Instruction) -> Vec<Instruction> {
         }
         Instruction::ReadModifyWrite { address, .. } => {
             vec![Instruction::Skip, Instruction::Store { address: address.clone(), value: Expr::Const(1) }]
+        }
+        // The wait is over at once.
+        Instruction::Await { loads, .. } => {
+            vec![Instruction::Skip, Instruction::Await { loads: loads.clone(), condition: Expr::Const(1) }]
         }
         Instruction::Snapshot(loads) => {
             vec![Instruction::Load { register: loads[0].0, address: loads[0].1.clone() }]

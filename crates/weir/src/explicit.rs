@@ -30,6 +30,8 @@ pub(crate) struct Exploration<'a> {
     pub(crate) jobs: NonZeroUsize,
     /// Whether states are distinguished by dead registers.
     pub(crate) keep_dead_registers: bool,
+    /// See [`Purpose::keeps_back`].
+    pub(crate) keeps_back: &'a [Vec<bool>],
 }
 
 /// What was found.
@@ -57,6 +59,7 @@ pub(crate) fn explore(program: &Program, exploration: Exploration<'_>, session: 
         buffered: exploration.model == Model::Tso,
         monitored: false,
         goals: exploration.goals,
+        keeps_back: exploration.keeps_back,
     };
     if let Some(limit) = session.exceeded() {
         return Ok(Explored::unknown(limit));

@@ -86,6 +86,8 @@ pub enum Effect {
     Load(Loaded),
     /// Several loads in one step.
     Snapshot(Vec<Loaded>),
+    /// Loads in one step after which the condition holds.
+    Await(Vec<Loaded>),
     /// `buffered`: it went to the thread's buffer (TSO), not to memory (SC).
     Store {
         address: Address,
@@ -99,6 +101,8 @@ pub enum Effect {
         store: StepId,
     },
     Fence,
+    /// A fence on behalf of all threads.
+    Membarrier,
     Assign {
         register: RegId,
         value: Value,
@@ -130,9 +134,11 @@ impl Effect {
             Self::Skip => "skip",
             Self::Load(_) => "load",
             Self::Snapshot(_) => "snapshot",
+            Self::Await(_) => "await",
             Self::Store { .. } => "store",
             Self::Flush { .. } => "flush",
             Self::Fence => "fence",
+            Self::Membarrier => "membarrier",
             Self::Assign { .. } => "assign",
             Self::Assume => "assume",
             Self::Assert { .. } => "assert",
@@ -144,18 +150,18 @@ impl Effect {
         }
     }
 
-    /// The loads it made: one or none, but for a snapshot. A read-modify-write is none.
+    /// The loads it made: one or none, but for a snapshot or an await. A read-modify-write is none.
     pub fn loads(&self) -> &[Loaded] {
         match self {
             Self::Load(loaded) => std::slice::from_ref(loaded),
-            Self::Snapshot(loads) => loads,
+            Self::Snapshot(loads) | Self::Await(loads) => loads,
             _ => &[],
         }
     }
 
     /// The cells it accessed.
     pub fn addresses(&self) -> impl Iterator<Item = Address> + '_ {
-        let of_snapshot = if let Self::Snapshot(loads) = self { loads.as_slice() } else { &[] };
+        let of_snapshot = if let Self::Snapshot(loads) | Self::Await(loads) = self { loads.as_slice() } else { &[] };
         self.address().into_iter().chain(of_snapshot.iter().map(|loaded| loaded.address))
     }
 

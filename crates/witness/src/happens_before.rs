@@ -50,6 +50,7 @@ pub enum NodeKind {
     Store,
     ReadModifyWrite,
     Fence,
+    Membarrier,
     Lock,
     Unlock,
 }
@@ -62,6 +63,7 @@ impl NodeKind {
             Self::Store => "store",
             Self::ReadModifyWrite => "rmw",
             Self::Fence => "fence",
+            Self::Membarrier => "membarrier",
             Self::Lock => "lock",
             Self::Unlock => "unlock",
         }

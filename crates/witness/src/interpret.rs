@@ -2,8 +2,8 @@
 //!
 //! Under SC a store writes memory at once. Under TSO it goes to the thread's buffer, the oldest store of
 //! any buffer may be flushed at any time, and a load prefers the newest store in its own buffer. Fence,
-//! lock, unlock and read-modify-write need the own buffer empty. While another thread holds the lock, a
-//! thread touches memory in no way: no load, flush or read-modify-write, and under SC no store.
+//! lock, unlock and read-modify-write need the own buffer empty; a membarrier needs all buffers empty. While another
+//! thread holds the lock, a thread touches memory in no way: no load, flush or read-modify-write, and under SC no store.
 //! Neither more nor less than these steps is allowed: the direction of error is none.
 
 use std::convert::Infallible;
@@ -67,6 +67,8 @@ pub enum Refusal {
     NothingToFlush,
     /// The buffer must be empty, but holds so many stores.
     BufferNotEmpty(usize),
+    /// All buffers must be empty, but that of this other thread holds so many stores.
+    OtherBufferNotEmpty(ThreadId, usize),
     /// Another thread holds the lock.
     LockedBy(ThreadId),
     /// The thread holds the lock already.
@@ -144,9 +146,11 @@ impl Interpreter<'_> {
         match &edge.instruction {
             Instruction::Skip => Ok(Effect::Skip),
             Instruction::Load { register, address } => self.load(*register, address).map(Effect::Load),
-            Instruction::Snapshot(loads) => self.snapshot(loads),
+            Instruction::Snapshot(loads) => self.loads(loads).map(Effect::Snapshot),
+            Instruction::Await { loads, condition } => self.wait(loads, condition),
             Instruction::Store { address, value } => self.store(self.own.eval(address), self.own.eval(value)),
             Instruction::Fence => self.needs_empty_buffer().map(|()| Effect::Fence),
+            Instruction::Membarrier => self.needs_all_buffers_empty().map(|()| Effect::Membarrier),
             Instruction::Assign { register, value } => {
                 Ok(Effect::Assign { register: *register, value: self.own.eval(value) })
             }
@@ -179,9 +183,18 @@ impl Interpreter<'_> {
     }
 
     /// Several loads from one and the same state.
-    fn snapshot(&self, loads: &[(RegId, RegExpr)]) -> Result<Effect, Refusal> {
-        let loads = loads.iter().map(|(register, address)| self.load(*register, address));
-        loads.collect::<Result<_, _>>().map(Effect::Snapshot)
+    fn loads(&self, loads: &[(RegId, RegExpr)]) -> Result<Vec<Loaded>, Refusal> {
+        loads.iter().map(|(register, address)| self.load(*register, address)).collect()
+    }
+
+    /// Several loads from one and the same state, and then a test of what they found.
+    fn wait(&self, loads: &[(RegId, RegExpr)], condition: &RegExpr) -> Result<Effect, Refusal> {
+        let loads = self.loads(loads)?;
+        let found =
+            |register: RegId| loads.iter().find(|loaded| loaded.register == register).map(|loaded| loaded.value);
+        let holds =
+            condition.eval(&mut |&register| found(register).unwrap_or_else(|| self.own.registers[register.index()]));
+        if holds == 0 { Err(Refusal::AssumptionFails) } else { Ok(Effect::Await(loads)) }
     }
 
     fn store(&self, address: Address, value: Value) -> Result<Effect, Refusal> {
@@ -235,6 +248,15 @@ impl Interpreter<'_> {
         match self.own.buffer.len() {
             0 => Ok(()),
             waiting => Err(Refusal::BufferNotEmpty(waiting)),
+        }
+    }
+
+    fn needs_all_buffers_empty(&self) -> Result<(), Refusal> {
+        self.needs_empty_buffer()?;
+        let waiting = self.state.present_threads().find(|(_, other)| !other.buffer.is_empty());
+        match waiting {
+            None => Ok(()),
+            Some((thread, other)) => Err(Refusal::OtherBufferNotEmpty(thread, other.buffer.len())),
         }
     }
 

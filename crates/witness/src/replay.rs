@@ -180,6 +180,10 @@ impl fmt::Display for Reason<'_> {
             Refusal::ChoiceOutsideRange(value, range) => write!(f, "{value} is not in {}..{}", range.low, range.high),
             Refusal::FlushUnderSc => f.write_str("there are no buffers under SC"),
             Refusal::NothingToFlush => f.write_str("its buffer is empty"),
+            Refusal::OtherBufferNotEmpty(thread, count) => {
+                let holds = count_noun(*count, "store");
+                write!(f, "the buffer of {} holds {holds}", program.thread(*thread).name)
+            }
             Refusal::BufferNotEmpty(count) => write!(f, "its buffer holds {}", count_noun(*count, "store")),
             Refusal::LockedBy(holder) => write!(f, "{} holds the lock", program.thread(*holder).name),
             Refusal::LockedAlready => f.write_str("it already holds the lock"),

@@ -15,6 +15,7 @@ mod ranges;
 mod register_set;
 #[cfg(test)]
 pub(crate) mod testing;
+mod waiting;
 mod worklist;
 
 pub use cfg::{Cfg, targets};
@@ -25,4 +26,5 @@ pub use loops::Loops;
 pub use ranges::Ranges;
 pub(crate) use ranges::{BodyRanges, Env, eval};
 pub use register_set::RegisterSet;
+pub use waiting::{WaitingLoop, waiting_loops};
 pub(crate) use worklist::Worklist;

@@ -8,6 +8,10 @@ impl Instruction {
         match self {
             Self::Load { address, .. } => visit(address),
             Self::Snapshot(loads) => loads.iter().for_each(|(_, address)| visit(address)),
+            Self::Await { loads, condition } => {
+                loads.iter().for_each(|(_, address)| visit(address));
+                visit(condition);
+            }
             Self::Store { address, value } => {
                 visit(address);
                 visit(value);
@@ -22,6 +26,7 @@ impl Instruction {
             Self::Return(value) => visit(value),
             Self::Skip
             | Self::Fence
+            | Self::Membarrier
             | Self::Lock
             | Self::Unlock
             | Self::Havoc { .. }
@@ -30,12 +35,22 @@ impl Instruction {
         }
     }
 
-    /// Calls `visit` on each register the instruction reads; on some more than once.
+    /// Calls `visit` on each register the instruction reads; on some more than once. The condition of an await reads what
+    /// was just loaded, not what its registers held before.
     pub fn uses(&self, visit: &mut impl FnMut(RegId)) {
+        if let Self::Await { loads, condition } = self {
+            let is_loaded = |register: RegId| loads.iter().any(|(loaded, _)| *loaded == register);
+            loads.iter().for_each(|(_, address)| address.for_each_leaf(&mut |&register| visit(register)));
+            return condition.for_each_leaf(&mut |&register| {
+                if !is_loaded(register) {
+                    visit(register);
+                }
+            });
+        }
         self.for_each_operand(&mut |operand| operand.for_each_leaf(&mut |&register| visit(register)));
     }
 
-    /// The registers the instruction sets: one or none, but for a snapshot.
+    /// The registers the instruction sets: one or none, but for a snapshot or an await.
     pub fn defines(&self) -> impl Iterator<Item = RegId> + '_ {
         let one = match self {
             Self::Load { register, .. } | Self::Assign { register, .. } | Self::Havoc { register, .. } => {
@@ -44,15 +59,7 @@ impl Instruction {
             Self::ReadModifyWrite { register, .. } | Self::Call { register, .. } => *register,
             _ => None,
         };
-        one.into_iter().chain(self.snapshot().iter().map(|(register, _)| *register))
-    }
-
-    /// The loads of a snapshot; none for any other instruction.
-    fn snapshot(&self) -> &[(RegId, RegExpr)] {
-        match self {
-            Self::Snapshot(loads) => loads,
-            _ => &[],
-        }
+        one.into_iter().chain(self.loads_at_once().unwrap_or_default().iter().map(|(register, _)| *register))
     }
 }
 
@@ -94,10 +101,14 @@ mod tests {
         check(&call, &[5, 6], &[7]);
         let snapshot = Instruction::Snapshot(vec![(RegId(0), reg(1)), (RegId(2), reg(0))]);
         check(&snapshot, &[1, 0], &[0, 2]);
+        let condition = crate::Expr::binary(crate::BinaryOp::Equal, reg(0), reg(3));
+        let wait = Instruction::Await { loads: vec![(RegId(0), reg(1)), (RegId(2), reg(0))], condition };
+        check(&wait, &[1, 0, 3], &[0, 2]);
         check(&Instruction::Return(reg(3)), &[3], &[]);
         check(&Instruction::Assert(reg(3)), &[3], &[]);
         let silent = [
             Instruction::Fence,
+            Instruction::Membarrier,
             Instruction::Skip,
             Instruction::Lock,
             Instruction::Unlock,

@@ -36,8 +36,10 @@ pub(crate) struct BodyRanges {
     rows: Rows,
     /// For each register, over all reachable locations.
     hulls: Vec<Range>,
-    /// For each edge that can be taken, what it accesses; nothing if it cannot be taken.
-    taken: Vec<Option<Vec<Range>>>,
+    /// For each edge whether it can be taken.
+    taken: Vec<bool>,
+    /// For each edge what it accesses. An await also does that where its condition cannot hold.
+    accessed: Vec<Vec<Range>>,
 }
 
 impl Ranges {
@@ -91,10 +93,10 @@ impl Ranges {
         self.memory.elsewhere()
     }
 
-    /// The addresses that an edge may access, for each cell it accesses: one or none, but for a snapshot. None if no
-    /// run takes it.
+    /// The addresses that an edge may access, for each cell it accesses: one or none, but for a snapshot or an await. None
+    /// if no run takes it, or for an await, if no run gets there.
     pub fn addresses_of(&self, thread: ThreadId, edge: EdgeId) -> &[Range] {
-        self.thread(thread).taken[edge.index()].as_deref().unwrap_or(&[])
+        &self.thread(thread).accessed[edge.index()]
     }
 
     /// Whether some run may take the edge.
@@ -136,18 +138,20 @@ impl BodyRanges {
                 hulls.iter_mut().zip(rows.at(loc)).for_each(|(hull, range)| *hull = hull.hull(*range));
             }
         }
-        let mut taken = vec![None; body.edges().len()];
+        let mut taken = vec![false; body.edges().len()];
+        let mut accessed = vec![Vec::new(); body.edges().len()];
         let mut env = Env::default();
         env.load(rows.at(body.entry));
         for &loc in &reachable {
             rows.load_into(&mut env, loc);
             for (id, edge) in body.edges_from(loc) {
-                if can_take(body, id, &mut env, memory) {
-                    taken[id.index()] = Some(edge.instruction.accesses().map(|address| env.eval(address)).collect());
+                taken[id.index()] = can_take(body, id, &mut env, memory);
+                if taken[id.index()] || matches!(edge.instruction, Instruction::Await { .. }) {
+                    accessed[id.index()] = edge.instruction.accesses().map(|address| env.eval(address)).collect();
                 }
             }
         }
-        Self { rows, hulls, taken }
+        Self { rows, hulls, taken, accessed }
     }
 
     /// The ranges of all registers at a location; nothing if no run gets there.
@@ -157,7 +161,7 @@ impl BodyRanges {
 
     /// Whether some run may take the edge.
     pub(crate) fn can_take(&self, edge: EdgeId) -> bool {
-        self.taken[edge.index()].is_some()
+        self.taken[edge.index()]
     }
 
     /// Whether some run may get to the location.

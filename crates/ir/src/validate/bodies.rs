@@ -101,6 +101,13 @@ impl Owner<'_> {
                     errors.push(error("snapshot", message));
                 }
             }
+            Instruction::Await { loads, .. } => {
+                let registers: BTreeSet<RegId> = loads.iter().map(|(register, _)| *register).collect();
+                if loads.is_empty() || registers.len() < loads.len() {
+                    let message = format!("{} has an await that does not load into distinct registers", self.name);
+                    errors.push(error("await", message));
+                }
+            }
             Instruction::Havoc { range, .. } => check_range(*range, edge.span, errors),
             Instruction::Call { procedure, arguments, .. } => {
                 errors

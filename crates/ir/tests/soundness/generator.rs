@@ -114,8 +114,12 @@ impl Generator {
                 let other = RegId::new((register.index() + 1) % registers);
                 Instruction::Snapshot(vec![(register, self.address(registers)), (other, self.address(registers))])
             }
+            18 if self.random.chance(40) => {
+                let loads = vec![(register, self.address(registers))];
+                Instruction::Await { loads, condition: self.expr(registers, 2) }
+            }
             18 => Instruction::Spawn(ThreadId::new(self.random.below(threads))),
-            _ => self.random.pick(&[Instruction::Fence, Instruction::Skip]),
+            _ => self.random.pick(&[Instruction::Fence, Instruction::Membarrier, Instruction::Skip]),
         }
     }
 

@@ -158,6 +158,22 @@ impl<'p> Machine<'p> {
                 self.set(at, *register, result);
             }
             Instruction::Fence => self.threads[at].buffer.is_empty().then_some(())?,
+            Instruction::Await { loads, condition } => {
+                let addresses: Vec<Value> = loads.iter().map(|(_, address)| frame.eval(address)).collect();
+                let mut after = frame.registers.clone();
+                let found: Vec<Value> = addresses.iter().map(|&address| self.read(at, address)).collect();
+                for ((register, _), &value) in loads.iter().zip(&found) {
+                    after[register.index()] = value;
+                }
+                if condition.eval(&mut |register| after[register.index()]) == 0 {
+                    return None;
+                }
+                for ((register, _), (address, value)) in loads.iter().zip(addresses.into_iter().zip(found)) {
+                    self.check_address(at, id, address);
+                    self.set(at, Some(*register), value);
+                }
+            }
+            Instruction::Membarrier => self.threads.iter().all(|thread| thread.buffer.is_empty()).then_some(())?,
             Instruction::Havoc { register, range } => {
                 let value = range.low + random.below(range.extent() as usize + 1) as Value;
                 self.set(at, Some(*register), value);

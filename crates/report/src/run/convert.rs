@@ -25,7 +25,7 @@ pub(crate) fn step_records(program: &Program, replay: &Replay) -> Vec<StepRecord
 fn step_record(program: &Program, event: &Event, text: String) -> StepRecord {
     let effect = &event.effect;
     let is_rmw = matches!(effect, Effect::ReadModifyWrite { .. });
-    let is_snapshot = matches!(effect, Effect::Snapshot(_));
+    let is_snapshot = matches!(effect, Effect::Snapshot(_) | Effect::Await(_));
     let assigned = effect.registers().map(|(_, value)| value).next().filter(|_| !is_rmw && !is_snapshot);
     let load = |loaded: &Loaded| LoadRecord { cell: program.cell_name(loaded.address), value: loaded.value };
     StepRecord {
@@ -47,9 +47,11 @@ fn action_name(effect: &Effect) -> ActionName {
     match effect {
         Effect::Load(_) => ActionName::Load,
         Effect::Snapshot(_) => ActionName::Snapshot,
+        Effect::Await(_) => ActionName::Await,
         Effect::Store { .. } => ActionName::Store,
         Effect::Flush { .. } => ActionName::Flush,
         Effect::Fence => ActionName::Fence,
+        Effect::Membarrier => ActionName::Membarrier,
         Effect::ReadModifyWrite { .. } => ActionName::Rmw,
         Effect::Lock => ActionName::Lock,
         Effect::Unlock => ActionName::Unlock,
@@ -87,6 +89,7 @@ pub(crate) fn cycle_record(
             NodeKind::Store => ActionName::Store,
             NodeKind::ReadModifyWrite => ActionName::Rmw,
             NodeKind::Fence => ActionName::Fence,
+            NodeKind::Membarrier => ActionName::Membarrier,
             NodeKind::Lock => ActionName::Lock,
             NodeKind::Unlock => ActionName::Unlock,
         },

@@ -69,10 +69,12 @@ pub enum ActionName {
     Load,
     /// Loads of several cells in one step.
     Snapshot,
+    Await,
     Store,
     /// The oldest store of the thread's buffer reaches memory.
     Flush,
     Fence,
+    Membarrier,
     /// An atomic read-modify-write.
     Rmw,
     Lock,

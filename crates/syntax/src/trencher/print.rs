@@ -156,6 +156,14 @@ impl<'p> ThreadPrinter<'p> {
                     "load them one by one, or between `lock` and `unlock`; either changes the program's behaviour";
                 return Err(Refusal::new("Trencher's language cannot load several cells in one step", help));
             }
+            Instruction::Await { .. } => {
+                let help = "write a loop that loads the cells and tests them; that changes the program's deadlocks";
+                return Err(Refusal::new("Trencher's language has no `await`", help));
+            }
+            Instruction::Membarrier => {
+                let help = "write a fence in every thread where it may have stores waiting";
+                return Err(Refusal::new("Trencher's language has no `membarrier`", help));
+            }
             Instruction::Assign { register, value } => format!("local {} {}", self.register(*register), expr(value)?),
             Instruction::Assume(condition) => format!("check {}", expr(condition)?),
             Instruction::Assert(condition) => {

@@ -176,8 +176,15 @@ pub(crate) enum StatementKind<'s> {
     Jump(Name<'s>),
     Choose(Vec<Block<'s>>),
     Assume(Expr<'s>),
+    /// `await e`, or `await a, b = x, y if e` with the loads of [`Snapshot`](StatementKind::Snapshot).
+    Await {
+        targets: Vec<Expr<'s>>,
+        cells: Vec<Expr<'s>>,
+        condition: Expr<'s>,
+    },
     Assert(Expr<'s>),
     Fence,
+    Membarrier,
     Skip,
     Lock,
     Unlock,

@@ -17,10 +17,10 @@ token_kinds! {
         Const "const" Shared "shared" Thread "thread" Proc "proc"
         Let "let" If "if" Else "else" While "while" Loop "loop" Break "break" Continue "continue"
         Goto "goto" Jump "jump" Choose "choose" Or "or" Any "any"
-        Assume "assume" Assert "assert" Fence "fence" Skip "skip"
+        Assume "assume" Assert "assert" Fence "fence" Membarrier "membarrier" Skip "skip"
         Cas "cas" CmpXchg "cmpxchg" Xchg "xchg"
         FetchAdd "fetch_add" FetchSub "fetch_sub" FetchAnd "fetch_and" FetchOr "fetch_or" FetchXor "fetch_xor"
-        Atomic "atomic" Lock "lock" Unlock "unlock" Mem "mem" Spawn "spawn" Return "return" Terminate "terminate"
+        Atomic "atomic" Await "await" Lock "lock" Unlock "unlock" Mem "mem" Spawn "spawn" Return "return" Terminate "terminate"
         Forbid "forbid" Exists "exists" Always "always" Deadlock "deadlock"
         At "at" Count "count" End "end" Weight "weight" Cost "cost" True "true" False "false"
         OpenBrace "{" CloseBrace "}" OpenParen "(" CloseParen ")" OpenBracket "[" CloseBracket "]"
@@ -66,7 +66,9 @@ impl Kind {
                 | Choose
                 | Assume
                 | Assert
+                | Await
                 | Fence
+                | Membarrier
                 | Skip
                 | Atomic
                 | Lock

@@ -151,7 +151,8 @@ fn instruction(rng: &mut Rng, threads: usize) -> Instruction {
             }
         }
         8 => Instruction::Havoc { register, range: Range { low: -1, high: rng.below(2) as i64 } },
-        9 => rng.pick(&[Instruction::Lock, Instruction::Unlock, Instruction::Fence]).clone(),
+        9 => rng.pick(&[Instruction::Lock, Instruction::Unlock, Instruction::Fence, Instruction::Membarrier]).clone(),
+        10 if rng.chance(40) => Instruction::Await { loads: vec![(register, address(rng))], condition: expr(rng, 2) },
         10 if rng.chance(20) => Instruction::Spawn(ThreadId::new(rng.below(threads))),
         _ => Instruction::Skip,
     }

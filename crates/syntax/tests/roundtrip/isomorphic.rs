@@ -100,6 +100,10 @@ fn folded(instruction: &Instruction) -> Instruction {
             }
         }
         Instruction::Snapshot(loads) => loads.iter_mut().for_each(|(_, address)| *address = fold(address)),
+        Instruction::Await { loads, condition } => {
+            loads.iter_mut().for_each(|(_, address)| *address = fold(address));
+            *condition = fold(condition);
+        }
         Instruction::Call { arguments, .. } => arguments.iter_mut().for_each(|argument| *argument = fold(argument)),
         _ => {}
     }

@@ -80,6 +80,11 @@ pub(crate) fn instruction(body: &Body, instruction: &Instruction) -> String {
         }
         Instruction::Store { address, value } => format!("mem[{}] = {}", text(address), text(value)),
         Instruction::Fence => "fence".into(),
+        Instruction::Membarrier => "membarrier".into(),
+        Instruction::Await { loads, condition } => {
+            let loads = self::instruction(body, &Instruction::Snapshot(loads.clone()));
+            format!("await {loads} if {}", text(condition))
+        }
         Instruction::Assign { register, value } => format!("{} = {}", name(register), text(value)),
         Instruction::Assume(value) => format!("assume {}", text(value)),
         Instruction::Assert(value) => format!("assert {}", text(value)),

@@ -90,10 +90,12 @@ impl BodyGenerator<'_> {
                 Instruction::Load { register: register(rng, config), address: address(rng, config, shared) }
             }
             Statement::Snapshot => self.snapshot(),
+            Statement::Await => self.wait(),
             Statement::Store => {
                 Instruction::Store { address: address(rng, config, shared), value: operand(rng, config) }
             }
             Statement::Fence => Instruction::Fence,
+            Statement::Membarrier => Instruction::Membarrier,
             Statement::ReadModifyWrite => self.read_modify_write(),
             Statement::Assign => Instruction::Assign { register: register(rng, config), value: operand(rng, config) },
             Statement::Havoc => self.havoc(),
@@ -112,6 +114,22 @@ impl BodyGenerator<'_> {
         let count = if config.loads_in_one_step > 2 { rng.between(2, config.loads_in_one_step) as u32 } else { 2 };
         let registers = (0..count).map(|at| RegId((first.0 + at) % config.registers.max(count)));
         Instruction::Snapshot(registers.map(|register| (register, address(rng, config, self.shared))).collect())
+    }
+
+    /// One cell, or two; a condition that is not too hard to meet.
+    fn wait(&mut self) -> Instruction {
+        let loads = match self.snapshot() {
+            Instruction::Snapshot(loads) if self.rng.chance(30) => loads,
+            Instruction::Snapshot(loads) => loads[..1].to_vec(),
+            _ => Vec::new(),
+        };
+        let loaded = Expr::Leaf(loads[0].0);
+        let condition = match self.rng.below(3) {
+            0 => condition(self.rng, self.config),
+            1 => Expr::binary(BinaryOp::Equal, loaded, operand(self.rng, self.config)),
+            _ => Expr::binary(BinaryOp::NotEqual, loaded, operand(self.rng, self.config)),
+        };
+        Instruction::Await { loads, condition }
     }
 
     fn havoc(&mut self) -> Instruction {

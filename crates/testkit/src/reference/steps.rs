@@ -64,8 +64,10 @@ impl Rules<'_> {
             Instruction::Skip | Instruction::Terminate => vec![self.go(to)],
             Instruction::Load { register, address } => self.load(to, *register, address).into_iter().collect(),
             Instruction::Snapshot(loads) => self.snapshot(to, loads).into_iter().collect(),
+            Instruction::Await { loads, condition } => self.wait(to, loads, condition).into_iter().collect(),
             Instruction::Store { address, value } => self.store(to, address, value).into_iter().collect(),
             Instruction::Fence => only_if(self.own_buffer_is_empty(), self.go(to)),
+            Instruction::Membarrier => only_if(self.every_buffer_is_empty(), self.go(to)),
             Instruction::Assign { register, value } => vec![self.go_with(to, *register, self.own.eval(value))],
             Instruction::Assume(condition) => only_if(self.own.eval(condition) != 0, self.go(to)),
             Instruction::Assert(condition) => self.assert(to, condition),
@@ -138,6 +140,13 @@ impl Rules<'_> {
             self.own_in(&mut next).registers.insert(*register, self.seen(address));
         }
         Some(next)
+    }
+
+    /// One step: what it loads must satisfy the condition.
+    fn wait(&self, to: LocId, loads: &[(RegId, RegExpr)], condition: &RegExpr) -> Option<State> {
+        let next = self.snapshot(to, loads)?;
+        let holds = next.threads[&self.thread].eval(condition) != 0;
+        holds.then_some(next)
     }
 
     /// What the thread sees in the cell.
@@ -221,6 +230,10 @@ impl Rules<'_> {
 
     fn own_buffer_is_empty(&self) -> bool {
         self.own.is_drained()
+    }
+
+    fn every_buffer_is_empty(&self) -> bool {
+        self.state.threads.values().all(|thread| thread.is_drained())
     }
 
     fn another_holds_the_lock(&self) -> bool {

@@ -171,7 +171,9 @@ fn renamed(instruction: &Instruction, place: &impl Fn(RegId) -> RegId) -> Instru
         | Instruction::Havoc { register, .. }
         | Instruction::ReadModifyWrite { register: Some(register), .. }
         | Instruction::Call { register: Some(register), .. } => *register = place(*register),
-        Instruction::Snapshot(loads) => loads.iter_mut().for_each(|(register, _)| *register = place(*register)),
+        Instruction::Snapshot(loads) | Instruction::Await { loads, .. } => {
+            loads.iter_mut().for_each(|(register, _)| *register = place(*register))
+        }
         _ => {}
     }
     crate::sketch::operands_mut(&mut renamed).into_iter().for_each(|operand| *operand = expr(operand));

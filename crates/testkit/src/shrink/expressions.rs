@@ -1,6 +1,6 @@
 //! Smaller expressions, and instructions with smaller expressions in them.
 
-use weir_ir::{Expr, Instruction, Range, RegExpr, Rmw, Value};
+use weir_ir::{Expr, Instruction, Range, RegExpr, RegId, Rmw, Value};
 
 /// The expressions that are one edit smaller.
 pub(super) fn smaller<L: Clone>(expr: &Expr<L>) -> Vec<Expr<L>> {
@@ -45,6 +45,16 @@ pub(super) fn smaller_instructions(instruction: &Instruction) -> Vec<Instruction
                 };
                 results.extend(smaller(address).into_iter().map(replaced));
             }
+        }
+        Instruction::Await { loads, condition } => {
+            let wait = |loads: &[(RegId, RegExpr)], condition: RegExpr| Instruction::Await {
+                loads: loads.to_vec(),
+                condition,
+            };
+            results.push(Instruction::Load { register: loads[0].0, address: loads[0].1.clone() });
+            results.extend((loads.len() > 1).then(|| wait(&loads[1..], condition.clone())));
+            results.extend((loads.len() > 1).then(|| wait(&loads[..1], condition.clone())));
+            results.extend(smaller(condition).into_iter().map(|condition| wait(loads, condition)));
         }
         Instruction::Store { address, value } => {
             let store = |address: RegExpr, value: RegExpr| Instruction::Store { address, value };

@@ -27,7 +27,13 @@ pub fn letters() -> Vec<Instruction> {
         Instruction::Load { register: RegId(1), address: element() },
         snapshot(X, Y),
         Instruction::Snapshot(vec![(RegId(0), number(Z)), (RegId(1), element())]),
+        Instruction::Await { loads: vec![(RegId(1), number(Y))], condition: equal(reg(1), reg(0)) },
+        Instruction::Await {
+            loads: vec![(RegId(0), number(X)), (RegId(1), element())],
+            condition: equal(reg(0), number(1)),
+        },
         Instruction::Fence,
+        Instruction::Membarrier,
         exchange(0, X, 2),
         compare_and_swap(1, X, 0, 1),
         compare_and_swap(1, X, 1, 2),

@@ -82,8 +82,9 @@ fn successors(machine: Machine<'_>, run: &Run, phase: Phase, thread: usize) -> V
         predicate(&machine.program.threads[thread].body.edge(edge).instruction)
     };
     let is_store = |instruction: &Instruction| matches!(instruction, Instruction::Store { .. });
-    let is_load =
-        |instruction: &Instruction| matches!(instruction, Instruction::Load { .. } | Instruction::Snapshot(_));
+    let is_load = |instruction: &Instruction| {
+        matches!(instruction, Instruction::Load { .. } | Instruction::Snapshot(_) | Instruction::Await { .. })
+    };
     let ordinary = |stores| machine.executed(run, thread, stores).into_iter().map(move |next| (next, phase));
     match phase {
         Phase::Before => {

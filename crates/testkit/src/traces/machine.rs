@@ -234,6 +234,7 @@ impl Step<'_, '_> {
         let if_so = |condition: bool, run: Run| if condition { vec![run] } else { Vec::new() };
         match &body.edge(self.edge).instruction {
             Instruction::Skip | Instruction::Terminate => vec![self.after(0, Vec::new(), &[])],
+            Instruction::Membarrier => if_so(self.run.is_drained(), self.after(0, Vec::new(), &[])),
             Instruction::Fence => if_so(is_empty, self.after(0, Vec::new(), &[])),
             Instruction::Assign { register, value } => {
                 vec![self.after(0, Vec::new(), &[(*register, local.eval(value))])]
@@ -253,6 +254,11 @@ impl Step<'_, '_> {
                 vec![self.loaded(&[(*register, address.clone())])]
             }
             Instruction::Snapshot(loads) if may_access => vec![self.loaded(loads)],
+            Instruction::Await { loads, condition } if may_access => {
+                let next = self.loaded(loads);
+                let holds = next.threads[self.thread].eval(condition) != 0;
+                if_so(holds, next)
+            }
             Instruction::Store { address, value } => self.stored(local.eval(address), local.eval(value)),
             Instruction::ReadModifyWrite { register, address, operation } if may_access && is_empty => {
                 self.modified(*register, local.eval(address), operation)

@@ -115,10 +115,14 @@ fn alone(
             stored.retain(|&other| other != address);
             stored.push(address);
         }
-        Instruction::Fence | Instruction::Lock | Instruction::Unlock | Instruction::ReadModifyWrite { .. } => {
+        Instruction::Fence
+        | Instruction::Membarrier
+        | Instruction::Lock
+        | Instruction::Unlock
+        | Instruction::ReadModifyWrite { .. } => {
             stored.clear();
         }
-        Instruction::Load { .. } | Instruction::Snapshot(_) => {
+        Instruction::Load { .. } | Instruction::Snapshot(_) | Instruction::Await { .. } => {
             // Some store, and none to the cell after it.
             let may_wait = |address: Address| {
                 let waits = |at: usize| stored[at] != address && !stored[at..].contains(&address);

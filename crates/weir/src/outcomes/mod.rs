@@ -57,8 +57,13 @@ pub fn outcomes(program: &Program, observed: &[StateExpr], model: Model, session
     let program = observing(program, observed);
     refuse::unsupported(&program)?;
     let goals = all_goals(&program);
-    let purpose =
-        Purpose { keep_dead_registers: false, buffered: model == Model::Tso, monitored: false, goals: &goals };
+    let purpose = Purpose {
+        keep_dead_registers: false,
+        buffered: model == Model::Tso,
+        monitored: false,
+        goals: &goals,
+        keeps_back: &[],
+    };
     let compiled = match compile(&program, purpose, session) {
         Err(Failure::Stopped(limit)) => {
             let (outcomes, end) = (BTreeSet::new(), End::Stopped(limit));

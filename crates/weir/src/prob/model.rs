@@ -73,7 +73,8 @@ impl Model {
             |wanted: &StateExpr| Property { kind: PropertyKind::Forbid(wanted.clone()), span: Span::default() };
         judged.properties = alternatives.iter().map(|wanted| property(wanted)).collect();
         let goals: Vec<Goal> = (0..alternatives.len()).map(|number| Goal::Property(PropertyId::new(number))).collect();
-        let purpose = Purpose { keep_dead_registers: false, buffered: true, monitored: false, goals: &goals };
+        let purpose =
+            Purpose { keep_dead_registers: false, buffered: true, monitored: false, goals: &goals, keeps_back: &[] };
         let compiled = match compile(&judged, purpose, session) {
             // Compiling this takes no time, so the answer is an interval, whatever the limits are.
             Err(Failure::Stopped(_)) if size(program) <= SMALL => compile(&judged, purpose, &Session::default())?,
@@ -239,9 +240,9 @@ fn cost(program: &Program, compiled: &Compiled, number: u32) -> u64 {
 
 fn kind_of(instruction: &Instruction) -> CostSubject {
     match instruction {
-        Instruction::Load { .. } | Instruction::Snapshot(_) => CostSubject::Load,
+        Instruction::Load { .. } | Instruction::Snapshot(_) | Instruction::Await { .. } => CostSubject::Load,
         Instruction::Store { .. } => CostSubject::Store,
-        Instruction::Fence => CostSubject::Fence,
+        Instruction::Fence | Instruction::Membarrier => CostSubject::Fence,
         Instruction::ReadModifyWrite { .. } => CostSubject::ReadModifyWrite,
         Instruction::Lock | Instruction::Unlock => CostSubject::Lock,
         _ => CostSubject::Local,

@@ -8,9 +8,19 @@ use crate::{Failure, Session};
 
 /// Looks for a run of `program` that reaches a goal. Without any goal, just visits all states.
 pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
+    reach_with(program, &[], options, session)
+}
+
+/// The same for a program that a translation made: for each thread and location, whether stores may be kept back there.
+pub(super) fn reach_with(
+    program: &Program,
+    keeps_back: &[Vec<bool>],
+    options: &Options,
+    session: &Session,
+) -> Result<Report, Failure> {
     let goals = goals(program, options);
     let Options { model, search, jobs, keep_dead_registers, .. } = *options;
-    let exploration = Exploration { model, goals: &goals, search, jobs, keep_dead_registers };
+    let exploration = Exploration { model, goals: &goals, search, jobs, keep_dead_registers, keeps_back };
     let Explored { verdict, statistics, coverage } = explore(program, exploration, session)?;
     Ok(Report { verdict, statistics, coverage, buffering: None, alarm: None, rounds: Vec::new() })
 }

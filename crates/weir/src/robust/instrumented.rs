@@ -69,6 +69,7 @@ fn search(instrumented: &Instrumented, options: &Options, session: &Session) -> 
         search: Search::BreadthFirst,
         jobs: options.jobs,
         keep_dead_registers: false,
+        keeps_back: &[],
     };
     explore(&instrumented.program, exploration, session)
 }

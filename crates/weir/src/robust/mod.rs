@@ -191,10 +191,22 @@ impl Checker {
     /// # Errors
     /// If the engine does not support it.
     pub(crate) fn new(program: &Program, session: &Session) -> Result<Self, Failure> {
+        Self::compiled(program, &[], session)
+    }
+
+    /// Prepares a program that was extended: for each thread and location, whether stores may be kept back there.
+    ///
+    /// # Errors
+    /// If the engine does not support it.
+    pub(crate) fn of_extended(program: &Program, keeps_back: &[Vec<bool>], session: &Session) -> Result<Self, Failure> {
+        Self::compiled(program, keeps_back, session)
+    }
+
+    fn compiled(program: &Program, keeps_back: &[Vec<bool>], session: &Session) -> Result<Self, Failure> {
         refuse::unsupported(program)?;
         // What properties observe need not be kept.
         let bare = Program { properties: Vec::new(), ..program.clone() };
-        let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[] };
+        let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[], keeps_back };
         let compiled = compile(&bare, purpose, session)?;
         Ok(Self { program: bare, compiled })
     }

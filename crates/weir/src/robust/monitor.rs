@@ -7,6 +7,8 @@
 //!   path from there on. A locked section counts as one access. When an access on the path is to the address of the first delayed
 //!   store, and the lock is free so that the store can land, the attack has succeeded.
 //!
+//! A membarrier needs all buffers empty, so nobody executes one from the first delayed store on.
+//!
 //! This is §5 of "Checking and Enforcing Robustness against TSO" without the instrumented program. Fewer interleavings are
 //! looked at than there are, without loss:
 //! - Partial order reduction: invisible steps are taken first ([`partial_order`](crate::search::partial_order)).
@@ -163,7 +165,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
                 return;
             }
             for helper in (0..self.plans.threads.len()).filter(|&thread| is_helper(thread)) {
-                for edge in self.edges(from, helper) {
+                for edge in self.edges(from, helper).iter().filter(|edge| !waits_for_attacker(edge)) {
                     self.sc.take(from, helper, edge, emit);
                 }
             }
@@ -220,7 +222,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
             return;
         }
         for helper in (0..self.plans.threads.len()).filter(|&thread| thread != path.attacker) {
-            for edge in self.edges(from, helper) {
+            for edge in self.edges(from, helper).iter().filter(|edge| !waits_for_attacker(edge)) {
                 self.help(from, path, helper, edge, emit);
             }
         }
@@ -240,7 +242,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let is_on_path = path.holds(helper);
         let in_section = || machine.layout.lock.is_some_and(|lock| from.raw(lock) == helper as u64 + 1);
         let row = match (is_on_path, access) {
-            _ if matches!(edge.operation, Operation::Snapshot(_)) => {
+            _ if matches!(edge.operation, Operation::Snapshot(_) | Operation::Await(..)) => {
                 let addresses = machine.snapshot(from, &edge.operation);
                 let Some(row) = path.with_snapshot(helper, &addresses, in_section()) else { return };
                 Some(row)
@@ -263,6 +265,11 @@ impl<'a, const N: usize> Monitor<'a, N> {
             emit(step, next)
         });
     }
+}
+
+/// Whether the step needs the attacker's buffer empty, so that no helper can take it during an attack.
+fn waits_for_attacker(edge: &EdgeCode) -> bool {
+    matches!(edge.operation, Operation::Membarrier)
 }
 
 impl<const N: usize> TransitionSystem for Monitor<'_, N> {

@@ -113,8 +113,10 @@ impl Race {
 /// The last store of the thread, if it went to another cell and nothing after it waits for it to land.
 fn waiting_store(before: &[Event], thread: ThreadId, address: Address) -> Option<usize> {
     let decides = |event: &Event| {
-        let drains =
-            matches!(event.effect, Effect::Fence | Effect::ReadModifyWrite { .. } | Effect::Lock | Effect::Unlock);
+        let drains = matches!(
+            event.effect,
+            Effect::Fence | Effect::Membarrier | Effect::ReadModifyWrite { .. } | Effect::Lock | Effect::Unlock
+        );
         event.thread == thread && (drains || matches!(event.effect, Effect::Store { .. }))
     };
     let last = before.iter().rposition(decides)?;

@@ -246,7 +246,14 @@ impl<'a, const N: usize> Races<'a, N> {
         for edge in self.edges(from, thread) {
             let after = match (&edge.operation, self.access(from, edge)) {
                 (Operation::Store(..), Some((stored, _))) => Memory::Alone { thread, stored },
-                (Operation::Fence | Operation::Lock | Operation::Unlock | Operation::ReadModifyWrite(..), _) => {
+                (
+                    Operation::Fence
+                    | Operation::Membarrier
+                    | Operation::Lock
+                    | Operation::Unlock
+                    | Operation::ReadModifyWrite(..),
+                    _,
+                ) => {
                     continue;
                 }
                 (Operation::Load(..), Some((address, _))) if address != stored => {
@@ -254,7 +261,7 @@ impl<'a, const N: usize> Races<'a, N> {
                     self.take(from, (thread, edge), AttackStep::Halt, loaded, emit);
                     Memory::Alone { thread, stored }
                 }
-                (Operation::Snapshot(_), _) => {
+                (Operation::Snapshot(_) | Operation::Await(..), _) => {
                     let loaded = self.machine.snapshot(from, &edge.operation);
                     for address in loaded.into_iter().filter(|&address| address != stored) {
                         let loaded = Memory::Loaded { thread, address, holder: None };

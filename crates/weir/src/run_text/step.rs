@@ -74,6 +74,7 @@ impl<'p> StepDescriber<'p> {
                 let found: Vec<String> = loads.iter().map(found).collect();
                 (self.snapshot(thread, loads), format!("reads {}", found.join(", ")))
             }
+            (Effect::Await(loads), Some(Instruction::Await { condition, .. })) => self.wait(thread, loads, condition),
             (Effect::Store { address, value, .. }, _) => (format!("{} = {value}", cell(*address)), String::new()),
             (Effect::Flush { address, value, .. }, _) => (format!("flush {}={value}", cell(*address)), String::new()),
             (_, Some(Instruction::Assume(condition))) => (self.expr(thread, condition), "holds".to_string()),
@@ -129,6 +130,19 @@ impl<'p> StepDescriber<'p> {
         format!("{} = {}", registers.join(", "), cells.join(", "))
     }
 
+    /// `await x == 1`: made-up registers are shown as the cells they were loaded from.
+    fn wait(&self, thread: ThreadId, loads: &[Loaded], condition: &RegExpr) -> (String, String) {
+        let mut body = self.body(thread).clone();
+        let is_made_up = |loaded: &&Loaded| self.is_temporary(thread, loaded.register);
+        for loaded in loads.iter().filter(is_made_up) {
+            body.registers[loaded.register.index()].name = self.program.cell_name(loaded.address);
+        }
+        let named: Vec<Loaded> = loads.iter().filter(|loaded| !is_made_up(loaded)).copied().collect();
+        let kept = if named.is_empty() { String::new() } else { format!("{} if ", self.snapshot(thread, &named)) };
+        let found: Vec<String> = loads.iter().map(found).collect();
+        (format!("await {kept}{}", expr_text(&body, condition)), format!("reads {}", found.join(", ")))
+    }
+
     fn expr(&self, thread: ThreadId, expr: &RegExpr) -> String {
         expr_text(self.body(thread), expr)
     }
@@ -143,12 +157,15 @@ impl<'p> StepDescriber<'p> {
     /// Names a made-up register after what it now holds.
     fn remember(&mut self, event: &Event, what: &str) {
         let of_snapshot: BTreeMap<RegId, String> = match &event.effect {
-            Effect::Snapshot(loads) => {
+            Effect::Snapshot(loads) | Effect::Await(loads) => {
                 loads.iter().map(|loaded| (loaded.register, self.program.cell_name(loaded.address))).collect()
             }
             _ => BTreeMap::new(),
         };
-        let is_plain = matches!(event.effect, Effect::Load(_) | Effect::Snapshot(_) | Effect::ReadModifyWrite { .. });
+        let is_plain = matches!(
+            event.effect,
+            Effect::Load(_) | Effect::Snapshot(_) | Effect::Await(_) | Effect::ReadModifyWrite { .. }
+        );
         for (id, value) in event.effect.registers() {
             let register = &mut self.bodies[event.thread.index()].registers[id.index()];
             let what = of_snapshot.get(&id).map_or(what, String::as_str);

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use weir_ir::flow::{Liveness, Ranges, live_registers, observed_registers};
 use weir_ir::{
-    Body, Edge, EdgeId, Instruction, LocId, Program, PropertyId, PropertyKind, Range, RegExpr, RegId, StateAtom,
+    Body, Edge, EdgeId, Expr, Instruction, LocId, Program, PropertyId, PropertyKind, Range, RegExpr, RegId, StateAtom,
     StateExpr, ThreadId, UnaryOp, Value,
 };
 use weir_witness::{Action, Buffering, Goal, Step};
@@ -17,7 +17,7 @@ use super::code::Code;
 use super::goals::Goals;
 use super::intern::Interner;
 use super::layout::{Layout, Requirements, Storage, Undeclared};
-use super::machine::{EdgeCode, Machine, Operation, Place, Rmw, ThreadCode};
+use super::machine::{EdgeCode, Machine, Operand, Operation, Place, Rmw, ThreadCode};
 use super::refuse;
 use super::size::MOST_WORDS;
 use super::slots::Slots;
@@ -33,6 +33,9 @@ pub(crate) struct Purpose<'a> {
     /// Whether a monitor goes along, which needs a field for what it remembers.
     pub(crate) monitored: bool,
     pub(crate) goals: &'a [Goal],
+    /// Of a program that a translation made: for each thread and location, whether stores may be kept back there, so that a
+    /// membarrier has to wait. Empty if that is so nowhere.
+    pub(crate) keeps_back: &'a [Vec<bool>],
 }
 
 /// A machine, and how its threads and steps are called in the program.
@@ -106,6 +109,7 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, session: &Session
         goals: compiler.goals(purpose.goals),
         initial: compiler.initial(),
         edge_count,
+        keeps_back: keeps_back(&threads, &layout, purpose.keeps_back),
         buffers: Buffers::new(),
         abstraction: Pool::new(Buffering::Coherence(0)),
         heaps: Interner::new(),
@@ -115,6 +119,13 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, session: &Session
         layout,
     };
     Ok(Compiled { machine, threads, plans })
+}
+
+/// For each thread that may keep stores back the field of its location, and whether it does so at each.
+fn keeps_back(threads: &[ThreadId], layout: &Layout, given: &[Vec<bool>]) -> Vec<(Field, Vec<bool>)> {
+    let numbered = threads.iter().zip(&layout.threads);
+    let known = numbered.filter_map(|(thread, (location, _))| Some((*location, given.get(thread.index())?.clone())));
+    known.filter(|(_, keeps)| keeps.contains(&true)).collect()
 }
 
 /// # Errors
@@ -257,8 +268,13 @@ impl Compiler<'_> {
                 let load = |(register, address): &(RegId, RegExpr)| (result(*register), place(address));
                 Operation::Snapshot(loads.iter().map(load).collect())
             }
+            Instruction::Await { loads, condition } => {
+                let load = |(register, address): &(RegId, RegExpr)| (result(*register), place(address));
+                Operation::Await(loads.iter().map(load).collect(), self.wait_condition(position, loads, condition))
+            }
             Instruction::Store { address, value } => Operation::Store(place(address), code(value)),
             Instruction::Fence => Operation::Fence,
+            Instruction::Membarrier => Operation::Membarrier,
             Instruction::Assign { register, value } => Operation::Assign(result(*register), code(value)),
             Instruction::Assume(condition) => Operation::Assume(code(condition)),
             Instruction::Assert(condition) => Operation::Assert(code(condition), self.failure(position, edge)),
@@ -275,6 +291,16 @@ impl Compiler<'_> {
                 Operation::Assume(Code::Const(0))
             }
         }
+    }
+
+    /// The condition of an await: of the registers that it loads, it means what was just loaded.
+    fn wait_condition(&self, position: usize, loads: &[(RegId, RegExpr)], condition: &RegExpr) -> Expr<Operand> {
+        condition.map(&mut |&register| {
+            let loaded = loads.iter().position(|(other, _)| *other == register).map(Operand::Loaded);
+            let kept = || self.field(position, register).map(Operand::Field);
+            // As in `code`: without a field it can only stand in code that never runs.
+            loaded.or_else(kept).map_or(Expr::Const(0), Expr::Leaf)
+        })
     }
 
     fn failure(&self, position: usize, edge: &Edge) -> Patch {

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_ir::{Address, BinaryOp, Range, Value};
+use weir_ir::{Address, BinaryOp, Expr, Range, Value};
 use weir_witness::Goal;
 
 use super::abstraction::pool::Pool;
@@ -53,6 +53,8 @@ pub(crate) struct Machine {
     /// Number of edges of all threads: the numbers of flushes begin here.
     pub(crate) edge_count: u32,
     pub(crate) initial: Vec<(Field, u64)>,
+    /// For threads that may keep stores back: the field of the location, and whether they do so at each.
+    pub(crate) keeps_back: Vec<(Field, Vec<bool>)>,
     pub(crate) buffers: Buffers,
     /// Buffers where they are approximated.
     pub(crate) abstraction: Pool,
@@ -98,8 +100,11 @@ pub(crate) enum Operation {
     Load(Option<Field>, Place),
     /// Several loads in one step.
     Snapshot(Vec<(Option<Field>, Place)>),
+    /// Loads in one step, and what must hold then.
+    Await(Vec<(Option<Field>, Place)>, Expr<Operand>),
     Store(Place, Code),
     Fence,
+    Membarrier,
     Assign(Option<Field>, Code),
     Assume(Code),
     /// The condition, and the move to the failed location.
@@ -108,6 +113,14 @@ pub(crate) enum Operation {
     Lock,
     Unlock,
     Havoc(Option<Field>, Range),
+}
+
+/// What the condition of an await speaks of.
+#[derive(Clone, Copy)]
+pub(crate) enum Operand {
+    Field(Field),
+    /// What the load of this number has just found.
+    Loaded(usize),
 }
 
 /// A cell, known beforehand or computed.
@@ -269,7 +282,7 @@ impl Machine {
         admitted
     }
 
-    /// The cell that the instruction would touch now, and whether it would write there. A snapshot, which touches several, is
+    /// The cell that the instruction would touch now, and whether it would write there. A snapshot or an await, which may touch several, is
     /// none: see [`Machine::snapshot`].
     #[inline]
     pub(crate) fn access<const N: usize>(&self, state: &Packed<N>, operation: &Operation) -> Option<(Target, bool)> {
@@ -284,9 +297,9 @@ impl Machine {
         }
     }
 
-    /// The addresses that a snapshot would load from now; none for any other instruction.
+    /// The addresses that a snapshot or an await would load from now; none for any other instruction.
     pub(crate) fn snapshot<const N: usize>(&self, state: &Packed<N>, operation: &Operation) -> Vec<Address> {
-        let Operation::Snapshot(loads) = operation else { return Vec::new() };
+        let (Operation::Snapshot(loads) | Operation::Await(loads, _)) = operation else { return Vec::new() };
         loads.iter().map(|(_, place)| self.address(self.target(state, place))).collect()
     }
 
@@ -378,6 +391,9 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
             Operation::Fence if drained => {
                 emit(step, edge.patch.apply(from));
             }
+            Operation::Membarrier if self.all_drained(from) => {
+                emit(step, edge.patch.apply(from));
+            }
             Operation::Snapshot(loads) if !machine.locked_out(from, thread) => {
                 let mut next = edge.patch.apply(from);
                 for (register, place) in loads {
@@ -386,6 +402,24 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
                     }
                 }
                 emit(step, next);
+            }
+            Operation::Await(loads, condition) if !machine.locked_out(from, thread) => {
+                let load =
+                    |(_, place): &(Option<Field>, Place)| M::load(machine, from, thread, machine.target(from, place));
+                let found: Vec<Value> = loads.iter().map(load).collect();
+                let value = |operand: &Operand| match operand {
+                    Operand::Field(field) => from.get(*field),
+                    Operand::Loaded(number) => found[*number],
+                };
+                if condition.eval(&mut |operand| value(operand)) != 0 {
+                    let mut next = edge.patch.apply(from);
+                    for ((register, _), value) in loads.iter().zip(found) {
+                        if let Some(field) = register {
+                            machine.put(&mut next, *field, value);
+                        }
+                    }
+                    emit(step, next);
+                }
             }
             Operation::Assert(condition, failed) => {
                 let patch = if condition.eval(from) != 0 { &edge.patch } else { failed };
@@ -417,6 +451,12 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
             }
             _ => {}
         }
+    }
+
+    /// Whether the buffers of all threads are empty, and no thread keeps stores back on code that a translation added.
+    fn all_drained(&self, from: &Packed<N>) -> bool {
+        (0..self.machine.threads.len()).all(|thread| M::is_drained(self.machine, from, thread))
+            && self.machine.keeps_back.iter().all(|(location, keeps)| !keeps[from.raw(*location) as usize])
     }
 
     fn pass_lock(

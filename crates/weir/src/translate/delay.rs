@@ -25,10 +25,11 @@ mod remembered;
 mod traced;
 mod unroll;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use weir_ir::{
-    BinaryOp, Body, Diagnostic, EdgeId, Expr, Instruction, LocId, Program, PropertyKind, StateAtom, ThreadId, validate,
+    BinaryOp, Body, Diagnostic, EdgeId, Expr, Instruction, LocId, Program, PropertyKind, RegExpr, RegId, StateAtom,
+    ThreadId, validate,
 };
 
 use self::traced::Builder;
@@ -78,6 +79,8 @@ pub struct Extended {
     pub(crate) origins: Vec<Vec<Origin>>,
     /// For each thread, how many locations are of its own code; they come first.
     own: Vec<usize>,
+    /// Locations of added code at which nothing is kept back.
+    drained: BTreeSet<(ThreadId, LocId)>,
 }
 
 impl Extended {
@@ -93,6 +96,7 @@ impl Extended {
             program: program.clone(),
             origins: origins.collect(),
             own: program.threads.iter().map(|thread| thread.body.locations.len()).collect(),
+            drained: BTreeSet::new(),
         }
     }
 
@@ -146,6 +150,20 @@ impl Extended {
     /// Whether a location is of the thread's own code.
     pub(crate) fn is_own(&self, thread: ThreadId, location: LocId) -> bool {
         location.index() < self.own[thread.index()]
+    }
+
+    /// For each thread and location, whether stores may be kept back there.
+    pub(crate) fn keeps_back(&self) -> Vec<Vec<bool>> {
+        let of_thread = |thread: ThreadId| {
+            let locations = self.program.body(thread).location_ids();
+            locations.map(|location| !self.is_drained(thread, location)).collect()
+        };
+        self.program.thread_ids().map(of_thread).collect()
+    }
+
+    /// Whether nothing is kept back at a location.
+    fn is_drained(&self, thread: ThreadId, location: LocId) -> bool {
+        self.is_own(thread, location) || self.drained.contains(&(thread, location))
     }
 
     fn builder(&self, thread: ThreadId) -> Builder {
@@ -209,7 +227,9 @@ pub(crate) fn delay_first(extended: &Extended, original: &Program, path: &DelayP
     check(&extended.program, path)?;
     let mut made = extended.clone();
     let mut builder = extended.builder(path.thread);
-    first::add(&mut builder, &extended.program, &extended.origins[path.thread.index()], path);
+    let turns = first::add(&mut builder, &extended.program, &extended.origins[path.thread.index()], path);
+    let drained = turns.into_iter().filter(|turn| extended.is_drained(path.thread, turn.from));
+    made.drained.extend(drained.map(|turn| (path.thread, turn.off)));
     made.rebuild(path.thread, builder);
     made.restrict_properties(original);
     made.checked()
@@ -247,16 +267,32 @@ pub fn shortest_path(program: &Program, attack: Attack) -> Option<DelayPath> {
     Some(DelayPath { thread: attack.thread, edges })
 }
 
+/// A load of just one cell: the register, the address, and what must hold afterwards if it is an await.
+fn one_load(instruction: &Instruction) -> Option<(RegId, &RegExpr, Option<&RegExpr>)> {
+    match instruction {
+        Instruction::Load { register, address } => Some((*register, address, None)),
+        Instruction::Await { loads, condition } => match loads.as_slice() {
+            [(register, address)] => Some((*register, address, Some(condition))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Whether the path is one.
 fn check(program: &Program, path: &DelayPath) -> Result<(), Failure> {
     let body = program.body(path.thread);
     let at = |edge: &EdgeId| body.edge(*edge);
     let is_joined = path.edges.windows(2).all(|pair| at(&pair[0]).to == at(&pair[1]).from);
     let begins = path.edges.first().is_some_and(|edge| at(edge).instruction.is_store());
-    let ends = path.edges.last().is_some_and(|edge| matches!(at(edge).instruction, Instruction::Load { .. }));
+    let ends = path.edges.last().is_some_and(|edge| one_load(&at(edge).instruction).is_some());
     let obstacle = path.edges.iter().map(at).find(|edge| edge.instruction.drains() || edge.instruction.leaves_body());
-    if let Some(edge) = path.edges.iter().map(at).find(|edge| matches!(edge.instruction, Instruction::Snapshot(_))) {
-        let what = "`lazy` cannot delay stores past a snapshot of several cells";
+    let has_several = |instruction: &Instruction| instruction.is_load() && one_load(instruction).is_none();
+    if let Some(edge) = path.edges.iter().map(at).find(|edge| has_several(&edge.instruction)) {
+        let what = match edge.instruction {
+            Instruction::Await { .. } => "`lazy` cannot delay stores past an await that reads several cells",
+            _ => "`lazy` cannot delay stores past a snapshot of several cells",
+        };
         let help = "use another engine, or load the cells one at a time";
         return Err(Failure::Refused(Box::new(Diagnostic::error("several-loads", what, edge.span).help(help))));
     }

@@ -21,6 +21,10 @@
 //!   `lock` a helper may guess that the section will come to be on the path. It then records its accesses at once, in bits of its
 //!   own that it does not rely on itself; and without something else to rely on it never gets to `unlock`. Nobody else
 //!   can look before that.
+//! - A helper cannot execute a membarrier during an attack. So before the attacker begins it sets a flag, and a membarrier is a
+//!   load of the flag that must find it clear. The load waits while another thread holds the lock, which a membarrier need
+//!   not; but it could then as well have come before the section, and nobody succeeds before the section ends. On the path and
+//!   in sections that come to be there it is left out.
 //! - An assertion that fails only ends its thread, so it becomes an `assume`.
 
 mod attacker;
@@ -29,8 +33,8 @@ mod space;
 mod thread;
 
 use weir_ir::{
-    BinaryOp, Diagnostic, EdgeId, Expr, Program, Property, PropertyKind, Shared, Span, StateAtom, ThreadId, Value,
-    validate,
+    BinaryOp, Diagnostic, EdgeId, Expr, Instruction, Program, Property, PropertyKind, Shared, Span, StateAtom,
+    ThreadId, Value, validate,
 };
 
 use weir_witness::{Action, Run, Step};
@@ -100,7 +104,7 @@ const STORED: Value = 3;
 struct Flags {
     /// Set when an attack has succeeded.
     success: Value,
-    /// Set when a thread has become the attacker, if several can.
+    /// Set when a thread has become the attacker, if several can or if helpers must know.
     attacking: Option<Value>,
 }
 
@@ -149,7 +153,7 @@ fn instrument_for(program: &Program, attacks: &[Attack], choose: bool) -> Result
         return Err(too_many_lockers(program, thread));
     }
     let (success, attacking) = space.two_free_addresses();
-    let flags = Flags { success, attacking: choose.then_some(attacking) };
+    let flags = Flags { success, attacking: (choose || has_membarrier(program)).then_some(attacking) };
     let context = Context { program, attacks, space, flags, lockers };
     let mut made = Program {
         source: program.source.clone(),
@@ -169,6 +173,11 @@ fn instrument_for(program: &Program, attacks: &[Attack], choose: bool) -> Result
         None => Ok(Instrumented { program: made, origins }),
         Some(error) => Err(Failure::Refused(Box::new(error))),
     }
+}
+
+fn has_membarrier(program: &Program) -> bool {
+    let mut bodies = program.running_threads().map(|thread| program.body(thread));
+    bodies.any(|body| body.edges().iter().any(|edge| edge.instruction == Instruction::Membarrier))
 }
 
 fn too_many_lockers(program: &Program, thread: ThreadId) -> Failure {

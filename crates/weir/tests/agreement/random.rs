@@ -1,7 +1,7 @@
 //! Seeded random programs. A failure names the configuration and the seed. For a long hunt, set `WEIR_SEEDS` to the
 //! number of programs of each configuration: `WEIR_SEEDS=100000 cargo test --release -p weir --test agreement`.
 
-use weir_testkit::random::{Config, program};
+use weir_testkit::random::{Config, Statement, program};
 use weir_witness::Model;
 
 use crate::compare::{Effort, check};
@@ -62,6 +62,18 @@ fn programs_with_pointers_ranges_and_extreme_values_agree() {
 }
 
 #[test]
+fn programs_with_membarriers_agree() {
+    let config = Config::locking().weighing(Statement::Membarrier, 20).weighing(Statement::Store, 40);
+    agree_on_random("membarriers", &config, 150, 90, 30);
+}
+
+#[test]
 fn programs_with_everything_agree() {
     agree_on_random("everything", &Config::everything(), 250, 75, 30);
+}
+
+#[test]
+fn programs_with_awaits_agree() {
+    let config = Config::locking().weighing(Statement::Await, 30).weighing(Statement::Store, 40);
+    agree_on_random("awaits", &config, 150, 90, 30);
 }

@@ -22,10 +22,13 @@ fn agree_on_all(model: Model, programs: impl Iterator<Item = (String, Program)>)
 
 fn agree_under(model: Model) {
     if wanted_seeds().is_some() {
-        agree_on_all(model, programs(Alphabet::Extended).chain(programs(Alphabet::Snapshots)));
+        let special = [Alphabet::Snapshots, Alphabet::Membarriers, Alphabet::Awaits].into_iter().flat_map(programs);
+        agree_on_all(model, programs(Alphabet::Extended).chain(special));
     } else {
-        let snapshots = programs_up_to_renaming(Alphabet::Snapshots);
-        agree_on_all(model, programs_up_to_renaming(Alphabet::Core).chain(snapshots));
+        let special = [Alphabet::Snapshots, Alphabet::Membarriers, Alphabet::Awaits]
+            .into_iter()
+            .flat_map(programs_up_to_renaming);
+        agree_on_all(model, programs_up_to_renaming(Alphabet::Core).chain(special));
     }
 }
 

@@ -26,7 +26,13 @@ const GAPS: [(Construct, &str, &str); 0] = [];
 fn programs() -> Vec<Program> {
     let of_families = FAMILIES.iter().flat_map(|family| family.programs().into_iter().step_by(9));
     let random = (0..70).map(|seed| random::program(seed, &Config::everything()));
-    of_families.map(|(_, program)| program).chain(random).chain((1..=3).map(about_an_undeclared_cell)).collect()
+    let more = (0..90).map(|seed| random::program(seed, &Config::synchronizing()));
+    of_families
+        .map(|(_, program)| program)
+        .chain(random)
+        .chain((1..=3).map(about_an_undeclared_cell))
+        .chain(more)
+        .collect()
 }
 
 /// Store buffering over `x` and a cell that nobody has declared.

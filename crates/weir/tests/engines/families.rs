@@ -15,7 +15,7 @@ pub(crate) struct Family {
     bodies: &'static [&'static str],
 }
 
-pub(crate) const FAMILIES: [Family; 11] = [
+pub(crate) const FAMILIES: [Family; 13] = [
     Family {
         name: "choose",
         declarations: "shared x, y;",
@@ -170,6 +170,38 @@ pub(crate) const FAMILIES: [Family; 11] = [
             "y = 2; let r = y; x = r; x = r;",
         ],
     },
+    Family {
+        name: "membarriers",
+        declarations: "shared x, y;",
+        is_mirrored: true,
+        bodies: &[
+            "x = 1; let r = y;",
+            "x = 1; membarrier; let r = y;",
+            "membarrier; x = 1; let r = y; membarrier;",
+            "let r = x; membarrier; let s = y;",
+            "x = 1; y = 1; let r = y; choose { membarrier; } or { fence; } let s = x;",
+            "loop { membarrier; let r = x; if r == 1 { break; } } y = 2;",
+            "lock; x = 1; let r = y; unlock; membarrier;",
+            "lock; membarrier; let r = x; y = 1; unlock; let s = x;",
+            "y = 1; let r = x; assert r == 0; membarrier; x = 2;",
+            "x = 1; let r = y; choose { assume r == 0; let s = x; } or { membarrier; let s = y; x = 2; }",
+        ],
+    },
+    Family {
+        name: "awaits",
+        declarations: "shared x, y;",
+        is_mirrored: true,
+        bodies: &[
+            "x = 1; await y == 1; let r = x;",
+            "await x == 1; y = 1; let r = x;",
+            "x = 1; let r = y; await x == 1 && y == 0; x = 2;",
+            "let r; x = 1; await r = y if r != 1; let s = x;",
+            "let r, s; y = 1; await r, s = x, y if r <= s; x = s + 1;",
+            "x = 1; fence; await y != 2; let r = y; y = 2;",
+            "lock; await x == 0; y = 1; unlock; let r = x;",
+            "let r = any 0..1; y = 1; choose { await x == r; } or { await mem[&x + r] == 1; } let s = x;",
+        ],
+    },
 ];
 
 impl Family {
@@ -287,4 +319,6 @@ families!(
     ends [278, 278, 278, 222, 216, 222, 222],
     extremes [61, 61, 61, 31, 45, 46, 46],
     coherence [163, 163, 152, 121, 118, 120, 121],
+    awaits [297, 247, 245, 221, 217, 225, 225],
+    membarriers [464, 426, 426, 354, 353, 354, 354],
 );

@@ -96,3 +96,8 @@ fn programs_with_wild_data() {
 fn programs_with_everything() {
     agree("everything", &Config::everything(), 200, least(95, 98, 97, 99, 95, 97));
 }
+
+#[test]
+fn programs_that_synchronize() {
+    agree("synchronizing", &Config::synchronizing(), 120, least(90, 95, 95, 95, 90, 92));
+}

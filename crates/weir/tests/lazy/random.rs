@@ -2,7 +2,7 @@
 //!
 //! With `WEIR_SEEDS=1000`, each test looks at so many programs.
 
-use weir_ir::{Expr, Instruction, Program, RegId};
+use weir_ir::{Edge, Expr, Instruction, Program, RegId};
 use weir_testkit::random::{Config, Statement, program};
 use weir_testkit::sketch::{self, cell, load, store, straight};
 use weir_testkit::{Rng, dump, shrink};
@@ -133,4 +133,38 @@ fn crowded_programs_agree() {
 #[test]
 fn programs_with_wild_data_agree() {
     agree_on_random("wild data", &Config::wild_data(), 12, [60, 60]);
+}
+
+/// A dense program in which some instructions are membarriers.
+fn dense_with_membarriers(seed: u64) -> Program {
+    let (mut program, mut rng) = (dense(seed), Rng::new(seed));
+    for thread in &mut program.threads {
+        thread.body = thread.body.map_edges(|edge| match rng.chance(12) {
+            true => Edge { instruction: Instruction::Membarrier, ..edge.clone() },
+            false => edge.clone(),
+        });
+    }
+    program
+}
+
+#[test]
+fn programs_with_membarriers_agree() {
+    let tally = agree_on("dense with membarriers", dense_with_membarriers, 600, [99, 99]);
+    assert!(tally.only_tso > 20, "{tally:?}");
+    let config = Config { threads: (2, 3), ..accesses() }.weighing(Statement::Membarrier, 12);
+    agree_on_random("membarriers", &config, 150, [90, 90]);
+    let config = config.weighing(Statement::Choice, 20).weighing(Statement::Branch, 10);
+    agree_on_random("membarriers and choices", &config, 150, [90, 90]);
+    let config = Config { statements: (2, 4), ..config }.weighing(Statement::UnboundedLoop, 12);
+    agree_on_random("membarriers in loops", &config, 60, [60, 40]);
+}
+
+#[test]
+fn programs_with_awaits_agree() {
+    let config = accesses().weighing(Statement::Await, 30);
+    agree_on_random("awaits", &config, 80, [80, 80]);
+    let config = Config { computed_addresses: 50, ..config }.weighing(Statement::Choice, 12);
+    agree_on_random("awaits at computed addresses", &config, 40, [70, 70]);
+    let config = Config { statements: (2, 4), ..config }.weighing(Statement::UnboundedLoop, 12);
+    agree_on_random("awaits in loops", &config, 25, [50, 30]);
 }

@@ -6,12 +6,12 @@ use weir_testkit::tiny::{Alphabet, programs};
 
 use crate::compare::compare;
 
-fn every_tiny_program_is_decided(form: Form) {
+fn every_tiny_program_is_decided(form: Form, alphabet: Alphabet) {
     let mut only_tso = 0;
-    for (name, program) in programs(Alphabet::Core) {
+    for (name, program) in programs(alphabet) {
         // Each program comes with its mirror image.
         let (left, right) = name.split_once(" | ").expect("two threads");
-        if left > right {
+        if left > right || name.contains("r,s=x,y") {
             continue;
         }
         // What the final states are says all there is to say.
@@ -25,10 +25,24 @@ fn every_tiny_program_is_decided(form: Form) {
 
 #[test]
 fn every_tiny_program_is_decided_by_the_practical_form() {
-    every_tiny_program_is_decided(Form::Keep);
+    every_tiny_program_is_decided(Form::Keep, Alphabet::Core);
 }
 
 #[test]
 fn every_tiny_program_is_decided_by_the_first_form() {
-    every_tiny_program_is_decided(Form::First);
+    every_tiny_program_is_decided(Form::First, Alphabet::Core);
+}
+
+#[test]
+fn every_tiny_program_with_membarriers_is_decided() {
+    every_tiny_program_is_decided(Form::Keep, Alphabet::Membarriers);
+    every_tiny_program_is_decided(Form::First, Alphabet::Membarriers);
+}
+
+/// An await of both cells is refused where a store would have to wait past it.
+#[test]
+fn every_tiny_program_with_awaits_of_one_cell_is_decided() {
+    for form in [Form::Keep, Form::First] {
+        every_tiny_program_is_decided(form, Alphabet::Awaits);
+    }
 }

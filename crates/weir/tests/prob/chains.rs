@@ -91,3 +91,15 @@ fn programs_that_lock_agree() {
     let config = config.weighing(Statement::UnboundedLoop, 20).weighing(Statement::StrayLock, 12);
     agree(config, 400, [80, 19, 14, 44]);
 }
+
+#[test]
+fn programs_with_membarriers_agree_with_the_naive_chain() {
+    let config = Config { statements: (1, 3), ..Config::locking() }.weighing(Statement::Membarrier, 20);
+    agree(config, 120, [60, 15, 5, 30]);
+}
+
+#[test]
+fn programs_with_awaits_agree_with_the_naive_chain() {
+    let config = Config { statements: (1, 3), ..Config::acyclic() }.weighing(Statement::Await, 30);
+    agree(config, 120, [60, 15, 5, 30]);
+}

@@ -1,10 +1,10 @@
 //! Seeded random programs of all kinds, compared with the definitions. A failure names the configuration and the seed, and shows the
 //! program made small. With `WEIR_SEEDS=1000`, each test looks at so many programs.
 
-use weir_ir::Program;
+use weir_ir::{BinaryOp, Edge, Expr, Instruction, Program};
 use weir_testkit::random::{Config, Statement, program};
 use weir_testkit::traces::Bounds;
-use weir_testkit::{cycles, dump, shrink};
+use weir_testkit::{Rng, cycles, dump, shrink};
 
 use crate::reference::{Count, judge};
 
@@ -129,4 +129,79 @@ fn programs_around_a_cycle_with_loops_agree_with_the_definition() {
     let least = Least { decided: 70, feasible: 45, covered: 45, ..CYCLE };
     let loops = cycles::Config { noise: 1, loops: 30, locks: 10, data: 10, ..PLAIN };
     agree("loops", BOUNDED, 200, least, |seed| cycles::program(seed, &loops));
+}
+
+/// The program with some of its instructions that do nothing, and some of its fences, replaced by membarriers.
+fn with_membarriers(seed: u64, mut program: Program) -> Program {
+    let mut rng = Rng::new(seed);
+    for thread in &mut program.threads {
+        thread.body = thread.body.map_edges(|edge| {
+            let is_replaced = matches!(edge.instruction, Instruction::Skip | Instruction::Fence) && rng.chance(60);
+            let instruction = if is_replaced { Instruction::Membarrier } else { edge.instruction.clone() };
+            Edge { instruction, ..edge.clone() }
+        });
+    }
+    program
+}
+
+#[test]
+fn programs_with_membarriers_agree_with_the_definition() {
+    let config = accesses().weighing(Statement::Membarrier, 12);
+    agree("membarriers", LIMITS, 150, Least { not_robust: 5, ..MOST }, |seed| program(seed, &config));
+    let config = Config { threads: (3, 3), statements: (1, 3), ..config };
+    agree("membarriers of three threads", LIMITS, 150, Least { not_robust: 2, ..MOST }, |seed| program(seed, &config));
+    let least = Least { decided: 90, not_robust: 2, instrumented: 98, feasible: 90, covered: 90 };
+    let config = accesses().weighing(Statement::Atomic, 25).weighing(Statement::StrayLock, 2);
+    let config = Config { threads: (2, 3), statements: (2, 4), ..config }.weighing(Statement::Membarrier, 15);
+    agree("membarriers and locks", LIMITS, 150, least, |seed| program(seed, &config));
+}
+
+#[test]
+fn programs_around_a_cycle_with_membarriers_agree_with_the_definition() {
+    let least = Least { not_robust: 25, ..CYCLE };
+    agree("plain", LIMITS, 150, least, |seed| with_membarriers(seed, cycles::program(seed, &PLAIN)));
+    let three = cycles::Config { helpers: 3, noise: 1, locks: 30, data: 10, ..PLAIN };
+    agree("locks", LIMITS, 150, Least { decided: 92, feasible: 90, ..least }, |seed| {
+        with_membarriers(seed, cycles::program(seed, &three))
+    });
+    let loops = cycles::Config { noise: 1, loops: 30, locks: 10, data: 10, ..PLAIN };
+    let least = Least { decided: 60, feasible: 40, covered: 40, ..least };
+    agree("loops", BOUNDED, 150, least, |seed| with_membarriers(seed, cycles::program(seed, &loops)));
+}
+
+/// The program with some of its loads replaced by waits, mostly for what is there.
+fn with_awaits(seed: u64, mut program: Program) -> Program {
+    let mut rng = Rng::new(seed);
+    for thread in &mut program.threads {
+        thread.body = thread.body.map_edges(|edge| match &edge.instruction {
+            Instruction::Load { register, address } if rng.chance(60) => {
+                let op = *rng.pick(&[BinaryOp::Equal, BinaryOp::NotEqual, BinaryOp::Less]);
+                let condition = Expr::binary(op, Expr::Leaf(*register), Expr::Const(rng.below(3) as i64));
+                let instruction = Instruction::Await { loads: vec![(*register, address.clone())], condition };
+                Edge { instruction, ..edge.clone() }
+            }
+            _ => edge.clone(),
+        });
+    }
+    program
+}
+
+#[test]
+fn programs_around_a_cycle_with_awaits_agree_with_the_definition() {
+    let least = Least { not_robust: 8, ..CYCLE };
+    agree("plain", LIMITS, 150, least, |seed| with_awaits(seed, cycles::program(seed, &PLAIN)));
+    let locks = cycles::Config { noise: 1, locks: 60, data: 10, ..PLAIN };
+    agree("locks", LIMITS, 150, least, |seed| with_awaits(seed, cycles::program(seed, &locks)));
+}
+
+#[test]
+fn programs_with_awaits_agree_with_the_definition() {
+    let config = accesses().weighing(Statement::Await, 30);
+    agree("awaits", LIMITS, 150, Least { not_robust: 1, ..MOST }, |seed| program(seed, &config));
+    let config = Config { threads: (3, 3), statements: (2, 3), ..config }.weighing(Statement::Atomic, 6);
+    agree("awaits of three threads", LIMITS, 150, Least { not_robust: 0, ..MOST }, |seed| program(seed, &config));
+    let config = Config { computed_addresses: 40, threads: (2, 2), statements: (3, 4), ..config };
+    let config = config.weighing(Statement::UnboundedLoop, 4).weighing(Statement::Membarrier, 4);
+    let least = Least { decided: 70, not_robust: 0, feasible: 65, ..MOST };
+    agree("awaits at computed addresses", BOUNDED, 100, least, |seed| program(seed, &config));
 }

@@ -153,8 +153,9 @@ pub(crate) fn pairs(program: &Program) -> Attacks {
     for thread in program.thread_ids().filter(|&thread| program.thread(thread).multiplicity == Multiplicity::One) {
         let edges = program.body(thread).edges();
         let numbered = || (0..edges.len()).map(EdgeId::new).zip(edges);
-        let is_load =
-            |instruction: &Instruction| matches!(instruction, Instruction::Load { .. } | Instruction::Snapshot(_));
+        let is_load = |instruction: &Instruction| {
+            matches!(instruction, Instruction::Load { .. } | Instruction::Snapshot(_) | Instruction::Await { .. })
+        };
         for (store, from) in numbered().filter(|(_, edge)| matches!(edge.instruction, Instruction::Store { .. })) {
             let mut reached = BTreeSet::from([from.to]);
             for _ in 0..edges.len() {
@@ -176,7 +177,11 @@ pub(crate) fn pairs(program: &Program) -> Attacks {
 fn drains(instruction: &Instruction) -> bool {
     matches!(
         instruction,
-        Instruction::Fence | Instruction::ReadModifyWrite { .. } | Instruction::Lock | Instruction::Unlock
+        Instruction::Fence
+            | Instruction::Membarrier
+            | Instruction::ReadModifyWrite { .. }
+            | Instruction::Lock
+            | Instruction::Unlock
     )
 }
 
@@ -225,7 +230,7 @@ fn judge_race_itself(program: &Program, race: &Race) -> Result<(), String> {
     };
     let (store, load, write) = (instruction(race.store()), instruction(race.load()), instruction(race.write()));
     let is_store = matches!(store.1, Some(Instruction::Store { .. }));
-    let is_load = matches!(load.1, Some(Instruction::Load { .. } | Instruction::Snapshot(_)));
+    let is_load = matches!(load.1, Some(instruction) if instruction.is_load());
     let is_write = matches!(write.1, None | Some(Instruction::Store { .. } | Instruction::ReadModifyWrite { .. }));
     let is_loaded = race.replay().events()[race.load().index()].effect.addresses().any(|at| at == race.address());
     let is_last = race.write().index() + 1 == race.run().steps.len();

@@ -17,6 +17,8 @@ pub(super) enum Label {
     Load(Vec<(Address, Value)>),
     Store(Address, Value),
     Fence,
+    /// Needs the buffers of all threads empty.
+    Membarrier,
     ReadModifyWrite(Address, Value, Value),
     Lock,
     Unlock,
@@ -119,7 +121,7 @@ impl<'a> LocalStates<'a> {
                 self.follow(state, edge, values, &mut |label, to| {
                     // What changes nothing needs no look.
                     let idle = match label {
-                        Label::Silent | Label::Load(..) | Label::Fence => true,
+                        Label::Silent | Label::Load(..) | Label::Fence | Label::Membarrier => true,
                         Label::ReadModifyWrite(_, old, new) => old == new,
                         Label::Store(..) | Label::Lock | Label::Unlock => false,
                     };
@@ -176,6 +178,7 @@ impl<'a> LocalStates<'a> {
                 go(Label::Store(address, value), edge.to, None, holds)
             }
             Instruction::Fence => go(Label::Fence, edge.to, None, holds),
+            Instruction::Membarrier => go(Label::Membarrier, edge.to, None, holds),
             Instruction::Assign { register, value } => {
                 go(Label::Silent, edge.to, Some((*register, self.eval(state, value)?)), holds)
             }
@@ -211,19 +214,23 @@ impl<'a> LocalStates<'a> {
                 }
                 Ok(())
             }
-            Instruction::Snapshot(loads) => self.snapshot(state, edge.to, loads, values, emit),
+            Instruction::Snapshot(loads) => self.loads(state, edge.to, (loads, None), values, emit),
+            Instruction::Await { loads, condition } => {
+                self.loads(state, edge.to, (loads, Some(condition)), values, emit)
+            }
             Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => {
                 Err(BackwardFault::Unsupported)
             }
         }
     }
 
-    /// Several loads at once: all combinations of values that the cells may hold.
-    fn snapshot(
+    /// Several loads at once: all combinations of values that the cells may hold, and of those only the ones with which the
+    /// condition holds, if there is one.
+    fn loads(
         &self,
         state: &LocalState,
         to: LocId,
-        loads: &[(RegId, RegExpr)],
+        (loads, condition): (&[(RegId, RegExpr)], Option<&RegExpr>),
         values: &mut Values,
         emit: &mut impl FnMut(Label, usize),
     ) -> Result<(), BackwardFault> {
@@ -248,6 +255,12 @@ impl<'a> LocalStates<'a> {
         for found in found {
             let mut registers = state.registers.clone();
             registers.extend(loads.iter().zip(&addresses).map(|((register, _), address)| (*register, found[address])));
+            let after = LocalState { registers: registers.clone(), ..state.clone() };
+            if let Some(condition) = condition
+                && self.eval(&after, condition)? == 0
+            {
+                continue;
+            }
             let class = self.class(to, registers, state.holds_lock);
             let class = class.ok_or(BackwardFault::MissingState(self.thread))?;
             emit(Label::Load(found.into_iter().collect()), class);

@@ -85,7 +85,7 @@ impl Steps<'_> {
                 && !self.is_locked_out(configuration, place)
         };
         match *label {
-            Label::Silent | Label::Load(_) | Label::Fence => {}
+            Label::Silent | Label::Load(_) | Label::Fence | Label::Membarrier => {}
             Label::Store(address, value) if leaves(&address, value) => {
                 before.memory.remove(&address);
             }
@@ -125,7 +125,10 @@ impl Steps<'_> {
                 let before = self.memory_before(configuration, place, label);
                 found.extend(before.map(|before| moved(before, place, from)));
             }
-            Label::Fence | Label::ReadModifyWrite(..) | Label::Lock | Label::Unlock => {}
+            Label::Membarrier if configuration.threads.iter().all(|thread| thread.messages.is_empty()) => {
+                found.push(moved(configuration.clone(), place, from));
+            }
+            Label::Fence | Label::Membarrier | Label::ReadModifyWrite(..) | Label::Lock | Label::Unlock => {}
         }
     }
 
@@ -235,7 +238,7 @@ impl Steps<'_> {
                             open.push((step.from, waiting));
                         }
                     }
-                    Label::Fence | Label::ReadModifyWrite(..) | Label::Lock | Label::Unlock => {}
+                    Label::Fence | Label::Membarrier | Label::ReadModifyWrite(..) | Label::Lock | Label::Unlock => {}
                 }
             }
         }

@@ -56,8 +56,18 @@ impl Interpreter<'_> {
             }
             Instruction::Snapshot(_) if self.is_locked_out() => blocked,
             Instruction::Snapshot(loads) => self.snapshot(to, loads).map(|next| vec![next]),
+            Instruction::Await { .. } if self.is_locked_out() => blocked,
+            Instruction::Await { loads, condition } => {
+                let next = self.snapshot(to, loads)?;
+                let holds = self.eval_in(&next.threads[self.place], condition)? != 0;
+                Ok(if holds { vec![next] } else { Vec::new() })
+            }
             Instruction::Store { address, value } => self.store(to, self.eval(address)?, self.eval(value)?),
             Instruction::Fence => Ok(if own.buffer.is_empty() { vec![self.go(to)] } else { Vec::new() }),
+            Instruction::Membarrier => {
+                let is_drained = self.state.threads.iter().all(|thread| thread.buffer.is_empty());
+                Ok(if is_drained { vec![self.go(to)] } else { Vec::new() })
+            }
             Instruction::Assign { register, value } => only(self.go_with(to, *register, self.eval(value)?)),
             Instruction::Assume(condition) => {
                 Ok(if self.eval(condition)? != 0 { vec![self.go(to)] } else { Vec::new() })
@@ -134,9 +144,13 @@ impl Interpreter<'_> {
 
     /// The value of an expression, if the registers that it reads are known.
     fn eval(&self, expr: &RegExpr) -> Result<Value, Fault> {
+        self.eval_in(self.own(), expr)
+    }
+
+    fn eval_in(&self, own: &AbstractThread, expr: &RegExpr) -> Result<Value, Fault> {
         let mut unknown = None;
         let value = expr.eval(&mut |register| {
-            self.own().registers.get(register).copied().unwrap_or_else(|| {
+            own.registers.get(register).copied().unwrap_or_else(|| {
                 unknown = Some(*register);
                 0
             })

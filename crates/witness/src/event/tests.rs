@@ -28,6 +28,7 @@ fn every_effect_tells_what_it_did() {
             ("flush", vec![1], None, Some(7), Some((1, 7)), vec![]),
         ),
         (Effect::Fence, ("fence", vec![], None, None, None, vec![])),
+        (Effect::Membarrier, ("membarrier", vec![], None, None, None, vec![])),
         (Effect::Assign { register: s, value: 3 }, ("assign", vec![], None, None, None, vec![(s, 3)])),
         (Effect::Assume, ("assume", vec![], None, None, None, vec![])),
         (Effect::Assert { holds: true }, ("assert", vec![], None, None, None, vec![])),

@@ -31,7 +31,7 @@ impl Builder {
     fn event(&mut self, step: StepId, event: &Event) {
         match event.effect {
             Effect::Load(ref loaded) => self.load(step, event, loaded),
-            Effect::Snapshot(ref loads) => self.snapshot(step, event, loads),
+            Effect::Snapshot(ref loads) | Effect::Await(ref loads) => self.loads(step, event, loads),
             Effect::Store { address, buffered, .. } => {
                 let node = self.add(step, event, NodeKind::Store, None);
                 if !buffered {
@@ -53,6 +53,9 @@ impl Builder {
             Effect::Fence => {
                 self.add(step, event, NodeKind::Fence, None);
             }
+            Effect::Membarrier => {
+                self.add(step, event, NodeKind::Membarrier, None);
+            }
             Effect::Lock => {
                 self.open_section = Some((event.thread, self.sections));
                 self.sections += 1;
@@ -72,7 +75,10 @@ impl Builder {
     }
 
     /// Several loads in one step are a section of their own, unless they lie in one.
-    fn snapshot(&mut self, step: StepId, event: &Event, loads: &[Loaded]) {
+    fn loads(&mut self, step: StepId, event: &Event, loads: &[Loaded]) {
+        if let [only] = loads {
+            return self.load(step, event, only);
+        }
         let around = self.open_section;
         if around.is_none_or(|(holder, _)| holder != event.thread) {
             self.open_section = Some((event.thread, self.sections));

@@ -65,8 +65,9 @@ fn buffers_are_first_in_first_out() {
 
 #[test]
 fn what_orders_memory_needs_the_own_buffer_empty() {
-    let last: [(Instruction, &str); 5] = [
+    let last: [(Instruction, &str); 6] = [
         (Instruction::Fence, "fence"),
+        (Instruction::Membarrier, "membarrier"),
         (Instruction::Lock, "lock"),
         (exchange(0, Y, 1), "r = xchg(y, 1)"),
         (compare_and_swap(0, Y, 7, 1), "r = cas(y, 7, 1)"),

@@ -318,7 +318,7 @@ fn follow(body: &Body, edge: &Edge, fails: bool, env: &mut Env, memory: &Memory)
 }
 
 fn reads_memory(instruction: &Instruction) -> bool {
-    matches!(instruction, Instruction::Load { .. } | Instruction::Snapshot(_) | Instruction::ReadModifyWrite { .. })
+    instruction.is_load() || matches!(instruction, Instruction::ReadModifyWrite { .. })
 }
 
 /// Whether some run may take an edge, with the registers as in `env`; which is unchanged afterwards.

@@ -23,6 +23,11 @@ pub(super) fn step(instruction: &Instruction, env: &mut Env, memory: &Memory) ->
             let seen: Vec<Range> = loads.iter().map(|(_, address)| memory.load(env.eval(address))).collect();
             loads.iter().zip(seen).for_each(|((register, _), seen)| env.set(*register, seen));
         }
+        Instruction::Await { loads, condition } => {
+            let seen: Vec<Range> = loads.iter().map(|(_, address)| memory.load(env.eval(address))).collect();
+            loads.iter().zip(seen).for_each(|((register, _), seen)| env.set(*register, seen));
+            return env.assume(condition, true).then(Vec::new);
+        }
         Instruction::Store { address, value } => return store(address, value, env, memory),
         Instruction::Assign { register, value } => {
             let value = env.eval(value);
@@ -40,6 +45,7 @@ pub(super) fn step(instruction: &Instruction, env: &mut Env, memory: &Memory) ->
         Instruction::Call { register: None, .. }
         | Instruction::Skip
         | Instruction::Fence
+        | Instruction::Membarrier
         | Instruction::Lock
         | Instruction::Unlock
         | Instruction::Return(_)

@@ -96,6 +96,9 @@ impl<'a> Checker<'a, '_> {
             StatementKind::Snapshot { targets, cells } => {
                 targets.iter().chain(cells).for_each(|expression| self.expression(expression));
             }
+            StatementKind::Await { targets, cells, condition } => {
+                targets.iter().chain(cells).chain([condition]).for_each(|expression| self.expression(expression));
+            }
             StatementKind::Evaluate(value) | StatementKind::Assume(value) | StatementKind::Assert(value) => {
                 self.expression(value);
             }
@@ -123,7 +126,7 @@ impl<'a> Checker<'a, '_> {
             StatementKind::Atomic(body) => self.atomic(body, span),
             StatementKind::Return(value) => self.return_statement(value.as_ref(), span),
             StatementKind::Block(block) => self.block(block),
-            StatementKind::Fence | StatementKind::Skip | StatementKind::Spawn(_) => {}
+            StatementKind::Fence | StatementKind::Membarrier | StatementKind::Skip | StatementKind::Spawn(_) => {}
         }
     }
 

@@ -23,6 +23,7 @@ mod snapshot;
 mod statements;
 mod threads;
 mod unused;
+mod wait;
 
 use std::collections::HashSet;
 

@@ -26,8 +26,10 @@ impl Size {
             | StatementKind::Snapshot { .. }
             | StatementKind::Goto(_)
             | StatementKind::Assume(_)
+            | StatementKind::Await { .. }
             | StatementKind::Assert(_)
             | StatementKind::Fence
+            | StatementKind::Membarrier
             | StatementKind::Skip
             | StatementKind::Lock
             | StatementKind::Unlock

@@ -9,6 +9,17 @@ const HELP: &str = "`a, b = x, y` loads several shared cells into registers in o
 
 impl<'a> Builder<'_, 'a> {
     pub(super) fn snapshot(&mut self, targets: &'a [Expr<'a>], cells: &'a [Expr<'a>], span: Span) {
+        if let Some(loads) = self.loads_at_once(targets, cells) {
+            self.step(Instruction::Snapshot(loads), span);
+        }
+    }
+
+    /// The loads of `a, b = x, y`; none if something is wrong with them, which is reported.
+    pub(super) fn loads_at_once(
+        &mut self,
+        targets: &'a [Expr<'a>],
+        cells: &'a [Expr<'a>],
+    ) -> Option<Vec<(RegId, RegExpr)>> {
         let mut loads: Vec<(RegId, RegExpr)> = Vec::new();
         let mut is_whole = true;
         for (target, cell) in targets.iter().zip(cells) {
@@ -24,9 +35,7 @@ impl<'a> Builder<'_, 'a> {
                 _ => is_whole = false,
             }
         }
-        if is_whole {
-            self.step(Instruction::Snapshot(loads), span);
-        }
+        is_whole.then_some(loads)
     }
 
     fn loaded_register(&mut self, target: &'a Expr<'a>) -> Option<RegId> {

@@ -61,8 +61,10 @@ impl<'a> Builder<'_, 'a> {
             | StatementKind::Evaluate(_)
             | StatementKind::Goto(_)
             | StatementKind::Assume(_)
+            | StatementKind::Await { .. }
             | StatementKind::Assert(_)
             | StatementKind::Fence
+            | StatementKind::Membarrier
             | StatementKind::Skip
             | StatementKind::Lock
             | StatementKind::Unlock
@@ -106,11 +108,13 @@ impl<'a> Builder<'_, 'a> {
                 let value = self.value(condition);
                 self.step(Instruction::Assume(value), span);
             }
+            StatementKind::Await { targets, cells, condition } => self.wait(targets, cells, condition, span),
             StatementKind::Assert(condition) => {
                 let value = self.value(condition);
                 self.step(Instruction::Assert(value), span);
             }
             StatementKind::Fence => self.step(Instruction::Fence, span),
+            StatementKind::Membarrier => self.step(Instruction::Membarrier, span),
             StatementKind::Skip => self.step(Instruction::Skip, span),
             StatementKind::Lock => self.step(Instruction::Lock, span),
             StatementKind::Unlock => self.step(Instruction::Unlock, span),

@@ -18,7 +18,7 @@ const ELSEWHERE: [(&[&str], &str); 9] = [
         &["int", "long", "bool", "char", "auto", "var", "mut", "unsigned"],
         "`let r;` declares a register, `shared x;` a cell",
     ),
-    (&["wait", "sleep", "yield"], "wait in a loop, as in `while x == 0 { }`"),
+    (&["wait", "sleep", "yield"], "`await x == 1;` waits for a condition"),
     (&["print", "printf", "println"], "a model prints nothing: leave it out"),
     (&["exit", "abort"], "`terminate;` ends a thread, `assert false;` is a violation"),
 ];

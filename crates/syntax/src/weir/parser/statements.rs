@@ -102,6 +102,7 @@ impl<'s> Parser<'s, '_> {
             Kind::Break => Some(StatementKind::Break),
             Kind::Continue => Some(StatementKind::Continue),
             Kind::Fence => Some(StatementKind::Fence),
+            Kind::Membarrier => Some(StatementKind::Membarrier),
             Kind::Skip => Some(StatementKind::Skip),
             Kind::Lock => Some(StatementKind::Lock),
             Kind::Unlock => Some(StatementKind::Unlock),
@@ -126,6 +127,7 @@ impl<'s> Parser<'s, '_> {
                 let is_assume = keyword == Kind::Assume;
                 Ok(if is_assume { StatementKind::Assume(condition) } else { StatementKind::Assert(condition) })
             }
+            Kind::Await => self.wait(),
             Kind::Spawn => {
                 self.bump();
                 Ok(StatementKind::Spawn(self.name("a thread name")?))
@@ -215,8 +217,31 @@ impl<'s> Parser<'s, '_> {
         Ok(StatementKind::Assign { target, operator, value })
     }
 
+    /// `await e`, or `await a, b = x, y if e`.
+    fn wait(&mut self) -> Parse<StatementKind<'s>> {
+        self.bump();
+        let first = self.expression()?;
+        if !matches!(self.peek(), Kind::Comma | Kind::Equal) {
+            return Ok(StatementKind::Await { targets: Vec::new(), cells: Vec::new(), condition: first });
+        }
+        let (targets, cells) = self.loads(first)?;
+        if self.peek() != Kind::If {
+            let error =
+                self.unexpected("`if`").help("`==` compares; `await r = x if r == 1;` keeps what it waited for");
+            return Err(self.error(error));
+        }
+        self.bump();
+        Ok(StatementKind::Await { targets, cells, condition: self.condition()? })
+    }
+
     /// `a, b = x, y`, after the first name.
     fn snapshot(&mut self, first: Expr<'s>) -> Parse<StatementKind<'s>> {
+        let (targets, cells) = self.loads(first)?;
+        Ok(StatementKind::Snapshot { targets, cells })
+    }
+
+    /// As many names as cells: `a, b = x, y`, after the first name.
+    fn loads(&mut self, first: Expr<'s>) -> Parse<(Vec<Expr<'s>>, Vec<Expr<'s>>)> {
         let targets = self.listed(first)?;
         if self.peek() != Kind::Equal {
             let error = self.unexpected("`=`").help("`a, b = x, y` loads several cells in one step");
@@ -226,7 +251,7 @@ impl<'s> Parser<'s, '_> {
         let first = self.expression()?;
         let cells = self.listed(first)?;
         if cells.len() == targets.len() {
-            return Ok(StatementKind::Snapshot { targets, cells });
+            return Ok((targets, cells));
         }
         let message = format!("{} on the left, but {} on the right", targets.len(), cells.len());
         let error = Diagnostic::error("snapshot", message, equal);

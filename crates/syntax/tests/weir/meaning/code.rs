@@ -34,6 +34,12 @@ pub(super) enum Op {
     Load(Goal),
     /// Pops as many addresses as there are registers.
     Snapshot(Vec<usize>),
+    /// Pops a number, or the address of another cell, and the address of a cell below it.
+    Await {
+        is_cell: bool,
+        op: &'static str,
+        keeps: Option<usize>,
+    },
     /// Pops a value and the address below it.
     Store,
     /// Pops a value.
@@ -46,6 +52,7 @@ pub(super) enum Op {
     Assume,
     Assert,
     Fence,
+    Membarrier,
     Skip,
     SkipTo(Mark),
     Lock,
@@ -166,6 +173,17 @@ impl<'p> Compiler<'p> {
                 let registers = registers.iter().map(|name| self.register(name)).collect();
                 self.push(Op::Snapshot(registers));
             }
+            Statement::Await { keeps, cell, op, other } => {
+                self.address(cell);
+                let is_cell = matches!(other, Expr::Cell(_) | Expr::Element(..));
+                if is_cell {
+                    self.address(other)
+                } else {
+                    self.value(other)
+                }
+                let keeps = keeps.as_ref().map(|name| self.register(name));
+                self.push(Op::Await { is_cell, op, keeps });
+            }
             Statement::Evaluate(Expr::Call(name, arguments)) => self.call(name, arguments, Goal::Unwanted),
             Statement::Evaluate(Expr::Modify(operation, cell, operands)) => {
                 self.modify(operation, cell, operands, Goal::Unwanted)
@@ -214,6 +232,7 @@ impl<'p> Compiler<'p> {
                 self.push(Op::Assert);
             }
             Statement::Fence => self.push(Op::Fence),
+            Statement::Membarrier => self.push(Op::Membarrier),
             Statement::Skip => self.push(Op::Skip),
             Statement::Lock => self.push(Op::Lock),
             Statement::Unlock => self.push(Op::Unlock),

@@ -9,7 +9,7 @@ use super::tree::{Block, Condition, Expr, Program, Property, Statement};
 #[derive(Default)]
 pub(super) struct Coverage(BTreeMap<String, usize>);
 
-const STATEMENTS: [&str; 28] = [
+const STATEMENTS: [&str; 31] = [
     "let",
     "assign register",
     "assign cell",
@@ -32,6 +32,9 @@ const STATEMENTS: [&str; 28] = [
     "assume",
     "assert",
     "fence",
+    "membarrier",
+    "await",
+    "await keeping",
     "skip",
     "lock",
     "unlock",
@@ -168,6 +171,10 @@ impl Coverage {
                 cells.iter().for_each(|cell| self.expr(cell));
                 "snapshot"
             }
+            Statement::Await { keeps, cell, other, .. } => {
+                [cell, other].into_iter().for_each(|part| self.expr(part));
+                if keeps.is_some() { "await keeping" } else { "await" }
+            }
             Statement::Evaluate(value) => {
                 self.expr(value);
                 if matches!(value, Expr::Call(..)) { "evaluate call" } else { "evaluate modify" }
@@ -206,6 +213,7 @@ impl Coverage {
             Statement::Goto(_) => "goto",
             Statement::Jump(_) => "jump",
             Statement::Fence => "fence",
+            Statement::Membarrier => "membarrier",
             Statement::Skip => "skip",
             Statement::Lock => "lock",
             Statement::Unlock => "unlock",

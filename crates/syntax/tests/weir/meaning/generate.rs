@@ -175,8 +175,8 @@ impl<'r> Maker<'r> {
                 Some(call) => Statement::Evaluate(call),
                 None => Statement::Fence,
             },
-            16 => Statement::Fence,
-            17 => Statement::Skip,
+            16 => self.rng.pick(&[Statement::Fence, Statement::Membarrier]).clone(),
+            17 => self.wait(),
             18 => Statement::Assume(self.condition(1)),
             19 => Statement::Assert(self.condition(1)),
             20 if !self.is_atomic => self.rng.pick(&[Statement::Lock, Statement::Unlock]).clone(),
@@ -258,6 +258,24 @@ impl<'r> Maker<'r> {
 
     fn register(&mut self) -> Expr {
         Expr::Register(self.register_name())
+    }
+
+    /// What it waits for is soon so.
+    fn wait(&mut self) -> Statement {
+        let op: &'static str = ["==", "!=", "<", ">=", "||"][self.rng.below(5)];
+        let place = |maker: &mut Self| match maker.rng.below(3) {
+            0 => Expr::Cell("x".into()),
+            1 => Expr::Cell("y".into()),
+            _ => Expr::Element("a".into(), Box::new(Expr::Number(maker.rng.below(2) as Value))),
+        };
+        let cell = place(self);
+        let keeps = self.rng.chance(30).then(|| self.register_name());
+        let other = match self.rng.below(4) {
+            0 if keeps.is_none() => self.register(),
+            1 if keeps.is_none() => place(self),
+            _ => Expr::Number(self.rng.below(2) as Value),
+        };
+        Statement::Await { keeps, cell, op, other }
     }
 
     /// Mostly a comparison.

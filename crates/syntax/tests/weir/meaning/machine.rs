@@ -267,6 +267,20 @@ impl Runner<'_> {
                     }),
                 ))
             }
+            Op::Await { is_cell, op, keeps } => {
+                let (other, address) = (local.pop(), local.pop());
+                let (is_cell, op, keeps) = (*is_cell, *op, *keeps);
+                let cells = if is_cell { vec![address, other] } else { vec![address] };
+                one(Action::Await(
+                    cells,
+                    Box::new(move |values| {
+                        let right = if is_cell { values[1] } else { other };
+                        let mut local = local;
+                        keeps.into_iter().for_each(|register| local.registers[register] = values[0]);
+                        (binary(op, values[0], right) != 0).then(|| self.arrived(thread, local, next))
+                    }),
+                ))
+            }
             Op::Store => {
                 let (value, address) = (local.pop(), local.pop());
                 one(Action::Store(address, value, moved(local)))
@@ -301,6 +315,7 @@ impl Runner<'_> {
                 one(Action::Local(moved(local)))
             }
             Op::Fence => one(Action::Fence(moved(local))),
+            Op::Membarrier => one(Action::Membarrier(moved(local))),
             Op::Skip => one(Action::Local(moved(local))),
             Op::SkipTo(mark) => one(Action::Local(self.arrived(thread, local, code.marks[*mark]))),
             Op::Lock => one(Action::Lock(moved(local))),

@@ -67,6 +67,10 @@ fn statement(statement: &Statement) -> String {
         }
         Statement::Assign(target, op, value) => format!("{} {op}= {};", expr(target), expr(value)),
         Statement::Snapshot(registers, cells) => format!("{} = {};", registers.join(", "), list(cells)),
+        Statement::Await { keeps: Some(register), cell, op, other } => {
+            format!("await {register} = {} if {register} {op} {};", expr(cell), expr(other))
+        }
+        Statement::Await { keeps: None, cell, op, other } => format!("await {} {op} {};", expr(cell), expr(other)),
         Statement::Evaluate(value) => format!("{};", expr(value)),
         Statement::If(arms, otherwise) => {
             let arms: Vec<String> =
@@ -86,6 +90,7 @@ fn statement(statement: &Statement) -> String {
         Statement::Assume(holds) => format!("assume {};", expr(holds)),
         Statement::Assert(holds) => format!("assert {};", expr(holds)),
         Statement::Fence => "fence;".to_string(),
+        Statement::Membarrier => "membarrier;".to_string(),
         Statement::Skip => "skip;".to_string(),
         Statement::Lock => "lock;".to_string(),
         Statement::Unlock => "unlock;".to_string(),

@@ -34,6 +34,13 @@ pub(super) enum Statement {
     /// `target = e`, or `target op= e`.
     Assign(Expr, &'static str, Expr),
     Snapshot(Vec<String>, Vec<Expr>),
+    /// `await cell op other`, or `await r = cell if r op other`. The other is a number, a register or a cell.
+    Await {
+        keeps: Option<String>,
+        cell: Expr,
+        op: &'static str,
+        other: Expr,
+    },
     Evaluate(Expr),
     If(Vec<(Expr, Block)>, Option<Block>),
     While(Expr, Block),
@@ -47,6 +54,7 @@ pub(super) enum Statement {
     Assume(Expr),
     Assert(Expr),
     Fence,
+    Membarrier,
     Skip,
     Lock,
     Unlock,

@@ -39,9 +39,11 @@ pub fn price(program: &Program, (thread, edge): ThreadEdge) -> u64 {
     for rule in &program.costs {
         let speaks_of_it = match (&rule.subject, &edge.instruction) {
             (CostSubject::Label(label), _) => body.locations[edge.from.index()].labels.contains(label),
-            (CostSubject::Load, Instruction::Load { .. } | Instruction::Snapshot(_)) => true,
+            (CostSubject::Load, Instruction::Load { .. } | Instruction::Snapshot(_) | Instruction::Await { .. }) => {
+                true
+            }
             (CostSubject::Store, Instruction::Store { .. }) => true,
-            (CostSubject::Fence, Instruction::Fence) => true,
+            (CostSubject::Fence, Instruction::Fence | Instruction::Membarrier) => true,
             (CostSubject::ReadModifyWrite, Instruction::ReadModifyWrite { .. }) => true,
             (CostSubject::Lock, Instruction::Lock | Instruction::Unlock) => true,
             (

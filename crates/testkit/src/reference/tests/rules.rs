@@ -5,7 +5,7 @@ use weir_ir::{
 };
 
 use super::*;
-use crate::sketch::{at, cell_value, equal, exchange, load, register, register_of, rmw, store};
+use crate::sketch::{all_of, at, cell_value, equal, exchange, load, register, register_of, rmw, store};
 
 /// Whether a state without steps in which not all threads are done can be reached.
 fn deadlocks<const N: usize>(bodies: [Vec<Instruction>; N], model: Model) -> bool {
@@ -103,6 +103,28 @@ fn a_fence_does_not_wait_for_other_buffers() {
     );
     // Also with the store executed first: store, fence, load, flush.
     assert_eq!(first_goal(&program, Model::Tso), Some(4));
+}
+
+#[test]
+fn a_membarrier_waits_for_all_buffers() {
+    let program = with_properties(
+        [vec![store(X, 1)], vec![Instruction::Membarrier, load(0, X)]],
+        vec![PropertyKind::Exists(equal(register_of(1, 0), 0))],
+    );
+    // Only before the store: membarrier, store, load, flush.
+    assert_eq!(first_goal(&program, Model::Tso), Some(4));
+    let program = with_properties(
+        [vec![store(X, 1), load(0, Y)], vec![store(Y, 1), Instruction::Membarrier, load(0, X)]],
+        vec![PropertyKind::Exists(all_of([equal(register_of(0, 0), 0), equal(register_of(1, 0), 0)]))],
+    );
+    for model in Model::ALL {
+        assert_eq!(first_goal(&program, model), None, "{model:?}");
+    }
+    // The holder of the lock waits for ever if another thread has a store waiting; without one it goes on.
+    let holder = || vec![Instruction::Lock, Instruction::Membarrier, Instruction::Unlock];
+    assert!(deadlocks([holder(), vec![store(X, 1)]], Model::Tso));
+    assert!(!deadlocks([holder(), vec![store(X, 1)]], Model::Sc));
+    assert!(!deadlocks([holder(), vec![load(0, X)]], Model::Tso));
 }
 
 #[test]

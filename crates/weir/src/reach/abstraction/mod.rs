@@ -95,7 +95,7 @@ pub(super) fn certify(
 
 fn compiled(program: &Program, options: &Options, goals: &[Goal], session: &Session) -> Result<Compiled, Failure> {
     let keep_dead_registers = options.keep_dead_registers;
-    let purpose = Purpose { keep_dead_registers, buffered: true, monitored: false, goals };
+    let purpose = Purpose { keep_dead_registers, buffered: true, monitored: false, goals, keeps_back: &[] };
     compile(program, purpose, session)
 }
 

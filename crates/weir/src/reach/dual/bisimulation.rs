@@ -69,7 +69,7 @@ impl Quotient {
     fn drop_idle_moves(&mut self) {
         for (state, moves) in self.out.iter_mut().enumerate() {
             let is_idle = |label: Label| match label {
-                Label::Silent | Label::Load(..) | Label::Snapshot(_) | Label::Fence => true,
+                Label::Silent | Label::Load(..) | Label::Snapshot(_) | Label::Fence | Label::Membarrier => true,
                 Label::Rmw(_, old, new) => old == new,
                 Label::Store(..) | Label::Lock | Label::Unlock => false,
             };

@@ -2,7 +2,8 @@
 //!
 //! A run in the load-buffer semantics becomes a run under TSO by a schedule: a store is flushed at the time at which the
 //! load-buffer semantics executes it; a load that took a message from memory is executed when memory sent that message; an
-//! instruction that needs an empty buffer keeps its time; everything else is executed as early as program order permits.
+//! instruction that needs an empty buffer keeps its time; everything else is executed as early as program order permits,
+//! but on the same side of each membarrier, at which all buffers are empty in both semantics.
 
 use std::collections::VecDeque;
 
@@ -11,7 +12,7 @@ use weir_ir::{EdgeId, Value};
 use weir_witness::{Action, Run, Step};
 
 use super::config::{Config, Message, View, is_own};
-use super::local_graph::{Graph, Label, LocalGraphs};
+use super::local_graph::{self, Graph, Label, LocalGraphs};
 use super::predecessors::{Move, Op};
 use super::well_structured::Search;
 use crate::wsts::Id;
@@ -30,6 +31,8 @@ pub(super) struct Counterexample {
 struct Item {
     step: Move,
     when: When,
+    /// How many membarriers the run has executed before it.
+    epoch: usize,
 }
 
 /// When something happens to memory.
@@ -53,6 +56,7 @@ pub(super) fn reconstruct(search: &Search<'_>, reached: Id) -> Option<Counterexa
         buffers: vec![Vec::new(); threads],
         paths: vec![Vec::new(); threads],
         time: 0,
+        epoch: 0,
     };
     let mut at = reached;
     loop {
@@ -74,6 +78,8 @@ struct Reconstruction<'a> {
     buffers: Vec<Vec<(Message, usize)>>,
     paths: Vec<Vec<Item>>,
     time: usize,
+    /// How many membarriers were executed.
+    epoch: usize,
 }
 
 impl Reconstruction<'_> {
@@ -144,11 +150,12 @@ impl Reconstruction<'_> {
                 buffer.push((shape.message(cell, value, true), self.time));
                 When::Flushed(self.time)
             }
-            Label::Fence | Label::Rmw(..) | Label::Lock | Label::Unlock => When::At(self.time),
+            Label::Fence | Label::Membarrier | Label::Rmw(..) | Label::Lock | Label::Unlock => When::At(self.time),
         };
         let excess = buffer.len().checked_sub(step.left)?;
         buffer.drain(..excess);
-        self.paths[thread].push(Item { step, when });
+        self.paths[thread].push(Item { step, when, epoch: self.epoch });
+        self.epoch += usize::from(step.label == Label::Membarrier);
         Some(())
     }
 }
@@ -160,6 +167,7 @@ struct TimedEdge {
     choice: Value,
     label: Label,
     when: When,
+    epoch: usize,
 }
 
 impl Counterexample {
@@ -172,13 +180,21 @@ impl Counterexample {
                 follow(&local_graphs.graphs[group], classes, &self.paths[thread])
             })
             .collect();
-        let mut schedule = Schedule { edges: edges?, next: vec![0; self.paths.len()], holder: None, steps: Vec::new() };
+        let mut schedule =
+            Schedule { edges: edges?, next: vec![0; self.paths.len()], holder: None, epoch: 0, steps: Vec::new() };
         schedule.interleave()?;
         let rename = |(thread, action): &(usize, Action)| Step {
             thread: local_graphs.threads[threads[*thread]],
             action: *action,
         };
         Some(schedule.steps.iter().map(rename).collect())
+    }
+}
+
+impl Item {
+    /// A move of the graph that belongs to this one of the automaton.
+    fn timed(&self, step: &local_graph::Move, when: When) -> TimedEdge {
+        TimedEdge { edge: step.edge, choice: step.choice, label: step.label, when, epoch: self.epoch }
     }
 }
 
@@ -209,12 +225,11 @@ fn advance(graph: &Graph, classes: &[u16], start: u32, item: &Item, edges: &mut 
                     at = from;
                 }
                 edges.extend(trail.into_iter().rev());
-                edges.push(TimedEdge { edge: step.edge, choice: step.choice, label: step.label, when: item.when });
+                edges.push(item.timed(step, item.when));
                 return Some(step.to);
             }
             if step.label == Label::Silent && class == item.step.from && seen.insert(step.to) {
-                let edge = TimedEdge { edge: step.edge, choice: step.choice, label: step.label, when: When::Whenever };
-                came.push((state, step.to, edge));
+                came.push((state, step.to, item.timed(step, When::Whenever)));
                 open.push_back(step.to);
             }
         }
@@ -227,6 +242,8 @@ struct Schedule {
     edges: Vec<Vec<TimedEdge>>,
     next: Vec<usize>,
     holder: Option<usize>,
+    /// How many membarriers were executed.
+    epoch: usize,
     steps: Vec<(usize, Action)>,
 }
 
@@ -259,7 +276,7 @@ impl Schedule {
 
     /// Takes all edges that need not wait.
     fn prepare(&mut self, thread: usize) {
-        while let Some(edge) = self.edges[thread].get(self.next[thread]) {
+        while let Some(edge) = self.edges[thread].get(self.next[thread]).filter(|edge| edge.epoch <= self.epoch) {
             let is_locked_out = self.holder.is_some_and(|holder| holder != thread);
             match edge.when {
                 When::Whenever | When::Flushed(_) => self.execute(thread),
@@ -277,6 +294,10 @@ impl Schedule {
             Label::Lock => self.holder = Some(thread),
             Label::Unlock => {
                 self.holder = None;
+                (0..self.edges.len()).filter(|&other| other != thread).for_each(|other| self.prepare(other));
+            }
+            Label::Membarrier => {
+                self.epoch += 1;
                 (0..self.edges.len()).filter(|&other| other != thread).for_each(|other| self.prepare(other));
             }
             _ => {}

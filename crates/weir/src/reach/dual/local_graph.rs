@@ -31,6 +31,8 @@ pub(super) enum Label {
     Snapshot(u16),
     Store(Cell, Val),
     Fence,
+    /// Needs the buffers of all threads empty.
+    Membarrier,
     /// Finds the first value and leaves the second, in one step.
     Rmw(Cell, Val, Val),
     Lock,
@@ -313,7 +315,7 @@ impl GraphBuilder<'_> {
                 }
                 Ok(())
             }
-            Instruction::Snapshot(loads) => {
+            Instruction::Snapshot(loads) | Instruction::Await { loads, .. } => {
                 let cells = self.cells_of(group, state, loads)?;
                 for cell in cells {
                     self.readers[usize::from(cell)].push(at);
@@ -330,6 +332,7 @@ impl GraphBuilder<'_> {
                 self.go(at, Label::Store(cell, value), to, None, holds, 0)
             }
             Instruction::Fence => self.go(at, Label::Fence, to, None, holds, 0),
+            Instruction::Membarrier => self.go(at, Label::Membarrier, to, None, holds, 0),
             Instruction::Assign { register, value } => {
                 let value = self.eval(group, state, value);
                 self.go(at, Label::Silent, to, Some((*register, value)), holds, 0)
@@ -372,7 +375,7 @@ impl GraphBuilder<'_> {
         let old = self.cells.values[usize::from(cell)][usize::from(found)];
         let step = body.edge(edge);
         let (register, label) = match &step.instruction {
-            Instruction::Snapshot(loads) => return self.snapshot(at, loads),
+            Instruction::Snapshot(loads) | Instruction::Await { loads, .. } => return self.snapshot(at, loads),
             Instruction::Load { register, .. } => (Some((*register, old)), Label::Load(cell, found)),
             Instruction::ReadModifyWrite { register, operation, .. } => {
                 let (new, result) = self.modify(group, state, operation, old);
@@ -398,7 +401,8 @@ impl GraphBuilder<'_> {
         Ok(cells)
     }
 
-    /// Adds the moves of several loads at once, for all values that the cells may hold by now.
+    /// Adds the moves of several loads at once, for all values that the cells may hold by now; of an await, for those with
+    /// which its condition holds.
     fn snapshot(&mut self, at: Reader, loads: &[(RegId, RegExpr)]) -> Result<(), GraphError> {
         let Reader { group, state, edge } = at;
         let holds = self.graphs[group].states[state as usize].holds;
@@ -422,11 +426,26 @@ impl GraphBuilder<'_> {
                 let value = found.iter().find(|(other, _)| *other == cell).map_or(0, |&(_, value)| value);
                 registers.push((*register, self.cells.values[usize::from(cell)][usize::from(value)]));
             }
+            if !self.goes_on(at, &registers) {
+                continue;
+            }
             let label = self.snapshot_label(found).ok_or(GraphError::Thread(self.models[group].thread))?;
             let to = self.models[group].body.edge(edge).to;
             self.go(at, label, to, registers, holds, 0)?;
         }
         Ok(())
+    }
+
+    /// Whether the condition of an await holds once these registers are loaded; true of any other instruction.
+    fn goes_on(&self, at: Reader, loaded: &[(RegId, Value)]) -> bool {
+        let instruction = &self.models[at.group].body.edge(at.edge).instruction;
+        let Instruction::Await { condition, .. } = instruction else { return true };
+        let kept = &self.graphs[at.group].states[at.state as usize].registers;
+        let value = |register: RegId| {
+            let found = loaded.iter().find(|(other, _)| *other == register).map(|(_, value)| *value);
+            found.unwrap_or(kept[register.index()])
+        };
+        condition.eval(&mut |&register| value(register)) != 0
     }
 
     /// None if there are no numbers left.

@@ -121,7 +121,7 @@ impl System {
         let mut before = Config(view.row().to_vec());
         let leaves = |cell, value| [ANY, value].contains(&view.cell(cell)) && !view.locked_out(thread);
         match label {
-            Label::Silent | Label::Fence | Label::Load(..) | Label::Snapshot(_) => {}
+            Label::Silent | Label::Fence | Label::Membarrier | Label::Load(..) | Label::Snapshot(_) => {}
             Label::Store(cell, value) if leaves(cell, value) => before.set_cell(&self.shape, cell, ANY),
             Label::Rmw(cell, old, new) if leaves(cell, new) => before.set_cell(&self.shape, cell, old),
             Label::Lock if usize::from(view.lock()) == thread + 1 => before.set_lock(FREE),
@@ -140,6 +140,11 @@ impl System {
                 Label::Load(..) | Label::Snapshot(_) => self.load(view, step, emit),
                 Label::Store(cell, value) => self.store(view, step, (cell, value), emit),
                 Label::Silent => self.emit(view, step, Config(view.row().to_vec()), emit),
+                Label::Membarrier => {
+                    if (0..self.shape.threads).all(|other| view.buffer(other).is_empty()) {
+                        self.emit(view, step, Config(view.row().to_vec()), emit);
+                    }
+                }
                 Label::Fence | Label::Rmw(..) | Label::Lock | Label::Unlock => {
                     if buffer.is_empty()
                         && let Some(before) = self.memory_before(view, thread, label)
@@ -295,7 +300,12 @@ impl System {
                     Label::Store(cell, _) if after.iter().any(|&message| shape.cell(message) == cell) => {
                         open.push_back((from, waiting));
                     }
-                    Label::Store(..) | Label::Fence | Label::Rmw(..) | Label::Lock | Label::Unlock => {}
+                    Label::Store(..)
+                    | Label::Fence
+                    | Label::Membarrier
+                    | Label::Rmw(..)
+                    | Label::Lock
+                    | Label::Unlock => {}
                 }
             }
         }

@@ -153,7 +153,7 @@ impl Lazy<'_> {
             goals: self.goals.clone(),
             ..self.options.clone()
         };
-        let report = match explicit::reach(&extended.program, &options, self.session) {
+        let report = match explicit::reach_with(&extended.program, &extended.keeps_back(), &options, self.session) {
             Err(Failure::TooLarge(_)) if !self.rounds.is_empty() => {
                 return Ok((Verdict::Unknown(Limit::Extensions), Coverage::default()));
             }

@@ -79,7 +79,7 @@ pub(super) fn uncovered(
 
 /// The program made ready; `None` if it has grown too large.
 fn checker(extended: &Extended, is_extended: bool, session: &Session) -> Result<Option<Checker>, Failure> {
-    match Checker::new(&extended.program, session) {
+    match Checker::of_extended(&extended.program, &extended.keeps_back(), session) {
         Err(Failure::TooLarge(_)) if is_extended => Ok(None),
         result => result.map(Some),
     }

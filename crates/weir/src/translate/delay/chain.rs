@@ -10,7 +10,7 @@ use weir_ir::{BinaryOp, Edge, Expr, Instruction, LocId, Program, RegId, Value};
 use super::guard::guards;
 use super::remembered::Stores;
 use super::traced::{Builder, Traced, auxiliary, noted, set, test};
-use super::{DelayPath, Note, Origin};
+use super::{DelayPath, Note, Origin, one_load};
 
 const FLUSH: Origin = Origin { execute: None, flush: true, note: Note::Nothing };
 
@@ -19,8 +19,7 @@ pub(super) fn add(builder: &mut Builder, program: &Program, number: usize, path:
     let body = program.body(path.thread);
     let edges: Vec<Edge> = path.edges.iter().map(|&edge| body.edge(edge).clone()).collect();
     let stores = Stores::new(builder, &edges, true);
-    let loads: Vec<usize> =
-        (0..edges.len()).filter(|&at| matches!(edges[at].instruction, Instruction::Load { .. })).collect();
+    let loads: Vec<usize> = (0..edges.len()).filter(|&at| one_load(&edges[at].instruction).is_some()).collect();
     let loaded = loads.iter().map(|&at| builder.location(edges[at].span)).collect();
     let done = edges.iter().map(|edge| builder.location(edge.span)).collect();
     let after = (loads.len() > 1).then(|| builder.register("after_"));
@@ -81,7 +80,7 @@ impl Chain<'_> {
             let (edge, origin) = (self.edges[position].clone(), self.executes(position));
             let (from, to) = (self.done[position - 1], self.done[position]);
             let instructions = match &edge.instruction {
-                Instruction::Load { .. } => {
+                load if one_load(load).is_some() => {
                     let number = self.loads.partition_point(|&load| load < position);
                     let ends = (from, to, self.loaded[number]);
                     self.stores.load(self.builder, (position, &edge, origin), ends);

@@ -12,7 +12,7 @@ use weir_ir::{BinaryOp, Edge, Expr, Instruction, LocId, Program, Value};
 
 use super::remembered::Stores;
 use super::traced::{Builder, Traced, auxiliary, set, test};
-use super::{DelayPath, Note, Origin};
+use super::{DelayPath, Note, Origin, one_load};
 
 const FLUSH: Origin = Origin { execute: None, flush: true, note: Note::Nothing };
 
@@ -23,6 +23,12 @@ struct Exit {
     to: LocId,
 }
 
+/// Where the thread turns off the path once its stores are made: a copy of a location, with the edges that are not on the path.
+pub(super) struct Turn {
+    pub(super) off: LocId,
+    pub(super) from: LocId,
+}
+
 struct First<'a> {
     builder: &'a mut Builder,
     edges: Vec<Edge>,
@@ -31,21 +37,24 @@ struct First<'a> {
     stores: Stores,
     /// Where each step is done.
     done: Vec<LocId>,
+    turns: Vec<Turn>,
 }
 
 /// Extends by the path, whose steps do this in the original program.
-pub(super) fn add(builder: &mut Builder, program: &Program, origins: &[Origin], path: &DelayPath) {
+pub(super) fn add(builder: &mut Builder, program: &Program, origins: &[Origin], path: &DelayPath) -> Vec<Turn> {
     let body = program.body(path.thread);
     let edges: Vec<Edge> = path.edges.iter().map(|&edge| body.edge(edge).clone()).collect();
     let stores = Stores::new(builder, &edges, false);
     let done = edges.iter().map(|edge| builder.location(edge.span)).collect();
     let on_path: Vec<Origin> = path.edges.iter().map(|edge| origins[edge.index()]).collect();
-    let mut first = First { builder, edges, origins: on_path, stores, done };
+    let mut first = First { builder, edges, origins: on_path, stores, done, turns: Vec::new() };
     first.follow(program);
     let (unfenced, fenced) = first.exits(program, origins, path);
     first.leave(&unfenced, false);
     first.leave(&fenced, true);
+    let turns = first.turns;
     builder.remove(body.edge(path.edges[0]));
+    turns
 }
 
 impl First<'_> {
@@ -57,7 +66,7 @@ impl First<'_> {
             let from = position.checked_sub(1).map_or(edge.from, |before| self.done[before]);
             let to = self.done[position];
             let instructions = match &edge.instruction {
-                Instruction::Load { .. } => {
+                load if one_load(load).is_some() => {
                     self.stores.load(self.builder, (position, &edge, origin), (from, to, to));
                     continue;
                 }
@@ -90,9 +99,10 @@ impl First<'_> {
                     let assert = (edge.instruction.clone(), self.origins[position]);
                     self.builder.link(off, edge.to, edge.span, [test(condition.negated()), assert]);
                 }
+                self.turns.push(Turn { off, from: edge.from });
                 unfenced.push(Exit { from, count, to: off });
             }
-            if position == 1 || matches!(edge.instruction, Instruction::Load { .. }) {
+            if position == 1 || one_load(&edge.instruction).is_some() {
                 fenced.push(Exit { from, count, to: edge.from });
             }
         }

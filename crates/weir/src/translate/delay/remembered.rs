@@ -2,8 +2,8 @@
 
 use weir_ir::{BinaryOp, Edge, Expr, Instruction, LocId, Program, RegExpr, RegId, Shared, Span, Value};
 
-use super::Origin;
 use super::traced::{Builder, Traced, auxiliary, set, test};
+use super::{Origin, one_load};
 
 /// One store of the path.
 pub(super) struct Remembered {
@@ -72,7 +72,7 @@ impl Stores {
                 all.push(Remembered { position, instruction, address: address_kept, value: value_kept });
             }
         }
-        let is_load = |edge: &Edge| matches!(edge.instruction, Instruction::Load { .. });
+        let is_load = |edge: &Edge| one_load(&edge.instruction).is_some();
         let loads = (0..path.len()).filter(|&at| is_partial && is_load(&path[at])).collect();
         let head = (is_partial && all.len() > 1).then(|| builder.register("oldest_"));
         Self { all, head, loads, search: None }
@@ -110,23 +110,30 @@ impl Stores {
         (position, edge, origin): (usize, &Edge, Origin),
         (from, own, memory): (LocId, LocId, LocId),
     ) {
-        let Instruction::Load { register, address } = &edge.instruction else { return };
-        let (register, span) = (register.to_owned(), edge.span);
+        let Some((register, address, condition)) = one_load(&edge.instruction) else { return };
+        let span = edge.span;
         let from_memory = (edge.instruction.clone(), origin);
         let candidates: Vec<usize> = (0..self.count(position))
             .rev()
             .filter(|&number| may_be_equal(&self.all[number].address, address) != Some(false))
             .collect();
-        let assign = |value: RegExpr| (Instruction::Assign { register, value }, origin);
+        // What an await finds among the waiting stores must satisfy its condition.
+        let take = |value: RegExpr| -> Vec<Traced> {
+            let with_value = |condition: &RegExpr| {
+                test(condition.map(&mut |&leaf| if leaf == register { value.clone() } else { Expr::Leaf(leaf) }))
+            };
+            let holds = condition.map(with_value);
+            holds.into_iter().chain([(Instruction::Assign { register, value: value.clone() }, origin)]).collect()
+        };
         match candidates[..] {
             [] => builder.link(from, memory, span, [from_memory]),
             [newest, ..] if may_be_equal(&self.all[newest].address, address) == Some(true) => {
-                let value = assign(self.all[newest].value.clone());
+                let taken = take(self.all[newest].value.clone());
                 match self.still_waits(newest, position) {
-                    Expr::Const(_) => builder.link(from, own, span, [value]),
+                    Expr::Const(_) => builder.link(from, own, span, taken),
                     waits => {
                         let flushed = waits.negated();
-                        builder.link(from, own, span, [test(waits), value]);
+                        builder.link(from, own, span, [test(waits)].into_iter().chain(taken));
                         builder.link(from, memory, span, [test(flushed), from_memory]);
                     }
                 }
@@ -138,7 +145,8 @@ impl Stores {
                 builder.link(from, search.at[newest], span, instructions);
                 let back =
                     || test(Expr::binary(BinaryOp::Equal, Expr::Leaf(search.asking), Expr::Const(position as Value)));
-                builder.link(search.found, own, span, [back(), assign(Expr::Leaf(search.value))]);
+                let taken = take(Expr::Leaf(search.value));
+                builder.link(search.found, own, span, [back()].into_iter().chain(taken));
                 builder.link(search.not_found, memory, span, [back(), from_memory]);
             }
         }

@@ -29,6 +29,7 @@ fn runs_with_fences_are_runs_without() {
                 search: Search::BreadthFirst,
                 jobs: std::num::NonZeroUsize::MIN,
                 keep_dead_registers: false,
+                keeps_back: &[],
             };
             let found = explore(fenced.program(), exploration, &Session::default()).expect("it can be handled");
             let Verdict::Violated(found) = found.verdict else { continue };

@@ -21,7 +21,7 @@ impl ThreadWriter<'_> {
         self.chain((Copy::Original, edge.from), (Copy::Delaying, edge.to), edge.span, instructions);
     }
 
-    /// Takes the flag, where several threads can be the attacker.
+    /// Takes the flag, where there is one.
     fn become_attacker(&self) -> Vec<Traced> {
         let Some(flag) = self.context.flags.attacking else { return Vec::new() };
         let operation = Rmw::CompareAndSwap { expected: Expr::Const(0), new: Expr::Const(1) };
@@ -42,7 +42,7 @@ impl ThreadWriter<'_> {
         if let Instruction::Load { register: _, address } = &edge.instruction {
             return self.delayed_load(id, edge, address, leads);
         }
-        if let Instruction::Snapshot(loads) = &edge.instruction {
+        if let Some(loads) = edge.instruction.loads_at_once() {
             return self.delayed_snapshot(id, edge, loads, leads);
         }
         // What needs an empty buffer ends the attack; so does what leads nowhere.
@@ -98,20 +98,31 @@ impl ThreadWriter<'_> {
         let where_newest = |(&waits, (register, address)): (&RegId, &(RegId, RegExpr))| {
             (*register, space.beside_if(Expr::Leaf(waits), address, DELAYED))
         };
-        let newest = Instruction::Snapshot(waits.iter().zip(loads).map(where_newest).collect());
+        let newest = edge.instruction.with_loads_at_once(waits.iter().zip(loads).map(where_newest).collect());
         let levels: Vec<RegExpr> = loads.iter().map(|(_, address)| space.beside_computed(address, LEVEL)).collect();
         let (from, looked) = (self.at(Copy::Delaying, edge.from), self.builder.location(edge.span));
         self.builder.link(from, looked, edge.span, looks);
         if leads[edge.to.index()] {
             let to = self.at(Copy::Delaying, edge.to);
-            self.builder.link(looked, to, edge.span, [(newest, self.origin(id, AttackStep::Ordinary))]);
+            self.builder.link(looked, to, edge.span, [(newest.clone(), self.origin(id, AttackStep::Ordinary))]);
         }
         if self.is_attacked(id) {
             let waiting = self.waiting_location(edge);
             for (waits, level) in waits.into_iter().zip(levels) {
                 let nothing_waits = Instruction::Assume(Expr::unary(UnaryOp::Not, Expr::Leaf(waits)));
-                let halt = Instruction::Store { address: level, value: Expr::Const(LOADED) };
-                let instructions = [(nothing_waits, None), (halt, self.origin(id, AttackStep::Halt))];
+                let halt = |address| Instruction::Store { address, value: Expr::Const(LOADED) };
+                let halts = self.origin(id, AttackStep::Halt);
+                let instructions = match edge.instruction {
+                    // What it finds matters: it is only made if its condition holds. It may change the registers that
+                    // the address is computed from, so that comes first.
+                    Instruction::Await { .. } => vec![
+                        (nothing_waits, None),
+                        (Instruction::Assign { register: self.result, value: level }, None),
+                        (newest.clone(), halts),
+                        (halt(Expr::Leaf(self.result)), None),
+                    ],
+                    _ => vec![(nothing_waits, None), (halt(level), halts)],
+                };
                 self.builder.link(looked, waiting, edge.span, instructions);
             }
         }

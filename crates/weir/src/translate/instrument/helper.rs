@@ -78,13 +78,16 @@ fn with(op: BinaryOp, left: RegExpr, right: Value) -> RegExpr {
 impl ThreadWriter<'_> {
     /// An edge of the copy on the path: (10) to (12) of the figure.
     pub(super) fn on_path(&mut self, id: EdgeId, edge: &Edge) {
+        if edge.instruction == Instruction::Membarrier {
+            return;
+        }
         let instructions = self.traced(id, edge, 0);
         self.chain((Copy::Path, edge.from), (Copy::Path, edge.to), edge.span, instructions);
     }
 
     /// An edge in a section that is to come onto the path: it is recorded in bits of its own, or it is what puts the section there.
     pub(super) fn in_section(&mut self, id: EdgeId, edge: &Edge) {
-        if matches!(edge.instruction, Instruction::Lock | Instruction::Unlock) {
+        if matches!(edge.instruction, Instruction::Lock | Instruction::Unlock | Instruction::Membarrier) {
             return;
         }
         let instructions = self.traced(id, edge, self.context.own_shift(self.thread).unwrap_or(0));
@@ -102,7 +105,7 @@ impl ThreadWriter<'_> {
             (Copy::Section, Some(shift)) => STORED << shift,
             _ => 0,
         };
-        if let Instruction::Snapshot(loads) = &edge.instruction {
+        if let Some(loads) = edge.instruction.loads_at_once() {
             return self.join_snapshot(id, edge, from, loads, own);
         }
         let Some(access) = Access::of(&edge.instruction) else { return };
@@ -114,7 +117,7 @@ impl ThreadWriter<'_> {
 
     /// What the edge does, and then its record, in the bits at `shift`.
     fn traced(&self, id: EdgeId, edge: &Edge, shift: u32) -> Vec<Traced> {
-        if let Instruction::Snapshot(loads) = &edge.instruction {
+        if let Some(loads) = edge.instruction.loads_at_once() {
             return self.recorded_snapshot(id, edge, loads, shift);
         }
         match Access::of(&edge.instruction) {

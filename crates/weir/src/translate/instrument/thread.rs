@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use weir_ir::{Body, BodyBuilder, Edge, EdgeId, Instruction, LocId, Location, RegExpr, RegId, Span, ThreadId};
+use weir_ir::{
+    Body, BodyBuilder, Edge, EdgeId, Expr, Instruction, LocId, Location, RegExpr, RegId, Span, ThreadId, UnaryOp,
+};
 
 use super::{Context, Origin};
 use crate::attack::AttackStep;
@@ -78,11 +80,22 @@ impl<'a> ThreadWriter<'a> {
 
     /// The edges of the original code, and the ways out of it.
     fn original(&mut self, id: EdgeId, edge: &Edge, leads: &[bool]) {
-        self.chain((Copy::Original, edge.from), (Copy::Original, edge.to), edge.span, [self.ordinary(id, edge)]);
+        let instructions = self.before_the_attack(id, edge);
+        self.chain((Copy::Original, edge.from), (Copy::Original, edge.to), edge.span, instructions);
         self.begin(id, edge, leads);
         if self.context.can_help(self.thread) {
             self.join(id, edge, Copy::Original);
         }
+    }
+
+    /// The instruction as it was, if nobody has become the attacker where that matters.
+    fn before_the_attack(&self, id: EdgeId, edge: &Edge) -> Vec<Traced> {
+        let (Instruction::Membarrier, Some(flag)) = (&edge.instruction, self.context.flags.attacking) else {
+            return vec![self.ordinary(id, edge)];
+        };
+        let look = Instruction::Load { register: self.level, address: Expr::Const(flag) };
+        let is_clear = Expr::unary(UnaryOp::Not, Expr::Leaf(self.level));
+        vec![(look, self.origin(id, AttackStep::Ordinary)), (Instruction::Assume(is_clear), None)]
     }
 
     /// The instruction as it was.
@@ -154,7 +167,7 @@ fn with_registers(context: &Context<'_>, body: &Body) -> (BodyBuilder<Option<Ori
     let shared = context.program.shared.iter().map(|shared| shared.name.clone());
     let mut builder = BodyBuilder::new(body.registers.clone(), shared);
     let added = ["level_", "result_", "target_"].map(|name| builder.register(name));
-    let loads = |edge: &Edge| if let Instruction::Snapshot(loads) = &edge.instruction { loads.len() } else { 0 };
+    let loads = |edge: &Edge| edge.instruction.loads_at_once().map_or(0, <[_]>::len);
     let longest = body.edges().iter().map(loads).max().unwrap_or(0);
     let several = (0..longest).map(|_| builder.register("several_")).collect();
     (builder, added, several)

@@ -12,6 +12,7 @@ pub(super) enum Construct {
     Load,
     Store,
     Fence,
+    Membarrier,
     Skip,
     Assign,
     Assume,
@@ -25,6 +26,10 @@ pub(super) enum Construct {
     /// A read-modify-write whose result nobody wants.
     WithoutResult,
     Snapshot,
+    /// Of one cell.
+    Await,
+    /// Of several cells.
+    AwaitSeveral,
     /// Of three cells or more.
     LongSnapshot,
     /// That names one cell twice.
@@ -52,12 +57,13 @@ pub(super) enum Construct {
 }
 
 impl Construct {
-    pub(super) const ALL: [Self; 33] = {
+    pub(super) const ALL: [Self; 36] = {
         use Construct::*;
         [
             Load,
             Store,
             Fence,
+            Membarrier,
             Skip,
             Assign,
             Assume,
@@ -70,6 +76,8 @@ impl Construct {
             Fetch,
             WithoutResult,
             Snapshot,
+            Await,
+            AwaitSeveral,
             LongSnapshot,
             RepeatedInSnapshot,
             SnapshotOfOwn,
@@ -121,6 +129,7 @@ fn of_instruction(program: &Program, body: &Body, instruction: &Instruction, fou
         Instruction::Load { .. } => Load,
         Instruction::Store { .. } => Store,
         Instruction::Fence => Fence,
+        Instruction::Membarrier => Membarrier,
         Instruction::Skip => Skip,
         Instruction::Assign { .. } => Assign,
         Instruction::Assume(_) => Assume,
@@ -128,6 +137,8 @@ fn of_instruction(program: &Program, body: &Body, instruction: &Instruction, fou
         Instruction::Terminate => Terminate,
         Instruction::Havoc { .. } => Havoc,
         Instruction::Snapshot(_) => Snapshot,
+        Instruction::Await { loads, .. } if loads.len() == 1 => Await,
+        Instruction::Await { .. } => AwaitSeveral,
         Instruction::Lock | Instruction::Unlock => Locked,
         Instruction::ReadModifyWrite { operation, .. } => match operation {
             Rmw::CompareAndSwap { .. } => CompareAndSwap,
@@ -165,7 +176,9 @@ fn addresses(instruction: &Instruction) -> Vec<&RegExpr> {
         Instruction::Load { address, .. }
         | Instruction::Store { address, .. }
         | Instruction::ReadModifyWrite { address, .. } => vec![address],
-        Instruction::Snapshot(loads) => loads.iter().map(|(_, address)| address).collect(),
+        Instruction::Snapshot(loads) | Instruction::Await { loads, .. } => {
+            loads.iter().map(|(_, address)| address).collect()
+        }
         _ => Vec::new(),
     }
 }

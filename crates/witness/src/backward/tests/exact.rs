@@ -87,7 +87,13 @@ impl Tally {
 #[test]
 fn goals_of_tiny_programs_have_a_proof_exactly_if_they_cannot_be_reached() {
     let mut tally = Tally::default();
-    for (alphabet, step) in [(Alphabet::Core, 97), (Alphabet::Extended, 389), (Alphabet::Snapshots, 41)] {
+    for (alphabet, step) in [
+        (Alphabet::Core, 97),
+        (Alphabet::Extended, 389),
+        (Alphabet::Snapshots, 41),
+        (Alphabet::Membarriers, 37),
+        (Alphabet::Awaits, 83),
+    ] {
         // Whoever adds may add without end, as far as the values of single cells can tell.
         let finite = tiny::programs(alphabet).filter(|(name, _)| !name.contains("fetch_add"));
         finite.step_by(step).for_each(|(_, program)| tally.ask_goals(&program));

@@ -58,11 +58,11 @@ fn after(program: &Program, thread: ThreadId, state: &LocalState, edge: &Edge, v
         next
     };
     match &edge.instruction {
-        Instruction::Skip | Instruction::Terminate | Instruction::Fence => vec![next],
+        Instruction::Skip | Instruction::Terminate | Instruction::Fence | Instruction::Membarrier => vec![next],
         Instruction::Load { register, address } => {
             held(program, values, eval(address)).into_iter().map(|value| with(&[(*register, value)])).collect()
         }
-        Instruction::Snapshot(loads) => {
+        Instruction::Snapshot(loads) | Instruction::Await { loads, .. } => {
             let mut found: Vec<BTreeMap<Address, Value>> = vec![BTreeMap::new()];
             for address in loads.iter().map(|(_, address)| eval(address)).collect::<BTreeSet<_>>() {
                 let held = held(program, values, address);
@@ -76,7 +76,11 @@ fn after(program: &Program, thread: ThreadId, state: &LocalState, edge: &Edge, v
             let set = |found: BTreeMap<Address, Value>| {
                 with(&loads.iter().map(|(register, address)| (*register, found[&eval(address)])).collect::<Vec<_>>())
             };
-            found.into_iter().map(set).collect()
+            let goes_on = |after: &LocalState| match &edge.instruction {
+                Instruction::Await { condition, .. } => condition.eval(&mut |register| after.registers[register]) != 0,
+                _ => true,
+            };
+            found.into_iter().map(set).filter(goes_on).collect()
         }
         Instruction::Store { address, value } => {
             let (address, value) = (eval(address), eval(value));

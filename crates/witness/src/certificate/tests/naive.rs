@@ -121,10 +121,7 @@ impl Interpreter<'_> {
     }
 
     fn eval(&self, expr: &RegExpr) -> Option<Value> {
-        let with =
-            |other: Value| expr.eval(&mut |register| self.own().registers.get(register).copied().unwrap_or(other));
-        let found = with(ANY[0]);
-        ANY.iter().all(|&other| with(other) == found).then_some(found)
+        eval(&self.own().registers, expr)
     }
 
     fn held(&self, address: Address) -> Value {
@@ -169,12 +166,20 @@ impl Interpreter<'_> {
                 }
                 !self.is_locked_out()
             }
+            Instruction::Await { loads, condition } => {
+                for (register, address) in loads {
+                    own.registers.insert(*register, self.seen(self.eval(address)?));
+                }
+                let registers = own.registers.clone();
+                !self.is_locked_out() && eval(&registers, condition)? != 0
+            }
             Instruction::Store { address, value } => {
                 let (address, value) = (self.eval(address)?, self.eval(value)?);
                 own.buffer = with_store(self.buffering, &self.own().buffer, address, value);
                 self.program.admits(address, value)
             }
             Instruction::Fence => is_drained,
+            Instruction::Membarrier => self.state.threads.iter().all(|thread| is_empty(&thread.buffer)),
             Instruction::Assign { register, value } => {
                 own.registers.insert(*register, self.eval(value)?);
                 true
@@ -241,4 +246,11 @@ impl Interpreter<'_> {
         }
         Some(if written.is_none_or(|value| self.program.admits(address, value)) { vec![next] } else { Vec::new() })
     }
+}
+
+/// The value, if it does not depend on registers that are not listed.
+fn eval(registers: &BTreeMap<RegId, Value>, expr: &RegExpr) -> Option<Value> {
+    let with = |other: Value| expr.eval(&mut |register| registers.get(register).copied().unwrap_or(other));
+    let found = with(ANY[0]);
+    ANY.iter().all(|&other| with(other) == found).then_some(found)
 }

@@ -40,7 +40,7 @@ fn nodes_of(events: &[Event], step: StepId, event: &Event) -> Vec<Node> {
         section: None,
     };
     match &event.effect {
-        Effect::Load(_) | Effect::Snapshot(_) => {
+        Effect::Load(_) | Effect::Snapshot(_) | Effect::Await(_) => {
             let loads = event.effect.loads().iter();
             let node = |loaded: &crate::Loaded| Node {
                 kind: NodeKind::Load,
@@ -60,6 +60,7 @@ fn nodes_of(events: &[Event], step: StepId, event: &Event) -> Vec<Node> {
             vec![Node { kind: NodeKind::ReadModifyWrite, address, read, written, landed, ..blank }]
         }
         Effect::Fence => vec![blank],
+        Effect::Membarrier => vec![Node { kind: NodeKind::Membarrier, ..blank }],
         Effect::Lock => vec![Node { kind: NodeKind::Lock, ..blank }],
         Effect::Unlock => vec![Node { kind: NodeKind::Unlock, ..blank }],
         _ => Vec::new(),
@@ -91,7 +92,7 @@ fn number_sections(events: &[Event], nodes: &mut [Node]) {
                 inside.for_each(|node| node.section = Some(sections));
                 sections += 1;
             }
-            Effect::Snapshot(_) => {
+            Effect::Snapshot(_) | Effect::Await(_) if event.effect.loads().len() > 1 => {
                 let here = || nodes.iter().filter(|node| mine(node) && node.step.index() == index);
                 if here().all(|node| node.section.is_none()) {
                     let here = nodes.iter_mut().filter(|node| mine(node) && node.step.index() == index);

@@ -81,7 +81,8 @@ fn is_true(program: &Program, model: Model, view: &View, step: Step, refusal: &R
     let cell = |address| view.memory().get(&address).copied().unwrap_or_else(|| program.initial_value(address));
     let what = &edge.instruction;
     let is_rmw = matches!(what, Instruction::ReadModifyWrite { .. });
-    let reads = matches!(what, Instruction::Load { .. } | Instruction::Snapshot(_)) || is_rmw;
+    let reads =
+        matches!(what, Instruction::Load { .. } | Instruction::Snapshot(_) | Instruction::Await { .. }) || is_rmw;
     match *refusal {
         Refusal::StrayChoice(value) => value == choice && choice != 0 && !matches!(what, Instruction::Havoc { .. }),
         Refusal::ChoiceOutsideRange(value, range) => {
@@ -89,8 +90,16 @@ fn is_true(program: &Program, model: Model, view: &View, step: Step, refusal: &R
                 && matches!(what, Instruction::Havoc { range: own, .. } if *own == range && !own.contains(value))
         }
         Refusal::BufferNotEmpty(count) => {
-            let drains = matches!(what, Instruction::Fence | Instruction::Lock | Instruction::Unlock) || is_rmw;
+            let drains = is_rmw
+                || matches!(
+                    what,
+                    Instruction::Fence | Instruction::Membarrier | Instruction::Lock | Instruction::Unlock
+                );
             drains && count == waiting && count > 0
+        }
+        Refusal::OtherBufferNotEmpty(other, count) => {
+            let others = view.buffer(other).len();
+            matches!(what, Instruction::Membarrier) && other != step.thread && count == others && count > 0
         }
         Refusal::LockedBy(holder) => {
             let touches = reads || matches!(what, Instruction::Lock);
@@ -99,7 +108,22 @@ fn is_true(program: &Program, model: Model, view: &View, step: Step, refusal: &R
         }
         Refusal::LockedAlready => matches!(what, Instruction::Lock) && view.holder() == Some(step.thread),
         Refusal::NotLocked => matches!(what, Instruction::Unlock) && view.holder() != Some(step.thread),
-        Refusal::AssumptionFails => matches!(what, Instruction::Assume(condition) if eval(condition) == 0),
+        Refusal::AssumptionFails => match what {
+            Instruction::Assume(condition) => eval(condition) == 0,
+            Instruction::Await { loads, condition } => {
+                let buffer = view.buffer(step.thread);
+                let seen = |address| {
+                    let own = buffer.iter().rev().find(|store| store.0 == address);
+                    own.map_or_else(|| cell(address), |store| store.1)
+                };
+                let mut after = registers.to_vec();
+                for (register, address) in loads {
+                    after[register.index()] = seen(eval(address));
+                }
+                is_elsewhere.is_none() && condition.eval(&mut |register| after[register.index()]) == 0
+            }
+            _ => false,
+        },
         Refusal::OutsideRange(address, value) => {
             !program.admits(address, value)
                 && match what {

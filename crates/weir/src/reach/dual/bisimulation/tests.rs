@@ -12,7 +12,7 @@ use crate::Session;
 /// Whether a move that stays in its class can be left out.
 fn is_idle(label: Label) -> bool {
     match label {
-        Label::Silent | Label::Load(..) | Label::Snapshot(_) | Label::Fence => true,
+        Label::Silent | Label::Load(..) | Label::Snapshot(_) | Label::Fence | Label::Membarrier => true,
         Label::Rmw(_, old, new) => old == new,
         Label::Store(..) | Label::Lock | Label::Unlock => false,
     }

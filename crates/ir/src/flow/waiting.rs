@@ -1,0 +1,129 @@
+//! Loops that only wait: `while x == 0 { }`. A thread in such a loop changes nothing, neither memory nor what it will do
+//! next, until some cell has another value; so a run in which it stays there for ever is one in which it waits for ever.
+//!
+//! Direction of error: every loop that is named only waits; others may do so as well (`while r == 0 { r = x; }`, whose
+//! register lives on from one iteration to the next). Such a loop is not the same as an `await`: it takes steps while it
+//! waits. Whoever treats one as the other has to say why that makes no difference to the question.
+
+use super::{Cfg, live_registers, observed_registers, strongly_connected_components, targets};
+use crate::{Body, Instruction, LocId, Program, Span, ThreadId};
+
+/// A loop that only waits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WaitingLoop {
+    /// Whose.
+    pub thread: ThreadId,
+    /// Where control enters it.
+    pub header: LocId,
+    /// All its locations, ascending.
+    pub locations: Vec<LocId>,
+    /// Where the header is in the source.
+    pub span: Span,
+}
+
+impl WaitingLoop {
+    /// The line of the source on which the loop begins.
+    pub fn line(&self, program: &Program) -> u32 {
+        program.source.line_column(self.span.start).line
+    }
+}
+
+/// Every loop of a thread that only waits and that control can get to, by threads and headers.
+pub fn waiting_loops(program: &Program) -> Vec<WaitingLoop> {
+    let mut found = Vec::new();
+    for thread in program.thread_ids() {
+        let body = program.body(thread);
+        let cfg = Cfg::of(body);
+        let live = live_registers(body, &observed_registers(program, thread));
+        let successors: Vec<Vec<usize>> = body.location_ids().map(|loc| next_locations(body, loc)).collect();
+        let mut of_thread = Vec::new();
+        for component in strongly_connected_components(&successors) {
+            let mut locations: Vec<LocId> = component.into_iter().map(LocId::new).collect();
+            locations.sort_unstable();
+            let is_inside = |loc: &LocId| locations.binary_search(loc).is_ok();
+            let is_entered =
+                |loc: &LocId| *loc == body.entry || cfg.predecessors(*loc).iter().any(|before| !is_inside(before));
+            let entered: Vec<LocId> = locations.iter().copied().filter(is_entered).collect();
+            let [header] = entered[..] else { continue };
+            if cfg.is_reachable(header) && only_waits(body, &locations, |register| live.at(header).contains(register)) {
+                let span = body.locations[header.index()].span;
+                of_thread.push(WaitingLoop { thread, header, locations, span });
+            }
+        }
+        of_thread.sort_by_key(|waiting| waiting.header);
+        found.extend(of_thread);
+    }
+    found
+}
+
+fn next_locations(body: &Body, loc: LocId) -> Vec<usize> {
+    body.edges_from(loc).flat_map(|(_, edge)| targets(body, edge)).map(LocId::index).collect()
+}
+
+/// Whether what happens within these locations is only loads and tests, and nothing of it is remembered from one iteration
+/// to the next.
+fn only_waits(body: &Body, locations: &[LocId], lives_on: impl Fn(crate::RegId) -> bool) -> bool {
+    let is_inside = |loc: LocId| locations.binary_search(&loc).is_ok();
+    let inner = || body.edges().iter().filter(|edge| is_inside(edge.from) && is_inside(edge.to));
+    let waits = |instruction: &Instruction| match instruction {
+        Instruction::Skip | Instruction::Assume(_) => true,
+        load => load.is_load() && load.defines().all(|register| !lives_on(register)),
+    };
+    inner().any(|edge| edge.instruction.is_load()) && inner().all(|edge| waits(&edge.instruction))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::testing::{Automaton, assign, constant, load, program, reg, store};
+    use crate::{Expr, UnaryOp};
+
+    fn not(register: u32) -> Instruction {
+        Instruction::Assume(Expr::unary(UnaryOp::Not, reg(register)))
+    }
+
+    /// `while mem[1] == 0 { body }` and then a store; the body goes from location 2 back to 0.
+    fn loops(body: Instruction) -> Vec<(LocId, Vec<LocId>)> {
+        let mut automaton = Automaton::new(4);
+        automaton.register("t");
+        automaton.register("r");
+        automaton.edge(0, 1, load(0, constant(1)));
+        automaton.edge(1, 2, not(0));
+        automaton.edge(2, 0, body);
+        automaton.edge(1, 3, Instruction::Assume(reg(0)));
+        let program = program(vec![], vec![automaton.body()]);
+        waiting_loops(&program).into_iter().map(|waiting| (waiting.header, waiting.locations)).collect()
+    }
+
+    #[test]
+    fn a_loop_that_only_loads_and_tests_waits() {
+        let all = (0..3).map(LocId::new).collect::<Vec<_>>();
+        assert_eq!(loops(Instruction::Skip), [(LocId(0), all.clone())]);
+        assert_eq!(loops(load(1, constant(2))), [(LocId(0), all.clone())]);
+        let wait = Instruction::Await { loads: vec![(crate::RegId(1), constant(2))], condition: reg(1) };
+        assert_eq!(loops(wait), [(LocId(0), all)]);
+    }
+
+    #[test]
+    fn a_loop_that_does_anything_else_does_not() {
+        for other in [store(constant(2), constant(1)), assign(1, reg(1)), Instruction::Fence, Instruction::Membarrier] {
+            assert_eq!(loops(other.clone()), [], "{other:?}");
+        }
+    }
+
+    /// Without a load there is nothing to wait for; a register that lives on may count.
+    #[test]
+    fn a_loop_without_loads_or_with_memory_does_not() {
+        let mut automaton = Automaton::new(2);
+        automaton.register("r");
+        automaton.edge(0, 0, Instruction::Skip);
+        automaton.edge(0, 1, Instruction::Skip);
+        assert_eq!(waiting_loops(&program(vec![], vec![automaton.body()])), []);
+        let mut automaton = Automaton::new(3);
+        automaton.register("r");
+        automaton.edge(0, 1, not(0));
+        automaton.edge(1, 0, load(0, constant(1)));
+        automaton.edge(0, 2, Instruction::Assume(reg(0)));
+        assert_eq!(waiting_loops(&program(vec![], vec![automaton.body()])), []);
+    }
+}
