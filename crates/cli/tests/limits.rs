@@ -3,7 +3,8 @@
 //! The table shows the time and the memory that each process took beside its limits. A row fails if it took more than
 //! 1.3 times the time or 1.1 times the memory, twice: another process may have been in the way of the first attempt.
 //!
-//! `cargo test` runs a part: each command on some of the programs. The rest takes twenty minutes:
+//! `cargo test` runs a part: each command on some of the programs. Other tests may run at the same time, and the command
+//! line is not optimised there, so it allows for half a second more. The rest takes twenty minutes:
 //!
 //! ```text
 //! cargo test --release -p weir-cli --test limits -- --full
@@ -88,17 +89,20 @@ struct Row {
     command: &'static str,
     jobs: &'static str,
     limits: &'static Limits,
+    /// How much more time is accepted.
+    slack: Duration,
 }
 
 /// All rows, or about a third of those that time ends.
 fn rows(is_full: bool) -> Vec<Row> {
     let mut rows = Vec::new();
+    let slack = if is_full { Duration::ZERO } else { Duration::from_millis(500) };
     for (column, program) in programs().into_iter().map(Rc::new).enumerate() {
         for (line, command) in COMMANDS.into_iter().enumerate() {
             for (number, jobs) in ["1", "2"].into_iter().enumerate() {
                 for limits in &LIMITS {
                     if is_full || limits.decisive == 0 && (column + line + number) % 4 == 0 {
-                        rows.push(Row { program: Rc::clone(&program), command, jobs, limits });
+                        rows.push(Row { program: Rc::clone(&program), command, jobs, limits, slack });
                     }
                 }
             }
@@ -128,7 +132,7 @@ impl Row {
         let arguments = self.command.split(' ').chain(options.iter().copied()).chain(given);
         let jobs = ["--jobs", self.jobs].into_iter().filter(|_| !NO_SEARCH.contains(&self.command));
         let (time, bytes) = run(arguments.chain(jobs), &self.program.file);
-        let is_kept = time <= most_time.mul_f64(1.3) && bytes <= most_bytes / 10 * 11;
+        let is_kept = time <= most_time.mul_f64(1.3) + self.slack && bytes <= most_bytes / 10 * 11;
         let time = format!("{:.2} of {:.0} s", time.as_secs_f64(), most_time.as_secs_f64());
         let memory = format!("{} of {} MB", bytes / 1_000_000, most_bytes / 1_000_000);
         println!("{}{time:>16}{memory:>18}{}", self.title(), if is_kept { "" } else { remark });

@@ -143,7 +143,7 @@ where
     pub(super) fn run(self, console: &mut Console) -> Status {
         let (mut status, mut is_first) = (Status::Holds, true);
         let one = Arc::new(self.one);
-        for file in self.files {
+        for (number, file) in self.files.iter().enumerate() {
             if self.is_spaced && !is_first && self.format == Format::Text && !console.is_quiet() {
                 console.answer("\n");
             }
@@ -154,7 +154,7 @@ where
             status = status.and(if interrupt::flag().load(Ordering::Relaxed) {
                 task.report(&Error::Stopped(Limit::Interrupted), console)
             } else {
-                watched(&task, &one, console)
+                watched(&task, &one, number + 1 == self.files.len(), console)
             });
         }
         status
@@ -188,7 +188,7 @@ impl Allowance {
 }
 
 /// Works on one file on a thread of its own, as long as its limits allow.
-fn watched<W>(task: &Task<'static>, one: &Arc<W>, console: &mut Console) -> Status
+fn watched<W>(task: &Task<'static>, one: &Arc<W>, is_last: bool, console: &mut Console) -> Status
 where
     W: Fn(&Task<'_>, &mut Console) -> Result<Status, Error> + Send + Sync + 'static,
 {
@@ -222,7 +222,9 @@ where
                 task.session.stop();
                 let status = task.overdue(limit, settled, console);
                 // What it holds should not count against the next file.
-                wait_for_end(&messages);
+                if !is_last {
+                    wait_for_end(&messages);
+                }
                 return status;
             }
             Next::Gone => return task.report(&Error::Bug("a thread ended without an answer".to_owned()), console),

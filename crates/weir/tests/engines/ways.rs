@@ -130,7 +130,7 @@ pub(crate) enum Answer {
 /// If the engine breaks one of its own invariants.
 pub(crate) fn ask(program: &Program, way: Way, goals: Vec<Goal>, states: u64) -> Answer {
     // Questions take milliseconds; what takes longer has no answer, so that a test ends whatever the engine does.
-    let time = Some(Duration::from_secs(1));
+    let time = Some(Duration::from_secs(3));
     let limits = Limits { states: Some(states), memory: Some(2 << 30), time };
     let session = Session::new(limits);
     let verdict = if way == Way::Portfolio {
