@@ -27,7 +27,7 @@ pub use interrupt::{Interrupt, Uninterrupted};
 pub use lint::{lint, lint_until};
 pub use program::{
     Address, BinaryRmw, Body, CostRule, CostSubject, Edge, Instruction, Location, Multiplicity, Procedure, Program,
-    Property, PropertyKind, Range, RegExpr, Register, Rmw, Shared, StateAtom, StateExpr, Thread,
+    Property, PropertyKind, Range, RegExpr, Register, Rmw, Shared, StateAtom, StateExpr, Thread, Width,
 };
 pub use span::{LineColumn, Source, Span};
 pub use validate::{MAX_EXPRESSION_DEPTH, validate};

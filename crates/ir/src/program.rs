@@ -48,8 +48,67 @@ pub struct Shared {
     pub initial: Vec<Value>,
     /// The values the cells may take. A store of any other value is blocked.
     pub range: Option<Range>,
+    /// How wide the cells are, if they wrap. Cells with a width have no range.
+    pub width: Option<Width>,
     /// Where it was declared.
     pub span: Span,
+}
+
+/// Cells of so many bits, without a sign: a store keeps the low bits of its value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)] // The names are the documentation.
+pub enum Width {
+    U8,
+    U16,
+    U32,
+}
+
+impl Width {
+    /// All widths.
+    pub const ALL: [Self; 3] = [Self::U8, Self::U16, Self::U32];
+
+    /// As the source has it: `u8`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+        }
+    }
+
+    /// The width of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|width| width.name() == name)
+    }
+
+    /// The number of bits.
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::U8 => 8,
+            Self::U16 => 16,
+            Self::U32 => 32,
+        }
+    }
+
+    /// The values a cell can hold.
+    pub fn range(self) -> Range {
+        Range { low: 0, high: (1 << self.bits()) - 1 }
+    }
+
+    /// What is left of a value that is stored.
+    pub fn wrap(self, value: Value) -> Value {
+        value & self.range().high
+    }
+
+    /// The values that are left of those in a range: exactly, if all of them wrap equally often.
+    #[must_use]
+    pub fn wrap_range(self, range: Range) -> Range {
+        if range.low >> self.bits() == range.high >> self.bits() {
+            Range { low: self.wrap(range.low), high: self.wrap(range.high) }
+        } else {
+            self.range()
+        }
+    }
 }
 
 impl Shared {
@@ -508,6 +567,12 @@ impl Program {
     /// What a cell holds at the start.
     pub fn initial_value(&self, address: Address) -> Value {
         self.shared_at(address).map_or(0, |(shared, offset)| shared.initial[offset])
+    }
+
+    /// What a store of `value` puts into the cell at `address`: its low bits, if the cell has a width. Read-modify-writes
+    /// store in the same way.
+    pub fn stored(&self, address: Address, value: Value) -> Value {
+        self.shared_at(address).and_then(|(shared, _)| shared.width).map_or(value, |width| width.wrap(value))
     }
 
     /// Whether a store of `value` to `address` is within the declared range.

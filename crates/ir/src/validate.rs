@@ -59,6 +59,13 @@ fn check_shared(program: &Program, errors: &mut Vec<Diagnostic>) {
             check_range(range, shared.span, errors);
             check_initial(shared, range, errors);
         }
+        if let Some(width) = shared.width {
+            check_initial(shared, width.range(), errors);
+            if shared.range.is_some() {
+                let message = format!("`{}` has a range and a width", shared.name);
+                errors.push(Diagnostic::error("range-and-width", message, shared.span).help("remove one of the two"));
+            }
+        }
     }
     check_overlap(&program.shared, errors);
 }

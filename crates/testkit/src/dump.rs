@@ -28,7 +28,8 @@ fn declaration(shared: &Shared) -> String {
     let Shared { name, address, initial, .. } = shared;
     let brackets = if shared.is_array { format!("[{}]", initial.len()) } else { String::new() };
     let range = shared.range.map_or(String::new(), |range| format!(": {}..{}", range.low, range.high));
-    format!("shared {name}{brackets} @ {address}{range} = {initial:?}")
+    let width = shared.width.map_or(String::new(), |width| format!(": {}", width.name()));
+    format!("shared {name}{brackets} @ {address}{range}{width} = {initial:?}")
 }
 
 fn dump_thread(text: &mut String, program: &Program, id: ThreadId) {

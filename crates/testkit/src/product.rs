@@ -58,6 +58,12 @@ pub trait Machine {
         true
     }
 
+    /// What is left of a value that is stored there.
+    fn stored(&self, address: Address, value: Value) -> Value {
+        let _ = address;
+        value
+    }
+
     /// What a thread can do next; nothing if it is done or waits for ever.
     fn actions<'a>(&'a self, thread: usize, local: &Self::Local) -> Vec<Action<'a, Self::Local>>;
 }
@@ -167,7 +173,7 @@ impl<M: Machine> View<'_, M> {
                 let (written, local) = then(self.state.cell(self.machine, address));
                 if let Some(value) = written {
                     self.admitted(address, value)?;
-                    self.write(&mut next, address, value);
+                    self.write(&mut next, address, self.machine.stored(address, value));
                 }
                 Some(self.at(next, local))
             }
@@ -188,6 +194,7 @@ impl<M: Machine> View<'_, M> {
 
     fn store(&self, address: Address, value: Value, local: M::Local) -> Option<State<M::Local>> {
         self.admitted(address, value)?;
+        let value = self.machine.stored(address, value);
         if self.model == Model::Sc {
             let mut next = self.unlocked()?;
             self.write(&mut next, address, value);

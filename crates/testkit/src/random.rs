@@ -9,7 +9,7 @@ mod condition;
 mod expressions;
 mod properties;
 
-use weir_ir::{Address, Multiplicity, Program, Range, Shared, Span, Value};
+use weir_ir::{Address, Multiplicity, Program, Range, Shared, Span, Value, Width};
 
 pub use condition::condition;
 
@@ -69,6 +69,8 @@ pub struct Config {
     pub computed_addresses: u32,
     /// How often a declaration has a range, in percent.
     pub ranges: u32,
+    /// How often a declaration without a range has a width, in percent.
+    pub widths: u32,
     /// How often a constant or an address is an extreme one, in percent.
     pub extremes: u32,
     /// How often a further thread is declared that nothing ever starts, in percent.
@@ -111,6 +113,7 @@ impl Config {
             ],
             computed_addresses: 15,
             ranges: 15,
+            widths: 0,
             extremes: 3,
             absent_threads: 3,
             equal_threads: 0,
@@ -173,9 +176,16 @@ impl Config {
         often.into_iter().fold(config, |config, (statement, weight)| config.weighing(statement, weight))
     }
 
-    /// Everything there is, and also waits, and fences on behalf of all threads.
+    /// Cells that wrap, and values that are too large for them or negative.
+    pub fn wrapping() -> Self {
+        Self { widths: 80, ranges: 10, extremes: 15, ..Self::acyclic() }
+            .weighing(Statement::ReadModifyWrite, 25)
+            .weighing(Statement::Assign, 12)
+    }
+
+    /// Everything there is, and also waits, fences on behalf of all threads, and cells that wrap.
     pub fn synchronizing() -> Self {
-        Self::everything().weighing(Statement::Membarrier, 8).weighing(Statement::Await, 8)
+        Self { widths: 30, ..Self::everything() }.weighing(Statement::Membarrier, 8).weighing(Statement::Await, 8)
     }
 
     /// The same with another weight for one kind of statement.
@@ -225,9 +235,18 @@ fn declarations(rng: &mut Rng, config: &Config) -> Vec<Shared> {
         free += len as Address;
         let initial = (0..len).map(|_| initial_value(rng, config, range)).collect();
         let name = format!("x{index}");
-        Shared { name, address, is_array, initial, range, span: Span::default() }
+        let has_width = config.widths > 0 && range.is_none() && rng.chance(config.widths);
+        let width = has_width.then(|| *rng.pick(&[Width::U8, Width::U8, Width::U16, Width::U32]));
+        Shared { name, address, is_array, initial: fitting(initial, width), range, width, span: Span::default() }
     };
     (0..count).map(&mut declare).collect()
+}
+
+/// Initial values within the width; often the largest, which wraps soon.
+fn fitting(initial: Vec<Value>, width: Option<Width>) -> Vec<Value> {
+    let Some(width) = width else { return initial };
+    let fit = |value: Value| if value == 0 { 0 } else { value.clamp(width.range().high - 1, width.range().high) };
+    initial.into_iter().map(fit).collect()
 }
 
 fn small_range(rng: &mut Rng, config: &Config) -> Range {

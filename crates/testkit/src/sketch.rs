@@ -23,7 +23,7 @@ pub fn program(shared: Vec<Shared>, threads: Vec<Thread>, properties: Vec<Proper
 /// A cell that starts at 0.
 pub fn cell(name: &str, address: Address) -> Shared {
     let name = name.to_owned();
-    Shared { name, address, is_array: false, initial: vec![0], range: None, span: Span::default() }
+    Shared { name, address, is_array: false, initial: vec![0], range: None, width: None, span: Span::default() }
 }
 
 /// A thread that executes the instructions one after the other. Its registers are `r0`, `r1`, … as many as it names.

@@ -95,7 +95,7 @@ pub fn program(threads: Vec<Vec<(u32, u32, Instruction)>>) -> Program {
 /// A cell that is no part of an array.
 pub fn scalar(name: &str, address: Address, initial: Value) -> Shared {
     let name = name.to_string();
-    Shared { name, address, is_array: false, initial: vec![initial], range: None, span: Span::default() }
+    Shared { name, address, is_array: false, initial: vec![initial], range: None, width: None, span: Span::default() }
 }
 
 fn line_span(line: usize) -> Span {

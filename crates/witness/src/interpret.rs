@@ -203,6 +203,7 @@ impl Interpreter<'_> {
             self.needs_memory()?;
         }
         self.needs_room(address, value)?;
+        let value = self.program.stored(address, value);
         Ok(Effect::Store { address, value, buffered })
     }
 
@@ -219,6 +220,7 @@ impl Interpreter<'_> {
         if let Some(value) = written {
             self.needs_room(address, value)?;
         }
+        let written = written.map(|value| self.program.stored(address, value));
         Ok(Effect::ReadModifyWrite { register: register.map(|register| (register, result)), address, read, written })
     }
 

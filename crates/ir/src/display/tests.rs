@@ -40,6 +40,7 @@ fn program() -> Program {
         is_array,
         initial: vec![0; len],
         range: None,
+        width: None,
         span: Span::default(),
     };
     let thread = |name: &str, multiplicity| Thread {

@@ -102,7 +102,7 @@ pub(crate) fn thread(name: &str, body: Body) -> Thread {
 pub(crate) fn shared(name: &str, address: Value, cells: usize, range: Option<(Value, Value)>) -> Shared {
     let range = range.map(|(low, high)| Range { low, high });
     let span = Span::new(3, 4);
-    Shared { name: name.into(), address, is_array: cells != 1, initial: vec![0; cells], range, span }
+    Shared { name: name.into(), address, is_array: cells != 1, initial: vec![0; cells], range, width: None, span }
 }
 
 /// A program of threads `P0`, `P1`, … over these cells.

@@ -2,7 +2,7 @@
 
 use weir_ir::{
     BinaryOp, BinaryRmw, Body, Edge, Expr, Instruction, LocId, Location, Multiplicity, ProcId, Procedure, Program,
-    Range, RegExpr, RegId, Register, Rmw, Shared, Span, Thread, ThreadId, UnaryOp, Value,
+    Range, RegExpr, RegId, Register, Rmw, Shared, Span, Thread, ThreadId, UnaryOp, Value, Width,
 };
 
 /// Makes programs of one to three small threads.
@@ -49,7 +49,9 @@ impl Generator {
             let initial = (0..cells).map(|_| random.pick(&[0, 0, 1])).collect();
             let start = address + Value::from(random.chance(20));
             address = start + cells as Value;
-            Shared { name: name.into(), address: start, is_array: cells > 1, initial, range, span: Span::default() }
+            let width = (range.is_none() && random.chance(40)).then(|| random.pick(&Width::ALL));
+            let is_array = cells > 1;
+            Shared { name: name.into(), address: start, is_array, initial, range, width, span: Span::default() }
         };
         let random = &mut self.random;
         let mut shared = vec![declare("x", 1, random), declare("a", 3, random), declare("y", 1, random)];

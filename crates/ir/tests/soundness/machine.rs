@@ -139,7 +139,7 @@ impl<'p> Machine<'p> {
             }
             Instruction::Store { address, value } => {
                 let (address, value) = (frame.eval(address), frame.eval(value));
-                self.check_write(at, id, address, value)?;
+                let value = self.check_write(at, id, address, value)?;
                 self.threads[at].buffer.push((address, value));
             }
             Instruction::Assign { register, value } => self.set(at, Some(*register), frame.eval(value)),
@@ -151,7 +151,7 @@ impl<'p> Machine<'p> {
                 let held = self.threads[at].buffer.is_empty().then(|| self.read(at, address))?;
                 let (result, new) = modify(operation, &operands, held);
                 if let Some(new) = new {
-                    self.check_write(at, id, address, new)?;
+                    let new = self.check_write(at, id, address, new)?;
                     self.memory.insert(address, new);
                 }
                 self.check_address(at, id, address);
@@ -247,15 +247,17 @@ impl<'p> Machine<'p> {
     }
 
     /// Nothing if the write is blocked.
-    fn check_write(&self, at: usize, edge: EdgeId, address: Value, value: Value) -> Option<()> {
+    fn check_write(&self, at: usize, edge: EdgeId, address: Value, value: Value) -> Option<Value> {
         self.program.admits(address, value).then_some(())?;
+        let bits = self.program.shared_at(address).and_then(|(shared, _)| shared.width).map(weir_ir::Width::bits);
+        let value = bits.map_or(value, |bits| value.rem_euclid(1 << bits));
         self.check_address(at, edge, address);
         let range = self.claims.ranges.cell(address);
         assert!(range.contains(value), "seed {}: {value} to cell {address}: {range:?}", self.seed);
         assert!(self.claims.ranges.may_be_written(address), "seed {}: cell {address} is written", self.seed);
         let declared = self.program.shared_at(address).is_some();
         assert!(declared || self.claims.ranges.undeclared().contains(value), "seed {}: {address}", self.seed);
-        Some(())
+        Some(value)
     }
 }
 

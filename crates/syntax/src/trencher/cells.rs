@@ -21,6 +21,7 @@ pub(super) fn declared(threads: &[Thread]) -> Vec<Shared> {
         is_array: false,
         initial: vec![0],
         range: None,
+        width: None,
         span,
     };
     named.into_iter().map(cell).collect()

@@ -72,7 +72,13 @@ fn refused_parts(program: &Program) -> Vec<Diagnostic> {
         let message = format!("Trencher's language has no `thread {}[*]`", thread.name);
         Refusal::new(message, "give a number of instances, such as `[2]`").at(thread.span)
     });
-    initial.chain(many).collect()
+    let wrapping = program.shared.iter().filter_map(|shared| Some((shared, shared.width?)));
+    let wrapping = wrapping.map(|(shared, width)| {
+        let message = format!("`{}` is {}, but Trencher's language has one width only", shared.name, width.name());
+        let help = "give it no width, and store `e & 255` (or as wide as it is) instead of `e`";
+        Refusal::new(message, help).at(shared.span)
+    });
+    initial.chain(wrapping).chain(many).collect()
 }
 
 /// Something that Trencher's language cannot say, and a way out.

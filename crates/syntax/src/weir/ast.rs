@@ -2,7 +2,7 @@
 //!
 //! The parser bounds the depth of these trees, so recursion over them is safe.
 
-use weir_ir::{BinaryOp, BinaryRmw, Span, UnaryOp, Value};
+use weir_ir::{BinaryOp, BinaryRmw, Span, UnaryOp, Value, Width};
 
 /// A name where it is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +36,8 @@ pub(crate) struct SharedDecl<'s> {
     pub(crate) size: Option<Expr<'s>>,
     pub(crate) address: Option<Expr<'s>>,
     pub(crate) range: Option<RangeExpr<'s>>,
+    /// `: u8`
+    pub(crate) width: Option<(Width, Span)>,
     pub(crate) initial: Option<Initial<'s>>,
     pub(crate) span: Span,
 }

@@ -91,6 +91,9 @@ fn declaration(shared: &Shared, free: Option<i64>) -> String {
     if let Some(range) = shared.range {
         let _ = write!(text, ": {}..{}", range.low, range.high);
     }
+    if let Some(width) = shared.width {
+        let _ = write!(text, ": {}", width.name());
+    }
     let first = shared.initial[0];
     if shared.initial.iter().any(|&value| value != first) {
         let values: Vec<String> = shared.initial.iter().map(ToString::to_string).collect();

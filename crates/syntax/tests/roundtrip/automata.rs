@@ -4,7 +4,7 @@
 use weir_ir::{
     BinaryOp, BinaryRmw, Body, CostRule, CostSubject, Edge, Expr, Instruction, LocId, Location, Multiplicity, Program,
     Property, PropertyKind, Range, RegExpr, RegId, Register, Rmw, Shared, Source, Span, StateAtom, StateExpr, Thread,
-    ThreadId, UnaryOp,
+    ThreadId, UnaryOp, Width,
 };
 use weir_testkit::Rng;
 
@@ -47,7 +47,8 @@ fn shared(rng: &mut Rng) -> Vec<Shared> {
         free = address + size as i64;
         let range = rng.chance(30).then_some(Range { low: -1, high: 2 });
         let initial = (0..size).map(|_| rng.below(3) as i64).collect();
-        all.push(Shared { name: name(rng), address, is_array, initial, range, span: Span::default() });
+        let width = (range.is_none() && rng.chance(30)).then(|| *rng.pick(&Width::ALL));
+        all.push(Shared { name: name(rng), address, is_array, initial, range, width, span: Span::default() });
     }
     all
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use weir_ir::{Address, Edge, EdgeId, Instruction, LocId, Program, RegExpr, RegId, Rmw, ThreadId, Value};
+use weir_ir::{Address, Edge, EdgeId, Instruction, LocId, Program, RegExpr, RegId, Rmw, ThreadId, Value, Width};
 
 use super::Model;
 use super::state::{State, ThreadState};
@@ -161,6 +161,7 @@ impl Rules<'_> {
         if !self.program.admits(address, value) {
             return None;
         }
+        let value = self.kept(address, value);
         match self.model {
             Model::Sc if self.another_holds_the_lock() => None,
             Model::Sc => Some(self.go_and_write(to, address, value)),
@@ -187,13 +188,23 @@ impl Rules<'_> {
         let (written, result) = self.outcome_of(operation, held);
         let mut next = match written {
             Some(value) if !self.program.admits(address, value) => return None,
-            Some(value) => self.go_and_write(to, address, value),
+            Some(value) => self.go_and_write(to, address, self.kept(address, value)),
             None => self.go(to),
         };
         if let Some(register) = register {
             self.own_in(&mut next).registers.insert(register, result);
         }
         Some(next)
+    }
+
+    /// What a cell keeps of a value: the remainder, if it is of 8, 16 or 32 bits.
+    fn kept(&self, address: Address, value: Value) -> Value {
+        match self.program.shared_at(address).and_then(|(shared, _)| shared.width) {
+            None => value,
+            Some(Width::U8) => value.rem_euclid(256),
+            Some(Width::U16) => value.rem_euclid(65_536),
+            Some(Width::U32) => value.rem_euclid(4_294_967_296),
+        }
     }
 
     /// What a read-modify-write of a cell that holds `held` writes, if anything, and its result.

@@ -309,6 +309,7 @@ impl Step<'_, '_> {
         if !self.machine.program.admits(address, value) {
             return Vec::new();
         }
+        let value = self.kept(address, value);
         let place = self.local().executed.len();
         let mut next = self.after(0, vec![Access { address, source: None, written: Some(value) }], &[]);
         match self.stores {
@@ -317,6 +318,12 @@ impl Step<'_, '_> {
             Stores::Land => next.land(address, value, (self.thread, place)),
         }
         vec![next]
+    }
+
+    /// The low bits, if the cell has only so many.
+    fn kept(&self, address: Address, value: Value) -> Value {
+        let width = self.machine.program.shared_at(address).and_then(|(shared, _)| shared.width);
+        width.map_or(value, |width| value.rem_euclid(1 << width.bits()))
     }
 
     fn modified(&self, register: Option<RegId>, address: Address, operation: &Rmw) -> Vec<Run> {
@@ -334,6 +341,7 @@ impl Step<'_, '_> {
         if written.is_some_and(|value| !self.machine.program.admits(address, value)) {
             return Vec::new();
         }
+        let written = written.map(|value| self.kept(address, value));
         let place = local.executed.len();
         let results: Vec<_> = register.map(|register| (register, result)).into_iter().collect();
         let mut next = self.after(0, vec![Access { address, source: Some(source), written }], &results);

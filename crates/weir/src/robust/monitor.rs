@@ -117,7 +117,8 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let mut next = edge.patch.apply(from);
         if self.goes_on(&next, thread, edge.number, edge) && machine.admits(target, value, edge.number) {
             let mark = self.plan(thread).mark_after(NOTHING_YET, self.local(thread, edge));
-            let row = Delaying::begin(thread, edge.number, mark, (machine.address(target), value));
+            let row =
+                Delaying::begin(thread, edge.number, mark, (machine.address(target), machine.stored(target, value)));
             remember(machine, &mut next, &row);
             emit(self.encode(edge, AttackStep::Begin), next);
         }

@@ -5,7 +5,7 @@
 //! time share bits ([`slots`](super::slots)).
 
 use weir_ir::flow::Ranges;
-use weir_ir::{Address, Program, Range, Value};
+use weir_ir::{Address, Program, Range, Value, Width};
 
 use super::state::{Field, width};
 
@@ -38,6 +38,7 @@ pub(crate) struct Cell {
     pub(crate) address: Address,
     pub(crate) initial: Value,
     pub(crate) range: Option<Range>,
+    pub(crate) width: Option<Width>,
     pub(crate) storage: Storage,
 }
 
@@ -205,6 +206,7 @@ fn list_cells(
             address,
             initial: program.initial_value(address),
             range: declared.and_then(|(shared, _)| shared.range),
+            width: declared.and_then(|(shared, _)| shared.width),
             storage: Storage::Constant,
         };
         let values = if declared.is_some() { ranges.cell(address) } else { ranges.undeclared() };

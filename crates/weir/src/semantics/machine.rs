@@ -271,6 +271,13 @@ impl Machine {
         }
     }
 
+    /// What a store of the value puts there.
+    #[inline]
+    pub(crate) fn stored(&self, target: Target, value: Value) -> Value {
+        let Target::Cell(number) = target else { return value };
+        self.layout.cells.cell(number).width.map_or(value, |width| width.wrap(value))
+    }
+
     /// Whether the value may be stored there. If not, the store is blocked, which is worth telling.
     #[inline]
     pub(crate) fn admits(&self, target: Target, value: Value, edge: u32) -> bool {
@@ -358,7 +365,7 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
                     let (target, value) = (machine.target(from, place), value.eval(from));
                     if machine.admits(target, value, edge.number) {
                         let mut next = edge.patch.apply(from);
-                        M::store(machine, &mut next, thread, target, value);
+                        M::store(machine, &mut next, thread, target, machine.stored(target, value));
                         emit(step, next);
                     }
                 }
@@ -431,7 +438,7 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
                 if written.is_none_or(|value| machine.admits(target, value, edge.number)) {
                     let mut next = self.moved(from, edge, *register, result);
                     if let Some(value) = written {
-                        machine.write(&mut next, target, value);
+                        machine.write(&mut next, target, machine.stored(target, value));
                     }
                     emit(step, next);
                 }

@@ -203,22 +203,30 @@ fn declarations(context: &Context<'_>) -> Vec<Shared> {
     names.extend(program.constants.iter().map(|(name, _)| name.clone()));
     let mut made = program.shared.clone();
     for shared in &program.shared {
-        let mut beside = |kind: &str, address, initial, range| {
+        let mut beside = |kind: &str, address, initial, (range, width)| {
             let name = fresh(&mut names, &format!("{}_{kind}", shared.name));
-            made.push(Shared { name, address, initial, range, ..shared.clone() });
+            made.push(Shared { name, address, initial, range, width, ..shared.clone() });
         };
         let zeros = vec![0; shared.initial.len()];
         let at = |address| context.space.beside(shared.address, address);
-        // The same range, so that a store that is blocked there is blocked here.
-        beside("delayed", at(space::DELAYED), shared.initial.clone(), shared.range);
-        beside("waits", at(space::WAITS), zeros.clone(), None);
-        beside("level", at(space::LEVEL), zeros, None);
+        // The same range and width, so that a store that is blocked there is blocked here, and one that wraps wraps.
+        beside("delayed", at(space::DELAYED), shared.initial.clone(), (shared.range, shared.width));
+        beside("waits", at(space::WAITS), zeros.clone(), (None, None));
+        beside("level", at(space::LEVEL), zeros, (None, None));
     }
     let flags = [("success", Some(context.flags.success)), ("attacking", context.flags.attacking)];
     for (name, address) in flags {
         if let Some(address) = address {
-            let (name, range) = (fresh(&mut names, name), None);
-            made.push(Shared { name, address, is_array: false, initial: vec![0], range, span: Span::default() });
+            let (name, initial) = (fresh(&mut names, name), vec![0]);
+            made.push(Shared {
+                name,
+                address,
+                is_array: false,
+                initial,
+                range: None,
+                width: None,
+                span: Span::default(),
+            });
         }
     }
     made

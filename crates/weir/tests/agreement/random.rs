@@ -77,3 +77,8 @@ fn programs_with_awaits_agree() {
     let config = Config::locking().weighing(Statement::Await, 30).weighing(Statement::Store, 40);
     agree_on_random("awaits", &config, 150, 90, 30);
 }
+
+#[test]
+fn programs_that_wrap_agree() {
+    agree_on_random("wrapping", &Config::wrapping(), 200, 85, 25);
+}

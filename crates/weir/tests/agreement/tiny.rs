@@ -1,7 +1,7 @@
 //! Every two-thread program with up to two instructions a thread over two cells, up to the names of cells and values and
 //! the order of threads; in a long hunt (see `random`) every one, from a larger set of instructions.
 
-use weir_ir::Program;
+use weir_ir::{BinaryOp, Edge, Expr, Instruction, Program, Width};
 use weir_testkit::tiny::{Alphabet, programs, programs_up_to_renaming};
 use weir_witness::Model;
 
@@ -40,4 +40,28 @@ fn every_tiny_program_agrees_under_sc() {
 #[test]
 fn every_tiny_program_agrees_under_tso() {
     agree_under(Model::Tso);
+}
+
+/// The same program over cells of eight bits that start at the largest value, with values that are too large for them.
+fn wrapping((name, mut program): (String, Program)) -> (String, Program) {
+    for shared in &mut program.shared {
+        (shared.width, shared.initial) = (Some(Width::U8), vec![255]);
+    }
+    for thread in &mut program.threads {
+        thread.body = thread.body.map_edges(|edge| match &edge.instruction {
+            Instruction::Store { address, value } => {
+                let value = Expr::binary(BinaryOp::Add, value.clone(), Expr::Const(255));
+                Edge { instruction: Instruction::Store { address: address.clone(), value }, ..edge.clone() }
+            }
+            _ => edge.clone(),
+        });
+    }
+    (format!("wrapping {name}"), program)
+}
+
+#[test]
+fn every_tiny_program_agrees_over_cells_that_wrap() {
+    let programs = || programs_up_to_renaming(Alphabet::Extended).map(wrapping).step_by(5);
+    agree_on_all(Model::Sc, programs());
+    agree_on_all(Model::Tso, programs());
 }

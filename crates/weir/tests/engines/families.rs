@@ -15,7 +15,7 @@ pub(crate) struct Family {
     bodies: &'static [&'static str],
 }
 
-pub(crate) const FAMILIES: [Family; 13] = [
+pub(crate) const FAMILIES: [Family; 14] = [
     Family {
         name: "choose",
         declarations: "shared x, y;",
@@ -202,6 +202,21 @@ pub(crate) const FAMILIES: [Family; 13] = [
             "let r = any 0..1; y = 1; choose { await x == r; } or { await mem[&x + r] == 1; } let s = x;",
         ],
     },
+    Family {
+        name: "widths",
+        declarations: "shared x: u8 = 255, y: u8, z[2]: u16 = 65535;",
+        is_mirrored: false,
+        bodies: &[
+            "x = 256; let r = y; y = r - 256;",
+            "y = 511; let r = x; if r == 0 { y = 3; }",
+            "let r = fetch_or(x, 257); let s = y;",
+            "let r = fetch_xor(y, 511); let s = x; x = s + 256;",
+            "let r = cas(x, 255, 256); let s = xchg(y, -1);",
+            "let r = y; mem[&z + r] = 65536 + 7; let s = z[0];",
+            "let p = any 1..2; *p = 300; let r = *p; let s = z[1];",
+            "let r = cmpxchg(z[0], 65535, -2); y = r; await x == 0 || y == 255; let s = y;",
+        ],
+    },
 ];
 
 impl Family {
@@ -319,6 +334,7 @@ families!(
     ends [278, 278, 278, 222, 216, 222, 222],
     extremes [61, 61, 61, 31, 45, 46, 46],
     coherence [163, 163, 152, 121, 118, 120, 121],
+    widths [144, 133, 134, 108, 103, 107, 108],
     awaits [297, 247, 245, 221, 217, 225, 225],
     membarriers [464, 426, 426, 354, 353, 354, 354],
 );

@@ -101,3 +101,8 @@ fn programs_with_everything() {
 fn programs_that_synchronize() {
     agree("synchronizing", &Config::synchronizing(), 120, least(90, 95, 95, 95, 90, 92));
 }
+
+#[test]
+fn programs_that_wrap() {
+    agree("wrapping", &Config::wrapping(), 80, least(90, 90, 90, 80, 85, 85));
+}

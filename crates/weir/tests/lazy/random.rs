@@ -162,9 +162,15 @@ fn programs_with_membarriers_agree() {
 #[test]
 fn programs_with_awaits_agree() {
     let config = accesses().weighing(Statement::Await, 30);
-    agree_on_random("awaits", &config, 80, [80, 80]);
+    agree_on_random("awaits", &config, 50, [80, 80]);
     let config = Config { computed_addresses: 50, ..config }.weighing(Statement::Choice, 12);
-    agree_on_random("awaits at computed addresses", &config, 40, [70, 70]);
+    agree_on_random("awaits at computed addresses", &config, 15, [70, 70]);
     let config = Config { statements: (2, 4), ..config }.weighing(Statement::UnboundedLoop, 12);
-    agree_on_random("awaits in loops", &config, 25, [50, 30]);
+    agree_on_random("awaits in loops", &config, 12, [50, 30]);
+}
+
+#[test]
+fn programs_that_wrap_agree() {
+    let config = Config { widths: 80, extremes: 10, computed_addresses: 30, ..accesses() };
+    agree_on_random("wrapping", &config, 250, [85, 85]);
 }

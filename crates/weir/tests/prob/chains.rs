@@ -103,3 +103,9 @@ fn programs_with_awaits_agree_with_the_naive_chain() {
     let config = Config { statements: (1, 3), ..Config::acyclic() }.weighing(Statement::Await, 30);
     agree(config, 120, [60, 15, 5, 30]);
 }
+
+#[test]
+fn programs_that_wrap_agree_with_the_naive_chain() {
+    let config = Config { statements: (1, 3), ..Config::wrapping() };
+    agree(config, 120, [60, 10, 4, 30]);
+}

@@ -174,6 +174,7 @@ impl<'a> LocalStates<'a> {
                 if !self.program.admits(address, value) {
                     return Ok(());
                 }
+                let value = self.program.stored(address, value);
                 self.learn(values, address, value)?;
                 go(Label::Store(address, value), edge.to, None, holds)
             }
@@ -196,7 +197,7 @@ impl<'a> LocalStates<'a> {
                     if written.is_some_and(|new| !self.program.admits(address, new)) {
                         continue;
                     }
-                    let new = written.unwrap_or(old);
+                    let new = written.map_or(old, |new| self.program.stored(address, new));
                     self.learn(values, address, new)?;
                     let set = register.map(|register| (register, result));
                     go(Label::ReadModifyWrite(address, old, new), edge.to, set, holds)?;

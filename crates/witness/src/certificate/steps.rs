@@ -106,6 +106,7 @@ impl Interpreter<'_> {
             return Ok(Vec::new());
         }
         let mut next = self.go(to);
+        let value = self.program.stored(address, value);
         next.threads[self.place].buffer = self.own().buffer.with(self.buffering, address, value);
         Ok(vec![next])
     }
@@ -123,7 +124,7 @@ impl Interpreter<'_> {
             return Ok(Vec::new());
         }
         let mut next = register.map_or_else(|| self.go(to), |register| self.go_with(to, register, result));
-        if let Some(value) = written {
+        if let Some(value) = written.map(|value| self.program.stored(address, value)) {
             write(self.program, &mut next.memory, address, value);
         }
         Ok(vec![next])

@@ -2,7 +2,8 @@
 //! any store or read-modify-write may put there.
 //!
 //! That covers TSO as well as SC: what a load sees in its own thread's buffer was stored to that address
-//! too. A store outside a declared range blocks before it takes effect, so it adds nothing.
+//! too. A store outside a declared range blocks before it takes effect, so it adds nothing. Cells with a width hold what
+//! is left of the values that are stored.
 //!
 //! Cells share a *slot* where telling them apart would cost too much: all that are not declared, those of
 //! a long array, and any beyond a large number of declared cells. An access that may touch very many slots
@@ -10,7 +11,7 @@
 
 use super::interval::binary;
 use super::widening::{Pace, Thresholds};
-use crate::{Address, BinaryOp, Program, Range, Shared, Value};
+use crate::{Address, BinaryOp, Program, Range, Shared, Value, Width};
 
 /// An access that may touch more slots is taken to touch all, so that no access costs more than this.
 const MOST_TOUCHED: usize = 128;
@@ -36,8 +37,12 @@ pub(super) enum Target {
 struct Slot {
     /// Which cells; of no meaning for the last slot.
     addresses: Range,
-    /// The values a store may put there.
+    /// The values a store may have.
     allowed: Range,
+    /// What becomes of them: cells of a width keep the low bits.
+    width: Option<Width>,
+    /// Whether there are also cells that keep all bits.
+    is_mixed: bool,
     /// What is there at the start.
     initial: Range,
     /// What is there at some time, but for writes that may go anywhere.
@@ -71,7 +76,7 @@ pub(super) struct Memory {
 impl Memory {
     /// Memory at the start.
     pub(super) fn new(program: &Program) -> Self {
-        let mut elsewhere = Slot::new(Range::FULL, Range::FULL, Range::single(0));
+        let mut elsewhere = Slot { is_mixed: true, ..Slot::new(Range::FULL, None, None, Range::single(0)) };
         let mut slots = Vec::new();
         for shared in &program.shared {
             let room = MOST_SLOTS - slots.len();
@@ -82,6 +87,7 @@ impl Memory {
                     slots.push(whole);
                 } else {
                     elsewhere.initial = elsewhere.initial.hull(whole.initial);
+                    elsewhere.width = elsewhere.width.max(whole.width);
                 }
             }
         }
@@ -96,7 +102,7 @@ impl Memory {
     }
 
     fn at_start(slots: Vec<Slot>) -> Self {
-        let fresh = |slot: &Slot| Slot::new(slot.addresses, slot.allowed, slot.initial);
+        let fresh = |slot: &Slot| Slot { value: slot.initial, is_written: false, growths: 0, ..slot.clone() };
         let slots: Vec<Slot> = slots.iter().map(fresh).collect();
         let all = slots.iter().map(|slot| slot.initial).reduce(Range::hull).unwrap_or(Range::single(0));
         Self { slots, anywhere: None, anywhere_growths: 0, all }
@@ -123,7 +129,7 @@ impl Memory {
 
     /// What the cells of a slot may hold.
     fn value(&self, slot: &Slot) -> Range {
-        let strays = self.anywhere.and_then(|anywhere| anywhere.meet(slot.allowed));
+        let strays = self.anywhere.and_then(|anywhere| slot.stored(anywhere));
         strays.map_or(slot.value, |strays| strays.hull(slot.value))
     }
 
@@ -146,7 +152,7 @@ impl Memory {
         };
         let effect = |at: usize| {
             let slot = &self.slots[at];
-            Some((Target::Slot(at), write.result(self.value(slot))?.meet(slot.allowed)?))
+            Some((Target::Slot(at), slot.stored(write.result(self.value(slot))?)?))
         };
         touched.filter_map(effect).collect()
     }
@@ -193,7 +199,11 @@ impl Memory {
     /// Keeps [`Memory::all`] up to date with a target that has grown.
     fn note(&mut self, target: Target) {
         let grown = match target {
-            Target::Anywhere => self.anywhere.unwrap_or(self.all),
+            Target::Anywhere => {
+                let anywhere = self.anywhere.unwrap_or(self.all);
+                let wrapped = self.slots.iter().filter_map(|slot| slot.width).map(|width| width.wrap_range(anywhere));
+                wrapped.fold(anywhere, Range::hull)
+            }
             Target::Slot(at) => self.slots[at].value,
         };
         self.all = self.all.hull(grown);
@@ -222,13 +232,29 @@ impl Memory {
 }
 
 impl Slot {
-    fn new(addresses: Range, allowed: Range, initial: Range) -> Self {
-        Self { addresses, allowed, initial, value: initial, is_written: false, growths: 0 }
+    fn new(addresses: Range, range: Option<Range>, width: Option<Width>, initial: Range) -> Self {
+        let allowed = range.unwrap_or(Range::FULL);
+        Self { addresses, allowed, width, is_mixed: false, initial, value: initial, is_written: false, growths: 0 }
+    }
+
+    /// What stores of these values can put there.
+    fn stored(&self, values: Range) -> Option<Range> {
+        match self.width {
+            None => values.meet(self.allowed),
+            Some(width) if self.is_mixed => Some(values.hull(width.range())),
+            Some(width) => Some(width.wrap_range(values)),
+        }
+    }
+
+    /// What can be there at any time.
+    fn bound(&self) -> Range {
+        let stored = self.width.filter(|_| !self.is_mixed).map_or(self.allowed, Width::range);
+        stored.hull(self.initial)
     }
 
     /// Takes a larger range, cut to what can be there. Whether that changed anything.
     fn replace(&mut self, range: Range) -> bool {
-        let range = range.meet(self.allowed.hull(self.initial)).unwrap_or(self.value);
+        let range = range.meet(self.bound()).unwrap_or(self.value);
         let changed = range != self.value;
         self.value = range;
         self.growths += u32::from(changed);
@@ -249,9 +275,10 @@ impl Write {
 
 /// A slot for each cell of a declaration.
 fn cells_of(shared: &Shared) -> impl Iterator<Item = Slot> + '_ {
-    let allowed = shared.range.unwrap_or(Range::FULL);
     let cells = shared.addresses().zip(&shared.initial);
-    cells.map(move |(address, &value)| Slot::new(Range::single(address), allowed, Range::single(value)))
+    cells.map(move |(address, &value)| {
+        Slot::new(Range::single(address), shared.range, shared.width, Range::single(value))
+    })
 }
 
 /// One slot for all cells of a declaration, if it has any.
@@ -259,7 +286,7 @@ fn whole(shared: &Shared) -> Option<Slot> {
     let last = shared.address.saturating_add(shared.initial.len().saturating_sub(1) as Value);
     let addresses = Range { low: shared.address, high: last };
     let initial = shared.initial.iter().map(|&value| Range::single(value)).reduce(Range::hull)?;
-    Some(Slot::new(addresses, shared.range.unwrap_or(Range::FULL), initial))
+    Some(Slot::new(addresses, shared.range, shared.width, initial))
 }
 
 #[cfg(test)]

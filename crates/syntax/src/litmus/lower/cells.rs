@@ -105,6 +105,7 @@ impl Cells {
                 bits::signed::<()>(weir_ir::Expr::Const(self.value(constant)), cell.kind.size).constant().unwrap_or(0)
             })],
             range: None,
+            width: None,
             span: cell.span,
         };
         self.cells.iter().map(shared).collect()

@@ -57,7 +57,7 @@ impl<'s> Memory<'s> {
             let name = memory.free_name("ready");
             let range = Some(Range { low: 0, high: 1 });
             let span = memory.cells.iter().find(|cell| cell.starts_anywhere).map_or(Span::default(), |c| c.shared.span);
-            let shared = Shared { name, address, is_array: false, initial: vec![0], range, span };
+            let shared = Shared { name, address, is_array: false, initial: vec![0], range, width: None, span };
             memory.cells.push(Place { shared, starts_anywhere: false });
             memory.ready = Some(address);
         }
@@ -71,7 +71,15 @@ impl<'s> Memory<'s> {
         // A location that is set up by a step starts with a value that its range admits.
         let initial = known.unwrap_or(range.map_or(0, |range| 0.clamp(range.low, range.high)));
         let address = self.next_address(base);
-        let shared = Shared { name, address, is_array: false, initial: vec![initial], range, span: declaration.span };
+        let shared = Shared {
+            name,
+            address,
+            is_array: false,
+            initial: vec![initial],
+            range,
+            width: None,
+            span: declaration.span,
+        };
         self.cells.push(Place { shared, starts_anywhere: known.is_none() });
     }
 

@@ -35,6 +35,7 @@ pub(super) fn lay_out<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &
             is_array: declaration.size.is_some(),
             initial: vec![0; size],
             range: None,
+            width: declaration.width.map(|(width, _)| width),
             span: declaration.span,
         });
     }
@@ -118,6 +119,15 @@ fn contents<'a>(
     let range = declaration.range.as_ref().and_then(|range| constants.range(range));
     let admitted = |constants: &mut Constants<'_, 'a>, value: &Expr<'a>| {
         let number = constants.value(value)?;
+        if let Some((width, span)) = declaration.width.filter(|(width, _)| !width.range().contains(number)) {
+            let name = declaration.name.text;
+            let message = format!("the initial value {number} of `{name}` does not fit in {}", width.name());
+            let error = Diagnostic::error("initial-out-of-range", message, value.span).also(span, "the width");
+            let wrapped = width.wrap(number);
+            constants.sink.error(
+                error.help(format!("a store of it would leave {wrapped}: write that, or choose a larger width")),
+            );
+        }
         if range.is_some_and(|range| !range.contains(number)) {
             let message = format!("the initial value {number} of `{}` is outside its range", declaration.name.text);
             let error = Diagnostic::error("initial-out-of-range", message, value.span);

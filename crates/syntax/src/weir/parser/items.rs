@@ -1,6 +1,6 @@
 //! Items: constants, shared cells, threads, procedures, properties, costs.
 
-use weir_ir::Diagnostic;
+use weir_ir::{Diagnostic, Span, Width};
 
 use super::super::ast::{
     Constant, CostDecl, Expr, File, Initial, LabelRef, Name, ProcDecl, PropertyDecl, PropertyForm, RangeExpr,
@@ -85,22 +85,40 @@ impl<'s> Parser<'s, '_> {
     fn shared_declaration(&mut self) -> Parse<SharedDecl<'s>> {
         let name = self.name("the name of a shared cell")?;
         let size = if self.peek() == Kind::OpenBracket { Some(self.bracketed()?) } else { None };
-        let (mut address, mut range) = (None, None);
+        let (mut address, mut range, mut width) = (None, None, None);
         loop {
             match self.peek() {
                 Kind::AtSign if address.is_none() => {
                     self.bump();
                     address = Some(self.bound()?);
                 }
-                Kind::Colon if range.is_none() => {
+                Kind::Colon if range.is_none() && width.is_none() => {
                     self.bump();
-                    range = Some(self.range()?);
+                    width = self.width()?;
+                    range = if width.is_some() { None } else { Some(self.range()?) };
                 }
                 _ => break,
             }
         }
         let initial = if self.eat(Kind::Equal) { Some(self.initial()?) } else { None };
-        Ok(SharedDecl { name, size, address, range, initial, span: self.span_from(name.span) })
+        Ok(SharedDecl { name, size, address, range, width, initial, span: self.span_from(name.span) })
+    }
+
+    /// `u8`, `u16` or `u32`, unless a range begins with a constant of that name.
+    fn width(&mut self) -> Parse<Option<(Width, Span)>> {
+        let (text, is_name) = (self.slice(self.token().span), self.peek() == Kind::Name);
+        let is_range = matches!(self.peek_ahead(1), Kind::DotDot | Kind::DotDotEqual);
+        let looks_like_one = text.starts_with(['u', 'i']) && text[1..].parse::<u8>().is_ok();
+        match Width::named(text) {
+            Some(width) if !is_range => Ok(Some((width, self.bump().span))),
+            None if is_name && looks_like_one && !is_range => {
+                let message = format!("there is no width `{text}`");
+                let error = Diagnostic::error("unknown-width", message, self.token().span);
+                let help = "the widths are `u8`, `u16` and `u32`; without one, a cell has 64 bits with a sign";
+                Err(self.error(error.help(help)))
+            }
+            _ => Ok(None),
+        }
     }
 
     fn initial(&mut self) -> Parse<Initial<'s>> {

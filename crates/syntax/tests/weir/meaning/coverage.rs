@@ -42,7 +42,7 @@ const STATEMENTS: [&str; 31] = [
     "return",
     "block",
 ];
-const REST: [&str; 33] = [
+const REST: [&str; 34] = [
     "terminate",
     "end",
     "call",
@@ -57,6 +57,7 @@ const REST: [&str; 33] = [
     "array",
     "address of a cell",
     "range",
+    "width",
     "initial",
     "initial list",
     "replicated",
@@ -116,6 +117,7 @@ impl Coverage {
             self.see_if("array", shared.size.is_some());
             self.see_if("address of a cell", shared.address.is_some());
             self.see_if("range", shared.range.is_some());
+            self.see_if("width", shared.bits.is_some());
             self.see_if("initial", shared.initial.len() == 1);
             self.see_if("initial list", shared.initial.len() > 1);
         }

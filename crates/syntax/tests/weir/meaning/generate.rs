@@ -55,7 +55,8 @@ fn constants(rng: &mut Rng) -> Vec<(String, Expr, Option<Value>)> {
 }
 
 fn shared(rng: &mut Rng) -> Vec<Shared> {
-    let scalar = |name: &str| Shared { name: name.into(), size: None, address: None, range: None, initial: vec![] };
+    let scalar =
+        |name: &str| Shared { name: name.into(), size: None, address: None, range: None, bits: None, initial: vec![] };
     let mut all = vec![scalar("x"), Shared { size: Some(2), ..scalar("a") }, scalar("y")];
     for shared in &mut all {
         if rng.chance(15) {
@@ -66,6 +67,11 @@ fn shared(rng: &mut Rng) -> Vec<Shared> {
                 Some(_) if rng.chance(50) => vec![0, -1],
                 _ => vec![rng.below(2) as Value - 1],
             };
+        }
+        if shared.range.is_none() && rng.chance(20) {
+            let bits = *rng.pick(&[8, 8, 16, 32]);
+            shared.bits = Some(bits);
+            shared.initial.iter_mut().for_each(|value| *value = value.rem_euclid(1 << bits));
         }
     }
     if rng.chance(30) {

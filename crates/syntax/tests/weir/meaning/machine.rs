@@ -159,6 +159,11 @@ impl Machine for Runner<'_> {
         range.is_none_or(|(low, high)| low <= value && value <= high)
     }
 
+    fn stored(&self, address: Value, value: Value) -> Value {
+        let bits = self.program.declaration(address).and_then(|(shared, _)| shared.bits);
+        bits.map_or(value, |bits| value.rem_euclid(1 << bits))
+    }
+
     fn actions<'a>(&'a self, thread: usize, local: &Local) -> Vec<Action<'a, Local>> {
         let code = &self.threads[thread];
         if local.has_failed {

@@ -44,6 +44,7 @@ fn shared(shared: &Shared) -> String {
     let mut text = shared.name.clone();
     text += &shared.size.map_or(String::new(), |size| format!("[{size}]"));
     text += &shared.address.map_or(String::new(), |address| format!(" @ {address}"));
+    text += &shared.bits.map_or(String::new(), |bits| format!(": u{bits}"));
     text += &shared.range.map_or(String::new(), |(low, high)| format!(": {low}..{high}"));
     text + &match shared.initial.as_slice() {
         [] => String::new(),

@@ -72,6 +72,8 @@ pub(super) struct Shared {
     pub(super) size: Option<usize>,
     pub(super) address: Option<Value>,
     pub(super) range: Option<(Value, Value)>,
+    /// 8, 16 or 32 bits.
+    pub(super) bits: Option<u32>,
     /// One value for all cells, or one for each; none for zeros.
     pub(super) initial: Vec<Value>,
 }

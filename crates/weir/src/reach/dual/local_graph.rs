@@ -328,7 +328,7 @@ impl GraphBuilder<'_> {
                     return Ok(());
                 }
                 let cell = self.cell(address)?;
-                let value = self.value(cell, value)?;
+                let value = self.value(cell, self.program.stored(address, value))?;
                 self.go(at, Label::Store(cell, value), to, None, holds, 0)
             }
             Instruction::Fence => self.go(at, Label::Fence, to, None, holds, 0),
@@ -382,6 +382,8 @@ impl GraphBuilder<'_> {
                 if !new.is_none_or(|new| self.program.admits(self.cells.addresses[usize::from(cell)], new)) {
                     return Ok(());
                 }
+                let address = self.cells.addresses[usize::from(cell)];
+                let new = new.map(|new| self.program.stored(address, new));
                 let left = new.map_or(Ok(found), |new| self.value(cell, new))?;
                 (register.map(|register| (register, result)), Label::Rmw(cell, found, left))
             }

@@ -63,7 +63,7 @@ fn covering_needs_every_address() {
 #[test]
 fn cells_are_found_by_their_addresses() {
     let addresses = [Address::MIN, Address::MIN + 1, -7, -1, 0, 1, 2, 9, Address::MAX - 1, Address::MAX];
-    let cell = |&address| Cell { address, initial: 0, range: None, storage: Storage::Constant };
+    let cell = |&address| Cell { address, initial: 0, range: None, width: None, storage: Storage::Constant };
     let cells = Cells::new(addresses.iter().map(cell).collect());
     assert_eq!(cells.extents.len(), 5);
     assert_eq!(cells.iter().map(|cell| cell.address).collect::<Vec<_>>(), addresses);

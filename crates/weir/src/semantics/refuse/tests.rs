@@ -86,6 +86,7 @@ fn large(cells: [usize; 2], registers: [usize; 2]) -> Program {
         is_array: true,
         initial: vec![0; count],
         range: None,
+        width: None,
         span: Span { start: start as u32, end: start as u32 + 1 },
     });
     let threads = registers.iter().zip([10, 20]).map(|(&count, start)| {

@@ -18,7 +18,7 @@ const FLUSH: Origin = Origin { execute: None, flush: true, note: Note::Nothing }
 pub(super) fn add(builder: &mut Builder, program: &Program, number: usize, path: &DelayPath) {
     let body = program.body(path.thread);
     let edges: Vec<Edge> = path.edges.iter().map(|&edge| body.edge(edge).clone()).collect();
-    let stores = Stores::new(builder, &edges, true);
+    let stores = Stores::new(builder, program, &edges, true);
     let loads: Vec<usize> = (0..edges.len()).filter(|&at| one_load(&edges[at].instruction).is_some()).collect();
     let loaded = loads.iter().map(|&at| builder.location(edges[at].span)).collect();
     let done = edges.iter().map(|edge| builder.location(edge.span)).collect();

@@ -44,7 +44,7 @@ struct First<'a> {
 pub(super) fn add(builder: &mut Builder, program: &Program, origins: &[Origin], path: &DelayPath) -> Vec<Turn> {
     let body = program.body(path.thread);
     let edges: Vec<Edge> = path.edges.iter().map(|&edge| body.edge(edge).clone()).collect();
-    let stores = Stores::new(builder, &edges, false);
+    let stores = Stores::new(builder, program, &edges, false);
     let done = edges.iter().map(|edge| builder.location(edge.span)).collect();
     let on_path: Vec<Origin> = path.edges.iter().map(|edge| origins[edge.index()]).collect();
     let mut first = First { builder, edges, origins: on_path, stores, done, turns: Vec::new() };

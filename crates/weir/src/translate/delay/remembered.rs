@@ -1,6 +1,6 @@
 //! The stores of a path kept in registers: storing there, and loading with regard to them.
 
-use weir_ir::{BinaryOp, Edge, Expr, Instruction, LocId, Program, RegExpr, RegId, Shared, Span, Value};
+use weir_ir::{BinaryOp, Edge, Expr, Instruction, LocId, Program, RegExpr, RegId, Shared, Span, Value, Width};
 
 use super::traced::{Builder, Traced, auxiliary, set, test};
 use super::{Origin, one_load};
@@ -58,11 +58,12 @@ struct Search {
 }
 
 impl Stores {
-    pub(super) fn new(builder: &mut Builder, path: &[Edge], is_partial: bool) -> Self {
+    pub(super) fn new(builder: &mut Builder, program: &Program, path: &[Edge], is_partial: bool) -> Self {
         let mut all = Vec::new();
         for (position, edge) in path.iter().enumerate() {
             if let Instruction::Store { address, value } = &edge.instruction {
                 let number = all.len();
+                let value = &stored(program, address, value);
                 let mut keep = |wanted: &str, expr: &RegExpr| match expr.constant() {
                     Some(constant) => Expr::Const(constant),
                     None => Expr::Leaf(builder.register(&format!("{wanted}{number}_"))),
@@ -87,6 +88,7 @@ impl Stores {
     pub(super) fn remember(&self, program: &Program, number: usize, origin: Origin) -> Vec<Traced> {
         let store = &self.all[number];
         let (address, value) = &store.instruction;
+        // A value that wraps is never outside a range, so it does not matter which of the two is tested.
         // A store outside its range waits before it is made, not before it lands.
         let mut instructions: Vec<Traced> = admitted(program, address, value).map(test).collect();
         let sources = [(&store.address, address), (&store.value, value)];
@@ -188,6 +190,35 @@ impl Stores {
 /// Whether two addresses are equal, if that is known.
 fn may_be_equal(left: &RegExpr, right: &RegExpr) -> Option<bool> {
     Some(left.constant()? == right.constant()?)
+}
+
+/// What a store of the value puts there, as far as cells with a width may be concerned.
+fn stored(program: &Program, address: &RegExpr, value: &RegExpr) -> RegExpr {
+    let wide = program.shared.iter().filter_map(|shared| Some((shared, shared.width?)));
+    match address.constant() {
+        Some(constant) => {
+            let width = wide.clone().find(|(shared, _)| shared.offset_of(constant).is_some()).map(|(_, width)| width);
+            width.map_or_else(|| value.clone(), |width| low_bits(value, width))
+        }
+        None => wide.fold(value.clone(), |kept, (shared, width)| {
+            // `value - inside * (value - low bits)`: at most one declaration has the address inside.
+            let lost = Expr::binary(BinaryOp::Subtract, value.clone(), low_bits(value, width));
+            let lost_here = Expr::binary(BinaryOp::Multiply, is_inside(address, shared), lost);
+            Expr::binary(BinaryOp::Subtract, kept, lost_here)
+        }),
+    }
+}
+
+fn low_bits(value: &RegExpr, width: Width) -> RegExpr {
+    Expr::binary(BinaryOp::BitAnd, value.clone(), Expr::Const(width.range().high))
+}
+
+/// 1 if the address is one of the declaration, else 0.
+fn is_inside(address: &RegExpr, shared: &Shared) -> RegExpr {
+    let last = shared.address.wrapping_add(shared.initial.len() as Value - 1);
+    let compare = |op, right| Expr::binary(op, address.clone(), Expr::Const(right));
+    let (low, high) = (compare(BinaryOp::GreaterEqual, shared.address), compare(BinaryOp::LessEqual, last));
+    Expr::binary(BinaryOp::And, low, high)
 }
 
 /// The conditions under which the value may be stored.

@@ -9,7 +9,7 @@ use weir::fences::{self, Aim, Fences, at_locations};
 use weir::outcomes::{End, outcomes};
 use weir::prob::{self, Almost, Certainty, Fraction, Question, Settings, Simulation, UpdatePolicy};
 use weir::robust::{self, Method, robust, triangular_races};
-use weir::translate::insert_fences;
+use weir::translate::{insert_fences, insert_fences_after};
 use weir::{Failure, Limits, Session, Verdict};
 use weir_ir::{Expr, Program, Property, PropertyKind, Span, StateAtom, StateExpr, Value};
 use weir_testkit::chance::{Chain, Odds, Updates};
@@ -288,11 +288,14 @@ fn fenced(program: &Program, aim: Aim) -> Compared {
         let is_answer = !matches!(report.fences, Fences::Stopped(_));
         return Ok(is_answer.then_some(()));
     };
-    let chosen = sets[0].iter().map(|&site| (sites[site].thread, sites[site].location)).collect();
-    let mended = insert_fences(program, &chosen).program;
     if aim == Aim::Safe {
+        // Properties may ask where a thread is: one that waits at a fence counts as being where its step leads.
+        let after = sets[0].iter().flat_map(|&site| sites[site].place.after.iter().copied()).collect();
+        let mended = insert_fences_after(program, &after).program;
         let outcome = explore(&mended, Model::Tso, LIMITS.0).expect("the reference can");
         return judged(outcome.goals.is_empty(), || format!("{:?} are reached all the same", outcome.goals));
     }
+    let chosen = sets[0].iter().map(|&site| (sites[site].thread, sites[site].location)).collect();
+    let mended = insert_fences(program, &chosen).program;
     judged(same_states(&mended) != Some(false), || "fenced, but new states".to_owned())
 }

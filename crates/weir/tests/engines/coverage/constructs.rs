@@ -48,6 +48,7 @@ pub(super) enum Construct {
     ComputedAddress,
     Undeclared,
     Range,
+    Width,
     BlockedStore,
     Extreme,
     Deadlock,
@@ -57,7 +58,7 @@ pub(super) enum Construct {
 }
 
 impl Construct {
-    pub(super) const ALL: [Self; 36] = {
+    pub(super) const ALL: [Self; 37] = {
         use Construct::*;
         [
             Load,
@@ -90,6 +91,7 @@ impl Construct {
             ComputedAddress,
             Undeclared,
             Range,
+            Width,
             BlockedStore,
             Extreme,
             Deadlock,
@@ -239,6 +241,7 @@ fn of_data(program: &Program, found: &mut BTreeSet<Construct>) {
     let shown = [
         (program.shared.iter().any(|shared| shared.is_array), Array),
         (program.shared.iter().any(|shared| shared.range.is_some()), Range),
+        (program.shared.iter().any(|shared| shared.width.is_some()), Width),
         (program.shared.iter().any(is_extreme), Extreme),
         (!outcome.blocked.is_empty(), BlockedStore),
         (outcome.goals.keys().any(is_deadlock), Deadlock),
