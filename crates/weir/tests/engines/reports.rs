@@ -298,14 +298,14 @@ fn what_it_takes_is_pinned() {
         found.push((way, states, transitions));
     }
     let pinned: [(Way, u64, u64); 8] = [
-        (Way::Tso, 58_025, 180_299),
-        (Way::Lazy, 29_570, 48_222),
-        (Way::LazyFirst, 36_920, 62_620),
-        (Way::Dual, 9_144, 17_688),
-        (Way::Set, 19_224, 76_172),
-        (Way::Multiset, 12_571, 33_853),
-        (Way::Queue(1), 15_003, 42_626),
-        (Way::Coherence, 13_694, 36_724),
+        (Way::Tso, 61_408, 186_570),
+        (Way::Lazy, 33_639, 53_934),
+        (Way::LazyFirst, 41_139, 68_631),
+        (Way::Dual, 14_187, 28_088),
+        (Way::Set, 24_896, 93_704),
+        (Way::Multiset, 16_152, 40_767),
+        (Way::Queue(1), 18_772, 50_105),
+        (Way::Coherence, 17_275, 43_638),
     ];
     assert_eq!(found, pinned);
 }
