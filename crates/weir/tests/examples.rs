@@ -3,14 +3,21 @@
 //! Header lines: `// expect MODEL: reachable | unreachable | unknown`, and the same with other constants:
 //! `// expect-with -D N=3 MODEL: …`. `unknown` is for state spaces that are infinite, or too large to be
 //! visited here. With `robust` in place of the model, the answer is `yes`, `no` or `unknown`.
+//!
+//! A line `// fence for safe, robust` marks where a fence belongs for these aims: before the next line. In a program
+//! with such marks, the cheapest fences are exactly at the marks.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use weir::fences::text::Sites;
+use weir::fences::{self, Aim, Fences};
 use weir::reach::{Options, Search, reach};
 use weir::robust;
 use weir::{Limits, Session, Verdict};
 use weir_ir::{Program, Source, Value};
+use weir_syntax::Language;
 use weir_testkit::reference;
 use weir_witness::Model;
 
@@ -191,6 +198,43 @@ fn examples_are_robust_or_not_as_their_headers_say() {
         }
     }
     assert!(robust >= 40 && not_robust >= 25, "{robust} robust, {not_robust} not");
+}
+
+/// For each aim, the lines before which a fence belongs; nothing if there are no marks.
+fn marks(text: &str) -> Option<[(Aim, BTreeSet<u32>); 2]> {
+    let marked =
+        text.lines().zip(2..).filter_map(|(line, next)| Some((line.trim().strip_prefix("// fence for ")?, next)));
+    let marked: Vec<(&str, u32)> = marked.collect();
+    let lines =
+        |aim: &str| marked.iter().filter(|(aims, _)| aims.split(", ").any(|one| one == aim)).map(|(_, next)| *next);
+    let known = marked.iter().flat_map(|(aims, _)| aims.split(", ")).all(|aim| ["safe", "robust"].contains(&aim));
+    assert!(known, "{marked:?}");
+    let aims = [(Aim::Safe, lines("safe").collect()), (Aim::Robust, lines("robust").collect())];
+    (!marked.is_empty()).then_some(aims)
+}
+
+/// The lines before which the cheapest fences stand.
+fn cheapest_fences(program: &Program, aim: Aim) -> BTreeSet<u32> {
+    let sites = Sites::of(program, Language::Weir, &[]).expect("places");
+    let options = fences::Options { aim, ..fences::Options::default() };
+    let limits = Limits { states: Some(STATES), ..Limits::default() };
+    let report = fences::fences(&sites.program, &sites.places(), &options, &Session::new(limits)).expect("an answer");
+    let Fences::Cheapest(sets) = report.fences else { panic!("{}: {:?}", program.source.name(), report.fences) };
+    sets[0].iter().map(|&at| sites.line(&sites.list[at])).collect()
+}
+
+#[test]
+fn fences_of_examples_are_where_the_real_code_has_them() {
+    let mut checked = 0;
+    for path in examples() {
+        let text = std::fs::read_to_string(&path).expect("readable");
+        for (aim, expected) in marks(&text).into_iter().flatten() {
+            let found = cheapest_fences(&parse(&path, &text, &[]), aim);
+            assert_eq!(found, expected, "{} {aim:?}", path.display());
+            checked += 1;
+        }
+    }
+    assert!(checked >= 14, "only {checked} sets of fences");
 }
 
 /// `tests/examples/states.tsv`: example, constants, model, number of states; counted once by two explorers that share no
