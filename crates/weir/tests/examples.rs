@@ -202,14 +202,18 @@ fn examples_are_robust_or_not_as_their_headers_say() {
 
 /// For each aim, the lines before which a fence belongs; nothing if there are no marks.
 fn marks(text: &str) -> Option<[(Aim, BTreeSet<u32>); 2]> {
-    let marked =
-        text.lines().zip(2..).filter_map(|(line, next)| Some((line.trim().strip_prefix("// fence for ")?, next)));
-    let marked: Vec<(&str, u32)> = marked.collect();
-    let lines =
-        |aim: &str| marked.iter().filter(|(aims, _)| aims.split(", ").any(|one| one == aim)).map(|(_, next)| *next);
-    let known = marked.iter().flat_map(|(aims, _)| aims.split(", ")).all(|aim| ["safe", "robust"].contains(&aim));
-    assert!(known, "{marked:?}");
-    let aims = [(Aim::Safe, lines("safe").collect()), (Aim::Robust, lines("robust").collect())];
+    let mut marked: Vec<(Vec<&str>, u32)> = Vec::new();
+    for (line, next) in text.lines().zip(2..) {
+        if let Some(aims) = line.trim().strip_prefix("// fence for ") {
+            let aims: Vec<&str> = aims.split(", ").collect();
+            assert!(aims.iter().all(|aim| ["safe", "robust"].contains(aim)), "{line}");
+            marked.push((aims, next));
+        }
+    }
+    let lines = |aim: &str| -> BTreeSet<u32> {
+        marked.iter().filter(|(aims, _)| aims.contains(&aim)).map(|(_, next)| *next).collect()
+    };
+    let aims = [(Aim::Safe, lines("safe")), (Aim::Robust, lines("robust"))];
     (!marked.is_empty()).then_some(aims)
 }
 
@@ -219,7 +223,8 @@ fn cheapest_fences(program: &Program, aim: Aim) -> BTreeSet<u32> {
     let options = fences::Options { aim, ..fences::Options::default() };
     let limits = Limits { states: Some(STATES), ..Limits::default() };
     let report = fences::fences(&sites.program, &sites.places(), &options, &Session::new(limits)).expect("an answer");
-    let Fences::Cheapest(sets) = report.fences else { panic!("{}: {:?}", program.source.name(), report.fences) };
+    let name = program.source.name();
+    let Fences::Cheapest(sets) = report.fences else { panic!("{name}: {:?}", report.fences) };
     sets[0].iter().map(|&at| sites.line(&sites.list[at])).collect()
 }
 

@@ -19,6 +19,8 @@ use crate::wording::{goal, model_name};
 
 /// Longest text of a property in the table, in characters.
 const PROPERTY_LIMIT: usize = 60;
+/// The same where it can take several lines.
+const WRAPPED_PROPERTY_LIMIT: usize = 200;
 /// The least width of the column of properties.
 const LEAST_PROPERTY_WIDTH: usize = 20;
 
@@ -113,11 +115,12 @@ fn body(answer: &CheckAnswer<'_>, report: &Report, view: &View) -> String {
 /// One row per property. Where they do not fit side by side, the text of a property takes several lines.
 fn table(answer: &CheckAnswer<'_>, view: &View) -> String {
     let program = answer.origin.subject.program;
+    let limit = if view.is_wrapped { WRAPPED_PROPERTY_LIMIT } else { PROPERTY_LIMIT };
     let row = |one: &PropertyReport| {
         let vacuous = if one.vacuity.is_vacuous() == Some(true) { " (vacuous)" } else { "" };
         let name = one.judgement.name().replace('-', " ");
         [
-            clip(&goal::text(program, one.goal), PROPERTY_LIMIT),
+            clip(&goal::text(program, one.goal), limit),
             goal::line(program, one.goal).to_string(),
             format!("{name}{vacuous}"),
             one.member.map_or("-", Member::name).to_owned(),

@@ -128,7 +128,7 @@ mod tests {
         let mark = "12 |     ^^^^^ this store waits in the buffer for ever";
         assert_eq!(wrap(mark, 40), "12 |     ^^^^^ this store waits in the\n   |           buffer for ever");
         let source = "12 |     while one == two && three == four { }";
-        assert_eq!(wrap(source, 40), "12 |     while one == two && three == four\n   |       { }");
+        assert_eq!(wrap(source, 40), "12 |     while one == two && three ==\n   |       four { }");
         let far = format!("   | {}^ too far to the right", " ".repeat(30));
         assert_eq!(wrap(&far, 45), format!("   | {}^ too far\n   |   to the right", " ".repeat(30)));
     }
