@@ -164,7 +164,7 @@ mod tests {
             "      and so on, and on",
         ];
         assert_eq!(narrow.lines().collect::<Vec<_>>(), expected);
-        assert!(table.keeps_words_within(32) && !table.keeps_words_within(30));
+        assert!(table.keeps_words_within(34) && !table.keeps_words_within(33));
         assert!(table.text_within(0).lines().all(|line| line.chars().count() <= 4 + 2 + 10 + 2 + 10));
     }
 }

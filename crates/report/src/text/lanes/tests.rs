@@ -312,8 +312,13 @@ fn cells_that_never_change_and_the_buffers_of_others_go_first() {
     );
     let narrow = within(70);
     assert!(narrow.contains("its buffer    memory") && !narrow.contains("thread"), "{narrow}");
-    let narrower = within(60);
+    let narrower = within(64);
     assert!(narrower.contains("thread    step") && narrower.contains("its buffer    memory"), "{narrower}");
+    let squeezed = within(60);
+    assert!(
+        squeezed.contains("its buffer  memory (changes)") && squeezed.contains("\n              reads 0"),
+        "{squeezed}"
+    );
     let narrowest = within(30);
     assert!(!narrowest.contains("buffer") && narrowest.lines().all(|line| line.chars().count() <= 30), "{narrowest}");
 }
