@@ -42,9 +42,12 @@ impl Table {
         self.text_with(&widths, gap, width)
     }
 
-    /// Whether every word has room in its column then.
+    /// Whether the columns have room in such lines, and every word in its column.
     pub(super) fn keeps_words_within(&self, width: usize) -> bool {
-        let (widths, _) = self.widths_within(width);
+        let (widths, gap) = self.widths_within(width);
+        if self.width_with(&widths, gap) > width {
+            return false;
+        }
         let fits = |(cell, width): (&String, &usize)| cell.split(' ').all(|word| word.chars().count() <= *width);
         self.rows().all(|(_, cells)| cells.iter().zip(&widths).all(fits))
     }

@@ -281,10 +281,6 @@ impl<'s> Parser<'s, '_> {
                 }
                 None => "a statement is an assignment, a call or starts with a keyword".to_owned(),
             },
-            ExprKind::Register(..) if self.peek() == Kind::OpenParen => {
-                message = "cells have no methods".to_owned();
-                "docs/from-code.md says how to write the atomic operations of C, C++ and Rust".to_owned()
-            }
             _ => "assign it (`r = …;`), or remove it; only calls and read-modify-writes can be statements".to_owned(),
         };
         self.error(Diagnostic::error("no-effect", message, expression.span).help(help));
