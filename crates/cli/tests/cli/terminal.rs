@@ -90,7 +90,7 @@ forbid count(A_thread_with_a_long_name at a_critical_section_with_a_long_name) >
 shared the_end;
 ";
     let file = write(&scratch("terminal"), "wide.weir", source);
-    check(&["reach", &file], "(at a_critical_section_with_a_long_name)");
+    check(&["reach", "--search=dfs", &file], "(at a_critical_section_with_a_long_name)");
     let file = write(&scratch("terminal-errors"), "wrong.weir", source.replace("the_end ==", "the_ned =="));
     check(&["check", &file], "the_ned");
 }
