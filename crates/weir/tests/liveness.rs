@@ -3,11 +3,16 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use weir::prob::{Almost, Certainty, Question, Settings, almost};
 use weir::reach::{self, Engine, Options};
 use weir::{Failure, Limits, Session, Verdict};
-use weir_ir::{Expr, LocId, Program, Property, PropertyId, PropertyKind, Span, StateAtom, StateExpr, ThreadId};
+use weir_ir::{
+    Body, Edge, Expr, Instruction, LocId, Program, Property, PropertyId, PropertyKind, Span, StateAtom, StateExpr,
+    ThreadId,
+};
 use weir_testkit::random::{self, Config, Statement, condition};
 use weir_testkit::reference::{self, Model as ReferenceModel, violated_liveness};
+use weir_testkit::tiny::{Alphabet, programs_up_to_renaming};
 use weir_testkit::{Rng, dump};
 use weir_witness::{Goal, Model};
 
@@ -103,7 +108,6 @@ fn compare_random(config: &Config, seeds: u64) -> Count {
 fn random_programs_with_loops() {
     let config = Config::cyclic();
     let count = compare_random(&config, seeds(60));
-    println!("{count:?}");
     assert!(count.explicit.iter().all(|&answered| answered > 100), "{count:?}");
     assert!(count.dual.iter().all(|&answered| answered > 30), "{count:?}");
 }
@@ -112,7 +116,6 @@ fn random_programs_with_loops() {
 fn random_programs_with_locks() {
     let config = Config::cyclic().weighing(Statement::Atomic, 15).weighing(Statement::StrayLock, 5);
     let count = compare_random(&config, seeds(100));
-    println!("{count:?}");
     assert!(count.explicit.iter().all(|&answered| answered > 50), "{count:?}");
     assert!(count.dual.iter().all(|&answered| answered > 10), "{count:?}");
 }
@@ -120,7 +123,6 @@ fn random_programs_with_locks() {
 #[test]
 fn random_programs_without_loops() {
     let count = compare_random(&Config::acyclic(), seeds(150));
-    println!("{count:?}");
     assert!(count.explicit.iter().all(|&answered| answered > 100), "{count:?}");
     assert!(count.dual.iter().all(|&answered| answered > 50), "{count:?}");
 }
@@ -240,4 +242,62 @@ fn live_is_about_each_instance() {
     let answers: Vec<Answered> =
         (0..3).map(|at| ask(&program, Engine::Explicit, Model::Tso, Goal::Property(PropertyId::new(at)))).collect();
     assert_eq!(answers, [Answered::Holds, Answered::Violated, Answered::Violated]);
+}
+
+/// The program with its first thread starting over when it is done.
+fn endless(program: &Program) -> Program {
+    let mut program = program.clone();
+    let body = &program.threads[0].body;
+    let ends = body.location_ids().filter(|&loc| body.is_done(loc)).map(|from| Edge {
+        from,
+        to: body.entry,
+        instruction: Instruction::Skip,
+        span: Span::default(),
+    });
+    let edges = body.edges().iter().cloned().chain(ends).collect();
+    program.threads[0].body = Body::new(body.registers.clone(), body.locations.clone(), body.entry, body.failed, edges);
+    program
+}
+
+/// Tiny programs, as they are and with a thread that starts over: some of them, or all in a long run.
+#[test]
+fn tiny_programs() {
+    let step = if seeds(0) > 0 { 1 } else { 10 };
+    let waiting = programs_up_to_renaming(Alphabet::Awaits).step_by(step);
+    let others = [Alphabet::Core, Alphabet::Membarriers].into_iter().flat_map(programs_up_to_renaming);
+    let mut count = Count::default();
+    for (number, (_, program)) in waiting.chain(others.step_by(10 * step)).enumerate() {
+        let program = if number % 2 == 0 { endless(&program) } else { program };
+        let mut program = with_liveness(&program, &mut Rng::new(number as u64));
+        program.properties.truncate(2);
+        compare(&program, &mut count);
+    }
+    assert!(count.explicit.iter().all(|&answered| answered > 200), "{count:?}");
+    assert!(count.dual.iter().all(|&answered| answered > 100), "{count:?}");
+}
+
+/// With chance, what can always happen again happens almost surely again and again.
+#[test]
+fn live_means_almost_surely_again_and_again() {
+    let (mut held, mut failed) = (0, 0);
+    for seed in 0..seeds(120) {
+        let program = random::program(seed, &Config::cyclic());
+        let target = condition(&program, &mut Rng::new(seed));
+        let mut stated = program.clone();
+        stated.properties = vec![Property { kind: PropertyKind::Live(target.clone()), span: Span::default() }];
+        let Some(violated) = violated_liveness(&stated, ReferenceModel::Tso, 3_000).expect("it is supported") else {
+            continue;
+        };
+        let question = Question { target, repeated: true, settings: Settings::default() };
+        let session = Session::new(Limits { time: Some(Duration::from_secs(2)), ..Limits::default() });
+        let found = almost(&program, &question, Almost::Surely, &session).expect("it is supported").certainty;
+        match found {
+            Certainty::Holds { .. } => held += 1,
+            Certainty::Fails(_) => failed += 1,
+            Certainty::Unknown(_) => continue,
+        }
+        let context = || format!("seed {seed}\n{}", dump(&stated));
+        assert_eq!(matches!(found, Certainty::Holds { .. }), violated.is_empty(), "{}", context());
+    }
+    assert!(held > 3 && failed > 20, "{held} {failed}");
 }
