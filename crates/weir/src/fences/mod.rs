@@ -137,6 +137,7 @@ impl Report {
 /// # Errors
 /// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn fences(program: &Program, places: &[Place], options: &Options, session: &Session) -> Result<Report, Failure> {
+    let session = &session.doing("fences");
     let began = session.elapsed();
     let checker = match Checker::new(program, session) {
         Err(Failure::Stopped(limit)) => return Ok(Report::new(Fences::Stopped(limit), Attacks::default())),
@@ -251,7 +252,7 @@ impl Solver<'_> {
     fn try_safe(&mut self, choice: &Choice) -> Result<Trial, Failure> {
         let after = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
         let fenced = insert_fences_after(self.program, &after).program;
-        let answer = check(&fenced, &safe_options(&fenced)?, self.session)?;
+        let answer = check(&fenced, &safe_options(&fenced)?, &self.trying())?;
         self.report.searches += 1;
         self.report.statistics.add(&answer.statistics);
         let found = match answer.verdict {
@@ -272,8 +273,13 @@ impl Solver<'_> {
         })
     }
 
+    /// The session of one search.
+    fn trying(&self) -> Session {
+        self.session.doing(&format!("search {}", self.report.searches + 1))
+    }
+
     fn attack(&self, question: Question) -> Result<(Found, Statistics), Failure> {
-        let (answer, statistics) = self.checker.decide(question, &self.options.robust, self.session)?;
+        let (answer, statistics) = self.checker.decide(question, &self.options.robust, &self.trying())?;
         let found = match answer {
             Answer::Infeasible => Verdict::Holds,
             Answer::Stopped(limit) => Verdict::Unknown(limit),
@@ -285,7 +291,7 @@ impl Solver<'_> {
     }
 
     fn race(&self, question: Question) -> Result<(Found, Statistics), Failure> {
-        let report = self.checker.race(question, self.options.robust.jobs, self.session)?;
+        let report = self.checker.race(question, self.options.robust.jobs, &self.trying())?;
         let found = match report.verdict {
             Verdict::Holds => Verdict::Holds,
             Verdict::Unknown(limit) => Verdict::Unknown(limit),
@@ -321,6 +327,7 @@ pub fn recheck(
     options: &Options,
     session: &Session,
 ) -> Result<Recheck, Failure> {
+    let session = &session.doing("checking the fences");
     let check = |program: &Program| achieves(program, options, session);
     match check(fenced)? {
         Verdict::Holds => {}
