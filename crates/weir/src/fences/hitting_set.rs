@@ -1,6 +1,6 @@
 //! The cheapest set of places that hits every core: weighted minimum hitting set, solved to a proved optimum.
 //!
-//! Minimize Σ cost(p)·x(p) such that each core contains a chosen place. A SAT solver finds a choice, then a cheaper one, until
+//! Minimize Σ weight(p)·x(p) such that each core contains a chosen place. A SAT solver finds a choice, then a cheaper one, until
 //! it proves that there is none.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use rustsat::solvers::{Solve, SolveIncremental, SolverResult};
 use rustsat::types::{Clause, Lit, TernaryVal, Var};
 use rustsat_batsat::BasicSolver;
 
-/// With more different costs than this there may be too many different sums.
+/// With more different weights than this there may be too many different sums.
 const FEW_KINDS_OF_COSTS: usize = 3;
 
 /// A set of places, by number.
@@ -22,6 +22,8 @@ pub(super) type Choice = BTreeSet<usize>;
 pub(super) struct HittingSets {
     /// The cost of each place; at least 1.
     pub(super) costs: Vec<u64>,
+    /// What is minimized: the cost of each place, refined by what tells sets of the same cost apart.
+    pub(super) weights: Vec<u64>,
     /// The cores: of each of these sets, one place must be chosen.
     pub(super) cores: Vec<Choice>,
     /// None of these sets may be chosen as a whole.
@@ -33,7 +35,11 @@ impl HittingSets {
         choice.iter().map(|&place| self.costs[place]).fold(0, u64::saturating_add)
     }
 
-    /// A choice of least cost, or none if there is no choice at all.
+    fn weight(&self, choice: &Choice) -> u64 {
+        choice.iter().map(|&place| self.weights[place]).fold(0, u64::saturating_add)
+    }
+
+    /// A choice of least weight, or none if there is no choice at all.
     ///
     /// # Errors
     /// What the solver complains about.
@@ -44,7 +50,7 @@ impl HittingSets {
         }
         let mut choice = Choice::new();
         for cores in self.independent_parts() {
-            let part = HittingSets { costs: self.costs.clone(), cores, excluded: Vec::new() };
+            let part = HittingSets { cores, excluded: Vec::new(), ..self.clone() };
             match part.solve()? {
                 Some(chosen) => choice.extend(chosen),
                 None => return Ok(None),
@@ -72,8 +78,8 @@ impl HittingSets {
 
     fn solve(&self) -> Result<Option<Choice>, String> {
         let places: Choice = self.cores.iter().flatten().copied().collect();
-        let kinds: BTreeSet<u64> = places.iter().map(|&place| self.costs[place]).collect();
-        let weights = places.into_iter().map(|place| (literal(place), self.costs[place] as usize));
+        let kinds: BTreeSet<u64> = places.iter().map(|&place| self.weights[place]).collect();
+        let weights = places.into_iter().map(|place| (literal(place), self.weights[place] as usize));
         // A totalizer makes the solver's work easy, but has a variable for each sum that there can be.
         if kinds.len() <= FEW_KINDS_OF_COSTS {
             self.solve_with(weights.collect::<GeneralizedTotalizer>())
@@ -91,7 +97,7 @@ impl HittingSets {
             SolverResult::Unsat => return Ok(None),
             SolverResult::Interrupted => return Err("the solver stopped".into()),
         };
-        while let Some(less) = (self.cost(&best) as usize).checked_sub(1) {
+        while let Some(less) = (self.weight(&best) as usize).checked_sub(1) {
             sum.encode_ub(less..=less, &mut solver, &mut variables as &mut dyn ManageVars).map_err(failed)?;
             let assumptions: Vec<Lit> = sum.enforce_ub(less).map_err(failed)?;
             match solver.solve_assumps(&assumptions).map_err(failed)? {
@@ -139,9 +145,21 @@ fn failed(error: impl std::fmt::Display) -> String {
 mod tests {
     use super::*;
 
+    fn weighted_by_costs(costs: Vec<u64>, cores: Vec<Choice>) -> HittingSets {
+        HittingSets { weights: costs.clone(), costs, cores, excluded: Vec::new() }
+    }
+
+    #[test]
+    fn among_choices_of_the_same_cost_the_lighter_one_is_taken() {
+        let cores = vec![Choice::from([0, 1, 2])];
+        let problem = HittingSets { costs: vec![1, 1, 2], weights: vec![12, 11, 20], cores, excluded: Vec::new() };
+        let choice = problem.cheapest().expect("the solver works").expect("there is a choice");
+        assert_eq!((problem.cost(&choice), choice), (1, Choice::from([1])));
+    }
+
     fn cheapest(costs: &[u64], cores: &[&[usize]]) -> Option<(u64, Choice)> {
         let cores = cores.iter().map(|core| core.iter().copied().collect()).collect();
-        let problem = HittingSets { costs: costs.to_vec(), cores, excluded: Vec::new() };
+        let problem = weighted_by_costs(costs.to_vec(), cores);
         problem.cheapest().expect("the solver works").map(|choice| (problem.cost(&choice), choice))
     }
 
@@ -170,7 +188,7 @@ mod tests {
             let bits = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
             let core = |at: u64| (0..6).filter(|place| bits >> (at * 6 + place) & 1 == 1).map(|p| p as usize).collect();
             let cores: Vec<Choice> = (0..8).map(core).collect();
-            let problem = HittingSets { costs: costs.to_vec(), cores, excluded: Vec::new() };
+            let problem = weighted_by_costs(costs.to_vec(), cores);
             let all = (0..64usize).map(|set| (0..6).filter(|place| set >> place & 1 == 1).collect::<Choice>());
             let valid = all.filter(|choice| problem.cores.iter().all(|core| !core.is_disjoint(choice)));
             let expected = valid.map(|choice| problem.cost(&choice)).min();
@@ -185,7 +203,7 @@ mod tests {
         let number = |seed: u64| (seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as usize;
         let costs = (1..=40).map(|place| 100_000 + number(place) as u64 % 900_000).collect();
         let core = |at: u64| (0..5).map(|member| number(1000 * at + member) % 40).collect();
-        let problem = HittingSets { costs, cores: (1..=40).map(core).collect(), excluded: Vec::new() };
+        let problem = weighted_by_costs(costs, (1..=40).map(core).collect());
         let choice = problem.cheapest().expect("the solver works").expect("there is a choice");
         assert!(problem.cores.iter().all(|core| !core.is_disjoint(&choice)));
         let dearer = |place: &usize| {
@@ -206,7 +224,7 @@ mod tests {
             let costs: Vec<u64> = (0..7).map(|_| rng.between(1, kinds) as u64).collect();
             let core = |rng: &mut weir_testkit::Rng| (0..7).filter(|_| rng.chance(40)).collect::<Choice>();
             let cores: Vec<Choice> = (0..4).map(|_| core(&mut rng)).filter(|core| !core.is_empty()).collect();
-            let mut problem = HittingSets { costs, cores, excluded: Vec::new() };
+            let mut problem = weighted_by_costs(costs, cores);
             let all = (0..128usize).map(|set| (0..7).filter(|place| set >> place & 1 == 1).collect::<Choice>());
             let valid: Vec<Choice> =
                 all.filter(|choice| problem.cores.iter().all(|core| !core.is_disjoint(choice))).collect();
@@ -237,7 +255,7 @@ mod tests {
             let mut rng = weir_testkit::Rng::new(seed);
             let core = |rng: &mut weir_testkit::Rng| (0..12).filter(|_| rng.chance(15)).collect::<Choice>();
             let cores: Vec<Choice> = (0..6).map(|_| core(&mut rng)).filter(|core| !core.is_empty()).collect();
-            let problem = HittingSets { costs: vec![1; 12], cores, excluded: Vec::new() };
+            let problem = weighted_by_costs(vec![1; 12], cores);
             let parts = problem.independent_parts();
             assert_eq!(parts.iter().flatten().collect::<BTreeSet<_>>(), problem.cores.iter().collect());
             assert_eq!(parts.iter().map(Vec::len).sum::<usize>(), problem.cores.len());

@@ -13,11 +13,13 @@ mod covered;
 mod instrumented;
 mod memory;
 mod monitor;
+mod observed;
 mod overlay;
 mod question;
 mod race;
 mod races;
 mod run;
+mod states;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -31,7 +33,10 @@ pub(crate) use covered::{Covered, Effect};
 pub(crate) use question::Question;
 pub use race::Race;
 pub use races::{RaceReport, triangular_races};
+pub(crate) use observed::Waits;
 pub(crate) use run::AttackRun;
+pub use states::{Compared, same_states};
+pub(crate) use states::compare;
 
 use crate::search::{Found, Outcome, breadth_first};
 use crate::semantics::StepCode;
@@ -111,13 +116,19 @@ pub struct Report {
     /// If the program is robust: what runs under SC execute of it; no other runs matter then. `None` if exploring them
     /// takes too many states.
     pub coverage: Option<Coverage>,
+    /// If states were compared by exploring them: how many. See [`same_states`].
+    pub compared: Option<Compared>,
 }
 
 impl Report {
     /// An inconclusive answer.
     fn unknown(limit: Limit, elapsed: Duration) -> Self {
         let statistics = Statistics { elapsed, ..Statistics::default() };
-        Self { verdict: Verdict::Unknown(limit), attacks: Attacks::default(), statistics, coverage: None }
+        Self::new(Verdict::Unknown(limit), Attacks::default(), statistics)
+    }
+
+    fn new(verdict: Verdict<Box<Checked>>, attacks: Attacks, statistics: Statistics) -> Self {
+        Self { verdict, attacks, statistics, coverage: None, compared: None }
     }
 }
 
@@ -166,7 +177,7 @@ fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result
         Answer::Stopped(limit) => Verdict::Unknown(limit),
         Answer::Feasible(attack_run) => Verdict::Violated(Box::new(attack_run.checked(program, session)?)),
     };
-    Ok(Report { verdict, attacks, statistics, coverage: None })
+    Ok(Report::new(verdict, attacks, statistics))
 }
 
 /// A program prepared for questions about attacks.
