@@ -33,7 +33,6 @@ pub(crate) use covered::{Covered, Effect};
 pub(crate) use question::Question;
 pub use race::Race;
 pub use races::{RaceReport, triangular_races};
-pub(crate) use observed::Waits;
 pub(crate) use run::AttackRun;
 pub use states::{Compared, same_states};
 pub(crate) use states::compare;
@@ -84,6 +83,39 @@ impl Method {
                 "One search per attack, in a program that simulates the delay. Slower; for comparison"
             }
             Self::Single => "One search in a single program that simulates every delay. Slower; for comparison",
+        }
+    }
+}
+
+/// What must not change with store buffers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Criterion {
+    /// The traces: see [`robust`].
+    #[default]
+    Traces,
+    /// The drained states that are reached: see [`same_states`].
+    States,
+}
+
+impl Criterion {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Traces, Self::States];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Traces => "traces",
+            Self::States => "states",
+        }
+    }
+
+    /// What it means, in a line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Traces => "Every run with store buffers has the happens-before relation of a run without them",
+            Self::States => {
+                "Every state with empty buffers is also reached without store buffers. Weaker; needs finitely many states"
+            }
         }
     }
 }
