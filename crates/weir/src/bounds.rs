@@ -106,7 +106,7 @@ impl Bound {
             ),
             Self::FencesAsideStates => entry(
                 "fences-aside-states",
-                200_000,
+                1_000_000,
                 any,
                 "states that `fences` searches to tell how many fences another aim takes",
                 "that number is not reported",

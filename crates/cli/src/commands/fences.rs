@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use weir::fences::text::{Chosen, Sites};
-use weir::fences::{
-    Aim, Fences, Need, Options, Reason, Recheck, Report, feasible_attacks, fences, needs, safe_goals,
-};
+use weir::fences::{Aim, Fences, Need, Options, Reason, Recheck, Report, feasible_attacks, fences, needs, safe_goals};
 use weir::{Failure, Limit, Session};
 use weir_ir::{Diagnostic, Program};
 use weir_report::Format;

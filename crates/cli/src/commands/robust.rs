@@ -44,7 +44,8 @@ fn search<'l>(
     let jobs = limits.workers();
     match options.method {
         MethodChoice::Decide(method) if options.of == Criterion::States => {
-            let found = analysis::watched(task, console, |session| same_states(program, &Options { method, jobs }, session));
+            let found =
+                analysis::watched(task, console, |session| same_states(program, &Options { method, jobs }, session));
             Ok(RobustAnswer::states(task.subject(loaded), Error::unless_refused(found)?))
         }
         MethodChoice::Decide(method) => {

@@ -7,9 +7,9 @@ use weir::reach::Statistics;
 use weir_witness::Goal;
 
 use super::diagnostic::DiagnosticRecord;
+use super::fence_records::{FenceRecord, NeedRecord, fence_records};
 use super::head::{CommandName, Head};
 use super::records::{AttacksRecord, LimitRecord, StatisticsRecord};
-use super::fence_records::{FenceRecord, NeedRecord, fence_records};
 use super::repairs::{Repair, Repairs};
 use crate::wording::goal;
 use crate::wording::limit::limit_text;

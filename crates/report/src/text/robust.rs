@@ -52,9 +52,12 @@ pub(super) fn first_line(answer: &RobustAnswer<'_>) -> String {
             };
             headline(Tone::Good, "robust", what, file)
         }
-        Ok(Verdict::Violated(Shown::Cycle(_))) if answer.state.is_some() => {
-            headline(Tone::Bad, "not robust", "store buffers let the program reach a state that it cannot reach without", file)
-        }
+        Ok(Verdict::Violated(Shown::Cycle(_))) if answer.state.is_some() => headline(
+            Tone::Bad,
+            "not robust",
+            "store buffers let the program reach a state that it cannot reach without",
+            file,
+        ),
         Ok(Verdict::Violated(Shown::Cycle(found))) => match found.overtaking() {
             Some(overtaking) => {
                 let place = format!("{file}:{}", overtaking.store.line(program));
@@ -127,7 +130,10 @@ const UNNOTICED: &str = "no delay of a store past a load can be observed: ";
 fn violated(answer: &RobustAnswer<'_>, found: &Evidence, width: usize) -> String {
     let mut text = evidence(answer.origin.subject.program, found, width);
     let Some(state) = &answer.state else { return text + "\n" + &help("`weir fences` finds the cheapest repair") };
-    text += &format!("\nno run without store buffers reaches this state (exhaustive search): {}\n", clip(&state.text(), 400));
+    text += &format!(
+        "\nno run without store buffers reaches this state (exhaustive search): {}\n",
+        clip(&state.text(), 400)
+    );
     text + "\n" + &help("`weir fences --for states` finds the cheapest repair")
 }
 

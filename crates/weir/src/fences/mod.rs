@@ -10,8 +10,8 @@
 //! feasible attack, which takes a search for each of exponentially many sets. Those sets are the minimal hitting sets of the
 //! attack's cores. The optimum is the same, with one search per core.
 
-mod costs;
 mod cores;
+mod costs;
 mod hitting_set;
 mod needs;
 mod places;

@@ -62,8 +62,8 @@ impl<'a> Solver<'a> {
         report: &'a mut Report,
     ) -> Self {
         let costs: Vec<u64> = places.iter().map(|place| place.cost.max(1)).collect();
-        let weights = preference::weights(program, places, &costs);
-        let hitting_sets = HittingSets { costs, weights, ..HittingSets::default() };
+        let preferences = preference::preferences(program, places);
+        let hitting_sets = HittingSets { costs, preferences, ..HittingSets::default() };
         let open = report.attacks.open.iter().copied().collect();
         Self { program, checker, places, options, session, open, hitting_sets, origins: Vec::new(), report }
     }
@@ -103,8 +103,7 @@ impl<'a> Solver<'a> {
     }
 
     fn try_out(&mut self, choice: &Choice) -> Result<Trial, Failure> {
-        let after: BTreeSet<ThreadEdge> =
-            choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
+        let after: BTreeSet<ThreadEdge> = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
         let question = Question { attacks: self.open.clone(), fenced: after.clone(), ..Question::default() };
         match self.options.aim {
             Aim::Robust => self.try_attacks(question, Self::attack),

@@ -34,8 +34,8 @@ pub(crate) use question::Question;
 pub use race::Race;
 pub use races::{RaceReport, triangular_races};
 pub(crate) use run::AttackRun;
-pub use states::{Compared, same_states};
 pub(crate) use states::compare;
+pub use states::{Compared, same_states};
 
 use crate::search::{Found, Outcome, breadth_first};
 use crate::semantics::StepCode;

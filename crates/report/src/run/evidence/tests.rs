@@ -38,7 +38,8 @@ fn rounds(name: &str, mut program: Program) -> Option<usize> {
 
 fn files(folder: &str, language: Language) -> Vec<(String, Program)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-    let mut paths: Vec<_> = std::fs::read_dir(&root).expect("a folder").map(|entry| entry.expect("a file").path()).collect();
+    let mut paths: Vec<_> =
+        std::fs::read_dir(&root).expect("a folder").map(|entry| entry.expect("a file").path()).collect();
     paths.sort();
     let read = |path: &std::path::PathBuf| {
         let text = std::fs::read_to_string(path).ok()?;
@@ -81,7 +82,10 @@ fn nothing_is_advised_where_the_buffer_is_drained() {
     for (left, expected) in [
         ("x = 1; fence; let r = y;", "a `fence;` before the load prevents this run: in Q after `y = 1` (line 3)"),
         ("xchg(x, 1); let r = y;", "a `fence;` before the load prevents this run: in Q after `y = 1` (line 3)"),
-        ("x = 1; fetch_add(z, 1); let r = y;", "a `fence;` before the load prevents this run: in Q after `y = 1` (line 3)"),
+        (
+            "x = 1; fetch_add(z, 1); let r = y;",
+            "a `fence;` before the load prevents this run: in Q after `y = 1` (line 3)",
+        ),
         (
             "x = 1; z = 1; let r = y;",
             "a `fence;` before the load prevents this run: in P after `z = 1` (line 2), in Q after `y = 1` (line 3)",

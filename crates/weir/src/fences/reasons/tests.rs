@@ -67,7 +67,16 @@ fn only_pairs_around_the_place_count() {
     };
     let flush = |thread| weir_witness::Step { thread: ThreadId(thread), action: weir_witness::Action::Flush };
     let steps = vec![
-        step(0, 0), flush(0), step(0, 1), step(0, 2), step(0, 3), step(1, 0), flush(1), step(1, 1), step(1, 2), flush(0),
+        step(0, 0),
+        flush(0),
+        step(0, 1),
+        step(0, 2),
+        step(0, 3),
+        step(1, 0),
+        flush(1),
+        step(1, 1),
+        step(1, 2),
+        flush(0),
     ];
     let run = Run { model: weir_witness::Model::Tso, steps };
     assert_eq!(reason(&program, &run, &after(0, 0)), None);
