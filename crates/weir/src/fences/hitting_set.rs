@@ -143,7 +143,8 @@ impl Level<'_> {
         best: &mut Choice,
     ) -> Result<(), String> {
         while let Some(less) = self.sum(best).checked_sub(1) {
-            match solver.solve_assumps(&at_most(&mut encoding, less, solver, variables)?).map_err(failed)? {
+            let assumptions = at_most(&mut encoding, less, solver, variables)?;
+            match solver.solve_assumps(&assumptions).map_err(failed)? {
                 SolverResult::Sat => *best = self.problem.solution(solver)?,
                 SolverResult::Unsat => break,
                 SolverResult::Interrupted => return Err("the solver stopped".into()),

@@ -83,9 +83,12 @@ pub(super) fn reason(program: &Program, run: &Run, after: &[ThreadEdge]) -> Opti
         cycle.as_ref().map_or(usize::MAX, |cycle| cycle.links().len())
     };
     let (store, load, cycle) = cycles.min_by_key(shortest)?;
-    let own = trace.node(store).thread;
-    let others = cycle.iter().flat_map(|cycle| cycle.from_node(load)).filter(|&node| trace.node(node).thread != own);
     let access = |node| Access::of_node(&replay, &trace, node);
+    let around: Vec<NodeId> = cycle.iter().flat_map(|cycle| cycle.from_node(store)).collect();
+    // Of the loads of a snapshot, the one on the cycle is named.
+    let load = around.get(1).copied().unwrap_or(load);
+    let own = trace.node(store).thread;
+    let others = around.into_iter().filter(|&node| trace.node(node).thread != own);
     Some(Reason { store: access(store)?, load: access(load)?, partners: others.filter_map(access).collect() })
 }
 
