@@ -4,7 +4,7 @@
 //! code comes by that takes each branch equally often, then by their place in the text, earlier ones first. Each is a sum
 //! over the fences of a set, and the sums are minimized one after the other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use weir_ir::{Program, ThreadId};
 
@@ -12,30 +12,37 @@ use super::{LoopCosts, Place};
 use crate::robust::ThreadEdge;
 
 /// How many steps of a walk count.
-const STEPS: usize = 1_000;
+const STEPS: usize = 10_000;
 
 /// A walk through a large program is shorter: so many movements along edges are followed per thread.
 const MOST_MOVES: usize = 10_000_000;
+
+/// Numbers of visits that differ by less than this part count as equal: where a walk ends, it may have been at one step of
+/// a loop once more than at another.
+const SLACK: f64 = 0.05;
 
 /// For each preference, a number for each place: the less, the rather a fence should stand there.
 pub(super) fn preferences(program: &Program, places: &[Place]) -> Vec<Vec<u64>> {
     let loops = LoopCosts::new(program);
     let visits = visits(program);
-    let visited = |place: &Place| {
-        let times: f64 = place.after.iter().filter_map(|step| visits.get(step)).sum();
-        (times * 100.0).ceil() as u64
-    };
-    vec![
-        ranks(places.iter().map(|place| loops.cost(&place.after)).collect()),
-        ranks(places.iter().map(visited).collect()),
-        (0..places.len() as u64).collect(),
-    ]
+    let visited = |place: &Place| place.after.iter().filter_map(|step| visits.get(step)).sum::<f64>();
+    let loops: Vec<f64> = places.iter().map(|place| loops.cost(&place.after) as f64).collect();
+    let visits: Vec<f64> = places.iter().map(visited).collect();
+    vec![ranks(&loops, 0.0), ranks(&visits, SLACK), (0..places.len() as u64).collect()]
 }
 
-/// Each number's rank among the different ones: small numbers in the same order.
-fn ranks(numbers: Vec<u64>) -> Vec<u64> {
-    let different: Vec<u64> = numbers.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
-    numbers.iter().map(|number| different.partition_point(|other| other < number) as u64).collect()
+/// Each number's rank among the different ones: small numbers in the same order. Neighbours that differ by at most the
+/// slack, as a part of the number, have the same rank.
+fn ranks(numbers: &[f64], slack: f64) -> Vec<u64> {
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_by(|&one, &other| numbers[one].total_cmp(&numbers[other]));
+    let (mut ranks, mut rank) = (vec![0; numbers.len()], 0);
+    for pair in order.windows(2) {
+        let (lower, higher) = (numbers[pair[0]], numbers[pair[1]]);
+        rank += u64::from(higher > lower * (1.0 + slack));
+        ranks[pair[1]] = rank;
+    }
+    ranks
 }
 
 /// How often a walk through each thread takes each step, if it takes all steps of a location equally often.
@@ -72,7 +79,9 @@ mod tests {
 
     #[test]
     fn ranks_keep_the_order() {
-        assert_eq!(ranks(vec![700, 3, 700, 12]), [2, 0, 2, 1]);
+        assert_eq!(ranks(&[700.0, 3.0, 700.0, 12.0], 0.0), [2, 0, 2, 1]);
+        assert_eq!(ranks(&[102.0, 100.0, 110.0, 50.0], 0.05), [1, 1, 2, 0]);
+        assert_eq!(ranks(&[], 0.0), []);
     }
 
     /// Outside of a loop rather than in it, on one of two branches rather than on both.
@@ -90,7 +99,8 @@ mod tests {
         let preferences = preferences(&program, &[1, 2, 3, 4, 5].map(storing));
         let [loops, visits, text] = &preferences[..] else { panic!("three levels") };
         assert_eq!(loops, &[0, 1, 1, 1, 0]);
-        assert_eq!(visits[1], visits[2]);
+        // One after the other is as often; one of two branches is less often.
+        assert_eq!((visits[0], visits[1]), (visits[4], visits[2]));
         assert!(visits[1] < visits[3], "{visits:?}");
         assert_eq!(text, &[0, 1, 2, 3, 4]);
     }
