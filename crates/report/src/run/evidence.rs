@@ -53,7 +53,7 @@ impl Evidence {
         };
         let places: Vec<String> = stores.iter().map(after).collect();
         let fence = language.fence();
-        (!places.is_empty()).then(|| format!("a `{fence}` before the load prevents this run: {}", places.join(", ")))
+        (!places.is_empty()).then(|| format!("to rule this cycle out, put a `{fence}` {}", places.join(" and ")))
     }
 
     /// The stores after which fences make this run impossible, in order of the cycle.
