@@ -69,8 +69,9 @@ impl HappensBefore {
         self.cycle_within(CYCLE_EFFORT)
     }
 
-    /// A shortest cycle that leads from this store right to this load, which comes later in its thread, or to another load of
-    /// the same snapshot; none if there is no way from there back to the store. The store must not be part of a section.
+    /// A shortest cycle that leads from this store right to this load, which comes later in its thread, or to another
+    /// load of the same snapshot; none if there is no way from there back to the store. The store must not be part of
+    /// a section.
     pub fn cycle_through(&self, store: NodeId, load: NodeId) -> Option<Cycle> {
         let blocks = Blocks::new(self);
         let knotted = blocks.knotted(self);

@@ -12,8 +12,8 @@ use super::values::{self, MethodChoice};
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RobustOptions {
-    /// What store buffers must not change: traces, or only which states with empty buffers are reached. A program that is
-    /// robust for traces is robust for states, too
+    /// What store buffers must not change: traces, or only which states with empty buffers are reached. A program that
+    /// is robust for traces is robust for states, too
     #[arg(long, value_parser = values::criterion(), default_value = Criterion::Traces.name(), value_name = "WHAT", help_heading = SEARCH)]
     pub(crate) of: Criterion,
 

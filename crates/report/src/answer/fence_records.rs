@@ -5,8 +5,29 @@ use serde::Serialize;
 use weir::fences::{Access, Aim, Fences, Reason};
 use weir_ir::Program;
 
-use super::fences::FencesVerdict;
 use super::repairs::{FencePlace, Repair};
+
+/// Verdicts of `weir fences`.
+#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum FencesVerdict {
+    /// The fences in `fences` suffice; the list is empty if none are needed.
+    Fenced,
+    /// With `--for safe`: a property is violated even without store buffers, so no fence helps.
+    Unsafe,
+    /// Inconclusive; `reason` says why.
+    Unknown,
+}
+
+impl FencesVerdict {
+    pub(super) fn of(fences: &Fences) -> Self {
+        match fences {
+            Fences::Cheapest(_) => Self::Fenced,
+            Fences::NotByFences(_) => Self::Unsafe,
+            Fences::Nowhere(_) | Fences::NoPlace(_) | Fences::Stopped(_) => Self::Unknown,
+        }
+    }
+}
 
 /// A fence. Code that several threads run has one fence per thread.
 #[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
@@ -20,8 +41,8 @@ pub struct FenceRecord {
     pub line: u32,
     /// The column of the instruction that it precedes.
     pub column: u32,
-    /// Why it is needed. Where several threads run the code, one of them is the example. Absent if the run that shows the
-    /// need has no pair of a store and a load around the fence.
+    /// Why it is needed. Where several threads run the code, one of them is the example. Absent if the run that shows
+    /// the need has no pair of a store and a load around the fence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<ReasonRecord>,
 }
@@ -33,8 +54,8 @@ pub struct ReasonRecord {
     pub store: AccessRecord,
     /// The load behind it.
     pub load: AccessRecord,
-    /// The accesses of other threads that lead back from the load to the store, in order: with them, happens-before has a
-    /// cycle. With `--for trf`, the write that races with the load.
+    /// The accesses of other threads that lead back from the load to the store, in order: with them, happens-before
+    /// has a cycle. With `--for trf`, the write that races with the load.
     pub partners: Vec<AccessRecord>,
 }
 

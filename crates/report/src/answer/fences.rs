@@ -7,25 +7,13 @@ use weir::reach::Statistics;
 use weir_witness::Goal;
 
 use super::diagnostic::DiagnosticRecord;
-use super::fence_records::{FenceRecord, NeedRecord, fence_records};
+use super::fence_records::{FenceRecord, FencesVerdict, NeedRecord, fence_records};
 use super::head::{CommandName, Head};
 use super::records::{AttacksRecord, LimitRecord, StatisticsRecord};
 use super::repairs::{Repair, Repairs};
 use crate::wording::goal;
 use crate::wording::limit::limit_text;
 use crate::wording::place::place;
-
-/// Verdicts of `weir fences`.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
-#[serde(rename_all = "lowercase")]
-pub enum FencesVerdict {
-    /// The fences in `fences` suffice; the list is empty if none are needed.
-    Fenced,
-    /// With `--for safe`: a property is violated even without store buffers, so no fence helps.
-    Unsafe,
-    /// Inconclusive; `reason` says why.
-    Unknown,
-}
 
 /// The answer of `weir fences`.
 #[derive(Serialize, JsonSchema)]
@@ -125,14 +113,6 @@ impl<'a> FencesAnswer<'a> {
 impl FencesVerdict {
     fn new(origin: &Repairs<'_>) -> Self {
         origin.report.as_ref().map_or(Self::Unknown, |report| Self::of(&report.fences))
-    }
-
-    pub(super) fn of(fences: &Fences) -> Self {
-        match fences {
-            Fences::Cheapest(_) => Self::Fenced,
-            Fences::NotByFences(_) => Self::Unsafe,
-            Fences::Nowhere(_) | Fences::NoPlace(_) | Fences::Stopped(_) => Self::Unknown,
-        }
     }
 }
 

@@ -50,8 +50,8 @@ pub struct RobustAnswer<'a> {
     /// The run, if the verdict is `not-robust`, with the cycle. It was replayed by a separate interpreter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<LazyWitness<'a>>,
-    /// With `--of states`, if the verdict is `not-robust`: the state at the end of `witness`, which no run without store
-    /// buffers reaches. That no such run exists is the result of an exhaustive search.
+    /// With `--of states`, if the verdict is `not-robust`: the state at the end of `witness`, which no run without
+    /// store buffers reaches. That no such run exists is the result of an exhaustive search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<StateRecord>,
     /// With `--of states`, if states were compared: how many different ones there are under SC.

@@ -43,9 +43,9 @@ impl Evidence {
     }
 
     /// A repair to try. Only the order of a store and a later load can be lost under TSO, so a fence between the two,
-    /// wherever the cycle has such a pair and nothing between them drains the buffer yet, makes this run impossible. Right
-    /// after a store there is always a place for one; the last store before the load is taken, so that the load overtakes none
-    /// of those in between either.
+    /// wherever the cycle has such a pair and nothing between them drains the buffer yet, makes this run impossible.
+    /// Right after a store there is always a place for one; the last store before the load is taken, so that the load
+    /// overtakes none of those in between either.
     pub fn advice(&self, program: &Program, language: Language) -> Option<String> {
         let stores = self.stores_to_fence(program);
         let after = |&(thread, edge): &(ThreadId, EdgeId)| {

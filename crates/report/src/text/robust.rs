@@ -145,8 +145,8 @@ fn stopped(answer: &RobustAnswer<'_>, limit: Limit) -> String {
     text += &help("a fence between the store and the load of a pair rules it out");
     if answer.origin.criterion == Criterion::States {
         text += &help(
-            "states can be compared only if there are finitely many: values must be bounded, and so must the buffer of a thread \
-             that stores in a loop (a fence in the loop bounds it)",
+            "only finitely many states can be compared: values must be bounded, and a thread that stores in a loop \
+             without a fence fills its buffer without bound",
         );
     }
     text

@@ -1,7 +1,7 @@
 //! The cheapest set of places that hits every core: weighted minimum hitting set, solved to a proved optimum.
 //!
-//! Minimize Σ weight(p)·x(p) such that each core contains a chosen place. A SAT solver finds a choice, then a cheaper one, until
-//! it proves that there is none.
+//! Minimize Σ weight(p)·x(p) such that each core contains a chosen place. A SAT solver finds a choice, then a cheaper
+//! one, until it proves that there is none.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +22,8 @@ pub(super) type Choice = BTreeSet<usize>;
 pub(super) struct HittingSets {
     /// The cost of each place; at least 1.
     pub(super) costs: Vec<u64>,
-    /// What tells choices of the same cost apart, the most significant first: of each, the sum over the places of a choice
-    /// should be small. The numbers should be small, too, since the encoding grows with the sums.
+    /// What tells choices of the same cost apart, the most significant first: of each, the sum over the places of a
+    /// choice should be small. The numbers should be small, too, since the encoding grows with the sums.
     pub(super) preferences: Vec<Vec<u64>>,
     /// The cores: of each of these sets, one place must be chosen.
     pub(super) cores: Vec<Choice>,

@@ -17,8 +17,8 @@ pub struct Need {
     pub cost: u64,
 }
 
-/// How many fences robustness takes, and how many the properties, if there are some: what was not asked anyway. These are
-/// asides, so each takes only so many states ([`Bound::FencesAsideStates`]).
+/// How many fences robustness takes, and how many the properties, if there are some: what was not asked anyway. These
+/// are asides, so each takes only so many states ([`Bound::FencesAsideStates`]).
 ///
 /// # Errors
 /// If an invariant of Weir is broken. An aim that the engines do not support is left out.

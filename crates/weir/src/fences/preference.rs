@@ -1,8 +1,8 @@
 //! Which of several cheapest sets is best: the one whose fences are executed least.
 //!
 //! Sets of the same cost are told apart by how deep in loops their fences stand, then by how often a walk through the
-//! code comes by that takes each branch equally often, then by their place in the text, earlier ones first. Each is a sum
-//! over the fences of a set, and the sums are minimized one after the other.
+//! code comes by that takes each branch equally often, then by their place in the text, earlier ones first. Each is a
+//! sum over the fences of a set, and the sums are minimized one after the other.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,8 @@ const STEPS: usize = 10_000;
 /// A walk through a large program is shorter: so many movements along edges are followed per thread.
 const MOST_MOVES: usize = 10_000_000;
 
-/// Numbers of visits that differ by less than this part count as equal: where a walk ends, it may have been at one step of
-/// a loop once more than at another.
+/// Numbers of visits that differ by less than this part count as equal: where a walk ends, it may have been at one
+/// step of a loop once more than at another.
 const SLACK: f64 = 0.05;
 
 /// For each preference, a number for each place: the less, the rather a fence should stand there.

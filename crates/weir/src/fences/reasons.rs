@@ -14,8 +14,8 @@ pub struct Reason {
     pub store: Access,
     /// The load behind it.
     pub load: Access,
-    /// The accesses of other threads through which the cycle leads back from the load to the store, in this order. For a
-    /// triangular race, the write to the cell that is loaded. Empty if the run has no such cycle for this pair.
+    /// The accesses of other threads through which the cycle leads back from the load to the store, in this order. For
+    /// a triangular race, the write to the cell that is loaded. Empty if the run has no such cycle for this pair.
     pub partners: Vec<Access>,
 }
 
@@ -64,8 +64,8 @@ impl Reason {
     }
 }
 
-/// Why a fence after these steps is needed, as this run shows: of the pairs of a store and a load that overtakes it, with
-/// one of the steps in between, the one with the shortest cycle.
+/// Why a fence after these steps is needed, as this run shows: of the pairs of a store and a load that overtakes it,
+/// with one of the steps in between, the one with the shortest cycle.
 pub(super) fn reason(program: &Program, run: &Run, after: &[ThreadEdge]) -> Option<Reason> {
     let replay = replay(program, run).ok()?;
     let trace = HappensBefore::new(&replay);

@@ -1,4 +1,5 @@
-//! The loop: the cheapest set that hits all cores, tried out; if it is not enough, the run that shows it is the next core.
+//! The loop: the cheapest set that hits all cores, tried out; if it is not enough, the run that shows it is the next
+//! core.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -132,8 +133,9 @@ impl<'a> Solver<'a> {
     /// Whether the states are those under SC with these fences. If no attack is feasible, they are: see
     /// [`crate::robust::same_states`].
     ///
-    /// The states under SC are those of the program without the fences: under SC a fence is a step that does nothing, and a
-    /// thread that waits at one counts as being behind it. So every set of fences is judged by the same set of states.
+    /// The states under SC are those of the program without the fences: under SC a fence is a step that does nothing,
+    /// and a thread that waits at one counts as being behind it. So every set of fences is judged by the same set of
+    /// states.
     fn try_states(&mut self, question: Question, after: &BTreeSet<ThreadEdge>) -> Result<Trial, Failure> {
         let (answer, statistics) = self.checker.decide(question, &self.options.robust, self.session)?;
         self.count(&statistics);
@@ -230,8 +232,8 @@ impl<'a> Solver<'a> {
         Ok((found, report.statistics))
     }
 
-    /// Why each place of a set is needed: there is a core that no other place of the set hits, else the set would not be a
-    /// cheapest one.
+    /// Why each place of a set is needed: there is a core that no other place of the set hits, else the set would not
+    /// be a cheapest one.
     fn reasons(&self, set: &Choice) -> BTreeMap<usize, Reason> {
         let because = |&place: &usize| {
             let alone = Choice::from([place]);

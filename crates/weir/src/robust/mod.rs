@@ -113,9 +113,7 @@ impl Criterion {
     pub fn description(self) -> &'static str {
         match self {
             Self::Traces => "Every run with store buffers has the happens-before relation of a run without them",
-            Self::States => {
-                "Every state with empty buffers is also reached without store buffers. Weaker; needs finitely many states"
-            }
+            Self::States => "Every state with empty buffers is also reached without store buffers. Weaker than traces",
         }
     }
 }

@@ -1,17 +1,18 @@
 //! What counts of a drained state when the states of two memory models are compared.
 //!
-//! All locations, memory and the holder of the global lock count. Registers are what the comparison must choose among: one
-//! that nothing will look at any more makes no difference to anybody, and in the store buffering test the registers at the
-//! end are all that matters. So a register counts if
+//! All locations, memory and the holder of the global lock count. Registers are what the comparison must choose among:
+//! one that nothing will look at any more makes no difference to anybody, and in the store buffering test the
+//! registers at the end are all that matters. So a register counts if
 //!
 //! 1. its thread may read it before it sets it again (it is live), or
-//! 2. a `forbid` depends on it in this state: where the locations alone make the condition true or false, it does not, or
+//! 2. a `forbid` depends on it in this state (not where the locations alone make the condition true or false), or
 //! 3. all threads are done, and the register is in the program as it was written.
 //!
-//! Which registers count depends on locations alone, which are compared themselves. So two states look the same exactly if
-//! they agree in locations, memory, lock and the registers that count there.
+//! Which registers count depends on locations alone, which are compared themselves. So two states look the same
+//! exactly if they agree in locations, memory, lock and the registers that count there.
 //!
-//! A thread that waits at a fence that was put in counts as being behind it: the question must not change with the fences.
+//! A thread that waits at a fence that was put in counts as being behind it: the question must not change with the
+//! fences.
 
 use weir_ir::flow::{RegisterSet, live_registers};
 use weir_ir::{BinaryOp, Expr, LocId, Program, PropertyKind, RegId, StateAtom, StateExpr, ThreadId, Value};

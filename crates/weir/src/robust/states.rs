@@ -3,18 +3,18 @@
 //! Weaker than robustness of traces: stores may overtake loads as long as the states that come of it are ones that SC
 //! reaches as well. What counts of a state is said in [`observed`](super::observed).
 //!
-//! *A robust program has the same drained states.* Let a run under TSO end in a drained state. If the program is robust,
-//! some run under SC has the same trace. In both, each thread executes the same instructions and loads the same values, so
-//! it ends at the same location with the same registers; the stores to each cell reach memory in the same order, so the
-//! last one is the same, and with it memory; and the lock was taken and given back by the same threads. So the run under SC
-//! ends in that very state. Under SC every state is drained, and every run under SC is also one under TSO in which each
-//! store is flushed at once (while another thread holds the lock, SC takes no store). Hence trace robustness is tried
-//! first: it needs no buffers, and decides programs whose buffers grow without bound.
+//! *A robust program has the same drained states.* Let a run under TSO end in a drained state. If the program is
+//! robust, some run under SC has the same trace. In both, each thread executes the same instructions and loads the
+//! same values, so it ends at the same location with the same registers; the stores to each cell reach memory in the
+//! same order, so the last one is the same, and with it memory; and the lock was taken and given back by the same
+//! threads. So the run under SC ends in that very state. Under SC every state is drained, and every run under SC is
+//! also one under TSO in which each store is flushed at once (while another thread holds the lock, SC takes no store).
+//! Hence trace robustness is tried first: it needs no buffers, and decides programs whose buffers grow without bound.
 //!
-//! Otherwise the states under SC are collected, and those under TSO are searched for a drained one that is not among them.
-//! Direction of error: none. `Holds` means that both searches were complete. A violation is a run that `weir-witness` has
-//! replayed to a drained state; its happens-before relation has a cycle, else a run under SC would do the same. That *no* run
-//! under SC reaches the state rests on the search under SC, which was complete.
+//! Otherwise the states under SC are collected, and those under TSO are searched for a drained one that is not among
+//! them. Direction of error: none. `Holds` means that both searches were complete. A violation is a run that
+//! `weir-witness` has replayed to a drained state; its happens-before relation has a cycle, else a run under SC would
+//! do the same. That *no* run under SC reaches the state rests on the search under SC, which was complete.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -98,7 +98,8 @@ pub(crate) fn compare(
     session: &Session,
 ) -> Result<Comparison, Failure> {
     refuse::unsupported(program)?;
-    // One layout for both models, so that equal states are equal words. Which registers count is decided state by state.
+    // One layout for both models, so that equal states are equal words. Which registers count is decided state by
+    // state.
     let purpose = Purpose { keep_dead_registers: true, buffered: true, monitored: false, goals: &[], keeps_back: &[] };
     let compiled = match compile(program, purpose, session) {
         Err(Failure::Stopped(limit)) => {

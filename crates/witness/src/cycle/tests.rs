@@ -290,7 +290,8 @@ fn with_hardly_any_effort_it_is_still_a_cycle() {
     assert_is_cycle(&graph, &graph.cycle_within(0).unwrap());
 }
 
-/// There is a cycle through a store and a later load exactly if some walk leads from the load's block back to the store.
+/// There is a cycle through a store and a later load exactly if some walk leads from the load's block back to the
+/// store.
 #[test]
 fn the_cycle_through_a_pair_is_a_cycle_through_it() {
     let mut random = Random(5);

@@ -1,5 +1,5 @@
-//! Advice that is true: whoever follows it, again and again, ends with a robust program, and is never told to put a fence
-//! where something already drains the buffer.
+//! Advice that is true: whoever follows it, again and again, ends with a robust program, and is never told to put a
+//! fence where something already drains the buffer.
 
 use std::path::Path;
 

@@ -13,8 +13,8 @@ use crate::states::{Seen, seen, with_forbid};
 
 const LIMIT: usize = 4_000;
 
-/// What is seen of the drained states of a program with fences, in terms of the one without. A thread that waits at a new
-/// fence counts as being behind it.
+/// What is seen of the drained states of a program with fences, in terms of the one without. A thread that waits at a
+/// new fence counts as being behind it.
 fn all_seen(program: &Program, with: &Program, model: Model) -> Option<BTreeSet<Seen>> {
     let states = drained_states(with, model, LIMIT).expect("the reference can")?;
     let place = |thread: weir_ir::ThreadId, at: weir_ir::LocId| {
