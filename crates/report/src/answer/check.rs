@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use weir::check::{Attempt, End, Judgement, Member, PropertyReport, Report, Vacuity};
 use weir::{Limits, Verdict};
+use weir_ir::flow::waits;
 use weir_ir::{Diagnostic, Program, Span};
 use weir_witness::{Buffering, Goal, Model};
 
@@ -64,6 +65,9 @@ pub struct CheckAnswer<'a> {
     /// What ended the check, if the verdict is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitRecord>,
+    /// That hangs were not looked for: the program waits, and no `forbid stuck` or `live` was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// What each engine did, by round: each round asks about the properties that are still open.
     pub attempts: Vec<AttemptRecord>,
     /// Warnings and notes about the program.
@@ -192,6 +196,7 @@ impl<'a> CheckAnswer<'a> {
             witness: violated,
             reason: origin.reason(),
             limit: origin.limit(),
+            note: origin.hangs_unchecked(),
             attempts: report.map(|report| report.attempts.iter().map(attempt).collect()).unwrap_or_default(),
             warnings: origin.warnings(),
             unexecuted: coverage.map(|coverage| InstructionRecord::all(program, &coverage.unexecuted)),
@@ -284,6 +289,27 @@ impl<'a> CheckOrigin<'a> {
         let mut records = self.subject.warnings(self.report.as_ref().err().map(AsRef::as_ref));
         records.extend(DiagnosticRecord::all(&self.subject.program.source, &self.vacuous()));
         records
+    }
+
+    /// A thread that waits for ever violates no property unless one says so.
+    fn hangs_unchecked(&self) -> Option<String> {
+        let program = self.subject.program;
+        let is_liveness = |goal: &Goal| match goal {
+            Goal::Property(id) => program.properties.get(id.index()).is_some_and(|one| one.kind.is_liveness()),
+            Goal::Assertion(_) | Goal::NotRobust => false,
+        };
+        if self.report.is_err() || self.question.goals.iter().any(is_liveness) {
+            return None;
+        }
+        let waits = waits(program);
+        let &(thread, span) = waits.first()?;
+        let others = match waits.len() - 1 {
+            0 => String::new(),
+            1 => " and at 1 other place".to_owned(),
+            others => format!(" and at {others} other places"),
+        };
+        let (name, line) = (&program.thread(thread).name, program.source.line(span));
+        Some(format!("hangs were not looked for: {name} waits at line {line}{others}; `forbid stuck;` asks about them"))
     }
 
     /// A warning for each property that holds for the wrong reason.

@@ -94,6 +94,9 @@ fn body(answer: &CheckAnswer<'_>, report: &Report, view: &View) -> String {
     if let (Verdict::Holds, Some(coverage)) = (&report.verdict, &report.coverage) {
         text += &diagnostics(program, &coverage::warnings(program, coverage));
     }
+    if let (Some(note), Verdict::Holds | Verdict::Unknown(_)) = (&answer.note, &report.verdict) {
+        text += &format!("\nnote: {note}\n");
+    }
     text += &runs(answer, view.width);
     match &report.verdict {
         Verdict::Violated(Violation::NotMet(_)) => {

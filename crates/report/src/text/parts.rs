@@ -7,8 +7,8 @@ use weir_witness::Replay;
 
 use super::diagnostic::{illustrate, render_all};
 use super::lanes::{LaneOptions, lanes};
-use crate::run::Evidence;
 use crate::run::cycle_text::cycle_text;
+use crate::run::{ContinuationsRecord, Evidence};
 use crate::wording::clean::clip;
 use crate::wording::units::{counted, grouped, size_text, time_text};
 
@@ -50,9 +50,15 @@ pub(super) fn evidence(program: &Program, evidence: &Evidence, width: usize) -> 
     if let Some(overtaking) = evidence.overtaking() {
         text += &format!("\n{}\n", illustrate(&program.source, &overtaking.labels()));
     }
-    let which =
-        if evidence.cycle.is_some() { "a run that sequential consistency forbids" } else { "a run that reaches it" };
+    let which = match (evidence.cycle.is_some(), checked.continuations().is_some()) {
+        (true, _) => "a run that sequential consistency forbids",
+        (false, true) => "a run into a state without a way out",
+        (false, false) => "a run that reaches it",
+    };
     text += &run(which, program, checked.replay(), width);
+    if let Some(left) = checked.continuations() {
+        text += &ContinuationsRecord::new(program, left).text();
+    }
     if let Some(cycle) = &evidence.cycle {
         let cycle = clip(&cycle_text(program, checked.happens_before(), cycle), 2_000);
         text += &format!("\ncycle: {cycle}\n");

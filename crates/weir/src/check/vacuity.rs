@@ -56,7 +56,9 @@ impl Examiner<'_> {
                 PropertyKind::Forbid(condition) => self.forbid(condition),
                 PropertyKind::Always(_) => self.always(),
                 // There is always a state that could be deadlocked.
-                PropertyKind::ForbidDeadlock => Ok(Vacuity::No),
+                PropertyKind::ForbidDeadlock | PropertyKind::ForbidStuck => Ok(Vacuity::No),
+                // That it can be met from everywhere includes that it can be met at all.
+                PropertyKind::Live(_) => Ok(Vacuity::No),
                 PropertyKind::Exists(_) => Ok(Vacuity::Unknown),
             },
             Goal::NotRobust => Ok(Vacuity::Unknown),

@@ -193,7 +193,7 @@ fn decode(code: u64) -> Option<Limit> {
 }
 
 /// The first step, in the order of the system, that leads from one state to the other.
-fn step_between<T: TransitionSystem>(system: &T, from: &T::State, to: &T::State) -> Option<StepCode> {
+pub(crate) fn step_between<T: TransitionSystem>(system: &T, from: &T::State, to: &T::State) -> Option<StepCode> {
     let mut found = None;
     system.successors(from, &mut |step, next| {
         if found.is_none() && next == *to {

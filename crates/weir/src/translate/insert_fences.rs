@@ -142,17 +142,14 @@ fn insert_after(body: &Body, after: &[EdgeId]) -> (Built, Vec<(LocId, LocId)>) {
 }
 
 fn widen(kind: &mut PropertyKind, thread: ThreadId, waits: &[(LocId, LocId)]) {
-    let (PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) | PropertyKind::Always(condition)) = kind
-    else {
-        return;
-    };
-    *condition = condition.map(&mut |atom| match atom {
+    let mut widened = |atom: &StateAtom| match atom {
         StateAtom::At { thread: of, locations } if *of == thread => {
             let more = waits.iter().filter(|(_, to)| locations.contains(to)).map(|&(wait, _)| wait);
             Expr::Leaf(StateAtom::At { thread, locations: locations.iter().copied().chain(more).collect() })
         }
         _ => Expr::Leaf(atom.clone()),
-    });
+    };
+    *kind = kind.map_condition(|condition| condition.map(&mut widened));
 }
 
 #[cfg(test)]

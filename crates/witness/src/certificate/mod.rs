@@ -6,7 +6,7 @@
 
 mod buffer;
 mod check;
-mod steps;
+pub(crate) mod steps;
 #[cfg(test)]
 mod tests;
 

@@ -56,7 +56,7 @@ pub(super) fn lower<'a>(
     let thread_labels = costs::thread_labels(&globals);
     let mut observer =
         Observer { globals: &globals, views: &bodies.views, sink, used: &mut used, thread_labels, observations: 0 };
-    let properties = file.properties.iter().map(|property| observer.property(property)).collect();
+    let properties = file.properties.iter().flat_map(|property| observer.property(property)).collect();
     let costs = file.costs.iter().filter_map(|cost| observer.cost(cost)).collect();
     unused::warn(file, &globals, &used, sink);
     let constants = globals.constants.iter();
