@@ -16,7 +16,8 @@ fn on_terminal(arguments: &[&str]) -> Option<Vec<String>> {
     let mut command = Command::new("script");
     command.args(["-q", "-e", "-c", &line, "/dev/null"]).current_dir(root()).stdin(Stdio::null()).env_remove("COLUMNS");
     let Ok(output) = command.env("TERM", "xterm").output() else {
-        eprintln!("skipped: there is no `script` to make a terminal");
+        let _ =
+            std::io::Write::write_all(&mut std::io::stderr(), b"skipped: there is no `script` to make a terminal\n");
         return None;
     };
     let text = plain(&String::from_utf8_lossy(&output.stdout));

@@ -68,6 +68,11 @@ impl View {
         self.0.holder
     }
 
+    /// The same as a drained state, if it is one.
+    pub fn to_drained(&self) -> Option<super::Drained> {
+        self.0.is_drained().then(|| self.0.to_drained())
+    }
+
     /// Whether all buffers are empty.
     pub fn is_drained(&self) -> bool {
         self.0.is_drained()

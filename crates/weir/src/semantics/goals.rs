@@ -80,7 +80,8 @@ impl Goals {
         self.deadlock.filter(|_| !self.all_done(state))
     }
 
-    fn all_done<const N: usize>(&self, state: &Packed<N>) -> bool {
+    /// Whether all threads are done.
+    pub(crate) fn all_done<const N: usize>(&self, state: &Packed<N>) -> bool {
         self.done.iter().all(|done| done.eval(state) != 0)
     }
 }

@@ -28,6 +28,15 @@ impl Fenced {
         Self { program: program.clone(), origins: program.thread_ids().map(unchanged).collect() }
     }
 
+    /// Of [`insert_fences_after`]: for each thread, where it waits at a new fence, and where it counts as being then.
+    pub(crate) fn waits(&self) -> Vec<Vec<(LocId, LocId)>> {
+        let waits = |thread: ThreadId| {
+            let edges = self.program.body(thread).edges().iter().zip(&self.origins[thread.index()]);
+            edges.filter(|(_, origin)| origin.is_none()).map(|(fence, _)| (fence.from, fence.to)).collect()
+        };
+        self.program.thread_ids().map(waits).collect()
+    }
+
     fn put(&mut self, thread: ThreadId, (body, origins): Built) {
         self.program.threads[thread.index()].body = body;
         self.origins[thread.index()] = origins;
