@@ -68,6 +68,9 @@ fn models_of_code_answer_as_their_page_says() {
     assert_eq!(answer(&["check"], &exchanging(["flag[0] = 1", "flag[1] = 1"])).0, Some(1), "stores to `flag` are");
     assert_eq!(answer(&["robust"], publication).0, Some(0));
     assert_eq!(answer(&["check"], sleep).0, Some(1));
+    let property = sleep.lines().last().expect("a property");
+    let stuck = sleep.replace(property, "forbid stuck;");
+    assert_eq!((answer(&["check"], &stuck).0, answer(&["check", "--model", "sc"], &stuck).0), (Some(1), Some(0)));
     let (_, fences) = answer(&["fences"], sleep);
     assert!(fences.starts_with("2 fences make the program robust"), "{fences}");
 }
