@@ -36,7 +36,7 @@ pub(super) fn man(options: &ManOptions, console: &mut Console) -> Status {
 
 /// `weir limits`.
 pub(super) fn limits(console: &mut Console) -> Status {
-    console.answer(&weir_report::limits());
+    console.answer_wrapped(&weir_report::limits());
     Status::Holds
 }
 

@@ -333,6 +333,10 @@ fn vacuous(program: &Program, one: &PropertyReport) -> Option<Diagnostic> {
             let places: Vec<String> = places.iter().map(place).collect();
             (format!("no run reaches {}", places.join(" or ")), "check what the thread waits for on its way there")
         }
+        Vacuity::NoThread(thread) => {
+            let name = &program.thread(*thread).name;
+            (format!("thread {name} never starts"), "start it with `spawn`, or declare it without `[0]`")
+        }
         Vacuity::NoAssertion(_) => {
             ("no run reaches an assertion".to_owned(), "check what the thread waits for on its way there")
         }
@@ -342,7 +346,8 @@ fn vacuous(program: &Program, one: &PropertyReport) -> Option<Diagnostic> {
         Goal::Assertion(thread) => Some(program.thread(thread).span),
         Goal::NotRobust => None,
     };
-    let message = format!("`{}` holds vacuously: {why}", goal::text(program, one.goal));
+    let verdict = if one.judgement.is_failure() { "is violated" } else { "holds" };
+    let message = format!("`{}` {verdict} vacuously: {why}", goal::text(program, one.goal));
     Some(Diagnostic::warning("vacuous", message, span.unwrap_or_else(Span::default)).help(help))
 }
 

@@ -20,6 +20,11 @@ const CYAN: Style = AnsiColor::Cyan.on_default().bold();
 /// Longest text of a goal in the first line, in characters.
 const GOAL_LIMIT: usize = 200;
 
+/// Lines shorter than this are narrow.
+const NARROW: usize = 100;
+/// The narrowest lane in narrow lines.
+const LEAST_NARROW_LANE: usize = 22;
+
 /// A verdict and its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Tone {
@@ -70,7 +75,10 @@ pub(super) fn evidence(program: &Program, evidence: &Evidence, width: usize) -> 
 /// A replayed run under a title.
 pub(super) fn run(title: &str, program: &Program, replay: &Replay, width: usize) -> String {
     let steps = counted(replay.events().len() as u64, "step");
-    let picture = lanes(program, replay, &LaneOptions { line_width: width, ..LaneOptions::default() });
+    let default = LaneOptions::default();
+    // On a narrow terminal a list of the steps tells more than lanes in which most steps are cut.
+    let least_lane_width = if width < NARROW { LEAST_NARROW_LANE } else { default.least_lane_width };
+    let picture = lanes(program, replay, &LaneOptions { line_width: width, least_lane_width, ..default });
     format!("\n{title} (replayed, {steps}):\n\n{}\n", picture.trim_end_matches('\n'))
 }
 

@@ -149,6 +149,7 @@ impl Report {
 /// # Errors
 /// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn fences(program: &Program, places: &[Place], options: &Options, session: &Session) -> Result<Report, Failure> {
+    let session = &session.doing("fences");
     let began = session.elapsed();
     let checker = match Checker::new(program, session) {
         Err(Failure::Stopped(limit)) => return Ok(Report::new(Fences::Stopped(limit), Attacks::default())),

@@ -26,6 +26,7 @@ pub fn recheck(
     options: &Options,
     session: &Session,
 ) -> Result<Recheck, Failure> {
+    let session = &session.doing("checking the fences");
     let check = |program: &Program| achieves(program, options, session);
     match check(fenced)? {
         Verdict::Holds => {}

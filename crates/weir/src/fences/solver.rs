@@ -137,7 +137,7 @@ impl<'a> Solver<'a> {
     /// and a thread that waits at one counts as being behind it. So every set of fences is judged by the same set of
     /// states.
     fn try_states(&mut self, question: Question, after: &BTreeSet<ThreadEdge>) -> Result<Trial, Failure> {
-        let (answer, statistics) = self.checker.decide(question, &self.options.robust, self.session)?;
+        let (answer, statistics) = self.checker.decide(question, &self.options.robust, &self.trying())?;
         self.count(&statistics);
         match answer {
             Answer::Infeasible => return Ok(Trial::Enough),
@@ -145,7 +145,7 @@ impl<'a> Solver<'a> {
             Answer::Feasible(_) => {}
         }
         let fenced = insert_fences_after(self.program, after);
-        let comparison = compare(&fenced.program, &fenced.waits(), self.options.robust.jobs, self.session)?;
+        let comparison = compare(&fenced.program, &fenced.waits(), self.options.robust.jobs, &self.trying())?;
         self.count(&comparison.statistics);
         let found = match comparison.verdict {
             Verdict::Holds => return Ok(Trial::Enough),
@@ -160,7 +160,7 @@ impl<'a> Solver<'a> {
     /// Whether the properties hold with these fences; if not, the run that violates one yields a core.
     fn try_safe(&mut self, after: &BTreeSet<ThreadEdge>) -> Result<Trial, Failure> {
         let fenced = insert_fences_after(self.program, after);
-        let answer = check(&fenced.program, &safe_options(&fenced.program)?, self.session)?;
+        let answer = check(&fenced.program, &safe_options(&fenced.program)?, &self.trying())?;
         self.count(&answer.statistics);
         let found = match answer.verdict {
             Verdict::Holds => return Ok(Trial::Enough),
@@ -178,6 +178,11 @@ impl<'a> Solver<'a> {
             // A run without store buffers does the same.
             Trial::NotByFences(found.goal())
         })
+    }
+
+    /// The session of one search.
+    fn trying(&self) -> Session {
+        self.session.doing(&format!("search {}", self.report.searches + 1))
     }
 
     fn count(&mut self, statistics: &Statistics) {
@@ -205,7 +210,7 @@ impl<'a> Solver<'a> {
     }
 
     fn attack(&self, question: Question) -> Result<(Found, Statistics), Failure> {
-        let (answer, statistics) = self.checker.decide(question, &self.options.robust, self.session)?;
+        let (answer, statistics) = self.checker.decide(question, &self.options.robust, &self.trying())?;
         let found = match answer {
             Answer::Infeasible => Verdict::Holds,
             Answer::Stopped(limit) => Verdict::Unknown(limit),
@@ -219,7 +224,7 @@ impl<'a> Solver<'a> {
     }
 
     fn race(&self, question: Question) -> Result<(Found, Statistics), Failure> {
-        let report = self.checker.race(question, self.options.robust.jobs, self.session)?;
+        let report = self.checker.race(question, self.options.robust.jobs, &self.trying())?;
         let found = match report.verdict {
             Verdict::Holds => Verdict::Holds,
             Verdict::Unknown(limit) => Verdict::Unknown(limit),

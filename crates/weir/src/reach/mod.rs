@@ -160,11 +160,24 @@ impl Report {
     }
 }
 
+/// What an engine does, for those who watch it.
+fn activity(options: &Options) -> String {
+    let name = options.engine.name();
+    match (options.engine, options.model) {
+        (Engine::Explicit, Model::Sc) => format!("{name}: visiting states without store buffers"),
+        (Engine::Explicit, Model::Tso) => format!("{name}: visiting states"),
+        (Engine::Lazy, _) => name.to_owned(),
+        (Engine::Dual, _) => format!("{name}: searching backward"),
+        (Engine::Set | Engine::Multiset | Engine::Coherence, _) => format!("{name}: visiting abstract states"),
+    }
+}
+
 /// Looks for a run of `program` that reaches a goal. Without any goal, just visits all states.
 ///
 /// # Errors
 /// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
+    let session = &session.doing(&activity(options));
     let report = match liveness::split(program, options) {
         (liveness, _) if liveness.is_empty() => search(program, options, session),
         (liveness, others) if others.is_empty() => liveness::decide(program, &liveness, options, session),

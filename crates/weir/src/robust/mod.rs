@@ -146,7 +146,7 @@ pub struct Report {
     /// If the program is robust: what runs under SC execute of it; no other runs matter then. `None` if exploring them
     /// takes too many states.
     pub coverage: Option<Coverage>,
-    /// If states were compared by exploring them: how many. See [`same_states`].
+    /// If the traces differ and states were compared by exploring them: how many. See [`same_states`].
     pub compared: Option<Compared>,
 }
 
@@ -175,6 +175,7 @@ pub fn attacks(program: &Program, session: &Session) -> Result<Attacks, Limit> {
 /// # Errors
 /// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn robust(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
+    let session = &session.doing("robust: looking for delays that show");
     let mut report = match options.method {
         Method::Attacks => by_attacks(program, options, session),
         Method::Instrumented => instrumented::one_by_one(program, options, session),

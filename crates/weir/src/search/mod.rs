@@ -169,7 +169,7 @@ impl<'a> Shared<'a> {
         let due = self.next_report.load(Ordering::Relaxed);
         let claim = |due| self.next_report.compare_exchange(due, now + PERIOD_MS, Ordering::Relaxed, Ordering::Relaxed);
         if now >= due && claim(due).is_ok() {
-            self.session.report(&Progress { elapsed: self.session.elapsed(), ..progress() });
+            self.session.report(progress());
         }
     }
 }

@@ -121,7 +121,7 @@ fn explanation(answer: &FencesAnswer<'_>) -> String {
         Fences::Nowhere(_) | Fences::NoPlace(_) => {
             format!("\n{}", help("split the statement into several, so that a fence can be placed between them"))
         }
-        Fences::NotByFences(_) => format!("\n{}", help("`weir reach --model sc` shows how")),
+        Fences::NotByFences(_) => format!("\n{}", help("`weir check --model sc` shows how")),
         Fences::Stopped(limit) => stopped(answer, *limit),
     }
 }

@@ -188,7 +188,13 @@ impl<'s> Parser<'s, '_> {
         let first = thread.span;
         let depth = 1 + thread.index.as_ref().map_or(0, |index| index.depth);
         let kind = if self.bump().kind == Kind::Dot {
-            ExprKind::Register(Box::new(thread), self.name("a register name")?)
+            let register = self.name("a register name")?;
+            if self.peek() == Kind::OpenParen {
+                let help = "docs/from-code.md says how to write the atomic operations of C, C++ and Rust";
+                let error = Diagnostic::error("no-methods", "cells have no methods", register.span).help(help);
+                return Err(self.error(error));
+            }
+            ExprKind::Register(Box::new(thread), register)
         } else {
             let at_end = self.eat(Kind::End);
             let label = if at_end { None } else { Some(self.label_reference("a label or `end`")?) };

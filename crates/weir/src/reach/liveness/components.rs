@@ -179,7 +179,7 @@ impl<const N: usize> StateGraph<N> {
                     return limit;
                 }
                 let (states, open) = (self.states.len() as u64, (self.states.len() - number) as u64);
-                session.report(&Progress { states, open, elapsed: session.elapsed(), ..Progress::default() });
+                session.report(Progress { states, open, ..Progress::default() });
             }
             if !self.expand(system, number as u32, most) {
                 return Some(Limit::States);
