@@ -173,7 +173,7 @@ fn attacks(origin: &Repairs<'_>, report: &Report) -> AttacksRecord {
         (Some(census), _) => {
             (if census.limit.is_none() { open.saturating_sub(census.feasible) } else { 0 }, census.feasible)
         }
-        (None, _) if none_needed => (open, 0),
+        (None, Aim::Robust | Aim::RaceFree) if none_needed => (open, 0),
         (None, Aim::Robust) => (0, report.seen_feasible.len() as u64),
         // A race is no attack that succeeds, and a run that violates a property may be of several.
         (None, Aim::RaceFree | Aim::Safe | Aim::States) => (0, 0),

@@ -164,7 +164,7 @@ impl<'a> RobustAnswer<'a> {
             head: subject.head(CommandName::Robust, word),
             of: criterion.name(),
             method,
-            attacks: attacks.as_ref().map(|attacks| AttacksRecord::new(attacks, word)),
+            attacks: attacks.as_ref().map(|attacks| AttacksRecord::new(attacks, word, compared.is_some())),
             states: statistics.states,
             delay: evidence
                 .and_then(|evidence| evidence.overtaking())
@@ -211,14 +211,14 @@ impl RobustVerdict {
 }
 
 impl AttacksRecord {
-    /// The attacks that `weir robust` considered.
-    fn new(attacks: &Attacks, verdict: RobustVerdict) -> Self {
+    /// The attacks that `weir robust` considered. States are compared only if an attack is feasible.
+    fn new(attacks: &Attacks, verdict: RobustVerdict, is_compared: bool) -> Self {
         let open = attacks.open.len() as u64;
         Self {
             total: attacks.total as u64,
             by_control_flow: (attacks.total as u64).saturating_sub(open),
-            infeasible: if verdict == RobustVerdict::Robust { open } else { 0 },
-            feasible: u64::from(verdict == RobustVerdict::NotRobust),
+            infeasible: if verdict == RobustVerdict::Robust && !is_compared { open } else { 0 },
+            feasible: u64::from(verdict == RobustVerdict::NotRobust || is_compared),
         }
     }
 }

@@ -180,6 +180,11 @@ impl<'a> Solver<'a> {
         })
     }
 
+    /// The session of one search.
+    fn trying(&self) -> Session {
+        self.session.doing(&format!("search {}", self.report.searches + 1))
+    }
+
     fn count(&mut self, statistics: &Statistics) {
         self.report.searches += 1;
         self.report.statistics.add(statistics);

@@ -146,7 +146,7 @@ pub struct Report {
     /// If the program is robust: what runs under SC execute of it; no other runs matter then. `None` if exploring them
     /// takes too many states.
     pub coverage: Option<Coverage>,
-    /// If states were compared by exploring them: how many. See [`same_states`].
+    /// If the traces differ and states were compared by exploring them: how many. See [`same_states`].
     pub compared: Option<Compared>,
 }
 

@@ -69,11 +69,14 @@ pub struct Compared {
 pub fn same_states(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     let began = session.elapsed();
     let traces = robust(program, options, session)?;
-    if matches!(traces.verdict, Verdict::Holds) {
+    // Where a limit ended that, there is nothing left for more.
+    if !matches!(traces.verdict, Verdict::Violated(_)) {
         return Ok(traces);
     }
     let found = compare(program, &Waits::new(), options.jobs, session)?;
-    let statistics = Statistics { elapsed: session.since(began), ..found.statistics };
+    let mut statistics = traces.statistics;
+    statistics.add(&found.statistics);
+    statistics.elapsed = session.since(began);
     Ok(Report { verdict: found.verdict, statistics, compared: Some(found.compared), ..traces })
 }
 
