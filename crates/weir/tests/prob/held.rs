@@ -116,3 +116,32 @@ fn hope_at_drained_configurations_is_not_enough_where_nothing_drains() {
         assert!(!matches!(found, Certainty::Holds { .. }), "{odds:?}");
     }
 }
+
+/// L never gives the lock back, since it never reads a 1; that shows only where buffers are exact. If P stores before L
+/// locks, the store lands or waits for ever; if it waits, nothing is ever drained, and the target is about a cell. From
+/// every drained configuration the target can be reached, and so all that the exact engine is asked about looks good.
+#[test]
+fn the_exact_engine_is_not_asked_where_the_lock_may_be_kept_for_ever() {
+    let with = |stores: &str, section: &str| {
+        format!(
+            "shared x, a; thread P {{ choose {{ skip; }} or {{ {stores} fence; }} }}
+            thread L {{ let s; lock; {section} unlock; }} forbid P at end && x < 2;"
+        )
+    };
+    let kept = "loop { a = 1; a = 2; s = a; if s == 1 { break; } }";
+    let given_back = "a = 1; a = 2; s = a; if s == 1 { skip; }";
+    for odds in ALL {
+        for repeated in [false, true] {
+            let answer = |text: &str| {
+                let (program, target) = read(text);
+                let asked = Question { target, repeated, settings: odds.settings() };
+                let limits = Limits { states: Some(60_000), ..Limits::default() };
+                almost(&program, &asked, Almost::Surely, &Session::new(limits)).expect("it can be handled").certainty
+            };
+            let found = answer(&with("x = 1;", kept));
+            assert!(!matches!(found, Certainty::Holds { .. }), "{repeated} {odds:?}");
+            let found = answer(&with("x = 1;", given_back));
+            assert!(matches!(found, Certainty::Holds { .. }), "{repeated} {odds:?} {found:?}");
+        }
+    }
+}
