@@ -107,7 +107,13 @@ fn portfolio(program: &Program, model: Model) -> Vec<String> {
         Verdict::Violated(violation) => format!("violated: {:?}", violation.goal()),
         Verdict::Unknown(limit) => format!("{limit:?}"),
     };
-    lines.push(format!("check {model:?}: {verdict} {:?} of {}", report.member(), report.attempts.len()));
+    // What a member did does not depend on the speed of the machine.
+    let attempt = |one: &check::Attempt| {
+        let end = if let check::End::Refused(why) = &one.end { why.code.to_owned() } else { format!("{:?}", one.end) };
+        format!("{} {} {end} {}", one.round, one.member.name(), work(&one.statistics))
+    };
+    let attempts: Vec<String> = report.attempts.iter().map(attempt).collect();
+    lines.push(format!("check {model:?}: {verdict} {:?}: {}", report.member(), attempts.join(", ")));
     lines
 }
 
