@@ -1,6 +1,5 @@
 //! The answer of `weir fences`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir::fences::{Aim, Fences, Report};
 use weir::reach::Statistics;
@@ -15,7 +14,8 @@ use crate::wording::limit::limit_text;
 use crate::wording::place::place;
 
 /// Verdicts of `weir fences`.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FencesVerdict {
     /// The fences in `fences` suffice; the list is empty if none are needed.
@@ -27,7 +27,8 @@ pub enum FencesVerdict {
 }
 
 /// The answer of `weir fences`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FencesAnswer<'a> {
     #[serde(flatten)]
     pub head: Head<FencesVerdict>,
@@ -193,7 +194,8 @@ fn attacks(origin: &Repairs<'_>, report: &Report) -> AttacksRecord {
 }
 
 /// A fence. Code that several threads run has one fence per thread.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FenceRecord {
     /// The thread.
     pub thread: String,
@@ -207,7 +209,8 @@ pub struct FenceRecord {
 }
 
 /// Statistics of a program and its repair.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableRecord {
     /// Number of threads.
     pub threads: u64,

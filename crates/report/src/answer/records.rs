@@ -1,6 +1,5 @@
 //! Parts that several answers have in common.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir::Limit;
 use weir_ir::{EdgeId, Program, ThreadId};
@@ -8,7 +7,8 @@ use weir_witness::Event;
 
 /// Numbers of attacks. The search ends at the first feasible attack, so `by_control_flow`, `infeasible` and `feasible`
 /// count the attacks that were decided; the rest of `total` is undecided.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttacksRecord {
     /// All pairs of a store and a load of one thread.
     pub total: u64,
@@ -23,7 +23,8 @@ pub struct AttacksRecord {
 }
 
 /// A store that stays in its buffer while a later load of its thread executes.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelayRecord {
     /// The store.
     pub store: InstructionRecord,
@@ -32,7 +33,8 @@ pub struct DelayRecord {
 }
 
 /// What ended a search before it was conclusive.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LimitRecord {
     Time,
@@ -61,7 +63,8 @@ impl From<Limit> for LimitRecord {
 }
 
 /// An instruction of a thread.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstructionRecord {
     /// The thread.
     pub thread: String,
@@ -102,7 +105,8 @@ impl InstructionRecord {
 }
 
 /// Statistics of a search.
-#[derive(Serialize, JsonSchema, Clone, Copy, Debug)]
+#[derive(Serialize, Clone, Copy, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatisticsRecord {
     /// Number of transitions between states.
     pub transitions: u64,

@@ -144,7 +144,7 @@ impl Task<'_> {
     fn grow<const N: usize>(&self, part: &mut Part<'_, '_, N>, solved: &Solved, tail: &Tail, wanted: f64) -> Growth {
         let most_cost = part.graph.chain.model.costs.iter().copied().max().unwrap_or(0).max(1) as f64;
         match tail {
-            // Where no bound is known, all that there is can be looked at, if it comes to an end.
+            // Where no bound is known, the whole chain can be explored, if it is finite.
             Tail::Unknown(_) if part.graph.chain.model.is_bounded && part.has_more() => {
                 Growth::Grew(part.expand_up_to(usize::MAX, self.session))
             }

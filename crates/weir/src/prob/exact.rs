@@ -131,7 +131,7 @@ impl Visitor for Task<'_> {
     }
 }
 
-/// An exact way on: the edge, the probability, where to.
+/// A transition with its exact probability: the edge, the probability, the target.
 type Path = (u32, RBig, usize);
 
 /// The equations of the open configurations, all of which must be expanded.

@@ -43,6 +43,7 @@ pub use cost::{Cost, cost};
 pub use curve::{Curve, curve};
 pub use exact::{Exact, ExactAnswer, exact_cost, exact_probability};
 pub use frequency::{Frequency, frequencies};
+pub(crate) use model::MOST_COST;
 pub use probability::{Interval, Obstacle, Probability, Question, probability};
 pub use rational::{NotRational, Rational};
 pub use settings::{Fraction, Settings, UpdatePolicy};

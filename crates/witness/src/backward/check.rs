@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use weir_ir::{Address, Multiplicity, Program, RegId, ThreadId};
+use weir_ir::{Address, Interrupt, Multiplicity, Poll, Program, RegId, ThreadId, Uninterrupted};
 
 use super::goals::{GoalCover, condition};
 use super::locals::{Locals, locals};
@@ -56,6 +56,8 @@ pub enum BackwardFault {
     UnknownGoal,
     /// Recursion, `spawn`, or arbitrarily many threads.
     Unsupported,
+    /// None was found yet: checking was interrupted.
+    Interrupted,
 }
 
 /// Checks that the goals of the proof cannot be reached under TSO.
@@ -63,15 +65,30 @@ pub enum BackwardFault {
 /// # Errors
 /// If it does not show that; the error says where it fails.
 pub fn check_backward_proof(program: &Program, proof: &BackwardProof) -> Result<(), BackwardError> {
+    check_backward_proof_until(program, proof, &Uninterrupted)
+}
+
+/// As [`check_backward_proof`], unless it is interrupted: then nothing is known of the proof.
+///
+/// # Errors
+/// As [`check_backward_proof`], or [`BackwardFault::Interrupted`].
+pub fn check_backward_proof_until(
+    program: &Program,
+    proof: &BackwardProof,
+    interrupt: &dyn Interrupt,
+) -> Result<(), BackwardError> {
     let fail = |(configuration, fault): (Option<usize>, BackwardFault)| BackwardError {
         configuration,
         message: explain(program, &fault),
         fault,
     };
-    check(program, proof).map_err(fail)
+    check(program, proof, &Poll::every(PERIOD, interrupt)).map_err(fail)
 }
 
-fn check(program: &Program, proof: &BackwardProof) -> Result<(), (Option<usize>, BackwardFault)> {
+/// Configurations, and states of threads, per look at the interrupt: each has many steps to check.
+const PERIOD: u32 = 16;
+
+fn check(program: &Program, proof: &BackwardProof, poll: &Poll<'_>) -> Result<(), (Option<usize>, BackwardFault)> {
     let all = |fault| (None, fault);
     let runs = |thread: &ThreadId| program.thread(*thread).multiplicity != Multiplicity::Spawned;
     let threads: Vec<ThreadId> = program.thread_ids().filter(runs).collect();
@@ -81,7 +98,7 @@ fn check(program: &Program, proof: &BackwardProof) -> Result<(), (Option<usize>,
     if proof.goals.is_empty() {
         return Err(all(BackwardFault::UnknownGoal));
     }
-    let (locals, values) = locals(program, &threads, proof).map_err(all)?;
+    let (locals, values) = locals(program, &threads, proof, poll).map_err(all)?;
     let set = Set::new(proof, &locals, groups(program, &threads, proof, &locals));
     for (number, configuration) in proof.configurations.iter().enumerate() {
         if !set.is_sound(configuration) {
@@ -91,7 +108,7 @@ fn check(program: &Program, proof: &BackwardProof) -> Result<(), (Option<usize>,
     for &goal in &proof.goals {
         let condition = condition(program, &threads, goal).map_err(all)?;
         let mut goal_cover =
-            GoalCover { program, threads: &threads, proof, locals: &locals, values: &values, steps: 0 };
+            GoalCover { program, threads: &threads, proof, locals: &locals, values: &values, steps: 0, poll };
         if !goal_cover.all_held(&condition, &|part| set.holds(part)).map_err(all)? {
             return Err(all(BackwardFault::GoalOutside));
         }
@@ -106,6 +123,9 @@ fn check(program: &Program, proof: &BackwardProof) -> Result<(), (Option<usize>,
     }
     let steps = Steps { locals: &locals };
     for (number, configuration) in proof.configurations.iter().enumerate() {
+        if poll.is_over() {
+            return Err(all(BackwardFault::Interrupted));
+        }
         if !steps.before(configuration).iter().all(|before| set.holds(before)) {
             return Err((Some(number), BackwardFault::Enters));
         }
@@ -215,6 +235,7 @@ fn explain(program: &Program, fault: &BackwardFault) -> String {
         BackwardFault::HoldsTheStart => "the initial state is one of the configurations".to_owned(),
         BackwardFault::Deadlock => "such a proof cannot show the absence of deadlocks".to_owned(),
         BackwardFault::UnknownGoal => "it names no property of the program".to_owned(),
+        BackwardFault::Interrupted => "checking was interrupted".to_owned(),
         BackwardFault::Unsupported => "the program uses a feature that such a proof does not support".to_owned(),
     }
 }

@@ -22,7 +22,7 @@ use weir_ir::{Address, LocId, RegId, Value};
 
 use crate::Goal;
 
-pub use check::{BackwardError, BackwardFault, check_backward_proof};
+pub use check::{BackwardError, BackwardFault, check_backward_proof, check_backward_proof_until};
 
 /// The configurations, and what they show to be impossible.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use weir_ir::{
-    EdgeId, LocId, Multiplicity, Program, PropertyId, PropertyKind, Range, RegId, StateAtom, StateExpr, ThreadId, Value,
+    EdgeId, Interrupt, LocId, Multiplicity, Poll, Program, PropertyId, PropertyKind, Range, RegId, StateAtom,
+    StateExpr, ThreadId, Uninterrupted, Value,
 };
 
 use super::steps::Interpreter;
@@ -55,6 +56,8 @@ pub enum Fault {
     NoFailedLocation,
     /// Recursion, `spawn` or arbitrarily many threads.
     Unsupported,
+    /// None was found yet: checking was interrupted.
+    Interrupted,
 }
 
 /// Checks that the goals of the certificate cannot be reached under TSO.
@@ -62,16 +65,35 @@ pub enum Fault {
 /// # Errors
 /// If it does not show that; the error says where it fails.
 pub fn check_certificate(program: &Program, certificate: &Certificate) -> Result<(), CertificateError> {
+    check_certificate_until(program, certificate, &Uninterrupted)
+}
+
+/// As [`check_certificate`], unless it is interrupted: then nothing is known of the certificate.
+///
+/// # Errors
+/// As [`check_certificate`], or [`Fault::Interrupted`].
+pub fn check_certificate_until(
+    program: &Program,
+    certificate: &Certificate,
+    interrupt: &dyn Interrupt,
+) -> Result<(), CertificateError> {
+    let poll = Poll::every(PERIOD, interrupt);
     let checker = Checker::new(program, certificate)?;
     checker.goals_can_be_checked()?;
     checker.holds_the_start()?;
     for (number, state) in certificate.states.iter().enumerate() {
+        if poll.is_over() {
+            return Err(checker.error(None, Fault::Interrupted));
+        }
         let here = |fault| checker.error(Some(number), fault);
         checker.shows_no_goal(state).map_err(here)?;
         checker.is_left_by_no_step(state).map_err(here)?;
     }
     Ok(())
 }
+
+/// States per look at the interrupt: each has the steps of all its threads to check.
+const PERIOD: u32 = 16;
 
 struct Checker<'a> {
     program: &'a Program,
@@ -267,6 +289,7 @@ impl<'a> Checker<'a> {
             Fault::Deadlock => "an over-approximation cannot show the absence of deadlocks".to_owned(),
             Fault::UnknownGoal => "it names no property of the program".to_owned(),
             Fault::NoFailedLocation => "a thread has assertions, but no place for failed ones".to_owned(),
+            Fault::Interrupted => "checking was interrupted".to_owned(),
             Fault::Unsupported => "recursion, `spawn` and `[*]` cannot be checked".to_owned(),
         }
     }

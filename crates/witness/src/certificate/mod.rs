@@ -16,7 +16,7 @@ use weir_ir::{Address, LocId, RegId, ThreadId, Value};
 
 use crate::Goal;
 
-pub use check::{CertificateError, Fault, check_certificate};
+pub use check::{CertificateError, Fault, check_certificate, check_certificate_until};
 
 /// How the buffers of a certificate's states forget.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

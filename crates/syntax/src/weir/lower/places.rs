@@ -54,7 +54,6 @@ impl<'a> Observer<'_, 'a> {
     /// `T at label`: the threads' observations joined by `join`.
     pub(super) fn place(&mut self, place: &PlaceExpr<'a>, join: BinaryOp) -> StateExpr {
         if self.observations > MAX_OBSERVATIONS {
-            self.too_much(place.thread.span);
             return Tree::Const(0);
         }
         let Some((family, threads)) = self.threads(&place.thread) else { return Tree::Const(0) };
@@ -68,6 +67,10 @@ impl<'a> Observer<'_, 'a> {
         for thread in threads {
             let locations = self.locations(thread, place.label.as_ref());
             self.observations += 1 + locations.len();
+            if self.observations > MAX_OBSERVATIONS {
+                self.too_much(place.thread.span);
+                return Tree::Const(0);
+            }
             if !locations.is_empty() {
                 atoms.push(self.atom(family, thread, locations, join));
             }
