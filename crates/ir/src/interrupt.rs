@@ -27,6 +27,11 @@ impl<'i> Poll<'i> {
         Self::every(Self::PERIOD, interrupt)
     }
 
+    /// As [`Poll::new`], but it does not ask before the first period is over. What takes fewer steps is never interrupted.
+    pub fn later(interrupt: &'i dyn Interrupt) -> Self {
+        Self { calls: Cell::new(1), ..Self::new(interrupt) }
+    }
+
     /// A poll that asks once in so many steps.
     pub fn every(period: u32, interrupt: &'i dyn Interrupt) -> Self {
         Self { interrupt, period, calls: Cell::new(0), is_over: Cell::new(false) }
@@ -80,5 +85,12 @@ mod tests {
         assert_eq!((first, poll.was_over()), (Some(2 * Poll::PERIOD as usize), true));
         assert!((0..10_000).all(|_| poll.is_over()));
         assert_eq!(once.1.load(Ordering::Relaxed), 3, "it is not asked again");
+    }
+
+    #[test]
+    fn a_poll_for_later_leaves_the_first_period_alone() {
+        let once = Once(0, AtomicU32::new(0));
+        let poll = Poll::later(&once);
+        assert_eq!((0..10_000).position(|_| poll.is_over()), Some(Poll::PERIOD as usize - 1));
     }
 }

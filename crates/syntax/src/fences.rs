@@ -44,7 +44,7 @@ pub(crate) fn in_marked_text(
     interrupt: &dyn Interrupt,
 ) -> Result<FenceSites, ParseError> {
     let options = crate::weir::Options { defines: constants.to_vec() };
-    let poll = Poll::new(interrupt);
+    let poll = Poll::later(interrupt);
     let marked = ParseError::unless_over(&poll, mark(&program.source, &options, &poll))?;
     let sites = marked.places.into_iter().map(|place| {
         let from = |&(thread, edge): &(ThreadId, EdgeId)| (thread, marked.program.body(thread).edge(edge).from);

@@ -79,7 +79,7 @@ impl Language {
         self.read(source, constants, &Poll::new(&Uninterrupted))
     }
 
-    /// As [`Language::parse`], unless it is interrupted.
+    /// As [`Language::parse`], unless it is interrupted. A short text is read in any case.
     ///
     /// # Errors
     /// As [`Language::parse`].
@@ -89,7 +89,7 @@ impl Language {
         constants: &[(String, Value)],
         interrupt: &dyn Interrupt,
     ) -> Result<Parsed, ParseError> {
-        let poll = Poll::new(interrupt);
+        let poll = Poll::later(interrupt);
         ParseError::unless_over(&poll, self.read(source, constants, &poll))
     }
 

@@ -74,7 +74,8 @@ impl Program {
         }
     }
 
-    /// As [`Program::read`], within the limits of a session: for texts from elsewhere, which may be large.
+    /// As [`Program::read`], within the limits of a session: for texts from elsewhere, which may be large. A short text is
+    /// read even if a limit was reached before.
     ///
     /// # Errors
     /// All errors in the text, or the limit that was reached.
@@ -85,7 +86,8 @@ impl Program {
     /// use weir::{Language, Limit, Limits, Program, ReadError, Session};
     ///
     /// let session = Session::new(Limits { time: Some(Duration::ZERO), ..Limits::default() });
-    /// let source = Source::new("large.weir", "shared x; thread P { x = 1; }");
+    /// let text = format!("shared x; thread P {{ {} }}", "x = 1; ".repeat(100_000));
+    /// let source = Source::new("large.weir", text);
     /// let error = Program::read_within(source, Language::Weir, &[], &session).unwrap_err();
     /// assert!(matches!(error, ReadError::Stopped(Limit::Time)));
     /// ```

@@ -107,7 +107,7 @@ pub fn parse(source: &Source) -> Result<Litmus, Vec<Diagnostic>> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_until(source: &Source, interrupt: &dyn Interrupt) -> Result<Litmus, ParseError> {
-    let poll = Poll::new(interrupt);
+    let poll = Poll::later(interrupt);
     ParseError::unless_over(&poll, read(source, &poll))
 }
 

@@ -11,7 +11,7 @@ use crate::semantics::tso::Tso;
 use crate::semantics::{StepCode, TransitionSystem};
 
 use super::model::{Model, NO_EDGE};
-use super::probability::Obstacle;
+use super::obstacle::Obstacle;
 use super::updates::{Outcomes, outcomes};
 
 /// Nobody stepped last, or the scheduler does not remember.

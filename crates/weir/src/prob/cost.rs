@@ -14,8 +14,9 @@ use super::chain::{Chain, Visitor, with_chain};
 use super::enclosure::{Enclosure, Tail};
 use super::graph::Graph;
 use super::model::{Model, NO_EDGE};
+use super::obstacle::Obstacle;
 use super::prob01::Class;
-use super::probability::{Growth, Interval, Obstacle, Part, Solved};
+use super::probability::{Growth, Interval, Part, Solved};
 use super::rounding::{add_down, add_up, divide_down, divide_up, times_down, times_up, weighted_down, weighted_up};
 use super::settings::Settings;
 use super::visits::{System, is_inner};
@@ -254,11 +255,6 @@ impl Sums {
 }
 
 /// A limit as an obstacle.
-impl From<Limit> for Obstacle {
-    fn from(limit: Limit) -> Self {
-        Self::Limit(limit)
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::chain::{Chain, Config};
-use super::probability::Obstacle;
+use super::obstacle::Obstacle;
 
 /// A transition to a known configuration.
 #[derive(Clone, Copy, Debug)]

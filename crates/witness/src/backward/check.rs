@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use weir_ir::{Address, Interrupt, Multiplicity, Poll, Program, RegId, ThreadId, Uninterrupted};
+use weir_ir::{Address, Interrupt, Multiplicity, Poll, Program, ThreadId, Uninterrupted};
 
+use super::fault::{BackwardFault, explain};
 use super::goals::{GoalCover, condition};
 use super::locals::{Locals, locals};
 use super::order::covers;
@@ -28,37 +29,6 @@ impl fmt::Display for BackwardError {
 }
 
 impl std::error::Error for BackwardError {}
-
-/// What can be wrong with a proof.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum BackwardFault {
-    /// Its threads, places, registers or classes are not those of the program.
-    Malformed,
-    /// The thread can be in a state that is in no class.
-    MissingState(ThreadId),
-    /// A register is read whose value the state does not tell.
-    UnknownRegister(ThreadId, RegId),
-    /// States of one class look different to a goal.
-    Mixed(ThreadId),
-    /// The cell takes too many values.
-    TooManyValues(Address),
-    /// There are too many states that could show a goal.
-    TooManyGoals,
-    /// A state that shows this goal is not in the set.
-    GoalOutside,
-    /// A step leads into the set from outside.
-    Enters,
-    /// The program starts in the set.
-    HoldsTheStart,
-    /// Deadlocks are not a matter of such sets.
-    Deadlock,
-    /// The program has no such goal.
-    UnknownGoal,
-    /// Recursion, `spawn`, or arbitrarily many threads.
-    Unsupported,
-    /// None was found yet: checking was interrupted.
-    Interrupted,
-}
 
 /// Checks that the goals of the proof cannot be reached under TSO.
 ///
@@ -215,27 +185,5 @@ fn is_in_order(message: &Message) -> bool {
     match message {
         Message::Own(..) => true,
         Message::Memory(parts) => !parts.is_empty() && parts.is_sorted_by(|one, next| one.0 < next.0),
-    }
-}
-
-fn explain(program: &Program, fault: &BackwardFault) -> String {
-    let name = |thread: &ThreadId| &program.thread(*thread).name;
-    match fault {
-        BackwardFault::Malformed => "its threads, places or registers do not match the program".to_owned(),
-        BackwardFault::MissingState(thread) => format!("{} can be in a state that belongs to no class", name(thread)),
-        BackwardFault::UnknownRegister(thread, register) => {
-            let register = &program.body(*thread).registers[register.index()].name;
-            format!("the value of `{register}` of {} is needed, but missing", name(thread))
-        }
-        BackwardFault::Mixed(thread) => format!("a property distinguishes states of one class of {}", name(thread)),
-        BackwardFault::TooManyValues(address) => format!("the cell at address {address} takes too many values"),
-        BackwardFault::TooManyGoals => "too many states could violate a property".to_owned(),
-        BackwardFault::GoalOutside => "a state that violates a property is not among the configurations".to_owned(),
-        BackwardFault::Enters => "a step leads here from a configuration that is missing".to_owned(),
-        BackwardFault::HoldsTheStart => "the initial state is one of the configurations".to_owned(),
-        BackwardFault::Deadlock => "such a proof cannot show the absence of deadlocks".to_owned(),
-        BackwardFault::UnknownGoal => "it names no property of the program".to_owned(),
-        BackwardFault::Interrupted => "checking was interrupted".to_owned(),
-        BackwardFault::Unsupported => "the program uses a feature that such a proof does not support".to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_ir::{Address, BinaryOp, Expr, Poll, Program, PropertyKind, StateAtom, StateExpr, ThreadId, UnaryOp, Value};
 
-use super::check::BackwardFault;
+use super::fault::BackwardFault;
 use super::locals::{Locals, Values};
 use super::{BackwardProof, Configuration, LocalState, ThreadView};
 use crate::Goal;

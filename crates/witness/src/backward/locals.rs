@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{Address, Edge, Instruction, LocId, Poll, Program, RegExpr, RegId, ThreadId, Value};
 
-use super::check::BackwardFault;
+use super::fault::BackwardFault;
 use super::{BackwardProof, LocalState};
 use crate::interpret::outcome;
 use crate::limits::MOST_VALUES;

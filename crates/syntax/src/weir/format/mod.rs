@@ -34,7 +34,7 @@ pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
 /// # Errors
 /// As [`format`].
 pub fn format_until(source: &Source, interrupt: &dyn Interrupt) -> Result<String, ParseError> {
-    let poll = Poll::new(interrupt);
+    let poll = Poll::later(interrupt);
     ParseError::unless_over(&poll, laid_out(source, &poll))
 }
 
