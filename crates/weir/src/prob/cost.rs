@@ -254,8 +254,6 @@ impl Sums {
     }
 }
 
-/// A limit as an obstacle.
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,6 +19,7 @@ pub enum Obstacle {
     Unbounded,
 }
 
+/// A limit as an obstacle.
 impl From<Limit> for Obstacle {
     fn from(limit: Limit) -> Self {
         Self::Limit(limit)

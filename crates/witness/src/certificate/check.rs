@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use weir_ir::{
-    EdgeId, Interrupt, LocId, Multiplicity, Poll, Program, PropertyId, PropertyKind, Range, RegId, StateAtom,
-    StateExpr, ThreadId, Uninterrupted, Value,
+    Interrupt, LocId, Multiplicity, Poll, Program, PropertyId, PropertyKind, Range, RegId, StateAtom, StateExpr,
+    ThreadId, Uninterrupted, Value,
 };
 
 use super::fault::Fault;
