@@ -7,12 +7,7 @@ use weir_report::wording::clean::display_name;
 
 use crate::error::Error;
 use crate::input::read_text;
-
-/// The largest file of costs, in bytes.
-const FILE_LIMIT: u64 = 1 << 20;
-
-/// The highest cost of one thing. With higher ones, adding up becomes the work of whoever looks for the cheapest.
-const HIGHEST: u64 = 1_000_000;
+use crate::limits::{MAX_COST, MAX_COST_BYTES};
 
 /// What a command expects of its file of costs.
 #[derive(Clone, Copy)]
@@ -45,7 +40,7 @@ impl CostFile {
     /// Reads a file.
     pub(crate) fn read(path: &Path, form: Form) -> Result<Self, Error> {
         let name = display_name(path);
-        let text = read_text(path, FILE_LIMIT)
+        let text = read_text(path, MAX_COST_BYTES)
             .map_err(|error| Error::input(format!("the costs in {name}: {}", error.reason())))?;
         Self::parse(name, &text, form)
     }
@@ -62,10 +57,10 @@ impl CostFile {
                 [what, cost] => (what, cost),
                 _ => return Err(wrong(format!("expected two fields, found {}", words.len()))),
             };
-            let range = form.lowest..=HIGHEST;
+            let range = form.lowest..=MAX_COST;
             let cost =
                 cost.parse().ok().filter(|cost| range.contains(cost)).ok_or_else(|| {
-                    wrong(format!("the cost must be a whole number from {} to {HIGHEST}", form.lowest))
+                    wrong(format!("the cost must be a whole number from {} to {MAX_COST}", form.lowest))
                 })?;
             if let Some(first) = lines.insert(what, line) {
                 return Err(wrong(format!("`{what}` already has a cost, on line {first}")));

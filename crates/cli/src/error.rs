@@ -1,7 +1,8 @@
 //! Why a file gave no answer at all.
 
-use weir::{Failure, Limit};
+use weir::{Failure, Limit, Session};
 use weir_ir::{Diagnostic, Program, Source};
+use weir_syntax::ParseError;
 
 /// What went wrong.
 #[derive(Debug)]
@@ -30,6 +31,14 @@ impl Error {
     /// Bad input without a place, and what to do about it.
     pub(crate) fn input_with_help(reason: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Input { reason: reason.into(), help: Some(help.into()) }
+    }
+
+    /// A text that could not be read.
+    pub(crate) fn unread(source: Source, error: ParseError, session: &Session) -> Self {
+        match error {
+            ParseError::Invalid(errors) => Self::Source(source, errors),
+            _ => Self::Stopped(session.ended_by()),
+        }
     }
 
     /// A question that the program does not pose.

@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::input::{PROGRAM_LIMIT, is_stdin, read_text};
+use crate::limits::MAX_FOLDER_DEPTH;
 
 /// A file to read, or why there is none.
 pub(crate) type Found = (PathBuf, Result<(), Error>);
-
-/// More folders within folders than anyone keeps tests in.
-const DEEPEST: usize = 64;
 
 /// The litmus tests that the command line names, in its order; within a folder by name.
 pub(crate) fn litmus_tests(named: &[PathBuf]) -> Vec<Found> {
@@ -75,11 +73,11 @@ fn is_list(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('@'))
 }
 
-/// The tests and folders in a folder. Links to folders are not followed, so that this comes to an end.
+/// The tests and folders in a folder. Links to folders are not followed, so this terminates.
 fn folder(path: &Path, depth: usize) -> Result<Vec<PathBuf>, Error> {
     let unreadable = |error: std::io::Error| Error::input(format!("cannot read the folder: {error}"));
-    if depth > DEEPEST {
-        return Err(Error::input(format!("folders are nested more than {DEEPEST} deep")));
+    if depth > MAX_FOLDER_DEPTH {
+        return Err(Error::input(format!("folders are nested more than {MAX_FOLDER_DEPTH} deep")));
     }
     let mut inner = Vec::new();
     for entry in fs::read_dir(path).map_err(unreadable)? {

@@ -14,9 +14,6 @@ use crate::error::Error;
 /// Larger programs are refused: the parser would refuse them anyway, after they were read.
 pub(crate) const PROGRAM_LIMIT: u64 = weir_syntax::weir::limits::MAX_SOURCE_BYTES as u64;
 
-/// Larger witnesses are refused. A step takes some 150 bytes, so this is a run of several million.
-pub(crate) const WITNESS_LIMIT: u64 = 1 << 30;
-
 /// Whether a path means standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"

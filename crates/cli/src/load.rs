@@ -35,6 +35,6 @@ fn check(source: Source, language: Language, defines: &[(String, Value)], sessio
     }
     match language.load_until(&source, defines, session) {
         Ok(Parsed { program, warnings }) => Ok(Loaded { program, language, warnings }),
-        Err(diagnostics) => Err(Error::Source(source, diagnostics)),
+        Err(error) => Err(Error::unread(source, error, session)),
     }
 }

@@ -12,6 +12,7 @@ mod gather;
 mod goals;
 mod input;
 mod interrupt;
+mod limits;
 mod load;
 mod memory;
 mod output;

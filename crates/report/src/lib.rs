@@ -50,5 +50,7 @@ pub mod wording;
 
 pub use format::Format;
 pub use limits::limits;
-pub use schema::schema;
+pub use schema::SCHEMA;
+#[cfg(feature = "schema")]
+pub use schema::generated_schema;
 pub use version::VERSION;

@@ -7,8 +7,8 @@ use weir::{Bound, FIXED_LIMITS};
 
 use crate::wording::units::grouped;
 
-/// All limits: those that options change, and those that are built in.
-pub fn limits() -> String {
+/// All limits: those that options change, and those that are built in. `outside` are those of the caller.
+pub fn limits(outside: &[FixedLimit]) -> String {
     let mut text = String::from(
         "Limits on a whole question, per file; reaching one gives the answer `unknown`:\n\n  --timeout TIME   none by default\n  \
          --memory SIZE    4GiB by default\n  --states N       none by default\n\nLimits on one stage; change one with `--limit \
@@ -19,7 +19,7 @@ pub fn limits() -> String {
         row(&mut text, &format!("{name}={value}\n      {}", bound.description()), bound.beyond());
     }
     text += "\nLimits that are built in:\n\n";
-    for FixedLimit { what, value, beyond } in weir_syntax::limits::ALL.iter().chain(&FIXED_LIMITS) {
+    for FixedLimit { what, value, beyond } in weir_syntax::limits::ALL.iter().chain(&FIXED_LIMITS).chain(outside) {
         row(&mut text, &format!("{} {what}", grouped(*value)), beyond);
     }
     text

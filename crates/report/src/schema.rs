@@ -1,18 +1,25 @@
 //! The JSON Schema of answers and saved files.
+//!
+//! `docs/schema.json` holds it, and a test keeps that file up to date. Generating it takes code for every type, which
+//! doubles what this crate costs to build, so only tests do: with the feature `schema`.
 
-use schemars::Schema;
-use schemars::generate::SchemaSettings;
+/// The schema of answers, with that of saved witnesses and certificates among its definitions.
+pub const SCHEMA: &str = include_str!("../../../docs/schema.json");
 
-use crate::answer::Answer;
-use crate::saved::{SavedCertificate, SavedWitness};
-
-/// The schema of answers, with that of saved witnesses and certificates among its definitions, as text.
-pub fn schema() -> String {
+/// The same, generated from the types.
+#[cfg(feature = "schema")]
+pub fn generated_schema() -> String {
     let text = serde_json::to_string_pretty(&generated()).expect("all keys are strings, so a schema serializes");
     text + "\n"
 }
 
-fn generated() -> Schema {
+#[cfg(feature = "schema")]
+fn generated() -> schemars::Schema {
+    use schemars::generate::SchemaSettings;
+
+    use crate::answer::Answer;
+    use crate::saved::{SavedCertificate, SavedWitness};
+
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     generator.subschema_for::<SavedWitness>();
     generator.subschema_for::<SavedCertificate>();

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use weir_ir::flow::{EnteredLocation, entered_locations};
-use weir_ir::{Diagnostic, EdgeId, LocId, Program, Span, ThreadId, Value};
+use weir_ir::{EdgeId, Interrupt, LocId, Poll, Program, Span, ThreadId, Value};
 
-use crate::weir::fence_places::fence_places;
+use crate::ParseError;
+use crate::weir::fence_places::mark;
 
 /// A place in the text where a fence can stand.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,9 +38,14 @@ impl FenceSites {
 }
 
 /// Everywhere a statement can stand in a `.weir` text.
-pub(crate) fn in_marked_text(program: &Program, constants: &[(String, Value)]) -> Result<FenceSites, Vec<Diagnostic>> {
+pub(crate) fn in_marked_text(
+    program: &Program,
+    constants: &[(String, Value)],
+    interrupt: &dyn Interrupt,
+) -> Result<FenceSites, ParseError> {
     let options = crate::weir::Options { defines: constants.to_vec() };
-    let marked = fence_places(&program.source, &options)?;
+    let poll = Poll::later(interrupt);
+    let marked = ParseError::unless_over(&poll, mark(&program.source, &options, &poll))?;
     let sites = marked.places.into_iter().map(|place| {
         let from = |&(thread, edge): &(ThreadId, EdgeId)| (thread, marked.program.body(thread).edge(edge).from);
         FenceSite {

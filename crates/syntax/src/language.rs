@@ -2,10 +2,10 @@
 //! it is written there.
 //! A new language is one folder, one variant here and an arm in each of these functions.
 
-use weir_ir::{Diagnostic, Interrupt, Program, Source, Uninterrupted, Value};
+use weir_ir::{Diagnostic, Interrupt, Poll, Program, Source, Uninterrupted, Value};
 
 use crate::fences::{self, FenceSites};
-use crate::{Parsed, litmus, rmm, trencher, weir};
+use crate::{ParseError, Parsed, litmus, rmm, trencher, weir};
 
 /// A language that programs are written in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -76,11 +76,32 @@ impl Language {
     /// # Errors
     /// All that is wrong with the source, in its order.
     pub fn parse(self, source: &Source, constants: &[(String, Value)]) -> Result<Parsed, Vec<Diagnostic>> {
+        self.read(source, constants, &Poll::new(&Uninterrupted))
+    }
+
+    /// As [`Language::parse`], unless it is interrupted. A short text is read in any case.
+    ///
+    /// # Errors
+    /// As [`Language::parse`].
+    pub fn parse_until(
+        self,
+        source: &Source,
+        constants: &[(String, Value)],
+        interrupt: &dyn Interrupt,
+    ) -> Result<Parsed, ParseError> {
+        let poll = Poll::later(interrupt);
+        ParseError::unless_over(&poll, self.read(source, constants, &poll))
+    }
+
+    /// Reads a program. Once the poll is over, the result is of no use.
+    fn read(self, source: &Source, constants: &[(String, Value)], poll: &Poll<'_>) -> Result<Parsed, Vec<Diagnostic>> {
         match self {
-            Self::Weir => weir::parse(source, &weir::Options { defines: constants.to_vec() }),
-            Self::Litmus => litmus::parse(source).map(|test| Parsed { program: test.program, warnings: Vec::new() }),
-            Self::Rmm => rmm::parse(source),
-            Self::Trencher => trencher::parse(source),
+            Self::Weir => weir::read(source, &weir::Options { defines: constants.to_vec() }, false, poll),
+            Self::Litmus => {
+                litmus::read(source, poll).map(|test| Parsed { program: test.program, warnings: Vec::new() })
+            }
+            Self::Rmm => rmm::read(source, poll),
+            Self::Trencher => trencher::read(source, poll),
         }
     }
 
@@ -90,25 +111,29 @@ impl Language {
     /// # Errors
     /// All errors in the source, in its order.
     pub fn load(self, source: &Source, constants: &[(String, Value)]) -> Result<Parsed, Vec<Diagnostic>> {
-        self.load_until(source, constants, &Uninterrupted)
+        self.load_until(source, constants, &Uninterrupted).map_err(|error| match error {
+            ParseError::Invalid(errors) => errors,
+            ParseError::Interrupted => unreachable!("nothing interrupts it"),
+        })
     }
 
-    /// As [`Language::load`]. If it is interrupted, lints are left out: the program is read all the same.
+    /// As [`Language::load`], unless it is interrupted. If that happens after the program was read, only lints are left
+    /// out.
     ///
     /// # Errors
-    /// All errors in the source, in its order.
+    /// As [`Language::load`].
     pub fn load_until(
         self,
         source: &Source,
         constants: &[(String, Value)],
         interrupt: &dyn Interrupt,
-    ) -> Result<Parsed, Vec<Diagnostic>> {
-        let Parsed { program, mut warnings } = self.parse(source, constants)?;
+    ) -> Result<Parsed, ParseError> {
+        let Parsed { program, mut warnings } = self.parse_until(source, constants, interrupt)?;
         if self.is_linted() {
             let (errors, remarks): (Vec<_>, Vec<_>) =
                 weir_ir::validate(&program).into_iter().partition(Diagnostic::is_error);
             if !errors.is_empty() {
-                return Err(errors);
+                return Err(ParseError::Invalid(errors));
             }
             warnings.extend(remarks);
             warnings.extend(weir_ir::lint_until(&program, interrupt));
@@ -146,10 +171,15 @@ impl Language {
     /// Where fences can stand in a program that was read from this language with these constants.
     ///
     /// # Errors
-    /// As [`Language::parse`].
-    pub fn fence_sites(self, program: &Program, constants: &[(String, Value)]) -> Result<FenceSites, Vec<Diagnostic>> {
+    /// As [`Language::parse_until`].
+    pub fn fence_sites(
+        self,
+        program: &Program,
+        constants: &[(String, Value)],
+        interrupt: &dyn Interrupt,
+    ) -> Result<FenceSites, ParseError> {
         match self {
-            Self::Weir => fences::in_marked_text(program, constants),
+            Self::Weir => fences::in_marked_text(program, constants, interrupt),
             Self::Trencher => Ok(fences::at_each_location(program)),
             Self::Litmus | Self::Rmm => Ok(fences::between_statements(program)),
         }

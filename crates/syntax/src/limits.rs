@@ -1,6 +1,6 @@
 //! How large a program may be. Each limit turns an input that would exhaust the machine into an error.
 
-use weir_ir::FixedLimit;
+use weir_ir::{FixedLimit, Value};
 
 /// Bytes of source.
 pub const MAX_SOURCE_BYTES: usize = 32 << 20;
@@ -18,13 +18,31 @@ pub const MAX_THREADS: usize = 1024;
 pub const MAX_CELLS: usize = 1 << 20;
 /// Steps of all threads together, after procedures were inlined and threads replicated.
 pub const MAX_EDGES: usize = 1_000_000;
-/// Observations in properties, each place of each thread counted.
+/// Places that properties name: one per thread, and one per location that a thread has at the label.
 pub const MAX_OBSERVATIONS: usize = 1_000_000;
 /// Statements and parts of expressions: in the text, and again with procedures inlined and threads replicated.
 pub const MAX_WORK: usize = 4_000_000;
 
+/// Operators of one statement of an `.rmm` program: a tree is no deeper than that.
+pub const MAX_RMM_OPERATORS: usize = 400;
+/// How deep macro calls may stand in the expansions of other calls.
+pub const MAX_MACRO_NESTING: usize = 100;
+/// Instructions of a locked block, over all alternatives: nested blocks multiply them.
+pub const MAX_LOCKED_INSTRUCTIONS: usize = 10_000;
+/// Threads of a litmus test.
+pub const MAX_LITMUS_THREADS: usize = 256;
+/// Elements of an array in a litmus test.
+pub const MAX_LITMUS_ELEMENTS: usize = 4096;
+/// The exponent of `^` in Trencher's language: powers become products.
+pub const MAX_EXPONENT: Value = 64;
+/// Values of a choice that is printed in Trencher's language: each takes a line.
+pub const MAX_TRENCHER_CHOICES: u64 = 256;
+/// Bytes of an expression that is printed in Trencher's language: `|` and `^` repeat their operands, so that nesting them
+/// doubles it each time.
+pub const MAX_TRENCHER_BYTES: usize = 10_000;
+
 /// All of these, for the documentation.
-pub const ALL: [FixedLimit; 10] = {
+pub const ALL: [FixedLimit; 18] = {
     let error = "an error";
     [
         FixedLimit::new("bytes of source", MAX_SOURCE_BYTES as u64, error),
@@ -35,7 +53,15 @@ pub const ALL: [FixedLimit; 10] = {
         FixedLimit::new("threads", MAX_THREADS as u64, error),
         FixedLimit::new("shared cells", MAX_CELLS as u64, error),
         FixedLimit::new("steps of all threads, with procedures inlined", MAX_EDGES as u64, error),
-        FixedLimit::new("places and registers that properties name", MAX_OBSERVATIONS as u64, error),
+        FixedLimit::new("places of threads that properties name", MAX_OBSERVATIONS as u64, error),
         FixedLimit::new("statements and operands, with procedures inlined", MAX_WORK as u64, error),
+        FixedLimit::new("operators in a statement of an `.rmm` program", MAX_RMM_OPERATORS as u64, error),
+        FixedLimit::new("nested macro calls of an `.rmm` program", MAX_MACRO_NESTING as u64, error),
+        FixedLimit::new("instructions of a locked block of an `.rmm` program", MAX_LOCKED_INSTRUCTIONS as u64, error),
+        FixedLimit::new("threads of a litmus test", MAX_LITMUS_THREADS as u64, error),
+        FixedLimit::new("elements of an array in a litmus test", MAX_LITMUS_ELEMENTS as u64, error),
+        FixedLimit::new("as the exponent of `^` in Trencher's language", MAX_EXPONENT as u64, error),
+        FixedLimit::new("values of an `any` printed in Trencher's language", MAX_TRENCHER_CHOICES, error),
+        FixedLimit::new("bytes of an expression printed in Trencher's language", MAX_TRENCHER_BYTES as u64, error),
     ]
 };

@@ -45,7 +45,7 @@ fn lay(sketch: &mut ThreadSketch, from: LocId, to: LocId, blocks: &[Block]) {
 }
 
 fn lay_one(sketch: &mut ThreadSketch, from: LocId, to: LocId, block: &Block) {
-    // A loop has a head of its own, so that what leads there and its ways back can be told apart.
+    // A loop has a head of its own, so that what leads there and its ways back can be distinguished.
     let mut head = || {
         let head = sketch.location();
         sketch.edge(from, head, Instruction::Skip);

@@ -1,10 +1,11 @@
 //! Assertions for tests: they fail with the run that shows why.
 
+use weir_ir::Source;
 use weir_syntax::Language;
 use weir_witness::{Checked, Goal};
 
 use crate::check::Violation;
-use crate::{Program, Session, Verdict, describe, reach};
+use crate::{Limit, Program, ReadError, Session, Verdict, describe, reach};
 
 /// Asserts that a `.weir` program is robust: under TSO it behaves only as it can under SC.
 ///
@@ -33,8 +34,8 @@ macro_rules! assert_robust {
 /// Asserts that every property of a `.weir` program holds under TSO, and that every `exists` is met.
 ///
 /// Panics with a run that violates a property if there is one, if there are no properties, and with the errors if the
-/// text is not a program. A second argument is a [`Session`](crate::Session), to set limits; a limit that is reached makes the assertion fail
-/// too.
+/// text is not a program. A second argument is a [`Session`](crate::Session), to set limits; a limit that is reached
+/// makes the assertion fail too.
 ///
 /// ```
 /// weir::assert_safe!(
@@ -63,14 +64,14 @@ macro_rules! assert_safe {
 
 #[doc(hidden)]
 pub fn robust(text: &str, session: &Session) -> Result<(), String> {
-    let program = parse(text)?;
+    let program = parse(text, "robust", session)?;
     let report = program.robust(session).map_err(|failure| failure.to_string())?;
     conclude("robust", &program, &report.verdict)
 }
 
 #[doc(hidden)]
 pub fn safe(text: &str, session: &Session) -> Result<(), String> {
-    let program = parse(text)?;
+    let program = parse(text, "safe", session)?;
     if reach::all_goals(&program).is_empty() {
         return Err("the program has no properties, so there is nothing to assert; use `assert_robust!`, or add \
                     `forbid` or `assert`"
@@ -90,14 +91,22 @@ pub fn safe(text: &str, session: &Session) -> Result<(), String> {
     conclude("safe", &program, &verdict)
 }
 
-fn parse(text: &str) -> Result<Program, String> {
-    Program::parse(text, Language::Weir).map_err(|error| format!("this is not a `.weir` program:\n{error}"))
+fn parse(text: &str, what: &str, session: &Session) -> Result<Program, String> {
+    let source = Source::new("<text>", text);
+    Program::read_within(source, Language::Weir, &[], session).map_err(|error| match error {
+        ReadError::Invalid(error) => format!("this is not a `.weir` program:\n{error}"),
+        ReadError::Stopped(limit) => unknown(what, limit),
+    })
+}
+
+fn unknown(what: &str, limit: Limit) -> String {
+    format!("it is unknown whether the program is {what}: {limit}")
 }
 
 fn conclude(what: &str, program: &Program, verdict: &Verdict<Box<Checked>>) -> Result<(), String> {
     match verdict {
         Verdict::Holds => Ok(()),
         Verdict::Violated(checked) => Err(format!("the program is not {what}:\n{}", describe(program, checked))),
-        Verdict::Unknown(limit) => Err(format!("it is unknown whether the program is {what}: {limit}")),
+        Verdict::Unknown(limit) => Err(unknown(what, *limit)),
     }
 }

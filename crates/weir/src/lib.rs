@@ -53,6 +53,6 @@ pub use weir_witness as witness;
 #[doc(hidden)]
 pub use assertions::{robust as __robust, safe as __safe};
 #[cfg(feature = "syntax")]
-pub use program::{Program, Repair, SourceError};
+pub use program::{Program, ReadError, Repair, SourceError};
 #[cfg(feature = "syntax")]
 pub use weir_syntax::{self as syntax, Language};

@@ -4,11 +4,11 @@ use std::fmt;
 use std::ops::Deref;
 
 use weir_ir::{Diagnostic, Source, Value};
-use weir_syntax::Language;
+use weir_syntax::{Language, ParseError};
 
 use crate::fences::text::{FencedText, Sites};
 use crate::fences::{self, Fences, unit_cost};
-use crate::{Failure, Session, check, reach, robust};
+use crate::{Failure, Limit, Session, check, reach, robust};
 
 /// A program that was read from text without errors.
 ///
@@ -69,11 +69,44 @@ impl Program {
     /// ```
     pub fn read(source: Source, language: Language, constants: &[(String, Value)]) -> Result<Self, SourceError> {
         match language.load(&source, constants) {
-            Ok(weir_syntax::Parsed { program, warnings }) => {
-                Ok(Self { automata: program, language, constants: constants.to_vec(), warnings })
-            }
+            Ok(parsed) => Ok(Self::new(parsed, language, constants)),
             Err(errors) => Err(SourceError { source, errors }),
         }
+    }
+
+    /// As [`Program::read`], within the limits of a session: for texts from elsewhere, which may be large. A short text is
+    /// read even if a limit was reached before.
+    ///
+    /// # Errors
+    /// All errors in the text, or the limit that was reached.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use weir::ir::Source;
+    /// use weir::{Language, Limit, Limits, Program, ReadError, Session};
+    ///
+    /// let session = Session::new(Limits { time: Some(Duration::ZERO), ..Limits::default() });
+    /// let text = format!("shared x; thread P {{ {} }}", "x = 1; ".repeat(100_000));
+    /// let source = Source::new("large.weir", text);
+    /// let error = Program::read_within(source, Language::Weir, &[], &session).unwrap_err();
+    /// assert!(matches!(error, ReadError::Stopped(Limit::Time)));
+    /// ```
+    pub fn read_within(
+        source: Source,
+        language: Language,
+        constants: &[(String, Value)],
+        session: &Session,
+    ) -> Result<Self, ReadError> {
+        match language.load_until(&source, constants, session) {
+            Ok(parsed) => Ok(Self::new(parsed, language, constants)),
+            Err(ParseError::Invalid(errors)) => Err(ReadError::Invalid(SourceError { source, errors })),
+            Err(_) => Err(ReadError::Stopped(session.ended_by())),
+        }
+    }
+
+    fn new(parsed: weir_syntax::Parsed, language: Language, constants: &[(String, Value)]) -> Self {
+        let weir_syntax::Parsed { program, warnings } = parsed;
+        Self { automata: program, language, constants: constants.to_vec(), warnings }
     }
 
     /// The language it was read from.
@@ -167,10 +200,7 @@ impl Program {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fences(&self, options: &fences::Options, session: &Session) -> Result<Repair, Failure> {
-        let mut sites = Sites::of(self, self.language, &self.constants).map_err(|errors| {
-            let first = errors.first().map(|error| error.message.as_str()).unwrap_or_default();
-            Failure::Bug(format!("the text cannot be read with places for fences: {first}"))
-        })?;
+        let mut sites = Sites::of(self, self.language, &self.constants, session)?;
         sites.list.iter_mut().for_each(|site| site.place.cost = unit_cost(&site.place.after));
         let report = fences::fences(&sites.program, &sites.places(), options, session)?;
         let chosen = match &report.fences {
@@ -236,3 +266,24 @@ impl fmt::Display for SourceError {
 }
 
 impl std::error::Error for SourceError {}
+
+/// Why a program was not read within a session.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The text is not a program.
+    Invalid(SourceError),
+    /// A limit was reached.
+    Stopped(Limit),
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(error) => error.fmt(f),
+            Self::Stopped(limit) => limit.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}

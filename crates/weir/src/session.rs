@@ -113,7 +113,7 @@ impl Default for Session {
 fn system_clock() -> Clock {
     #[cfg(target_family = "wasm")]
     {
-        // There is none that a library can ask: whoever embeds Weir there passes one to `Session::with_clock`.
+        // A library has no clock there: code that embeds Weir passes one to `Session::with_clock`.
         Arc::new(|| Duration::ZERO)
     }
     #[cfg(not(target_family = "wasm"))]
@@ -254,7 +254,7 @@ impl Session {
     #[must_use]
     pub(crate) fn member(&self, members: usize, work: &Arc<WorkClock>, stop: &Arc<AtomicBool>) -> Self {
         let mut member = self.part(None);
-        // How far those come who lose depends on the machine: whoever starts the members counts what is to be counted.
+        // How far a losing member comes depends on the machine, so the portfolio itself counts the states.
         member.spent = vec![Arc::default()];
         member.limits.memory = self.limits.memory.map(|memory| memory / members.max(1) as u64);
         member.memory_meter = None;
@@ -290,6 +290,11 @@ impl Session {
         self.exceeded_with(0, 0)
     }
 
+    /// The limit that ended a stage that was interrupted. Memory that was too much then may be free again by now.
+    pub fn ended_by(&self) -> Limit {
+        self.exceeded_before_work().unwrap_or(Limit::Memory)
+    }
+
     /// Whether to stop now, given the bytes that the stores hold and are about to ask for.
     pub(crate) fn exceeded_with(&self, stored_bytes: u64, wanted_bytes: u64) -> Option<Limit> {
         if self.work.as_ref().is_some_and(|work| work.tick()) {
@@ -302,6 +307,11 @@ impl Session {
     /// portfolio have in common.
     pub(crate) fn exceeded_before_work(&self) -> Option<Limit> {
         self.reached(0, 0)
+    }
+
+    /// The limit that has been reached, if any, for checks that do not count as work.
+    pub(crate) fn exceeded_between_checks(&self, stored_bytes: u64) -> Option<Limit> {
+        self.reached(stored_bytes, 0)
     }
 
     fn reached(&self, stored_bytes: u64, wanted_bytes: u64) -> Option<Limit> {

@@ -223,7 +223,7 @@ fn marks(text: &str) -> Option<[(Aim, BTreeSet<u32>); 2]> {
 
 /// The lines before which the cheapest fences stand.
 fn cheapest_fences(program: &Program, aim: Aim) -> BTreeSet<u32> {
-    let sites = Sites::of(program, Language::Weir, &[]).expect("places");
+    let sites = Sites::of(program, Language::Weir, &[], &Session::default()).expect("places");
     let options = fences::Options { aim, ..fences::Options::default() };
     let limits = Limits { states: Some(STATES), ..Limits::default() };
     let report = fences::fences(&sites.program, &sites.places(), &options, &Session::new(limits)).expect("an answer");

@@ -8,7 +8,7 @@ use crate::{Continuations, Goal, GoalError, HappensBefore, Replay, ReplayError, 
 
 /// A run that was replayed step by step and whose last state shows a goal.
 ///
-/// There is no other way to make one, so whoever holds it holds evidence: an engine that returns its
+/// There is no other way to make one, so a value of this type is evidence: an engine that returns its
 /// violations as `Checked` cannot claim one that does not replay.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Checked {

@@ -21,10 +21,11 @@ mod words;
 
 pub use backward::{
     BackwardError, BackwardFault, BackwardProof, Configuration, LocalState, Message, ThreadView, check_backward_proof,
+    check_backward_proof_until,
 };
 pub use certificate::{
     AbstractBuffer, AbstractState, AbstractThread, Buffering, Certificate, CertificateError, Fault, Waiting,
-    check_certificate,
+    check_certificate, check_certificate_until,
 };
 pub use checked::{CheckError, Checked};
 pub use continuations::Continuations;

@@ -2,7 +2,9 @@
 
 pub(crate) mod walk;
 
-use weir_ir::{EdgeId, Program, Property, PropertyKind, Span, ThreadId};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use weir_ir::{EdgeId, Interrupt, Program, Property, PropertyKind, Span, ThreadId};
 
 use crate::event::StepId;
 use crate::interpret::interpret;
@@ -80,4 +82,34 @@ pub(crate) fn random_run(program: &Program, model: Model, random: &mut Random, l
         steps.push(step);
     }
     Run { model, steps }
+}
+
+/// An interrupt that says yes once, at this question.
+pub(crate) struct Asked {
+    at: usize,
+    questions: AtomicUsize,
+}
+
+impl Interrupt for Asked {
+    fn is_over(&self) -> bool {
+        self.questions.fetch_add(1, Ordering::Relaxed) == self.at
+    }
+}
+
+/// How often a check asks whether to end. At each of these questions a yes ends it, with this fault.
+pub(crate) fn refused_at_each_question<F: PartialEq + std::fmt::Debug>(
+    check: impl Fn(&Asked) -> Result<(), F>,
+    interrupted: &F,
+) -> usize {
+    for at in 0.. {
+        let asked = Asked { at, questions: AtomicUsize::new(0) };
+        match check(&asked) {
+            Ok(()) => {
+                assert!(asked.questions.load(Ordering::Relaxed) <= at, "question {at} was ignored");
+                return at;
+            }
+            Err(fault) => assert_eq!(fault, *interrupted),
+        }
+    }
+    unreachable!("a check asks finitely many questions")
 }

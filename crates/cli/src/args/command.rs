@@ -103,7 +103,7 @@ pub(crate) enum Command {
     /// errors is left as it is.
     Fmt(FormatOptions),
     /// Print all limits, their values, and how to change them
-    #[command(long_about = weir_report::limits())]
+    #[command(long_about = weir_report::limits(&crate::limits::ALL))]
     Limits,
     /// Print a completion script for a shell
     Completions(CompletionOptions),

@@ -5,7 +5,7 @@ use std::{io, path::Path};
 use weir::reach::{Options, certify, certify_backward};
 use weir::{Failure, Session};
 use weir_ir::Program;
-use weir_report::saved::{Proof, SavedCertificate};
+use weir_report::saved::{Proof, Rejection, SavedCertificate};
 use weir_witness::Buffering;
 
 use super::task::Task;
@@ -51,8 +51,14 @@ pub(super) fn written(
     if proof.goals().is_empty() {
         return Ok(Err("the program has no properties, so there is nothing to prove".to_owned()));
     }
-    if let Err(mismatch) = proof.check(program) {
-        return Err(Error::Bug(format!("the checker rejects a certificate: {}", mismatch.reason)));
+    match proof.check(program, session) {
+        Ok(()) => {}
+        Err(Rejection::Interrupted) => {
+            return Ok(Err(format!("the proof could not be checked: {}", session.ended_by())));
+        }
+        Err(Rejection::Mismatch(mismatch)) => {
+            return Err(Error::Bug(format!("the checker rejects a certificate: {}", mismatch.reason)));
+        }
     }
     let saved = SavedCertificate::new(program, &proof, task.file, &given.defines);
     let text = saved.to_text().map_err(io::Error::from);

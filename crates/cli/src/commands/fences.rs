@@ -44,8 +44,8 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
         safe_goals(&loaded.program).map_err(|why| Error::unanswerable(&why))?;
     }
     let costs = Costs::read(&options.cost)?;
-    let mut sites = Sites::of(&loaded.program, loaded.language, &options.program.defines)
-        .map_err(|errors| Error::Source(loaded.program.source.clone(), errors))?;
+    let mut sites = Sites::of(&loaded.program, loaded.language, &options.program.defines, &task.session)
+        .map_err(|failure| Error::of(&loaded.program, failure))?;
     let (found, needs, census) = analysis::watched(task, console, |session| {
         costs.set(&mut sites, session)?;
         let search = FenceSearch { options, program: &loaded.program, sites: &sites };

@@ -16,7 +16,8 @@ use crate::output;
 pub(super) fn run(options: &'static FormatOptions, console: &mut Console) -> Status {
     let one = |task: &Task<'_>, console: &mut Console| {
         let source = read_source(task.file)?;
-        let text = weir_syntax::weir::format(&source).map_err(|errors| Error::Source(source.clone(), errors))?;
+        let text = weir_syntax::weir::format_until(&source, &task.session)
+            .map_err(|error| Error::unread(source.clone(), error, &task.session))?;
         if options.check {
             check(task, &source, &text, console)
         } else if is_stdin(task.file) {

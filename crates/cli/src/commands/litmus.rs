@@ -156,7 +156,8 @@ fn attempt(
         progress.map_or(session.clone(), |sink| session.with_progress(Arc::clone(sink)))
     });
     let source = input::read_source(path)?;
-    let test = weir_syntax::litmus::parse(&source).map_err(|errors| Error::Source(source.clone(), errors))?;
+    let test = weir_syntax::litmus::parse_until(&source, session)
+        .map_err(|error| Error::unread(source.clone(), error, session))?;
     let model = options.model;
     let report = match outcomes(&test.program, &test.expressions(), model, session) {
         Ok(report) => report,

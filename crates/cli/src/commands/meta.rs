@@ -36,13 +36,13 @@ pub(super) fn man(options: &ManOptions, console: &mut Console) -> Status {
 
 /// `weir limits`.
 pub(super) fn limits(console: &mut Console) -> Status {
-    console.answer_wrapped(&weir_report::limits());
+    console.answer_wrapped(&weir_report::limits(&crate::limits::ALL));
     Status::Holds
 }
 
 /// `weir schema`.
 pub(super) fn schema(console: &mut Console) -> Status {
-    console.answer(&weir_report::schema());
+    console.answer(weir_report::SCHEMA);
     Status::Holds
 }
 

@@ -5,7 +5,7 @@ use std::slice;
 
 use weir_ir::Value;
 use weir_report::answer::{Answer, CertificateAnswer, CommandName, ReplayAnswer};
-use weir_report::saved::Saved;
+use weir_report::saved::{Rejection, Saved};
 use weir_report::wording::clean::display_name;
 
 use super::task::{Allowance, Task, Work};
@@ -13,7 +13,8 @@ use crate::args::{ProgramOptions, ReplayOptions};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
-use crate::input::{WITNESS_LIMIT, read_text};
+use crate::input::read_text;
+use crate::limits::MAX_SAVED_BYTES;
 use crate::load::load;
 
 /// Runs it.
@@ -41,7 +42,11 @@ fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Resul
         }
         Saved::Proof(saved) => {
             let loaded = load(task.file, &given(&saved.defines), &task.session)?;
-            let result = saved.check(&loaded.program);
+            let result = match saved.check(&loaded.program, &task.session) {
+                Err(Rejection::Interrupted) => return Err(Error::Stopped(task.session.ended_by())),
+                Err(Rejection::Mismatch(mismatch)) => Err(mismatch),
+                Ok(()) => Ok(()),
+            };
             let subject = task.subject(&loaded);
             let answer = CertificateAnswer::new(&subject, &options.witness, saved, result);
             Ok(task.answer(&Answer::Certificate(answer), false, console))
@@ -52,6 +57,6 @@ fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Resul
 /// Reads the saved witness or certificate.
 fn read(options: &ReplayOptions) -> Result<Saved, Error> {
     let bad = |reason: String| Error::input(format!("the witness {}: {reason}", display_name(&options.witness)));
-    let text = read_text(&options.witness, WITNESS_LIMIT).map_err(|error| bad(error.reason()))?;
+    let text = read_text(&options.witness, MAX_SAVED_BYTES).map_err(|error| bad(error.reason()))?;
     Saved::parse(&text).map_err(bad)
 }

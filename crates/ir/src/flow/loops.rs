@@ -18,7 +18,7 @@ pub struct Loops {
 }
 
 impl Loops {
-    /// Deeper nesting is not told apart.
+    /// Deeper nesting counts as this depth.
     pub const MAX_DEPTH: u32 = 32;
 
     /// The loops of the body that `cfg` is the graph of.

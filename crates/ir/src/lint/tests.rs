@@ -1,4 +1,4 @@
-//! One small program for each report, and its good twin.
+//! One small program for each report, and its correct counterpart.
 
 use super::lint;
 use crate::flow::testing::{

@@ -1,6 +1,5 @@
 //! Any answer.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::check::CheckAnswer;
@@ -14,7 +13,8 @@ use super::robust::RobustAnswer;
 use crate::run::Evidence;
 
 /// One answer: one object per file, on one line.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Answer<'a> {
     Check(Box<CheckAnswer<'a>>),

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir::check::{Attempt, End, Judgement, Member, PropertyReport, Report, Vacuity};
 use weir::{Limits, Verdict};
@@ -20,7 +19,8 @@ use crate::wording::goal;
 use crate::wording::limit::limit_text;
 
 /// Verdicts of `weir check`: the worst of all properties.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CheckVerdict {
     /// Every property holds, and every `exists` is met.
@@ -32,7 +32,8 @@ pub enum CheckVerdict {
 }
 
 /// The answer of `weir check`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckAnswer<'a> {
     #[serde(flatten)]
     pub head: Head<CheckVerdict>,
@@ -83,7 +84,8 @@ pub struct CheckAnswer<'a> {
 }
 
 /// Verdicts about a property.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PropertyVerdict {
     /// No run violates it.
@@ -111,7 +113,8 @@ impl From<&Judgement> for PropertyVerdict {
 }
 
 /// What is known about one property.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PropertyRecord<'a> {
     /// The property as written, or whose assertions.
     pub property: String,
@@ -362,7 +365,8 @@ impl CheckVerdict {
 }
 
 /// What one engine did.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttemptRecord {
     /// The round, from 1.
     pub round: u32,
@@ -406,7 +410,8 @@ impl AttemptRecord {
 }
 
 /// How an engine's attempt ended.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AttemptEnd {
     /// It decided properties.

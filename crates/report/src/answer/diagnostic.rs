@@ -1,13 +1,13 @@
 //! Diagnostics as serializable types.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir_ir::{Diagnostic, Severity, Source, Span};
 
 use crate::wording::clean::{clean, clip};
 
 /// A message about the source.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagnosticRecord {
     /// Severity.
     pub severity: SeverityName,
@@ -33,7 +33,8 @@ pub struct DiagnosticRecord {
 }
 
 /// The severity of a message.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SeverityName {
     Note,
@@ -42,7 +43,8 @@ pub enum SeverityName {
 }
 
 /// A source span. Lines and columns are numbered from 1, columns in characters; the end is exclusive.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlaceRecord {
     pub line: u32,
     pub column: u32,
@@ -51,7 +53,8 @@ pub struct PlaceRecord {
 }
 
 /// A source span with a label.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LabelRecord {
     #[serde(flatten)]
     pub place: PlaceRecord,

@@ -1,6 +1,5 @@
 //! Fences, why each is needed, and how many there are, as serializable types.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir::fences::{Access, Aim, Fences, Reason};
 use weir_ir::Program;
@@ -8,7 +7,8 @@ use weir_ir::Program;
 use super::repairs::{FencePlace, Repair};
 
 /// Verdicts of `weir fences`.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FencesVerdict {
     /// The fences in `fences` suffice; the list is empty if none are needed.
@@ -30,7 +30,8 @@ impl FencesVerdict {
 }
 
 /// A fence. Code that several threads run has one fence per thread.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FenceRecord {
     /// The thread.
     pub thread: String,
@@ -48,7 +49,8 @@ pub struct FenceRecord {
 }
 
 /// Why a fence is needed: without it, `store` can be delayed past `load`, and with `partners` this breaks the aim.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReasonRecord {
     /// The store before the fence.
     pub store: AccessRecord,
@@ -60,7 +62,8 @@ pub struct ReasonRecord {
 }
 
 /// A memory access.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccessRecord {
     /// The thread.
     pub thread: String,
@@ -75,7 +78,8 @@ pub struct AccessRecord {
 }
 
 /// How many fences an aim takes.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NeedRecord {
     /// The aim: `robust`, `states`, `safe` or `trf`.
     pub aim: &'static str,

@@ -1,6 +1,5 @@
 //! The answer of `weir fences`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir::fences::{Aim, Fences, Report};
 use weir::reach::Statistics;
@@ -16,7 +15,8 @@ use crate::wording::limit::limit_text;
 use crate::wording::place::place;
 
 /// The answer of `weir fences`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FencesAnswer<'a> {
     #[serde(flatten)]
     pub head: Head<FencesVerdict>,
@@ -182,7 +182,8 @@ fn attacks(origin: &Repairs<'_>, report: &Report) -> AttacksRecord {
 }
 
 /// Statistics of a program and its repair.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableRecord {
     /// Number of threads.
     pub threads: u64,

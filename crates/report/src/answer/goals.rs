@@ -1,6 +1,5 @@
 //! The properties that an answer is about.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir_ir::{Diagnostic, Program, Span};
 use weir_witness::Goal;
@@ -12,7 +11,8 @@ use crate::run::Evidence;
 use crate::wording::goal;
 
 /// A property that was checked.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GoalRecord {
     /// The property as written, or which assertions.
     pub text: String,

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::version::VERSION;
 
 /// The fields that every answer starts with.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Head<V> {
     /// Version of Weir.
     pub weir: &'static str,
@@ -32,7 +32,8 @@ impl<V> Head<V> {
 }
 
 /// Commands that give answers.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CommandName {
     Check,
@@ -47,7 +48,8 @@ pub enum CommandName {
 }
 
 /// Verdicts of `weir translate`, `weir replay` and `weir fmt`.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum YesNo {
     Ok,
@@ -62,14 +64,16 @@ impl YesNo {
 }
 
 /// The verdict if a limit was reached before there was anything to say.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum StoppedVerdict {
     Unknown,
 }
 
 /// The verdict if there is no answer.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ErrorVerdict {
     Error,

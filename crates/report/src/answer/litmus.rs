@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir::{Limit, Limits};
 use weir_syntax::litmus::{Litmus, Observable, Observation, Quantifier, Results};
@@ -16,7 +15,8 @@ use crate::run::ModelRecord;
 use crate::wording::limit::limit_text;
 
 /// Verdicts of `weir litmus`.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LitmusVerdict {
     /// The final states are as the test requires: at least one satisfies `exists`, none `~exists`, all `forall`.
@@ -28,7 +28,8 @@ pub enum LitmusVerdict {
 }
 
 /// In how many final states the condition holds.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ObservationName {
     Never,
     Sometimes,
@@ -36,7 +37,8 @@ pub enum ObservationName {
 }
 
 /// A value of a register or a cell.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ValueRecord {
     Number(i64),
@@ -47,7 +49,8 @@ pub enum ValueRecord {
 }
 
 /// The answer of `weir litmus` for one test.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LitmusAnswer {
     #[serde(flatten)]
     pub head: Head<LitmusVerdict>,

@@ -1,13 +1,13 @@
 //! The answers of commands that analyse nothing, and errors.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::diagnostic::DiagnosticRecord;
 use super::head::{ErrorVerdict, Head, StoppedVerdict, YesNo};
 
 /// The answer of `weir translate`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TranslateAnswer {
     #[serde(flatten)]
     pub head: Head<YesNo>,
@@ -20,7 +20,8 @@ pub struct TranslateAnswer {
 }
 
 /// The answer of `weir fmt`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FormatAnswer {
     /// The verdict is `no` if the file is not formatted and `--check` was given.
     #[serde(flatten)]
@@ -33,7 +34,8 @@ pub struct FormatAnswer {
 }
 
 /// A limit was reached before there was anything to say.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoppedAnswer {
     #[serde(flatten)]
     pub head: Head<StoppedVerdict>,
@@ -45,7 +47,8 @@ pub struct StoppedAnswer {
 }
 
 /// There is no answer: the input cannot be used.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorAnswer {
     #[serde(flatten)]
     pub head: Head<ErrorVerdict>,

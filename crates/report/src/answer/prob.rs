@@ -1,6 +1,5 @@
 //! The answer of `weir prob`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir::prob::{Certainty, Obstacle};
 
@@ -13,7 +12,8 @@ use super::records::LimitRecord;
 use crate::run::StepRecord;
 
 /// Verdicts of `weir prob`.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ProbVerdict {
     /// The statement in question holds, or the number was computed.
@@ -25,7 +25,8 @@ pub enum ProbVerdict {
 }
 
 /// The answer of `weir prob`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProbAnswer<'a> {
     #[serde(flatten)]
     pub head: Head<ProbVerdict>,

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir::prob::{DrainedState, Interval};
 use weir_ir::Value;
 
 /// An interval that contains the true value.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IntervalRecord {
     /// Lower bound.
     pub lower: f64,
@@ -18,7 +18,8 @@ pub struct IntervalRecord {
 }
 
 /// How often a label is left.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VisitsRecord {
     /// Thread and label.
     pub label: String,
@@ -28,7 +29,8 @@ pub struct VisitsRecord {
 }
 
 /// The result of a simulation.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EstimateRecord {
     /// Number of runs.
     pub runs: u64,
@@ -51,7 +53,8 @@ pub struct EstimateRecord {
 }
 
 /// A drained configuration.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlainRecord {
     /// Where each thread is.
     pub places: BTreeMap<String, String>,
@@ -62,7 +65,8 @@ pub struct PlainRecord {
 }
 
 /// One program of a comparison.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedRecord {
     /// Its file.
     pub file: String,

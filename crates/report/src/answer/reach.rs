@@ -1,6 +1,5 @@
 //! The answer of `weir reach`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir::Verdict;
 use weir::reach::{Coverage, Options, Report, Round, Statistics};
@@ -18,7 +17,8 @@ use super::subject::Subject;
 use crate::run::{Evidence, LazyWitness, ModelRecord};
 
 /// Verdicts of `weir reach`.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ReachVerdict {
     /// A run violates a property; it is in `witness`.
@@ -30,7 +30,8 @@ pub enum ReachVerdict {
 }
 
 /// The answer of `weir reach`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReachAnswer<'a> {
     #[serde(flatten)]
     pub head: Head<ReachVerdict>,
@@ -172,7 +173,8 @@ impl ReachVerdict {
 }
 
 /// One round of the lazy engine.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoundRecord {
     /// The paths that were added, each in one thread: from a store to the load that it can be delayed past.
     pub added: Vec<Vec<InstructionRecord>>,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir::Limit;
 use weir_ir::{EdgeId, Program, ThreadId, Value};
@@ -12,7 +11,8 @@ use crate::run::Evidence;
 
 /// Numbers of attacks. The search ends at the first feasible attack, so `by_control_flow`, `infeasible` and `feasible`
 /// count the attacks that were decided; the rest of `total` is undecided.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttacksRecord {
     /// All pairs of a store and a load of one thread.
     pub total: u64,
@@ -27,7 +27,8 @@ pub struct AttacksRecord {
 }
 
 /// A store that stays in its buffer while a later load of its thread executes.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelayRecord {
     /// The store.
     pub store: InstructionRecord,
@@ -36,7 +37,8 @@ pub struct DelayRecord {
 }
 
 /// What ended a search before it was conclusive.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LimitRecord {
     Time,
@@ -65,7 +67,8 @@ impl From<Limit> for LimitRecord {
 }
 
 /// An instruction of a thread.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstructionRecord {
     /// The thread.
     pub thread: String,
@@ -106,7 +109,8 @@ impl InstructionRecord {
 }
 
 /// Statistics of a search.
-#[derive(Serialize, JsonSchema, Clone, Copy, Debug)]
+#[derive(Serialize, Clone, Copy, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatisticsRecord {
     /// Number of transitions between states.
     pub transitions: u64,
@@ -124,7 +128,8 @@ pub struct StatisticsRecord {
 }
 
 /// A state with empty buffers.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StateRecord {
     /// The threads.
     pub threads: Vec<ThreadStateRecord>,
@@ -133,7 +138,8 @@ pub struct StateRecord {
 }
 
 /// A thread in a state.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadStateRecord {
     /// Its name.
     pub thread: String,

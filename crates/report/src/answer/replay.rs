@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir_ir::Program;
 
@@ -12,7 +11,8 @@ use crate::run::Evidence;
 use crate::saved::{Mismatch, SavedCertificate, SavedWitness};
 
 /// The answer of `weir replay`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayAnswer<'a> {
     #[serde(flatten)]
     pub head: Head<YesNo>,
@@ -67,7 +67,8 @@ impl<'a> ReplayAnswer<'a> {
 }
 
 /// The answer of `weir replay` about a certificate.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CertificateAnswer<'a> {
     #[serde(flatten)]
     pub head: Head<YesNo>,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use weir::Verdict;
 use weir::reach::{Coverage, Statistics};
@@ -19,7 +18,8 @@ use crate::run::race::Racing;
 use crate::run::{Evidence, LazyWitness, ModelRecord, Overtaking, StepRecord, step_records};
 
 /// Verdicts of `weir robust`.
-#[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RobustVerdict {
     /// Every run with store buffers behaves like some run without them, as `of` defines it.
@@ -31,7 +31,8 @@ pub enum RobustVerdict {
 }
 
 /// The answer of `weir robust`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RobustAnswer<'a> {
     #[serde(flatten)]
     pub head: Head<RobustVerdict>,
@@ -254,7 +255,8 @@ impl RaceRecord {
 
 /// A triangular race: a thread stores and then loads from another cell, with nothing in between that waits for the
 /// store to be flushed, and another thread writes to that cell next. The program may or may not be robust.
-#[derive(Serialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RaceRecord {
     /// The store that may still be buffered.
     pub store: InstructionRecord,

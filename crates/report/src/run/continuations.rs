@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_ir::{Address, Instruction, LocId, Program, ThreadId, Value};
 use weir_witness::Continuations;
@@ -11,7 +10,8 @@ use crate::wording::clean::clip;
 use crate::wording::units::counted;
 
 /// What holds in every state that can follow the last one, which is itself among them.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContinuationsRecord {
     /// The number of these states. All of them were visited by a separate interpreter.
     pub states: u64,
@@ -30,7 +30,8 @@ pub struct ContinuationsRecord {
 }
 
 /// Where a thread is in the states that can follow.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadPlaces {
     /// The thread.
     pub thread: String,
@@ -44,7 +45,8 @@ pub struct ThreadPlaces {
 }
 
 /// A cell that never changes.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConstantCell {
     /// The cell.
     pub cell: String,

@@ -1,9 +1,7 @@
 //! Runs that are written out only when they are serialized.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use weir_ir::Program;
 
@@ -36,16 +34,17 @@ impl Serialize for LazyWitness<'_> {
     }
 }
 
-impl JsonSchema for LazyWitness<'_> {
-    fn schema_name() -> Cow<'static, str> {
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for LazyWitness<'_> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         Witness::schema_name()
     }
 
-    fn schema_id() -> Cow<'static, str> {
+    fn schema_id() -> std::borrow::Cow<'static, str> {
         Witness::schema_id()
     }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         Witness::json_schema(generator)
     }
 }

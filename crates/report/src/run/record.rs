@@ -1,6 +1,5 @@
 //! Runs as serializable types: in answers, and saved on their own.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_ir::Value;
 use weir_witness::{Model, Relation};
@@ -8,7 +7,8 @@ use weir_witness::{Model, Relation};
 use super::continuations::ContinuationsRecord;
 
 /// A run.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Witness {
     /// The memory model.
     pub model: ModelRecord,
@@ -23,7 +23,8 @@ pub struct Witness {
 }
 
 /// One step of a run.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepRecord {
     /// The thread whose instruction is executed or whose buffer is flushed.
     pub thread: String,
@@ -59,7 +60,8 @@ pub struct StepRecord {
 }
 
 /// One of the loads of a snapshot.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadRecord {
     /// The cell.
     pub cell: String,
@@ -68,7 +70,8 @@ pub struct LoadRecord {
 }
 
 /// Kinds of steps.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ActionName {
     Load,
@@ -90,7 +93,8 @@ pub enum ActionName {
 }
 
 /// One event of a happens-before cycle.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CycleRecord {
     /// The number of the step, from 1. For a buffered store, the step that executed it, not the flush.
     pub step: u32,
@@ -108,7 +112,8 @@ pub struct CycleRecord {
 }
 
 /// Why one event happens before another.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RelationName {
     /// The same thread executes it earlier.
@@ -136,7 +141,8 @@ impl From<Relation> for RelationName {
 }
 
 /// Memory models.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ModelRecord {
     /// Sequential consistency.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use weir_ir::{LocId, Multiplicity, Program, RegId, ThreadId, Value};
+use weir_ir::{Interrupt, LocId, Multiplicity, Program, RegId, ThreadId, Value};
 use weir_witness::{
-    AbstractBuffer, AbstractState, AbstractThread, BackwardProof, Buffering, Certificate, Configuration, Goal,
-    LocalState, Message, ThreadView, Waiting, check_backward_proof, check_certificate,
+    AbstractBuffer, AbstractState, AbstractThread, BackwardFault, BackwardProof, Buffering, Certificate, Configuration,
+    Fault, Goal, LocalState, Message, ThreadView, Waiting, check_backward_proof_until, check_certificate_until,
 };
 
 use super::certificate_format::{
@@ -13,7 +13,7 @@ use super::certificate_format::{
     SavedCertificate, StateRecord, ThreadRecord, ViewRecord,
 };
 use super::goal::{to_goal, to_saved_goal};
-use super::mismatch::Mismatch;
+use super::mismatch::{Mismatch, Rejection};
 use crate::version::VERSION;
 use crate::wording::clean::clean;
 use crate::wording::goal::text;
@@ -36,12 +36,21 @@ impl Proof {
     }
 
     /// Whether the independent checker accepts it.
-    pub fn check(&self, program: &Program) -> Result<(), Mismatch> {
+    pub fn check(&self, program: &Program, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
         match self {
-            Self::Forward(certificate) => check_certificate(program, certificate)?,
-            Self::Backward(proof) => check_backward_proof(program, proof)?,
+            Self::Forward(certificate) => {
+                check_certificate_until(program, certificate, interrupt).map_err(|error| match error.fault {
+                    Fault::Interrupted => Rejection::Interrupted,
+                    _ => Rejection::Mismatch(error.into()),
+                })
+            }
+            Self::Backward(proof) => {
+                check_backward_proof_until(program, proof, interrupt).map_err(|error| match error.fault {
+                    BackwardFault::Interrupted => Rejection::Interrupted,
+                    _ => Rejection::Mismatch(error.into()),
+                })
+            }
         }
-        Ok(())
     }
 }
 
@@ -57,8 +66,8 @@ impl SavedCertificate {
     }
 
     /// Whether the independent checker accepts what the file claims about the program.
-    pub fn check(&self, program: &Program) -> Result<(), Mismatch> {
-        to_proof(program, self)?.check(program)
+    pub fn check(&self, program: &Program, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
+        to_proof(program, self).map_err(Rejection::Mismatch)?.check(program, interrupt)
     }
 
     /// What it is made of, and how many of these there are.

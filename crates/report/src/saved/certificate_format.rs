@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_ir::{Address, Value};
 
@@ -12,7 +11,8 @@ use super::goal::SavedGoal;
 pub(super) const CERTIFICATE_FORMAT: u32 = 1;
 
 /// The kind of proof.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CertificateKind {
     /// A set of states with over-approximated buffers that no step leaves: `buffers` and `states`.
@@ -22,7 +22,8 @@ pub enum CertificateKind {
 }
 
 /// A saved certificate.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SavedCertificate {
     /// Version of this format; 1.
     pub format: u32,
@@ -54,7 +55,8 @@ pub struct SavedCertificate {
 }
 
 /// A local state of one thread.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LocalRecord {
     /// The number of its place.
     pub at: u32,
@@ -67,7 +69,8 @@ pub struct LocalRecord {
 }
 
 /// A configuration of the load-buffer view; it stands for all configurations with more messages from memory.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfigurationRecord {
     /// The threads, in order.
     pub threads: Vec<ViewRecord>,
@@ -77,7 +80,8 @@ pub struct ConfigurationRecord {
 }
 
 /// One thread of a configuration.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ViewRecord {
     /// The number of its class; if absent, any state that does not hold the lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,7 +92,8 @@ pub struct ViewRecord {
 }
 
 /// A message that a thread may read.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum MessageRecord {
     /// Address, value, and whether it is a store of the thread itself.
@@ -98,7 +103,8 @@ pub enum MessageRecord {
 }
 
 /// How buffers are over-approximated.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum BuffersRecord {
     /// At most this many of the oldest stores in order; the later ones as a set.
@@ -108,7 +114,8 @@ pub enum BuffersRecord {
 }
 
 /// A state.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StateRecord {
     /// The threads, in order.
     pub threads: Vec<ThreadRecord>,
@@ -121,7 +128,8 @@ pub struct StateRecord {
 }
 
 /// One thread of a state.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadRecord {
     /// The number of its place.
     pub at: u32,

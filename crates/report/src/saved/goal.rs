@@ -1,6 +1,5 @@
 //! What saved runs and certificates are about, as they name it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_ir::{Program, PropertyId};
 use weir_witness::Goal;
@@ -10,7 +9,8 @@ use crate::wording::clean::clean;
 use crate::wording::goal;
 
 /// What the last state of a saved run violates.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SavedGoal {
     /// A property of the program.

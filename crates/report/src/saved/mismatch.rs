@@ -11,6 +11,15 @@ pub struct Mismatch {
     pub reason: String,
 }
 
+/// Why a certificate was not accepted.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// It is wrong.
+    Mismatch(Mismatch),
+    /// Checking was interrupted: nothing is known of it.
+    Interrupted,
+}
+
 impl Mismatch {
     /// A mismatch of the whole.
     pub(super) fn whole(reason: impl Into<String>) -> Self {

@@ -16,6 +16,6 @@ pub use certificate_format::{
     ThreadRecord, ViewRecord, WaitingRecord,
 };
 pub use goal::SavedGoal;
-pub use mismatch::Mismatch;
+pub use mismatch::{Mismatch, Rejection};
 pub use read::Saved;
 pub use witness_format::SavedWitness;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_ir::{Program, Value};
 
@@ -16,7 +15,8 @@ pub(super) const WITNESS_FORMAT: u32 = 1;
 
 /// A saved witness: a run, and what is needed to check it. The fields of [`Witness`] are repeated, not
 /// flattened, so that errors in a file are reported with their own line and column.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SavedWitness {
     /// Version of this format; 1.
     pub format: u32,

@@ -1,5 +1,5 @@
 //! Answers for people: the answer in the first line, the source underneath, the run as a person would draw it, the next
-//! thing to do last. Colours are in the text: whoever prints it takes them out where they are not wanted.
+//! thing to do last. The text contains colour codes; the caller removes them where they are not wanted.
 
 mod check;
 mod columns;

@@ -8,10 +8,8 @@ use super::parser::Parser;
 use super::place::thread_number;
 use super::token::Kind;
 use super::tree::Column;
+use crate::limits::MAX_LITMUS_THREADS;
 use crate::parsing::{Descent, Parse};
-
-/// More threads than any litmus test has.
-const MOST_THREADS: usize = 256;
 
 /// Keywords that end the code.
 const QUESTION: [&str; 6] = ["exists", "forall", "final", "observed", "locations", "filter"];
@@ -65,8 +63,8 @@ fn head(parser: &mut Parser<'_, '_>) -> Parse<Vec<Column>> {
             let error = error.also(first.span, "the first one").help("number the threads `P0`, `P1`, …");
             return Err(parser.error(error));
         }
-        if columns.len() == MOST_THREADS {
-            let message = format!("more than {MOST_THREADS} threads");
+        if columns.len() == MAX_LITMUS_THREADS {
+            let message = format!("more than {MAX_LITMUS_THREADS} threads");
             let error = Diagnostic::error("too-many-threads", message, token.span);
             return Err(parser.error(error.help("use fewer threads")));
         }

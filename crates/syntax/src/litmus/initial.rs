@@ -8,10 +8,8 @@ use super::place::{constant, constants, place};
 use super::token::Kind;
 use super::tree::{Constant, Initial, Place};
 use super::types::{self, Type};
+use crate::limits::MAX_LITMUS_ELEMENTS;
 use crate::parsing::{Descent, Parse};
-
-/// More elements than any litmus test has.
-const MOST_ELEMENTS: usize = 4096;
 
 /// Reads up to the closing brace.
 pub(super) fn read(parser: &mut Parser<'_, '_>, address_size: u32, brace: Span) -> Parse<Vec<Initial>> {
@@ -89,8 +87,8 @@ fn check_length(place: &Place, length: Option<usize>, values: &[Constant], span:
             fail("a single element cannot be initialized".into(), "initialize all elements, as in `int x[2]={1,2}`")
         }
         (_, Some(0)) => fail("an array needs at least one element".into(), "give the number of elements"),
-        (_, Some(length)) if length > MOST_ELEMENTS => {
-            fail(format!("an array can have at most {MOST_ELEMENTS} elements"), "use a smaller number")
+        (_, Some(length)) if length > MAX_LITMUS_ELEMENTS => {
+            fail(format!("an array can have at most {MAX_LITMUS_ELEMENTS} elements"), "use a smaller number")
         }
         (_, Some(length)) if !values.is_empty() && values.len() != length => {
             fail(format!("{} values for {length} elements", values.len()), "give one value per element")

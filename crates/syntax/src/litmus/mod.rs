@@ -23,8 +23,9 @@ mod token;
 mod tree;
 mod types;
 
-use weir_ir::{Address, Diagnostic, Program, Source, Span, StateExpr, Value};
+use weir_ir::{Address, Diagnostic, Interrupt, Poll, Program, Source, Span, StateExpr, Uninterrupted, Value};
 
+use crate::ParseError;
 use crate::parsing::Parse;
 pub use header::Architecture;
 use header::Header;
@@ -98,17 +99,31 @@ impl Litmus {
 /// The first error in the header, the tokens, the initial state or the names of the threads; or else all errors in the
 /// code and the question; or else the first error per thread about what its instructions mean.
 pub fn parse(source: &Source) -> Result<Litmus, Vec<Diagnostic>> {
-    read(source).and_then(|test| lower::lower(source, test))
+    read(source, &Poll::new(&Uninterrupted))
+}
+
+/// As [`parse`], unless it is interrupted.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_until(source: &Source, interrupt: &dyn Interrupt) -> Result<Litmus, ParseError> {
+    let poll = Poll::later(interrupt);
+    ParseError::unless_over(&poll, read(source, &poll))
+}
+
+/// Reads a litmus test. Once the poll is over, the result is of no use.
+pub(crate) fn read(source: &Source, poll: &Poll<'_>) -> Result<Litmus, Vec<Diagnostic>> {
+    tree(source, poll).and_then(|test| lower::lower(source, test, poll))
 }
 
 /// Why a test cannot be read; in a box, since it is rare and large.
 type Refused = Box<Diagnostic>;
 
-fn read(source: &Source) -> Result<tree::Test, Vec<Diagnostic>> {
+fn tree(source: &Source, poll: &Poll<'_>) -> Result<tree::Test, Vec<Diagnostic>> {
     let only = |error: Refused| vec![*error];
     let header = header::read(source).map_err(only)?;
-    let (tokens, end) = token::lex(source, header.body).map_err(only)?;
-    let mut parser = Parser::new(source, &tokens, end);
+    let (tokens, end) = token::lex(source, header.body, poll).map_err(only)?;
+    let mut parser = Parser::new(source, &tokens, end, poll);
     let body = body(&mut parser, &header);
     let errors = parser.sink.finish().err().unwrap_or_default();
     match body {

@@ -1,6 +1,6 @@
 //! The parser of litmus tests. Each part of a test has a file with functions that take it.
 
-use weir_ir::{Diagnostic, Source, Span};
+use weir_ir::{Diagnostic, Poll, Source, Span};
 
 use super::token::{Kind, Token};
 use crate::limits::MAX_NESTING;
@@ -16,8 +16,8 @@ pub(super) struct Parser<'s, 'p> {
 
 impl<'s, 'p> Parser<'s, 'p> {
     /// A parser of these tokens; `end` follows the last one.
-    pub(super) fn new(source: &'s Source, tokens: &'p [Token], end: Token) -> Self {
-        Self { source, cursor: Cursor::new(tokens, end), sink: Sink::default() }
+    pub(super) fn new(source: &'s Source, tokens: &'p [Token], end: Token, poll: &'p Poll<'p>) -> Self {
+        Self { source, cursor: Cursor::new(tokens, end, poll), sink: Sink::default() }
     }
 
     pub(super) fn text(&self, token: Token) -> &'s str {

@@ -1,6 +1,6 @@
 //! Tokens of a litmus test: one lexer for the initial state, the code and the condition.
 
-use weir_ir::{Diagnostic, Source, Span, Value};
+use weir_ir::{Diagnostic, Poll, Source, Span, Value};
 
 use super::Refused;
 use crate::parsing::raw_text::unexpected_characters;
@@ -91,12 +91,12 @@ const PUNCTUATION: [(&str, Kind); 22] = [
 
 /// The tokens from `start` on, up to the end of the source or the commands in `<<` `>>` that old tests carry. The
 /// second result follows the last token.
-pub(super) fn lex(source: &Source, start: usize) -> Result<(Vec<Token>, Token), Refused> {
+pub(super) fn lex(source: &Source, start: usize, poll: &Poll<'_>) -> Result<(Vec<Token>, Token), Refused> {
     let mut lexer = Lexer { text: source.text(), at: start };
     let mut tokens = Vec::new();
     loop {
         let token = lexer.next()?;
-        if token.kind == Kind::End {
+        if token.kind == Kind::End || poll.is_over() {
             return Ok((tokens, token));
         }
         tokens.push(token);

@@ -1,6 +1,6 @@
 //! A position in a list of tokens.
 
-use weir_ir::Span;
+use weir_ir::{Poll, Span};
 
 use super::token::Token;
 
@@ -15,12 +15,14 @@ pub(crate) struct Cursor<'p, T> {
     pub(super) nesting: usize,
     /// The position of the last error.
     failed_at: Option<usize>,
+    poll: &'p Poll<'p>,
 }
 
 impl<'p, T: Token> Cursor<'p, T> {
-    /// A cursor at the first token. `end` stands for all that follows the last one.
-    pub(crate) fn new(tokens: &'p [T], end: T) -> Self {
-        Self { tokens, end, at: 0, nesting: 0, failed_at: None }
+    /// A cursor at the first token. `end` stands for all that follows the last one. Once the poll is over, there are no
+    /// more tokens.
+    pub(crate) fn new(tokens: &'p [T], end: T, poll: &'p Poll<'p>) -> Self {
+        Self { tokens, end, at: 0, nesting: 0, failed_at: None, poll }
     }
 
     /// The number of tokens taken.
@@ -47,6 +49,9 @@ impl<'p, T: Token> Cursor<'p, T> {
     pub(crate) fn bump(&mut self) -> T {
         let token = self.ahead(0);
         self.at = (self.at + 1).min(self.tokens.len());
+        if self.poll.is_over() {
+            self.skip_rest();
+        }
         token
     }
 

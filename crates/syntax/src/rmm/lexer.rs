@@ -1,7 +1,7 @@
 //! Source text to tokens.
 
 use logos::Logos;
-use weir_ir::{Diagnostic, Source, Span};
+use weir_ir::{Diagnostic, Poll, Source, Span};
 
 use super::token::{Kind, Token};
 use crate::limits::MAX_NAME_BYTES;
@@ -9,8 +9,8 @@ use crate::parsing::name_too_long;
 use crate::parsing::raw_text::{LexError, StrayCharacters, unreadable, unterminated_comment};
 use crate::sink::Sink;
 
-/// Splits a source into tokens, without comments; or reports what in it is not a token.
-pub(super) fn lex(source: &Source) -> Result<Vec<Token<'_>>, Vec<Diagnostic>> {
+/// Splits a source into tokens, without comments, until the poll is over; or reports what in it is not a token.
+pub(super) fn lex<'s>(source: &'s Source, poll: &Poll<'_>) -> Result<Vec<Token<'s>>, Vec<Diagnostic>> {
     let text = source.text();
     if let Some(problem) = unreadable(text, ".rmm") {
         return Err(vec![problem]);
@@ -18,7 +18,7 @@ pub(super) fn lex(source: &Source) -> Result<Vec<Token<'_>>, Vec<Diagnostic>> {
     let mut sink = Sink::default();
     let mut stray = StrayCharacters::default();
     let mut tokens = Vec::new();
-    for (kind, range) in Kind::lexer(text).spanned() {
+    for (kind, range) in Kind::lexer(text).spanned().take_while(|_| !poll.is_over()) {
         let span = Span::new(range.start, range.end);
         match kind {
             Ok(Kind::Comment) => {}

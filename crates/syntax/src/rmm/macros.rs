@@ -7,14 +7,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use weir_ir::{Diagnostic, Label, Source, Span};
+use weir_ir::{Diagnostic, Label, Poll, Source, Span};
 
 use super::token::{Kind, Token};
-use crate::limits::MAX_WORK;
+use crate::limits::{MAX_MACRO_NESTING, MAX_WORK};
 use crate::parsing::{self, found};
-
-/// How deeply calls may be nested in the expansions of other calls.
-const MAX_CALLS: usize = 100;
 
 /// The tokens of a program with all macros expanded.
 pub(super) struct Expanded<'s> {
@@ -39,12 +36,16 @@ impl Expanded<'_> {
     }
 }
 
-/// Expands all macros.
-pub(super) fn expand<'s>(source: &'s Source, tokens: &[Token<'s>]) -> Result<Expanded<'s>, Vec<Diagnostic>> {
+/// Expands all macros, until the poll is over.
+pub(super) fn expand<'s>(
+    source: &'s Source,
+    tokens: &[Token<'s>],
+    poll: &Poll<'_>,
+) -> Result<Expanded<'s>, Vec<Diagnostic>> {
     let text = source.text();
     let end = Token { kind: Kind::Eof, text: "", span: Span::new(text.len(), text.len()), frame: 0 };
     let mut expander = Expander { macros: HashMap::new(), calls: Vec::new(), too_large: None };
-    let tokens = expander.all(tokens, end).map_err(|error| vec![*error])?;
+    let tokens = expander.all(tokens, end, poll).map_err(|error| vec![*error])?;
     Ok(Expanded { tokens, end, calls: expander.calls, too_large: expander.too_large })
 }
 
@@ -71,10 +72,10 @@ struct Expander<'s> {
 }
 
 impl<'s> Expander<'s> {
-    fn all(&mut self, tokens: &[Token<'s>], end: Token<'s>) -> Expand<Vec<Token<'s>>> {
+    fn all(&mut self, tokens: &[Token<'s>], end: Token<'s>, poll: &Poll<'_>) -> Expand<Vec<Token<'s>>> {
         let mut stack = vec![Pending { tokens: tokens.into(), at: 0, name: None }];
         let mut expanded = Vec::new();
-        while let Some(token) = next(&mut stack) {
+        while let Some(token) = next(&mut stack).filter(|_| !poll.is_over()) {
             match token.kind {
                 Kind::Macro => self.define(token, &mut stack, end)?,
                 Kind::EndMacro => {
@@ -159,7 +160,7 @@ impl<'s> Expander<'s> {
             let message = format!("macro `{}` takes {wanted} arguments, not {given}", name.text);
             return Err(also(error("wrong-arity", message, name.span), called.span, "defined here"));
         }
-        if stack.len() >= MAX_CALLS || self.calls.len() >= MAX_WORK {
+        if stack.len() >= MAX_MACRO_NESTING || self.calls.len() >= MAX_WORK {
             return Err(error("program-too-large", "macro calls are nested too deep or too numerous", name.span));
         }
         self.calls.push((name.span, name.frame));

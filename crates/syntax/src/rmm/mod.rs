@@ -11,7 +11,7 @@ mod macros;
 mod parser;
 mod token;
 
-use weir_ir::{Diagnostic, Source};
+use weir_ir::{Diagnostic, Poll, Source, Uninterrupted};
 
 use crate::Parsed;
 use crate::sink::Sink;
@@ -21,12 +21,17 @@ use crate::sink::Sink;
 /// # Errors
 /// All that is wrong with the source, in its order; each stage needs the one before to be without errors.
 pub fn parse(source: &Source) -> Result<Parsed, Vec<Diagnostic>> {
-    let tokens = lexer::lex(source)?;
-    let text = macros::expand(source, &tokens)?;
-    let file = parser::parse(&text);
+    read(source, &Poll::new(&Uninterrupted))
+}
+
+/// Reads a program. Once the poll is over, the result is of no use.
+pub(crate) fn read(source: &Source, poll: &Poll<'_>) -> Result<Parsed, Vec<Diagnostic>> {
+    let tokens = lexer::lex(source, poll)?;
+    let text = macros::expand(source, &tokens, poll)?;
+    let file = parser::parse(&text, poll);
     let file = if let Some(error) = text.too_large { return Err(cut_short(file.err(), *error)) } else { file? };
     let mut sink = Sink::default();
-    let program = lower::lower(&file, source, &mut sink);
+    let program = lower::lower(&file, source, &mut sink, poll);
     sink.finish().map(|warnings| Parsed { program, warnings })
 }
 

@@ -8,3 +8,4 @@ mod states;
 mod tokens;
 
 pub use parser::parse;
+pub(crate) use parser::read;

@@ -1,39 +1,41 @@
 //! Tokens to programs.
 //!
-//! The language has no lines, only tokens. Still, an instruction that lacks an operand is told from one that continues
-//! on the next line by the token that follows: a directive at the start of a line is no operand.
+//! The language has no lines, only tokens. Still, the token that follows distinguishes an instruction that lacks an
+//! operand from one that continues on the next line: a directive at the start of a line is never an operand.
 
 use std::collections::HashMap;
 
 use weir_ir::{
-    BinaryOp, Body, Diagnostic, Edge, Expr, Instruction, LocId, Location, Multiplicity, Program, Property,
-    PropertyKind, RegExpr, RegId, Register, Source, Span, StateAtom, StateExpr, Thread, ThreadId, UnaryOp, Value,
-    nearest,
+    BinaryOp, Body, Diagnostic, Edge, Expr, Instruction, LocId, Location, Multiplicity, Poll, Program, Property,
+    PropertyKind, RegExpr, RegId, Register, Source, Span, StateAtom, StateExpr, Thread, ThreadId, UnaryOp,
+    Uninterrupted, Value, nearest,
 };
 
 use super::tokens::{Kind, Token, directives, lex, shown};
 use super::{cells, numbers, states};
 use crate::Parsed;
-use crate::limits::{MAX_EDGES, MAX_THREADS};
+use crate::limits::{MAX_EDGES, MAX_EXPONENT, MAX_THREADS};
 use crate::parsing::raw_text::unreadable;
 use crate::parsing::{Cursor, Descent, Failed, Parse, too_deep, unexpected};
 use crate::sink::Sink;
 
 const INSTRUCTIONS: [&str; 8] = ["read", "write", "local", "check", "mfence", "lock", "unlock", "noop"];
 
-/// The largest exponent of `^`: powers are written out as products.
-const MAX_EXPONENT: Value = 64;
-
 /// Reads a program in Trencher's language.
 ///
 /// # Errors
 /// All that is wrong with the source, in its order.
 pub fn parse(source: &Source) -> Result<Parsed, Vec<Diagnostic>> {
+    read(source, &Poll::new(&Uninterrupted))
+}
+
+/// Reads a program. Once the poll is over, the result is of no use.
+pub(crate) fn read(source: &Source, poll: &Poll<'_>) -> Result<Parsed, Vec<Diagnostic>> {
     if let Some(problem) = unreadable(source.text(), ".trencher") {
         return Err(vec![problem]);
     }
     let (tokens, end) = lex(source);
-    let cursor = Cursor::new(&tokens, end);
+    let cursor = Cursor::new(&tokens, end, poll);
     let mut parser = Parser { cursor, sink: Sink::default(), threads: Vec::new(), finals: Vec::new(), edges: 0 };
     let memory_size = parser.file();
     let Parser { mut sink, threads, finals, .. } = parser;

@@ -26,10 +26,8 @@ use weir_ir::{
 };
 
 use self::expressions::prefix;
+use crate::limits::MAX_TRENCHER_CHOICES;
 use crate::weir::print::{Names, named};
-
-/// A choice among more values than this is refused: each one is a line.
-const MAX_CHOICES: u64 = 256;
 
 /// The program in Trencher's language, or what stands in the way.
 pub fn print(program: &Program) -> Result<String, Vec<Diagnostic>> {
@@ -204,8 +202,8 @@ impl<'p> ThreadPrinter<'p> {
     }
 
     fn choice(&mut self, edge: &Edge, register: RegId, range: Range) -> Result<(), Refusal> {
-        if range.extent() >= MAX_CHOICES {
-            let message = format!("a choice among more than {MAX_CHOICES} values");
+        if range.extent() >= MAX_TRENCHER_CHOICES {
+            let message = format!("a choice among more than {MAX_TRENCHER_CHOICES} values");
             return Err(Refusal::new(message, "narrow the range; each value takes a line of its own"));
         }
         for value in range.low..=range.high {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_ir::{Diagnostic, EdgeId, Instruction, Program, Source, ThreadId};
+use weir_ir::{Diagnostic, EdgeId, Instruction, Poll, Program, Source, ThreadId, Uninterrupted};
 
 use super::{Options, read};
 
@@ -29,7 +29,12 @@ pub struct FencePlace {
 /// # Errors
 /// As [`parse`](super::parse).
 pub fn fence_places(source: &Source, options: &Options) -> Result<Marked, Vec<Diagnostic>> {
-    let program = read(source, options, true)?.program;
+    mark(source, options, &Poll::new(&Uninterrupted))
+}
+
+/// Reads a program with places for fences. Once the poll is over, the result is of no use.
+pub(crate) fn mark(source: &Source, options: &Options, poll: &Poll<'_>) -> Result<Marked, Vec<Diagnostic>> {
+    let program = read(source, options, true, poll)?.program;
     let mut places: BTreeMap<u32, Vec<(ThreadId, EdgeId)>> = BTreeMap::new();
     for thread in program.thread_ids() {
         for (index, edge) in program.body(thread).edges().iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Source text to tokens. Comments are kept apart, for the formatter to put them back.
 
 use logos::Logos;
-use weir_ir::{Source, Span};
+use weir_ir::{Poll, Source, Span};
 
 use super::sink::Sink;
 use super::token::{Kind, Token};
@@ -21,8 +21,8 @@ pub(crate) struct Lexed {
 }
 
 /// Splits a source into tokens. What is not a token is reported and left out; `None` if the text cannot be a program at
-/// all.
-pub(crate) fn lex(source: &Source, sink: &mut Sink) -> Option<Lexed> {
+/// all, or the poll is over.
+pub(crate) fn lex(source: &Source, sink: &mut Sink, poll: &Poll<'_>) -> Option<Lexed> {
     let text = source.text();
     if let Some(problem) = unreadable(text, ".weir") {
         sink.error(problem);
@@ -33,6 +33,9 @@ pub(crate) fn lex(source: &Source, sink: &mut Sink) -> Option<Lexed> {
     // The end of a name that contains letters that names cannot have: what touches it belongs to it.
     let mut odd_name = None;
     for (kind, range) in Kind::lexer(text).spanned() {
+        if poll.is_over() {
+            return None;
+        }
         let span = Span::new(range.start, range.end);
         match kind {
             Ok(kind @ (Kind::LineComment | Kind::BlockComment)) => lexed.comments.push(Token { kind, span }),

@@ -15,10 +15,10 @@ mod token;
 
 use std::collections::HashSet;
 
-use weir_ir::{Diagnostic, Source, Value};
+use weir_ir::{Diagnostic, Poll, Source, Uninterrupted, Value};
 
 pub use crate::{Parsed, limits};
-pub use format::format;
+pub use format::{format, format_until};
 pub use target::condition;
 
 use crate::sink::{self, Sink};
@@ -36,21 +36,27 @@ pub struct Options {
 /// # Errors
 /// All that is wrong with the source, in its order; at most [`limits::MAX_ERRORS`] and a count of the rest.
 pub fn parse(source: &Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
-    read(source, options, false)
+    read(source, options, false, &Poll::new(&Uninterrupted))
 }
 
-fn read(source: &Source, options: &Options, marks_fence_places: bool) -> Result<Parsed, Vec<Diagnostic>> {
+/// Reads a program. Once the poll is over, the result is of no use.
+pub(crate) fn read(
+    source: &Source,
+    options: &Options,
+    marks_fence_places: bool,
+    poll: &Poll<'_>,
+) -> Result<Parsed, Vec<Diagnostic>> {
     let mut sink = Sink::default();
-    let Some(lexed) = lexer::lex(source, &mut sink) else {
+    let Some(lexed) = lexer::lex(source, &mut sink, poll) else {
         return Err(sink.finish().err().unwrap_or_default());
     };
-    let (file, is_whole) = parser::parse(source, &lexed, &mut sink);
+    let (file, is_whole) = parser::parse(source, &lexed, &mut sink, poll);
     if !is_whole {
         // Where parts of the text are missing, errors about the meaning of the rest are noise.
         return Err(sink.finish().err().unwrap_or_default());
     }
     let names = lexed.tokens.iter().filter(|token| token.kind == Kind::Name).map(|token| source.slice(token.span));
     let reserved: HashSet<&str> = names.filter(|name| name.starts_with("_t")).collect();
-    let program = lower::lower(&file, source, options, marks_fence_places, &reserved, &mut sink);
+    let program = lower::lower(&file, source, options, marks_fence_places, &reserved, &mut sink, poll);
     sink.finish().map(|warnings| Parsed { program, warnings })
 }

@@ -5,7 +5,8 @@
 //! every language.
 
 use weir_ir::{
-    BinaryOp, Diagnostic, Expr as Tree, LocId, Program, Source, Span, StateAtom, StateExpr, ThreadId, Value, nearest,
+    BinaryOp, Diagnostic, Expr as Tree, LocId, Poll, Program, Source, Span, StateAtom, StateExpr, ThreadId,
+    Uninterrupted, Value, nearest,
 };
 
 use super::ast::{Expr, ExprKind, Name, PlaceExpr, ThreadRef};
@@ -18,9 +19,11 @@ use crate::sink::Sink;
 /// All that is wrong with the text.
 pub fn condition(program: &Program, text: &Source) -> Result<StateExpr, Vec<Diagnostic>> {
     let mut sink = Sink::default();
-    let Some(lexed) = lexer::lex(text, &mut sink) else { return Err(sink.finish().err().unwrap_or_default()) };
+    // It comes from a command line, so it is short.
+    let poll = Poll::new(&Uninterrupted);
+    let Some(lexed) = lexer::lex(text, &mut sink, &poll) else { return Err(sink.finish().err().unwrap_or_default()) };
     let mut read = Tree::Const(0);
-    if let Some(expression) = parser::parse_condition(text, &lexed, &mut sink)
+    if let Some(expression) = parser::parse_condition(text, &lexed, &mut sink, &poll)
         && !sink.failed()
     {
         read = Resolver { program, sink: &mut sink }.condition(&expression);

@@ -100,7 +100,7 @@ fn in_trencher_s_language(program: &Program) -> String {
 
 /// Where fences can stand, each with the piece of text that follows, and whether it can be written there.
 fn fences(language: Language, program: &Program) -> String {
-    let found = language.fence_sites(program, &[]).expect("it was read before");
+    let found = language.fence_sites(program, &[], &weir_ir::Uninterrupted).expect("it was read before");
     let mut text = String::from("fences:");
     for site in &found.sites {
         let at = program.source.line_column(site.offset);

@@ -2,7 +2,7 @@
 
 use crate::dump::{errors, parsed, program, warnings};
 use weir_ir::{Diagnostic, Source};
-use weir_syntax::weir::limits::{MAX_EDGES, MAX_ERRORS, MAX_LOWERING_DEPTH, MAX_NESTING, MAX_OBSERVATIONS};
+use weir_syntax::weir::limits::{MAX_EDGES, MAX_ERRORS, MAX_LOWERING_DEPTH, MAX_NESTING, MAX_OBSERVATIONS, MAX_WORK};
 use weir_syntax::weir::{Options, parse};
 
 fn parse_with(text: &str, defines: &[(&str, i64)]) -> Result<weir_ir::Program, Vec<Diagnostic>> {
@@ -148,15 +148,33 @@ fn steps_beyond_the_limit_are_reported_once() {
 
 /// Each property names one place of each of 1000 threads, and both count. What comes after the limit is not looked at.
 #[test]
-fn places_beyond_the_limit_are_reported_and_nothing_after_them() {
-    let text = |properties: usize| {
-        format!("thread T[1000] {{ l: skip; }} {} forbid Unknown at l;", "forbid T at l;\n".repeat(properties))
+fn as_many_places_as_the_limit_allows_are_accepted_and_one_more_is_refused() {
+    let text = |properties: usize, last: &str| {
+        format!(
+            "thread T[1000] {{ l: skip; }} thread U {{ l: skip; }} {} {last}",
+            "forbid T at l;\n".repeat(properties)
+        )
     };
-    let fitting = text(MAX_OBSERVATIONS / 2_000);
-    assert_eq!(error(&fitting).code, "unknown-name");
-    let over = text(MAX_OBSERVATIONS / 2_000 + 1);
-    let line = MAX_OBSERVATIONS / 2_000 + 2;
+    let most = MAX_OBSERVATIONS / 2_000;
+    assert_eq!(program(&text(most, "")).properties.len(), most);
+    assert_eq!(error(&text(most, "forbid Unknown at l;")).code, "unknown-name");
+    let over = text(most, "forbid U at l; forbid Unknown at l;");
+    let line = most + 1;
     assert_eq!(errors(&over), format!("{line}:9 program-too-large: the properties refer to too many places"));
+}
+
+/// Operands in properties count as those in statements do.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes long without optimisation")]
+fn as_many_operands_as_the_limit_allows_are_accepted_and_one_more_is_refused() {
+    let row = format!("forbid x{};\n", "+x".repeat(99));
+    let text = |rows: usize, rest: usize| {
+        format!("shared x; thread T {{ skip; }}\n{}forbid x{};", row.repeat(rows), "+x".repeat(rest))
+    };
+    // One statement, and the first operand of the last property.
+    let rows = MAX_WORK / 100 - 1;
+    assert!(parse_with(&text(rows, 98), &[]).is_ok_and(|program| program.properties.len() == rows + 1));
+    assert_eq!(error(&text(rows, 99)).code, "program-too-large");
 }
 
 #[test]

@@ -223,11 +223,6 @@ impl<'a> Solver<'a> {
         Ok((found, statistics))
     }
 
-    /// The session of one search.
-    fn trying(&self) -> Session {
-        self.session.doing(&format!("search {}", self.report.searches + 1))
-    }
-
     fn race(&self, question: Question) -> Result<(Found, Statistics), Failure> {
         let report = self.checker.race(question, self.options.robust.jobs, &self.trying())?;
         let found = match report.verdict {

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Diagnostic, LocId, Program, Source, Span, ThreadId, Value};
-use weir_syntax::{FenceSite, FenceSites, Language};
+use weir_ir::{LocId, Program, Source, Span, ThreadId, Value};
+use weir_syntax::{FenceSite, FenceSites, Language, ParseError};
 
 use super::{Options, Place, Recheck, recheck};
 use crate::translate::insert_fences;
@@ -56,9 +56,18 @@ impl Sites {
     /// The places of a program that was read from this language with these constants; a fence costs 1 at each.
     ///
     /// # Errors
-    /// If its text cannot be read with a step for each place.
-    pub fn of(program: &Program, language: Language, constants: &[(String, Value)]) -> Result<Self, Vec<Diagnostic>> {
-        let FenceSites { program, sites } = language.fence_sites(program, constants)?;
+    /// If a limit was reached, or if an invariant of Weir is broken: its text cannot be read with a step for each place.
+    pub fn of(
+        program: &Program,
+        language: Language,
+        constants: &[(String, Value)],
+        session: &Session,
+    ) -> Result<Self, Failure> {
+        let FenceSites { program, sites } =
+            language.fence_sites(program, constants, session).map_err(|error| match error {
+                ParseError::Interrupted => Failure::Stopped(session.ended_by()),
+                error => Failure::Bug(format!("the text cannot be read with places for fences: {error}")),
+            })?;
         let site = |FenceSite { offset, after, locations, is_in_text }| {
             let place = Place { after, cost: 1 };
             Site { offset, place, locations, is_in_text }
@@ -104,7 +113,7 @@ impl Sites {
             return Ok(FencedText { text: program.source.text().to_owned(), language: self.language, recheck });
         }
         // In Weir's own language every place is one of the text. In others, tables and macros can stand in the way.
-        match self.in_own_language_with_each_left_out(chosen) {
+        match self.in_own_language_with_each_left_out(chosen, session)? {
             Some((text, fenced, reduced)) => match recheck(&fenced, reduced, options, session) {
                 Ok(recheck) => return Ok(FencedText { text, language: self.language, recheck }),
                 // The text means something else, because a macro is used twice for instance. What is printed instead is
@@ -125,14 +134,33 @@ impl Sites {
 
     /// The text with fences, the program that it reads as, and the same with each fence left out. None if some of these
     /// texts do not exist.
-    fn in_own_language_with_each_left_out(&self, chosen: &Chosen) -> Option<(String, Program, Vec<Program>)> {
-        let (text, fenced) = self.in_own_language(chosen)?;
-        let reduced: Option<_> = without_each(chosen).map(|fewer| Some(self.in_own_language(&fewer)?.1)).collect();
-        Some((text, fenced, reduced?))
+    fn in_own_language_with_each_left_out(
+        &self,
+        chosen: &Chosen,
+        session: &Session,
+    ) -> Result<Option<(String, Program, Vec<Program>)>, Failure> {
+        let Some((text, fenced)) = self.in_own_language(chosen, session)? else { return Ok(None) };
+        let mut reduced = Vec::new();
+        for fewer in without_each(chosen) {
+            let Some((_, program)) = self.in_own_language(&fewer, session)? else { return Ok(None) };
+            reduced.push(program);
+        }
+        Ok(Some((text, fenced, reduced)))
     }
 
     /// The text with fences written into it, and the program that it reads as. None if there is no such text.
-    fn in_own_language(&self, chosen: &Chosen) -> Option<(String, Program)> {
+    fn in_own_language(&self, chosen: &Chosen, session: &Session) -> Result<Option<(String, Program)>, Failure> {
+        let Some(text) = self.text_in_own_language(chosen) else { return Ok(None) };
+        let source = Source::new(self.program.source.name(), text.as_str());
+        match self.language.parse_until(&source, &self.constants, session) {
+            Ok(parsed) => Ok(Some((text, parsed.program))),
+            Err(ParseError::Interrupted) => Err(Failure::Stopped(session.ended_by())),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The text with fences written into it. None if there is no such text.
+    fn text_in_own_language(&self, chosen: &Chosen) -> Option<String> {
         let (source, language) = (&self.program.source, self.language);
         let all = chosen.iter().map(|&number| &self.list[number]);
         let written = if all.clone().all(|site| site.is_in_text) {
@@ -140,15 +168,13 @@ impl Sites {
         } else {
             None
         };
-        let text = match written {
-            Some(text) => text,
+        match written {
+            Some(text) => Some(text),
             // Languages that are not written by hand are printed as a whole. Weir's own is not: its authors have their own
             // layout.
-            None if language != Language::Weir => language.print(&self.inserted(chosen))?.ok()?,
-            None => return None,
-        };
-        let program = language.parse(&Source::new(source.name(), text.as_str()), &self.constants).ok()?.program;
-        Some((text, program))
+            None if language != Language::Weir => language.print(&self.inserted(chosen))?.ok(),
+            None => None,
+        }
     }
 
     /// The program with fences at these places, without a text.
@@ -170,7 +196,7 @@ mod tests {
     fn every_place_costs_one_unless_told_otherwise() {
         let source = Source::new("test.weir", "shared x, y; thread P { x = 1; let r = y; y = 2; }");
         let parsed = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program");
-        let sites = Sites::of(&parsed.program, Language::Weir, &[]).expect("places");
+        let sites = Sites::of(&parsed.program, Language::Weir, &[], &Session::default()).expect("places");
         let costs: Vec<_> = sites.places().iter().map(|place| place.cost).collect();
         assert!(costs.len() >= 2 && costs.iter().all(|&cost| cost == 1), "{costs:?}");
     }

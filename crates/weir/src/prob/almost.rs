@@ -17,9 +17,10 @@ use crate::{Failure, Session};
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
 use super::model::Model;
+use super::obstacle::Obstacle;
 use super::paths::{ShortestPaths, follow};
 use super::prob01::{Class, certainly, filtered};
-use super::probability::{Obstacle, Part, Question};
+use super::probability::{Part, Question};
 
 /// Which of the two questions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

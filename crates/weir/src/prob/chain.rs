@@ -11,7 +11,7 @@ use crate::semantics::tso::Tso;
 use crate::semantics::{StepCode, TransitionSystem};
 
 use super::model::{Model, NO_EDGE};
-use super::probability::Obstacle;
+use super::obstacle::Obstacle;
 use super::updates::{Outcomes, outcomes};
 
 /// Nobody stepped last, or the scheduler does not remember.
@@ -24,7 +24,7 @@ pub(super) struct Config<const N: usize> {
     pub(super) last: u32,
 }
 
-/// One way on from a configuration, taken with probability `numerator / denominator`.
+/// One transition of a configuration, taken with probability `numerator / denominator`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move<const N: usize> {
     pub(super) to: Config<N>,
@@ -42,7 +42,7 @@ pub(super) struct Choice<const N: usize> {
     pub(super) state: Packed<N>,
 }
 
-/// More ways on than this from one configuration are not followed.
+/// Configurations with more transitions than this are not expanded.
 pub(crate) const MOST_CHOICES: usize = 1 << 16;
 
 /// The chain of a model with states of at most `N` words.
@@ -106,7 +106,7 @@ impl<'a, const N: usize> Chain<'a, N> {
         (0..threads).chain([NOBODY])
     }
 
-    /// All ways on.
+    /// All transitions.
     ///
     /// # Errors
     /// If numbers or their number become too large; then nothing is known of what follows.

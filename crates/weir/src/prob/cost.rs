@@ -14,8 +14,9 @@ use super::chain::{Chain, Visitor, with_chain};
 use super::enclosure::{Enclosure, Tail};
 use super::graph::Graph;
 use super::model::{Model, NO_EDGE};
+use super::obstacle::Obstacle;
 use super::prob01::Class;
-use super::probability::{Growth, Interval, Obstacle, Part, Solved};
+use super::probability::{Growth, Interval, Part, Solved};
 use super::rounding::{add_down, add_up, divide_down, divide_up, times_down, times_up, weighted_down, weighted_up};
 use super::settings::Settings;
 use super::visits::{System, is_inner};
@@ -148,7 +149,7 @@ impl Task<'_> {
     fn grow<const N: usize>(&self, part: &mut Part<'_, '_, N>, solved: &Solved, tail: &Tail, wanted: f64) -> Growth {
         let most_cost = part.graph.chain.model.costs.iter().copied().max().unwrap_or(0).max(1) as f64;
         match tail {
-            // Where no bound is known, all that there is can be looked at, if it comes to an end.
+            // Where no bound is known, the whole chain can be explored, if it is finite.
             Tail::Unknown(_) if part.graph.chain.model.is_bounded && part.has_more() => {
                 Growth::Grew(part.expand_up_to(usize::MAX, self.session))
             }
@@ -254,13 +255,6 @@ impl Sums {
             configurations: graph.len(),
             is_complete: graph.is_complete(false),
         }
-    }
-}
-
-/// A limit as an obstacle.
-impl From<Limit> for Obstacle {
-    fn from(limit: Limit) -> Self {
-        Self::Limit(limit)
     }
 }
 

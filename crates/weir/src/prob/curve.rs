@@ -10,7 +10,8 @@ use crate::{Failure, Session};
 use super::chain::{Chain, Visitor, with_chain};
 use super::flow::Flow;
 use super::model::Model;
-use super::probability::{Interval, Obstacle};
+use super::obstacle::Obstacle;
+use super::probability::Interval;
 use super::rounding::add_down;
 use super::settings::Settings;
 

@@ -7,8 +7,9 @@
 use crate::Session;
 
 use super::graph::Graph;
+use super::obstacle::Obstacle;
 use super::prob01::Class;
-use super::probability::{Obstacle, Part};
+use super::probability::Part;
 use super::rounding::{add_down, add_up, divide_up, times_up, weighted_down, weighted_up};
 use super::visits::{System, is_inner};
 

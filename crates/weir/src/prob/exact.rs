@@ -8,8 +8,9 @@ use crate::{Bound, Failure, Session};
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
 use super::model::{Model, NO_EDGE};
+use super::obstacle::Obstacle;
 use super::prob01::Class;
-use super::probability::{Obstacle, Part, Probability, Question};
+use super::probability::{Part, Probability, Question};
 use super::rational::Rational;
 use super::settings::Settings;
 use super::visits::Loops;
@@ -132,7 +133,7 @@ impl Visitor for Task<'_> {
     }
 }
 
-/// An exact way on: the edge, the probability, where to.
+/// A transition with its exact probability: the edge, the probability, the target.
 type Path = (u32, RBig, usize);
 
 /// The equations of the open configurations, all of which must be expanded.

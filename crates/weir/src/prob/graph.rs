@@ -1,11 +1,11 @@
-//! The part of a chain that is known: configurations, and for those that were expanded, all ways on.
+//! The explored part of a chain: configurations, and all transitions of those that were expanded.
 
 use rustc_hash::FxHashMap;
 
 use super::chain::{Chain, Config};
-use super::probability::Obstacle;
+use super::obstacle::Obstacle;
 
-/// A way on to a known configuration.
+/// A transition to a known configuration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) to: u32,
@@ -15,7 +15,7 @@ pub(super) struct Entry {
     pub(super) p: f64,
 }
 
-/// What is known of the ways on from a configuration.
+/// What is known of the transitions of a configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Row {
     /// Nothing yet.
@@ -127,7 +127,7 @@ impl<'c, 'a, const N: usize> Graph<'c, 'a, N> {
         found as usize
     }
 
-    /// Finds out all ways on from a configuration, if it can be done.
+    /// Computes all transitions of a configuration, if that is possible.
     pub(super) fn expand(&mut self, number: usize) {
         if !self.is_expandable(number) {
             return;

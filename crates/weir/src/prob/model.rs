@@ -215,7 +215,7 @@ fn stores_in_a_loop(body: &Body) -> bool {
 }
 
 /// A step that costs more than this is refused: sums over long runs must stay whole numbers.
-const MOST_COST: i64 = 1_000_000_000;
+pub(crate) const MOST_COST: i64 = 1_000_000_000;
 
 fn modest_costs(program: &Program) -> Result<(), Failure> {
     let Some(rule) = program.costs.iter().find(|rule| rule.cost > MOST_COST) else { return Ok(()) };

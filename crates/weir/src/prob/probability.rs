@@ -13,6 +13,7 @@ use super::chain::{Chain, Config, Visitor, with_chain};
 use super::explore::{Extent, expand, follow};
 use super::graph::Graph;
 use super::model::Model;
+use super::obstacle::Obstacle;
 use super::prob01::{Class, Classifier};
 use super::settings::Settings;
 use super::visits::System;
@@ -48,23 +49,6 @@ impl Interval {
     pub fn width(self) -> f64 {
         if self.upper == self.lower { 0.0 } else { (self.upper - self.lower).next_up() }
     }
-}
-
-/// Why an interval is wider than requested.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Obstacle {
-    /// A limit was reached.
-    Limit(Limit),
-    /// A configuration has too many successors.
-    Choices,
-    /// In some configuration there are too many sequences of flushes, or the weights exceed the range of integers.
-    Odds,
-    /// Too many configurations, or too large loops, for exact fractions.
-    Fractions,
-    /// Rounding: the interval is as narrow as the arithmetic allows.
-    Precision,
-    /// Even the set abstraction of buffers could not bound what happens with large buffers.
-    Unbounded,
 }
 
 /// A probability.

@@ -206,7 +206,7 @@ mod tests {
     use crate::prob::model::Model;
     use crate::prob::testing::{all_settings, model};
 
-    /// Draws many steps from a configuration and compares how often each way on was drawn with how likely it is.
+    /// Draws many steps from a configuration and compares how often each transition was drawn with its probability.
     fn compare<const N: usize>(
         chain: &Chain<'_, N>,
         from: &Config<N>,

@@ -11,7 +11,7 @@ pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> 
     reach_with(program, &[], options, session)
 }
 
-/// The same for a program that a translation made: for each thread and location, whether stores may be kept back there.
+/// The same for a program that a translation made: for each thread and location, whether stores may be delayed there.
 pub(super) fn reach_with(
     program: &Program,
     keeps_back: &[Vec<bool>],

@@ -16,6 +16,7 @@ use weir_witness::{BackwardProof, Buffering, Certificate, Checked, Goal, Model};
 pub use crate::search::Search;
 pub use crate::semantics::goals::all_goals;
 pub use crate::verdict::{Coverage, Statistics};
+pub(crate) use lazy::MOST_TIMES;
 pub use lazy::{Form, LazyOptions, Round};
 
 use crate::{Failure, Limit, Session, Verdict};

@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// At most two states for each letter, one of which separates the words: and a state for each word that can be told apart.
+    /// At most two states for each letter, one of which separates the words: and a state for each word that can be distinguished.
     #[test]
     fn the_automaton_is_linear_and_smallest() {
         for seed in 0..50 {

@@ -236,7 +236,7 @@ impl Checker {
         Self::compiled(program, &[], session)
     }
 
-    /// Prepares a program that was extended: for each thread and location, whether stores may be kept back there.
+    /// Prepares a program that was extended: for each thread and location, whether stores may be delayed there.
     ///
     /// # Errors
     /// If the engine does not support it.

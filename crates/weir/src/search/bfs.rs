@@ -1,15 +1,15 @@
 //! Breadth-first search, level by level, over as many workers as are wanted.
 //!
-//! Each worker owns the states whose hash falls to it: it alone stores them, and is posted in batches what others
-//! find. There are no locks on the set of states, and the same scheme serves workers on other machines.
+//! Each worker owns the states whose hash falls to it: it alone stores them, and the others send it what they find, in
+//! batches. There are no locks on the set of states, and the same scheme serves workers on other machines.
 //!
-//! Who expands a state is another matter. Most states are found again soon, by the same steps in another order,
-//! from a parent that was found at about the same time as the first one, and a cache of states offered not
-//! long ago spares the look-up. If each worker expanded what it owns, the two parents would as often as not be with
-//! different workers, and the caches would miss. So whoever finds a new state also expands it, whoever stores it; and
-//! who has no more to expand in this level takes from the others.
+//! Which worker expands a state is a separate question. Most states are found again soon, by the same steps in another
+//! order, from a parent that was found at about the same time as the first one; a cache of recently offered states
+//! spares the look-up. If each worker expanded what it owns, the two parents would often be with different workers, and
+//! the caches would miss. So the worker that finds a new state also expands it, even if another one stores it; and a
+//! worker that has no more to expand in this level takes states from the others.
 //!
-//! The answer does not depend on the number of workers: a level is a set, whoever finds its members. The
+//! The answer does not depend on the number of workers: a level is a set, no matter which worker finds its members. The
 //! goal state that is shown is the one with the least canonical form among those of least depth, and when
 //! the limit on states cuts a level short, the rest of that level is still judged, just not stored.
 
@@ -32,6 +32,9 @@ const BATCH: usize = 128;
 
 /// Batches between two looks at clock and memory.
 const BATCHES_A_CHECK: usize = 32;
+
+/// Bytes of offered states between two looks at memory: with the largest states, batches alone would let 16 MB pass.
+const BYTES_A_CHECK: usize = 1 << 20;
 
 /// States of one owner that are expanded in a row before those that another stored at the same time.
 const SLICE: usize = 64;
@@ -394,6 +397,8 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
         self.batches += 1;
         if self.batches.is_multiple_of(BATCHES_A_CHECK) {
             self.look_up();
+        } else if self.batches.is_multiple_of((BYTES_A_CHECK / (BATCH * size_of::<T::State>())).max(1)) {
+            self.shared.must_stop_between_checks();
         }
         !self.shared.stop.load(Ordering::Relaxed)
     }

@@ -162,6 +162,13 @@ impl<'a> Shared<'a> {
         exceeded.is_some()
     }
 
+    /// As [`Shared::must_stop`], without counting as work: how often it is called depends on the size of states.
+    fn must_stop_between_checks(&self) {
+        if let Some(limit) = self.session.exceeded_between_checks(self.stored_bytes.load(Ordering::Relaxed)) {
+            self.stop(limit);
+        }
+    }
+
     /// Reports progress, at most a few times per second.
     fn report(&self, progress: impl FnOnce() -> Progress) {
         const PERIOD_MS: u64 = 200;

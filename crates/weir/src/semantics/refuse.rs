@@ -23,7 +23,7 @@ pub(crate) fn unsupported(program: &Program) -> Result<(), Failure> {
     unsupported_by(program, "explicit")
 }
 
-/// Refuses programs whose states have no fixed shape, and says all that stands in the way of this engine.
+/// Refuses programs whose states have no fixed shape, and lists everything that this engine does not support.
 pub(crate) fn unsupported_by(program: &Program, engine: &str) -> Result<(), Failure> {
     let mut obstacles = Vec::new();
     for thread in &program.threads {

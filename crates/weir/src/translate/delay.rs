@@ -79,7 +79,7 @@ pub struct Extended {
     pub(crate) origins: Vec<Vec<Origin>>,
     /// For each thread, how many locations are of its own code; they come first.
     own: Vec<usize>,
-    /// Locations of added code at which nothing is kept back.
+    /// Locations of added code at which no store is delayed.
     drained: BTreeSet<(ThreadId, LocId)>,
 }
 
@@ -152,7 +152,7 @@ impl Extended {
         location.index() < self.own[thread.index()]
     }
 
-    /// For each thread and location, whether stores may be kept back there.
+    /// For each thread and location, whether stores may be delayed there.
     pub(crate) fn keeps_back(&self) -> Vec<Vec<bool>> {
         let of_thread = |thread: ThreadId| {
             let locations = self.program.body(thread).location_ids();
@@ -161,7 +161,7 @@ impl Extended {
         self.program.thread_ids().map(of_thread).collect()
     }
 
-    /// Whether nothing is kept back at a location.
+    /// Whether no store is delayed at a location.
     fn is_drained(&self, thread: ThreadId, location: LocId) -> bool {
         self.is_own(thread, location) || self.drained.contains(&(thread, location))
     }

@@ -74,7 +74,7 @@ fn check(name: &str, program: &Program) -> usize {
 
 #[test]
 fn tiny_programs_reach_what_the_rules_say() {
-    // Every one in a long hunt, else every second, which is as good as another under other names.
+    // Every one in a long run, else every second, which is as good as another under other names.
     let step = if std::env::var("WEIR_SEEDS").is_ok() { 1 } else { 2 };
     for (name, program) in programs_up_to_renaming(Alphabet::Core).step_by(step) {
         assert_eq!(check(&name, &program), 5, "{name}");

@@ -8,7 +8,7 @@ use weir_ir::{Multiplicity, Program, PropertyKind, ThreadId};
 use weir_testkit::{Drained, FinalState};
 use weir_witness::{AbstractState, Buffering, Goal};
 
-/// As many random programs as a long hunt wants, or as given.
+/// The number of random programs of a long run, or as many as given.
 pub(crate) fn seeds(count: u64) -> u64 {
     std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(count)
 }

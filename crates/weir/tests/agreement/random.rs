@@ -1,4 +1,4 @@
-//! Seeded random programs. A failure names the configuration and the seed. For a long hunt, set `WEIR_SEEDS` to the
+//! Seeded random programs. A failure names the configuration and the seed. For a long run, set `WEIR_SEEDS` to the
 //! number of programs of each configuration: `WEIR_SEEDS=100000 cargo test --release -p weir --test agreement`.
 
 use weir_testkit::random::{Config, Statement, program};
@@ -31,7 +31,7 @@ fn agree_on_random(name: &str, config: &Config, count: u64, complete: u64, reach
     assert_eq!(seen_refused, 0, "searches were refused");
 }
 
-/// How many programs a long hunt wants of each configuration.
+/// How many programs a long run tries of each configuration.
 pub(crate) fn wanted_seeds() -> Option<u64> {
     std::env::var("WEIR_SEEDS").ok()?.parse().ok()
 }

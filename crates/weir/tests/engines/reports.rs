@@ -75,7 +75,7 @@ fn what_was_executed_is_what_can_be() {
             }
             match way {
                 Way::Dual => assert!(blocked.is_empty()),
-                // A store that is kept back waits for its range where nobody sees it.
+                // A delayed store waits for its range where no other thread sees it.
                 Way::Lazy | Way::LazyFirst => assert!(blocked.is_subset(&naive.blocked), "{}", context()),
                 _ => assert_eq!(blocked, naive.blocked, "{}", context()),
             }

@@ -185,7 +185,7 @@ fn simulated_runs_end_where_nothing_can_happen() {
 
 #[test]
 fn frequencies_are_counted_within_so_many_moves() {
-    // Two steps, each with one way on; then nothing is left to follow.
+    // Two steps with one transition each; then nothing is left to follow.
     let (program, _) = read("thread P { skip; skip; } forbid P at end;");
     let count = |moves| frequencies(&program, &Settings::default(), 10, moves, &Session::default()).expect("handled");
     assert_eq!(count(1), None);

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use weir_ir::{Address, Multiplicity, Program, RegId, ThreadId};
+use weir_ir::{Address, Interrupt, Multiplicity, Poll, Program, ThreadId, Uninterrupted};
 
+use super::fault::{BackwardFault, explain};
 use super::goals::{GoalCover, condition};
 use super::locals::{Locals, locals};
 use super::order::covers;
@@ -29,51 +30,35 @@ impl fmt::Display for BackwardError {
 
 impl std::error::Error for BackwardError {}
 
-/// What can be wrong with a proof.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum BackwardFault {
-    /// Its threads, places, registers or classes are not those of the program.
-    Malformed,
-    /// The thread can be in a state that is in no class.
-    MissingState(ThreadId),
-    /// A register is read whose value the state does not tell.
-    UnknownRegister(ThreadId, RegId),
-    /// States of one class look different to a goal.
-    Mixed(ThreadId),
-    /// The cell takes too many values.
-    TooManyValues(Address),
-    /// There are too many states that could show a goal.
-    TooManyGoals,
-    /// A state that shows this goal is not in the set.
-    GoalOutside,
-    /// A step leads into the set from outside.
-    Enters,
-    /// The program starts in the set.
-    HoldsTheStart,
-    /// Deadlocks are not a matter of such sets.
-    Deadlock,
-    /// What can still happen after a state is not a matter of such sets.
-    Liveness,
-    /// The program has no such goal.
-    UnknownGoal,
-    /// Recursion, `spawn`, or arbitrarily many threads.
-    Unsupported,
-}
-
 /// Checks that the goals of the proof cannot be reached under TSO.
 ///
 /// # Errors
 /// If it does not show that; the error says where it fails.
 pub fn check_backward_proof(program: &Program, proof: &BackwardProof) -> Result<(), BackwardError> {
+    check_backward_proof_until(program, proof, &Uninterrupted)
+}
+
+/// As [`check_backward_proof`], unless it is interrupted: then nothing is known of the proof.
+///
+/// # Errors
+/// As [`check_backward_proof`], or [`BackwardFault::Interrupted`].
+pub fn check_backward_proof_until(
+    program: &Program,
+    proof: &BackwardProof,
+    interrupt: &dyn Interrupt,
+) -> Result<(), BackwardError> {
     let fail = |(configuration, fault): (Option<usize>, BackwardFault)| BackwardError {
         configuration,
         message: explain(program, &fault),
         fault,
     };
-    check(program, proof).map_err(fail)
+    check(program, proof, &Poll::every(PERIOD, interrupt)).map_err(fail)
 }
 
-fn check(program: &Program, proof: &BackwardProof) -> Result<(), (Option<usize>, BackwardFault)> {
+/// Configurations, and states of threads, per look at the interrupt: each has many steps to check.
+const PERIOD: u32 = 16;
+
+fn check(program: &Program, proof: &BackwardProof, poll: &Poll<'_>) -> Result<(), (Option<usize>, BackwardFault)> {
     let all = |fault| (None, fault);
     let runs = |thread: &ThreadId| program.thread(*thread).multiplicity != Multiplicity::Spawned;
     let threads: Vec<ThreadId> = program.thread_ids().filter(runs).collect();
@@ -83,7 +68,7 @@ fn check(program: &Program, proof: &BackwardProof) -> Result<(), (Option<usize>,
     if proof.goals.is_empty() {
         return Err(all(BackwardFault::UnknownGoal));
     }
-    let (locals, values) = locals(program, &threads, proof).map_err(all)?;
+    let (locals, values) = locals(program, &threads, proof, poll).map_err(all)?;
     let set = Set::new(proof, &locals, groups(program, &threads, proof, &locals));
     for (number, configuration) in proof.configurations.iter().enumerate() {
         if !set.is_sound(configuration) {
@@ -93,7 +78,7 @@ fn check(program: &Program, proof: &BackwardProof) -> Result<(), (Option<usize>,
     for &goal in &proof.goals {
         let condition = condition(program, &threads, goal).map_err(all)?;
         let mut goal_cover =
-            GoalCover { program, threads: &threads, proof, locals: &locals, values: &values, steps: 0 };
+            GoalCover { program, threads: &threads, proof, locals: &locals, values: &values, steps: 0, poll };
         if !goal_cover.all_held(&condition, &|part| set.holds(part)).map_err(all)? {
             return Err(all(BackwardFault::GoalOutside));
         }
@@ -108,6 +93,9 @@ fn check(program: &Program, proof: &BackwardProof) -> Result<(), (Option<usize>,
     }
     let steps = Steps { locals: &locals };
     for (number, configuration) in proof.configurations.iter().enumerate() {
+        if poll.is_over() {
+            return Err(all(BackwardFault::Interrupted));
+        }
         if !steps.before(configuration).iter().all(|before| set.holds(before)) {
             return Err((Some(number), BackwardFault::Enters));
         }
@@ -197,27 +185,5 @@ fn is_in_order(message: &Message) -> bool {
     match message {
         Message::Own(..) => true,
         Message::Memory(parts) => !parts.is_empty() && parts.is_sorted_by(|one, next| one.0 < next.0),
-    }
-}
-
-fn explain(program: &Program, fault: &BackwardFault) -> String {
-    let name = |thread: &ThreadId| &program.thread(*thread).name;
-    match fault {
-        BackwardFault::Malformed => "its threads, places or registers do not match the program".to_owned(),
-        BackwardFault::MissingState(thread) => format!("{} can be in a state that belongs to no class", name(thread)),
-        BackwardFault::UnknownRegister(thread, register) => {
-            let register = &program.body(*thread).registers[register.index()].name;
-            format!("the value of `{register}` of {} is needed, but missing", name(thread))
-        }
-        BackwardFault::Mixed(thread) => format!("a property distinguishes states of one class of {}", name(thread)),
-        BackwardFault::TooManyValues(address) => format!("the cell at address {address} takes too many values"),
-        BackwardFault::TooManyGoals => "too many states could violate a property".to_owned(),
-        BackwardFault::GoalOutside => "a state that violates a property is not among the configurations".to_owned(),
-        BackwardFault::Enters => "a step leads here from a configuration that is missing".to_owned(),
-        BackwardFault::HoldsTheStart => "the initial state is one of the configurations".to_owned(),
-        BackwardFault::Deadlock => "such a proof cannot show the absence of deadlocks".to_owned(),
-        BackwardFault::Liveness => "such a proof cannot show what can still happen".to_owned(),
-        BackwardFault::UnknownGoal => "it names no property of the program".to_owned(),
-        BackwardFault::Unsupported => "the program uses a feature that such a proof does not support".to_owned(),
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use weir_ir::{Address, BinaryOp, Expr, Program, PropertyKind, StateAtom, StateExpr, ThreadId, UnaryOp, Value};
+use weir_ir::{Address, BinaryOp, Expr, Poll, Program, PropertyKind, StateAtom, StateExpr, ThreadId, UnaryOp, Value};
 
-use super::check::BackwardFault;
+use super::fault::BackwardFault;
 use super::locals::{Locals, Values};
 use super::{BackwardProof, Configuration, LocalState, ThreadView};
 use crate::Goal;
@@ -72,6 +72,7 @@ pub(super) struct GoalCover<'a> {
     pub(super) locals: &'a [Locals],
     pub(super) values: &'a Values,
     pub(super) steps: usize,
+    pub(super) poll: &'a Poll<'a>,
 }
 
 impl GoalCover<'_> {
@@ -131,6 +132,9 @@ impl GoalCover<'_> {
         self.steps += 1;
         if self.steps > MOST_CASES {
             return Err(BackwardFault::TooManyGoals);
+        }
+        if self.poll.is_over() {
+            return Err(BackwardFault::Interrupted);
         }
         let value = self.partial(condition, part, fixed)?;
         if value == Some(0) || self.holders(part) > 1 {

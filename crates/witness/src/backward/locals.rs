@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Address, Edge, Instruction, LocId, Program, RegExpr, RegId, ThreadId, Value};
+use weir_ir::{Address, Edge, Instruction, LocId, Poll, Program, RegExpr, RegId, ThreadId, Value};
 
-use super::check::BackwardFault;
+use super::fault::BackwardFault;
 use super::{BackwardProof, LocalState};
 use crate::interpret::outcome;
 use crate::limits::MOST_VALUES;
@@ -50,6 +50,7 @@ pub(super) fn locals(
     program: &Program,
     threads: &[ThreadId],
     proof: &BackwardProof,
+    poll: &Poll<'_>,
 ) -> Result<(Vec<Locals>, Values), BackwardFault> {
     if proof.classes.len() != threads.len() {
         return Err(BackwardFault::Malformed);
@@ -63,7 +64,7 @@ pub(super) fn locals(
     let mut values = Values::new();
     loop {
         let before: usize = values.values().map(BTreeSet::len).sum();
-        let found: Result<Vec<Locals>, _> = all_states.iter().map(|states| states.locals(&mut values)).collect();
+        let found: Result<Vec<Locals>, _> = all_states.iter().map(|states| states.locals(&mut values, poll)).collect();
         let found = found?;
         // Values that were found on the way give loads more to find.
         if values.values().map(BTreeSet::len).sum::<usize>() == before {
@@ -110,13 +111,16 @@ impl<'a> LocalStates<'a> {
         self.class_of.get(&LocalState { location, registers, holds_lock }).copied()
     }
 
-    fn locals(&self, values: &mut Values) -> Result<Locals, BackwardFault> {
+    fn locals(&self, values: &mut Values, poll: &Poll<'_>) -> Result<Locals, BackwardFault> {
         let body = self.program.body(self.thread);
         let zeros = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).collect();
         let missing = BackwardFault::MissingState(self.thread);
         let start = self.class(body.entry, zeros, false).ok_or(missing)?;
         let mut moves = BTreeSet::new();
         for (&state, &from) in &self.class_of {
+            if poll.is_over() {
+                return Err(BackwardFault::Interrupted);
+            }
             for (_, edge) in body.edges_from(state.location) {
                 self.follow(state, edge, values, &mut |label, to| {
                     // What changes nothing needs no look.

@@ -9,6 +9,7 @@
 //! found.
 
 mod check;
+mod fault;
 mod goals;
 mod locals;
 mod order;
@@ -22,7 +23,8 @@ use weir_ir::{Address, LocId, RegId, Value};
 
 use crate::Goal;
 
-pub use check::{BackwardError, BackwardFault, check_backward_proof};
+pub use check::{BackwardError, check_backward_proof, check_backward_proof_until};
+pub use fault::BackwardFault;
 
 /// The configurations, and what they show to be impossible.
 #[derive(Clone, PartialEq, Eq, Debug)]

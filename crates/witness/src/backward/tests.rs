@@ -313,3 +313,12 @@ fn threads_that_differ_are_not_exchanged() {
     assert_eq!(fault(&claim, &whole), None);
     assert!(fault(&claim, &one_of_each_pair(&whole)).is_some(), "other numbers");
 }
+
+#[test]
+fn an_interrupted_check_accepts_nothing() {
+    let claim = claim();
+    let proof = proof(claim.1);
+    let interrupted =
+        |interrupt: &Asked| check_backward_proof_until(&claim.0, &proof, interrupt).map_err(|error| error.fault);
+    assert!(refused_at_each_question(interrupted, &BackwardFault::Interrupted) > 0);
+}

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use weir_ir::{
-    EdgeId, LocId, Multiplicity, Program, PropertyId, PropertyKind, Range, RegId, StateAtom, StateExpr, ThreadId, Value,
+    Interrupt, LocId, Multiplicity, Poll, Program, PropertyId, PropertyKind, Range, RegId, StateAtom, StateExpr,
+    ThreadId, Uninterrupted, Value,
 };
 
+use super::fault::Fault;
 use super::steps::Interpreter;
 use super::{AbstractBuffer, AbstractState, AbstractThread, Certificate};
 use crate::Goal;
@@ -32,48 +34,40 @@ impl fmt::Display for CertificateError {
 
 impl std::error::Error for CertificateError {}
 
-/// What can be wrong with a certificate.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Fault {
-    /// A state has not as many threads as run, or a location or register that the program has not.
-    Malformed,
-    /// Two states disagree about which registers matter at a location of a thread.
-    Registers(ThreadId, LocId),
-    /// The first state of the program is not among the states.
-    NoStart,
-    /// The step leads to a state that is not among them: this edge of the thread, or a flush.
-    Leaves(ThreadId, Option<EdgeId>),
-    /// A register is read whose value the state does not tell.
-    UnknownRegister(ThreadId, RegId),
-    /// The state shows a goal.
-    ShowsGoal(Goal),
-    /// No such set of states can show that there is no deadlock.
-    Deadlock,
-    /// No such set of states can show what can still happen after each of them.
-    Liveness,
-    /// It names no goal, or one that the program has not.
-    UnknownGoal,
-    /// The program asserts, but has no place for failed assertions.
-    NoFailedLocation,
-    /// Recursion, `spawn` or arbitrarily many threads.
-    Unsupported,
-}
-
 /// Checks that the goals of the certificate cannot be reached under TSO.
 ///
 /// # Errors
 /// If it does not show that; the error says where it fails.
 pub fn check_certificate(program: &Program, certificate: &Certificate) -> Result<(), CertificateError> {
+    check_certificate_until(program, certificate, &Uninterrupted)
+}
+
+/// As [`check_certificate`], unless it is interrupted: then nothing is known of the certificate.
+///
+/// # Errors
+/// As [`check_certificate`], or [`Fault::Interrupted`].
+pub fn check_certificate_until(
+    program: &Program,
+    certificate: &Certificate,
+    interrupt: &dyn Interrupt,
+) -> Result<(), CertificateError> {
+    let poll = Poll::every(PERIOD, interrupt);
     let checker = Checker::new(program, certificate)?;
     checker.goals_can_be_checked()?;
     checker.holds_the_start()?;
     for (number, state) in certificate.states.iter().enumerate() {
+        if poll.is_over() {
+            return Err(checker.error(None, Fault::Interrupted));
+        }
         let here = |fault| checker.error(Some(number), fault);
         checker.shows_no_goal(state).map_err(here)?;
         checker.is_left_by_no_step(state).map_err(here)?;
     }
     Ok(())
 }
+
+/// States per look at the interrupt: each has the steps of all its threads to check.
+const PERIOD: u32 = 16;
 
 struct Checker<'a> {
     program: &'a Program,
@@ -271,6 +265,7 @@ impl<'a> Checker<'a> {
             Fault::Liveness => "an over-approximation cannot show what can still happen".to_owned(),
             Fault::UnknownGoal => "it names no property of the program".to_owned(),
             Fault::NoFailedLocation => "a thread has assertions, but no place for failed ones".to_owned(),
+            Fault::Interrupted => "checking was interrupted".to_owned(),
             Fault::Unsupported => "recursion, `spawn` and `[*]` cannot be checked".to_owned(),
         }
     }

@@ -6,6 +6,7 @@
 
 mod buffer;
 mod check;
+mod fault;
 pub(crate) mod steps;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,8 @@ use weir_ir::{Address, LocId, RegId, ThreadId, Value};
 
 use crate::Goal;
 
-pub use check::{CertificateError, Fault, check_certificate};
+pub use check::{CertificateError, check_certificate, check_certificate_until};
+pub use fault::Fault;
 
 /// How the buffers of a certificate's states forget.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_ir::{Address, Edge, Instruction, LocId, Program, RegExpr, RegId, Rmw, ThreadId, Value};
 
-use super::check::Fault;
+use super::fault::Fault;
 use super::{AbstractBuffer, AbstractState, AbstractThread, Buffering};
 use crate::interpret::outcome;
 

@@ -211,3 +211,12 @@ fn registers_may_be_left_out_where_nobody_reads_them() {
     uneven.states[0].threads.clear();
     assert_eq!(fault(&claim.0, &uneven), Some(Fault::Malformed));
 }
+
+#[test]
+fn an_interrupted_check_accepts_nothing() {
+    let claim = messages(PropertyKind::Forbid(cell_is(X, 2)));
+    let certificate = closed(&claim, Buffering::Multiset(3));
+    let interrupted =
+        |interrupt: &Asked| check_certificate_until(&claim.0, &certificate, interrupt).map_err(|error| error.fault);
+    assert_eq!(refused_at_each_question(interrupted, &Fault::Interrupted), certificate.states.len().div_ceil(16));
+}

@@ -89,13 +89,13 @@ struct Unit<'p> {
 
 /// The ranges of the given bodies (each with the registers that may hold anything at its entry) and of memory.
 pub(super) fn solve(program: &Program, bodies: &[(&Body, &[RegId])], interrupt: &dyn Interrupt) -> (Vec<Rows>, Memory) {
-    let mut poll = Poll::new(interrupt);
+    let poll = Poll::new(interrupt);
     let thresholds = Thresholds::of(program);
     let mut memory = Memory::new(program);
     let followed = followed(bodies);
     let mut units: Vec<Unit> =
         bodies.iter().zip(followed).map(|(&(body, unknown), followed)| Unit::new(body, unknown, followed)).collect();
-    ascend(&mut units, &mut memory, &thresholds, &mut poll);
+    ascend(&mut units, &mut memory, &thresholds, &poll);
     for _ in 0..NARROWING_PASSES {
         // Ranges that were not narrowed are right as well.
         if poll.is_over() {
@@ -124,7 +124,7 @@ fn followed(bodies: &[(&Body, &[RegId])]) -> Vec<bool> {
     followed
 }
 
-fn ascend(units: &mut [Unit], memory: &mut Memory, thresholds: &Thresholds, poll: &mut Poll<'_>) {
+fn ascend(units: &mut [Unit], memory: &mut Memory, thresholds: &Thresholds, poll: &Poll<'_>) {
     let mut rounds = 0;
     loop {
         let mut changed = false;
@@ -178,7 +178,7 @@ impl<'p> Unit<'p> {
     }
 
     /// Follows every edge from every location that has changed. Whether memory changed.
-    fn ascend(&mut self, memory: &mut Memory, thresholds: &Thresholds, poll: &mut Poll<'_>) -> bool {
+    fn ascend(&mut self, memory: &mut Memory, thresholds: &Thresholds, poll: &Poll<'_>) -> bool {
         let mut env = Env::default();
         env.load(self.rows.at(self.body.entry));
         let mut memory_changed = false;

@@ -221,7 +221,7 @@ mod tests {
     fn fences_that_were_not_checked_again_say_so() {
         let source = Source::new("test.weir", "shared x; thread P { x = 1; }");
         let parsed = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program");
-        let sites = Sites::of(&parsed.program, Language::Weir, &[]).expect("places");
+        let sites = Sites::of(&parsed.program, Language::Weir, &[], &weir::Session::default()).expect("places");
         let text = |unchecked| {
             let report = fences(&sites.program, &sites.places(), &Options::default(), &Session::default());
             let subject = Subject {

@@ -16,7 +16,7 @@ mod thread;
 mod usage;
 
 use weir_ir::flow::Ranges;
-use weir_ir::{Diagnostic, Program, Property, Range, Source, Span, validate};
+use weir_ir::{Diagnostic, Poll, Program, Property, Range, Source, Span, validate};
 
 use super::tree::{Constant, OperandKind, Test};
 use super::{Litmus, Refused};
@@ -27,7 +27,7 @@ use question::{View, observed_registers, property};
 use thread::{Context, Lowered};
 
 /// Makes a program of a test.
-pub(super) fn lower(source: &Source, test: Test) -> Result<Litmus, Vec<Diagnostic>> {
+pub(super) fn lower(source: &Source, test: Test, poll: &Poll<'_>) -> Result<Litmus, Vec<Diagnostic>> {
     let only = |error: Refused| vec![*error];
     let initial = InitialRegisters::new(&test).map_err(only)?;
     let written: Vec<_> = test.threads.iter().map(access::written).collect();
@@ -35,19 +35,27 @@ pub(super) fn lower(source: &Source, test: Test) -> Result<Litmus, Vec<Diagnosti
     check_addresses(&test, &cells).map_err(only)?;
     let context =
         Context { architecture: test.header.architecture, cells: &cells, registers: &initial, locks_additions: false };
-    let (litmus, may_leave_cells) = assemble(source, &test, context)?;
+    let (litmus, may_leave_cells) = assemble(source, &test, context, poll)?;
     if !may_leave_cells {
         return Ok(litmus);
     }
     let locking = Context { locks_additions: true, ..context };
-    assemble(source, &test, locking).map(|(litmus, _)| litmus)
+    assemble(source, &test, locking, poll).map(|(litmus, _)| litmus)
 }
 
 /// The test, and whether an atomic addition may give a value that its cell cannot hold.
-fn assemble(source: &Source, test: &Test, context: Context<'_>) -> Result<(Litmus, bool), Vec<Diagnostic>> {
+fn assemble(
+    source: &Source,
+    test: &Test,
+    context: Context<'_>,
+    poll: &Poll<'_>,
+) -> Result<(Litmus, bool), Vec<Diagnostic>> {
     let mut sink = Sink::default();
     let mut threads = Vec::new();
     for column in &test.threads {
+        if poll.is_over() {
+            return Err(Vec::new());
+        }
         match thread::lower(context, column, observed_registers(&test.question, column.number)) {
             Ok(thread) => threads.push(thread),
             Err(error) => sink.error(*error),

@@ -15,9 +15,7 @@ use weir_ir::{Address, BinaryOp, Diagnostic, Expr, Instruction, LocId, Range, Re
 use super::super::ast::{Cell, Labelled, Name, RegisterExpr, StatementKind};
 use super::process::Builder;
 use super::ranges;
-
-/// More instructions than this, over all alternatives, are refused: nested blocks multiply.
-const MAX_INSTRUCTIONS: usize = 10_000;
+use crate::limits::MAX_LOCKED_INSTRUCTIONS;
 
 /// An instruction of a locked block.
 #[derive(Clone, Copy)]
@@ -111,8 +109,8 @@ impl<'s> Builder<'_, 's> {
             let parts = self.flatten_statement(&labelled.statement.kind, labelled.statement.span)?;
             let size = parts.iter().map(Vec::len).sum::<usize>() * alternatives.len()
                 + alternatives.iter().map(Vec::len).sum::<usize>() * parts.len();
-            if size > MAX_INSTRUCTIONS || parts.len() * alternatives.len() > MAX_INSTRUCTIONS {
-                let message = format!("this locked block expands to more than {MAX_INSTRUCTIONS} instructions");
+            if size > MAX_LOCKED_INSTRUCTIONS || parts.len() * alternatives.len() > MAX_LOCKED_INSTRUCTIONS {
+                let message = format!("this locked block expands to more than {MAX_LOCKED_INSTRUCTIONS} instructions");
                 self.sink.error(Diagnostic::error("program-too-large", message, span).help("split it"));
                 return None;
             }

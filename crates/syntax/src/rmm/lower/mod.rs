@@ -13,7 +13,7 @@ mod statements;
 use std::collections::{HashMap, HashSet};
 
 use weir_ir::{
-    BinaryOp, Diagnostic, Expr, LocId, Multiplicity, Program, Property, PropertyKind, Source, Span, StateAtom,
+    BinaryOp, Diagnostic, Expr, LocId, Multiplicity, Poll, Program, Property, PropertyKind, Source, Span, StateAtom,
     StateExpr, Thread, ThreadId, nearest,
 };
 
@@ -23,8 +23,8 @@ use super::ast::{File, Name, Process, Row};
 use crate::limits::{MAX_EDGES, MAX_THREADS};
 use crate::sink::Sink;
 
-/// Lowers a file. Only if nothing was reported as an error is the program of any use.
-pub(super) fn lower<'s>(file: &File<'s>, source: &Source, sink: &mut Sink) -> Program {
+/// Lowers a file. Only if nothing was reported as an error, and the poll is not over, is the program of any use.
+pub(super) fn lower<'s>(file: &File<'s>, source: &Source, sink: &mut Sink, poll: &Poll<'_>) -> Program {
     let mut program = Program { source: source.clone(), ..Program::default() };
     let Some(processes) = instances(file, sink) else { return program };
     if let Some(span) = file.predicates {
@@ -35,8 +35,8 @@ pub(super) fn lower<'s>(file: &File<'s>, source: &Source, sink: &mut Sink) -> Pr
     let mut labels: Vec<HashMap<&str, LocId>> = Vec::new();
     let mut noted = HashSet::new();
     let mut steps = 0;
-    for (number, process) in processes.iter().enumerate() {
-        let (body, places) = Builder::lower(&memory, number, process, &mut noted, sink);
+    for (number, process) in processes.iter().enumerate().take_while(|_| !poll.is_over()) {
+        let (body, places) = Builder::lower(&memory, number, process, &mut noted, sink, poll);
         steps += body.edges().len();
         if steps > MAX_EDGES {
             let message = format!("the program is too large: more than {MAX_EDGES} steps");

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use weir_ir::{
-    Body, Diagnostic, Edge, Expr, Instruction, LocId, Location, Range, RegExpr, RegId, Register, Span, Value, nearest,
+    Body, Diagnostic, Edge, Expr, Instruction, LocId, Location, Poll, Range, RegExpr, RegId, Register, Span, Value,
+    nearest,
 };
 
 use super::super::ast::{Declaration, Name, Process, RegisterExpr};
@@ -38,6 +39,7 @@ pub(super) struct Builder<'c, 's> {
     /// The number of the process.
     pub(super) number: usize,
     pub(super) sink: &'c mut Sink,
+    pub(super) poll: &'c Poll<'c>,
     registers: Vec<Register>,
     /// The domains of registers that are declared; those that are made up have the domain of what they hold.
     domains: Vec<Option<Range>>,
@@ -63,11 +65,13 @@ impl<'c, 's> Builder<'c, 's> {
         process: &Process<'s>,
         noted: &'c mut HashSet<&'static str>,
         sink: &'c mut Sink,
+        poll: &'c Poll<'c>,
     ) -> (Body, HashMap<&'s str, LocId>) {
         let mut builder = Self {
             memory,
             number,
             sink,
+            poll,
             registers: Vec::new(),
             domains: Vec::new(),
             declared: HashMap::new(),

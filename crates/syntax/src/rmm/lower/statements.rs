@@ -14,7 +14,7 @@ impl<'s> Builder<'_, 's> {
     /// the first place, so that it cannot get a label or be the head of a loop.
     pub(super) fn sequence(&mut self, statements: &[Labelled<'s>], from: LocId, to: LocId, is_choice: bool) {
         let mut here = from;
-        for (nth, labelled) in statements.iter().enumerate() {
+        for (nth, labelled) in statements.iter().enumerate().take_while(|_| !self.poll.is_over()) {
             let next = if nth + 1 == statements.len() { to } else { self.node() };
             self.labelled(labelled, here, next, is_choice && nth == 0);
             here = next;

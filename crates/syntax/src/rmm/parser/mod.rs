@@ -5,21 +5,19 @@ mod declarations;
 mod expressions;
 mod statements;
 
-use weir_ir::{Diagnostic, Span, Value};
+use weir_ir::{Diagnostic, Poll, Span, Value};
 
 use super::ast::{File, Name};
 use super::macros::Expanded;
 use super::token::{Kind, Token};
+use crate::limits::MAX_RMM_OPERATORS;
 use crate::parsing::{self, Cursor};
 pub(super) use crate::parsing::{Descent, Failed, Parse};
 use crate::sink::Sink;
 
-/// Operators of one statement: a tree is no deeper than that.
-const MAX_OPERATORS: usize = 400;
-
 /// Parses a whole file.
-pub(super) fn parse<'s>(text: &Expanded<'s>) -> Result<File<'s>, Vec<Diagnostic>> {
-    let cursor = Cursor::new(&text.tokens, text.end);
+pub(super) fn parse<'s>(text: &Expanded<'s>, poll: &Poll<'_>) -> Result<File<'s>, Vec<Diagnostic>> {
+    let cursor = Cursor::new(&text.tokens, text.end, poll);
     let mut parser = Parser { text, cursor, operators: 0, sink: Sink::default() };
     let file = parser.file();
     parser.sink.finish().map(|_| file)
@@ -113,10 +111,10 @@ impl<'s> Parser<'s, '_> {
 
     fn count_operator(&mut self) -> Parse<()> {
         self.operators += 1;
-        if self.operators <= MAX_OPERATORS {
+        if self.operators <= MAX_RMM_OPERATORS {
             return Ok(());
         }
-        let message = format!("more than {MAX_OPERATORS} operators in one statement");
+        let message = format!("more than {MAX_RMM_OPERATORS} operators in one statement");
         let error = Diagnostic::error("too-deep", message, self.token().span);
         Err(self.error(error.help("split it, and keep intermediate results in registers")))
     }

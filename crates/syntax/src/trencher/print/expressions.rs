@@ -7,9 +7,7 @@
 use weir_ir::{BinaryOp, Body, RegExpr, UnaryOp, Value};
 
 use super::Refusal;
-
-/// Longer texts are refused: `|` and `^` repeat their operands, so nesting them doubles each time.
-const MAX_LENGTH: usize = 10_000;
+use crate::limits::MAX_TRENCHER_BYTES;
 
 /// An expression in prefix form.
 pub(super) fn prefix(body: &Body, expr: &RegExpr) -> Result<String, Refusal> {
@@ -22,7 +20,7 @@ pub(super) fn prefix(body: &Body, expr: &RegExpr) -> Result<String, Refusal> {
         RegExpr::Unary(op, operand) => unary(*op, &prefix(body, operand)?),
         RegExpr::Binary(op, left, right) => binary(*op, &prefix(body, left)?, &prefix(body, right)?, right.constant())?,
     };
-    if text.len() > MAX_LENGTH {
+    if text.len() > MAX_TRENCHER_BYTES {
         let message = "this expression becomes too long in Trencher's language";
         return Err(Refusal::new(message, "compute it in several steps, using registers"));
     }

@@ -8,12 +8,13 @@
 mod lines;
 mod spacing;
 
-use weir_ir::{Diagnostic, Source};
+use weir_ir::{Diagnostic, Interrupt, Poll, Source, Uninterrupted};
 
 use super::lexer::{Lexed, lex};
 use super::parser;
 use super::sink::Sink;
 use super::token::{Kind, Token};
+use crate::ParseError;
 use lines::{Comment, Line, render};
 use spacing::joined;
 
@@ -25,10 +26,24 @@ const MAX_WIDTH: usize = 100;
 /// # Errors
 /// If it is not a program as far as syntax goes.
 pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
+    laid_out(source, &Poll::new(&Uninterrupted))
+}
+
+/// As [`format`], unless it is interrupted.
+///
+/// # Errors
+/// As [`format`].
+pub fn format_until(source: &Source, interrupt: &dyn Interrupt) -> Result<String, ParseError> {
+    let poll = Poll::later(interrupt);
+    ParseError::unless_over(&poll, laid_out(source, &poll))
+}
+
+/// Formats a source. Once the poll is over, the result is of no use.
+fn laid_out(source: &Source, poll: &Poll<'_>) -> Result<String, Vec<Diagnostic>> {
     let mut sink = Sink::default();
-    let lexed = lex(source, &mut sink);
+    let lexed = lex(source, &mut sink, poll);
     if let Some(lexed) = &lexed {
-        parser::parse(source, lexed, &mut sink);
+        parser::parse(source, lexed, &mut sink, poll);
     }
     sink.finish()?;
     let lexed = lexed.unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use weir_ir::{Body, Diagnostic, Instruction, RegExpr, RegId, Span, Value};
+use weir_ir::{Body, Diagnostic, Instruction, Poll, RegExpr, RegId, Span, Value};
 
 use super::super::ast::{Block, Name};
 use super::super::limits::{MAX_EDGES, MAX_LOWERING_DEPTH, MAX_WORK};
@@ -19,7 +19,7 @@ use super::silent::{Problem, automaton};
 pub(super) struct Budget {
     steps: usize,
     work: usize,
-    /// Whether lowering has stopped; the reason was reported.
+    /// Whether lowering has stopped: an error was reported, or the poll is over.
     exhausted: bool,
 }
 
@@ -38,6 +38,7 @@ pub(super) struct Surroundings<'c, 'a> {
     pub(super) used: &'c mut Used,
     pub(super) budget: &'c mut Budget,
     pub(super) sink: &'c mut Sink,
+    pub(super) poll: &'c Poll<'c>,
 }
 
 /// What `return` does.
@@ -205,6 +206,7 @@ impl<'c, 'a> Builder<'c, 'a> {
     pub(super) fn enter(&mut self, span: Span) -> bool {
         self.depth += 1;
         self.around.budget.work += 1;
+        self.around.budget.exhausted |= self.around.poll.is_over();
         if self.around.budget.exhausted {
             return false;
         }

@@ -27,7 +27,7 @@ mod wait;
 
 use std::collections::HashSet;
 
-use weir_ir::{Program, Source};
+use weir_ir::{Poll, Program, Source};
 
 use super::Options;
 use super::ast::File;
@@ -36,7 +36,7 @@ use builder::Budget;
 use names::{Globals, Used};
 use properties::Observer;
 
-/// Lowers a file. Only if nothing was reported as an error is the program of any use.
+/// Lowers a file. Only if nothing was reported as an error, and the poll is not over, is the program of any use.
 pub(super) fn lower<'a>(
     file: &'a File<'a>,
     source: &Source,
@@ -44,6 +44,7 @@ pub(super) fn lower<'a>(
     marks_fence_places: bool,
     reserved: &HashSet<&'a str>,
     sink: &mut Sink,
+    poll: &Poll<'_>,
 ) -> Program {
     let mut used = Used::default();
     let mut globals = Globals::collect(file, sink);
@@ -52,11 +53,12 @@ pub(super) fn lower<'a>(
     memory::lay_out(file, &mut globals, &mut used, sink);
     threads::prepare(file, &mut globals, &mut used, sink);
     let budget = if size::fits(&globals, sink) { Budget::default() } else { Budget::exhausted() };
-    let bodies = threads::lower(&globals, reserved, budget, &mut used, sink);
+    let bodies = threads::lower(&globals, reserved, budget, &mut used, sink, poll);
     let thread_labels = costs::thread_labels(&globals);
     let mut observer =
         Observer { globals: &globals, views: &bodies.views, sink, used: &mut used, thread_labels, observations: 0 };
-    let properties = file.properties.iter().flat_map(|property| observer.property(property)).collect();
+    let properties = file.properties.iter().take_while(|_| !poll.is_over());
+    let properties = properties.flat_map(|property| observer.property(property)).collect();
     let costs = file.costs.iter().filter_map(|cost| observer.cost(cost)).collect();
     unused::warn(file, &globals, &used, sink);
     let constants = globals.constants.iter();

@@ -61,7 +61,6 @@ impl<'a> Observer<'_, 'a> {
     /// The observations of the threads that `T at label` is about, to be joined by `join`.
     pub(super) fn places(&mut self, place: &PlaceExpr<'a>, join: BinaryOp) -> Vec<StateExpr> {
         if self.observations > MAX_OBSERVATIONS {
-            self.too_much(place.thread.span);
             return Vec::new();
         }
         let Some((family, threads)) = self.threads(&place.thread) else { return Vec::new() };
@@ -75,6 +74,10 @@ impl<'a> Observer<'_, 'a> {
         for thread in threads {
             let locations = self.locations(thread, place.label.as_ref());
             self.observations += 1 + locations.len();
+            if self.observations > MAX_OBSERVATIONS {
+                self.too_much(place.thread.span);
+                return Vec::new();
+            }
             let is_nowhere = locations.is_empty();
             atoms.push(if is_nowhere { NOWHERE } else { self.atom(family, thread, locations, join) });
         }

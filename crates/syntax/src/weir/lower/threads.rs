@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use weir_ir::{Body, Diagnostic, LocId, Multiplicity, Procedure, Span, Thread, ThreadId, Value};
+use weir_ir::{Body, Diagnostic, LocId, Multiplicity, Poll, Procedure, Span, Thread, ThreadId, Value};
 
 use super::super::ast::{File, Name, Replication, ThreadDecl};
 use super::super::limits::MAX_THREADS;
@@ -134,6 +134,7 @@ pub(super) fn lower<'a>(
     mut budget: Budget,
     used: &mut Used,
     sink: &mut Sink,
+    poll: &Poll<'_>,
 ) -> Bodies<'a> {
     let mut bodies = Bodies::default();
     let failed_before = sink.failed();
@@ -144,7 +145,7 @@ pub(super) fn lower<'a>(
             let task = Task { block, facts, returns: Returns::Nowhere, number, parameters: &[] };
             refuse_hidden_name(globals, family, sink);
             let errors = sink.errors();
-            let around = Surroundings { globals, reserved, used, budget: &mut budget, sink };
+            let around = Surroundings { globals, reserved, used, budget: &mut budget, sink, poll };
             let lowered = builder::lower(&task, around).filter(|_| sink.errors() == errors);
             // A thread that seems to do nothing may only lack what was in error, or be meant to.
             let may_be_idle = failed_before || facts.has_end;
@@ -161,7 +162,7 @@ pub(super) fn lower<'a>(
         let declaration = procedure.declaration;
         let (block, parameters) = (&declaration.body, &declaration.parameters[..]);
         let task = Task { block, facts: &procedure.facts, returns: Returns::Instruction, number: None, parameters };
-        let around = Surroundings { globals, reserved, used, budget: &mut budget, sink };
+        let around = Surroundings { globals, reserved, used, budget: &mut budget, sink, poll };
         let lowered = builder::lower(&task, around);
         if let (Some(_), Some(Lowered { body, parameters, .. })) = (procedure.kept, lowered) {
             let name = declaration.name.text.to_string();

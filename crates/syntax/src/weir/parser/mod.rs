@@ -8,7 +8,7 @@ mod items;
 mod keywords;
 mod statements;
 
-use weir_ir::{Diagnostic, Source, Span};
+use weir_ir::{Diagnostic, Poll, Source, Span};
 
 use super::ast::{Expr, File, Name};
 use super::lexer::Lexed;
@@ -19,15 +19,20 @@ use crate::parsing::{self, Cursor, name_too_long};
 pub(super) use crate::parsing::{Descent, Failed, Parse};
 
 /// Parses a whole file: what could be made of it, and whether that is all of it. Errors are reported either way.
-pub(crate) fn parse<'s>(source: &'s Source, lexed: &Lexed, sink: &mut Sink) -> (File<'s>, bool) {
-    let mut parser = Parser::new(source, lexed, sink);
+pub(crate) fn parse<'s>(source: &'s Source, lexed: &Lexed, sink: &mut Sink, poll: &Poll<'_>) -> (File<'s>, bool) {
+    let mut parser = Parser::new(source, lexed, sink, poll);
     let file = parser.file();
     (file, parser.is_whole)
 }
 
 /// Parses a text that is one condition and nothing else; `None` if it is not. Errors are reported.
-pub(crate) fn parse_condition<'s>(source: &'s Source, lexed: &Lexed, sink: &mut Sink) -> Option<Expr<'s>> {
-    let mut parser = Parser::new(source, lexed, sink);
+pub(crate) fn parse_condition<'s>(
+    source: &'s Source,
+    lexed: &Lexed,
+    sink: &mut Sink,
+    poll: &Poll<'_>,
+) -> Option<Expr<'s>> {
+    let mut parser = Parser::new(source, lexed, sink, poll);
     let condition = parser.condition().ok()?;
     parser.expect_as(Kind::Eof, "the end of the condition").ok()?;
     Some(condition)
@@ -73,13 +78,13 @@ impl<'p> Descent<'p> for Parser<'_, 'p> {
 }
 
 impl<'s, 'p> Parser<'s, 'p> {
-    fn new(source: &'s Source, lexed: &'p Lexed, sink: &'p mut Sink) -> Self {
+    fn new(source: &'s Source, lexed: &'p Lexed, sink: &'p mut Sink, poll: &'p Poll<'p>) -> Self {
         let text = source.text();
         let Lexed { tokens, gaps, .. } = lexed;
         let end = Token { kind: Kind::Eof, span: Span::new(text.len(), text.len()) };
         // A comment without an end after the last token may have swallowed anything.
         let is_whole = gaps.last() != Some(&tokens.len());
-        Parser { text, cursor: Cursor::new(tokens, end), gaps, size: 0, is_whole, sink }
+        Parser { text, cursor: Cursor::new(tokens, end, poll), gaps, size: 0, is_whole, sink }
     }
 
     /// The last token taken, or an empty one at the start of the text.

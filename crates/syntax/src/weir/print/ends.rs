@@ -102,7 +102,7 @@ fn spell_out_assertions(thread: &mut Thread, failed: LocId) -> Option<(LocId, Re
         locations.push(Location::default());
         LocId::new(locations.len() - 1)
     };
-    let (hopeless, new_failed) = (location(), location());
+    let (dead_end, new_failed) = (location(), location());
     let mut edges = Vec::new();
     for edge in body.edges() {
         if let Instruction::Assert(condition) = &edge.instruction {
@@ -115,8 +115,8 @@ fn spell_out_assertions(thread: &mut Thread, failed: LocId) -> Option<(LocId, Re
     }
     let set = flag.map_or(Instruction::Skip, |register| Instruction::Assign { register, value: Expr::Const(1) });
     let fail = Instruction::Assert(Expr::Const(0));
-    edges.push(Edge { from: failed, to: hopeless, instruction: set, span: thread.span });
-    edges.push(Edge { from: hopeless, to: hopeless, instruction: fail, span: thread.span });
+    edges.push(Edge { from: failed, to: dead_end, instruction: set, span: thread.span });
+    edges.push(Edge { from: dead_end, to: dead_end, instruction: fail, span: thread.span });
     *body = Body::new(registers, locations, body.entry, Some(new_failed), edges);
     flag.map(|register| (failed, register))
 }

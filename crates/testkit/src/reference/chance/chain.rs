@@ -1,4 +1,4 @@
-//! All configurations of a program, and every way on from each.
+//! All configurations of a program, and all transitions of each.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use super::target::meets;
 use super::updates::update;
 use super::{Odds, ThreadEdge};
 
-/// A way on.
+/// A transition.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Move {
     /// The edge that is taken; none if no thread can step.
@@ -31,7 +31,7 @@ type Config = (State, Option<ThreadId>);
 pub struct Chain {
     pub(super) program: Program,
     pub(super) configs: Vec<Config>,
-    /// For each configuration all ways on; their probabilities add up to 1.
+    /// For each configuration, all transitions; their probabilities add up to 1.
     pub(super) rows: Vec<Vec<Move>>,
     pub(super) is_target: Vec<bool>,
     pub(super) relation: Relation,

@@ -101,13 +101,15 @@ impl Shape {
     }
 }
 
-/// More messages have no numbers.
-const MOST_MESSAGES: usize = (ANY >> 1) as usize;
+/// Kinds of messages: a cell and a value, or several of a snapshot. More have no numbers.
+pub(crate) const MOST_MESSAGES: usize = (ANY >> 1) as usize;
+
+/// Cells that one step reads together.
+pub(crate) const MOST_SNAPSHOT_CELLS: usize = 8;
 
 /// All parts of a snapshot with at least two cells: the others may be the thread's own. None if there are too many.
 fn parts_of_several(snapshot: &[(Cell, Val)]) -> Option<Vec<Vec<(Cell, Val)>>> {
-    const MOST_CELLS: usize = 8;
-    if snapshot.len() > MOST_CELLS {
+    if snapshot.len() > MOST_SNAPSHOT_CELLS {
         return None;
     }
     let chosen = |set: u32| (0..snapshot.len()).filter(move |at| set >> at & 1 == 1).map(|at| snapshot[at]).collect();

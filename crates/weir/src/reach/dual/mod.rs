@@ -32,6 +32,7 @@ use crate::{Bound, Failure, Limit, Session, Verdict};
 pub(crate) use backwards::{Backwards, Drained, Region};
 use bisimulation::{Automaton, bisimulation_quotient};
 use config::{ANY, Config, FREE, Shape};
+pub(crate) use config::{MOST_MESSAGES, MOST_SNAPSHOT_CELLS};
 use goals::{GoalCover, Target, goal_covers};
 use local_graph::{GraphError, LocalGraphs, Symmetry, build};
 use predecessors::System;

@@ -9,8 +9,8 @@ use crate::reach::Coverage;
 use crate::translate::delay::{DelayPath, Extended, delay_first, is_cyclic, unroll};
 use crate::{Failure, Limit, Verdict};
 
-/// The most times that loops are gone round: far more than any budget allows.
-const MOST_TIMES: usize = 1 << 12;
+/// How often loops are unrolled at most: far more than any budget allows.
+pub(crate) const MOST_TIMES: usize = 1 << 12;
 
 impl Lazy<'_> {
     pub(super) fn first(&mut self) -> Result<Answer, Failure> {

@@ -12,6 +12,8 @@ mod first;
 mod keep;
 mod oracle;
 
+pub(crate) use first::MOST_TIMES;
+
 use std::collections::BTreeSet;
 
 use weir_ir::{Diagnostic, Program, PropertyKind, ThreadId};

@@ -42,7 +42,7 @@ impl<'a> Forger<'a> {
     /// None if the classes are not even well formed.
     pub(super) fn with(program: &'a Program, proof: BackwardProof) -> Option<Self> {
         let threads = running(program);
-        let (locals, values) = locals(program, &threads, &proof).ok()?;
+        let (locals, values) = locals(program, &threads, &proof, &weir_ir::Poll::new(&weir_ir::Uninterrupted)).ok()?;
         Some(Self { program, threads, locals, values, proof })
     }
 
@@ -82,8 +82,9 @@ impl<'a> Forger<'a> {
         for &goal in &self.proof.goals {
             let condition = condition(self.program, &self.threads, goal).expect("a goal of the program");
             let (program, threads, proof) = (self.program, &self.threads, &self.proof);
+            let poll = &weir_ir::Poll::new(&weir_ir::Uninterrupted);
             let mut goal_cover =
-                GoalCover { program, threads, proof, locals: &self.locals, values: &self.values, steps: 0 };
+                GoalCover { program, threads, proof, locals: &self.locals, values: &self.values, steps: 0, poll };
             let note = |part: &Configuration| {
                 expected.borrow_mut().push(part.clone());
                 true
