@@ -1,7 +1,7 @@
 //! What `weir prob` was asked and what was found.
 
-use weir::prob::{Certainty, Cost, Estimate, ExactAnswer, Interval, Obstacle, Probability, Qualitative};
-use weir_ir::{Diagnostic, Source, StateExpr};
+use weir::prob::{Certainty, Cost, Estimate, ExactAnswer, Interval, Obstacle, Probability, Qualitative, Target};
+use weir_ir::Diagnostic;
 use weir_witness::Replay;
 
 use super::subject::Subject;
@@ -17,13 +17,11 @@ pub struct Odds<'a> {
     /// What was asked.
     pub question: Asked,
     /// The target.
-    pub target: &'a StateExpr,
+    pub target: &'a Target,
     /// What was found.
     pub outcome: Outcome,
     /// This program and its variant, side by side.
     pub compared: Vec<Compared>,
-    /// The source of the variant, and what there is to say about it.
-    pub variant: Option<(&'a Source, &'a [Diagnostic])>,
 }
 
 /// What `weir prob` was asked.

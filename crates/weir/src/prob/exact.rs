@@ -1,7 +1,7 @@
 //! Probabilities and costs as exact fractions, for chains that are finite and whose loops are not large.
 
 use dashu_ratio::RBig;
-use weir_ir::{Program, StateExpr};
+use weir_ir::Program;
 
 use crate::{Bound, Failure, Session};
 
@@ -13,6 +13,7 @@ use super::probability::{Obstacle, Part, Probability, Question};
 use super::rational::Rational;
 use super::settings::Settings;
 use super::visits::Loops;
+use super::target::Target;
 
 /// An exact answer.
 #[derive(Clone, PartialEq, Debug)]
@@ -79,7 +80,7 @@ pub fn exact_probability(program: &Program, question: &Question, session: &Sessi
 /// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
 pub fn exact_cost(
     program: &Program,
-    target: &StateExpr,
+    target: impl Into<Target>,
     settings: &Settings,
     session: &Session,
 ) -> Result<ExactAnswer, Failure> {
@@ -88,7 +89,7 @@ pub fn exact_cost(
 
 fn solve(
     program: &Program,
-    target: &StateExpr,
+    target: impl Into<Target>,
     settings: &Settings,
     (repeated, costly): (bool, bool),
     session: &Session,

@@ -14,6 +14,7 @@ mod instrumented;
 mod memory;
 mod monitor;
 mod overlay;
+mod partners;
 mod question;
 mod race;
 mod races;
@@ -39,9 +40,12 @@ use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::coverage::coverage;
 use crate::semantics::refuse;
 use crate::semantics::size::with_state_size;
+use crate::translate::Translation;
+use crate::translate::slice::Slicer;
 use crate::verdict::{Coverage, Statistics};
 use crate::{Bound, Failure, Limit, Session, Verdict};
 use monitor::Monitor;
+use partners::{Chains, Partners};
 use question::Plans;
 
 /// Methods of deciding robustness. All give the same answer.
@@ -173,6 +177,7 @@ fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result
 pub(crate) struct Checker {
     program: Program,
     compiled: Compiled,
+    partners: Partners,
 }
 
 /// The answer to such a question.
@@ -204,11 +209,14 @@ impl Checker {
 
     fn compiled(program: &Program, keeps_back: &[Vec<bool>], session: &Session) -> Result<Self, Failure> {
         refuse::unsupported(program)?;
-        // What properties observe need not be kept.
+        // What properties observe need not be kept, and neither need values that decide nothing.
         let bare = Program { properties: Vec::new(), ..program.clone() };
+        let slicer = Slicer::new(&bare, session);
+        let partners = Partners::new(&bare, slicer.ranges());
+        let bare = slicer.without_values().program().clone();
         let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[], keeps_back };
         let compiled = compile(&bare, purpose, session)?;
-        Ok(Self { program: bare, compiled })
+        Ok(Self { program: bare, compiled, partners })
     }
 
     /// For each edge by its number, whether it is one of these.
@@ -235,6 +243,8 @@ impl Checker {
         session: &Session,
     ) -> Result<(Answer, Statistics), Failure> {
         question.narrow(&self.program);
+        let mut chains = Chains::new();
+        question.attacks.retain(|&attack| self.partners.can_complete(attack, &mut chains));
         if question.attacks.is_empty() {
             return Ok((Answer::Infeasible, Statistics::default()));
         }

@@ -12,6 +12,7 @@ mod portfolio;
 mod proofs;
 mod random;
 mod reports;
+mod slices;
 mod together;
 mod ways;
 
