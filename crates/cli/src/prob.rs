@@ -36,9 +36,7 @@ fn default_target(program: &Program) -> Result<Target, Error> {
     let property = |kind: &PropertyKind| match kind {
         PropertyKind::Forbid(condition) => Alternative::Condition(condition.clone()),
         PropertyKind::Exists(condition) => Alternative::Condition(at_end(condition.clone())),
-        PropertyKind::Always(condition) => {
-            Alternative::Condition(at_end(Expr::unary(UnaryOp::Not, condition.clone())))
-        }
+        PropertyKind::Always(condition) => Alternative::Condition(at_end(Expr::unary(UnaryOp::Not, condition.clone()))),
         PropertyKind::ForbidDeadlock => Alternative::Deadlock,
     };
     let properties = program.properties.iter().map(|found| property(&found.kind));

@@ -3,12 +3,13 @@
 mod compare;
 
 use std::path::Path;
+use std::time::Duration;
 
 use weir::prob::{
-    Almost, Curve, Question, Simulation, Target, almost, cost, curve, exact_cost, exact_probability, probability,
-    simulate,
+    Almost, Curve, Question, Simulation, Target, almost, cost, curve, exact_cost, exact_probability, growth,
+    probability, simulate,
 };
-use weir::{Failure, Session};
+use weir::{Failure, Limits, Session};
 use weir_ir::Program;
 use weir_report::answer::{Answer, Asked, CONFIDENCE, CommandName, Odds, Outcome, ProbAnswer, ProbQuestion};
 use weir_report::wording::clean::display_name;
@@ -68,6 +69,14 @@ fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<
         subject: task.subject(&loaded),
         question: asked(options),
         target: &target,
+        growth: match outcome.obstacle() {
+            // The time for the question may be used up; what takes longer than this is not said.
+            Some(_) => {
+                let limits = Limits { time: Some(Duration::from_secs(1)), ..Limits::default() };
+                growth(program, &target, &Session::new(limits))
+            }
+            None => Vec::new(),
+        },
         outcome,
         compared,
     });
@@ -101,12 +110,7 @@ fn answer(options: &ProbOptions, program: &Program, target: &Target, session: &S
     Ok(Error::unless_refused(found)?.unwrap_or_else(Outcome::Refused))
 }
 
-fn simulated(
-    options: &ProbOptions,
-    program: &Program,
-    target: &Target,
-    session: &Session,
-) -> Result<Outcome, Failure> {
+fn simulated(options: &ProbOptions, program: &Program, target: &Target, session: &Session) -> Result<Outcome, Failure> {
     let simulation = Simulation {
         runs: options.runs,
         seed: options.seed,

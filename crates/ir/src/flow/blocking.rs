@@ -208,9 +208,8 @@ mod tests {
     #[test]
     fn with_locks_only_local_steps_are_free() {
         let locks = body(2, vec![(0, 1, Instruction::Lock)]);
-        let with = |instruction: Instruction| {
-            facts(one_cell(None), vec![body(1, vec![(0, 0, instruction)]), locks.clone()])
-        };
+        let with =
+            |instruction: Instruction| facts(one_cell(None), vec![body(1, vec![(0, 0, instruction)]), locks.clone()]);
         assert_eq!(with(Instruction::Skip), (true, true, false));
         assert_eq!(with(load(0, constant(1))), (false, true, false));
     }

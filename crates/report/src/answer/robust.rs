@@ -7,6 +7,7 @@ use serde::Serialize;
 use weir::Verdict;
 use weir::reach::{Coverage, Statistics};
 use weir::robust::{Attack, Attacks, Method, Race, RaceReport, Report};
+use weir::translate::slice::Growth;
 use weir_ir::{Diagnostic, Program};
 
 use super::coverage;
@@ -17,6 +18,7 @@ use super::records::{AttacksRecord, DelayRecord, InstructionRecord, LimitRecord,
 use super::subject::Subject;
 use crate::run::race::Racing;
 use crate::run::{Evidence, LazyWitness, ModelRecord, Overtaking, StepRecord, step_records};
+use crate::wording::growth::growth_text;
 
 /// Verdicts of `weir robust`.
 #[derive(Serialize, JsonSchema, Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,6 +82,8 @@ pub(crate) struct RobustOrigin<'a> {
     pub(crate) verdict: Judged<Shown>,
     /// The attacks that were considered. None if the engine refuses the program.
     pub(crate) attacks: Option<Attacks>,
+    /// What may grow without bound, if the verdict is unknown.
+    pub(crate) growth: Vec<Growth>,
     /// What runs execute, if the program is robust and that is known.
     pub(crate) coverage: Option<Coverage>,
     pub(crate) statistics: Statistics,
@@ -99,13 +103,16 @@ pub const RACES: &str = "trf";
 impl<'a> RobustAnswer<'a> {
     /// The answer of a method that decides robustness, from its report or its refusal.
     pub fn new(subject: Subject<'a>, method: Method, found: Result<Report, Box<Diagnostic>>) -> Self {
-        let (verdict, attacks, statistics, coverage) = match found {
-            Ok(Report { verdict, attacks, statistics, coverage, .. }) => {
-                (Ok(judged::explained(verdict).map(Shown::Cycle)), Some(attacks), statistics, coverage)
+        let origin = match found {
+            Ok(Report { verdict, attacks, statistics, growth, coverage, .. }) => {
+                let verdict = Ok(judged::explained(verdict).map(Shown::Cycle));
+                RobustOrigin { subject, verdict, attacks: Some(attacks), growth, coverage, statistics }
             }
-            Err(refusal) => (Err(refusal), None, Statistics::default(), None),
+            Err(refusal) => {
+                let (statistics, growth) = (Statistics::default(), Vec::new());
+                RobustOrigin { subject, verdict: Err(refusal), attacks: None, growth, coverage: None, statistics }
+            }
         };
-        let origin = RobustOrigin { subject, verdict, attacks, coverage, statistics };
         Self::of(method.name(), origin)
     }
 
@@ -117,12 +124,12 @@ impl<'a> RobustAnswer<'a> {
             }
             Err(refusal) => (Err(refusal), None, Statistics::default()),
         };
-        let origin = RobustOrigin { subject, verdict, attacks, coverage: None, statistics };
+        let origin = RobustOrigin { subject, verdict, attacks, growth: Vec::new(), coverage: None, statistics };
         Self::of(RACES, origin)
     }
 
     fn of(method: &'static str, origin: RobustOrigin<'a>) -> Self {
-        let RobustOrigin { subject, verdict, attacks, coverage, statistics } = &origin;
+        let RobustOrigin { subject, verdict, attacks, growth, coverage, statistics } = &origin;
         let program = subject.program;
         let (evidence, race) = match judged::evidence(verdict) {
             Some(Shown::Cycle(evidence)) => (Some(evidence), None),
@@ -142,7 +149,7 @@ impl<'a> RobustAnswer<'a> {
             race: race.and_then(|race| RaceRecord::new(program, race)),
             reason: match race {
                 Some(_) => Some("there is a triangular race, so this method is inconclusive".to_owned()),
-                None => judged::reason(verdict, &subject.limits),
+                None => growth_text(program, growth).or_else(|| judged::reason(verdict, &subject.limits)),
             },
             limit: judged::limit_record(verdict),
             open: match judged::limit(verdict) {

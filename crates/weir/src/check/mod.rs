@@ -21,7 +21,7 @@ use weir_witness::{Buffering, Goal, Model};
 
 use crate::reach::{self, Coverage, Engine, Statistics};
 use crate::semantics::refuse;
-use crate::translate::slice::Slicer;
+use crate::translate::slice::{Growth, Slicer};
 use crate::{Failure, Limit, Session, Verdict};
 pub use property::{Judgement, PropertyReport, Vacuity, Violation};
 use round::{Asked, Round};
@@ -115,6 +115,8 @@ pub struct Report {
     pub attempts: Vec<Attempt>,
     /// Statistics of the members that decided something, or of all members where nobody did: sums over the rounds.
     pub statistics: Statistics,
+    /// If a property is unknown: what may grow without bound among what it depends on. Then no amount of time may be enough.
+    pub growth: Vec<Growth>,
     /// What the searches executed of the program. None if no property was proved: then no search was complete.
     pub coverage: Option<Coverage>,
 }
@@ -158,7 +160,8 @@ pub fn check(program: &Program, options: &Options, session: &Session) -> Result<
     if !options.first_failure_only {
         vacuity::examine(program, options.model, &mut state.properties, state.coverage.as_ref(), session)?;
     }
-    Ok(state.report(session.since(began)))
+    let growth = state.growth(&slicer);
+    Ok(Report { growth, ..state.report(session.since(began)) })
 }
 
 /// Why a program without properties cannot be checked.
@@ -252,6 +255,13 @@ impl Progress {
         open.for_each(|one| one.judgement = Judgement::Unknown(limit));
     }
 
+    /// What may grow without bound, if that may be why something is unknown.
+    fn growth(&self, slicer: &Slicer<'_>) -> Vec<Growth> {
+        let is_open = |one: &&PropertyReport| matches!(one.judgement, Judgement::Unknown(_));
+        let open: Vec<Goal> = self.properties.iter().filter(is_open).map(|one| one.goal).collect();
+        if open.is_empty() { Vec::new() } else { slicer.growth(&slicer.slice(&open)) }
+    }
+
     fn has_failed(&self) -> bool {
         self.properties.iter().any(|one| one.judgement.is_failure())
     }
@@ -259,7 +269,8 @@ impl Progress {
     fn report(self, elapsed: std::time::Duration) -> Report {
         let Self { properties, attempts, statistics, coverage, .. } = self;
         let verdict = property::overall(&properties);
-        Report { verdict, properties, attempts, statistics: Statistics { elapsed, ..statistics }, coverage }
+        let statistics = Statistics { elapsed, ..statistics };
+        Report { verdict, properties, attempts, statistics, growth: Vec::new(), coverage }
     }
 }
 

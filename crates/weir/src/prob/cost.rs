@@ -18,8 +18,8 @@ use super::prob01::Class;
 use super::probability::{Growth, Interval, Obstacle, Part, Solved};
 use super::rounding::{add_down, add_up, divide_down, divide_up, times_down, times_up, weighted_down, weighted_up};
 use super::settings::Settings;
-use super::visits::{System, is_inner};
 use super::target::Target;
+use super::visits::{System, is_inner};
 
 /// An expected cost.
 #[derive(Clone, PartialEq, Debug)]

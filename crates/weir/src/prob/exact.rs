@@ -12,8 +12,8 @@ use super::prob01::Class;
 use super::probability::{Obstacle, Part, Probability, Question};
 use super::rational::Rational;
 use super::settings::Settings;
-use super::visits::Loops;
 use super::target::Target;
+use super::visits::Loops;
 
 /// An exact answer.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,10 +5,10 @@ use weir_ir::flow::{Cfg, Loops};
 use weir_ir::{Body, CostSubject, Diagnostic, Edge, Instruction, Program, PropertyId};
 use weir_witness::Goal;
 
-use crate::semantics::compile::{Compiled, Purpose, compile};
-use crate::semantics::refuse;
 use crate::semantics::TransitionSystem;
+use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::machine::System;
+use crate::semantics::refuse;
 use crate::semantics::state::Packed;
 use crate::semantics::tso::Tso;
 use crate::translate::Translation;

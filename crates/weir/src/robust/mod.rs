@@ -41,7 +41,7 @@ use crate::semantics::coverage::coverage;
 use crate::semantics::refuse;
 use crate::semantics::size::with_state_size;
 use crate::translate::Translation;
-use crate::translate::slice::Slicer;
+use crate::translate::slice::{Growth, Slicer};
 use crate::verdict::{Coverage, Statistics};
 use crate::{Bound, Failure, Limit, Session, Verdict};
 use monitor::Monitor;
@@ -112,16 +112,22 @@ pub struct Report {
     pub attacks: Attacks,
     /// Statistics of the search.
     pub statistics: Statistics,
+    /// If the verdict is unknown: what may grow without bound among what control flow and addresses depend on.
+    pub growth: Vec<Growth>,
     /// If the program is robust: what runs under SC execute of it; no other runs matter then. `None` if exploring them
     /// takes too many states.
     pub coverage: Option<Coverage>,
 }
 
 impl Report {
+    fn of(verdict: Verdict<Box<Checked>>, attacks: Attacks, statistics: Statistics) -> Self {
+        Self { verdict, attacks, statistics, growth: Vec::new(), coverage: None }
+    }
+
     /// An inconclusive answer.
     fn unknown(limit: Limit, elapsed: Duration) -> Self {
         let statistics = Statistics { elapsed, ..Statistics::default() };
-        Self { verdict: Verdict::Unknown(limit), attacks: Attacks::default(), statistics, coverage: None }
+        Self::of(Verdict::Unknown(limit), Attacks::default(), statistics)
     }
 }
 
@@ -170,7 +176,8 @@ fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result
         Answer::Stopped(limit) => Verdict::Unknown(limit),
         Answer::Feasible(attack_run) => Verdict::Violated(Box::new(attack_run.checked(program, session)?)),
     };
-    Ok(Report { verdict, attacks, statistics, coverage: None })
+    let growth = if matches!(verdict, Verdict::Unknown(_)) { checker.growth } else { Vec::new() };
+    Ok(Report { growth, ..Report::of(verdict, attacks, statistics) })
 }
 
 /// A program prepared for questions about attacks.
@@ -178,6 +185,8 @@ pub(crate) struct Checker {
     program: Program,
     compiled: Compiled,
     partners: Partners,
+    /// What may grow without bound.
+    growth: Vec<Growth>,
 }
 
 /// The answer to such a question.
@@ -213,10 +222,12 @@ impl Checker {
         let bare = Program { properties: Vec::new(), ..program.clone() };
         let slicer = Slicer::new(&bare, session);
         let partners = Partners::new(&bare, slicer.ranges());
-        let bare = slicer.without_values().program().clone();
+        let sliced = slicer.without_values();
+        let growth = slicer.growth(&sliced);
+        let bare = sliced.program().clone();
         let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[], keeps_back };
         let compiled = compile(&bare, purpose, session)?;
-        Ok(Self { program: bare, compiled, partners })
+        Ok(Self { program: bare, compiled, partners, growth })
     }
 
     /// For each edge by its number, whether it is one of these.

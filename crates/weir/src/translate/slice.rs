@@ -19,8 +19,8 @@ use std::collections::VecDeque;
 
 use weir_ir::flow::Ranges;
 use weir_ir::{
-    Address, Body, Edge, EdgeId, Expr, Instruction, Location, Multiplicity, Program, Property, PropertyKind, Range, RegExpr,
-    RegId, Rmw, Thread, ThreadId,
+    Address, Body, Edge, EdgeId, Expr, Instruction, Location, Multiplicity, Program, Property, PropertyKind, Range,
+    RegExpr, RegId, Rmw, Thread, ThreadId,
 };
 use weir_witness::{Action, Goal, Model, Run, Step, enabled_steps, replay};
 
@@ -34,12 +34,15 @@ use relevance::Relevance;
 pub struct Slicer<'p> {
     program: &'p Program,
     ranges: Ranges,
+    /// Whether the ranges are those of the whole analysis: if it ended early, anything seems possible.
+    is_analysed: bool,
 }
 
 impl<'p> Slicer<'p> {
     /// Analyses a program, once for all slices.
     pub fn new(program: &'p Program, session: &Session) -> Self {
-        Self { program, ranges: Ranges::of_until(program, session) }
+        let ranges = Ranges::of_until(program, session);
+        Self { program, ranges, is_analysed: session.exceeded_before_work().is_none() }
     }
 
     /// The part of the program that these goals depend on.
@@ -137,10 +140,10 @@ impl<'p> Slicer<'p> {
         groups.into_iter().map(|(_, group)| group).collect()
     }
 
-    /// What may grow without bound in a slice.
+    /// What may grow without bound in a slice; nothing if the analysis ended early.
     #[must_use]
     pub fn growth(&self, sliced: &Sliced) -> Vec<Growth> {
-        growth::growth(self.program, &self.ranges, &sliced.relevance)
+        if self.is_analysed { growth::growth(self.program, &self.ranges, &sliced.relevance) } else { Vec::new() }
     }
 
     /// Whether finitely many values, and not too many, are all that a slice depends on.

@@ -13,6 +13,7 @@ mod proofs;
 mod random;
 mod reports;
 mod slices;
+mod small;
 mod together;
 mod ways;
 

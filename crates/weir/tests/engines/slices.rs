@@ -44,7 +44,8 @@ fn check(name: &str, program: &Program, tally: &mut Tally) {
         tally.fewer_threads += usize::from(program.running_threads().any(|thread| !sliced.is_kept(thread)));
         tally.changed += usize::from(is_changed(program, &sliced));
         for model in Model::ALL {
-            let context = || format!("{name}, {model:?}, {asked:?}\n{}\nslice:\n{}", dump(program), dump(sliced.program()));
+            let context =
+                || format!("{name}, {model:?}, {asked:?}\n{}\nslice:\n{}", dump(program), dump(sliced.program()));
             let whole = explore(program, model, MOST_STATES).expect("the reference can");
             let part = explore(sliced.program(), model, MOST_STATES).expect("the reference can");
             tally.finite += usize::from(part.complete && !whole.complete);

@@ -66,8 +66,8 @@ fn the_paper_reads_a_one_almost_surely() {
 /// An answer rests on drained configurations, and these are told in full: places, registers that are still read, cells that change.
 #[test]
 fn the_drained_configurations_are_told_in_full() {
-    let text =
-        "shared x, y = 5; thread P { let r = y; first: x = r; } thread Q { low: skip; } forbid P at end && Q at end;";
+    let text = "shared x, y = 5; thread P { let r = y; first: x = r; } thread Q { low: skip; }
+        forbid P at end && Q at end && x == 5;";
     let (program, target) = read(text);
     let question = Question { target: target.into(), repeated: false, settings: Settings::default() };
     let answer = almost(&program, &question, Almost::Surely, &Session::default()).expect("it can be handled");

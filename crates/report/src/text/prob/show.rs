@@ -9,6 +9,7 @@ use crate::answer::odds::Gap;
 use crate::answer::{CONFIDENCE, Odds, Outcome, ProbAnswer, ProbQuestion};
 use crate::text::parts::{Tone, diagnostics, emphasized, help, run};
 use crate::text::view::View;
+use crate::wording::growth::growth_help;
 use crate::wording::limit::{limit_text, more};
 use crate::wording::units::{counted, grouped};
 
@@ -199,7 +200,7 @@ fn estimated(estimate: &Estimate) -> String {
 
 fn advice(odds: &Odds<'_>) -> String {
     let next = match odds.outcome.obstacle().or_else(|| odds.gaps().next().map(|gap| gap.obstacle)) {
-        Some(Obstacle::Limit(limit)) => more(limit).to_owned(),
+        Some(Obstacle::Limit(limit)) => growth_help(&odds.growth).unwrap_or_else(|| more(limit).to_owned()),
         _ if matches!(odds.outcome, Outcome::Exact(ExactAnswer::Unknown(_))) => {
             "leave out `--exact` to get an interval".to_owned()
         }

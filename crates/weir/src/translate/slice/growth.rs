@@ -39,13 +39,13 @@ pub(super) fn is_bounded(program: &Program, ranges: &Ranges, relevance: &Relevan
 
 /// The declared cells that count.
 fn cells(program: &Program, relevance: &Relevance) -> impl Iterator<Item = Address> {
-    let counts =
-        |address: &Address| relevance.cells().iter().any(|cells| cells.contains(*address));
+    let counts = |address: &Address| relevance.cells().iter().any(|cells| cells.contains(*address));
     program.shared.iter().flat_map(Shared::addresses).filter(counts)
 }
 
 fn reaches_undeclared(program: &Program, relevance: &Relevance) -> bool {
-    let declared = |cells: &Range| program.shared_at(cells.low).is_some_and(|(shared, _)| shared.offset_of(cells.high).is_some());
+    let declared =
+        |cells: &Range| program.shared_at(cells.low).is_some_and(|(shared, _)| shared.offset_of(cells.high).is_some());
     !relevance.cells().iter().all(declared)
 }
 
@@ -59,9 +59,9 @@ pub(super) fn growth(program: &Program, ranges: &Ranges, relevance: &Relevance) 
         })
     };
     let grows = |(thread, id, edge): (ThreadId, EdgeId, &Edge)| {
-        ranges.can_take(thread, id) && written(&edge.instruction).is_none_or(|value| {
-            ranges.value_at(thread, edge.from, value).is_some_and(unbounded)
-        })
+        ranges.can_take(thread, id)
+            && written(&edge.instruction)
+                .is_none_or(|value| ranges.value_at(thread, edge.from, value).is_some_and(unbounded))
     };
     let mut found = Vec::new();
     for address in cells(program, relevance).filter(|&address| unbounded(ranges.cell(address))) {

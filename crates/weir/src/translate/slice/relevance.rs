@@ -5,8 +5,8 @@
 
 use weir_ir::flow::{Ranges, RegisterSet, ends_alone, never_blocks, never_ends};
 use weir_ir::{
-    Edge, EdgeId, Instruction, Program, PropertyKind, Range, RegExpr, RegId, Rmw, Shared, StateAtom,
-    StateExpr, ThreadId, Value,
+    Edge, EdgeId, Instruction, Program, PropertyKind, Range, RegExpr, RegId, Rmw, Shared, StateAtom, StateExpr,
+    ThreadId, Value,
 };
 use weir_witness::Goal;
 
@@ -38,8 +38,7 @@ impl Relevance {
         let mut all = Self::nothing(program);
         all.threads.fill(true);
         all.writes.iter_mut().for_each(|edges| edges.fill(true));
-        all.registers =
-            program.threads.iter().map(|thread| RegisterSet::first(thread.body.registers.len())).collect();
+        all.registers = program.threads.iter().map(|thread| RegisterSet::first(thread.body.registers.len())).collect();
         all.cells.push(Range::FULL);
         all.keeps_accesses = true;
         all
@@ -292,9 +291,8 @@ pub(super) fn neutral(program: &Program, addresses: Range) -> Option<Value> {
     if addresses.extent() == 0 {
         return Some(program.initial_value(addresses.low));
     }
-    let has_range = |shared: &Shared| {
-        shared.range.is_some() && shared.addresses().any(|address| addresses.contains(address))
-    };
+    let has_range =
+        |shared: &Shared| shared.range.is_some() && shared.addresses().any(|address| addresses.contains(address));
     (!program.shared.iter().any(has_range)).then_some(0)
 }
 
