@@ -21,9 +21,10 @@ use super::target::{Alternative, Target};
 /// # Errors
 /// If an invariant of Weir is broken.
 pub(super) fn is_impossible(program: &Program, target: &Target, session: &Session) -> Result<bool, Failure> {
-    // Where others are locked out, a target can be met with stores under way that never arrive, and a search that judges
-    // drained states does not see it.
-    if program.uses_lock() && !target.alternatives().iter().all(Alternative::is_judged_when_drained) {
+    // Where others are locked out, a condition can be met with stores under way that never arrive, and a search that judges
+    // drained states does not see it. Deadlocks are judged as they are.
+    let is_seen = |wanted: &Alternative| *wanted == Alternative::Deadlock || wanted.is_judged_when_drained();
+    if program.uses_lock() && !target.alternatives().iter().all(is_seen) {
         return Ok(false);
     }
     let judged = Program { properties: target.properties(), ..program.clone() };

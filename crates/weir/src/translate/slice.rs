@@ -210,7 +210,8 @@ fn rewritten(
     let never = || Instruction::Assume(Expr::Const(0));
     let instruction = &edge.instruction;
     if !ranges.is_reachable(thread, edge.from) {
-        return never();
+        // Attacks are counted by control flow, which this leaves alone.
+        return if relevance.keeps_accesses() { instruction.clone() } else { never() };
     }
     let neutral = |address: &RegExpr| {
         let addresses = ranges.value_at(thread, edge.from, address).unwrap_or(Range::FULL);

@@ -4,6 +4,7 @@
 
 mod collected;
 mod coverage;
+mod easy;
 mod ends;
 mod equal;
 mod exactly;
