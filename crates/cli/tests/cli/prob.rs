@@ -87,7 +87,10 @@ fn a_comparison_that_leaves_something_open_is_unknown() {
 fn deadlocks_and_failed_assertions_are_targets() {
     let directory = scratch("prob-deadlock");
     let dead = write(&directory, "dead.weir", "thread A { let r; r = any 0..1; assume r == 1; } forbid deadlock;");
-    for arguments in [&["prob", "--format", "json", "--exact", &dead][..], &["prob", "--format", "json", "--exact", "--target", "deadlock", &dead]] {
+    for arguments in [
+        &["prob", "--format", "json", "--exact", &dead][..],
+        &["prob", "--format", "json", "--exact", "--target", "deadlock", &dead],
+    ] {
         let found = answer(&weir(arguments));
         assert_eq!((&found["exact"], &found["target"]), (&Value::from("1/2"), &Value::from("deadlock")));
     }

@@ -125,27 +125,27 @@ fn least(compared: usize, reached: usize, fewer_threads: usize, changed: usize) 
 
 #[test]
 fn slices_of_acyclic_programs() {
-    random("acyclic", &loose(Config::acyclic()), 60, least(0, 0, 0, 0));
+    random("acyclic", &loose(Config::acyclic()), 60, least(100, 20, 1, 5));
 }
 
 #[test]
 fn slices_of_programs_with_loops() {
-    random("cyclic", &loose(Config::cyclic()), 40, least(0, 0, 0, 0));
+    random("cyclic", &loose(Config::cyclic()), 40, least(100, 20, 1, 5));
 }
 
 #[test]
 fn slices_of_programs_with_locks() {
-    random("locking", &loose(Config::locking()), 60, least(0, 0, 0, 0));
+    random("locking", &loose(Config::locking()), 60, least(100, 20, 1, 5));
 }
 
 #[test]
 fn slices_of_programs_with_everything() {
-    random("everything", &loose(Config::everything()), 60, least(0, 0, 0, 0));
+    random("everything", &loose(Config::everything()), 60, least(100, 20, 1, 5));
 }
 
 #[test]
 fn slices_of_programs_with_wild_data() {
-    random("wild", &loose(Config::wild_data()), 40, least(0, 0, 0, 0));
+    random("wild", &loose(Config::wild_data()), 40, least(100, 20, 1, 5));
 }
 
 #[test]
