@@ -38,7 +38,7 @@ fn row(name: &str, program: &Program) {
     let target = target(program);
     let settings = Settings::default();
     show(&format!("{name}: probability"), |width| {
-        let question = Question { target: target.clone(), repeated: false, settings: settings.clone() };
+        let question = Question { target: target.clone().into(), repeated: false, settings: settings.clone() };
         let answer = probability(program, &question, width, &session()).expect("an answer");
         answer.obstacle.is_none().then_some(answer.configurations)
     });

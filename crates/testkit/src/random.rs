@@ -63,6 +63,8 @@ pub struct Config {
     pub statements: (usize, usize),
     /// Arithmetic results are cut down to 0 to this value, which is one less than a power of two.
     pub mask: Value,
+    /// How often a computation is not cut down, so that values may grow without bound, in percent.
+    pub growing: u32,
     /// How often each statement is drawn, relative to the others.
     pub weights: Vec<(Statement, u32)>,
     /// How often an address is computed from a register, in percent.
@@ -92,6 +94,7 @@ impl Config {
             registers: 2,
             statements: (1, 4),
             mask: 1,
+            growing: 0,
             weights: vec![
                 (Statement::Load, 20),
                 (Statement::Snapshot, 4),
@@ -186,6 +189,18 @@ impl Config {
     /// Everything there is, and also waits, fences on behalf of all threads, and cells that wrap.
     pub fn synchronizing() -> Self {
         Self { widths: 30, ..Self::everything() }.weighing(Statement::Membarrier, 8).weighing(Statement::Await, 8)
+    }
+
+    /// One to three threads of about six instructions, with loops, waits and values that may grow without bound.
+    pub fn small() -> Self {
+        let config =
+            Self { threads: (1, 3), cells: 3, statements: (1, 6), growing: 80, properties: 3, ..Self::acyclic() };
+        Self { absent_threads: 0, ranges: 8, widths: 8, computed_addresses: 8, ..config }
+            .weighing(Statement::Assign, 10)
+            .weighing(Statement::UnboundedLoop, 8)
+            .weighing(Statement::Await, 3)
+            .weighing(Statement::Membarrier, 2)
+            .weighing(Statement::StrayLock, 0)
     }
 
     /// The same with another weight for one kind of statement.

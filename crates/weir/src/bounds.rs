@@ -45,6 +45,8 @@ pub enum Bound {
     ProbExactComponent,
     /// Iterations over one strongly connected component.
     ProbSweeps,
+    /// States searched to prove that no run reaches the target of a probabilistic program.
+    ProbImpossibleStates,
 }
 
 /// What there is to know about a bound.
@@ -58,7 +60,7 @@ struct Entry {
 
 impl Bound {
     /// All bounds, in the order of the documentation.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::CheckScStates,
         Self::CheckVacuityStates,
         Self::CoverageStates,
@@ -77,6 +79,7 @@ impl Bound {
         Self::ProbExactStates,
         Self::ProbExactComponent,
         Self::ProbSweeps,
+        Self::ProbImpossibleStates,
     ];
 
     fn entry(self) -> Entry {
@@ -178,6 +181,13 @@ impl Bound {
                 any,
                 "iterations over one strongly connected component in `prob`",
                 "the interval stays wider",
+            ),
+            Self::ProbImpossibleStates => entry(
+                "prob-impossible-states",
+                50_000,
+                any,
+                "states that `prob` searches, in the part of the program that matters, to prove a target unreachable",
+                "the proof is not found",
             ),
         }
     }

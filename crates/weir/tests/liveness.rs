@@ -288,7 +288,7 @@ fn live_means_almost_surely_again_and_again() {
         let Some(violated) = violated_liveness(&stated, ReferenceModel::Tso, 3_000).expect("it is supported") else {
             continue;
         };
-        let question = Question { target, repeated: true, settings: Settings::default() };
+        let question = Question { target: target.into(), repeated: true, settings: Settings::default() };
         let session = Session::new(Limits { time: Some(Duration::from_secs(2)), ..Limits::default() });
         let found = almost(&program, &question, Almost::Surely, &session).expect("it is supported").certainty;
         match found {

@@ -3,12 +3,14 @@
 mod compare;
 
 use std::path::Path;
+use std::time::Duration;
 
 use weir::prob::{
-    Almost, Curve, Question, Simulation, almost, cost, curve, exact_cost, exact_probability, probability, simulate,
+    Almost, Curve, Question, Simulation, Target, almost, cost, curve, exact_cost, exact_probability, growth,
+    probability, simulate,
 };
-use weir::{Failure, Session};
-use weir_ir::{Program, StateExpr};
+use weir::{Failure, Limits, Session};
+use weir_ir::Program;
 use weir_report::answer::{Answer, Asked, CONFIDENCE, CommandName, Odds, Outcome, ProbAnswer, ProbQuestion};
 use weir_report::wording::clean::display_name;
 use weir_report::wording::limit::obstacle_text;
@@ -42,18 +44,12 @@ fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<
     let mut loaded = load(task.file, &options.program, &task.session)?;
     add_costs(&mut loaded.program, options.costs.as_deref())?;
     let program = &loaded.program;
-    let target = target(program, options.target.as_deref(), "--target").map(|(target, left_out)| {
-        loaded.warnings.extend(left_out);
-        target
-    });
+    let target = target(program, options.target.as_deref(), "--target");
     if !task.is_json() {
         console.diagnostics(&program.source, &loaded.warnings);
     }
     let target = target?;
     let variant = compare::variant(options, program, &target, &task.session)?;
-    if let (Some(variant), false) = (&variant, task.is_json()) {
-        console.diagnostics(&variant.program.source, &variant.warnings);
-    }
     let (outcome, compared, points) = analysis::watched(task, console, |session| {
         let outcome = answer(options, program, &target, session)?;
         let compared = match &variant {
@@ -73,9 +69,16 @@ fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<
         subject: task.subject(&loaded),
         question: asked(options),
         target: &target,
+        growth: match outcome.obstacle() {
+            // The time for the question may be used up; what takes longer than this is not said.
+            Some(_) => {
+                let limits = Limits { time: Some(Duration::from_secs(1)), ..Limits::default() };
+                growth(program, &target, &Session::new(limits))
+            }
+            None => Vec::new(),
+        },
         outcome,
         compared,
-        variant: variant.as_ref().map(|variant| (&variant.program.source, variant.warnings.as_slice())),
     });
     let curve = options.curve.as_deref().zip(points.as_ref());
     let curve = curve.map(|(path, points)| (path, points, text(path, points, &answer)));
@@ -88,7 +91,7 @@ fn asked(options: &ProbOptions) -> Asked {
     Asked { kind: options.question, repeated: options.repeated, epsilon: options.epsilon, seed: options.seed }
 }
 
-fn answer(options: &ProbOptions, program: &Program, target: &StateExpr, session: &Session) -> Result<Outcome, Error> {
+fn answer(options: &ProbOptions, program: &Program, target: &Target, session: &Session) -> Result<Outcome, Error> {
     let settings = options.settings();
     let question = Question { target: target.clone(), repeated: options.repeated, settings: settings.clone() };
     let found = match options.question {
@@ -107,12 +110,7 @@ fn answer(options: &ProbOptions, program: &Program, target: &StateExpr, session:
     Ok(Error::unless_refused(found)?.unwrap_or_else(Outcome::Refused))
 }
 
-fn simulated(
-    options: &ProbOptions,
-    program: &Program,
-    target: &StateExpr,
-    session: &Session,
-) -> Result<Outcome, Failure> {
+fn simulated(options: &ProbOptions, program: &Program, target: &Target, session: &Session) -> Result<Outcome, Failure> {
     let simulation = Simulation {
         runs: options.runs,
         seed: options.seed,

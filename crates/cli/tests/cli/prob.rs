@@ -84,14 +84,30 @@ fn a_comparison_that_leaves_something_open_is_unknown() {
 }
 
 #[test]
-fn what_is_left_out_of_the_target_is_a_warning() {
+fn deadlocks_and_failed_assertions_are_targets() {
     let directory = scratch("prob-deadlock");
-    let plain = write(&directory, "plain.weir", "thread A { held: skip; } forbid A at held;");
-    let dead = write(&directory, "dead.weir", "thread A { held: skip; } forbid A at held; forbid deadlock;");
-    let found = answer(&weir(&["prob", "--format", "json", &dead]));
-    assert_eq!(found["warnings"][0]["code"], "deadlock-no-target");
-    let found = answer(&weir(&["prob", "--format", "json", "--target", "A at held", &dead]));
-    assert_eq!(found["warnings"], Value::Array(Vec::new()));
-    let found = answer(&weir(&["prob", "--format", "json", "--compare", &dead, &plain]));
-    assert_eq!(found["warnings"][0]["file"], dead);
+    let dead = write(&directory, "dead.weir", "thread A { let r; r = any 0..1; assume r == 1; } forbid deadlock;");
+    for arguments in [
+        &["prob", "--format", "json", "--exact", &dead][..],
+        &["prob", "--format", "json", "--exact", "--target", "deadlock", &dead],
+    ] {
+        let found = answer(&weir(arguments));
+        assert_eq!((&found["exact"], &found["target"]), (&Value::from("1/2"), &Value::from("deadlock")));
+    }
+    let fails = write(&directory, "fails.weir", "thread A { let r; r = any 0..3; assert r != 1; }");
+    let found = answer(&weir(&["prob", "--format", "json", "--exact", &fails]));
+    assert_eq!((&found["exact"], &found["target"]), (&Value::from("1/4"), &Value::from("A at a failed assertion")));
+}
+
+/// Whether nobody can get there or values grow: what is impossible has probability 0.
+#[test]
+fn what_is_impossible_has_probability_0() {
+    let directory = scratch("prob-impossible");
+    let text = "shared c, f; thread P { loop { c = c + 1; } never: skip; } thread Q { f = 1; } forbid f == 2;";
+    let endless = write(&directory, "endless.weir", text);
+    for target in ["f == 2", "P at never", "P at end", "deadlock"] {
+        let found = answer(&weir(&["prob", "--format", "json", "--target", target, &endless]));
+        assert_eq!((&found["lower"], &found["upper"]), (&Value::from(0.0), &Value::from(0.0)), "{target} {found}");
+        assert_eq!(found["verdict"], "ok", "{target}");
+    }
 }

@@ -5,6 +5,7 @@
 //! program that [`validate`](crate::validate()) has no errors for. None needs to know the memory model:
 //! what they claim holds for every run under SC and under TSO.
 
+mod blocking;
 mod cfg;
 mod components;
 mod entered;
@@ -19,6 +20,7 @@ pub(crate) mod testing;
 mod waiting;
 mod worklist;
 
+pub use blocking::{ends_alone, never_blocks, never_ends};
 pub use cfg::{Cfg, targets};
 pub use components::strongly_connected_components;
 pub use entered::{EnteredLocation, entered_locations};

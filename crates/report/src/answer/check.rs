@@ -16,6 +16,7 @@ use super::records::{InstructionRecord, LimitRecord, StatisticsRecord};
 use super::subject::Subject;
 use crate::run::{Evidence, LazyWitness, ModelRecord};
 use crate::wording::goal;
+use crate::wording::growth::growth_text;
 use crate::wording::limit::limit_text;
 
 /// Verdicts of `weir check`: the worst of all properties.
@@ -271,7 +272,8 @@ impl<'a> CheckOrigin<'a> {
     fn reason(&self) -> Option<String> {
         match &self.report {
             Ok(report) => match report.verdict {
-                Verdict::Unknown(limit) => Some(limit_text(limit, &self.subject.limits)),
+                Verdict::Unknown(limit) => growth_text(self.subject.program, &report.growth)
+                    .or_else(|| Some(limit_text(limit, &self.subject.limits))),
                 Verdict::Holds | Verdict::Violated(_) => None,
             },
             Err(refusal) => Some(refusal.message.clone()),

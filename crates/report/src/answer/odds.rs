@@ -1,10 +1,12 @@
 //! What `weir prob` was asked and what was found.
 
-use weir::prob::{Certainty, Cost, Estimate, ExactAnswer, Interval, Obstacle, Probability, Qualitative};
-use weir_ir::{Diagnostic, Source, StateExpr};
+use weir::prob::{Certainty, Cost, Estimate, ExactAnswer, Interval, Obstacle, Probability, Qualitative, Target};
+use weir::translate::slice::Growth;
+use weir_ir::Diagnostic;
 use weir_witness::Replay;
 
 use super::subject::Subject;
+use crate::wording::growth::growth_text;
 use crate::wording::limit::{limit_text, obstacle_text};
 
 /// How sure the intervals of simulations are.
@@ -17,13 +19,13 @@ pub struct Odds<'a> {
     /// What was asked.
     pub question: Asked,
     /// The target.
-    pub target: &'a StateExpr,
+    pub target: &'a Target,
     /// What was found.
     pub outcome: Outcome,
+    /// What may grow without bound, if the answer is not known, or not precisely.
+    pub growth: Vec<Growth>,
     /// This program and its variant, side by side.
     pub compared: Vec<Compared>,
-    /// The source of the variant, and what there is to say about it.
-    pub variant: Option<(&'a Source, &'a [Diagnostic])>,
 }
 
 /// What `weir prob` was asked.
@@ -172,7 +174,11 @@ impl Odds<'_> {
 
     /// Why a number is not known as precisely as was asked for.
     pub(crate) fn reason(&self, obstacle: Obstacle) -> String {
-        obstacle_text(obstacle, &self.subject.limits)
+        let growth = match obstacle {
+            Obstacle::Limit(_) | Obstacle::Unbounded => growth_text(self.subject.program, &self.growth),
+            Obstacle::Choices | Obstacle::Odds | Obstacle::Fractions | Obstacle::Precision => None,
+        };
+        growth.unwrap_or_else(|| obstacle_text(obstacle, &self.subject.limits))
     }
 
     /// Why there is no exact value.

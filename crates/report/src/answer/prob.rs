@@ -101,7 +101,7 @@ impl<'a> ProbAnswer<'a> {
         Self {
             head: subject.head(CommandName::Prob, verdict),
             question: question.kind.name(),
-            target: subject.program.condition_text(odds.target),
+            target: odds.target.text(subject.program),
             repeated: question.repeated,
             holds: numbers.holds,
             lower: numbers.interval.map(|interval| interval.lower),
@@ -158,15 +158,10 @@ fn explanation(odds: &Odds<'_>, verdict: ProbVerdict) -> (Option<String>, Option
     (None, None)
 }
 
-/// What there is to say about the program and its variant.
+/// What there is to say about the program.
 fn warnings(odds: &Odds<'_>) -> Vec<DiagnosticRecord> {
     let refusal = if let Outcome::Refused(diagnostic) = &odds.outcome { Some(diagnostic.as_ref()) } else { None };
-    let mut warnings = odds.subject.warnings(refusal);
-    if let Some((source, given)) = &odds.variant {
-        let file = odds.subject.program.source.name();
-        warnings.extend(DiagnosticRecord::all_in_answer(source, given, file));
-    }
-    warnings
+    odds.subject.warnings(refusal)
 }
 
 fn limit(obstacle: Obstacle) -> Option<LimitRecord> {

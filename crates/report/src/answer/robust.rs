@@ -6,6 +6,7 @@ use serde::Serialize;
 use weir::Verdict;
 use weir::reach::{Coverage, Statistics};
 use weir::robust::{Attack, Attacks, Compared, Criterion, Method, Race, RaceReport, Report};
+use weir::translate::slice::Growth;
 use weir_ir::{Diagnostic, Program};
 
 use super::coverage;
@@ -16,6 +17,7 @@ use super::records::{AttacksRecord, DelayRecord, InstructionRecord, LimitRecord,
 use super::subject::Subject;
 use crate::run::race::Racing;
 use crate::run::{Evidence, LazyWitness, ModelRecord, Overtaking, StepRecord, step_records};
+use crate::wording::growth::growth_text;
 
 /// Verdicts of `weir robust`.
 #[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,6 +95,8 @@ pub(crate) struct RobustOrigin<'a> {
     pub(crate) verdict: Judged<Shown>,
     /// The attacks that were considered. None if the engine refuses the program.
     pub(crate) attacks: Option<Attacks>,
+    /// What may grow without bound, if the verdict is unknown.
+    pub(crate) growth: Vec<Growth>,
     /// What runs execute, if the program is robust and that is known.
     pub(crate) coverage: Option<Coverage>,
     pub(crate) statistics: Statistics,
@@ -131,13 +135,18 @@ impl<'a> RobustAnswer<'a> {
     ) -> Self {
         let compared = found.as_ref().ok().and_then(|report| report.compared);
         let method = if compared.is_some() { Criterion::States.name() } else { method.name() };
-        let (verdict, attacks, statistics, coverage) = match found {
-            Ok(Report { verdict, attacks, statistics, coverage, .. }) => {
-                (Ok(judged::explained(verdict).map(Shown::Cycle)), Some(attacks), statistics, coverage)
+        let origin = match found {
+            Ok(Report { verdict, attacks, statistics, growth, coverage, .. }) => {
+                let (verdict, attacks) = (Ok(judged::explained(verdict).map(Shown::Cycle)), Some(attacks));
+                RobustOrigin { subject, verdict, attacks, growth, coverage, statistics, criterion, compared }
             }
-            Err(refusal) => (Err(refusal), None, Statistics::default(), None),
+            Err(refusal) => {
+                let (verdict, statistics) = (Err(refusal), Statistics::default());
+                let (attacks, growth, coverage) = (None, Vec::new(), None);
+                RobustOrigin { subject, verdict, attacks, growth, coverage, statistics, criterion, compared }
+            }
         };
-        Self::of(method, RobustOrigin { subject, verdict, attacks, coverage, statistics, criterion, compared })
+        Self::of(method, origin)
     }
 
     /// The answer of a search for triangular races, with the attacks of the program.
@@ -148,12 +157,14 @@ impl<'a> RobustAnswer<'a> {
             }
             Err(refusal) => (Err(refusal), None, Statistics::default()),
         };
-        let (criterion, compared) = (Criterion::Traces, None);
-        Self::of(RACES, RobustOrigin { subject, verdict, attacks, coverage: None, statistics, criterion, compared })
+        let (criterion, compared, growth) = (Criterion::Traces, None, Vec::new());
+        let origin =
+            RobustOrigin { subject, verdict, attacks, growth, coverage: None, statistics, criterion, compared };
+        Self::of(RACES, origin)
     }
 
     fn of(method: &'static str, origin: RobustOrigin<'a>) -> Self {
-        let RobustOrigin { subject, verdict, attacks, coverage, statistics, criterion, compared } = &origin;
+        let RobustOrigin { subject, verdict, attacks, growth, coverage, statistics, criterion, compared } = &origin;
         let program = subject.program;
         let (evidence, race) = match judged::evidence(verdict) {
             Some(Shown::Cycle(evidence)) => (Some(evidence), None),
@@ -177,7 +188,7 @@ impl<'a> RobustAnswer<'a> {
             race: race.and_then(|race| RaceRecord::new(program, race)),
             reason: match race {
                 Some(_) => Some("there is a triangular race, so this method is inconclusive".to_owned()),
-                None => judged::reason(verdict, &subject.limits),
+                None => growth_text(program, growth).or_else(|| judged::reason(verdict, &subject.limits)),
             },
             limit: judged::limit_record(verdict),
             open: match judged::limit(verdict) {

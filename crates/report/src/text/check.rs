@@ -13,6 +13,7 @@ use crate::answer::CheckAnswer;
 use crate::answer::coverage;
 use crate::run::Evidence;
 use crate::wording::clean::clip;
+use crate::wording::growth::growth_help;
 use crate::wording::limit::{limit_text, more};
 use crate::wording::units::{counted, time_text};
 use crate::wording::{goal, model_name};
@@ -108,7 +109,8 @@ fn body(answer: &CheckAnswer<'_>, report: &Report, view: &View) -> String {
             text += &format!("\n{}", help("`exists` asks for a run; there is none, so there is none to show"));
         }
         Verdict::Unknown(limit) => {
-            text += &format!("\n{}", help(&format!("{}, or make the model smaller", more(*limit))));
+            let more = || format!("{}, or make the model smaller", more(*limit));
+            text += &format!("\n{}", help(&growth_help(&report.growth).unwrap_or_else(more)));
         }
         Verdict::Holds | Verdict::Violated(Violation::Run(_)) => {}
     }

@@ -13,6 +13,7 @@ use crate::answer::{RACES, RobustAnswer};
 use crate::run::Evidence;
 use crate::run::race::Racing;
 use crate::wording::clean::clip;
+use crate::wording::growth::growth_help;
 use crate::wording::limit::more;
 use crate::wording::place::place;
 use crate::wording::units::{counted, grouped};
@@ -100,7 +101,10 @@ fn how(answer: &RobustAnswer<'_>) -> String {
     let Some(attacks) = &answer.origin.attacks else { return String::new() };
     let (total, open) = (attacks.total as u64, attacks.open.len() as u64);
     let by_flow = "ruled out by control flow and fences";
-    let by_search = format!("by exhaustive search ({})", counted(answer.states, "state"));
+    let by_search = match answer.states {
+        0 => "by the cells that other threads access".to_owned(),
+        states => format!("by exhaustive search ({})", counted(states, "state")),
+    };
     let all = match total {
         1 => "the only pair of a store and a load is".to_owned(),
         2 => "both pairs of a store and a load are".to_owned(),
@@ -141,7 +145,8 @@ fn stopped(answer: &RobustAnswer<'_>, limit: Limit) -> String {
     let (states, depth) = (counted(answer.states, "state"), counted(answer.statistics.depth, "step"));
     let mut text = format!("explored {states} in runs of up to {depth}; no violation so far\n");
     text += &open(answer);
-    text += &format!("\n{}", help(&format!("{}, or make the model smaller", more(limit))));
+    let more = || format!("{}, or make the model smaller", more(limit));
+    text += &format!("\n{}", help(&growth_help(&answer.origin.growth).unwrap_or_else(more)));
     text += &help("a fence between the store and the load of a pair rules it out");
     if answer.origin.criterion == Criterion::States {
         text += &help(

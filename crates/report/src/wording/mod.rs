@@ -2,6 +2,7 @@
 
 pub mod clean;
 pub mod goal;
+pub mod growth;
 pub mod limit;
 pub mod place;
 pub mod units;

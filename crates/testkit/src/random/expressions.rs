@@ -40,6 +40,10 @@ pub(super) fn operand(rng: &mut Rng, config: &Config) -> RegExpr {
 
 /// A computation that yields one of a few values, whatever its operands hold.
 fn cut_down(rng: &mut Rng, config: &Config) -> RegExpr {
+    if config.growing > 0 && rng.chance(config.growing) {
+        let op = *rng.pick(&[BinaryOp::Add, BinaryOp::Add, BinaryOp::Subtract, BinaryOp::Multiply]);
+        return Expr::binary(op, Expr::Leaf(register(rng, config)), leaf(rng, config));
+    }
     let computed = match rng.below(6) {
         0 => Expr::unary(*rng.pick(&[UnaryOp::Negate, UnaryOp::Complement]), leaf(rng, config)),
         1 => nested(rng, config),

@@ -14,11 +14,14 @@ mod property;
 mod round;
 mod vacuity;
 
+use std::collections::VecDeque;
+
 use weir_ir::{Diagnostic, Program, PropertyKind, Span};
 use weir_witness::{Buffering, Goal, Model};
 
 use crate::reach::{self, Coverage, Engine, Statistics};
 use crate::semantics::refuse;
+use crate::translate::slice::{Growth, Slicer};
 use crate::{Failure, Limit, Session, Verdict};
 pub use property::{Judgement, PropertyReport, Vacuity, Violation};
 use round::{Asked, Round};
@@ -112,6 +115,8 @@ pub struct Report {
     pub attempts: Vec<Attempt>,
     /// Statistics of the members that decided something, or of all members where nobody did: sums over the rounds.
     pub statistics: Statistics,
+    /// If a property is unknown: what may grow without bound among what it depends on. Then no amount of time may be enough.
+    pub growth: Vec<Growth>,
     /// What the searches executed of the program. None if no property was proved: then no search was complete.
     pub coverage: Option<Coverage>,
 }
@@ -144,16 +149,19 @@ pub fn check(program: &Program, options: &Options, session: &Session) -> Result<
     if goals.is_empty() {
         return Err(Failure::Refused(Box::new(no_property())));
     }
-    let mut state = Progress::new(&goals);
-    while let Some(round) = state.next_round(program, options, session)? {
-        if state.take(program, round) || options.first_failure_only && state.has_failed() {
+    let slicer = Slicer::new(program, session);
+    let mut state = Progress::new(&goals, slicer.groups(&goals));
+    while let Some(round) = state.next_round(&slicer, options, session)? {
+        state.take(program, round);
+        if options.first_failure_only && state.has_failed() {
             break;
         }
     }
     if !options.first_failure_only {
         vacuity::examine(program, options.model, &mut state.properties, state.coverage.as_ref(), session)?;
     }
-    Ok(state.report(session.since(began)))
+    let growth = state.growth(&slicer);
+    Ok(Report { growth, ..state.report(session.since(began)) })
 }
 
 /// Why a program without properties cannot be checked.
@@ -176,41 +184,51 @@ struct Progress {
     statistics: Statistics,
     coverage: Option<Coverage>,
     rounds: u32,
+    /// The goals to ask about together; those of the first group first.
+    groups: VecDeque<Vec<Goal>>,
 }
 
 impl Progress {
-    fn new(goals: &[Goal]) -> Self {
+    fn new(goals: &[Goal], groups: Vec<Vec<Goal>>) -> Self {
         Self {
             properties: goals.iter().map(|&goal| PropertyReport::open(goal)).collect(),
             attempts: Vec::new(),
             statistics: Statistics::default(),
             coverage: None,
             rounds: 0,
+            groups: groups.into(),
         }
     }
 
     /// Asks about what is still open, if anything is.
     fn next_round(
         &mut self,
-        program: &Program,
+        slicer: &Slicer<'_>,
         options: &Options,
         session: &Session,
     ) -> Result<Option<Round>, Failure> {
-        let open: Vec<Goal> = self.properties.iter().filter(|one| one.member.is_none()).map(|one| one.goal).collect();
-        let limit = session.exceeded_before_work();
-        if let Some(limit) = limit {
-            self.give_up(limit);
+        while self.groups.front().is_some_and(|group| self.open(group).is_empty()) {
+            self.groups.pop_front();
         }
-        if open.is_empty() || limit.is_some() {
+        let Some(group) = self.groups.front() else { return Ok(None) };
+        let open = self.open(group);
+        if let Some(limit) = session.exceeded_before_work() {
+            self.groups.drain(..).collect::<Vec<_>>().iter().for_each(|group| self.give_up(group, limit));
             return Ok(None);
         }
         self.rounds += 1;
         let asked = Asked { number: self.rounds, model: options.model, goals: &open };
-        round::run(program, asked, session).map(Some)
+        round::run(slicer, asked, session).map(Some)
     }
 
-    /// Takes in what a round has decided; true if it was the last one.
-    fn take(&mut self, program: &Program, round: Round) -> bool {
+    /// The goals of a group that are not decided.
+    fn open(&self, group: &[Goal]) -> Vec<Goal> {
+        let is_open = |one: &&PropertyReport| one.member.is_none() && group.contains(&one.goal);
+        self.properties.iter().filter(is_open).map(|one| one.goal).collect()
+    }
+
+    /// Takes in what a round has decided.
+    fn take(&mut self, program: &Program, round: Round) {
         let Round { attempts, decided, by, coverage, statistics, limit } = round;
         self.attempts.extend(attempts);
         self.statistics.add(&statistics);
@@ -219,22 +237,29 @@ impl Progress {
             let is_better = self.coverage.as_ref().is_none_or(|known| known.approximate && !coverage.approximate);
             self.coverage = if is_better { Some(coverage) } else { self.coverage.take() };
         }
-        let is_last = decided.is_empty();
-        if is_last {
-            self.give_up(limit);
+        if decided.is_empty()
+            && let Some(group) = self.groups.pop_front()
+        {
+            self.give_up(&group, limit);
         }
         for (goal, found) in decided {
             let Some(one) = self.properties.iter_mut().find(|one| one.goal == goal) else { continue };
             one.judgement = Judgement::new(program, goal, found);
             (one.member, one.buffering, one.elapsed) = (by.member, by.buffering, by.elapsed);
         }
-        is_last
     }
 
-    /// What is open stays so, for this reason.
-    fn give_up(&mut self, limit: Limit) {
-        let open = self.properties.iter_mut().filter(|one| one.member.is_none());
+    /// What is open of a group stays so, for this reason.
+    fn give_up(&mut self, group: &[Goal], limit: Limit) {
+        let open = self.properties.iter_mut().filter(|one| one.member.is_none() && group.contains(&one.goal));
         open.for_each(|one| one.judgement = Judgement::Unknown(limit));
+    }
+
+    /// What may grow without bound, if that may be why something is unknown.
+    fn growth(&self, slicer: &Slicer<'_>) -> Vec<Growth> {
+        let is_open = |one: &&PropertyReport| matches!(one.judgement, Judgement::Unknown(_));
+        let open: Vec<Goal> = self.properties.iter().filter(is_open).map(|one| one.goal).collect();
+        if open.is_empty() { Vec::new() } else { slicer.growth(&slicer.slice(&open)) }
     }
 
     fn has_failed(&self) -> bool {
@@ -244,7 +269,8 @@ impl Progress {
     fn report(self, elapsed: std::time::Duration) -> Report {
         let Self { properties, attempts, statistics, coverage, .. } = self;
         let verdict = property::overall(&properties);
-        Report { verdict, properties, attempts, statistics: Statistics { elapsed, ..statistics }, coverage }
+        let statistics = Statistics { elapsed, ..statistics };
+        Report { verdict, properties, attempts, statistics, growth: Vec::new(), coverage }
     }
 }
 

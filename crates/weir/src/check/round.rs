@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use weir_ir::Program;
-use weir_witness::{Buffering, Goal, Model};
+use weir_witness::{Buffering, Checked, Goal, Model};
 
 use super::member::{Attempted, Found, attempt};
 use super::portfolio::{Finished, Portfolio, run_portfolio};
 use super::{Attempt, End, GROUPS, Member, SC_GROUPS};
 use crate::reach::{Coverage, Statistics};
+use crate::translate::Translation;
+use crate::translate::slice::{Sliced, Slicer};
 use crate::{Failure, Limit, Session};
 
 /// What is asked.
@@ -42,8 +44,26 @@ pub(super) struct Winner {
     pub(super) elapsed: Duration,
 }
 
-/// Runs a round.
-pub(super) fn run(program: &Program, asked: Asked<'_>, session: &Session) -> Result<Round, Failure> {
+/// Runs a round: on the part of the program that the goals depend on.
+pub(super) fn run(slicer: &Slicer<'_>, asked: Asked<'_>, session: &Session) -> Result<Round, Failure> {
+    let sliced = slicer.slice(asked.goals);
+    let mut round = run_on(sliced.program(), asked, session)?;
+    for (goal, found) in &mut round.decided {
+        if let Found::Reached(checked) = found {
+            **checked = mapped_back(slicer.program(), &sliced, *goal, checked)?;
+        }
+    }
+    round.coverage = round.coverage.map(|coverage| slicer.map_coverage(&sliced, coverage));
+    Ok(round)
+}
+
+/// The run of the whole program.
+fn mapped_back(program: &Program, sliced: &Sliced, goal: Goal, checked: &Checked) -> Result<Checked, Failure> {
+    Checked::new(program, sliced.map_back(program, checked.run()), goal)
+        .map_err(|error| Failure::Bug(format!("a run of a slice cannot be replayed in the program: {error}")))
+}
+
+fn run_on(program: &Program, asked: Asked<'_>, session: &Session) -> Result<Round, Failure> {
     let groups: &[&[Member]] = match asked.model {
         Model::Sc => &SC_GROUPS,
         Model::Tso => &GROUPS,

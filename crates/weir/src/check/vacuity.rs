@@ -16,6 +16,8 @@ use super::member::Found;
 use super::round::{self, Asked};
 use super::{Judgement, PropertyReport, Vacuity};
 use crate::reach::{self, Coverage, Search};
+use crate::translate::Translation;
+use crate::translate::slice::Slicer;
 use crate::{Bound, Failure, Session, Verdict};
 
 /// Fills in which of these properties are vacuous.
@@ -140,7 +142,7 @@ impl Examiner<'_> {
         if locations.contains(&body.entry) {
             return Some(true);
         }
-        let coverage = self.coverage?;
+        let coverage = self.coverage.filter(|coverage| !coverage.unexamined.contains(thread))?;
         let unexecuted: BTreeSet<EdgeId> =
             coverage.unexecuted.iter().filter(|(of, _)| of == thread).map(|&(_, edge)| edge).collect();
         let fails_there = body.failed.is_some_and(|failed| locations.contains(&failed));
@@ -159,7 +161,8 @@ impl Examiner<'_> {
         let goals = vec![Goal::Property(PropertyId::new(program.properties.len() - 1))];
         let session = self.session.part(Some(self.session.bound(Bound::CheckVacuityStates)));
         let options = reach::Options { model: Model::Sc, search, goals: goals.clone(), ..reach::Options::default() };
-        match reach::reach(&program, &options, &session) {
+        let slicer = Slicer::new(&program, &session);
+        match reach::reach(slicer.slice(&goals).program(), &options, &session) {
             Ok(report) => match report.verdict {
                 Verdict::Violated(_) => return Ok(Some(true)),
                 Verdict::Holds if self.model == Model::Sc => return Ok(Some(false)),
@@ -170,7 +173,7 @@ impl Examiner<'_> {
             Err(_) => return Ok(None),
         }
         let asked = Asked { number: 1, model: self.model, goals: &goals };
-        let round = round::run(&program, asked, &session)?;
+        let round = round::run(&slicer, asked, &session)?;
         Ok(round.decided.first().map(|(_, found)| matches!(found, Found::Reached(_))))
     }
 }

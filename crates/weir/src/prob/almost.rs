@@ -7,15 +7,16 @@
 //! engine [decides](Task::settle).
 
 use rustc_hash::FxHashSet;
-use weir_ir::{Program, Value};
+use weir_ir::{Program, RegId, Value};
 use weir_witness::{Model as MemoryModel, Replay, Run, Step, replay};
 
 use crate::semantics::layout::Storage;
-use crate::semantics::state::Packed;
+use crate::semantics::state::{Field, Packed};
 use crate::{Failure, Session};
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
+use super::impossible::is_impossible;
 use super::model::Model;
 use super::obstacle::Obstacle;
 use super::paths::{ShortestPaths, follow};
@@ -37,9 +38,9 @@ pub enum Almost {
 pub struct DrainedState {
     /// For each thread its name and place.
     pub places: Vec<(String, String)>,
-    /// The registers that are still read, such as `P0.r`, with their values.
+    /// The registers that are still read and that the target depends on, such as `P0.r`, with their values.
     pub registers: Vec<(String, Value)>,
-    /// The cells that change, with their values.
+    /// The cells that change and that the target depends on, with their values.
     pub cells: Vec<(String, Value)>,
 }
 
@@ -81,10 +82,11 @@ pub fn almost(
 ) -> Result<Qualitative, Failure> {
     let session = &session.doing("prob: expanding configurations");
     let model = Model::new(program, &question.target, &question.settings, session)?;
-    let task = Task { program, which, repeated: question.repeated, session };
+    let is_impossible = &|| is_impossible(program, &question.target, session);
+    let task = Task { program, which, repeated: question.repeated, is_impossible, session };
     let (found, configurations) = with_chain(&model, task);
     model.fault()?;
-    let certainty = match found {
+    let certainty = match found? {
         Found::Holds { drained, shown } => Certainty::Holds { drained, shown },
         Found::Unknown(obstacle) => Certainty::Unknown(obstacle),
         Found::Fails(steps) => {
@@ -106,6 +108,8 @@ struct Task<'w> {
     program: &'w Program,
     which: Almost,
     repeated: bool,
+    /// Whether there is a proof that no run reaches the target.
+    is_impossible: &'w dyn Fn() -> Result<bool, Failure>,
     session: &'w Session,
 }
 
@@ -119,7 +123,7 @@ const ENOUGH: usize = 2;
 const MOST_SHOWN: usize = 10_000;
 
 impl Visitor for Task<'_> {
-    type Output = (Found, usize);
+    type Output = (Result<Found, Failure>, usize);
 
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
         let mut part = Part::new(chain, self.repeated);
@@ -127,18 +131,28 @@ impl Visitor for Task<'_> {
         let mut size = 0;
         loop {
             if let Some(found) = self.decide(&mut part) {
-                return (found, part.graph.len());
+                return (Ok(found), part.graph.len());
+            }
+            if size == 0 && self.which == Almost::Never {
+                match (self.is_impossible)() {
+                    Ok(true) => {
+                        let initial = part.graph.config(0).state;
+                        return (Ok(self.holds(&part.graph, [initial].into_iter())), part.graph.len());
+                    }
+                    Ok(false) => {}
+                    Err(failure) => return (Err(failure), part.graph.len()),
+                }
             }
             if let Some(limit) = limit.or_else(|| self.session.exceeded_with(part.graph.bytes(), 0)) {
-                return (Found::Unknown(Obstacle::Limit(limit)), part.graph.len());
+                return (Ok(Found::Unknown(Obstacle::Limit(limit))), part.graph.len());
             }
             if size > LARGEST {
-                return (Found::Unknown(Obstacle::Unbounded), part.graph.len());
+                return (Ok(Found::Unknown(Obstacle::Unbounded)), part.graph.len());
             }
             if size == ENOUGH
                 && let Some(found) = self.settle(&mut part)
             {
-                return (found, part.graph.len());
+                return (Ok(found), part.graph.len());
             }
             limit = part.expand_drained(size, self.session);
             size += 1;
@@ -229,14 +243,17 @@ impl Task<'_> {
             let (name, body) = (&self.program.thread(thread).name, self.program.body(thread));
             let place = weir_ir::LocId::new(state.raw(code.location) as usize);
             places.push((name.clone(), self.program.place_name(thread, place)));
-            let live = compiled.live_fields(position, place).map(|(register, field)| {
+            let matters = |(register, _): &(RegId, Field)| chain.model.sliced.has_register(thread, *register);
+            let live = compiled.live_fields(position, place).filter(matters).map(|(register, field)| {
                 (format!("{name}.{}", body.registers[register.index()].name), state.get(field))
             });
             registers.extend(live);
         }
         let cells = compiled.machine.layout.cells.iter().filter_map(|cell| match cell.storage {
-            Storage::Field(field) => Some((self.program.cell_name(cell.address), state.get(field))),
-            Storage::Constant => None,
+            Storage::Field(field) if chain.model.sliced.has_cell(cell.address) => {
+                Some((self.program.cell_name(cell.address), state.get(field)))
+            }
+            Storage::Field(_) | Storage::Constant => None,
         });
         DrainedState { places, registers, cells: cells.collect() }
     }

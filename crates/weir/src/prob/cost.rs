@@ -6,7 +6,7 @@
 //! expanded configuration, which gives g ([`Enclosure`]); the cost from configurations that were not expanded ([`Tail`]); and, dividing, the probability
 //! from the start. Costs of single edges are kept apart, which gives numbers of visits as well.
 
-use weir_ir::{Program, StateExpr};
+use weir_ir::Program;
 
 use crate::{Failure, Limit, Session};
 
@@ -19,6 +19,7 @@ use super::prob01::Class;
 use super::probability::{Growth, Interval, Part, Solved};
 use super::rounding::{add_down, add_up, divide_down, divide_up, times_down, times_up, weighted_down, weighted_up};
 use super::settings::Settings;
+use super::target::Target;
 use super::visits::{System, is_inner};
 
 /// An expected cost.
@@ -45,7 +46,7 @@ pub struct Cost {
 /// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
 pub fn cost(
     program: &Program,
-    target: &StateExpr,
+    target: impl Into<Target>,
     settings: &Settings,
     epsilon: f64,
     session: &Session,

@@ -3,7 +3,7 @@
 //! Probability is moved on step by step ([`flow`](super::flow)). What is at a target by then is a lower bound; what is seen to be elsewhere is taken
 //! off 1 for an upper bound. What was dropped only widens the gap between the two.
 
-use weir_ir::{Program, StateExpr};
+use weir_ir::Program;
 
 use crate::{Failure, Session};
 
@@ -14,6 +14,7 @@ use super::obstacle::Obstacle;
 use super::probability::Interval;
 use super::rounding::add_down;
 use super::settings::Settings;
+use super::target::Target;
 
 /// Bounds per number of steps, from 0.
 #[derive(Clone, PartialEq, Debug)]
@@ -30,7 +31,7 @@ pub struct Curve {
 /// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
 pub fn curve(
     program: &Program,
-    target: &StateExpr,
+    target: impl Into<Target>,
     settings: &Settings,
     steps: usize,
     session: &Session,

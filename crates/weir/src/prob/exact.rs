@@ -1,7 +1,7 @@
 //! Probabilities and costs as exact fractions, for chains that are finite and whose loops are not large.
 
 use dashu_ratio::RBig;
-use weir_ir::{Program, StateExpr};
+use weir_ir::Program;
 
 use crate::{Bound, Failure, Session};
 
@@ -13,6 +13,7 @@ use super::prob01::Class;
 use super::probability::{Part, Probability, Question};
 use super::rational::Rational;
 use super::settings::Settings;
+use super::target::Target;
 use super::visits::Loops;
 
 /// An exact answer.
@@ -80,7 +81,7 @@ pub fn exact_probability(program: &Program, question: &Question, session: &Sessi
 /// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
 pub fn exact_cost(
     program: &Program,
-    target: &StateExpr,
+    target: impl Into<Target>,
     settings: &Settings,
     session: &Session,
 ) -> Result<ExactAnswer, Failure> {
@@ -89,7 +90,7 @@ pub fn exact_cost(
 
 fn solve(
     program: &Program,
-    target: &StateExpr,
+    target: impl Into<Target>,
     settings: &Settings,
     (repeated, costly): (bool, bool),
     session: &Session,

@@ -2,27 +2,31 @@
 //! steps cost.
 
 use weir_ir::flow::{Cfg, Loops};
-use weir_ir::{
-    BinaryOp, Body, CostSubject, Diagnostic, Edge, Expr, Instruction, Program, Property, PropertyId, PropertyKind,
-    Span, StateAtom, StateExpr,
-};
+use weir_ir::{Body, CostSubject, Diagnostic, Edge, Instruction, Program, PropertyId};
 use weir_witness::Goal;
 
+use crate::semantics::TransitionSystem;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::locks::longest_section;
+use crate::semantics::machine::System;
 use crate::semantics::refuse;
 use crate::semantics::state::Packed;
+use crate::semantics::tso::Tso;
+use crate::translate::Translation;
+use crate::translate::slice::{Sliced, Slicer};
 use crate::{Failure, Session};
 
 use super::settings::{Settings, UpdatePolicy};
+use super::target::{Alternative, Target};
 
 /// The step of a configuration in which no thread can step: it stays as it is, and buffers may drain.
 pub(super) const NO_EDGE: u32 = u32::MAX;
 
 /// A program, a target and the odds.
 pub(super) struct Model {
-    /// The program with the target as its only property.
+    /// The program with the target as its only property, without the values that the target does not depend on.
     pub(super) judged: Program,
+    pub(super) sliced: Sliced,
     pub(super) compiled: Compiled,
     pub(super) settings: Settings,
     /// The scheduling weight of each present thread, for when it was not the last to step.
@@ -60,19 +64,19 @@ impl Model {
     /// If the program has something that cannot be handled, or if the settings do not fit it.
     pub(super) fn new(
         program: &Program,
-        target: &StateExpr,
+        target: impl Into<Target>,
         settings: &Settings,
         session: &Session,
     ) -> Result<Self, Failure> {
         refuse::unsupported(program)?;
         settings.check()?;
         modest_costs(program)?;
-        let mut judged = program.clone();
-        let alternatives = alternatives(target);
-        let property =
-            |wanted: &StateExpr| Property { kind: PropertyKind::Forbid(wanted.clone()), span: Span::default() };
-        judged.properties = alternatives.iter().map(|wanted| property(wanted)).collect();
+        let target = target.into();
+        let judged = Program { properties: target.properties(), ..program.clone() };
+        let alternatives = target.alternatives();
         let goals: Vec<Goal> = (0..alternatives.len()).map(|number| Goal::Property(PropertyId::new(number))).collect();
+        let sliced = Slicer::new(&judged, session).without_values_but_of(&goals);
+        let judged = sliced.program().clone();
         let purpose =
             Purpose { keep_dead_registers: false, buffered: true, monitored: false, goals: &goals, keeps_back: &[] };
         let compiled = match compile(&judged, purpose, session) {
@@ -80,7 +84,8 @@ impl Model {
             Err(Failure::Stopped(_)) if size(program) <= SMALL => compile(&judged, purpose, &Session::default())?,
             result => result?,
         };
-        let judged_when_drained = alternatives.into_iter().map(speaks_of_cells).collect();
+        let conditions = alternatives.iter().filter(|wanted| matches!(wanted, Alternative::Condition(_)));
+        let judged_when_drained = conditions.map(Alternative::is_judged_when_drained).collect();
         let (plain, sticky) = settings.stickiness.map_or((1, 1), |factor| (factor.denominator, factor.numerator));
         let weight = |factor: u64| {
             let each = compiled.threads.iter().map(|&thread| u128::from(program.thread(thread).weight));
@@ -94,6 +99,7 @@ impl Model {
         let settings = settings.clone();
         Ok(Self {
             judged,
+            sliced,
             goals,
             compiled,
             settings,
@@ -115,17 +121,36 @@ impl Model {
         let is_drained = goals.all_drained.holds(state);
         let mut judged = goals.drained.iter().zip(&self.judged_when_drained);
         judged.any(|((_, condition), when_drained)| (is_drained || !when_drained) && condition.eval(state) != 0)
+            || self.is_deadlock(state)
+    }
+
+    /// Whether deadlocks are among what is looked for.
+    pub(super) fn seeks_deadlocks(&self) -> bool {
+        self.compiled.machine.goals.deadlock.is_some()
+    }
+
+    /// Whether the state is a deadlock, if these are looked for.
+    fn is_deadlock<const N: usize>(&self, state: &Packed<N>) -> bool {
+        if self.compiled.machine.goals.deadlock_goal(state).is_none() {
+            return false;
+        }
+        let mut can_step = false;
+        System::<Tso, N>::new(&self.compiled.machine).successors(state, &mut |_, _| {
+            can_step = true;
+            false
+        });
+        !can_step
     }
 
     /// The alternatives of the target that count whatever waits in buffers.
     pub(super) fn goals_met_at_once(&self) -> Vec<Goal> {
-        let goals = self.goals.iter().zip(&self.judged_when_drained);
-        goals.filter(|(_, when_drained)| !**when_drained).map(|(&goal, _)| goal).collect()
+        let goals = self.compiled.machine.goals.drained.iter().zip(&self.judged_when_drained);
+        goals.filter(|(_, when_drained)| !**when_drained).map(|(&(goal, _), _)| goal).collect()
     }
 
     /// Whether all of the target is judged at drained configurations only.
     pub(super) fn is_judged_when_drained(&self) -> bool {
-        self.judged_when_drained.iter().all(|&when_drained| when_drained)
+        !self.seeks_deadlocks() && self.judged_when_drained.iter().all(|&when_drained| when_drained)
     }
 
     /// Whether all buffers are empty.
@@ -187,25 +212,6 @@ impl Model {
     pub(super) fn fault(&self) -> Result<(), Failure> {
         self.compiled.machine.fault.get().map_or(Ok(()), |fault| Err(Failure::Bug(fault.clone())))
     }
-}
-
-/// What `||` joins: each part is looked for by itself.
-fn alternatives(target: &StateExpr) -> Vec<&StateExpr> {
-    let mut open = vec![target];
-    let mut found = Vec::new();
-    while let Some(part) = open.pop() {
-        match part {
-            Expr::Binary(BinaryOp::Or, left, right) => open.extend([&**right, &**left]),
-            other => found.push(other),
-        }
-    }
-    found
-}
-
-fn speaks_of_cells(condition: &StateExpr) -> bool {
-    let mut found = false;
-    condition.for_each_leaf(&mut |atom| found |= matches!(atom, StateAtom::Cell(_)));
-    found
 }
 
 fn stores_in_a_loop(body: &Body) -> bool {
@@ -410,7 +416,7 @@ mod tests {
         let with = |cost: i64| {
             let (mut program, target) = crate::prob::testing::read(WRITER);
             let subject = CostSubject::Fence;
-            program.costs.push(weir_ir::CostRule { subject, cost, span: Span::default() });
+            program.costs.push(weir_ir::CostRule { subject, cost, span: weir_ir::Span::default() });
             Model::new(&program, &target, &Settings::default(), &crate::Session::default()).is_ok()
         };
         assert!(with(1_000_000_000) && !with(1_000_000_001));

@@ -23,9 +23,9 @@ pub(super) struct ToProb0(Region);
 
 impl Oracle {
     /// None if the exact engine cannot handle the program, or at a limit. Where others are locked out, a target can be met with stores
-    /// on their way that never arrive; the exact engine looks at drained states only, so nothing is asked of it then.
+    /// on their way that never arrive; the exact engine looks at drained states only, so nothing is asked of it then. It knows nothing of deadlocks.
     pub(super) fn new(model: &Model, past_targets: bool, session: &Session) -> Option<Self> {
-        if model.uses_lock && !model.is_judged_when_drained() {
+        if model.uses_lock && !model.is_judged_when_drained() || model.seeks_deadlocks() {
             return None;
         }
         // Where a target counts only once buffers are empty, a thread may pass it before.

@@ -3,7 +3,7 @@
 //! The known part of the chain grows where probability waits; its system is solved; what that certifies is the answer, once the
 //! interval is narrow enough. "Probabilistic Total Store Ordering", §7, adds up single paths instead; the interval means the same.
 
-use weir_ir::{Program, StateExpr};
+use weir_ir::Program;
 
 use crate::{Bound, Failure, Limit, Session};
 
@@ -12,17 +12,19 @@ use super::bounds::{Certificate, certify};
 use super::chain::{Chain, Config, Visitor, with_chain};
 use super::explore::{Extent, expand, follow};
 use super::graph::Graph;
+use super::impossible::is_impossible;
 use super::model::Model;
 use super::obstacle::Obstacle;
 use super::prob01::{Class, Classifier};
 use super::settings::Settings;
+use super::target::Target;
 use super::visits::System;
 
 /// A question about a target.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Question {
     /// The target. A condition that mentions cells is evaluated only in drained configurations.
-    pub target: StateExpr,
+    pub target: Target,
     /// Whether the target must be reached infinitely often.
     pub repeated: bool,
     /// The scheduler and flush probabilities.
@@ -77,24 +79,28 @@ pub fn probability(
 ) -> Result<Probability, Failure> {
     let session = &session.doing("prob: enclosing the probability");
     let model = Model::new(program, &question.target, &question.settings, session)?;
-    let answer = with_chain(&model, Task { repeated: question.repeated, epsilon, session });
+    let is_impossible = &|| is_impossible(program, &question.target, session);
+    let answer = with_chain(&model, Task { repeated: question.repeated, epsilon, is_impossible, session });
     model.fault()?;
-    Ok(answer)
+    answer
 }
 
 struct Task<'w> {
     repeated: bool,
     epsilon: f64,
+    /// Whether there is a proof that no run reaches the target.
+    is_impossible: &'w dyn Fn() -> Result<bool, Failure>,
     session: &'w Session,
 }
 
 impl Visitor for Task<'_> {
-    type Output = Probability;
+    type Output = Result<Probability, Failure>;
 
-    fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Probability {
+    fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
         let mut part = Part::new(chain, self.repeated);
         let mut limit = part.begin(self.session);
         let mut interval = Interval { lower: 0.0, upper: 1.0 };
+        let mut has_asked = false;
         loop {
             let solved = part.solve(&[(0, 1.0)], (self.epsilon * 1e-3).min(1e-9), self.session);
             let Certificate { lower, upper, surplus, .. } = &solved.certificate;
@@ -106,15 +112,21 @@ impl Visitor for Task<'_> {
                 configurations: part.graph.len(),
                 is_complete: part.graph.is_complete(self.repeated),
             };
+            if interval.lower == 0.0 && interval.upper > 0.0 && !std::mem::replace(&mut has_asked, true) {
+                // Nothing has been found so far: perhaps there is nothing to find.
+                if (self.is_impossible)()? {
+                    return Ok(Probability { interval: Interval { lower: 0.0, upper: 0.0 }, ..answer(None, &part) });
+                }
+            }
             if interval.width() <= self.epsilon {
-                return answer(None, &part);
+                return Ok(answer(None, &part));
             }
             if let Some(limit) = limit.or_else(|| self.session.exceeded_with(part.graph.bytes(), 0)) {
-                return answer(Some(Obstacle::Limit(limit)), &part);
+                return Ok(answer(Some(Obstacle::Limit(limit)), &part));
             }
             match part.grow(surplus, self.epsilon, self.session) {
                 Growth::Grew(hit) => limit = hit,
-                Growth::Stuck(obstacle) => return answer(Some(obstacle), &part),
+                Growth::Stuck(obstacle) => return Ok(answer(Some(obstacle), &part)),
             }
         }
     }

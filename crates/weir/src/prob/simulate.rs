@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use weir_ir::{Expr, Program, StateExpr};
+use weir_ir::{Expr, Program};
 use weir_witness::{Model as MemoryModel, Run};
 
 use crate::{Failure, Limit, Progress, Session};
@@ -17,6 +17,7 @@ use super::probability::Interval;
 use super::rng::Rng;
 use super::sampler::{Drawn, Sampler};
 use super::settings::Settings;
+use super::target::Target;
 
 /// Options of a simulation.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -61,7 +62,7 @@ pub struct Estimate {
 /// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
 pub fn simulate(
     program: &Program,
-    target: &StateExpr,
+    target: impl Into<Target>,
     settings: &Settings,
     simulation: &Simulation,
     session: &Session,

@@ -15,6 +15,7 @@ mod memory;
 mod monitor;
 mod observed;
 mod overlay;
+mod partners;
 mod question;
 mod race;
 mod races;
@@ -43,9 +44,12 @@ use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::coverage::coverage;
 use crate::semantics::refuse;
 use crate::semantics::size::with_state_size;
+use crate::translate::Translation;
+use crate::translate::slice::{Growth, Slicer};
 use crate::verdict::{Coverage, Statistics};
 use crate::{Bound, Failure, Limit, Session, Verdict};
 use monitor::Monitor;
+use partners::{Chains, Partners};
 use question::Plans;
 
 /// Methods of deciding robustness. All give the same answer.
@@ -143,6 +147,8 @@ pub struct Report {
     pub attacks: Attacks,
     /// Statistics of the search.
     pub statistics: Statistics,
+    /// If the verdict is unknown: what may grow without bound among what control flow and addresses depend on.
+    pub growth: Vec<Growth>,
     /// If the program is robust: what runs under SC execute of it; no other runs matter then. `None` if exploring them
     /// takes too many states.
     pub coverage: Option<Coverage>,
@@ -151,14 +157,14 @@ pub struct Report {
 }
 
 impl Report {
+    fn of(verdict: Verdict<Box<Checked>>, attacks: Attacks, statistics: Statistics) -> Self {
+        Self { verdict, attacks, statistics, growth: Vec::new(), coverage: None, compared: None }
+    }
+
     /// An inconclusive answer.
     fn unknown(limit: Limit, elapsed: Duration) -> Self {
         let statistics = Statistics { elapsed, ..Statistics::default() };
-        Self::new(Verdict::Unknown(limit), Attacks::default(), statistics)
-    }
-
-    fn new(verdict: Verdict<Box<Checked>>, attacks: Attacks, statistics: Statistics) -> Self {
-        Self { verdict, attacks, statistics, coverage: None, compared: None }
+        Self::of(Verdict::Unknown(limit), Attacks::default(), statistics)
     }
 }
 
@@ -208,13 +214,17 @@ fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result
         Answer::Stopped(limit) => Verdict::Unknown(limit),
         Answer::Feasible(attack_run) => Verdict::Violated(Box::new(attack_run.checked(program, session)?)),
     };
-    Ok(Report::new(verdict, attacks, statistics))
+    let growth = if matches!(verdict, Verdict::Unknown(_)) { checker.growth } else { Vec::new() };
+    Ok(Report { growth, ..Report::of(verdict, attacks, statistics) })
 }
 
 /// A program prepared for questions about attacks.
 pub(crate) struct Checker {
     program: Program,
     compiled: Compiled,
+    partners: Partners,
+    /// What may grow without bound.
+    growth: Vec<Growth>,
 }
 
 /// The answer to such a question.
@@ -246,11 +256,16 @@ impl Checker {
 
     fn compiled(program: &Program, keeps_back: &[Vec<bool>], session: &Session) -> Result<Self, Failure> {
         refuse::unsupported(program)?;
-        // What properties observe need not be kept.
+        // What properties observe need not be kept, and neither need values that decide nothing.
         let bare = Program { properties: Vec::new(), ..program.clone() };
+        let slicer = Slicer::new(&bare, session);
+        let partners = Partners::new(&bare, slicer.ranges());
+        let sliced = slicer.without_values();
+        let growth = slicer.growth(&sliced);
+        let bare = sliced.program().clone();
         let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[], keeps_back };
         let compiled = compile(&bare, purpose, session)?;
-        Ok(Self { program: bare, compiled })
+        Ok(Self { program: bare, compiled, partners, growth })
     }
 
     /// For each edge by its number, whether it is one of these.
@@ -277,6 +292,8 @@ impl Checker {
         session: &Session,
     ) -> Result<(Answer, Statistics), Failure> {
         question.narrow(&self.program);
+        let mut chains = Chains::new();
+        question.attacks.retain(|&attack| self.partners.can_complete(attack, &mut chains));
         if question.attacks.is_empty() {
             return Ok((Answer::Infeasible, Statistics::default()));
         }

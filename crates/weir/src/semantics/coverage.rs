@@ -20,5 +20,6 @@ pub(crate) fn coverage(program: &Program, compiled: &Compiled, taken: &[bool]) -
     let immobile = compiled.threads.iter().copied().filter(has_edges).filter(|thread| !moved.contains(thread));
     let blocked = |number: &u32| compiled.machine.blocked_by_range[*number as usize].load(Ordering::Relaxed);
     let out_of_range = (0..edge_count).filter(blocked).map(|number| compiled.edge(number)).collect();
-    Coverage { unexecuted, immobile: immobile.collect(), out_of_range, approximate: false }
+    let immobile = immobile.collect();
+    Coverage { unexecuted, immobile, out_of_range, unexamined: Vec::new(), approximate: false }
 }

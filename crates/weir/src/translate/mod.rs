@@ -5,16 +5,18 @@
 //!
 //! The passes, in the order in which they may be applied:
 //!
-//! 1. [`insert_fences`](mod@insert_fences): fences at chosen places. The result is again a program to be run under TSO.
-//! 2. [`instrument`](mod@instrument): robustness as reachability under SC. The result decides the question about one attack or
+//! 1. [`slice`](mod@slice): the program without what no goal depends on. The result is to be run under the same memory model.
+//! 2. [`insert_fences`](mod@insert_fences): fences at chosen places. The result is again a program to be run under TSO.
+//! 3. [`instrument`](mod@instrument): robustness as reachability under SC. The result decides the question about one attack or
 //!    about all, and has no other properties.
-//! 3. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
+//! 4. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
 //!
-//! After the second and third pass a program must be run under SC; nothing can follow `instrument`.
+//! After the third and fourth pass a program must be run under SC; nothing can follow `instrument`.
 
 pub mod delay;
 pub mod insert_fences;
 pub mod instrument;
+pub mod slice;
 
 use weir_ir::Program;
 use weir_witness::Run;
@@ -26,7 +28,7 @@ pub trait Translation {
     /// The translated program.
     fn program(&self) -> &Program;
 
-    /// Maps a run of the translated program back: the run of `original` that it stands for. For passes whose result is to be
-    /// run under SC, the original's run is under TSO.
+    /// Maps a run of the translated program back: the run of `original` that it stands for. For the passes whose result is to
+    /// be run under SC ([`instrument`](mod@instrument), [`delay`]), the original's run is under TSO.
     fn map_back(&self, original: &Program, run: &Run) -> Run;
 }

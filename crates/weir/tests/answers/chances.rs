@@ -140,7 +140,7 @@ fn of_every_kind() {
             for property in &program.properties {
                 let PropertyKind::Forbid(target) = &property.kind else { continue };
                 for repeated in [false, true] {
-                    let asked = Question { target: target.clone(), repeated, settings: settings.clone() };
+                    let asked = Question { target: target.clone().into(), repeated, settings: settings.clone() };
                     let mut found = quantities(program, &asked);
                     if !repeated {
                         found.extend(once(program, &asked));

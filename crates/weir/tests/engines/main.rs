@@ -4,6 +4,7 @@
 
 mod collected;
 mod coverage;
+mod easy;
 mod ends;
 mod equal;
 mod exactly;
@@ -12,6 +13,8 @@ mod portfolio;
 mod proofs;
 mod random;
 mod reports;
+mod slices;
+mod small;
 mod together;
 mod ways;
 

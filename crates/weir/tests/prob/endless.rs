@@ -30,7 +30,7 @@ fn fits(interval: Interval, value: f64, width: f64) -> bool {
 }
 
 fn question(target: &StateExpr, odds: &BothOdds, repeated: bool) -> Question {
-    Question { target: target.clone(), repeated, settings: odds.settings() }
+    Question { target: target.clone().into(), repeated, settings: odds.settings() }
 }
 
 pub(crate) fn check_probability(text: &str, odds: &BothOdds, repeated: bool, value: f64) {

@@ -20,7 +20,7 @@ fn beside(locking: &str, target: &str) -> String {
 fn within(text: &str, odds: &BothOdds, repeated: bool) -> Probability {
     let (program, target) = read(text);
     let limits = Limits { states: Some(2_200), ..Limits::default() };
-    let asked = Question { target, repeated, settings: odds.settings() };
+    let asked = Question { target: target.into(), repeated, settings: odds.settings() };
     probability(&program, &asked, 1e-8, &Session::new(limits)).expect("it can be handled")
 }
 
@@ -44,7 +44,7 @@ fn a_lock_that_is_kept_ends_all_draining() {
             let once = within(&text, &odds, false).interval;
             assert_eq!((once.lower, once.upper), (1.0, 1.0), "{odds:?} {text}");
             let (program, target) = read(&text);
-            let asked = Question { target, repeated: true, settings: odds.settings() };
+            let asked = Question { target: target.into(), repeated: true, settings: odds.settings() };
             let ask =
                 |which| almost(&program, &asked, which, &Session::default()).expect("it can be handled").certainty;
             assert!(matches!(ask(Almost::Surely), Certainty::Fails(_)), "{odds:?} {text}");
@@ -109,7 +109,7 @@ fn hope_at_drained_configurations_is_not_enough_where_nothing_drains() {
         forbid P at there || L at never;";
     for odds in ALL {
         let (program, target) = read(text);
-        let asked = Question { target, repeated: false, settings: odds.settings() };
+        let asked = Question { target: target.into(), repeated: false, settings: odds.settings() };
         let limits = Limits { states: Some(60_000), ..Limits::default() };
         let session = Session::new(limits);
         let found = almost(&program, &asked, Almost::Surely, &session).expect("it can be handled").certainty;

@@ -11,7 +11,7 @@ use crate::targets::{read, register};
 
 fn exact(text: &str) -> Rational {
     let (program, target) = read(text);
-    let question = Question { target, repeated: false, settings: Settings::default() };
+    let question = Question { target: target.into(), repeated: false, settings: Settings::default() };
     let answer = exact_probability(&program, &question, &Session::default()).expect("it can be handled");
     answer.known().expect("it is small").probability
 }
@@ -57,7 +57,7 @@ fn the_paper_reads_a_one_almost_surely() {
         read("shared x; thread L { loop { x = 1; } } thread R { let a; loop { x = 2; a = x; } } forbid R.a == 1;");
     let target = weir_testkit::sketch::equal(register(&program, 1, "a"), 1);
     for repeated in [false, true] {
-        let question = Question { target: target.clone(), repeated, settings: Settings::default() };
+        let question = Question { target: target.clone().into(), repeated, settings: Settings::default() };
         let answer = probability(&program, &question, 1e-9, &Session::default()).expect("it can be handled");
         assert!(answer.interval.lower > 1.0 - 1e-9 && answer.interval.upper == 1.0, "{answer:?}");
     }
@@ -66,10 +66,10 @@ fn the_paper_reads_a_one_almost_surely() {
 /// An answer rests on drained configurations, and these are told in full: places, registers that are still read, cells that change.
 #[test]
 fn the_drained_configurations_are_told_in_full() {
-    let text =
-        "shared x, y = 5; thread P { let r = y; first: x = r; } thread Q { low: skip; } forbid P at end && Q at end;";
+    let text = "shared x, y = 5; thread P { let r = y; first: x = r; } thread Q { low: skip; }
+        forbid P at end && Q at end && x == 5;";
     let (program, target) = read(text);
-    let question = Question { target, repeated: false, settings: Settings::default() };
+    let question = Question { target: target.into(), repeated: false, settings: Settings::default() };
     let answer = almost(&program, &question, Almost::Surely, &Session::default()).expect("it can be handled");
     let Certainty::Holds { drained, mut shown } = answer.certainty else { panic!("{answer:?}") };
     assert_eq!(drained, shown.len());
@@ -97,7 +97,7 @@ fn the_drained_configurations_are_told_in_full() {
 
 fn certainty(text: &str, which: Almost, repeated: bool) -> Option<bool> {
     let (program, target) = read(text);
-    let question = Question { target, repeated, settings: Settings::default() };
+    let question = Question { target: target.into(), repeated, settings: Settings::default() };
     match almost(&program, &question, which, &Session::default()).expect("it can be handled").certainty {
         Certainty::Holds { .. } => Some(true),
         Certainty::Fails(_) => Some(false),
@@ -131,7 +131,7 @@ fn what_is_out_of_reach_is_almost_never_met_even_with_endless_buffers() {
     let text = "shared x; thread L { loop { x = 1; } } thread R { let a; loop { a = x; } } forbid R.a == 2;";
     assert_eq!(certainty(text, Almost::Never, false), Some(true));
     let (program, target) = read(text);
-    let question = Question { target, repeated: false, settings: Settings::default() };
+    let question = Question { target: target.into(), repeated: false, settings: Settings::default() };
     let answer = probability(&program, &question, 1e-9, &Session::default()).expect("it can be handled");
     assert_eq!((answer.interval.lower, answer.interval.upper), (0.0, 0.0));
 }
@@ -161,7 +161,7 @@ fn the_order_of_stores_in_endless_buffers_counts() {
     for (target, value) in [("R at stuck", 0.0), ("R at seen", 1.0)] {
         for repeated in [false, true] {
             let (program, target) = read(&format!("{stuck} forbid {target};"));
-            let question = Question { target, repeated, settings: Settings::default() };
+            let question = Question { target: target.into(), repeated, settings: Settings::default() };
             let answer = probability(&program, &question, 1e-6, &Session::default()).expect("it can be handled");
             assert!(answer.obstacle.is_none() && answer.interval.width() <= 1e-6, "{answer:?}");
             assert!(answer.interval.lower <= value && value <= answer.interval.upper, "{answer:?}");
@@ -180,7 +180,7 @@ fn the_exact_engine_is_asked_about_many_threads_too() {
     text += "forbid P at seen && P.r == 0 && Q at seen && Q.s == 0;";
     assert_ne!(certainty(&text, Almost::Never, false), Some(true));
     let (program, target) = read(&text);
-    let question = Question { target, repeated: false, settings: Settings::default() };
+    let question = Question { target: target.into(), repeated: false, settings: Settings::default() };
     let limits = Limits { states: Some(20_000), ..Limits::default() };
     let answer = probability(&program, &question, 1e-9, &Session::new(limits));
     assert!(answer.expect("it can be handled").interval.upper > 0.0);
@@ -263,7 +263,7 @@ fn odds_can_be_chosen() {
     let text = "shared x; thread P { x = 1; } thread Q { let r = x; } forbid Q at end && Q.r == 1;";
     let (program, target) = read(text);
     let with = |settings| {
-        let question = Question { target: target.clone(), repeated: false, settings };
+        let question = Question { target: target.clone().into(), repeated: false, settings };
         exact_probability(&program, &question, &Session::default())
             .expect("it can be handled")
             .known()
@@ -282,7 +282,7 @@ fn a_scheduler_with_memory_stays_with_a_thread() {
     let text = "thread P { skip; skip; } thread Q { skip; } forbid P at end && !(Q at end);";
     let (program, target) = read(text);
     let settings = Settings { stickiness: Fraction::parse("3"), ..Settings::default() };
-    let question = Question { target, repeated: false, settings };
+    let question = Question { target: target.into(), repeated: false, settings };
     let answer =
         exact_probability(&program, &question, &Session::default()).expect("it can be handled").known().expect("small");
     // P first: one half; P again: three quarters.

@@ -26,7 +26,7 @@ const MESSAGE: &str = "shared x; thread P { x = 1; } thread Q { let r = x; read:
 
 fn ask(text: &str) -> (weir_ir::Program, Question) {
     let (program, target) = read(text);
-    (program, Question { target, repeated: false, settings: Settings::default() })
+    (program, Question { target: target.into(), repeated: false, settings: Settings::default() })
 }
 
 #[test]

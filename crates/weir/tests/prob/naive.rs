@@ -102,7 +102,7 @@ fn from_events(events: &[Event]) -> Vec<RunStep> {
 
 impl Case {
     pub(crate) fn question(&self, repeated: bool) -> Question {
-        Question { target: self.target.clone(), repeated, settings: self.settings.settings() }
+        Question { target: self.target.clone().into(), repeated, settings: self.settings.settings() }
     }
 
     fn context(&self) -> String {

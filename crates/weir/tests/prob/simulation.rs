@@ -68,7 +68,7 @@ fn compare(
     score: &mut Score,
     context: &dyn Fn() -> String,
 ) {
-    let question = Question { target: target.clone(), repeated: false, settings: settings.clone() };
+    let question = Question { target: target.clone().into(), repeated: false, settings: settings.clone() };
     let found = probability(program, &question, 1e-4, &session()).expect("it can be handled");
     assert!(found.interval.lower <= found.interval.upper, "{found:?} {}", context());
     let runs = simulate(program, target, settings, &simulation(400), &session()).expect("it can be handled");
@@ -204,7 +204,7 @@ fn every_example_agrees_with_simulation() {
         if weir::reach::all_goals(&program).is_empty() {
             continue;
         }
-        let question = Question { target: target.clone(), repeated: false, settings: Settings::default() };
+        let question = Question { target: target.clone().into(), repeated: false, settings: Settings::default() };
         let limits = Limits { states: Some(1_000), time: Some(Duration::from_secs(5)), ..Limits::default() };
         let Ok(found) = probability(&program, &question, 1e-3, &Session::new(limits)) else { continue };
         let simulation = Simulation { most_steps: 100, ..simulation(100) };

@@ -52,7 +52,9 @@ fn searches_in_instrumented_programs_are_added_up() {
         let all = (!open.is_empty()).then(|| searched(&instrument_all(&program, &open).expect("room")).statistics);
         assert_eq!(single.states, all.map_or(0, |all| all.states), "seed {seed}");
         let fast = by(Method::Attacks).statistics;
-        assert_eq!((fast.states > 0, fast.transitions > 0), (!open.is_empty(), !open.is_empty()), "seed {seed}");
+        // What other threads access may rule out all attacks before the search.
+        assert!(fast.states == 0 || !open.is_empty(), "seed {seed}");
+        assert!(!found || (fast.states > 0 && fast.transitions > 0), "seed {seed}");
     }
     assert!(violated > 10, "{violated} are not robust");
 }
@@ -64,7 +66,7 @@ fn searches_visit_no_more_than_they_must() {
     for (threads, states) in [
         ("thread P { x = 1; fence; let r = y; } thread Q { y = 1; fence; let s = x; }", 0),
         ("thread P { let r = y; x = 1; } thread Q { xchg(y, 1); let s = x; }", 0),
-        ("thread P { x = 1; let r = y; } thread Q { let s = x; fence; let t = y; }", 18),
+        ("thread P { x = 1; let r = y; } thread Q { let s = x; fence; let t = cas(y, 5, 1); }", 18),
     ] {
         let program = parse(&format!("shared x, y;\n{threads}"));
         let report = robust(&program, &Options::default(), &session()).expect("an answer");

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use weir::Session;
-use weir::prob::{ExactAnswer, Probability, Question, cost, probability};
-use weir_ir::{Diagnostic, Program, StateExpr};
+use weir::prob::{ExactAnswer, Probability, Question, Target, cost, probability};
+use weir_ir::Program;
 use weir_report::answer::{Compared, Outcome, ProbQuestion};
 use weir_report::wording::clean::display_name;
 
@@ -16,24 +16,22 @@ use crate::prob::{add_costs, target};
 /// What a program is compared with.
 pub(super) struct Variant {
     pub(super) program: Program,
-    target: StateExpr,
-    until: StateExpr,
-    /// What of its properties is not looked for.
-    pub(super) warnings: Vec<Diagnostic>,
+    target: Target,
+    until: Target,
     /// Up to where the costs of the program itself are counted.
-    first_until: StateExpr,
+    first_until: Target,
 }
 
 /// Reads the variant, if there is one. This comes before any work: mistakes are told at once.
 pub(super) fn variant(
     options: &ProbOptions,
     program: &Program,
-    bad: &StateExpr,
+    bad: &Target,
     session: &Session,
 ) -> Result<Option<Variant>, Error> {
     let Some(path) = options.compare.as_deref() else { return Ok(None) };
-    let until = |program: &Program, target_: &StateExpr, name: &str| match options.until.as_deref() {
-        Some(text) => target(program, Some(text), name).map(|(until, _)| until),
+    let until = |program: &Program, target_: &Target, name: &str| match options.until.as_deref() {
+        Some(text) => target(program, Some(text), name),
         None => Ok(target_.clone()),
     };
     let first_until = until(program, bad, "--until")?;
@@ -41,9 +39,9 @@ pub(super) fn variant(
     let read = || {
         let mut program = load(path, &options.program, session)?.program;
         add_costs(&mut program, options.costs.as_deref())?;
-        let (target, warnings) = target(&program, options.target.as_deref(), &format!("--target (variant {file})"))?;
+        let target = target(&program, options.target.as_deref(), &format!("--target (variant {file})"))?;
         let until = until(&program, &target, &format!("--until (variant {file})"))?;
-        Ok(Variant { program, target, until, warnings, first_until })
+        Ok(Variant { program, target, until, first_until })
     };
     read().map(Some).map_err(|error| about_the_variant(error, &file))
 }
@@ -59,7 +57,7 @@ fn about_the_variant(error: Error, file: &str) -> Error {
 /// The program and its variant. What the answer says already is not worked out again.
 pub(super) fn compare(
     options: &ProbOptions,
-    (file, program, bad): (&Path, &Program, &StateExpr),
+    (file, program, bad): (&Path, &Program, &Target),
     (variant, outcome): (&Variant, &Outcome),
     session: &Session,
 ) -> Result<Vec<Compared>, Error> {
@@ -68,7 +66,7 @@ pub(super) fn compare(
         (file, program, bad, &variant.first_until, known(options, outcome)),
         (other, &variant.program, &variant.target, &variant.until, None),
     ];
-    let one = |(file, program, bad, until, known): (&Path, &Program, &StateExpr, &StateExpr, Option<Probability>)| {
+    let one = |(file, program, bad, until, known): (&Path, &Program, &Target, &Target, Option<Probability>)| {
         let question = Question { target: bad.clone(), repeated: false, settings: options.settings() };
         let refused = |failure| Error::of(program, failure);
         let is_given = known.is_some();
@@ -78,7 +76,7 @@ pub(super) fn compare(
         };
         let cost =
             cost(program, until, &question.settings, options.epsilon.max(1e-3), &session.another()).map_err(refused)?;
-        Ok(Compared { file: display_name(file), probability, until: program.condition_text(until), cost, is_given })
+        Ok(Compared { file: display_name(file), probability, until: until.text(program), cost, is_given })
     };
     sides.into_iter().map(one).collect()
 }

@@ -4,11 +4,12 @@ use weir::prob::{Certainty, Cost, DrainedState, Estimate, ExactAnswer, Interval,
 
 use super::number::{enclosed, fraction, percent};
 use super::table;
-use super::target::target;
+use super::target::named;
 use crate::answer::odds::Gap;
 use crate::answer::{CONFIDENCE, Odds, Outcome, ProbAnswer, ProbQuestion};
 use crate::text::parts::{Tone, diagnostics, emphasized, help, run};
 use crate::text::view::View;
+use crate::wording::growth::growth_help;
 use crate::wording::limit::{limit_text, more};
 use crate::wording::units::{counted, grouped};
 
@@ -29,7 +30,7 @@ pub(crate) fn render(answer: &ProbAnswer<'_>, view: &View) -> String {
 
 /// The answer in one line.
 pub(crate) fn first_line(odds: &Odds<'_>) -> String {
-    let (target, again) = (target(odds), if odds.question.repeated { " infinitely often" } else { "" });
+    let (target, again) = (named(odds), if odds.question.repeated { " infinitely often" } else { "" });
     let unknown = |reason: String| format!("{}: {reason}\n", emphasized(Tone::Open, "unknown"));
     match &odds.outcome {
         Outcome::Refused(diagnostic) => unknown(diagnostic.message.clone()),
@@ -38,25 +39,25 @@ pub(crate) fn first_line(odds: &Odds<'_>) -> String {
             let word = if surely { "almost surely" } else { "almost never" };
             match &answer.certainty {
                 Certainty::Holds { .. } => {
-                    format!("{}: `{target}`\n", emphasized(Tone::Good, &format!("{word} reached{again}")))
+                    format!("{}: {target}\n", emphasized(Tone::Good, &format!("{word} reached{again}")))
                 }
                 Certainty::Fails(_) => {
-                    format!("{}: `{target}`\n", emphasized(Tone::Bad, &format!("not {word} reached{again}")))
+                    format!("{}: {target}\n", emphasized(Tone::Bad, &format!("not {word} reached{again}")))
                 }
                 Certainty::Unknown(obstacle) => unknown(odds.reason(*obstacle)),
             }
         }
         Outcome::Probability(Probability { interval, obstacle, .. }) => {
-            let what = format!("the probability of reaching `{target}`{again}");
+            let what = format!("the probability of reaching {target}{again}");
             line(&what, *interval, obstacle.map(|obstacle| odds.reason(obstacle)))
         }
         Outcome::Exact(ExactAnswer::Unknown(obstacle)) => unknown(odds.exact_reason(*obstacle)),
         Outcome::Exact(ExactAnswer::Known(exact)) => exact_line(odds, exact, &target, again),
         Outcome::Cost(Cost { cost: None, .. }) => {
-            format!("{}: no run reaches `{target}`, so there is no expected cost\n", emphasized(Tone::Bad, "never"))
+            format!("{}: no run reaches {target}, so there is no expected cost\n", emphasized(Tone::Bad, "never"))
         }
         Outcome::Cost(Cost { cost: Some(cost), obstacle, .. }) => {
-            let what = format!("the expected cost of reaching `{target}`");
+            let what = format!("the expected cost of reaching {target}");
             line(&what, *cost, obstacle.map(|obstacle| odds.reason(obstacle)))
         }
         Outcome::Simulated(estimate, _) => simulated(odds, estimate, &target),
@@ -83,14 +84,14 @@ fn gaps(odds: &Odds<'_>, is_apart: bool) -> String {
 fn exact_line(odds: &Odds<'_>, exact: &weir::prob::Exact, target: &str, again: &str) -> String {
     if odds.question.kind != ProbQuestion::Cost {
         let value = fraction(&exact.probability);
-        return format!("the probability of reaching `{target}`{again} is {}\n", emphasized(Tone::Good, &value));
+        return format!("the probability of reaching {target}{again} is {}\n", emphasized(Tone::Good, &value));
     }
     match &exact.cost {
         Some(cost) => {
-            format!("the expected cost of reaching `{target}` is {}\n", emphasized(Tone::Good, &fraction(cost)))
+            format!("the expected cost of reaching {target} is {}\n", emphasized(Tone::Good, &fraction(cost)))
         }
         None => {
-            format!("{}: no run reaches `{target}`, so there is no expected cost\n", emphasized(Tone::Bad, "never"))
+            format!("{}: no run reaches {target}, so there is no expected cost\n", emphasized(Tone::Bad, "never"))
         }
     }
 }
@@ -103,7 +104,7 @@ fn simulated(odds: &Odds<'_>, estimate: &Estimate, target: &str) -> String {
         Some(limit) => format!(" ({})", limit_text(limit, &odds.subject.limits)),
         None => String::new(),
     };
-    format!("{word} of {runs} reach `{target}`{stopped}\n")
+    format!("{word} of {runs} reach {target}{stopped}\n")
 }
 
 fn details(odds: &Odds<'_>, view: &View) -> String {
@@ -199,7 +200,7 @@ fn estimated(estimate: &Estimate) -> String {
 
 fn advice(odds: &Odds<'_>) -> String {
     let next = match odds.outcome.obstacle().or_else(|| odds.gaps().next().map(|gap| gap.obstacle)) {
-        Some(Obstacle::Limit(limit)) => more(limit).to_owned(),
+        Some(Obstacle::Limit(limit)) => growth_help(&odds.growth).unwrap_or_else(|| more(limit).to_owned()),
         _ if matches!(odds.outcome, Outcome::Exact(ExactAnswer::Unknown(_))) => {
             "leave out `--exact` to get an interval".to_owned()
         }

@@ -1,13 +1,13 @@
 //! A program and its variant side by side: what a fence buys, and what it costs.
 
 use super::number::enclosed;
-use super::target::target;
+use super::target::named;
 use crate::answer::{Compared, Odds};
 
 /// The table; nothing if nothing is compared.
 pub(super) fn text(odds: &Odds<'_>) -> String {
     let [first, second] = odds.compared.as_slice() else { return String::new() };
-    let probability = format!("probability of `{}`", target(odds));
+    let probability = format!("probability of {}", named(odds));
     let cost = format!("expected cost up to `{}`", first.until);
     let rows = [
         [String::new(), first.file.clone(), second.file.clone()],

@@ -241,7 +241,7 @@ fn coverage(program: &Program, local_graphs: &LocalGraphs) -> Coverage {
         }
         unexecuted.extend((0..count).filter(|&edge| !taken[edge]).map(|edge| (thread, EdgeId::new(edge))));
     }
-    Coverage { unexecuted, immobile, out_of_range: Vec::new(), approximate: true }
+    Coverage { unexecuted, immobile, approximate: true, ..Coverage::default() }
 }
 
 fn refused(code: &'static str, what: String, span: Span, help: String) -> Failure {

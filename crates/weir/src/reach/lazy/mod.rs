@@ -212,6 +212,7 @@ fn mapped_coverage(program: &Program, extended: &Extended, seen: &Coverage) -> C
         unexecuted: all.filter(|edge| !executed.contains(edge)).collect(),
         immobile: program.running_threads().filter(is_immobile).collect(),
         out_of_range: out_of_range.into_iter().collect(),
+        unexamined: Vec::new(),
         approximate: false,
     }
 }

@@ -120,7 +120,7 @@ impl Beside {
         let naive = self.naive_probability(program, &target);
         let (settings, session) = (self.settings(), session());
         let question = Question {
-            target: target.clone(),
+            target: target.clone().into(),
             repeated: self == Self::ProbabilityRepeated,
             settings: settings.clone(),
         };
