@@ -1,7 +1,7 @@
 //! What each text becomes, in full: cells, registers, places, steps, properties, each with the piece of text it came
-//! from; and how Trencher's language says the same as a `.weir` program, or why it cannot. The texts and what becomes of them are in the files
-//! beside this one. To accept what becomes of them now: `WEIR_BLESS=1 cargo test -p weir-syntax --test lowered`, and read
-//! the difference.
+//! from; where fences can stand; and how Trencher's language says the same as a `.weir` program, or why it cannot. The
+//! texts and what becomes of them are in the files beside this one. To accept what becomes of them now:
+//! `WEIR_BLESS=1 cargo test -p weir-syntax --test lowered`, and read the difference.
 
 use std::fmt::Write as _;
 use std::path::Path;
