@@ -16,15 +16,17 @@ use crate::exit::Status;
 
 /// Width of an answer that is not for a terminal.
 const PIPED_WIDTH: usize = 140;
-/// Narrower terminals wrap lines: there is no way to draw a run in less.
+/// Narrower terminals break lines anywhere: there is no way to draw a run in less.
 const NARROWEST: usize = 60;
 
 /// Where answers and messages go.
 pub(crate) struct Console {
     target: Target,
     options: ConsoleOptions,
-    /// How wide an answer may be.
-    width: usize,
+    /// How wide standard output is, if it is a terminal.
+    width: Option<usize>,
+    /// How wide standard error is, if it is a terminal.
+    err_width: Option<usize>,
     /// Set when standard output cannot be written any more.
     failure: Option<io::Error>,
 }
@@ -47,6 +49,10 @@ pub(crate) enum Said {
     Settled(Status),
 }
 
+fn columns((width, _): (terminal_size::Width, terminal_size::Height)) -> usize {
+    usize::from(width.0).max(NARROWEST)
+}
+
 impl Console {
     /// The process's own streams.
     pub(crate) fn new(options: ConsoleOptions) -> Self {
@@ -56,16 +62,15 @@ impl Console {
             Color::Never => ColorChoice::Never,
         };
         let (out, err) = (AutoStream::new(io::stdout(), choice), AutoStream::new(io::stderr(), choice));
-        // As wide as the terminal is, or a fixed width when piped, so that scripts see the same everywhere.
-        let terminal = terminal_size::terminal_size_of(out.as_inner());
-        let width = terminal.map_or(PIPED_WIDTH, |(width, _)| usize::from(width.0).max(NARROWEST));
-        Self { target: Target::Streams { out, err }, options, width, failure: None }
+        let width = terminal_size::terminal_size_of(out.as_inner()).map(columns);
+        let err_width = terminal_size::terminal_size_of(err.as_inner()).map(columns);
+        Self { target: Target::Streams { out, err }, options, width, err_width, failure: None }
     }
 
     /// A console for another thread, which passes on what it is told.
     pub(crate) fn remote(&self, pass_on: impl Fn(Said) + Send + 'static) -> Self {
         let target = Target::Owner(Box::new(pass_on));
-        Self { target, options: self.options, width: self.width, failure: None }
+        Self { target, options: self.options, width: self.width, err_width: self.err_width, failure: None }
     }
 
     /// Says what was said on a remote console.
@@ -110,9 +115,19 @@ impl Console {
         self.answer(&text);
     }
 
-    /// How much text to show.
+    /// How much text to show: in lines as wide as the terminal, or of a fixed width when piped, so that scripts see the
+    /// same everywhere.
     pub(crate) fn view(&self, is_verbose: bool) -> View {
-        View { width: self.width, is_quiet: self.options.quiet, is_verbose }
+        let width = self.width.unwrap_or(PIPED_WIDTH);
+        View { width, is_wrapped: self.width.is_some(), is_quiet: self.options.quiet, is_verbose }
+    }
+
+    /// Prints a part of the answer that is meant for people: lines longer than the terminal are broken between words.
+    pub(crate) fn answer_wrapped(&mut self, text: &str) {
+        match self.width {
+            Some(width) => self.answer(&text::wrap(text, width)),
+            None => self.answer(text),
+        }
     }
 
     /// Says something beside the answer, also when quiet. If standard error is gone, nobody listens.
@@ -120,6 +135,7 @@ impl Console {
         match &mut self.target {
             Target::Owner(pass_on) => pass_on(Said::Beside(text.to_owned())),
             Target::Streams { err, .. } => {
+                let text = self.err_width.map_or_else(|| text.to_owned(), |width| text::wrap(text, width));
                 let _ = writeln!(err, "{text}");
             }
         }

@@ -31,7 +31,9 @@ fn named(program: &Program, name: &str) -> Vec<Goal> {
     let mut goals = all_goals(program);
     let number = name.parse::<usize>().ok();
     goals.retain(|&goal| match goal {
-        Goal::Property(id) => number == Some(id.index() + 1) || name == "deadlock" && is_deadlock(program, id),
+        Goal::Property(id) => {
+            number == Some(id.index() + 1) || kind_named(name).is_some_and(|kind| is(program, id, &kind))
+        }
         Goal::Assertion(thread) => {
             let thread = program.thread(thread);
             name == "assert" || name == thread.name || name == thread.family.0
@@ -41,8 +43,17 @@ fn named(program: &Program, name: &str) -> Vec<Goal> {
     goals
 }
 
-fn is_deadlock(program: &Program, id: PropertyId) -> bool {
-    program.properties.get(id.index()).is_some_and(|property| property.kind == PropertyKind::ForbidDeadlock)
+/// The kind of property that has a name of its own.
+fn kind_named(name: &str) -> Option<PropertyKind> {
+    match name {
+        "deadlock" => Some(PropertyKind::ForbidDeadlock),
+        "stuck" => Some(PropertyKind::ForbidStuck),
+        _ => None,
+    }
+}
+
+fn is(program: &Program, id: PropertyId, kind: &PropertyKind) -> bool {
+    program.properties.get(id.index()).is_some_and(|property| property.kind == *kind)
 }
 
 fn unknown_goal(program: &Program, name: &str) -> Error {

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use weir_ir::Source;
 use weir_report::wording::clean::display_name;
@@ -43,7 +43,7 @@ fn unknown_language(path: &Path) -> Error {
         return directory();
     }
     if let Err(error) = path.metadata() {
-        return unreadable(&error);
+        return unreadable(path, &error);
     }
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     let extension = extension.unwrap_or_default();
@@ -75,7 +75,7 @@ pub(crate) fn read_source(path: &Path) -> Result<Source, Error> {
 
 /// Reads a text of at most `limit` bytes.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, Error> {
-    let bytes = read_bytes(path, limit).map_err(|error| unreadable(&error))?;
+    let bytes = read_bytes(path, limit).map_err(|error| unreadable(path, &error))?;
     if bytes.len() as u64 > limit {
         return Err(Error::input(format!("the file exceeds the maximum size of {}", size_text(limit))));
     }
@@ -97,9 +97,25 @@ fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn unreadable(error: &io::Error) -> Error {
+/// The file of this name that has an extension of one of our languages, if there is one.
+fn with_known_extension(path: &Path) -> Option<PathBuf> {
+    let known = Language::ALL.iter().flat_map(|language| language.extensions());
+    known
+        .flat_map(|extension| [path.with_extension(extension), with_suffix(path, extension)])
+        .find(|near| near.is_file())
+}
+
+/// The path with an extension after whatever it ends in.
+fn with_suffix(path: &Path, extension: &str) -> PathBuf {
+    PathBuf::from(format!("{}.{extension}", path.display()))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Error {
     match error.kind() {
-        io::ErrorKind::NotFound => Error::input("no such file"),
+        io::ErrorKind::NotFound => match with_known_extension(path) {
+            Some(near) => Error::input_with_help("no such file", format!("did you mean `{}`?", display_name(&near))),
+            None => Error::input("no such file"),
+        },
         io::ErrorKind::PermissionDenied => Error::input("cannot read the file: permission denied"),
         io::ErrorKind::IsADirectory => directory(),
         _ => Error::input(format!("cannot read the file: {error}")),

@@ -29,7 +29,7 @@ fn default_target(program: &Program) -> Result<(StateExpr, Vec<Diagnostic>), Err
         PropertyKind::Forbid(condition) => Some(condition.clone()),
         PropertyKind::Exists(condition) => at_end(condition.clone()),
         PropertyKind::Always(condition) => at_end(Expr::unary(UnaryOp::Not, condition.clone())),
-        PropertyKind::ForbidDeadlock => None,
+        PropertyKind::ForbidDeadlock | PropertyKind::ForbidStuck | PropertyKind::Live(_) => None,
     };
     let properties = program.properties.iter().filter_map(|found| property(&found.kind));
     let failed = |thread| Some(StateAtom::At { thread, locations: vec![program.body(thread).failed?] });

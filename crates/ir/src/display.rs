@@ -56,6 +56,8 @@ impl Program {
             PropertyKind::ForbidDeadlock => "forbid deadlock".to_string(),
             PropertyKind::Exists(condition) => format!("exists {}", self.condition_text(condition)),
             PropertyKind::Always(condition) => format!("always {}", self.condition_text(condition)),
+            PropertyKind::ForbidStuck => "forbid stuck".to_string(),
+            PropertyKind::Live(condition) => format!("live {}", self.condition_text(condition)),
         }
     }
 

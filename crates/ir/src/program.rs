@@ -506,6 +506,45 @@ pub enum PropertyKind {
     Exists(StateExpr),
     /// Every final state meets the condition.
     Always(StateExpr),
+    /// In no reachable state is some thread confined for ever to a [region that it should be able to
+    /// leave](crate::flow::leavable_regions).
+    ForbidStuck,
+    /// From every reachable state a state can be reached that meets the condition. It is judged at drained states if it
+    /// speaks of cells, else at all states.
+    Live(StateExpr),
+}
+
+impl PropertyKind {
+    /// The condition, if it has one.
+    pub fn condition(&self) -> Option<&StateExpr> {
+        match self {
+            Self::Forbid(condition) | Self::Exists(condition) | Self::Always(condition) | Self::Live(condition) => {
+                Some(condition)
+            }
+            Self::ForbidDeadlock | Self::ForbidStuck => None,
+        }
+    }
+
+    /// The same with another condition, if it has one.
+    #[must_use]
+    pub fn map_condition(&self, change: impl FnOnce(&StateExpr) -> StateExpr) -> Self {
+        match self {
+            Self::Forbid(condition) => Self::Forbid(change(condition)),
+            Self::Exists(condition) => Self::Exists(change(condition)),
+            Self::Always(condition) => Self::Always(change(condition)),
+            Self::Live(condition) => Self::Live(change(condition)),
+            Self::ForbidDeadlock => Self::ForbidDeadlock,
+            Self::ForbidStuck => Self::ForbidStuck,
+        }
+    }
+
+    /// Whether it is about what can still happen after a state (AG EF), not about single states.
+    pub fn is_liveness(&self) -> bool {
+        match self {
+            Self::ForbidStuck | Self::Live(_) => true,
+            Self::Forbid(_) | Self::Exists(_) | Self::Always(_) | Self::ForbidDeadlock => false,
+        }
+    }
 }
 
 /// `cost what = cost;`

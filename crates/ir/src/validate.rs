@@ -9,7 +9,7 @@ mod bodies;
 mod tests;
 
 use self::bodies::check_bodies;
-use crate::{Diagnostic, Expr, Multiplicity, Program, PropertyKind, Range, Shared, Span, StateAtom, Value};
+use crate::{Diagnostic, Expr, Multiplicity, Program, Range, Shared, Span, StateAtom, Value};
 use std::collections::HashMap;
 
 /// How deep an expression may be, so that recursion over it is safe on any thread's stack.
@@ -139,11 +139,7 @@ fn check_threads(program: &Program, errors: &mut Vec<Diagnostic>) {
 
 fn check_properties(program: &Program, errors: &mut Vec<Diagnostic>) {
     for property in &program.properties {
-        let (PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) | PropertyKind::Always(condition)) =
-            &property.kind
-        else {
-            continue;
-        };
+        let Some(condition) = property.kind.condition() else { continue };
         if is_too_deep(condition) {
             errors.push(too_deep(property.span));
             continue;

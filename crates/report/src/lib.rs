@@ -25,7 +25,7 @@
 //! };
 //! let answer = answer::RobustAnswer::new(subject, options.method, Ok(report));
 //! let answer = answer::Answer::Robust(Box::new(answer));
-//! let view = View { width: 100, is_quiet: true, is_verbose: false };
+//! let view = View { width: 100, is_wrapped: false, is_quiet: true, is_verbose: false };
 //! assert!(Format::Text.render(&answer, &view).contains("can delay its store to"));
 //! assert!(Format::Json.render(&answer, &view).contains(r#""verdict":"not-robust""#));
 //! assert!(Format::Dot.render(&answer, &view).starts_with("digraph happens_before"));

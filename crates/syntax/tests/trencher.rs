@@ -226,3 +226,21 @@ fn a_range_that_may_block_within_the_lock_is_refused() {
     assert_eq!(messages(&with(swap(2))).len(), 1);
     assert_eq!(messages(&with(Rmw::Fetch(BinaryRmw::Add, Expr::Const(1)))).len(), 1);
 }
+
+/// Each value of a choice is a transition of its own, and there may be 256 of them.
+#[test]
+fn choices_are_written_value_by_value() {
+    let with = |low: Value, high: Value| {
+        let choice = Instruction::Havoc { register: RegId(0), range: Range { low, high } };
+        program(vec![cell("x", 1)], vec![straight("P", [choice, store(1, 1)])], Vec::new())
+    };
+    let number = |value: Value| if value < 0 { format!("- 0 {}", -value) } else { value.to_string() };
+    for (low, high) in [(0, 0), (-1, 1), (0, 255), (-100, 155)] {
+        let text = print(&with(low, high)).expect("few enough");
+        let expected: Vec<String> =
+            (low..=high).map(|value| format!("transition l0 l1 local r0 {}", number(value))).collect();
+        let found: Vec<&str> = text.lines().filter(|line| line.contains("l0 l1")).collect();
+        assert_eq!(found, expected);
+    }
+    assert_eq!(messages(&with(0, 256)), ["a choice among more than 256 values"]);
+}

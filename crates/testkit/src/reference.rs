@@ -6,6 +6,7 @@
 
 pub mod chance;
 mod goals;
+mod liveness;
 mod state;
 mod steps;
 mod unordered;
@@ -17,6 +18,7 @@ use std::rc::Rc;
 use weir_ir::{Address, EdgeId, Instruction, LocId, Multiplicity, Program, PropertyId, RegId, Span, ThreadId, Value};
 
 use goals::{goals_of, is_deadlock};
+pub use liveness::violated_liveness;
 use state::State;
 use steps::{Action, blocked_by_range, successors};
 pub use view::View;

@@ -15,6 +15,8 @@ pub enum Bound {
     CheckVacuityStates,
     /// States of the SC search that finds unexecuted instructions of a robust program.
     CoverageStates,
+    /// States searched for the number of fences that another aim takes.
+    FencesAsideStates,
     /// Edges of the programs that the lazy engine builds.
     LazyEdges,
     /// Buffered stores kept in order by the refinement of `coherence`.
@@ -56,10 +58,11 @@ struct Entry {
 
 impl Bound {
     /// All bounds, in the order of the documentation.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::CheckScStates,
         Self::CheckVacuityStates,
         Self::CoverageStates,
+        Self::FencesAsideStates,
         Self::LazyEdges,
         Self::CoherenceStores,
         Self::ConcretizeStates,
@@ -100,6 +103,13 @@ impl Bound {
                 any,
                 "states searched to find instructions that no run of a robust program executes",
                 "unexecuted instructions are not reported",
+            ),
+            Self::FencesAsideStates => entry(
+                "fences-aside-states",
+                1_000_000,
+                any,
+                "states that `fences` searches to tell how many fences another aim takes",
+                "that number is not reported",
             ),
             Self::LazyEdges => entry("lazy-edges", 100_000, any, "edges of the programs that `lazy` builds", "unknown"),
             Self::CoherenceStores => entry(

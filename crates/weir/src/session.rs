@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use weir_ir::Interrupt;
 
 use crate::Limit;
@@ -38,17 +39,30 @@ impl Default for Limits {
 }
 
 /// The progress of an analysis.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Progress {
+    /// Which engine is at work, and what it is doing: `lazy: round 2: looking for delays`. Empty if nobody said.
+    pub activity: Arc<str>,
     /// Distinct states found so far.
     pub states: u64,
+    /// What is counted in `states`: states unless the analysis has another word for them.
+    pub unit: &'static str,
     /// Of these, not yet expanded.
     pub open: u64,
     /// Length of the runs now being extended.
     pub depth: u64,
+    /// Bounds on the number that is looked for, as far as they are known: of a probability or an expected cost.
+    pub interval: Option<(f64, f64)>,
     /// Since the session began.
     pub elapsed: Duration,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        let (activity, elapsed) = (Arc::from(""), Duration::ZERO);
+        Self { activity, states: 0, unit: "states", open: 0, depth: 0, interval: None, elapsed }
+    }
 }
 
 /// Returns the time since some fixed moment.
@@ -83,6 +97,9 @@ pub struct Session {
     spent: Vec<Arc<AtomicU64>>,
     memory_meter: Option<MemoryMeter>,
     progress: Option<ProgressSink>,
+    activity: Arc<str>,
+    /// The bounds on the number that is looked for; shared, so that every stage can report them.
+    interval: Arc<Mutex<Option<(f64, f64)>>>,
     work: Option<Arc<WorkClock>>,
 }
 
@@ -121,6 +138,8 @@ impl Session {
             spent: vec![Arc::default()],
             memory_meter: None,
             progress: None,
+            activity: Arc::from(""),
+            interval: Arc::default(),
             work: None,
         }
     }
@@ -307,10 +326,28 @@ impl Session {
         (used.saturating_add(wanted_bytes) > most).then_some(Limit::Memory)
     }
 
-    /// Passes progress on.
-    pub(crate) fn report(&self, progress: &Progress) {
+    /// The same session, in which this is being done; part of what was being done before.
+    #[must_use]
+    pub(crate) fn doing(&self, what: &str) -> Self {
+        let mut part = self.clone();
+        if part.progress.is_some() {
+            let outer = &self.activity;
+            part.activity = if outer.is_empty() { what.into() } else { format!("{outer}: {what}").into() };
+            part.interval = Arc::default();
+        }
+        part
+    }
+
+    /// Remembers bounds on the number that is looked for, to be reported as progress.
+    pub(crate) fn enclose(&self, lower: f64, upper: f64) {
+        *self.interval.lock() = Some((lower, upper));
+    }
+
+    /// Passes progress on, with what is being done, since when, and the bounds that are known.
+    pub(crate) fn report(&self, progress: Progress) {
         if let Some(sink) = &self.progress {
-            sink(progress);
+            let (activity, interval) = (Arc::clone(&self.activity), *self.interval.lock());
+            sink(&Progress { activity, interval, elapsed: self.elapsed(), ..progress });
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use weir_ir::Program;
 
-use crate::{Goal, GoalError, HappensBefore, Replay, ReplayError, Run, check_goal, replay};
+use crate::{Continuations, Goal, GoalError, HappensBefore, Replay, ReplayError, Run, check_goal, replay};
 
 /// A run that was replayed step by step and whose last state shows a goal.
 ///
@@ -16,6 +16,7 @@ pub struct Checked {
     goal: Goal,
     replay: Replay,
     happens_before: HappensBefore,
+    continuations: Option<Continuations>,
 }
 
 impl Checked {
@@ -25,9 +26,14 @@ impl Checked {
     /// If a step of the run is not possible, or the last state does not show the goal.
     pub fn new(program: &Program, run: Run, goal: Goal) -> Result<Self, CheckError> {
         let replay = replay(program, &run).map_err(CheckError::Replay)?;
-        check_goal(program, &replay, goal).map_err(CheckError::Goal)?;
+        let continuations = check_goal(program, &replay, goal).map_err(CheckError::Goal)?;
         let happens_before = HappensBefore::new(&replay);
-        Ok(Self { run, goal, replay, happens_before })
+        Ok(Self { run, goal, replay, happens_before, continuations })
+    }
+
+    /// If the goal is about what can no longer happen: all that can.
+    pub fn continuations(&self) -> Option<&Continuations> {
+        self.continuations.as_ref()
     }
 
     /// The run.

@@ -33,6 +33,14 @@ impl Cycle {
         self.links.iter().zip(next).map(|(&(from, relation), &(to, _))| (from, relation, to))
     }
 
+    /// The nodes in order, beginning with this one. Empty if the cycle does not pass through it.
+    pub fn from_node(&self, first: NodeId) -> impl Iterator<Item = NodeId> {
+        let start = self.links.iter().position(|&(node, _)| node == first);
+        let rest = start.map_or(&[][..], |start| &self.links[start..]);
+        let wrapped = start.map_or(&[][..], |start| &self.links[..start]);
+        rest.iter().chain(wrapped).map(|&(node, _)| node)
+    }
+
     /// The pairs of a store and a later load of its thread that the cycle passes through, those within one locked section
     /// left out: only their order can be lost under TSO. `trace` must be the one the cycle was found in.
     pub fn delays(&self, trace: &HappensBefore) -> impl Iterator<Item = (NodeId, NodeId)> {
@@ -59,6 +67,19 @@ impl HappensBefore {
     /// In a trace so large that looking for a shorter one would take long, the shortest found by then.
     pub fn cycle(&self) -> Option<Cycle> {
         self.cycle_within(CYCLE_EFFORT)
+    }
+
+    /// A shortest cycle that leads from this store right to this load, which comes later in its thread, or to another
+    /// load of the same snapshot; none if there is no way from there back to the store. The store must not be part of
+    /// a section.
+    pub fn cycle_through(&self, store: NodeId, load: NodeId) -> Option<Cycle> {
+        let blocks = Blocks::new(self);
+        let knotted = blocks.knotted(self);
+        let mut walk = Walk::new(self, &blocks, &knotted, store);
+        let first = blocks.of(load);
+        walk.arrived[first] = Some(Link { from: store, relation: Relation::ProgramOrder, to: load });
+        walk.queue = VecDeque::from([first]);
+        walk.run().map(|(_, cycle)| cycle)
     }
 
     fn cycle_within(&self, effort: usize) -> Option<Cycle> {

@@ -4,21 +4,24 @@ use std::fmt;
 
 use weir_ir::{Program, Property, PropertyId, PropertyKind, StateExpr, ThreadId};
 
+use crate::continuations::{self, Continuations, Open};
 use crate::interpret::Unsupported;
+use crate::limits::MOST_FOLLOWED;
 use crate::replay::{Replay, enabled_steps};
 use crate::state::State;
 use crate::words::count_noun;
 use crate::{Action, Goal, HappensBefore, Step};
 
-/// Checks that the last state of `replay` shows `goal`. `program` must be the one that was replayed.
+/// Checks that the last state of `replay` shows `goal`. `program` must be the one that was replayed. If the goal is about
+/// what can no longer happen, the result is all that can.
 ///
 /// # Errors
 /// If it does not; the error says what is missing.
-pub fn check_goal(program: &Program, replay: &Replay, goal: Goal) -> Result<(), GoalError> {
+pub fn check_goal(program: &Program, replay: &Replay, goal: Goal) -> Result<Option<Continuations>, GoalError> {
     let checker = GoalChecker { program, replay, state: replay.last() };
     let shortcoming = match goal {
-        Goal::Assertion(thread) => checker.assertion(thread),
-        Goal::NotRobust => checker.not_robust(),
+        Goal::Assertion(thread) => checker.assertion(thread).map(|()| None),
+        Goal::NotRobust => checker.not_robust().map(|()| None),
         Goal::Property(id) => match program.properties.get(id.index()) {
             Some(property) => checker.property(property),
             None => Err(Shortcoming::UnknownProperty(id)),
@@ -66,7 +69,13 @@ pub enum Shortcoming {
     NoFailedAssertion(ThreadId),
     /// An SC run has the same trace.
     Acyclic,
-    /// Whether the state is a deadlock cannot be decided, since a thread is about to do this.
+    /// No thread is stuck: each can still leave where it is.
+    NotStuck,
+    /// The condition of `live` can still come to hold.
+    StillPossible,
+    /// More states can follow than are looked at.
+    TooManyFollow,
+    /// Whether the state is a deadlock, or what can follow it, cannot be decided, since a thread is about to do this.
     Unsupported(Unsupported),
 }
 
@@ -77,8 +86,34 @@ struct GoalChecker<'a> {
 }
 
 impl GoalChecker<'_> {
-    fn property(&self, property: &Property) -> Result<(), Shortcoming> {
+    fn property(&self, property: &Property) -> Result<Option<Continuations>, Shortcoming> {
+        let (program, model) = (self.program, self.replay.model());
         match &property.kind {
+            PropertyKind::ForbidStuck => continuations::stuck(program, model, self.state)
+                .map(Some)
+                .map_err(|open| self.open(open, Shortcoming::NotStuck)),
+            PropertyKind::Live(condition) => {
+                let found = continuations::never(program, model, self.state, condition);
+                found.map(Some).map_err(|open| self.open(open, Shortcoming::StillPossible))
+            }
+            kind => self.state_property(kind).map(|()| None),
+        }
+    }
+
+    /// What is missing if the continuations do not show what was claimed.
+    fn open(&self, open: Open, possible: Shortcoming) -> Shortcoming {
+        match open {
+            Open::Possible => possible,
+            Open::TooMany => Shortcoming::TooManyFollow,
+            Open::Unsupported => {
+                let unsupported = enabled_steps(self.program, self.replay.model(), self.state).err();
+                unsupported.map_or(Shortcoming::TooManyFollow, Shortcoming::Unsupported)
+            }
+        }
+    }
+
+    fn state_property(&self, kind: &PropertyKind) -> Result<(), Shortcoming> {
+        match kind {
             PropertyKind::Forbid(condition) => {
                 self.drained()?;
                 self.holds(condition)
@@ -92,6 +127,9 @@ impl GoalChecker<'_> {
                 self.is_final()?;
                 self.holds(condition).map_or(Ok(()), |()| Err(Shortcoming::ConditionHolds))
             }
+            // Not a matter of one state.
+            PropertyKind::ForbidStuck => Err(Shortcoming::NotStuck),
+            PropertyKind::Live(_) => Err(Shortcoming::StillPossible),
         }
     }
 
@@ -165,6 +203,11 @@ impl GoalChecker<'_> {
             Shortcoming::CanMove(step) => format!("the last state is not a deadlock: {}", self.movable(step)),
             Shortcoming::AllDone => "the last state is not a deadlock: every thread is done".into(),
             Shortcoming::Acyclic => "sequential consistency allows this run: happens-before has no cycle".into(),
+            Shortcoming::NotStuck => "no thread is stuck in the last state: each can still leave where it is".into(),
+            Shortcoming::StillPossible => "the condition can still come to hold after the last state".into(),
+            Shortcoming::TooManyFollow => {
+                format!("more than {MOST_FOLLOWED} states can follow the last one; they are not all looked at")
+            }
             Shortcoming::NoFailedAssertion(thread) => format!("no assertion of {} failed", name(thread)),
             Shortcoming::Unsupported(found) => {
                 let line = self.program.source.line(found.span);

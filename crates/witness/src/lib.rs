@@ -5,6 +5,7 @@
 mod backward;
 mod certificate;
 mod checked;
+mod continuations;
 mod cycle;
 mod event;
 mod goal;
@@ -27,6 +28,7 @@ pub use certificate::{
     check_certificate, check_certificate_until,
 };
 pub use checked::{CheckError, Checked};
+pub use continuations::Continuations;
 pub use cycle::Cycle;
 pub use event::{Effect, Event, Loaded, ReadFrom, StepId};
 pub use goal::{GoalError, Shortcoming, check_goal};

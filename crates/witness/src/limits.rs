@@ -4,6 +4,12 @@
 /// overtaken stores come near it.
 pub const CYCLE_EFFORT: usize = 20_000_000;
 
+/// How many states that follow the last one of a run are visited to show that something can no longer happen.
+pub const MOST_FOLLOWED: usize = 200_000;
+
+/// How many stores may wait in the buffers of such a state together; beyond, buffers are taken as sets.
+pub const LONGEST_FOLLOWED: usize = 64;
+
 /// How many cases the goals of a backward proof may be split into.
 pub const MOST_CASES: usize = 20_000_000;
 

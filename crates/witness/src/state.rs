@@ -102,6 +102,11 @@ impl State {
         self.memory.get(&address).copied().unwrap_or_else(|| program.initial_value(address))
     }
 
+    /// The cells that were written, and what they hold.
+    pub(crate) fn memory(&self) -> &BTreeMap<Address, Value> {
+        &self.memory
+    }
+
     /// Who holds the global lock.
     pub fn lock_holder(&self) -> Option<ThreadId> {
         self.lock_holder

@@ -133,7 +133,7 @@ impl Command {
         match self {
             Self::Check(options) => options.common.check(),
             Self::Reach(options) => options.check(),
-            Self::Robust(options) => options.common.check(),
+            Self::Robust(options) => options.check(),
             Self::Fences(options) => options.check(),
             Self::Prob(options) => options.check(),
             Self::Translate(options) => options.program.check(),

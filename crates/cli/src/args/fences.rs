@@ -24,8 +24,8 @@ pub(crate) struct FencesOptions {
     #[arg(long, value_name = "unit|loops|frequency|FILE", default_value = "unit", value_parser = parse_cost, help_heading = SEARCH)]
     pub(crate) cost: CostChoice,
 
-    /// What the fences must achieve: robustness (robust); that every property holds (safe), which may take fewer; or
-    /// the absence of triangular races (trf), which may take more
+    /// What the fences must achieve: robustness (robust); the same states as without store buffers (states) or that
+    /// every property holds (safe), which may take fewer; or the absence of triangular races (trf), which may take more
     #[arg(long = "for", alias = "aim", value_parser = values::aim(), default_value = Aim::Robust.name(), value_name = "AIM", help_heading = SEARCH)]
     pub(crate) aim: Aim,
 
@@ -92,6 +92,7 @@ impl FencesOptions {
 const EXAMPLES: &str = "\
 Examples:
   weir fences peterson.weir                       Find where to put fences
+  weir fences --for states nbw.weir               Only as many as keep the states that are reached
   weir fences --for safe dekker.weir              Only as many as the properties need
   weir fences --write sb.weir > sb-fenced.weir    Write the program with its fences
   weir fences --all sb.weir                       Show every set of minimum cost

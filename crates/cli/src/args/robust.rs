@@ -1,6 +1,7 @@
 //! The options of `weir robust`.
 
 use clap::Args;
+use weir::robust::Criterion;
 use weir_report::Format;
 use weir_report::answer::CommandName;
 
@@ -11,6 +12,11 @@ use super::values::{self, MethodChoice};
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RobustOptions {
+    /// What store buffers must not change: traces, or only which states with empty buffers are reached. A program that
+    /// is robust for traces is robust for states, too
+    #[arg(long, value_parser = values::criterion(), default_value = Criterion::Traces.name(), value_name = "WHAT", help_heading = SEARCH)]
+    pub(crate) of: Criterion,
+
     /// Method. All methods agree, but `trf` can be inconclusive
     #[arg(long, value_parser = values::method(), default_value = MethodChoice::DEFAULT.name(), help_heading = SEARCH)]
     pub(crate) method: MethodChoice,
@@ -23,10 +29,20 @@ pub(crate) struct RobustOptions {
     pub(crate) format: Format,
 }
 
+impl RobustOptions {
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.of == Criterion::States && self.method != MethodChoice::DEFAULT {
+            return Err("`--method` is about traces: leave it out with `--of states`".into());
+        }
+        self.common.check()
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   weir robust peterson.weir                       Do store buffers change its behaviour?
   weir robust -D N=4 --timeout 10m lamport.weir   Set a constant; stop after ten minutes
+  weir robust --of states nbw.weir                Does it at least reach the same states?
   weir robust --svg cycle.svg sb.weir             Draw why the run is impossible without buffers
   weir robust --witness run.json sb.weir          Save the run, for `weir replay`
   weir robust --format json *.weir | jq -r '.file + \" \" + .verdict'

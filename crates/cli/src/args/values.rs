@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use weir::fences::Aim;
 use weir::reach::{Engine, Form, Search};
-use weir::robust::Method;
+use weir::robust::{Criterion, Method};
 use weir_report::Format;
 use weir_report::answer::{CommandName, ProbQuestion, RACES};
 use weir_syntax::Language;
@@ -51,6 +51,11 @@ pub(super) fn lazy_form() -> impl TypedValueParser<Value = Form> {
 /// Parses the name of an aim of `weir fences`.
 pub(super) fn aim() -> impl TypedValueParser<Value = Aim> {
     choice(&Aim::ALL, Aim::name, |aim| aim.description().to_owned())
+}
+
+/// Parses the name of what `weir robust` compares.
+pub(super) fn criterion() -> impl TypedValueParser<Value = Criterion> {
+    choice(&Criterion::ALL, Criterion::name, |criterion| criterion.description().to_owned())
 }
 
 /// Parses the name of a question of `weir prob`.

@@ -1,13 +1,14 @@
 //! `weir fences`: the cheapest fences that make a program robust.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use weir::fences::text::{Chosen, Sites};
-use weir::fences::{Aim, Fences, Options, Recheck, Report, feasible_attacks, fences, safe_goals};
+use weir::fences::{Aim, Fences, Need, Options, Reason, Recheck, Report, feasible_attacks, fences, needs, safe_goals};
 use weir::{Failure, Limit, Session};
 use weir_ir::{Diagnostic, Program};
 use weir_report::Format;
-use weir_report::answer::{Answer, Census, CommandName, FencesAnswer, FencesQuestion, Repair, Repairs};
+use weir_report::answer::{Answer, Census, CommandName, FencesAnswer, FencesQuestion, NeedCount, Repair, Repairs};
 use weir_report::text::{Fenced, fenced};
 
 use super::analysis;
@@ -17,7 +18,7 @@ use crate::console::Console;
 use crate::cpu;
 use crate::error::Error;
 use crate::exit::Status;
-use crate::fences::{Costs, places};
+use crate::fences::{Costs, copies, places};
 use crate::load::load;
 
 /// Runs it.
@@ -45,12 +46,14 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
     let costs = Costs::read(&options.cost)?;
     let mut sites = Sites::of(&loaded.program, loaded.language, &options.program.defines, &task.session)
         .map_err(|failure| Error::of(&loaded.program, failure))?;
-    let (found, census) = analysis::watched(task, console, |session| {
+    let (found, needs, census) = analysis::watched(task, console, |session| {
         costs.set(&mut sites, session)?;
         let search = FenceSearch { options, program: &loaded.program, sites: &sites };
         let found = search.found(session)?;
+        let is_answer_only = options.write || console.is_quiet();
+        let needs = if is_answer_only && !task.is_json() { Vec::new() } else { search.needs(session)? };
         let census = options.stats.then(|| search.census(session)).transpose()?.flatten();
-        Ok((found, census))
+        Ok((found, needs, census))
     })?;
     let census = census.map(|census| Census {
         cpu: cpu::time().zip(cpu_before).map(|(now, before)| now.saturating_sub(before)),
@@ -65,6 +68,7 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
         report,
         repairs,
         unchecked,
+        needs,
         census,
     });
     if options.write && task.format == Format::Text {
@@ -120,20 +124,25 @@ impl FenceSearch<'_> {
         let found = fences(&self.sites.program, &self.sites.places(), &self.engine(), session);
         let report = Error::unless_refused(found)?;
         let (repairs, unchecked) = match &report {
-            Ok(Report { fences: Fences::Cheapest(sets), .. }) => self.checked(sets, session)?,
+            Ok(Report { fences: Fences::Cheapest(sets), reasons, .. }) => self.checked(sets, reasons, session)?,
             _ => (Vec::new(), None),
         };
         Ok(Found { report, repairs, unchecked })
     }
 
     /// The sets with their texts, each checked again.
-    fn checked(&self, sets: &[Chosen], session: &Session) -> Result<(Vec<Repair>, Option<Limit>), Error> {
+    fn checked(
+        &self,
+        sets: &[Chosen],
+        reasons: &[BTreeMap<usize, Reason>],
+        session: &Session,
+    ) -> Result<(Vec<Repair>, Option<Limit>), Error> {
         let (mut repairs, mut unchecked) = (Vec::new(), None);
-        for chosen in sets {
+        for (chosen, reasons) in sets.iter().zip(reasons) {
             let fenced = self.sites.write(self.program, chosen, &self.engine(), session);
             let fenced = fenced.map_err(|failure| Error::of(&self.sites.program, failure))?;
             let (text, language) = (fenced.text, fenced.language);
-            repairs.push(Repair { places: places(self.sites, chosen), text, language });
+            repairs.push(Repair { places: places(self.sites, chosen, reasons), text, language });
             if let Recheck::Stopped(limit) = fenced.recheck {
                 unchecked = unchecked.or(Some(limit));
             }
@@ -142,6 +151,21 @@ impl FenceSearch<'_> {
             return Err(Error::Bug("no set of fences was found, and no reason was given".into()));
         }
         Ok((repairs, unchecked))
+    }
+
+    /// How many fences other aims take.
+    fn needs(&self, session: &Session) -> Result<Vec<NeedCount>, Error> {
+        let count = |need: Need| {
+            let copies = match &need.fences {
+                Fences::Cheapest(sets) => sets.first().map_or(0, |set| copies(self.sites, set)),
+                _ => 0,
+            };
+            NeedCount { aim: need.aim, copies, cost: need.cost, fences: need.fences }
+        };
+        match needs(&self.sites.program, &self.sites.places(), &self.engine(), session) {
+            Ok(needs) => Ok(needs.into_iter().map(count).collect()),
+            Err(failure) => Err(Error::of(&self.sites.program, failure)),
+        }
     }
 
     /// Which attacks are feasible. None if the engine cannot handle the program.

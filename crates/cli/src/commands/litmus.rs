@@ -249,7 +249,7 @@ impl Answers {
             if self.options.verbose && !self.rows.is_empty() {
                 console.answer("\n");
             }
-            console.answer(&summary.text(console.is_quiet()));
+            console.answer_wrapped(&summary.text(console.is_quiet()));
         } else if self.skipped > 0 {
             console.complain(&format!("interrupted; {} tests were not run", self.skipped));
         }

@@ -36,7 +36,7 @@ pub(super) fn man(options: &ManOptions, console: &mut Console) -> Status {
 
 /// `weir limits`.
 pub(super) fn limits(console: &mut Console) -> Status {
-    console.answer(&weir_report::limits(&crate::limits::ALL));
+    console.answer_wrapped(&weir_report::limits(&crate::limits::ALL));
     Status::Holds
 }
 

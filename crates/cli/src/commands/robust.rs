@@ -1,6 +1,6 @@
 //! `weir robust`: do store buffers change the program's behaviour?
 
-use weir::robust::{Options, attacks, robust, triangular_races};
+use weir::robust::{Criterion, Options, attacks, robust, same_states, triangular_races};
 use weir_report::answer::{Answer, CommandName, RobustAnswer};
 
 use super::analysis;
@@ -43,6 +43,11 @@ fn search<'l>(
     let (program, limits) = (&loaded.program, &options.common.limits);
     let jobs = limits.workers();
     match options.method {
+        MethodChoice::Decide(method) if options.of == Criterion::States => {
+            let found =
+                analysis::watched(task, console, |session| same_states(program, &Options { method, jobs }, session));
+            Ok(RobustAnswer::states(task.subject(loaded), Error::unless_refused(found)?))
+        }
         MethodChoice::Decide(method) => {
             let found = analysis::watched(task, console, |session| robust(program, &Options { method, jobs }, session));
             let found = Error::unless_refused(found)?;

@@ -73,6 +73,9 @@ fn files_that_cannot_be_read_are_named() {
     let misspelt = scratch("misspelt").join("a.wier");
     std::fs::write(&misspelt, "").expect("a file");
     refused(&weir(&["reach", &misspelt.display().to_string()]), "did you mean `.weir`?");
+    for near in ["examples/litmus/sb.wier", "examples/litmus/sb"] {
+        refused(&weir(&["check", near]), "did you mean `examples/litmus/sb.weir`?");
+    }
 }
 
 #[test]
@@ -86,6 +89,9 @@ fn keywords_of_other_languages_and_misspelt_ones_are_recognised() {
         ("thread P { int x; }", "`let r;` declares a register"),
         ("shraed x;", "did you mean `shared`?"),
         ("void f() { }", "docs/from-code.md"),
+        ("#include <stdatomic.h>", "docs/from-code.md"),
+        ("shared x; thread P { x.store(1, Relaxed); }", "cells have no methods"),
+        ("shared x; thread P { let r = x.load(Acquire); }", "docs/from-code.md"),
         ("zzz x;", "statements belong in a thread"),
         ("thread P { xyz; }", "a statement is an assignment"),
     ] {

@@ -20,5 +20,6 @@ mod schema;
 mod sizes;
 mod support;
 mod tampering;
+mod terminal;
 mod transcripts;
 mod witness;

@@ -6,7 +6,7 @@
 //! locations times registers is not analysed: everything is live in it.
 
 use super::{Cfg, RegisterSet, Worklist, targets};
-use crate::{Body, Edge, LocId, Program, PropertyKind, StateAtom, ThreadId};
+use crate::{Body, Edge, LocId, Program, StateAtom, ThreadId};
 
 /// Bits kept for one body, in words of 64.
 const MOST_WORDS: usize = 1 << 22;
@@ -73,11 +73,7 @@ fn live_before(body: &Body, edge: &Edge, live: &[RegisterSet]) -> RegisterSet {
 pub fn observed_registers(program: &Program, thread: ThreadId) -> RegisterSet {
     let mut observed = RegisterSet::new();
     for property in &program.properties {
-        let (PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) | PropertyKind::Always(condition)) =
-            &property.kind
-        else {
-            continue;
-        };
+        let Some(condition) = property.kind.condition() else { continue };
         condition.for_each_leaf(&mut |atom| {
             if let StateAtom::Register { thread: whose, register } = atom
                 && *whose == thread
@@ -93,7 +89,7 @@ pub fn observed_registers(program: &Program, thread: ThreadId) -> RegisterSet {
 mod tests {
     use super::*;
     use crate::flow::testing::{Automaton, Random, assign, constant, havoc, load, program, reg, rmw, store, straight};
-    use crate::{Expr, Instruction, Property, RegId, Rmw, Span};
+    use crate::{Expr, Instruction, Property, PropertyKind, RegId, Rmw, Span};
 
     fn live_at(liveness: &Liveness, loc: u32) -> Vec<u32> {
         liveness.at(LocId(loc)).iter().map(|register| register.0).collect()

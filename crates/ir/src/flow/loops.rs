@@ -74,6 +74,20 @@ impl Loops {
         self.is_header.get(loc.index()).copied().unwrap_or(false)
     }
 
+    /// Every loop by its locations, the header first; outer loops before inner ones.
+    pub fn iter(&self) -> impl Iterator<Item = &[LocId]> {
+        let headers = self.order.iter().enumerate().filter(|(_, loc)| self.is_header(**loc));
+        headers.map(|(start, &header)| {
+            // What a loop contains comes right after its header, and is at least as deep; another header of the same depth
+            // begins the next loop.
+            let depth = self.depth(header);
+            let is_next = |&loc: &LocId| self.depth(loc) < depth || self.depth(loc) == depth && self.is_header(loc);
+            let rest = &self.order[start + 1..];
+            let count = rest.iter().position(is_next).unwrap_or(rest.len());
+            &self.order[start..=start + count]
+        })
+    }
+
     /// The reachable locations so that, but for the way back to a header, each comes after those that lead
     /// to it, and what a loop contains comes before what follows the loop.
     pub fn order(&self) -> &[LocId] {
@@ -273,22 +287,22 @@ mod tests {
 
     /// Loops by their definition: what leads to each other within a region is a loop, headed by what comes first; inside
     /// are the loops of the rest.
-    fn by_definition(cfg: &Cfg, region: &[LocId], depth: u32, depths: &mut [u32], headers: &mut [bool]) {
+    fn by_definition(cfg: &Cfg, region: &[LocId], depth: u32, depths: &mut [u32], loops: &mut [Vec<LocId>]) {
         let mut rest = region.to_vec();
         while let Some(&first) = rest.first() {
             let is_with = |loc: &LocId| leads(cfg, region, first, *loc) && leads(cfg, region, *loc, first);
             let component: Vec<LocId> = rest.iter().copied().filter(is_with).collect();
             rest.retain(|loc| *loc != first && !component.contains(loc));
             let Some(header) = component.iter().copied().min_by_key(|&loc| cfg.position(loc)) else { continue };
-            headers[header.index()] = true;
+            loops[header.index()].clone_from(&component);
             component.iter().for_each(|loc| depths[loc.index()] = depth + 1);
             let inner: Vec<LocId> = component.into_iter().filter(|&loc| loc != header).collect();
-            by_definition(cfg, &inner, depth + 1, depths, headers);
+            by_definition(cfg, &inner, depth + 1, depths, loops);
         }
     }
 
     #[test]
-    fn depths_and_headers_are_those_of_the_definition_on_all_small_graphs() {
+    fn depths_and_loops_are_those_of_the_definition_on_all_small_graphs() {
         let every_third = (0..1_u32 << 16).step_by(3).map(|arcs| (4, arcs));
         let all = (0..1_u32 << 9).map(|arcs| (3, arcs)).chain(every_third);
         for (count, bits) in all {
@@ -297,12 +311,16 @@ mod tests {
             let mut automaton = Automaton::new(count);
             arcs.iter().for_each(|&(from, to)| automaton.edge(from, to, Instruction::Skip));
             let cfg = Cfg::of(&automaton.body());
-            let (mut depths, mut headers) = (vec![0; count], vec![false; count]);
-            by_definition(&cfg, cfg.reverse_postorder(), 0, &mut depths, &mut headers);
+            let (mut depths, mut defined) = (vec![0; count], vec![vec![]; count]);
+            by_definition(&cfg, cfg.reverse_postorder(), 0, &mut depths, &mut defined);
             let loops = Loops::of(&cfg);
+            let mut found = vec![vec![]; count];
+            loops.iter().for_each(|members| found[members[0].index()] = members.to_vec());
+            found.iter_mut().chain(&mut defined).for_each(|members| members.sort_unstable());
+            assert_eq!(found, defined, "{arcs:?}");
             for loc in (0..count).map(LocId::new) {
                 assert_eq!(loops.depth(loc), depths[loc.index()], "{loc:?} of {arcs:?}");
-                assert_eq!(loops.is_header(loc), headers[loc.index()], "{loc:?} of {arcs:?}");
+                assert_eq!(loops.is_header(loc), !defined[loc.index()].is_empty(), "{loc:?} of {arcs:?}");
             }
             check_order(&cfg, &loops, &arcs);
         }

@@ -12,6 +12,7 @@ mod liveness;
 mod loops;
 mod operands;
 mod ranges;
+mod regions;
 mod register_set;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -25,6 +26,7 @@ pub use liveness::{Liveness, live_registers, observed_registers};
 pub use loops::Loops;
 pub use ranges::Ranges;
 pub(crate) use ranges::{BodyRanges, Env, eval};
+pub use regions::{Region, leavable_regions};
 pub use register_set::RegisterSet;
-pub use waiting::{WaitingLoop, waiting_loops};
+pub use waiting::{WaitingLoop, waiting_loops, waits};
 pub(crate) use worklist::Worklist;

@@ -5,7 +5,8 @@
 //! register lives on from one iteration to the next). Such a loop is not the same as an `await`: it takes steps while it
 //! waits. Whoever treats one as the other has to say why that makes no difference to the question.
 
-use super::{Cfg, live_registers, observed_registers, strongly_connected_components, targets};
+use super::regions::spins;
+use super::{Cfg, leavable_regions, live_registers, observed_registers, strongly_connected_components, targets};
 use crate::{Body, Instruction, LocId, Program, Span, ThreadId};
 
 /// A loop that only waits.
@@ -70,6 +71,32 @@ fn only_waits(body: &Body, locations: &[LocId], lives_on: impl Fn(crate::RegId) 
         load => load.is_load() && load.defines().all(|register| !lives_on(register)),
     };
     inner().any(|edge| edge.instruction.is_load()) && inner().all(|edge| waits(&edge.instruction))
+}
+
+/// The places at which threads wait for others, by thread and in order of the text: every `await`, and every loop with an
+/// exit that does nothing but load, test and try read-modify-writes. A thread that hangs usually does so at one of these.
+pub fn waits(program: &Program) -> Vec<(ThreadId, Span)> {
+    let mut found = Vec::new();
+    for thread in program.running_threads() {
+        let awaits =
+            program.body(thread).edges().iter().filter(|edge| matches!(edge.instruction, Instruction::Await { .. }));
+        found.extend(awaits.map(|edge| (thread, edge.span)));
+    }
+    for region in leavable_regions(program).into_iter().filter(|region| region.is_loop) {
+        let body = program.body(region.thread);
+        let inner = || {
+            let edges = region.locations.iter().flat_map(|&loc| body.edges_from(loc).map(|(_, edge)| edge));
+            edges.filter(|edge| region.contains(edge.to)).map(|edge| &edge.instruction)
+        };
+        let reads = |one: &Instruction| one.is_load() || matches!(one, Instruction::ReadModifyWrite { .. });
+        if inner().any(reads) && inner().all(spins) {
+            let first = body.edges_from(region.entry).next();
+            found.extend(first.map(|(_, edge)| (region.thread, edge.span)));
+        }
+    }
+    found.sort_by_key(|&(thread, span)| (thread, span.start));
+    found.dedup();
+    found
 }
 
 #[cfg(test)]

@@ -133,6 +133,12 @@ fn note_lives<'p>(unit: &Unit<'p>, lives: &mut HashMap<(Span, &'p str), Life>) {
         edge.instruction.uses(&mut |register| {
             read.insert(register);
         });
+        if let Instruction::Await { condition, .. } = &edge.instruction {
+            // The condition also reads what the same step loads.
+            condition.for_each_leaf(&mut |&register| {
+                read.insert(register);
+            });
+        }
         if !matches!(edge.instruction, Instruction::Assign { .. }) {
             for register in edge.instruction.defines() {
                 accessed.insert(register);

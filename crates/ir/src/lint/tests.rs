@@ -90,6 +90,9 @@ fn a_register_never_read_is_reported_where_it_is_declared() {
     assert_eq!(reports_on(vec![], body(Instruction::Skip)), [(Severity::Warning, "unused-register", at)]);
     let meant = straight(&["_r"], vec![load(0, constant(1))]);
     assert_eq!(reports_on(vec![], meant), NONE);
+    let wait = |condition| Instruction::Await { loads: vec![(RegId(0), constant(1))], condition };
+    assert_eq!(reports_on(vec![], body(wait(reg(0)))), NONE, "the condition reads it");
+    assert_eq!(reports_on(vec![], body(wait(constant(1)))), [(Severity::Note, "unused-register", at)]);
 }
 
 #[test]

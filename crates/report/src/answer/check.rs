@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use weir::check::{Attempt, End, Judgement, Member, PropertyReport, Report, Vacuity};
 use weir::{Limits, Verdict};
+use weir_ir::flow::waits;
 use weir_ir::{Diagnostic, Program, Span};
 use weir_witness::{Buffering, Goal, Model};
 
@@ -65,6 +66,9 @@ pub struct CheckAnswer<'a> {
     /// What ended the check, if the verdict is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitRecord>,
+    /// That hangs were not looked for: the program waits, and no `forbid stuck` or `live` was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// What each engine did, by round: each round asks about the properties that are still open.
     pub attempts: Vec<AttemptRecord>,
     /// Warnings and notes about the program.
@@ -195,6 +199,7 @@ impl<'a> CheckAnswer<'a> {
             witness: violated,
             reason: origin.reason(),
             limit: origin.limit(),
+            note: origin.hangs_unchecked(),
             attempts: report.map(|report| report.attempts.iter().map(attempt).collect()).unwrap_or_default(),
             warnings: origin.warnings(),
             unexecuted: coverage.map(|coverage| InstructionRecord::all(program, &coverage.unexecuted)),
@@ -289,6 +294,27 @@ impl<'a> CheckOrigin<'a> {
         records
     }
 
+    /// A thread that waits for ever violates no property unless one says so.
+    fn hangs_unchecked(&self) -> Option<String> {
+        let program = self.subject.program;
+        let is_liveness = |goal: &Goal| match goal {
+            Goal::Property(id) => program.properties.get(id.index()).is_some_and(|one| one.kind.is_liveness()),
+            Goal::Assertion(_) | Goal::NotRobust => false,
+        };
+        if self.report.is_err() || self.question.goals.iter().any(is_liveness) {
+            return None;
+        }
+        let waits = waits(program);
+        let &(thread, span) = waits.first()?;
+        let others = match waits.len() - 1 {
+            0 => String::new(),
+            1 => " and at 1 other place".to_owned(),
+            others => format!(" and at {others} other places"),
+        };
+        let (name, line) = (&program.thread(thread).name, program.source.line(span));
+        Some(format!("hangs were not looked for: {name} waits at line {line}{others}; `forbid stuck;` asks about them"))
+    }
+
     /// A warning for each property that holds for the wrong reason.
     pub(crate) fn vacuous(&self) -> Vec<Diagnostic> {
         self.properties().iter().filter_map(|one| vacuous(self.subject.program, one)).collect()
@@ -310,6 +336,10 @@ fn vacuous(program: &Program, one: &PropertyReport) -> Option<Diagnostic> {
             let places: Vec<String> = places.iter().map(place).collect();
             (format!("no run reaches {}", places.join(" or ")), "check what the thread waits for on its way there")
         }
+        Vacuity::NoThread(thread) => {
+            let name = &program.thread(*thread).name;
+            (format!("thread {name} never starts"), "start it with `spawn`, or declare it without `[0]`")
+        }
         Vacuity::NoAssertion(_) => {
             ("no run reaches an assertion".to_owned(), "check what the thread waits for on its way there")
         }
@@ -319,7 +349,8 @@ fn vacuous(program: &Program, one: &PropertyReport) -> Option<Diagnostic> {
         Goal::Assertion(thread) => Some(program.thread(thread).span),
         Goal::NotRobust => None,
     };
-    let message = format!("`{}` holds vacuously: {why}", goal::text(program, one.goal));
+    let verdict = if one.judgement.is_failure() { "is violated" } else { "holds" };
+    let message = format!("`{}` {verdict} vacuously: {why}", goal::text(program, one.goal));
     Some(Diagnostic::warning("vacuous", message, span.unwrap_or_else(Span::default)).help(help))
 }
 

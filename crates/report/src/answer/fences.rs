@@ -3,28 +3,16 @@
 use serde::Serialize;
 use weir::fences::{Aim, Fences, Report};
 use weir::reach::Statistics;
-use weir_ir::Program;
+use weir_witness::Goal;
 
 use super::diagnostic::DiagnosticRecord;
+use super::fence_records::{FenceRecord, FencesVerdict, NeedRecord, fence_records};
 use super::head::{CommandName, Head};
 use super::records::{AttacksRecord, LimitRecord, StatisticsRecord};
-use super::repairs::{FencePlace, Repair, Repairs};
+use super::repairs::{Repair, Repairs};
 use crate::wording::goal;
 use crate::wording::limit::limit_text;
 use crate::wording::place::place;
-
-/// Verdicts of `weir fences`.
-#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum FencesVerdict {
-    /// The fences in `fences` suffice; the list is empty if none are needed.
-    Fenced,
-    /// With `--for safe`: a property is violated even without store buffers, so no fence helps.
-    Unsafe,
-    /// Inconclusive; `reason` says why.
-    Unknown,
-}
 
 /// The answer of `weir fences`.
 #[derive(Serialize)]
@@ -32,7 +20,8 @@ pub enum FencesVerdict {
 pub struct FencesAnswer<'a> {
     #[serde(flatten)]
     pub head: Head<FencesVerdict>,
-    /// What the fences achieve: `robust`, `safe` or `trf` (no triangular races).
+    /// What the fences achieve: `robust`, `states` (the same states as without store buffers), `safe` or `trf` (no
+    /// triangular races).
     pub aim: &'static str,
     /// Where fences go, if the verdict is `fenced`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,6 +36,10 @@ pub struct FencesAnswer<'a> {
     /// if a limit was reached first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked: Option<bool>,
+    /// How many fences the aim takes, and how many robustness and the properties take, if there are properties: `aim`
+    /// first, then `robust` and `safe` as far as they are other aims.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<NeedRecord>,
     /// With `--all`: all sets of the same cost, including `fences`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sets: Option<Vec<Vec<FenceRecord>>>,
@@ -95,6 +88,7 @@ impl<'a> FencesAnswer<'a> {
             cost: first.and(report).map(|report| report.cost),
             optimal: first.map(|_| true),
             checked: first.map(|_| unchecked.is_none()),
+            needs: needs(&origin),
             sets: (options.all && first.is_some()).then(|| repairs.iter().map(records).collect()),
             program: first.filter(|_| options.write).map(|repair| repair.text.clone()),
             program_language: first.filter(|_| options.write).map(|repair| repair.language.name()),
@@ -118,12 +112,17 @@ impl<'a> FencesAnswer<'a> {
 
 impl FencesVerdict {
     fn new(origin: &Repairs<'_>) -> Self {
-        match origin.report.as_ref().map(|report| &report.fences) {
-            Ok(Fences::Cheapest(_)) => Self::Fenced,
-            Ok(Fences::NotByFences(_)) => Self::Unsafe,
-            Ok(Fences::Nowhere(_) | Fences::NoPlace(_) | Fences::Stopped(_)) | Err(_) => Self::Unknown,
-        }
+        origin.report.as_ref().map_or(Self::Unknown, |report| Self::of(&report.fences))
     }
+}
+
+/// What was asked, and what else is known. Nothing if only one number is known.
+fn needs(origin: &Repairs<'_>) -> Vec<NeedRecord> {
+    let (Ok(report), false) = (&origin.report, origin.needs.is_empty()) else { return Vec::new() };
+    let copies = origin.repairs.first().map_or(0, Repair::copies);
+    let asked = NeedRecord::new(origin.options.aim, &report.fences, copies, report.cost);
+    let others = origin.needs.iter().map(|need| NeedRecord::new(need.aim, &need.fences, need.copies, need.cost));
+    [asked].into_iter().chain(others).collect()
 }
 
 /// What ended the search or the second check, if anything did.
@@ -154,26 +153,15 @@ fn reason(origin: &Repairs<'_>) -> Option<String> {
             let goal = goal::text(program, *goal);
             Some(format!("this property is violated even without store buffers: {goal}"))
         }
+        Fences::NoPlace(Goal::NotRobust) => {
+            Some("no fence can be placed to prevent a run to a state that SC does not reach".to_owned())
+        }
         Fences::NoPlace(goal) => {
             let goal = goal::text(program, *goal);
             Some(format!("no fence can be placed to prevent the violation of this property: {goal}"))
         }
         Fences::Stopped(limit) => Some(limit_text(*limit, &origin.subject.limits)),
     }
-}
-
-fn fence_records(program: &Program, repair: &Repair) -> Vec<FenceRecord> {
-    let fences = |place: &FencePlace| {
-        let position = program.source.line_column(place.offset);
-        let fence = |(&thread, labels): (&_, &Vec<String>)| FenceRecord {
-            thread: program.thread(thread).name.clone(),
-            label: labels.first().cloned(),
-            line: position.line,
-            column: position.column,
-        };
-        place.threads.iter().map(fence).collect::<Vec<_>>()
-    };
-    repair.places.iter().flat_map(fences).collect()
 }
 
 /// What is known about attacks for sure: all with `--stats`, else what the search for fences came upon.
@@ -185,27 +173,12 @@ fn attacks(origin: &Repairs<'_>, report: &Report) -> AttacksRecord {
         (Some(census), _) => {
             (if census.limit.is_none() { open.saturating_sub(census.feasible) } else { 0 }, census.feasible)
         }
-        (None, _) if none_needed => (open, 0),
+        (None, Aim::Robust | Aim::RaceFree) if none_needed => (open, 0),
         (None, Aim::Robust) => (0, report.seen_feasible.len() as u64),
         // A race is no attack that succeeds, and a run that violates a property may be of several.
-        (None, Aim::RaceFree | Aim::Safe) => (0, 0),
+        (None, Aim::RaceFree | Aim::Safe | Aim::States) => (0, 0),
     };
     AttacksRecord { total, by_control_flow: total.saturating_sub(open), infeasible, feasible }
-}
-
-/// A fence. Code that several threads run has one fence per thread.
-#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FenceRecord {
-    /// The thread.
-    pub thread: String,
-    /// The label of the instruction that it precedes, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// The line of the instruction that it precedes.
-    pub line: u32,
-    /// The column of the instruction that it precedes.
-    pub column: u32,
 }
 
 /// Statistics of a program and its repair.

@@ -1,9 +1,13 @@
 //! Parts that several answers have in common.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use weir::Limit;
-use weir_ir::{EdgeId, Program, ThreadId};
+use weir_ir::{EdgeId, Program, ThreadId, Value};
 use weir_witness::Event;
+
+use crate::run::Evidence;
 
 /// Numbers of attacks. The search ends at the first feasible attack, so `by_control_flow`, `infeasible` and `feasible`
 /// count the attacks that were decided; the rest of `total` is undecided.
@@ -121,4 +125,61 @@ pub struct StatisticsRecord {
     pub peak_memory_bytes: Option<u64>,
     /// Wall-clock time of the search alone.
     pub search_seconds: f64,
+}
+
+/// A state with empty buffers.
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StateRecord {
+    /// The threads.
+    pub threads: Vec<ThreadStateRecord>,
+    /// The values of the declared cells, by name.
+    pub memory: BTreeMap<String, Value>,
+}
+
+/// A thread in a state.
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ThreadStateRecord {
+    /// Its name.
+    pub thread: String,
+    /// Where it is, in words.
+    pub at: String,
+    /// The values of its registers, by name.
+    pub registers: BTreeMap<String, Value>,
+}
+
+impl StateRecord {
+    /// The state at the end of a run.
+    pub(crate) fn new(program: &Program, evidence: &Evidence) -> Self {
+        let state = evidence.checked.replay().last();
+        let thread = |(id, own): (ThreadId, &weir_witness::ThreadState)| {
+            let named = program.body(id).registers.iter().zip(&own.registers);
+            let written = named.filter(|(register, _)| !register.is_temporary);
+            ThreadStateRecord {
+                thread: program.thread(id).name.clone(),
+                at: program.whereabouts(id, own.location),
+                registers: written.map(|(register, &value)| (register.name.clone(), value)).collect(),
+            }
+        };
+        let addresses = program.shared.iter().flat_map(|shared| shared.addresses());
+        Self {
+            threads: state.present_threads().map(thread).collect(),
+            memory: addresses.map(|at| (program.cell_name(at), state.cell(program, at))).collect(),
+        }
+    }
+
+    /// In one line: `P0 done, r=0; P1 done, s=0; x=1 y=1`.
+    pub(crate) fn text(&self) -> String {
+        let values = |values: &BTreeMap<String, Value>| {
+            values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+        };
+        let thread = |thread: &ThreadStateRecord| {
+            let registers = values(&thread.registers);
+            let separator = if registers.is_empty() { "" } else { ", " };
+            format!("{} {}{separator}{registers}", thread.thread, thread.at)
+        };
+        let threads = self.threads.iter().map(thread);
+        threads.chain([values(&self.memory)]).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    }
 }

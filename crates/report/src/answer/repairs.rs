@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use weir::Limit;
-use weir::fences::{Aim, Report};
+use weir::fences::{Aim, Fences, Reason, Report};
 use weir::robust::Attacks;
 use weir_ir::{Diagnostic, LocId, Program, ThreadId};
 use weir_syntax::Language;
@@ -25,8 +25,22 @@ pub struct Repairs<'a> {
     pub repairs: Vec<Repair>,
     /// What kept the sets from being checked again, if anything did.
     pub unchecked: Option<Limit>,
+    /// How many fences other aims take.
+    pub needs: Vec<NeedCount>,
     /// Every feasible attack, if they were asked for.
     pub census: Option<Census>,
+}
+
+/// How many fences an aim takes.
+pub struct NeedCount {
+    /// The aim.
+    pub aim: Aim,
+    /// What was found.
+    pub fences: Fences,
+    /// The number of fences, counted once per thread, if they were found.
+    pub copies: u64,
+    /// Their cost.
+    pub cost: u64,
 }
 
 /// What `weir fences` was asked.
@@ -67,6 +81,8 @@ pub struct FencePlace {
     pub threads: BTreeMap<ThreadId, Vec<String>>,
     /// The first location at which the fence would be.
     pub location: Option<(ThreadId, LocId)>,
+    /// Why the fence is needed, if that could be told. Its steps are those of the program that was searched.
+    pub reason: Option<Reason>,
 }
 
 /// What became of every attack.

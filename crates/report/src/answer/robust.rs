@@ -5,14 +5,14 @@ use std::sync::Arc;
 use serde::Serialize;
 use weir::Verdict;
 use weir::reach::{Coverage, Statistics};
-use weir::robust::{Attack, Attacks, Method, Race, RaceReport, Report};
+use weir::robust::{Attack, Attacks, Compared, Criterion, Method, Race, RaceReport, Report};
 use weir_ir::{Diagnostic, Program};
 
 use super::coverage;
 use super::diagnostic::DiagnosticRecord;
 use super::head::{CommandName, Head};
 use super::judged::{self, Judged};
-use super::records::{AttacksRecord, DelayRecord, InstructionRecord, LimitRecord, StatisticsRecord};
+use super::records::{AttacksRecord, DelayRecord, InstructionRecord, LimitRecord, StateRecord, StatisticsRecord};
 use super::subject::Subject;
 use crate::run::race::Racing;
 use crate::run::{Evidence, LazyWitness, ModelRecord, Overtaking, StepRecord, step_records};
@@ -22,9 +22,9 @@ use crate::run::{Evidence, LazyWitness, ModelRecord, Overtaking, StepRecord, ste
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RobustVerdict {
-    /// Every run with store buffers behaves like some run without them.
+    /// Every run with store buffers behaves like some run without them, as `of` defines it.
     Robust,
-    /// The run in `witness` behaves unlike any run without store buffers.
+    /// The run in `witness` behaves unlike any run without store buffers, as `of` defines it.
     NotRobust,
     /// Inconclusive; `reason` says why.
     Unknown,
@@ -36,7 +36,9 @@ pub enum RobustVerdict {
 pub struct RobustAnswer<'a> {
     #[serde(flatten)]
     pub head: Head<RobustVerdict>,
-    /// The method that gave the answer.
+    /// What is compared: `traces`, or `states`.
+    pub of: &'static str,
+    /// The method that gave the answer; `states` if states were explored and compared.
     pub method: &'static str,
     /// The attacks: pairs of a store and a load of one thread. Absent if the method does not support the program.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,6 +51,16 @@ pub struct RobustAnswer<'a> {
     /// The run, if the verdict is `not-robust`, with the cycle. It was replayed by a separate interpreter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<LazyWitness<'a>>,
+    /// With `--of states`, if the verdict is `not-robust`: the state at the end of `witness`, which no run without
+    /// store buffers reaches. That no such run exists is the result of an exhaustive search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<StateRecord>,
+    /// With `--of states`, if states were compared: how many different ones there are under SC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sc_states: Option<u64>,
+    /// With `--of states`, if states were compared: how many were visited under TSO, with empty buffers or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tso_states: Option<u64>,
     /// The triangular race that makes the method `trf` inconclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub race: Option<RaceRecord>,
@@ -84,6 +96,9 @@ pub(crate) struct RobustOrigin<'a> {
     /// What runs execute, if the program is robust and that is known.
     pub(crate) coverage: Option<Coverage>,
     pub(crate) statistics: Statistics,
+    pub(crate) criterion: Criterion,
+    /// How many states were compared, if they were.
+    pub(crate) compared: Option<Compared>,
 }
 
 /// What the search came upon.
@@ -98,16 +113,31 @@ pub(crate) enum Shown {
 pub const RACES: &str = "trf";
 
 impl<'a> RobustAnswer<'a> {
-    /// The answer of a method that decides robustness, from its report or its refusal.
+    /// The answer of a method that decides robustness of traces, from its report or its refusal.
     pub fn new(subject: Subject<'a>, method: Method, found: Result<Report, Box<Diagnostic>>) -> Self {
+        Self::judged(subject, Criterion::Traces, method, found)
+    }
+
+    /// The answer of a comparison of states, from its report or its refusal.
+    pub fn states(subject: Subject<'a>, found: Result<Report, Box<Diagnostic>>) -> Self {
+        Self::judged(subject, Criterion::States, Method::default(), found)
+    }
+
+    fn judged(
+        subject: Subject<'a>,
+        criterion: Criterion,
+        method: Method,
+        found: Result<Report, Box<Diagnostic>>,
+    ) -> Self {
+        let compared = found.as_ref().ok().and_then(|report| report.compared);
+        let method = if compared.is_some() { Criterion::States.name() } else { method.name() };
         let (verdict, attacks, statistics, coverage) = match found {
             Ok(Report { verdict, attacks, statistics, coverage, .. }) => {
                 (Ok(judged::explained(verdict).map(Shown::Cycle)), Some(attacks), statistics, coverage)
             }
             Err(refusal) => (Err(refusal), None, Statistics::default(), None),
         };
-        let origin = RobustOrigin { subject, verdict, attacks, coverage, statistics };
-        Self::of(method.name(), origin)
+        Self::of(method, RobustOrigin { subject, verdict, attacks, coverage, statistics, criterion, compared })
     }
 
     /// The answer of a search for triangular races, with the attacks of the program.
@@ -118,12 +148,12 @@ impl<'a> RobustAnswer<'a> {
             }
             Err(refusal) => (Err(refusal), None, Statistics::default()),
         };
-        let origin = RobustOrigin { subject, verdict, attacks, coverage: None, statistics };
-        Self::of(RACES, origin)
+        let (criterion, compared) = (Criterion::Traces, None);
+        Self::of(RACES, RobustOrigin { subject, verdict, attacks, coverage: None, statistics, criterion, compared })
     }
 
     fn of(method: &'static str, origin: RobustOrigin<'a>) -> Self {
-        let RobustOrigin { subject, verdict, attacks, coverage, statistics } = &origin;
+        let RobustOrigin { subject, verdict, attacks, coverage, statistics, criterion, compared } = &origin;
         let program = subject.program;
         let (evidence, race) = match judged::evidence(verdict) {
             Some(Shown::Cycle(evidence)) => (Some(evidence), None),
@@ -133,13 +163,17 @@ impl<'a> RobustAnswer<'a> {
         let word = RobustVerdict::new(verdict);
         Self {
             head: subject.head(CommandName::Robust, word),
+            of: criterion.name(),
             method,
-            attacks: attacks.as_ref().map(|attacks| AttacksRecord::new(attacks, word)),
+            attacks: attacks.as_ref().map(|attacks| AttacksRecord::new(attacks, word, compared.is_some())),
             states: statistics.states,
             delay: evidence
                 .and_then(|evidence| evidence.overtaking())
                 .and_then(|delay| DelayRecord::new(program, &delay)),
             witness: evidence.map(|evidence| LazyWitness::new(program, evidence)),
+            state: evidence.filter(|_| compared.is_some()).map(|evidence| StateRecord::new(program, evidence)),
+            sc_states: compared.map(|compared| compared.sc),
+            tso_states: compared.map(|compared| compared.tso),
             race: race.and_then(|race| RaceRecord::new(program, race)),
             reason: match race {
                 Some(_) => Some("there is a triangular race, so this method is inconclusive".to_owned()),
@@ -178,14 +212,14 @@ impl RobustVerdict {
 }
 
 impl AttacksRecord {
-    /// The attacks that `weir robust` considered.
-    fn new(attacks: &Attacks, verdict: RobustVerdict) -> Self {
+    /// The attacks that `weir robust` considered. States are compared only if an attack is feasible.
+    fn new(attacks: &Attacks, verdict: RobustVerdict, is_compared: bool) -> Self {
         let open = attacks.open.len() as u64;
         Self {
             total: attacks.total as u64,
             by_control_flow: (attacks.total as u64).saturating_sub(open),
-            infeasible: if verdict == RobustVerdict::Robust { open } else { 0 },
-            feasible: u64::from(verdict == RobustVerdict::NotRobust),
+            infeasible: if verdict == RobustVerdict::Robust && !is_compared { open } else { 0 },
+            feasible: u64::from(verdict == RobustVerdict::NotRobust || is_compared),
         }
     }
 }

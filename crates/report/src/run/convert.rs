@@ -3,6 +3,7 @@
 use weir_ir::Program;
 use weir_witness::{Checked, Cycle, Effect, Event, HappensBefore, Loaded, NodeId, NodeKind, Relation, Replay};
 
+use super::continuations::ContinuationsRecord;
 use super::evidence::Evidence;
 use super::record::{ActionName, CycleRecord, LoadRecord, RelationName, StepRecord, Witness};
 use weir::run_text::step_texts;
@@ -12,7 +13,9 @@ impl Witness {
     pub fn new(program: &Program, evidence: &Evidence) -> Self {
         let checked = &evidence.checked;
         let cycle = evidence.cycle.as_ref().map_or_else(Vec::new, |cycle| cycle_records(program, checked, cycle));
-        Self { model: checked.run().model.into(), steps: step_records(program, checked.replay()), cycle }
+        let continuations = checked.continuations().map(|found| ContinuationsRecord::new(program, found));
+        let steps = step_records(program, checked.replay());
+        Self { model: checked.run().model.into(), steps, cycle, continuations }
     }
 }
 

@@ -1,8 +1,10 @@
 //! A run that was found and replayed, with what explains it.
 
-use weir_ir::{Label, Program};
+use weir_ir::{EdgeId, Label, Program, ThreadId};
 use weir_syntax::Language;
 use weir_witness::{Checked, Cycle, Event, Loaded, NodeId, ReadFrom};
+
+use crate::wording::place::place;
 
 /// A replayed run, and a cycle of its happens-before relation if there is one.
 pub struct Evidence {
@@ -40,32 +42,56 @@ impl Evidence {
         Some(Overtaking { store, load, loaded })
     }
 
-    /// A repair to try. Only the order of a store and a later load can be lost under TSO, so a fence between the
-    /// two, wherever the cycle has such a pair and none is there yet, makes this cycle impossible. Right before the load
-    /// is the place that also keeps the stores in between from being overtaken by it.
+    /// A repair to try. Only the order of a store and a later load can be lost under TSO, so a fence between the two,
+    /// wherever the cycle has such a pair and nothing between them drains the buffer yet, makes this run impossible.
+    /// Right after a store there is always a place for one; the last store before the load is taken, so that the load
+    /// overtakes none of those in between either.
     pub fn advice(&self, program: &Program, language: Language) -> Option<String> {
-        let (trace, events) = (self.checked.happens_before(), self.checked.replay().events());
-        let place = |(_, load): (NodeId, NodeId)| {
-            let load = trace.node(load);
-            let line = events.get(load.step.index()).map_or(0, |event| event.line(program));
-            format!("in {} before line {line}", program.thread(load.thread).name)
+        let stores = self.stores_to_fence(program);
+        let after = |&(thread, edge): &(ThreadId, EdgeId)| {
+            format!("in {} after {}", program.thread(thread).name, place(program, thread, edge))
         };
-        let pairs = self.cycle.iter().flat_map(|cycle| cycle.delays(trace));
-        let mut places: Vec<String> = pairs.filter(|&pair| !self.drains_between(program, pair)).map(place).collect();
-        places.dedup();
+        let places: Vec<String> = stores.iter().map(after).collect();
         let fence = language.fence();
-        (!places.is_empty())
-            .then(|| format!("a `{fence}` between the store and the load prevents this: {}", places.join(", ")))
+        (!places.is_empty()).then(|| format!("to rule this cycle out, put a `{fence}` {}", places.join(" and ")))
+    }
+
+    /// The stores after which fences make this run impossible, in order of the cycle.
+    fn stores_to_fence(&self, program: &Program) -> Vec<(ThreadId, EdgeId)> {
+        let trace = self.checked.happens_before();
+        let pairs = self.cycle.iter().flat_map(|cycle| cycle.delays(trace));
+        let open = pairs.filter(|&pair| !self.drains_between(program, pair));
+        let mut stores = Vec::new();
+        for store in open.filter_map(|pair| self.last_store_between(program, pair)) {
+            if !stores.contains(&store) {
+                stores.push(store);
+            }
+        }
+        stores
+    }
+
+    /// The last store that the thread executes from the given one on, before the load.
+    fn last_store_between(&self, program: &Program, pair: (NodeId, NodeId)) -> Option<(ThreadId, EdgeId)> {
+        let mut executed = self.executed_between(pair);
+        executed.rfind(|&(thread, edge)| program.body(thread).edge(edge).instruction.is_store())
     }
 
     /// Whether the thread executed something that drains its buffer from the store on, up to the load.
-    fn drains_between(&self, program: &Program, (store, load): (NodeId, NodeId)) -> bool {
+    fn drains_between(&self, program: &Program, pair: (NodeId, NodeId)) -> bool {
+        let mut executed = self.executed_between(pair);
+        executed.any(|(thread, edge)| program.body(thread).edge(edge).instruction.drains())
+    }
+
+    /// What the thread executes from the store on, before the load.
+    fn executed_between(
+        &self,
+        (store, load): (NodeId, NodeId),
+    ) -> impl DoubleEndedIterator<Item = (ThreadId, EdgeId)> + '_ {
         let (trace, events) = (self.checked.happens_before(), self.checked.replay().events());
         let (store, load) = (trace.node(store), trace.node(load));
-        let steps = events.get(store.step.index()..=load.step.index()).unwrap_or_default();
+        let steps = events.get(store.step.index()..load.step.index()).unwrap_or_default();
         let own = steps.iter().filter(|event| event.thread == store.thread);
-        let mut edges = own.filter_map(|event| event.edge);
-        edges.any(|edge| program.body(store.thread).edge(edge).instruction.drains())
+        own.filter_map(|event| Some((event.thread, event.edge?)))
     }
 }
 
@@ -88,3 +114,6 @@ impl Overtaking<'_> {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use weir_ir::Value;
 use weir_witness::{Model, Relation};
 
+use super::continuations::ContinuationsRecord;
+
 /// A run.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -15,6 +17,9 @@ pub struct Witness {
     /// A happens-before cycle, if there is one: then no run under SC behaves like this one.
     #[serde(default)]
     pub cycle: Vec<CycleRecord>,
+    /// What is left to happen after the run, if the property is about what can still happen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continuations: Option<ContinuationsRecord>,
 }
 
 /// One step of a run.

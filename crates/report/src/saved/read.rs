@@ -28,7 +28,8 @@ impl Saved {
             Ok(saved) => Err(other_format(saved.format)),
             Err(error) => match serde_json::from_str::<FormatOnly>(text) {
                 Ok(found) if found.format != WITNESS_FORMAT => Err(other_format(found.format)),
-                _ => Err(format!("malformed: {}", clean(&error.to_string()))),
+                _ if error.is_data() => Err(format!("malformed: {}", clean(&error.to_string()))),
+                _ => Err(format!("malformed: it is not JSON: {}", clean(&error.to_string()))),
             },
         }
     }

@@ -9,7 +9,10 @@ use weir_witness::{Action, Checked, Goal, HappensBefore, NodeId, Replay, Run, St
 use super::goal::to_goal;
 use super::mismatch::Mismatch;
 use super::witness_format::SavedWitness;
-use crate::run::{ActionName, CycleRecord, Evidence, LoadRecord, RelationName, StepRecord, cycle_record, step_records};
+use crate::run::{
+    ActionName, ContinuationsRecord, CycleRecord, Evidence, LoadRecord, RelationName, StepRecord, cycle_record,
+    step_records,
+};
 use crate::wording::clean::clean;
 
 impl SavedWitness {
@@ -18,6 +21,10 @@ impl SavedWitness {
         let (run, goal) = to_run(program, self)?;
         let checked = Checked::new(program, run, goal)?;
         compare(program, self, checked.replay())?;
+        let left = checked.continuations().map(|found| ContinuationsRecord::new(program, found));
+        if self.continuations.is_some() && self.continuations != left {
+            return Err(Mismatch::whole("the file says something else about what can follow the run than is so"));
+        }
         Ok(Evidence::new(Box::new(checked)))
     }
 }

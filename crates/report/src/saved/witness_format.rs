@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use weir_ir::{Program, Value};
 
 use super::goal::{SavedGoal, to_saved_goal};
-use crate::run::{CycleRecord, Evidence, ModelRecord, StepRecord, Witness};
+use crate::run::{ContinuationsRecord, CycleRecord, Evidence, ModelRecord, StepRecord, Witness};
 use crate::version::VERSION;
 
 /// The version of the format of saved witnesses that this Weir reads and writes.
@@ -36,12 +36,15 @@ pub struct SavedWitness {
     /// A happens-before cycle, if there is one: then no run under SC behaves like this one.
     #[serde(default)]
     pub cycle: Vec<CycleRecord>,
+    /// What is left to happen after the run, if the property is about what can still happen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continuations: Option<ContinuationsRecord>,
 }
 
 impl SavedWitness {
     /// A replayed run with all that is needed to check it again.
     pub fn new(program: &Program, evidence: &Evidence, file: &Path, defines: &[(String, Value)]) -> Self {
-        let Witness { model, steps, cycle } = Witness::new(program, evidence);
+        let Witness { model, steps, cycle, continuations } = Witness::new(program, evidence);
         Self {
             format: WITNESS_FORMAT,
             weir: VERSION.to_owned(),
@@ -51,6 +54,7 @@ impl SavedWitness {
             model,
             steps,
             cycle,
+            continuations,
         }
     }
 

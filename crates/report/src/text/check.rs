@@ -8,6 +8,7 @@ use super::diagnostic::render_place;
 use super::parts::{Tone, diagnostics, emphasized, evidence, headline, help, statistics};
 use super::reach::{basis, goals_text};
 use super::view::View;
+use super::wrap::words;
 use crate::answer::CheckAnswer;
 use crate::answer::coverage;
 use crate::run::Evidence;
@@ -18,6 +19,10 @@ use crate::wording::{goal, model_name};
 
 /// Longest text of a property in the table, in characters.
 const PROPERTY_LIMIT: usize = 60;
+/// The same where it can take several lines.
+const WRAPPED_PROPERTY_LIMIT: usize = 200;
+/// The least width of the column of properties.
+const LEAST_PROPERTY_WIDTH: usize = 20;
 
 /// The answer; only its first line if quiet.
 pub(super) fn render(answer: &CheckAnswer<'_>, view: &View) -> String {
@@ -84,7 +89,7 @@ fn good_text(answer: &CheckAnswer<'_>) -> (String, String) {
 fn body(answer: &CheckAnswer<'_>, report: &Report, view: &View) -> String {
     let origin = &answer.origin;
     let program = origin.subject.program;
-    let mut text = format!("\n{}", table(answer));
+    let mut text = format!("\n{}", table(answer, view));
     text += &match &report.verdict {
         Verdict::Holds => proved(report),
         Verdict::Violated(_) => String::new(),
@@ -93,6 +98,9 @@ fn body(answer: &CheckAnswer<'_>, report: &Report, view: &View) -> String {
     text += &diagnostics(program, &origin.vacuous());
     if let (Verdict::Holds, Some(coverage)) = (&report.verdict, &report.coverage) {
         text += &diagnostics(program, &coverage::warnings(program, coverage));
+    }
+    if let (Some(note), Verdict::Holds | Verdict::Unknown(_)) = (&answer.note, &report.verdict) {
+        text += &format!("\nnote: {note}\n");
     }
     text += &runs(answer, view.width);
     match &report.verdict {
@@ -107,14 +115,15 @@ fn body(answer: &CheckAnswer<'_>, report: &Report, view: &View) -> String {
     text
 }
 
-/// One line per property.
-fn table(answer: &CheckAnswer<'_>) -> String {
+/// One row per property. Where they do not fit side by side, the text of a property takes several lines.
+fn table(answer: &CheckAnswer<'_>, view: &View) -> String {
     let program = answer.origin.subject.program;
+    let limit = if view.is_wrapped { WRAPPED_PROPERTY_LIMIT } else { PROPERTY_LIMIT };
     let row = |one: &PropertyReport| {
         let vacuous = if one.vacuity.is_vacuous() == Some(true) { " (vacuous)" } else { "" };
         let name = one.judgement.name().replace('-', " ");
         [
-            clip(&goal::text(program, one.goal), PROPERTY_LIMIT),
+            clip(&goal::text(program, one.goal), limit),
             goal::line(program, one.goal).to_string(),
             format!("{name}{vacuous}"),
             one.member.map_or("-", Member::name).to_owned(),
@@ -128,18 +137,25 @@ fn table(answer: &CheckAnswer<'_>) -> String {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.chain([titles[column].len()]).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..titles.len()).map(width).collect();
+    let mut widths: Vec<usize> = (0..titles.len()).map(width).collect();
+    let others: usize = widths[1..].iter().map(|width| width + 2).sum();
+    if view.is_wrapped {
+        widths[0] = widths[0].min(view.width.saturating_sub(2 + others).max(LEAST_PROPERTY_WIDTH));
+    }
     let padded = |cell: &str, column: usize| {
         let gap = " ".repeat(widths[column].saturating_sub(cell.chars().count()));
         if column == 1 { format!("{gap}{cell}") } else { format!("{cell}{gap}") }
     };
     let line = |cells: [&str; 5], tone: Option<Tone>| {
+        let mut property = words(cells[0], widths[0]).into_iter();
+        let first = property.next().unwrap_or_default();
         let cell = |(column, cell): (usize, &str)| {
-            let text = padded(cell, column);
+            let text = padded(if column == 0 { &first } else { cell }, column);
             if let (2, Some(tone)) = (column, tone) { emphasized(tone, &text) } else { text }
         };
         let cells: Vec<String> = cells.into_iter().enumerate().map(cell).collect();
-        format!("  {}\n", cells.join("  ").trim_end())
+        let rest: String = property.map(|words| format!("    {words}\n")).collect();
+        format!("  {}\n{rest}", cells.join("  ").trim_end())
     };
     let mut text = line(titles, None);
     for (row, one) in rows.iter().zip(properties) {

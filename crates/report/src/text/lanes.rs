@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Only threads that move have a lane, only buffers that are ever used and cells that are ever accessed
-//! are shown. Too many cells for a line: then each step shows only those that changed. Too many threads
-//! for a line: then the steps are listed one below the other, each with its thread.
+//! are shown. Too many cells for a line: then cells that never change are told once below, or each step shows only what
+//! it changed. Too many buffers: then only that of the thread that takes the step. Too many threads: then the steps
+//! are listed one below the other, each with its thread, and in the last resort a step takes several lines.
 
 use std::collections::BTreeSet;
 
@@ -50,36 +51,56 @@ impl Default for LaneOptions {
     }
 }
 
-/// A replayed run as text. `program` must be the one that was replayed.
+/// A replayed run as text, in lines of at most the given width as far as possible. `program` must be the one that was
+/// replayed.
 pub fn lanes(program: &Program, replay: &Replay, options: &LaneOptions) -> String {
     if replay.events().is_empty() {
         return Table { lines: vec![Line::Remark("(no steps)".into())] }.text();
     }
     let picture = Picture::new(program, replay, options);
-    let table = |lane_width| picture.table(&Style::Lanes { lane_width });
-    let fits = |lane_width| table(lane_width).width() <= options.line_width;
-    let (mut fitting, mut largest) = (options.least_lane_width, options.lane_width.max(options.least_lane_width));
-    if !fits(fitting) {
-        return picture.table(&Style::List).text();
+    if let Some(table) = picture.layouts().find_map(|layout| picture.fitted(&layout)) {
+        return table.text();
     }
-    // The widest lanes that fit, by halving: a wider lane never makes a narrower line.
-    while fitting < largest {
-        let middle = fitting + (largest - fitting).div_ceil(2);
-        if fits(middle) {
-            fitting = middle;
-        } else {
-            largest = middle - 1;
-        }
-    }
-    table(fitting).text()
+    let [narrow, narrowest] = picture.narrow_layouts().map(|layout| picture.table(&layout));
+    if narrow.keeps_words_within(options.line_width) { narrow } else { narrowest }.text_within(options.line_width)
+}
+
+/// How a run is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Layout {
+    steps: Steps,
+    buffers: Buffers,
+    /// Which of the columns for memory, if any.
+    memory: Option<usize>,
 }
 
 /// How the steps are laid out.
-enum Style {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Steps {
     /// A lane for each thread.
     Lanes { lane_width: usize },
     /// The name of the thread before each step.
-    List,
+    List { step_width: usize },
+}
+
+/// Which buffers are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Buffers {
+    /// A column for each that is ever used.
+    All,
+    /// The one of the thread that takes the step.
+    Own,
+    /// None: what enters and leaves them can be seen from the steps.
+    None,
+}
+
+/// A column for memory after each step.
+struct Memory {
+    /// What it is called; none if there is nothing to show.
+    header: Option<&'static str>,
+    rows: Vec<String>,
+    /// What is told once, below the steps.
+    remark: Option<String>,
 }
 
 /// A step to be shown, and the state after it.
@@ -91,7 +112,6 @@ struct Row {
     buffers: Vec<String>,
     /// What the thread's own buffer holds.
     own_buffer: String,
-    memory: String,
 }
 
 /// All there is to show of a run.
@@ -105,8 +125,8 @@ struct Picture<'a> {
     movers: Vec<ThreadId>,
     /// The threads that ever buffer a store.
     buffering: Vec<ThreadId>,
-    /// What the column of memory is called; none if no cell is accessed.
-    memory_header: Option<&'static str>,
+    /// The columns for memory that can be shown, the one that tells most first; at least one.
+    memories: Vec<Memory>,
     /// Where the movers are in the end.
     places: Vec<String>,
 }
@@ -127,7 +147,7 @@ impl<'a> Picture<'a> {
             places: movers.iter().map(place).collect(),
             movers: movers.into_iter().collect(),
             buffering: buffering.into_iter().collect(),
-            memory_header: None,
+            memories: Vec::new(),
         };
         picture.fill(replay);
         picture
@@ -147,7 +167,7 @@ impl<'a> Picture<'a> {
             self.rows.push(row);
             memories.push(accessed.iter().map(|&address| state.cell(self.program, address)).collect::<Vec<Value>>());
         });
-        self.fill_memory(&accessed, &memories);
+        self.memories = self.memories(&accessed, &memories);
     }
 
     fn is_left_out(&self, step: StepId) -> bool {
@@ -157,7 +177,7 @@ impl<'a> Picture<'a> {
     fn row(&self, step: StepId, thread: ThreadId, text: StepText, state: &State) -> Row {
         let buffer = |thread: ThreadId| self.buffer_text(state.thread(thread));
         let buffers = self.buffering.iter().map(|&thread| buffer(thread)).collect();
-        Row { step, thread, text, buffers, own_buffer: buffer(thread), memory: String::new() }
+        Row { step, thread, text, buffers, own_buffer: buffer(thread) }
     }
 
     fn store_text(&self, address: Address, value: Value) -> String {
@@ -181,91 +201,138 @@ impl<'a> Picture<'a> {
         shorten(&format!("{}: [{} … {}]", own.buffer.len(), store(oldest), store(newest)), width)
     }
 
-    fn fill_memory(&mut self, accessed: &[Address], memories: &[Vec<Value>]) {
-        let text = |memory: &Vec<Value>, before: Option<&Vec<Value>>| {
-            let cells = accessed.iter().zip(memory).enumerate();
-            let shown = cells.filter(|(index, (_, value))| before.is_none_or(|before| before[*index] != **value));
-            shown.map(|(_, (&address, &value))| self.store_text(address, value)).collect::<Vec<_>>().join(" ")
+    /// The columns for memory: all cells, those that ever change, and what each step changes.
+    fn memories(&self, accessed: &[Address], states: &[Vec<Value>]) -> Vec<Memory> {
+        let width = self.options.memory_width;
+        let text = |state: &[Value], is_shown: &dyn Fn(usize) -> bool| {
+            let shown = (0..accessed.len()).filter(|&index| is_shown(index));
+            shown.map(|index| self.store_text(accessed[index], state[index])).collect::<Vec<_>>().join(" ")
         };
-        let full: Vec<String> = memories.iter().skip(1).map(|memory| text(memory, None)).collect();
-        let fits = full.iter().all(|memory| memory.chars().count() <= self.options.memory_width);
-        let shown: Vec<String> = if fits {
-            full
-        } else {
-            let changes = memories.windows(2).map(|pair| text(&pair[1], Some(&pair[0])));
-            changes.map(|changes| shorten(&changes, self.options.memory_width)).collect()
+        let after = &states[1..];
+        let column = |header, is_shown: &dyn Fn(usize) -> bool, remark| Memory {
+            header,
+            rows: after.iter().map(|state| text(state, is_shown)).collect(),
+            remark,
         };
-        let header = if fits { "memory" } else { "memory (changes)" };
-        self.memory_header = (!accessed.is_empty()).then_some(header);
-        self.rows.iter_mut().zip(shown).for_each(|(row, memory)| row.memory = memory);
+        let changes = |index: usize| states.iter().any(|state| state[index] != states[0][index]);
+        let full = column((!accessed.is_empty()).then_some("memory"), &|_| true, None);
+        let constant = text(&states[0], &|index| !changes(index));
+        let remark = (!constant.is_empty()).then(|| format!("unchanged in memory: {}", shorten(&constant, 4 * width)));
+        let header = (0..accessed.len()).any(changes).then_some("memory");
+        let folded = remark.is_some().then(|| column(header, &changes, remark));
+        let steps = states.windows(2).map(|pair| text(&pair[1], &|index| pair[0][index] != pair[1][index]));
+        let differences = Memory {
+            header: (!accessed.is_empty()).then_some("memory (changes)"),
+            rows: steps.map(|changes| shorten(&changes, width)).collect(),
+            remark: None,
+        };
+        let fits = |memory: &Memory| memory.rows.iter().all(|row| row.chars().count() <= width);
+        [Some(full), folded].into_iter().flatten().filter(fits).chain([differences]).collect()
     }
 
-    fn table(&self, style: &Style) -> Table {
-        let mut lines = vec![Line::Cells(None, self.header(style))];
+    /// The layouts to try, the one that tells most first.
+    fn layouts(&self) -> impl Iterator<Item = Layout> {
+        let lanes = Steps::Lanes { lane_width: self.options.lane_width };
+        let list = Steps::List { step_width: self.options.lane_width };
+        let kinds = [(lanes, Buffers::All), (lanes, Buffers::Own), (list, Buffers::Own)];
+        let memories = self.memories.len();
+        kinds.into_iter().flat_map(move |(steps, buffers)| {
+            (0..memories).map(move |memory| Layout { steps, buffers, memory: Some(memory) })
+        })
+    }
+
+    /// The layouts for lines that are broken: with what waits and changes, and without.
+    fn narrow_layouts(&self) -> [Layout; 2] {
+        let steps = Steps::List { step_width: usize::MAX };
+        let narrow = Layout { steps, buffers: Buffers::Own, memory: Some(self.memories.len() - 1) };
+        [narrow, Layout { buffers: Buffers::None, memory: None, ..narrow }]
+    }
+
+    /// The table in a layout, with the widest lanes that fit into the line, if any do.
+    fn fitted(&self, layout: &Layout) -> Option<Table> {
+        let within = |table: Table| (table.width() <= self.options.line_width).then_some(table);
+        let Steps::Lanes { lane_width } = layout.steps else { return within(self.table(layout)) };
+        let table = |lane_width| within(self.table(&Layout { steps: Steps::Lanes { lane_width }, ..*layout }));
+        let (mut fitting, mut largest) = (self.options.least_lane_width, lane_width.max(self.options.least_lane_width));
+        let mut best = table(fitting)?;
+        // By halving: a wider lane never makes a narrower line.
+        while fitting < largest {
+            let middle = fitting + (largest - fitting).div_ceil(2);
+            match table(middle) {
+                Some(wider) => (fitting, best) = (middle, wider),
+                None => largest = middle - 1,
+            }
+        }
+        Some(best)
+    }
+
+    fn table(&self, layout: &Layout) -> Table {
+        let memory = layout.memory.map(|memory| &self.memories[memory]);
+        let changes = memory.filter(|memory| memory.header.is_some());
+        let mut lines = vec![Line::Cells(None, self.header(layout))];
         for (index, row) in self.rows.iter().enumerate() {
             if let Some((count, before)) = self.left_out
                 && before == index
             {
                 lines.push(Line::Remark(format!("… {} …", counted(count as u64, "step"))));
             }
-            lines.push(Line::Cells(Some(row.step.number()), self.cells(style, row)));
+            let mut cells = self.cells(layout, row);
+            cells.extend(changes.map(|memory| memory.rows[index].clone()));
+            lines.push(Line::Cells(Some(row.step.number()), cells));
         }
-        lines.extend(self.ending(style));
+        lines.extend(self.ending(layout.steps));
+        lines.extend(memory.and_then(|memory| memory.remark.clone()).map(Line::Remark));
         Table { lines }
     }
 
-    fn name(&self, thread: ThreadId, style: &Style) -> String {
-        let width = match style {
-            Style::Lanes { lane_width } => *lane_width,
-            Style::List => self.options.lane_width,
-        };
+    fn name(&self, thread: ThreadId, steps: Steps) -> String {
+        let (Steps::Lanes { lane_width: width } | Steps::List { step_width: width }) = steps;
         shorten(&self.program.thread(thread).name, width)
     }
 
-    fn header(&self, style: &Style) -> Vec<String> {
-        let mut header: Vec<String> = match style {
-            Style::Lanes { .. } => {
-                let lanes = self.movers.iter().map(|&thread| self.name(thread, style));
-                lanes
-                    .chain(self.buffering.iter().map(|&thread| format!("buffer {}", self.name(thread, style))))
-                    .collect()
-            }
-            Style::List => {
-                let buffer = (!self.buffering.is_empty()).then_some("its buffer");
-                ["thread", "step"].into_iter().chain(buffer).map(String::from).collect()
-            }
+    fn header(&self, layout: &Layout) -> Vec<String> {
+        let name = |&thread: &ThreadId| self.name(thread, layout.steps);
+        let mut header: Vec<String> = match layout.steps {
+            Steps::Lanes { .. } => self.movers.iter().map(name).collect(),
+            Steps::List { .. } => ["thread", "step"].map(String::from).to_vec(),
         };
-        header.extend(self.memory_header.map(String::from));
+        match layout.buffers {
+            Buffers::All => header.extend(self.buffering.iter().map(|thread| format!("buffer {}", name(thread)))),
+            Buffers::Own => header.extend((!self.buffering.is_empty()).then(|| "its buffer".to_owned())),
+            Buffers::None => {}
+        }
+        header.extend(layout.memory.and_then(|memory| self.memories[memory].header).map(String::from));
         header
     }
 
-    fn cells(&self, style: &Style, row: &Row) -> Vec<String> {
-        let mut cells = match *style {
-            Style::Lanes { lane_width } => {
+    fn cells(&self, layout: &Layout, row: &Row) -> Vec<String> {
+        let mut cells = match layout.steps {
+            Steps::Lanes { lane_width } => {
                 let text = shorten_step(&row.text, lane_width);
                 let lane = |&thread: &ThreadId| if thread == row.thread { text.clone() } else { String::new() };
-                self.movers.iter().map(lane).chain(row.buffers.iter().cloned()).collect()
+                self.movers.iter().map(lane).collect()
             }
-            Style::List => {
-                let step = shorten_step(&row.text, self.options.lane_width);
-                let buffer = (!self.buffering.is_empty()).then(|| row.own_buffer.clone());
-                [self.name(row.thread, style), step].into_iter().chain(buffer).collect::<Vec<_>>()
+            Steps::List { step_width } => {
+                vec![self.name(row.thread, layout.steps), shorten_step(&row.text, step_width)]
             }
         };
-        cells.extend(self.memory_header.map(|_| row.memory.clone()));
+        match layout.buffers {
+            Buffers::All => cells.extend(row.buffers.iter().cloned()),
+            Buffers::Own => cells.extend((!self.buffering.is_empty()).then(|| row.own_buffer.clone())),
+            Buffers::None => {}
+        }
         cells
     }
 
     /// Where the threads are in the end.
-    fn ending(&self, style: &Style) -> Vec<Line> {
-        match style {
-            Style::Lanes { lane_width } => {
-                vec![Line::Cells(None, self.places.iter().map(|place| shorten(place, *lane_width)).collect())]
+    fn ending(&self, steps: Steps) -> Vec<Line> {
+        match steps {
+            Steps::Lanes { lane_width } => {
+                vec![Line::Cells(None, self.places.iter().map(|place| shorten(place, lane_width)).collect())]
             }
-            Style::List => {
+            Steps::List { step_width } => {
                 let places = self.movers.iter().zip(&self.places);
-                let cells = places
-                    .map(|(&thread, place)| vec![self.name(thread, style), shorten(place, self.options.lane_width)]);
+                let cells = places.map(|(&thread, place)| vec![self.name(thread, steps), shorten(place, step_width)]);
                 cells.map(|cells| Line::Cells(None, cells)).collect()
             }
         }

@@ -16,6 +16,7 @@ mod render;
 mod replay;
 mod robust;
 mod view;
+mod wrap;
 
 pub use diagnostic::render_all as diagnostics;
 pub use fences::{Fenced, fenced};
@@ -25,3 +26,4 @@ pub(crate) use parts::plain;
 pub(crate) use prob::target;
 pub(crate) use render::{headline, render};
 pub use view::View;
+pub use wrap::wrap;

@@ -7,8 +7,8 @@ use weir_witness::Replay;
 
 use super::diagnostic::{illustrate, render_all};
 use super::lanes::{LaneOptions, lanes};
-use crate::run::Evidence;
 use crate::run::cycle_text::cycle_text;
+use crate::run::{ContinuationsRecord, Evidence};
 use crate::wording::clean::clip;
 use crate::wording::units::{counted, grouped, size_text, time_text};
 
@@ -19,6 +19,11 @@ const CYAN: Style = AnsiColor::Cyan.on_default().bold();
 
 /// Longest text of a goal in the first line, in characters.
 const GOAL_LIMIT: usize = 200;
+
+/// Lines shorter than this are narrow.
+const NARROW: usize = 100;
+/// The narrowest lane in narrow lines.
+const LEAST_NARROW_LANE: usize = 22;
 
 /// A verdict and its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,9 +55,15 @@ pub(super) fn evidence(program: &Program, evidence: &Evidence, width: usize) -> 
     if let Some(overtaking) = evidence.overtaking() {
         text += &format!("\n{}\n", illustrate(&program.source, &overtaking.labels()));
     }
-    let which =
-        if evidence.cycle.is_some() { "a run that sequential consistency forbids" } else { "a run that reaches it" };
+    let which = match (evidence.cycle.is_some(), checked.continuations().is_some()) {
+        (true, _) => "a run that sequential consistency forbids",
+        (false, true) => "a run into a state without a way out",
+        (false, false) => "a run that reaches it",
+    };
     text += &run(which, program, checked.replay(), width);
+    if let Some(left) = checked.continuations() {
+        text += &ContinuationsRecord::new(program, left).text();
+    }
     if let Some(cycle) = &evidence.cycle {
         let cycle = clip(&cycle_text(program, checked.happens_before(), cycle), 2_000);
         text += &format!("\ncycle: {cycle}\n");
@@ -64,7 +75,10 @@ pub(super) fn evidence(program: &Program, evidence: &Evidence, width: usize) -> 
 /// A replayed run under a title.
 pub(super) fn run(title: &str, program: &Program, replay: &Replay, width: usize) -> String {
     let steps = counted(replay.events().len() as u64, "step");
-    let picture = lanes(program, replay, &LaneOptions { line_width: width, ..LaneOptions::default() });
+    let default = LaneOptions::default();
+    // On a narrow terminal a list of the steps tells more than lanes in which most steps are cut.
+    let least_lane_width = if width < NARROW { LEAST_NARROW_LANE } else { default.least_lane_width };
+    let picture = lanes(program, replay, &LaneOptions { line_width: width, least_lane_width, ..default });
     format!("\n{title} (replayed, {steps}):\n\n{}\n", picture.trim_end_matches('\n'))
 }
 

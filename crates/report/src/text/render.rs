@@ -4,12 +4,20 @@ use std::path::Path;
 
 use super::parts::{Tone, emphasized, help};
 use super::view::View;
+use super::wrap::wrap;
 use super::{check, fences, litmus, prob, reach, replay, robust};
 use crate::answer::{Answer, ErrorAnswer, FormatAnswer, StoppedAnswer, YesNo};
 use crate::wording::clean::display_name;
 
 /// The answer as text, with colours in it.
 pub(crate) fn render(answer: &Answer<'_>, view: &View) -> String {
+    let text = unwrapped(answer, view);
+    // A program is for other programs, too: it stays as it is.
+    let is_program = matches!(answer, Answer::Translate(_) | Answer::Format(_));
+    if view.is_wrapped && !is_program { wrap(&text, view.width) } else { text }
+}
+
+fn unwrapped(answer: &Answer<'_>, view: &View) -> String {
     match answer {
         Answer::Check(answer) => check::render(answer, view),
         Answer::Reach(answer) => reach::render(answer, view),

@@ -1,6 +1,6 @@
 //! The answer of `weir robust` for people.
 
-use weir::robust::{Attack, Attacks, Race};
+use weir::robust::{Attack, Attacks, Criterion, Race};
 use weir::{Limit, Verdict};
 use weir_ir::Program;
 
@@ -12,6 +12,7 @@ use crate::answer::robust::Shown;
 use crate::answer::{RACES, RobustAnswer};
 use crate::run::Evidence;
 use crate::run::race::Racing;
+use crate::wording::clean::clip;
 use crate::wording::limit::more;
 use crate::wording::place::place;
 use crate::wording::units::{counted, grouped};
@@ -27,7 +28,7 @@ pub(super) fn render(answer: &RobustAnswer<'_>, view: &View) -> String {
     if !view.is_quiet {
         text += &match &origin.verdict {
             Ok(Verdict::Holds) => how(answer) + &never_seen(answer),
-            Ok(Verdict::Violated(Shown::Cycle(found))) => violated(program, found, view.width),
+            Ok(Verdict::Violated(Shown::Cycle(found))) => violated(answer, found, view.width),
             Ok(Verdict::Violated(Shown::Race(race))) => raced(program, race, view.width),
             Ok(Verdict::Unknown(limit)) => stopped(answer, *limit),
             Err(diagnostic) => format!("\n{}\n", render_place(&program.source, diagnostic)),
@@ -45,8 +46,18 @@ pub(super) fn first_line(answer: &RobustAnswer<'_>) -> String {
     let file = program.source.name();
     match &answer.origin.verdict {
         Ok(Verdict::Holds) => {
-            headline(Tone::Good, "robust", "store buffers do not change the program's behaviour", file)
+            let what = match answer.origin.criterion {
+                Criterion::Traces => "store buffers do not change the program's behaviour",
+                Criterion::States => "store buffers do not change which states the program reaches",
+            };
+            headline(Tone::Good, "robust", what, file)
         }
+        Ok(Verdict::Violated(Shown::Cycle(_))) if answer.state.is_some() => headline(
+            Tone::Bad,
+            "not robust",
+            "store buffers let the program reach a state that it cannot reach without",
+            file,
+        ),
         Ok(Verdict::Violated(Shown::Cycle(found))) => match found.overtaking() {
             Some(overtaking) => {
                 let place = format!("{file}:{}", overtaking.store.line(program));
@@ -82,6 +93,10 @@ fn how(answer: &RobustAnswer<'_>) -> String {
             "there is no triangular race: no load races with a write while an earlier store is delayed ({states})\n"
         );
     }
+    if let Some(compared) = answer.origin.compared {
+        let (sc, tso) = (counted(compared.sc, "state"), grouped(compared.tso));
+        return format!("every state with empty buffers is among the {sc} reached without buffers ({tso} visited)\n");
+    }
     let Some(attacks) = &answer.origin.attacks else { return String::new() };
     let (total, open) = (attacks.total as u64, attacks.open.len() as u64);
     let by_flow = "ruled out by control flow and fences";
@@ -112,9 +127,14 @@ fn never_seen(answer: &RobustAnswer<'_>) -> String {
 /// Some stores can be delayed past loads, but it does not show.
 const UNNOTICED: &str = "no delay of a store past a load can be observed: ";
 
-fn violated(program: &Program, found: &Evidence, width: usize) -> String {
-    let next = help("`weir fences` finds the cheapest repair");
-    format!("{}\n{next}", evidence(program, found, width))
+fn violated(answer: &RobustAnswer<'_>, found: &Evidence, width: usize) -> String {
+    let mut text = evidence(answer.origin.subject.program, found, width);
+    let Some(state) = &answer.state else { return text + "\n" + &help("`weir fences` finds the cheapest repair") };
+    text += &format!(
+        "\nno run without store buffers reaches this state (exhaustive search): {}\n",
+        clip(&state.text(), 400)
+    );
+    text + "\n" + &help("`weir fences --for states` finds the cheapest repair")
 }
 
 fn stopped(answer: &RobustAnswer<'_>, limit: Limit) -> String {
@@ -123,6 +143,12 @@ fn stopped(answer: &RobustAnswer<'_>, limit: Limit) -> String {
     text += &open(answer);
     text += &format!("\n{}", help(&format!("{}, or make the model smaller", more(limit))));
     text += &help("a fence between the store and the load of a pair rules it out");
+    if answer.origin.criterion == Criterion::States {
+        text += &help(
+            "only finitely many states can be compared: values must be bounded, and a thread that stores in a loop \
+             without a fence fills its buffer without bound",
+        );
+    }
     text
 }
 

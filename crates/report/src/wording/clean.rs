@@ -44,6 +44,17 @@ pub fn shorten(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// The text, cut to `width` characters in its middle, where there is a `…` then: the end of `name=1` tells most.
+pub fn cut(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return text.to_owned();
+    }
+    let tail = width.saturating_sub(1) / 2;
+    let head = width.saturating_sub(1) - tail;
+    text.chars().take(head).chain(['…']).chain(text.chars().skip(length - tail)).collect()
+}
+
 /// Characters that make a terminal show text in another order than it has.
 fn is_bidi_control(character: char) -> bool {
     matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -72,5 +83,8 @@ mod tests {
         assert_eq!(shorten("abc", 3), "abc");
         assert_eq!(shorten("abcd", 3), "ab…");
         assert_eq!(shorten("abcd", 0), "…");
+        assert_eq!(cut("abcdefg=1", 9), "abcdefg=1");
+        assert_eq!(cut("abcdefg=1", 6), "abc…=1");
+        assert_eq!(cut("abcd", 0), "…");
     }
 }

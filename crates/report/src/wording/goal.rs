@@ -28,7 +28,9 @@ pub fn line(program: &Program, goal: Goal) -> u32 {
 /// comments in between, or is no source of properties.
 fn property_text(program: &Program, property: &Property) -> String {
     let written = program.source.slice(property.span);
-    if written.is_empty() || written.contains("//") || written.contains("/*") {
+    // A `live` about several instances of a thread is one property for each of them.
+    let is_shared = program.properties.iter().filter(|other| other.span == property.span).count() > 1;
+    if is_shared || written.is_empty() || written.contains("//") || written.contains("/*") {
         return program.property_text(property);
     }
     let words: Vec<&str> = written.trim_end().trim_end_matches(';').split_whitespace().collect();

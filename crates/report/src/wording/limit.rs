@@ -32,7 +32,7 @@ pub fn more(limit: Limit) -> &'static str {
         Limit::Extensions => {
             "allow more rounds with `--lazy-rounds` or larger programs with `--limit lazy-edges=N`, use another engine"
         }
-        Limit::Interrupted => "let it run longer; `--timeout` and `--memory` limit a search automatically",
+        Limit::Interrupted => "let it run longer",
         Limit::Alarm => "use a more precise engine",
     }
 }

@@ -65,10 +65,17 @@ impl StrayCharacters {
         }
         for &span in &self.0 {
             let text = source.slice(span);
-            let help = if text.chars().any(char::is_alphanumeric) {
-                "names consist of the letters A to Z and a to z, digits and `_`"
-            } else {
-                "remove it"
+            let help = match text.chars().next() {
+                _ if text.chars().any(char::is_alphanumeric) => {
+                    "names consist of the letters A to Z and a to z, digits and `_`"
+                }
+                Some('#') if extension == ".weir" => {
+                    "comments begin with `//`; if this is C, docs/from-code.md says how to write a model of it"
+                }
+                Some('$') if extension == ".weir" => {
+                    "remove it; if this is assembly, docs/from-code.md says how to write a model of it"
+                }
+                _ => "remove it",
             };
             sink.error(unexpected_characters("stray-character", text, span).help(help));
         }

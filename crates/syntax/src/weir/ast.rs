@@ -97,6 +97,8 @@ pub(crate) enum PropertyForm<'s> {
     ForbidDeadlock,
     Exists(Expr<'s>),
     Always(Expr<'s>),
+    ForbidStuck,
+    Live(Expr<'s>),
 }
 
 /// A property.

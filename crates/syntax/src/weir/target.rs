@@ -93,6 +93,11 @@ impl Resolver<'_, '_> {
                 None => self.wrong("no-such-cell", format!("`{}` has no cell {index}", name.text), name.span, help),
             };
         }
+        if self.program.threads.iter().any(|thread| thread.family.0 == name.text) {
+            let (thread, message) = (name.text, format!("`{}` is a thread, not a value", name.text));
+            let help = format!("write `{thread} at label` for a place, or `{thread}.r` for a register");
+            return self.wrong("not-a-value", message, name.span, help);
+        }
         let known = self.program.shared.iter().map(|shared| shared.name.as_str());
         let help = suggestion(name.text, known, "write a register with its thread: `T.r`");
         self.wrong("unknown-name", format!("there is no cell or constant `{}`", name.text), name.span, help)

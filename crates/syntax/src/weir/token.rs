@@ -21,7 +21,7 @@ token_kinds! {
         Cas "cas" CmpXchg "cmpxchg" Xchg "xchg"
         FetchAdd "fetch_add" FetchSub "fetch_sub" FetchAnd "fetch_and" FetchOr "fetch_or" FetchXor "fetch_xor"
         Atomic "atomic" Await "await" Lock "lock" Unlock "unlock" Mem "mem" Spawn "spawn" Return "return" Terminate "terminate"
-        Forbid "forbid" Exists "exists" Always "always" Deadlock "deadlock"
+        Forbid "forbid" Exists "exists" Always "always" Live "live" Deadlock "deadlock" Stuck "stuck"
         At "at" Count "count" End "end" Weight "weight" Cost "cost" True "true" False "false"
         OpenBrace "{" CloseBrace "}" OpenParen "(" CloseParen ")" OpenBracket "[" CloseBracket "]"
         Semicolon ";" Comma "," Colon ":" Dot "." DotDot ".." DotDotEqual "..=" AtSign "@"
@@ -48,7 +48,7 @@ impl Kind {
     /// Whether it begins an item, and can stand nowhere else.
     pub(crate) fn begins_item(self) -> bool {
         use Kind::*;
-        matches!(self, Const | Shared | Thread | Proc | Forbid | Exists | Always | Cost)
+        matches!(self, Const | Shared | Thread | Proc | Forbid | Exists | Always | Live | Cost)
     }
 
     /// Whether it is a keyword that can only begin a statement.

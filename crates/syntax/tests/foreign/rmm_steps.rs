@@ -166,6 +166,24 @@ fn a_locked_block_tests_all_before_it_writes() {
     );
 }
 
+/// One of the alternatives only reads, and yet both take the lock.
+#[test]
+fn alternatives_of_a_locked_block_begin_with_the_lock() {
+    assert_eq!(
+        of("locked{ read: x = 0 or write: x := 1 }"),
+        [
+            "0: lock -> 2",
+            "2: $seen = x -> 4",
+            "2: x = 1 -> 6",
+            "3: unlock -> 0",
+            "4: assume $seen == 0 -> 5",
+            "4: assume $seen != 0 -> 3",
+            "5: unlock -> 1",
+            "6: unlock -> 1",
+        ]
+    );
+}
+
 #[test]
 fn a_locked_block_that_only_reads_reads_all_in_one_step_and_takes_no_lock() {
     assert_eq!(

@@ -128,3 +128,26 @@ fn registers_are_those_of_the_text_and_the_property_is_where_the_first_final_sta
     let cells: Vec<(&str, i64)> = program.shared.iter().map(|cell| (cell.name.as_str(), cell.address)).collect();
     assert_eq!(cells, [("m5", 5)]);
 }
+
+#[test]
+fn programs_up_to_the_limits_are_read() {
+    let threads = |count: usize| -> String {
+        (0..count).map(|at| format!("thread t{at}\ninitial q\ntransition q r noop\nend\n")).collect()
+    };
+    warns(Language::Trencher, &threads(1024), &[]);
+    wrong(&threads(1025), &["4097:1 too-many-threads"]);
+    let power = |exponent: &str| thread(&format!("transition q0 q1 local r ^ r {exponent}"));
+    warns(Language::Trencher, &power("0"), &[]);
+    warns(Language::Trencher, &power("64"), &[]);
+    for exponent in ["65", "-1", "r"] {
+        wrong(&power(exponent), &["3:26 bad-power"]);
+    }
+    wrong(&thread("transition q0 q1 local r ^ + r 1 2"), &["3:26 bad-power"]);
+    let numbers = |number: &str| thread(&format!("transition q0 q1 local r {number}"));
+    for number in ["2147483647", "-2147483648", "0", "-0"] {
+        warns(Language::Trencher, &numbers(number), &[]);
+    }
+    for number in ["2147483648", "-2147483649"] {
+        wrong(&numbers(number), &["3:26 number-too-large"]);
+    }
+}

@@ -193,10 +193,12 @@ fn property(rng: &mut Rng, threads: &[Thread], ends: Ends) -> Property {
     let mut atom = || atom(rng, threads, ends);
     let condition = Expr::binary(BinaryOp::And, atom(), Expr::unary(UnaryOp::Not, atom()));
     let condition = Expr::binary(BinaryOp::Or, condition, atom());
-    let kind = match rng.below(4) {
+    let kind = match rng.below(6) {
         0 => PropertyKind::ForbidDeadlock,
         1 => PropertyKind::Exists(condition),
         2 => PropertyKind::Always(condition),
+        3 => PropertyKind::ForbidStuck,
+        4 => PropertyKind::Live(condition),
         _ => PropertyKind::Forbid(condition),
     };
     Property { kind, span: Span::default() }

@@ -139,8 +139,10 @@ fn properties(left: &Program, right: &Program, maps: &[Map]) -> Result<(), Strin
     same("numbers of properties", left.properties.len(), right.properties.len())?;
     for (one, two) in left.properties.iter().zip(&right.properties) {
         match (&one.kind, &two.kind) {
-            (PropertyKind::ForbidDeadlock, PropertyKind::ForbidDeadlock) => {}
+            (PropertyKind::ForbidDeadlock, PropertyKind::ForbidDeadlock)
+            | (PropertyKind::ForbidStuck, PropertyKind::ForbidStuck) => {}
             (PropertyKind::Forbid(one), PropertyKind::Forbid(two))
+            | (PropertyKind::Live(one), PropertyKind::Live(two))
             | (PropertyKind::Exists(one), PropertyKind::Exists(two))
             | (PropertyKind::Always(one), PropertyKind::Always(two)) => conditions(left, one, two, maps)?,
             (one, two) => return Err(format!("kinds of properties differ: {one:?}\n{two:?}")),

@@ -7,7 +7,7 @@ mod texts;
 
 use std::path::{Path, PathBuf};
 
-use weir_ir::{Diagnostic, Program, PropertyKind, Source, StateAtom};
+use weir_ir::{Diagnostic, Program, Source, StateAtom};
 use weir_syntax::weir::print::print;
 use weir_syntax::weir::{Options, format, parse};
 use weir_testkit::random::{self, Config};
@@ -86,12 +86,7 @@ fn observes_failure(program: &Program) -> bool {
         }
     };
     for property in &program.properties {
-        match &property.kind {
-            PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) | PropertyKind::Always(condition) => {
-                condition.for_each_leaf(&mut look);
-            }
-            PropertyKind::ForbidDeadlock => {}
-        }
+        property.kind.condition().into_iter().for_each(|condition| condition.for_each_leaf(&mut look));
     }
     observes
 }

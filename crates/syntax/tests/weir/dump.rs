@@ -173,6 +173,8 @@ pub(crate) fn property(kind: &PropertyKind) -> String {
         PropertyKind::ForbidDeadlock => "forbid deadlock".into(),
         PropertyKind::Exists(condition) => format!("exists {}", state(condition)),
         PropertyKind::Always(condition) => format!("always {}", state(condition)),
+        PropertyKind::ForbidStuck => "forbid stuck".into(),
+        PropertyKind::Live(condition) => format!("live {}", state(condition)),
     }
 }
 

@@ -3,6 +3,7 @@
 mod docs;
 mod dump;
 mod errors;
+mod everywhere;
 mod examples;
 mod format;
 mod fuzz;

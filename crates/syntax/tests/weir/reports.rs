@@ -2,7 +2,7 @@
 
 use crate::dump::{errors, parsed, program, warnings};
 use weir_ir::{Diagnostic, Source};
-use weir_syntax::weir::limits::{MAX_EDGES, MAX_ERRORS, MAX_NESTING, MAX_OBSERVATIONS, MAX_WORK};
+use weir_syntax::weir::limits::{MAX_EDGES, MAX_ERRORS, MAX_LOWERING_DEPTH, MAX_NESTING, MAX_OBSERVATIONS, MAX_WORK};
 use weir_syntax::weir::{Options, parse};
 
 fn parse_with(text: &str, defines: &[(&str, i64)]) -> Result<weir_ir::Program, Vec<Diagnostic>> {
@@ -105,6 +105,18 @@ fn nesting_up_to_the_limit_is_fine() {
     program(&format!("thread T {{ {} skip; {} }}", open("loop {"), open("}")));
     let arms = "if r == 1 { skip; } else ".repeat(5000);
     program(&format!("thread T {{ let r; {arms} {{ fence; }} }}"));
+}
+
+/// A statement, a call and a block are a level each.
+#[test]
+fn calls_are_nested_up_to_the_limit() {
+    let nested = |count: usize, innermost: &str| {
+        let calls: String = (1..count).map(|at| format!("proc f{at}() {{ f{}(); }} ", at - 1)).collect();
+        format!("proc f0() {{ {innermost} }} {calls} thread T {{ f{}(); }}", count - 1)
+    };
+    let most = MAX_LOWERING_DEPTH / 2 - 1;
+    assert_eq!(program(&nested(most, "{ skip; }")).threads[0].body.edges().len(), 1);
+    assert_eq!(error(&nested(most, "{ { skip; } }")).code, "too-deep");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use weir_ir::{Program, PropertyId, PropertyKind, StateAtom, StateExpr, Value};
 use super::Goal;
 use super::state::State;
 
-/// The goals that can be read off a state, which is all but deadlock: that one needs the steps.
+/// The goals that can be read off a state: not deadlock, which needs the steps, nor liveness, which needs all that follows.
 pub(super) fn goals_of(program: &Program, state: &State) -> Vec<Goal> {
     let mut goals = Vec::new();
     for (index, property) in program.properties.iter().enumerate() {
@@ -13,7 +13,7 @@ pub(super) fn goals_of(program: &Program, state: &State) -> Vec<Goal> {
             PropertyKind::Forbid(condition) => state.is_drained() && holds(program, state, condition),
             PropertyKind::Exists(condition) => state.is_final(program) && holds(program, state, condition),
             PropertyKind::Always(condition) => state.is_final(program) && !holds(program, state, condition),
-            PropertyKind::ForbidDeadlock => false,
+            PropertyKind::ForbidDeadlock | PropertyKind::ForbidStuck | PropertyKind::Live(_) => false,
         };
         if shown {
             goals.push(Goal::Property(PropertyId::new(index)));
@@ -39,7 +39,7 @@ pub(super) fn deadlock_properties(program: &Program) -> Vec<Goal> {
     about_deadlock.map(|(index, _)| Goal::Property(PropertyId::new(index))).collect()
 }
 
-fn holds(program: &Program, state: &State, condition: &StateExpr) -> bool {
+pub(super) fn holds(program: &Program, state: &State, condition: &StateExpr) -> bool {
     condition.eval(&mut |atom| observe(program, state, atom)) != 0
 }
 

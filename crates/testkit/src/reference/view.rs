@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir_ir::{Address, EdgeId, LocId, Program, ThreadId, Value};
 
 use super::goals::{deadlock_properties, goals_of, is_deadlock};
+use super::liveness::lost_in;
 use super::state::State;
 use super::steps::{Action, successors};
 use super::{Goal, Model, Unsupported, refuse_unsupported};
@@ -29,6 +30,12 @@ impl View {
         let edge = |action| if let Action::Execute(edge) = action { Some(edge) } else { None };
         let steps = successors(program, model, &self.0, MOST_CHOICES).into_iter();
         steps.map(|(thread, action, next)| (thread, edge(action), Self(next))).collect()
+    }
+
+    /// The liveness properties that are lost here: what they ask for can never be met again. `None` if more than `limit`
+    /// states can follow.
+    pub fn lost(&self, program: &Program, model: Model, limit: usize) -> Option<BTreeSet<Goal>> {
+        lost_in(program, model, &self.0, limit)
     }
 
     /// The threads that exist.
@@ -59,6 +66,11 @@ impl View {
     /// Who holds the global lock.
     pub fn holder(&self) -> Option<ThreadId> {
         self.0.holder
+    }
+
+    /// The same as a drained state, if it is one.
+    pub fn to_drained(&self) -> Option<super::Drained> {
+        self.0.is_drained().then(|| self.0.to_drained())
     }
 
     /// Whether all buffers are empty.

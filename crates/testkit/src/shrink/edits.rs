@@ -205,12 +205,9 @@ fn plainer_instructions(program: &Program, thread: ThreadId, id: EdgeId) -> Vec<
 }
 
 fn plainer_conditions(program: &Program, index: usize) -> Vec<Program> {
-    let kinds = match &program.properties[index].kind {
-        PropertyKind::Forbid(condition) => smaller(condition).into_iter().map(PropertyKind::Forbid).collect(),
-        PropertyKind::Exists(condition) => smaller(condition).into_iter().map(PropertyKind::Exists).collect(),
-        PropertyKind::Always(condition) => smaller(condition).into_iter().map(PropertyKind::Always).collect(),
-        PropertyKind::ForbidDeadlock => Vec::new(),
-    };
+    let kind = &program.properties[index].kind;
+    let conditions = kind.condition().map(smaller).unwrap_or_default();
+    let kinds: Vec<PropertyKind> = conditions.into_iter().map(|condition| kind.map_condition(|_| condition)).collect();
     let replaced = |kind| {
         let mut edited = program.clone();
         edited.properties[index].kind = kind;
@@ -225,10 +222,6 @@ fn with_edges(body: &Body, edges: Vec<Edge>) -> Body {
 
 fn map_atoms(program: &mut Program, atom: impl Fn(&StateAtom) -> StateExpr) {
     for property in &mut program.properties {
-        if let PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) | PropertyKind::Always(condition) =
-            &mut property.kind
-        {
-            *condition = condition.map(&mut |leaf| atom(leaf));
-        }
+        property.kind = property.kind.map_condition(|condition| condition.map(&mut |leaf| atom(leaf)));
     }
 }

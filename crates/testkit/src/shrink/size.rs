@@ -1,6 +1,6 @@
 //! What makes one program smaller than another.
 
-use weir_ir::{Expr, Instruction, Program, PropertyKind, Thread, Value};
+use weir_ir::{Expr, Instruction, Program, Thread, Value};
 
 use crate::sketch::operands;
 
@@ -39,11 +39,7 @@ impl Size {
         program.shared.iter().flat_map(|shared| &shared.initial).for_each(|&value| size.add_constant(value));
         program.threads.iter().flat_map(|thread| thread.body.edges()).for_each(|edge| size.add(&edge.instruction));
         for property in &program.properties {
-            if let PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) | PropertyKind::Always(condition) =
-                &property.kind
-            {
-                size.add_expr(condition);
-            }
+            property.kind.condition().into_iter().for_each(|condition| size.add_expr(condition));
         }
         size
     }

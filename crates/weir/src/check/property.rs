@@ -59,7 +59,7 @@ impl Judgement {
     }
 }
 
-/// Whether a property that holds says anything about the program.
+/// Whether the verdict about a property says anything about the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Vacuity {
     /// It is not vacuous.
@@ -70,6 +70,8 @@ pub enum Vacuity {
     Unreached(Vec<(ThreadId, Vec<LocId>)>),
     /// No run reaches an assertion of this thread.
     NoAssertion(ThreadId),
+    /// `live` is about this thread, which never starts.
+    NoThread(ThreadId),
     /// Not known, or not examined.
     Unknown,
 }
@@ -79,7 +81,7 @@ impl Vacuity {
     pub fn is_vacuous(&self) -> Option<bool> {
         match self {
             Self::No => Some(false),
-            Self::NoRunEnds | Self::Unreached(_) | Self::NoAssertion(_) => Some(true),
+            Self::NoRunEnds | Self::Unreached(_) | Self::NoAssertion(_) | Self::NoThread(_) => Some(true),
             Self::Unknown => None,
         }
     }

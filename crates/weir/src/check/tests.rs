@@ -126,3 +126,13 @@ fn deadlocks_with_locks_are_judged_under_the_model_that_was_asked_for() {
         assert_eq!(judgements(&checked(&text, Model::Tso)) == ["violated"], tso, "{other}");
     }
 }
+
+/// Nobody can wait for a thread that never starts.
+#[test]
+fn live_about_a_thread_that_never_starts_is_vacuous() {
+    let text = "shared x; thread T[0] { here: skip; } thread P { x = 1; } live T at here; live P at end;";
+    let report = checked(text, Model::Tso);
+    assert_eq!(judgements(&report), ["violated", "holds"]);
+    let vacuous: Vec<_> = report.properties.iter().map(|one| one.vacuity.is_vacuous()).collect();
+    assert_eq!(vacuous, [Some(true), Some(false)]);
+}

@@ -30,7 +30,8 @@ pub(super) fn examine(
     for one in properties {
         one.vacuity = match one.judgement {
             Judgement::Holds => examiner.of(one.goal)?,
-            Judgement::Violated(_) | Judgement::Met(_) | Judgement::NotMet => Vacuity::No,
+            Judgement::Violated(_) => missing_thread(program, one.goal).map_or(Vacuity::No, Vacuity::NoThread),
+            Judgement::Met(_) | Judgement::NotMet => Vacuity::No,
             Judgement::Unknown(_) => Vacuity::Unknown,
         };
     }
@@ -56,7 +57,9 @@ impl Examiner<'_> {
                 PropertyKind::Forbid(condition) => self.forbid(condition),
                 PropertyKind::Always(_) => self.always(),
                 // There is always a state that could be deadlocked.
-                PropertyKind::ForbidDeadlock => Ok(Vacuity::No),
+                PropertyKind::ForbidDeadlock | PropertyKind::ForbidStuck => Ok(Vacuity::No),
+                // That it can be met from everywhere includes that it can be met at all.
+                PropertyKind::Live(_) => Ok(Vacuity::No),
                 PropertyKind::Exists(_) => Ok(Vacuity::Unknown),
             },
             Goal::NotRobust => Ok(Vacuity::Unknown),
@@ -170,6 +173,21 @@ impl Examiner<'_> {
         let round = round::run(&program, asked, &session)?;
         Ok(round.decided.first().map(|(_, found)| matches!(found, Found::Reached(_))))
     }
+}
+
+/// A thread that a `live` is about, but that never starts.
+fn missing_thread(program: &Program, goal: Goal) -> Option<ThreadId> {
+    let Goal::Property(property) = goal else { return None };
+    let PropertyKind::Live(condition) = &program.properties[property.index()].kind else { return None };
+    let mut missing = None;
+    condition.for_each_leaf(&mut |atom| {
+        if let StateAtom::At { thread, .. } | StateAtom::Register { thread, .. } = atom
+            && !program.running_threads().any(|running| running == *thread)
+        {
+            missing = Some(*thread);
+        }
+    });
+    missing
 }
 
 fn asserts(edge: &Edge) -> bool {

@@ -1,7 +1,7 @@
 //! The cheapest set of places that hits every core: weighted minimum hitting set, solved to a proved optimum.
 //!
-//! Minimize Σ cost(p)·x(p) such that each core contains a chosen place. A SAT solver finds a choice, then a cheaper one, until
-//! it proves that there is none.
+//! Minimize Σ weight(p)·x(p) such that each core contains a chosen place. A SAT solver finds a choice, then a cheaper
+//! one, until it proves that there is none.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use rustsat::solvers::{Solve, SolveIncremental, SolverResult};
 use rustsat::types::{Clause, Lit, TernaryVal, Var};
 use rustsat_batsat::BasicSolver;
 
-/// With more different costs than this there may be too many different sums.
+/// With more different weights than this there may be too many different sums.
 const FEW_KINDS_OF_COSTS: usize = 3;
 
 /// A set of places, by number.
@@ -22,6 +22,9 @@ pub(super) type Choice = BTreeSet<usize>;
 pub(super) struct HittingSets {
     /// The cost of each place; at least 1.
     pub(super) costs: Vec<u64>,
+    /// What tells choices of the same cost apart, the most significant first: of each, the sum over the places of a
+    /// choice should be small. The numbers should be small, too, since the encoding grows with the sums.
+    pub(super) preferences: Vec<Vec<u64>>,
     /// The cores: of each of these sets, one place must be chosen.
     pub(super) cores: Vec<Choice>,
     /// None of these sets may be chosen as a whole.
@@ -33,7 +36,7 @@ impl HittingSets {
         choice.iter().map(|&place| self.costs[place]).fold(0, u64::saturating_add)
     }
 
-    /// A choice of least cost, or none if there is no choice at all.
+    /// The best choice of least cost, or none if there is no choice at all.
     ///
     /// # Errors
     /// What the solver complains about.
@@ -44,7 +47,7 @@ impl HittingSets {
         }
         let mut choice = Choice::new();
         for cores in self.independent_parts() {
-            let part = HittingSets { costs: self.costs.clone(), cores, excluded: Vec::new() };
+            let part = HittingSets { cores, excluded: Vec::new(), ..self.clone() };
             match part.solve()? {
                 Some(chosen) => choice.extend(chosen),
                 None => return Ok(None),
@@ -70,19 +73,8 @@ impl HittingSets {
         parts.into_iter().map(|(_, cores)| cores).collect()
     }
 
+    /// Minimizes the cost, then one preference after the other, each without giving up what was reached before.
     fn solve(&self) -> Result<Option<Choice>, String> {
-        let places: Choice = self.cores.iter().flatten().copied().collect();
-        let kinds: BTreeSet<u64> = places.iter().map(|&place| self.costs[place]).collect();
-        let weights = places.into_iter().map(|place| (literal(place), self.costs[place] as usize));
-        // A totalizer makes the solver's work easy, but has a variable for each sum that there can be.
-        if kinds.len() <= FEW_KINDS_OF_COSTS {
-            self.solve_with(weights.collect::<GeneralizedTotalizer>())
-        } else {
-            self.solve_with(weights.collect::<BinaryAdder>())
-        }
-    }
-
-    fn solve_with(&self, mut sum: impl BoundUpper) -> Result<Option<Choice>, String> {
         let mut solver = BasicSolver::default();
         let mut variables = BasicVarManager::from_next_free(Var::new(self.costs.len() as u32));
         self.add_clauses(&mut solver)?;
@@ -91,13 +83,17 @@ impl HittingSets {
             SolverResult::Unsat => return Ok(None),
             SolverResult::Interrupted => return Err("the solver stopped".into()),
         };
-        while let Some(less) = (self.cost(&best) as usize).checked_sub(1) {
-            sum.encode_ub(less..=less, &mut solver, &mut variables as &mut dyn ManageVars).map_err(failed)?;
-            let assumptions: Vec<Lit> = sum.enforce_ub(less).map_err(failed)?;
-            match solver.solve_assumps(&assumptions).map_err(failed)? {
-                SolverResult::Sat => best = self.solution(&solver)?,
-                SolverResult::Unsat => break,
-                SolverResult::Interrupted => return Err("the solver stopped".into()),
+        let places: Choice = self.cores.iter().flatten().copied().collect();
+        for weights in [&self.costs].into_iter().chain(&self.preferences) {
+            let kinds: BTreeSet<u64> = places.iter().map(|&place| weights[place]).collect();
+            let parts = places.iter().filter(|&&place| weights[place] > 0);
+            let parts = parts.map(|&place| (literal(place), weights[place] as usize));
+            let level = Level { problem: self, weights };
+            // A totalizer makes the solver's work easy, but has a variable for each sum that there can be.
+            if kinds.len() <= FEW_KINDS_OF_COSTS {
+                level.minimize(parts.collect::<GeneralizedTotalizer>(), &mut solver, &mut variables, &mut best)?;
+            } else {
+                level.minimize(parts.collect::<BinaryAdder>(), &mut solver, &mut variables, &mut best)?;
             }
         }
         Ok(Some(best))
@@ -127,6 +123,51 @@ impl HittingSets {
     }
 }
 
+/// One of the sums that are minimized.
+struct Level<'a> {
+    problem: &'a HittingSets,
+    weights: &'a [u64],
+}
+
+impl Level<'_> {
+    fn sum(&self, choice: &Choice) -> usize {
+        choice.iter().map(|&place| self.weights[place]).fold(0, u64::saturating_add) as usize
+    }
+
+    /// Finds a choice with the least sum, and keeps the solver from going beyond it from now on.
+    fn minimize(
+        &self,
+        mut encoding: impl BoundUpper,
+        solver: &mut BasicSolver,
+        variables: &mut BasicVarManager,
+        best: &mut Choice,
+    ) -> Result<(), String> {
+        while let Some(less) = self.sum(best).checked_sub(1) {
+            let assumptions = at_most(&mut encoding, less, solver, variables)?;
+            match solver.solve_assumps(&assumptions).map_err(failed)? {
+                SolverResult::Sat => *best = self.problem.solution(solver)?,
+                SolverResult::Unsat => break,
+                SolverResult::Interrupted => return Err("the solver stopped".into()),
+            }
+        }
+        for bound in at_most(&mut encoding, self.sum(best), solver, variables)? {
+            solver.add_clause(Clause::from_iter([bound])).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// What to assume for the sum to be at most this.
+fn at_most(
+    encoding: &mut impl BoundUpper,
+    most: usize,
+    solver: &mut BasicSolver,
+    variables: &mut BasicVarManager,
+) -> Result<Vec<Lit>, String> {
+    encoding.encode_ub(most..=most, solver, variables as &mut dyn ManageVars).map_err(failed)?;
+    encoding.enforce_ub(most).map_err(failed)
+}
+
 fn literal(place: usize) -> Lit {
     Lit::positive(place as u32)
 }
@@ -139,9 +180,39 @@ fn failed(error: impl std::fmt::Display) -> String {
 mod tests {
     use super::*;
 
+    fn by_costs(costs: Vec<u64>, cores: Vec<Choice>) -> HittingSets {
+        HittingSets { costs, cores, ..HittingSets::default() }
+    }
+
+    /// Against trying all choices: least cost, then the preferences in their order.
+    #[test]
+    fn among_choices_of_the_same_cost_the_preferred_one_is_taken() {
+        let mut differing = 0;
+        for seed in 1..150u64 {
+            let mut rng = weir_testkit::Rng::new(seed);
+            let mut numbers = |least, most| (0..7).map(|_| rng.between(least, most) as u64).collect::<Vec<_>>();
+            let (costs, preferences) = (numbers(1, 2), vec![numbers(0, 1), numbers(0, 900), (0..7).collect()]);
+            let core = |rng: &mut weir_testkit::Rng| (0..7).filter(|_| rng.chance(40)).collect::<Choice>();
+            let cores: Vec<Choice> = (0..4).map(|_| core(&mut rng)).filter(|core| !core.is_empty()).collect();
+            let problem = HittingSets { costs, preferences, cores, excluded: Vec::new() };
+            let all = (0..128usize).map(|set| (0..7).filter(|place| set >> place & 1 == 1).collect::<Choice>());
+            let valid = all.filter(|choice| problem.cores.iter().all(|core| !core.is_disjoint(choice)));
+            let key = |choice: &Choice| {
+                let sum = |weights: &Vec<u64>| choice.iter().map(|&place| weights[place]).sum::<u64>();
+                [&problem.costs].into_iter().chain(&problem.preferences).map(sum).collect::<Vec<u64>>()
+            };
+            let expected = valid.map(|choice| key(&choice)).min().expect("all places meet all cores");
+            let found = problem.cheapest().expect("the solver works").expect("there is a choice");
+            assert_eq!(key(&found), expected, "{problem:?}");
+            let careless = HittingSets { preferences: Vec::new(), ..problem.clone() };
+            differing += usize::from(careless.cheapest().expect("the solver works") != Some(found));
+        }
+        assert!(differing > 20, "preferences changed {differing} choices");
+    }
+
     fn cheapest(costs: &[u64], cores: &[&[usize]]) -> Option<(u64, Choice)> {
         let cores = cores.iter().map(|core| core.iter().copied().collect()).collect();
-        let problem = HittingSets { costs: costs.to_vec(), cores, excluded: Vec::new() };
+        let problem = by_costs(costs.to_vec(), cores);
         problem.cheapest().expect("the solver works").map(|choice| (problem.cost(&choice), choice))
     }
 
@@ -170,7 +241,7 @@ mod tests {
             let bits = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
             let core = |at: u64| (0..6).filter(|place| bits >> (at * 6 + place) & 1 == 1).map(|p| p as usize).collect();
             let cores: Vec<Choice> = (0..8).map(core).collect();
-            let problem = HittingSets { costs: costs.to_vec(), cores, excluded: Vec::new() };
+            let problem = by_costs(costs.to_vec(), cores);
             let all = (0..64usize).map(|set| (0..6).filter(|place| set >> place & 1 == 1).collect::<Choice>());
             let valid = all.filter(|choice| problem.cores.iter().all(|core| !core.is_disjoint(choice)));
             let expected = valid.map(|choice| problem.cost(&choice)).min();
@@ -185,7 +256,7 @@ mod tests {
         let number = |seed: u64| (seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as usize;
         let costs = (1..=40).map(|place| 100_000 + number(place) as u64 % 900_000).collect();
         let core = |at: u64| (0..5).map(|member| number(1000 * at + member) % 40).collect();
-        let problem = HittingSets { costs, cores: (1..=40).map(core).collect(), excluded: Vec::new() };
+        let problem = by_costs(costs, (1..=40).map(core).collect());
         let choice = problem.cheapest().expect("the solver works").expect("there is a choice");
         assert!(problem.cores.iter().all(|core| !core.is_disjoint(&choice)));
         let dearer = |place: &usize| {
@@ -206,7 +277,7 @@ mod tests {
             let costs: Vec<u64> = (0..7).map(|_| rng.between(1, kinds) as u64).collect();
             let core = |rng: &mut weir_testkit::Rng| (0..7).filter(|_| rng.chance(40)).collect::<Choice>();
             let cores: Vec<Choice> = (0..4).map(|_| core(&mut rng)).filter(|core| !core.is_empty()).collect();
-            let mut problem = HittingSets { costs, cores, excluded: Vec::new() };
+            let mut problem = by_costs(costs, cores);
             let all = (0..128usize).map(|set| (0..7).filter(|place| set >> place & 1 == 1).collect::<Choice>());
             let valid: Vec<Choice> =
                 all.filter(|choice| problem.cores.iter().all(|core| !core.is_disjoint(choice))).collect();
@@ -237,7 +308,7 @@ mod tests {
             let mut rng = weir_testkit::Rng::new(seed);
             let core = |rng: &mut weir_testkit::Rng| (0..12).filter(|_| rng.chance(15)).collect::<Choice>();
             let cores: Vec<Choice> = (0..6).map(|_| core(&mut rng)).filter(|core| !core.is_empty()).collect();
-            let problem = HittingSets { costs: vec![1; 12], cores, excluded: Vec::new() };
+            let problem = by_costs(vec![1; 12], cores);
             let parts = problem.independent_parts();
             assert_eq!(parts.iter().flatten().collect::<BTreeSet<_>>(), problem.cores.iter().collect());
             assert_eq!(parts.iter().map(Vec::len).sum::<usize>(), problem.cores.len());

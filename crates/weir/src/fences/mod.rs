@@ -1,4 +1,4 @@
-//! The cheapest fences that make a program robust, free of triangular races, or safe.
+//! The cheapest fences that make a program robust, keep its states, or make it safe or free of triangular races.
 //!
 //! By implicit hitting sets. A run that shows an attack also shows where fences help against it: after any of the attacker's
 //! steps from the delayed store on, before the load. These places are a *core*: every set of fences that makes the program
@@ -10,28 +10,32 @@
 //! feasible attack, which takes a search for each of exponentially many sets. Those sets are the minimal hitting sets of the
 //! attack's cores. The optimum is the same, with one search per core.
 
+mod cores;
 mod costs;
 mod hitting_set;
+mod needs;
 mod places;
-mod safe;
+mod preference;
+mod reasons;
+mod recheck;
+mod solver;
 #[cfg(feature = "syntax")]
 pub mod text;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{Diagnostic, Program, Span};
 use weir_witness::Goal;
 
-use crate::check::{self, Violation, check, is_exists};
+use crate::check::{self, is_exists};
 use crate::reach::{Statistics, all_goals};
-use crate::robust::{
-    Answer, Attack, Attacks, Checker, Options as RobustOptions, Question, ThreadEdge, robust, triangular_races,
-};
-use crate::translate::insert_fences_after;
-use crate::{Failure, Limit, Session, Verdict};
+use crate::robust::{Answer, Attack, Attacks, Checker, Options as RobustOptions, Question, ThreadEdge};
+use crate::{Failure, Limit, Session};
 pub use costs::{FrequencyCosts, LoopCosts, unit_cost};
-use hitting_set::{Choice, HittingSets};
+pub use needs::{Need, needs};
 pub use places::{AtLocation, at_locations};
+pub use reasons::{Access, Reason};
+pub use recheck::{Recheck, recheck};
 
 /// A candidate place for a fence.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,6 +52,9 @@ pub enum Aim {
     /// Every run under TSO has the trace of a run under SC.
     #[default]
     Robust,
+    /// Every drained state under TSO is one that is reached under SC as well: see [`crate::robust::same_states`]. Never
+    /// takes more fences than robustness.
+    States,
     /// No triangular races remain: stricter, and easier to see in a program.
     RaceFree,
     /// Every property holds under TSO. This may take fewer fences than robustness, and may be impossible. `exists` does not
@@ -57,12 +64,13 @@ pub enum Aim {
 
 impl Aim {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Robust, Self::Safe, Self::RaceFree];
+    pub const ALL: [Self; 4] = [Self::Robust, Self::States, Self::Safe, Self::RaceFree];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Robust => "robust",
+            Self::States => "states",
             Self::Safe => "safe",
             Self::RaceFree => "trf",
         }
@@ -72,6 +80,7 @@ impl Aim {
     pub fn description(self) -> &'static str {
         match self {
             Self::Robust => "Store buffers do not change the program's behaviour",
+            Self::States => "The program reaches the same states as without store buffers; may take fewer fences",
             Self::Safe => "Every property holds; often takes fewer fences than robustness",
             Self::RaceFree => {
                 "No triangular races remain; may take more fences than robustness, but is easier to see in the code"
@@ -100,7 +109,8 @@ pub enum Fences {
     Nowhere(Attack),
     /// This goal can be reached without store buffers, so no fence helps.
     NotByFences(Goal),
-    /// This goal can be reached by a run that delays stores, but only where there is no place for a fence.
+    /// This goal can be reached by a run that delays stores, but only where there is no place for a fence. For
+    /// [`Aim::States`], the goal is [`Goal::NotRobust`].
     NoPlace(Goal),
     /// The search was stopped.
     Stopped(Limit),
@@ -118,6 +128,8 @@ pub struct Report {
     pub attacks: Attacks,
     /// The attacks found feasible along the way. There may be more.
     pub seen_feasible: BTreeSet<Attack>,
+    /// For each cheapest set, why each of its fences is needed, by place. Absent where that could not be told.
+    pub reasons: Vec<BTreeMap<usize, Reason>>,
     /// Number of searches made.
     pub searches: u32,
     /// Their statistics: sums, and the maxima of depth and bytes.
@@ -128,7 +140,7 @@ impl Report {
     /// Before any search.
     fn new(fences: Fences, attacks: Attacks) -> Self {
         let (seen_feasible, statistics) = (BTreeSet::new(), Statistics::default());
-        Self { fences, cost: 0, attacks, seen_feasible, searches: 0, statistics }
+        Self { fences, cost: 0, attacks, seen_feasible, reasons: Vec::new(), searches: 0, statistics }
     }
 }
 
@@ -137,6 +149,7 @@ impl Report {
 /// # Errors
 /// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn fences(program: &Program, places: &[Place], options: &Options, session: &Session) -> Result<Report, Failure> {
+    let session = &session.doing("fences");
     let began = session.elapsed();
     let checker = match Checker::new(program, session) {
         Err(Failure::Stopped(limit)) => return Ok(Report::new(Fences::Stopped(limit), Attacks::default())),
@@ -146,204 +159,13 @@ pub fn fences(program: &Program, places: &[Place], options: &Options, session: &
         Ok(attacks) => (attacks, None),
         Err(limit) => (Attacks::default(), Some(limit)),
     };
-    let mut solver = Solver {
-        program,
-        checker: &checker,
-        places,
-        options,
-        session,
-        open: attacks.open.iter().copied().collect(),
-        hitting_sets: HittingSets {
-            costs: places.iter().map(|place| place.cost.max(1)).collect(),
-            ..HittingSets::default()
-        },
-        report: Report::new(Fences::Cheapest(Vec::new()), attacks),
-    };
-    solver.report.fences = stopped.map_or_else(|| solver.run(), |limit| Ok(Fences::Stopped(limit)))?;
-    let mut report = solver.report;
+    let mut report = Report::new(Fences::Cheapest(Vec::new()), attacks);
+    match stopped {
+        Some(limit) => report.fences = Fences::Stopped(limit),
+        None => solver::Solver::new(program, &checker, places, options, session, &mut report).solve()?,
+    }
     report.statistics.elapsed = session.since(began);
     Ok(report)
-}
-
-struct Solver<'a> {
-    program: &'a Program,
-    checker: &'a Checker,
-    places: &'a [Place],
-    options: &'a Options,
-    session: &'a Session,
-    open: BTreeSet<Attack>,
-    hitting_sets: HittingSets,
-    report: Report,
-}
-
-/// Whether a choice of places suffices.
-enum Trial {
-    Robust,
-    /// It is not; the core that it does not hit has been added.
-    Refuted,
-    /// It is not, and no place would help.
-    Nowhere(Attack),
-    NotByFences(Goal),
-    NoPlace(Goal),
-    Stopped(Limit),
-}
-
-impl Solver<'_> {
-    fn run(&mut self) -> Result<Fences, Failure> {
-        let mut found: Vec<Choice> = Vec::new();
-        while let Some(choice) = self.hitting_sets.cheapest().map_err(Failure::Bug)? {
-            let cost = self.hitting_sets.cost(&choice);
-            if !found.is_empty() && cost > self.report.cost {
-                break;
-            }
-            match self.try_out(&choice)? {
-                Trial::Refuted => {}
-                Trial::Nowhere(attack) => return Ok(Fences::Nowhere(attack)),
-                Trial::NotByFences(goal) => return Ok(Fences::NotByFences(goal)),
-                Trial::NoPlace(goal) => return Ok(Fences::NoPlace(goal)),
-                Trial::Stopped(limit) => return Ok(Fences::Stopped(limit)),
-                Trial::Robust => {
-                    self.report.cost = cost;
-                    found.push(choice.clone());
-                    if !self.options.all || choice.is_empty() {
-                        break;
-                    }
-                    self.hitting_sets.excluded.push(choice);
-                }
-            }
-        }
-        Ok(Fences::Cheapest(found))
-    }
-
-    fn try_out(&mut self, choice: &Choice) -> Result<Trial, Failure> {
-        if self.options.aim == Aim::Safe {
-            return self.try_safe(choice);
-        }
-        let fenced = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
-        let question = Question { attacks: self.open.clone(), fenced, ..Question::default() };
-        let (found, statistics) = match self.options.aim {
-            Aim::Robust => self.attack(question)?,
-            Aim::RaceFree | Aim::Safe => self.race(question)?,
-        };
-        self.report.searches += 1;
-        self.report.statistics.add(&statistics);
-        let (attack, overtaken) = match found {
-            Verdict::Holds => return Ok(Trial::Robust),
-            Verdict::Unknown(limit) => return Ok(Trial::Stopped(limit)),
-            Verdict::Violated(found) => found,
-        };
-        self.report.seen_feasible.insert(attack);
-        Ok(if self.add_core(&overtaken) { Trial::Refuted } else { Trial::Nowhere(attack) })
-    }
-
-    /// Adds a core: one of these steps needs a fence after it. False if there is no place for one.
-    fn add_core(&mut self, after: &BTreeSet<ThreadEdge>) -> bool {
-        let helps = |place: &Place| place.after.iter().any(|edge| after.contains(edge));
-        let core: Choice = (0..self.places.len()).filter(|&place| helps(&self.places[place])).collect();
-        let is_possible = !core.is_empty();
-        if is_possible {
-            self.hitting_sets.cores.push(core);
-        }
-        is_possible
-    }
-
-    /// Whether the properties hold with these fences; if not, the run that violates one yields a core.
-    fn try_safe(&mut self, choice: &Choice) -> Result<Trial, Failure> {
-        let after = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
-        let fenced = insert_fences_after(self.program, &after).program;
-        let answer = check(&fenced, &safe_options(&fenced)?, self.session)?;
-        self.report.searches += 1;
-        self.report.statistics.add(&answer.statistics);
-        let found = match answer.verdict {
-            Verdict::Holds => return Ok(Trial::Robust),
-            Verdict::Unknown(limit) => return Ok(Trial::Stopped(limit)),
-            Verdict::Violated(Violation::Run(found)) => safe::with_early_flushes(&fenced, *found, self.session),
-            Verdict::Violated(Violation::NotMet(_)) => return Err(Failure::Bug("`exists` is no aim of fences".into())),
-        };
-        let counts: Vec<usize> = self.program.threads.iter().map(|thread| thread.body.edges().len()).collect();
-        let stopped = safe::core_steps(&fenced, &found, &counts);
-        Ok(if self.add_core(&stopped) {
-            Trial::Refuted
-        } else if found.happens_before().is_cyclic() {
-            Trial::NoPlace(found.goal())
-        } else {
-            // A run without store buffers does the same.
-            Trial::NotByFences(found.goal())
-        })
-    }
-
-    fn attack(&self, question: Question) -> Result<(Found, Statistics), Failure> {
-        let (answer, statistics) = self.checker.decide(question, &self.options.robust, self.session)?;
-        let found = match answer {
-            Answer::Infeasible => Verdict::Holds,
-            Answer::Stopped(limit) => Verdict::Unknown(limit),
-            Answer::Feasible(attack_run) => {
-                Verdict::Violated((attack_run.attack().ok_or_else(no_attack)?, attack_run.overtaken()))
-            }
-        };
-        Ok((found, statistics))
-    }
-
-    fn race(&self, question: Question) -> Result<(Found, Statistics), Failure> {
-        let report = self.checker.race(question, self.options.robust.jobs, self.session)?;
-        let found = match report.verdict {
-            Verdict::Holds => Verdict::Holds,
-            Verdict::Unknown(limit) => Verdict::Unknown(limit),
-            Verdict::Violated(race) => Verdict::Violated((race.attack().ok_or_else(no_attack)?, race.overtaken())),
-        };
-        Ok((found, report.statistics))
-    }
-}
-
-/// An attack that still is possible, and the steps after one of which a fence must come.
-type Found = Verdict<(Attack, BTreeSet<ThreadEdge>)>;
-
-fn no_attack() -> Failure {
-    Failure::Bug("an attack without store and load".to_owned())
-}
-
-/// Whether a set of fences does what is claimed of it, checked on the programs themselves, each parsed again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Recheck {
-    /// The program with the fences meets the aim, and does not if any one of them is removed.
-    Confirmed,
-    /// A limit was reached first.
-    Stopped(Limit),
-}
-
-/// Checks a set of fences: `fenced` has all of them, each of `reduced` lacks one.
-///
-/// # Errors
-/// If the fences do not suffice, or one is not needed: that would be a bug.
-pub fn recheck(
-    fenced: &Program,
-    reduced: impl IntoIterator<Item = Program>,
-    options: &Options,
-    session: &Session,
-) -> Result<Recheck, Failure> {
-    let check = |program: &Program| achieves(program, options, session);
-    match check(fenced)? {
-        Verdict::Holds => {}
-        Verdict::Violated(()) => return Err(Failure::Bug("the fences that were found are not enough".into())),
-        Verdict::Unknown(limit) => return Ok(Recheck::Stopped(limit)),
-    }
-    for program in reduced {
-        match check(&program)? {
-            Verdict::Violated(()) => {}
-            Verdict::Holds => return Err(Failure::Bug("one of the fences that were found is not needed".into())),
-            Verdict::Unknown(limit) => return Ok(Recheck::Stopped(limit)),
-        }
-    }
-    Ok(Recheck::Confirmed)
-}
-
-/// Whether a program already meets the aim.
-fn achieves(program: &Program, options: &Options, session: &Session) -> Result<Verdict<()>, Failure> {
-    Ok(match options.aim {
-        Aim::Robust => without_run(robust(program, &options.robust, session)?.verdict),
-        Aim::Safe => without_run(check(program, &safe_options(program)?, session)?.verdict),
-        Aim::RaceFree => without_run(triangular_races(program, options.robust.jobs, session)?.verdict),
-    })
 }
 
 /// What fences must achieve for safety: every property but `exists`, which asks for runs, and fences only take runs away.
@@ -363,19 +185,6 @@ pub fn safe_goals(program: &Program) -> Result<Vec<Goal>, Box<Diagnostic>> {
         return Err(Box::new(Diagnostic::error("no-property", what, Span::default()).help(help)));
     }
     Ok(goals)
-}
-
-fn safe_options(program: &Program) -> Result<check::Options, Failure> {
-    let goals = safe_goals(program).map_err(Failure::Refused)?;
-    Ok(check::Options { goals, first_failure_only: true, ..check::Options::default() })
-}
-
-fn without_run<R>(verdict: Verdict<R>) -> Verdict<()> {
-    match verdict {
-        Verdict::Holds => Verdict::Holds,
-        Verdict::Violated(_) => Verdict::Violated(()),
-        Verdict::Unknown(limit) => Verdict::Unknown(limit),
-    }
 }
 
 /// The feasible attacks of `program`, each shown by a search; `None` for the rest if a limit was reached first.
@@ -404,7 +213,7 @@ pub fn feasible_attacks(
             Answer::Infeasible => return Ok((attacks, feasible, None)),
             Answer::Stopped(limit) => return Ok((attacks, feasible, Some(limit))),
             Answer::Feasible(attack_run) => {
-                let attack = attack_run.attack().ok_or_else(no_attack)?;
+                let attack = attack_run.attack().ok_or_else(solver::no_attack)?;
                 open.remove(&attack);
                 feasible.insert(attack);
             }

@@ -54,6 +54,7 @@ pub struct Report {
 /// # Errors
 /// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn outcomes(program: &Program, observed: &[StateExpr], model: Model, session: &Session) -> Result<Report, Failure> {
+    let session = &session.doing("collecting final states");
     let program = observing(program, observed);
     refuse::unsupported(&program)?;
     let goals = all_goals(&program);

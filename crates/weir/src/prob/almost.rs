@@ -79,6 +79,7 @@ pub fn almost(
     which: Almost,
     session: &Session,
 ) -> Result<Qualitative, Failure> {
+    let session = &session.doing("prob: expanding configurations");
     let model = Model::new(program, &question.target, &question.settings, session)?;
     let task = Task { program, which, repeated: question.repeated, session };
     let (found, configurations) = with_chain(&model, task);

@@ -50,6 +50,7 @@ pub fn cost(
     epsilon: f64,
     session: &Session,
 ) -> Result<Cost, Failure> {
+    let session = &session.doing("prob: enclosing the expected cost");
     let model = Model::new(program, target, settings, session)?;
     let answer = with_chain(&model, Task { epsilon, session });
     model.fault()?;
@@ -78,6 +79,9 @@ impl Visitor for Task<'_> {
             let tail = enclosure.tail(&part, &solved.classes);
             let found = sums(&part.graph, &solved, &enclosure, &tail);
             let answer = found.answer(&part.graph, &solved).within(best.take());
+            if let Some(cost) = answer.cost {
+                self.session.enclose(cost.lower, cost.upper);
+            }
             if answer.cost.is_none_or(|cost| self.is_narrow(cost)) && answer.probability.width() < 1.0 {
                 return answer;
             }

@@ -35,6 +35,7 @@ pub fn curve(
     steps: usize,
     session: &Session,
 ) -> Result<Curve, Failure> {
+    let session = &session.doing("prob: following the probability step by step");
     let model = Model::new(program, target, settings, session)?;
     let curve = with_chain(&model, Task { steps, session });
     model.fault()?;

@@ -42,11 +42,34 @@ impl Tail {
     }
 }
 
+/// Approximate solutions, for every configuration.
+struct Solution {
+    /// The expected number of steps inside.
+    h: Vec<f64>,
+    /// The probability to reach the target if unexpanded configurations never do,
+    pessimist: Vec<f64>,
+    /// and if they always do.
+    optimist: Vec<f64>,
+}
+
+/// The probability to reach the target from a configuration whose class is known, or from any other as given.
+fn value_outside(classes: &[Class], open: f64) -> impl Fn(usize) -> f64 {
+    move |number: usize| match classes[number] {
+        Class::Prob1 => 1.0,
+        Class::Prob0 => 0.0,
+        Class::Open => open,
+    }
+}
+
+fn is_closed<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class]) -> bool {
+    (0..graph.len()).all(|number| classes[number] != Class::Open || graph.is_expanded(number))
+}
+
 impl Enclosure {
     pub(super) fn new<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], session: &Session) -> Self {
         let count = graph.len();
         let inner: Vec<usize> = (0..count).filter(|&number| is_inner(graph, classes, number)).collect();
-        let is_closed = (0..count).all(|number| classes[number] != Class::Open || graph.is_expanded(number));
+        let is_closed = is_closed(graph, classes);
         let system = System::new(graph, classes);
         let everywhere: Vec<(usize, f64)> = inner.iter().map(|&number| (number, 1.0)).collect();
         let visits = system.visits(&everywhere, 1e-3, session);
@@ -57,31 +80,34 @@ impl Enclosure {
         let ones: Vec<f64> =
             (0..count).map(|number| if is_inner(graph, classes, number) { 1.0 } else { 0.0 }).collect();
         let h = solve(&ones);
-        let weight = |unexpanded: f64| {
-            move |number: usize| match classes[number] {
-                Class::Prob1 => 1.0,
-                Class::Prob0 => 0.0,
-                Class::Open => unexpanded,
-            }
-        };
+        let weight = |unexpanded: f64| value_outside(classes, unexpanded);
         let pessimist = solve(&outward(graph, &inner, weight(0.0), classes));
         let optimist = if is_closed { pessimist.clone() } else { solve(&outward(graph, &inner, weight(1.0), classes)) };
-        let slack = inner.iter().map(|&at| slack(graph, classes, at, &h)).fold(f64::INFINITY, f64::min);
-        let usable = slack > 0.0;
+        Self::certified(graph, classes, &Solution { h, pessimist, optimist })
+    }
+
+    /// What is certain given a solution, whatever it is: its error is bounded here, or it is not used.
+    fn certified<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], solution: &Solution) -> Self {
+        let count = graph.len();
+        let inner: Vec<usize> = (0..count).filter(|&number| is_inner(graph, classes, number)).collect();
+        let Solution { h, pessimist, optimist } = solution;
+        let slack = inner.iter().map(|&at| slack(graph, classes, at, h)).fold(f64::INFINITY, f64::min);
         let error = |x: &[f64], unexpanded: f64| {
-            let residuals = inner.iter().map(|&at| residual(graph, classes, at, x, &weight(unexpanded)));
+            let weight = value_outside(classes, unexpanded);
+            let residuals = inner.iter().map(|&at| residual(graph, classes, at, x, &weight));
             divide_up(residuals.fold(0.0, f64::max), slack)
         };
-        let (below, above) = (error(&pessimist, 0.0), error(&optimist, 1.0));
+        let (below, above) = (error(pessimist, 0.0), error(optimist, 1.0));
         let mut all = Self {
-            lower: (0..count).map(weight(0.0)).collect(),
-            upper: (0..count).map(weight(1.0)).collect(),
+            lower: (0..count).map(value_outside(classes, 0.0)).collect(),
+            upper: (0..count).map(value_outside(classes, 1.0)).collect(),
             steps: vec![0.0; count],
-            is_closed,
+            is_closed: is_closed(graph, classes),
         };
         for &at in &inner {
-            all.steps[at] = if usable { divide_up(h[at], slack) } else { f64::INFINITY };
-            if usable {
+            all.steps[at] = divide_up(h[at], slack);
+            // An error without a bound would vanish where h is 0.
+            if slack > 0.0 {
                 all.lower[at] = add_down(pessimist[at], -times_up(below, h[at])).clamp(0.0, 1.0);
                 all.upper[at] = add_up(optimist[at], times_up(above, h[at])).clamp(0.0, 1.0);
             }
@@ -165,6 +191,8 @@ fn residual<const N: usize>(
 
 #[cfg(test)]
 mod tests {
+    use weir_testkit::Rng;
+
     use super::*;
     use crate::Session;
     use crate::prob::chain::{Chain, Config, Visitor, with_chain};
@@ -220,6 +248,66 @@ mod tests {
                 with_chain(&model(endless, &settings), Comparison { size });
             }
             with_chain(&model(finite, &settings), Comparison { size: 9 });
+        }
+    }
+
+    /// Takes made-up numbers for solutions, good ones and bad ones. What is certified by them is true, and how much that is grows
+    /// with how good they are.
+    struct MadeUp {
+        size: usize,
+    }
+
+    impl Visitor for MadeUp {
+        /// How often something was certified, and how often not.
+        type Output = [usize; 2];
+
+        fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
+            let session = Session::default();
+            let mut part = Part::new(chain, false);
+            assert!(part.expand_up_to(self.size, &session).is_none());
+            let classes = part.classifier.classes(&part.graph);
+            let graph = &part.graph;
+            let lower = iterate(graph, &classes, 0.0, value_outside(&classes, 0.0));
+            let upper = iterate(graph, &classes, 0.0, value_outside(&classes, 1.0));
+            let steps = iterate(graph, &classes, 1.0, |_| 0.0);
+            let (mut rng, mut counts) = (Rng::new(7), [0; 2]);
+            for round in 0..60 {
+                // One number in three is wrong, by a little or altogether; or none is.
+                let mut wrong = |truth: &[f64], by: f64| -> Vec<f64> {
+                    let off = |value: f64, way: usize| match way {
+                        0 => (value - by).max(0.0),
+                        1 => value + by,
+                        2 => 0.0,
+                        _ => value,
+                    };
+                    truth.iter().map(|&value| off(value, rng.below(if round % 3 == 0 { 3 } else { 9 }))).collect()
+                };
+                let solution = Solution {
+                    h: if round % 4 == 0 { steps.clone() } else { wrong(&steps, 0.3) },
+                    pessimist: wrong(&lower, 0.1),
+                    optimist: wrong(&upper, 0.1),
+                };
+                let found = Enclosure::certified(graph, &classes, &solution);
+                for at in (0..graph.len()).filter(|&at| is_inner(graph, &classes, at)) {
+                    assert!(found.lower[at] <= lower[at] + 1e-9, "{at} {} {}", found.lower[at], lower[at]);
+                    assert!(found.upper[at] >= upper[at] - 1e-9, "{at} {} {}", found.upper[at], upper[at]);
+                    assert!(found.steps[at] >= steps[at] - 1e-6, "{at} {} {}", found.steps[at], steps[at]);
+                    counts[usize::from(found.steps[at].is_finite())] += 1;
+                    if round % 4 == 0 {
+                        assert!(found.steps[at] <= steps[at] + 1e-6, "{at} {} {}", found.steps[at], steps[at]);
+                    }
+                }
+            }
+            counts
+        }
+    }
+
+    #[test]
+    fn nothing_is_certified_by_made_up_numbers_that_is_not_true() {
+        let text = "shared x; thread P { loop { x = 1; } } thread Q { let r = x; if r == 0 { skip; low: skip; } } forbid Q at low;";
+        for size in [1, 2, 3] {
+            let counts = with_chain(&model(text, &Default::default()), MadeUp { size });
+            assert!(counts.iter().all(|&count| count > 20), "{counts:?}");
         }
     }
 

@@ -94,6 +94,7 @@ fn solve(
     (repeated, costly): (bool, bool),
     session: &Session,
 ) -> Result<ExactAnswer, Failure> {
+    let session = &session.doing("prob: solving exactly");
     let model = Model::new(program, target, settings, session)?;
     let answer = with_chain(&model, Task { repeated, costly, session });
     model.fault()?;

@@ -112,7 +112,7 @@ pub(super) fn expand<const N: usize>(
         if let Some(limit) = session.exceeded_with(graph.bytes(), 0) {
             return Some(limit);
         }
-        session.report(&Progress { states: graph.len() as u64, elapsed: session.elapsed(), ..Progress::default() });
+        session.report(Progress { states: graph.len() as u64, unit: "configurations", ..Progress::default() });
     }
     graph.expand(number);
     None

@@ -20,7 +20,6 @@ mod explore;
 mod flow;
 mod frequency;
 mod graph;
-mod locks;
 mod model;
 mod obstacle;
 mod oracle;

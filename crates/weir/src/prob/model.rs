@@ -9,11 +9,11 @@ use weir_ir::{
 use weir_witness::Goal;
 
 use crate::semantics::compile::{Compiled, Purpose, compile};
+use crate::semantics::locks::longest_section;
 use crate::semantics::refuse;
 use crate::semantics::state::Packed;
 use crate::{Failure, Session};
 
-use super::locks::longest_section;
 use super::settings::{Settings, UpdatePolicy};
 
 /// The step of a configuration in which no thread can step: it stays as it is, and buffers may drain.

@@ -4,7 +4,6 @@
 //! Ordering", Lemma 4). One backward search, run to its end, answers it for all of them; a second one tells from which of them those can be reached
 //! that have no target before them any more. Both take no more than [`Bound::ProbBasis`] minimal configurations; beyond, nothing is said.
 
-use weir_ir::LocId;
 use weir_witness::Step;
 
 use crate::reach::dual::{Backwards, Drained, Region};
@@ -31,7 +30,8 @@ impl Oracle {
         }
         // Where a target counts only once buffers are empty, a thread may pass it before.
         let ends = if past_targets { Vec::new() } else { model.goals_met_at_once() };
-        let backwards = Backwards::new(&model.judged, &model.goals, &ends, session.bound(Bound::ProbBasis), session)?;
+        let backwards =
+            Backwards::new(&model.judged, &model.goals, &ends, session.bound(Bound::ProbBasis), session).ok()?;
         let to_target = backwards.to_goals(session)?;
         Some(Self { backwards, to_target })
     }
@@ -74,17 +74,9 @@ impl Oracle {
     }
 }
 
-/// Tells what is in a drained configuration.
+/// What is in a drained configuration.
 fn drained<'a, const N: usize>(model: &'a Model, state: &'a Packed<N>) -> Drained<'a> {
-    let machine = &model.compiled.machine;
-    let threads = machine.threads.iter().enumerate().map(|(position, code)| {
-        let location = LocId::new(state.raw(code.location) as usize);
-        let live = model.compiled.live_fields(position, location);
-        (location, live.map(|(register, field)| (register, state.get(field))).collect())
-    });
-    let holder = machine.layout.lock.and_then(|field| (state.raw(field) as usize).checked_sub(1));
-    let cell = Box::new(|address| machine.read(state, machine.layout.cells.target(address)));
-    Drained { threads: threads.collect(), holder, cell }
+    Drained::of(&model.compiled, state)
 }
 
 #[cfg(test)]

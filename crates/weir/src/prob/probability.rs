@@ -75,6 +75,7 @@ pub fn probability(
     epsilon: f64,
     session: &Session,
 ) -> Result<Probability, Failure> {
+    let session = &session.doing("prob: enclosing the probability");
     let model = Model::new(program, &question.target, &question.settings, session)?;
     let answer = with_chain(&model, Task { repeated: question.repeated, epsilon, session });
     model.fault()?;
@@ -98,6 +99,7 @@ impl Visitor for Task<'_> {
             let solved = part.solve(&[(0, 1.0)], (self.epsilon * 1e-3).min(1e-9), self.session);
             let Certificate { lower, upper, surplus, .. } = &solved.certificate;
             interval = interval.meet(Interval { lower: *lower, upper: *upper });
+            self.session.enclose(interval.lower, interval.upper);
             let answer = |obstacle, part: &Part<'_, '_, N>| Probability {
                 interval,
                 obstacle,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use weir_ir::{Expr, Program, StateExpr};
 use weir_witness::{Model as MemoryModel, Run};
 
-use crate::{Failure, Limit, Session};
+use crate::{Failure, Limit, Progress, Session};
 
 use super::abstraction::Abstraction;
 use super::chain::{Chain, Visitor, with_chain};
@@ -66,6 +66,7 @@ pub fn simulate(
     simulation: &Simulation,
     session: &Session,
 ) -> Result<Estimate, Failure> {
+    let session = &session.doing("prob: simulating");
     let model = Model::new(program, target, settings, session)?;
     let estimate = with_chain(&model, Runs { simulation, session });
     model.fault()?;
@@ -124,6 +125,9 @@ impl Visitor for Runs<'_> {
                 {
                     tally.stop.store(true, Ordering::Relaxed);
                     return;
+                }
+                if run.is_multiple_of(1024) {
+                    self.session.report(Progress { states: run, unit: "runs", ..Progress::default() });
                 }
                 self.one(chain, abstraction.as_ref(), run, &tally);
             }

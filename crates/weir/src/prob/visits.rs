@@ -5,7 +5,7 @@
 //! loop are scaled so that what flows out is what flows in: that is what takes longest to come about by itself when a loop is
 //! seldom left. Nothing rests on the result being exact: see [`bounds`](super::bounds).
 
-use crate::{Bound, Session};
+use crate::{Bound, Progress, Session};
 
 use super::graph::{Backward, Graph};
 use super::prob01::Class;
@@ -166,7 +166,7 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
             if scale.is_finite() && scale > 0.0 {
                 members.iter().for_each(|&member| visits[member as usize] *= scale);
             }
-            if sweep % 16 == 15 && session.exceeded().is_some() {
+            if sweep % 16 == 15 && self.is_over(session) {
                 return;
             }
         }
@@ -192,13 +192,19 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
                 if members.len() == 1 || change <= precision * greatest {
                     break;
                 }
-                if sweep % 16 == 15 && session.exceeded().is_some() {
+                if sweep % 16 == 15 && self.is_over(session) {
                     return values;
                 }
                 self.shift(members, (d, visits, outflow), &mut values);
             }
         }
         values
+    }
+
+    /// Whether a limit has been reached; reports progress.
+    fn is_over(&self, session: &Session) -> bool {
+        session.report(Progress { states: self.graph.len() as u64, unit: "configurations", ..Progress::default() });
+        session.exceeded().is_some()
     }
 
     fn value(&self, at: usize, d: &[f64], values: &[f64]) -> f64 {

@@ -6,6 +6,7 @@ mod abstraction;
 pub(crate) mod dual;
 mod explicit;
 mod lazy;
+pub(crate) mod liveness;
 
 use std::num::NonZeroUsize;
 
@@ -139,6 +140,13 @@ pub struct Report {
 }
 
 impl Report {
+    /// This search and the next one, which has decided the rest.
+    fn then(self, next: Self) -> Self {
+        let mut statistics = self.statistics;
+        statistics.add(&next.statistics);
+        Self { verdict: next.verdict, statistics, ..self }
+    }
+
     /// An inconclusive answer.
     pub(crate) fn unknown(limit: Limit) -> Self {
         let (statistics, coverage) = (Statistics::default(), Coverage::default());
@@ -153,20 +161,50 @@ impl Report {
     }
 }
 
+/// What an engine does, for those who watch it.
+fn activity(options: &Options) -> String {
+    let name = options.engine.name();
+    match (options.engine, options.model) {
+        (Engine::Explicit, Model::Sc) => format!("{name}: visiting states without store buffers"),
+        (Engine::Explicit, Model::Tso) => format!("{name}: visiting states"),
+        (Engine::Lazy, _) => name.to_owned(),
+        (Engine::Dual, _) => format!("{name}: searching backward"),
+        (Engine::Set | Engine::Multiset | Engine::Coherence, _) => format!("{name}: visiting abstract states"),
+    }
+}
+
 /// Looks for a run of `program` that reaches a goal. Without any goal, just visits all states.
 ///
 /// # Errors
 /// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
-    let report = match options.engine {
-        Engine::Explicit => explicit::reach(program, options, session),
-        Engine::Lazy => lazy::reach(program, options, session),
-        Engine::Dual => dual::reach(program, options, session),
-        Engine::Set | Engine::Multiset | Engine::Coherence => abstraction::reach(program, options, session),
+    let session = &session.doing(&activity(options));
+    let report = match liveness::split(program, options) {
+        (liveness, _) if liveness.is_empty() => search(program, options, session),
+        (liveness, others) if others.is_empty() => liveness::decide(program, &liveness, options, session),
+        (liveness, others) => {
+            // Said before anything is searched, so that asking again without that property costs nothing.
+            liveness::refuse(program, &liveness, options)?;
+            let first = search(program, &Options { goals: others, ..options.clone() }, session);
+            first.and_then(|first| match first.verdict {
+                Verdict::Holds => Ok(first.then(liveness::decide(program, &liveness, options, session)?)),
+                _ => Ok(first),
+            })
+        }
     };
     match report {
         Err(Failure::Stopped(limit)) => Ok(Report::unknown(limit)),
         report => report,
+    }
+}
+
+/// Looks for a run to a state that shows one of the goals, none of which is about what can still happen.
+fn search(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
+    match options.engine {
+        Engine::Explicit => explicit::reach(program, options, session),
+        Engine::Lazy => lazy::reach(program, options, session),
+        Engine::Dual => dual::reach(program, options, session),
+        Engine::Set | Engine::Multiset | Engine::Coherence => abstraction::reach(program, options, session),
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn one_by_one(program: &Program, options: &Options, session: &Session
         Ok(attacks) => attacks,
         Err(limit) => return Ok(Report::unknown(limit, session.since(began))),
     };
-    let mut sum = Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default(), coverage: None };
+    let mut sum = Report::new(Verdict::Holds, attacks, Statistics::default());
     for index in 0..sum.attacks.open.len() {
         let instrumented = instrument(program, sum.attacks.open[index])?;
         let report = search(&instrumented, options, session)?;
@@ -50,7 +50,7 @@ pub(super) fn all_at_once(program: &Program, options: &Options, session: &Sessio
         Err(limit) => return Ok(Report::unknown(limit, session.since(began))),
     };
     if attacks.open.is_empty() {
-        return Ok(Report { verdict: Verdict::Holds, attacks, statistics: Statistics::default(), coverage: None });
+        return Ok(Report::new(Verdict::Holds, attacks, Statistics::default()));
     }
     let instrumented = instrument_all(program, &attacks.open)?;
     let report = search(&instrumented, options, session)?;
@@ -59,7 +59,7 @@ pub(super) fn all_at_once(program: &Program, options: &Options, session: &Sessio
         Verdict::Violated(found) => violated(program, &instrumented, found.run(), session)?,
         Verdict::Unknown(limit) => Verdict::Unknown(limit),
     };
-    Ok(Report { verdict, attacks, statistics: report.statistics, coverage: None })
+    Ok(Report::new(verdict, attacks, report.statistics))
 }
 
 fn search(instrumented: &Instrumented, options: &Options, session: &Session) -> Result<Explored, Failure> {

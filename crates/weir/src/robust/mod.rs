@@ -13,11 +13,13 @@ mod covered;
 mod instrumented;
 mod memory;
 mod monitor;
+mod observed;
 mod overlay;
 mod question;
 mod race;
 mod races;
 mod run;
+mod states;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -32,6 +34,8 @@ pub(crate) use question::Question;
 pub use race::Race;
 pub use races::{RaceReport, triangular_races};
 pub(crate) use run::AttackRun;
+pub(crate) use states::compare;
+pub use states::{Compared, same_states};
 
 use crate::search::{Found, Outcome, breadth_first};
 use crate::semantics::StepCode;
@@ -83,6 +87,37 @@ impl Method {
     }
 }
 
+/// What must not change with store buffers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Criterion {
+    /// The traces: see [`robust`].
+    #[default]
+    Traces,
+    /// The drained states that are reached: see [`same_states`].
+    States,
+}
+
+impl Criterion {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Traces, Self::States];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Traces => "traces",
+            Self::States => "states",
+        }
+    }
+
+    /// What it means, in a line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Traces => "Every run with store buffers has the happens-before relation of a run without them",
+            Self::States => "Every state with empty buffers is also reached without store buffers. Weaker than traces",
+        }
+    }
+}
+
 /// Options of the check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
@@ -111,13 +146,19 @@ pub struct Report {
     /// If the program is robust: what runs under SC execute of it; no other runs matter then. `None` if exploring them
     /// takes too many states.
     pub coverage: Option<Coverage>,
+    /// If the traces differ and states were compared by exploring them: how many. See [`same_states`].
+    pub compared: Option<Compared>,
 }
 
 impl Report {
     /// An inconclusive answer.
     fn unknown(limit: Limit, elapsed: Duration) -> Self {
         let statistics = Statistics { elapsed, ..Statistics::default() };
-        Self { verdict: Verdict::Unknown(limit), attacks: Attacks::default(), statistics, coverage: None }
+        Self::new(Verdict::Unknown(limit), Attacks::default(), statistics)
+    }
+
+    fn new(verdict: Verdict<Box<Checked>>, attacks: Attacks, statistics: Statistics) -> Self {
+        Self { verdict, attacks, statistics, coverage: None, compared: None }
     }
 }
 
@@ -134,6 +175,7 @@ pub fn attacks(program: &Program, session: &Session) -> Result<Attacks, Limit> {
 /// # Errors
 /// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn robust(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
+    let session = &session.doing("robust: looking for delays that show");
     let mut report = match options.method {
         Method::Attacks => by_attacks(program, options, session),
         Method::Instrumented => instrumented::one_by_one(program, options, session),
@@ -166,7 +208,7 @@ fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result
         Answer::Stopped(limit) => Verdict::Unknown(limit),
         Answer::Feasible(attack_run) => Verdict::Violated(Box::new(attack_run.checked(program, session)?)),
     };
-    Ok(Report { verdict, attacks, statistics, coverage: None })
+    Ok(Report::new(verdict, attacks, statistics))
 }
 
 /// A program prepared for questions about attacks.

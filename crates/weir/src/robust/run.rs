@@ -92,12 +92,17 @@ impl AttackRun {
         .collect()
     }
 
+    /// The run under TSO, as it was found.
+    pub(crate) fn run_under_tso(&self, program: &Program) -> Run {
+        attack::run_under_tso(program, &self.steps)
+    }
+
     /// The violation under TSO, replayed.
     ///
     /// # Errors
     /// If it is none, which would be a bug.
     pub(crate) fn checked(&self, program: &Program, session: &Session) -> Result<Checked, Failure> {
-        checked(program, attack::run_under_tso(program, &self.steps), session)
+        checked(program, self.run_under_tso(program), session)
     }
 }
 

@@ -176,7 +176,7 @@ impl<'a> Shared<'a> {
         let due = self.next_report.load(Ordering::Relaxed);
         let claim = |due| self.next_report.compare_exchange(due, now + PERIOD_MS, Ordering::Relaxed, Ordering::Relaxed);
         if now >= due && claim(due).is_ok() {
-            self.session.report(&Progress { elapsed: self.session.elapsed(), ..progress() });
+            self.session.report(progress());
         }
     }
 }
@@ -200,7 +200,7 @@ fn decode(code: u64) -> Option<Limit> {
 }
 
 /// The first step, in the order of the system, that leads from one state to the other.
-fn step_between<T: TransitionSystem>(system: &T, from: &T::State, to: &T::State) -> Option<StepCode> {
+pub(crate) fn step_between<T: TransitionSystem>(system: &T, from: &T::State, to: &T::State) -> Option<StepCode> {
     let mut found = None;
     system.successors(from, &mut |step, next| {
         if found.is_none() && next == *to {

@@ -14,7 +14,7 @@ use super::StepCode;
 use super::abstraction::pool::Pool;
 use super::buffers::Buffers;
 use super::code::Code;
-use super::goals::Goals;
+use super::goals::{Goals, Recurring};
 use super::intern::Interner;
 use super::layout::{Layout, Requirements, Storage, Undeclared};
 use super::machine::{EdgeCode, Machine, Operand, Operation, Place, Rmw, ThreadCode};
@@ -175,7 +175,7 @@ fn requirements(
         requirements.addresses.extend(edges.flat_map(|edge| ranges.addresses_of(thread, edge)));
     }
     for property in &program.properties {
-        if let Some(condition) = condition(&property.kind) {
+        if let Some(condition) = property.kind.condition() {
             condition.for_each_leaf(&mut |atom| {
                 if let StateAtom::Cell(address) = atom {
                     requirements.addresses.push(Range::single(*address));
@@ -184,15 +184,6 @@ fn requirements(
         }
     }
     requirements
-}
-
-fn condition(kind: &PropertyKind) -> Option<&StateExpr> {
-    match kind {
-        PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) | PropertyKind::Always(condition) => {
-            Some(condition)
-        }
-        PropertyKind::ForbidDeadlock => None,
-    }
 }
 
 struct Compiler<'a> {
@@ -367,6 +358,13 @@ impl Compiler<'_> {
                 let violated = StateExpr::unary(UnaryOp::Not, condition.clone());
                 goals.finals.push((goal, self.state_code(&violated)));
             }
+            PropertyKind::Live(condition) => {
+                let mut needs_drained = false;
+                condition.for_each_leaf(&mut |atom| needs_drained |= matches!(atom, StateAtom::Cell(_)));
+                goals.recurring.push(Recurring { condition: self.state_code(condition), needs_drained });
+            }
+            // A matter of places alone.
+            PropertyKind::ForbidStuck => {}
         }
     }
 

@@ -28,13 +28,28 @@ pub(crate) struct Goals {
     pub(crate) finals: Vec<(Goal, Code)>,
     /// `forbid deadlock`.
     pub(crate) deadlock: Option<Goal>,
+    /// Conditions of `live`, which no single state decides.
+    pub(crate) recurring: Vec<Recurring>,
     /// For each thread, whether it is done.
     pub(crate) done: Vec<Code>,
     /// Whether all buffers are empty.
     pub(crate) all_drained: ZeroTest,
 }
 
+/// A condition that must be able to hold again and again.
+#[derive(Clone, Debug)]
+pub(crate) struct Recurring {
+    pub(crate) condition: Code,
+    /// Whether it speaks of cells, so that it is judged at drained states only.
+    pub(crate) needs_drained: bool,
+}
+
 impl Goals {
+    /// Whether the condition holds in this state.
+    pub(crate) fn recurs<const N: usize>(&self, goal: &Recurring, state: &Packed<N>) -> bool {
+        (!goal.needs_drained || self.all_drained.holds(state)) && goal.condition.eval(state) != 0
+    }
+
     #[inline]
     pub(crate) fn met<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
         if let Some(goal) = self.failed_assertion(state) {
@@ -65,7 +80,8 @@ impl Goals {
         self.deadlock.filter(|_| !self.all_done(state))
     }
 
-    fn all_done<const N: usize>(&self, state: &Packed<N>) -> bool {
+    /// Whether all threads are done.
+    pub(crate) fn all_done<const N: usize>(&self, state: &Packed<N>) -> bool {
         self.done.iter().all(|done| done.eval(state) != 0)
     }
 }

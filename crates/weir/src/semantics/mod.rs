@@ -14,6 +14,7 @@ pub(crate) mod coverage;
 pub(crate) mod goals;
 pub(crate) mod intern;
 pub(crate) mod layout;
+pub(crate) mod locks;
 pub(crate) mod machine;
 pub(crate) mod refuse;
 pub(crate) mod sc;

@@ -47,6 +47,8 @@ fn claims(program: &Program, goals: &[Goal]) -> BTreeSet<Claim> {
             // What must hold, not what must not: its parts are alternatives of the goal, but just as free in their order.
             PropertyKind::Always(condition) => (3, parts(condition)),
             PropertyKind::ForbidDeadlock => (4, BTreeSet::new()),
+            PropertyKind::ForbidStuck => (6, BTreeSet::new()),
+            PropertyKind::Live(condition) => (7, parts(condition)),
         },
         Goal::NotRobust => (5, BTreeSet::new()),
     };

@@ -137,12 +137,14 @@ fn members_have_their_share_and_are_counted_by_who_started_them() {
 fn progress_is_passed_on() {
     let told: Arc<Mutex<Vec<Progress>>> = Arc::default();
     let list = Arc::clone(&told);
-    let sink: ProgressSink = Arc::new(move |progress| list.lock().expect("not poisoned").push(*progress));
+    let sink: ProgressSink = Arc::new(move |progress| list.lock().expect("not poisoned").push(progress.clone()));
     let session = Session::default().with_progress(sink);
-    let progress = Progress { states: 3, open: 2, depth: 1, elapsed: Duration::from_secs(9) };
-    session.report(&progress);
-    Session::default().report(&progress);
-    assert_eq!(*told.lock().expect("not poisoned"), [progress]);
+    let progress = Progress { states: 3, open: 2, depth: 1, ..Progress::default() };
+    session.doing("looking").report(progress.clone());
+    Session::default().report(progress);
+    let told = told.lock().expect("not poisoned");
+    let figures: Vec<_> = told.iter().map(|one| (one.states, one.open, one.depth, &*one.activity)).collect();
+    assert_eq!(figures, [(3, 2, 1, "looking")]);
     assert!(format!("{session:?}").contains("limits"));
 }
 

@@ -28,6 +28,15 @@ impl Fenced {
         Self { program: program.clone(), origins: program.thread_ids().map(unchanged).collect() }
     }
 
+    /// Of [`insert_fences_after`]: for each thread, where it waits at a new fence, and where it counts as being then.
+    pub(crate) fn waits(&self) -> Vec<Vec<(LocId, LocId)>> {
+        let waits = |thread: ThreadId| {
+            let edges = self.program.body(thread).edges().iter().zip(&self.origins[thread.index()]);
+            edges.filter(|(_, origin)| origin.is_none()).map(|(fence, _)| (fence.from, fence.to)).collect()
+        };
+        self.program.thread_ids().map(waits).collect()
+    }
+
     fn put(&mut self, thread: ThreadId, (body, origins): Built) {
         self.program.threads[thread.index()].body = body;
         self.origins[thread.index()] = origins;
@@ -133,17 +142,14 @@ fn insert_after(body: &Body, after: &[EdgeId]) -> (Built, Vec<(LocId, LocId)>) {
 }
 
 fn widen(kind: &mut PropertyKind, thread: ThreadId, waits: &[(LocId, LocId)]) {
-    let (PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) | PropertyKind::Always(condition)) = kind
-    else {
-        return;
-    };
-    *condition = condition.map(&mut |atom| match atom {
+    let mut widened = |atom: &StateAtom| match atom {
         StateAtom::At { thread: of, locations } if *of == thread => {
             let more = waits.iter().filter(|(_, to)| locations.contains(to)).map(|&(wait, _)| wait);
             Expr::Leaf(StateAtom::At { thread, locations: locations.iter().copied().chain(more).collect() })
         }
         _ => Expr::Leaf(atom.clone()),
-    });
+    };
+    *kind = kind.map_condition(|condition| condition.map(&mut widened));
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub mod instrument;
 use weir_ir::Program;
 use weir_witness::Run;
 
-pub use insert_fences::{insert_fences, insert_fences_after};
+pub use insert_fences::{Fenced, insert_fences, insert_fences_after};
 
 /// The result of a pass.
 pub trait Translation {

@@ -87,7 +87,8 @@ impl<'a, S: WellStructured> BackwardSearch<'a, S> {
         }
         if expanded.is_multiple_of(32 * A_CHECK) {
             let (states, open) = (self.basis.len() as u64, self.open.len() as u64);
-            session.report(&Progress { states, open, depth: u64::from(weight), elapsed: session.elapsed() });
+            let unit = "minimal configurations";
+            session.report(Progress { states, unit, open, depth: u64::from(weight), ..Progress::default() });
         }
         (self.basis.len() as u64 > states).then_some(Limit::States)
     }

@@ -116,3 +116,25 @@ fn hope_at_drained_configurations_is_not_enough_where_nothing_drains() {
         assert!(!matches!(found, Certainty::Holds { .. }), "{odds:?}");
     }
 }
+
+/// P stores nine times as often as L steps. While L holds the lock, P's stores pile up. With geometric updates, fewer of
+/// them leave between two sections than came during one, so that with positive probability the buffer is never empty
+/// again, though it can be emptied from everywhere. With uniform ones any number leaves, and the buffer is emptied almost
+/// surely. The exact engine knows what is possible, so it must not be asked unless buffers surely drain.
+#[test]
+fn what_is_always_possible_need_not_be_sure_where_stores_pile_up() {
+    let section = "skip; ".repeat(20);
+    let text = format!(
+        "shared x; thread P weight 9 {{ loop {{ x = 1; }} }} thread L {{ loop {{ lock; {section} unlock; }} }}
+        forbid x == 1;"
+    );
+    for repeated in [false, true] {
+        check_almost(&text, &UNIFORM, repeated, true, false);
+        for odds in &ALL[1..] {
+            let (program, target) = read(&text);
+            let asked = Question { target, repeated, settings: odds.settings() };
+            let found = almost(&program, &asked, Almost::Surely, &Session::default()).expect("it can be handled");
+            assert_eq!(found.certainty, Certainty::Unknown(Obstacle::Unbounded), "{repeated} {odds:?}");
+        }
+    }
+}

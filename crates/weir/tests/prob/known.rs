@@ -333,3 +333,43 @@ fn simulations_do_not_depend_on_the_number_of_workers() {
     };
     assert_eq!(with(1), with(3));
 }
+
+#[test]
+fn every_kind_of_step_costs_what_its_rule_says() {
+    let kinds = "cost load = 2; cost store = 3; cost fence = 5; cost rmw = 7; cost lock = 11; cost local = 13;";
+    let cost_of = |rules: &str, steps: &str| {
+        let text = format!("{rules} shared x, y; thread P {{ let r, s; {steps} }} forbid P at end;");
+        let (program, target) = read(&text);
+        let answer =
+            exact_cost(&program, &target, &Settings::default(), &Session::default()).expect("it can be handled");
+        answer.known().expect("it is small").cost.expect("it is reached")
+    };
+    for (steps, cost) in [
+        ("r = x;", 2),
+        ("r, s = x, y;", 2),
+        ("await x == 0;", 2),
+        ("x = 1;", 3),
+        ("fence;", 5),
+        ("membarrier;", 5),
+        ("r = cas(x, 0, 1);", 7),
+        ("xchg(x, 1);", 7),
+        ("fetch_add(x, 1);", 7),
+        ("r = cmpxchg(x, 0, 1);", 7),
+        ("lock; unlock;", 22),
+        ("skip;", 13),
+        ("r = 1;", 13),
+        ("r = any 0..1;", 13),
+        ("assume r < 2;", 13),
+        ("assert r < 2;", 13),
+        ("terminate;", 13),
+        ("x = 1; fence; skip;", 21),
+    ] {
+        assert_eq!(cost_of(kinds, steps), fraction(cost, 1), "{steps}");
+        // Without rules, each step costs 1.
+        assert_eq!(cost_of("", steps), fraction(steps.matches(';').count() as i64, 1), "{steps}");
+    }
+    // The last rule that applies counts, whether it names a kind or a label.
+    assert_eq!(cost_of("cost store = 3; cost here = 17;", "here: x = 1;"), fraction(17, 1));
+    assert_eq!(cost_of("cost here = 17; cost store = 3;", "here: x = 1;"), fraction(3, 1));
+    assert_eq!(cost_of("cost fence = 5; cost fence = 0;", "fence; skip;"), fraction(1, 1));
+}

@@ -5,6 +5,7 @@ mod edited;
 mod limits;
 mod optima;
 mod safe;
+mod states;
 
 use std::collections::BTreeSet;
 

@@ -12,6 +12,7 @@ mod printed;
 mod random;
 mod reference;
 mod shapes;
+mod states;
 mod tiny;
 mod triangles;
 mod witness;

@@ -25,6 +25,8 @@ pub enum BackwardFault {
     HoldsTheStart,
     /// Deadlocks are not a matter of such sets.
     Deadlock,
+    /// What can still happen after a state is not a matter of such sets.
+    Liveness,
     /// The program has no such goal.
     UnknownGoal,
     /// Recursion, `spawn`, or arbitrarily many threads.
@@ -50,6 +52,7 @@ pub(super) fn explain(program: &Program, fault: &BackwardFault) -> String {
         BackwardFault::Enters => "a step leads here from a configuration that is missing".to_owned(),
         BackwardFault::HoldsTheStart => "the initial state is one of the configurations".to_owned(),
         BackwardFault::Deadlock => "such a proof cannot show the absence of deadlocks".to_owned(),
+        BackwardFault::Liveness => "such a proof cannot show what can still happen".to_owned(),
         BackwardFault::UnknownGoal => "it names no property of the program".to_owned(),
         BackwardFault::Interrupted => "checking was interrupted".to_owned(),
         BackwardFault::Unsupported => "the program uses a feature that such a proof does not support".to_owned(),

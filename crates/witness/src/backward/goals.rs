@@ -29,6 +29,7 @@ pub(super) fn condition(program: &Program, threads: &[ThreadId], goal: Goal) -> 
             Some(PropertyKind::Exists(condition)) => Ok(at_end(condition.clone())),
             Some(PropertyKind::Always(condition)) => Ok(at_end(StateExpr::unary(UnaryOp::Not, condition.clone()))),
             Some(PropertyKind::ForbidDeadlock) => Err(BackwardFault::Deadlock),
+            Some(PropertyKind::ForbidStuck | PropertyKind::Live(_)) => Err(BackwardFault::Liveness),
             None => Err(BackwardFault::UnknownGoal),
         },
         Goal::Assertion(_) | Goal::NotRobust => Err(BackwardFault::UnknownGoal),

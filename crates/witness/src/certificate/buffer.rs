@@ -9,7 +9,7 @@ use weir_ir::{Address, Value};
 use super::{AbstractBuffer, Buffering, Waiting};
 
 impl AbstractBuffer {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty() && self.waiting.is_empty()
     }
 
@@ -19,7 +19,7 @@ impl AbstractBuffer {
     }
 
     /// After one more store.
-    pub(super) fn with(&self, buffering: Buffering, address: Address, value: Value) -> Self {
+    pub(crate) fn with(&self, buffering: Buffering, address: Address, value: Value) -> Self {
         let mut next = self.clone();
         match buffering {
             Buffering::Coherence(most) if self.waiting.is_empty() && (self.queue.len() as u64) < u64::from(most) => {

@@ -125,6 +125,7 @@ impl<'a> Checker<'a> {
         let fault = self.certificate.goals.iter().find_map(|goal| match goal {
             Goal::Property(property) => match self.program.properties.get(property.index()).map(|found| &found.kind) {
                 Some(PropertyKind::ForbidDeadlock) => Some(Fault::Deadlock),
+                Some(kind) if kind.is_liveness() => Some(Fault::Liveness),
                 Some(_) => None,
                 None => Some(Fault::UnknownGoal),
             },
@@ -214,7 +215,7 @@ impl<'a> Checker<'a> {
             PropertyKind::Forbid(condition) => self.holds(state, condition)?,
             PropertyKind::Exists(condition) => all_done() && self.holds(state, condition)?,
             PropertyKind::Always(condition) => all_done() && !self.holds(state, condition)?,
-            PropertyKind::ForbidDeadlock => false,
+            PropertyKind::ForbidDeadlock | PropertyKind::ForbidStuck | PropertyKind::Live(_) => false,
         })
     }
 
@@ -261,6 +262,7 @@ impl<'a> Checker<'a> {
             }
             Fault::ShowsGoal(_) => "it violates a property that the certificate claims to prove".to_owned(),
             Fault::Deadlock => "an over-approximation cannot show the absence of deadlocks".to_owned(),
+            Fault::Liveness => "an over-approximation cannot show what can still happen".to_owned(),
             Fault::UnknownGoal => "it names no property of the program".to_owned(),
             Fault::NoFailedLocation => "a thread has assertions, but no place for failed ones".to_owned(),
             Fault::Interrupted => "checking was interrupted".to_owned(),

@@ -21,6 +21,8 @@ pub enum Fault {
     ShowsGoal(Goal),
     /// No such set of states can show that there is no deadlock.
     Deadlock,
+    /// No such set of states can show what can still happen after each of them.
+    Liveness,
     /// It names no goal, or one that the program has not.
     UnknownGoal,
     /// The program asserts, but has no place for failed assertions.

@@ -7,7 +7,7 @@
 mod buffer;
 mod check;
 mod fault;
-mod steps;
+pub(crate) mod steps;
 #[cfg(test)]
 mod tests;
 

@@ -9,13 +9,13 @@ use super::{AbstractBuffer, AbstractState, AbstractThread, Buffering};
 use crate::interpret::outcome;
 
 /// One thread about to move.
-pub(super) struct Interpreter<'a> {
-    pub(super) program: &'a Program,
-    pub(super) buffering: Buffering,
-    pub(super) state: &'a AbstractState,
+pub(crate) struct Interpreter<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) buffering: Buffering,
+    pub(crate) state: &'a AbstractState,
     /// The thread, and its place in the state.
-    pub(super) thread: ThreadId,
-    pub(super) place: usize,
+    pub(crate) thread: ThreadId,
+    pub(crate) place: usize,
 }
 
 impl Interpreter<'_> {
@@ -24,7 +24,7 @@ impl Interpreter<'_> {
     }
 
     /// The states after a flush.
-    pub(super) fn flushes(&self) -> Vec<AbstractState> {
+    pub(crate) fn flushes(&self) -> Vec<AbstractState> {
         if self.is_locked_out() {
             return Vec::new();
         }
@@ -38,7 +38,7 @@ impl Interpreter<'_> {
     }
 
     /// The states after this edge, which leaves where the thread is. Of a choice of values, those that `choices` picks.
-    pub(super) fn execute(
+    pub(crate) fn execute(
         &self,
         edge: &Edge,
         choices: impl FnOnce(RegId, weir_ir::Range) -> Result<Vec<Value>, Fault>,

@@ -289,3 +289,38 @@ fn with_hardly_any_effort_it_is_still_a_cycle() {
     let graph = HappensBefore::new(&accept(&program, Model::Tso, "0 0 0 1 1 1 0f 1f"));
     assert_is_cycle(&graph, &graph.cycle_within(0).unwrap());
 }
+
+/// There is a cycle through a store and a later load exactly if some walk leads from the load's block back to the
+/// store.
+#[test]
+fn the_cycle_through_a_pair_is_a_cycle_through_it() {
+    let mut random = Random(5);
+    let mut counts = [0; 2];
+    for _ in 0..400 {
+        let program = random_program(&mut random);
+        let length = 10 + random.below(20);
+        let run = random_run(&program, Model::Tso, &mut random, length);
+        let graph = HappensBefore::new(&replay(&program, &run).unwrap());
+        let blocks = Blocks::new(&graph);
+        let edges = block_edges(&graph, &blocks);
+        let is_store = |id: &NodeId| graph.node(*id).kind == NodeKind::Store && graph.node(*id).section.is_none();
+        for store in (0..graph.nodes().len()).map(NodeId::new).filter(is_store) {
+            for &load in graph.later_in_thread(store).iter().filter(|&&id| graph.node(id).kind == NodeKind::Load) {
+                let mut reached = BTreeSet::from([blocks.of(load)]);
+                for _ in 0..blocks.members.len() {
+                    let next = edges.iter().filter(|(from, _)| reached.contains(from)).map(|&(_, to)| to);
+                    reached.extend(next.collect::<Vec<_>>());
+                }
+                let cycle = graph.cycle_through(store, load);
+                counts[usize::from(cycle.is_some())] += 1;
+                assert_eq!(cycle.is_some(), reached.contains(&blocks.of(store)), "{run:?}");
+                let Some(cycle) = cycle else { continue };
+                assert_is_cycle(&graph, &cycle);
+                let nodes: Vec<NodeId> = cycle.from_node(store).collect();
+                assert_eq!((nodes[0], nodes.len()), (store, cycle.links().len()));
+                assert_eq!(blocks.of(nodes[1]), blocks.of(load), "{run:?}");
+            }
+        }
+    }
+    assert!(counts[0] > 100 && counts[1] > 20, "{counts:?}");
+}

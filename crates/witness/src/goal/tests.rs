@@ -11,7 +11,7 @@ mod definition;
 /// What is missing after a run in shorthand; empty if nothing is.
 fn missing((program, goal): &(Program, Goal), model: Model, script: &str) -> String {
     let replay = accept(program, model, script);
-    check_goal(program, &replay, *goal).map_or_else(|error| error.to_string(), |()| String::new())
+    check_goal(program, &replay, *goal).map_or_else(|error| error.to_string(), |_| String::new())
 }
 
 fn one_store() -> Program {
@@ -44,6 +44,27 @@ fn forbid_sees_cells_registers_and_places() {
     initial.shared[1].initial = vec![7];
     let claim = with_property(initial, PropertyKind::Forbid(cell_is(Y, 7)));
     assert_eq!(missing(&claim, Model::Sc, ""), "", "a cell that was never written holds its initial value");
+}
+
+/// P1 waits for ever, whatever P0 does; with buffers P0 has no end of states.
+#[test]
+fn endless_buffers_are_followed_as_sets() {
+    let endless = vec![(0, 0, store(X, 1))];
+    let waits = Instruction::Await { loads: vec![(RegId(0), Expr::Const(Y))], condition: Expr::Leaf(RegId(0)) };
+    let threads = vec![endless, sequence(vec![waits])];
+    let claim = with_property(program(threads), PropertyKind::ForbidStuck);
+    for (model, is_approximate, states) in [(Model::Sc, false, 2), (Model::Tso, true, 4)] {
+        let replay = accept(&claim.0, model, "");
+        let found = check_goal(&claim.0, &replay, claim.1).expect("P1 is stuck").expect("what can follow");
+        assert_eq!((found.is_approximate, found.states), (is_approximate, states), "{model:?}");
+        assert_eq!(found.region.map(|region| (region.thread, region.locations)), Some((ThreadId(1), vec![LocId(0)])));
+        assert_eq!(found.constant_cells.get(&Y), Some(&0));
+        assert_eq!(found.constant_cells.get(&X), None);
+    }
+    let live = with_property(claim.0.clone(), PropertyKind::Live(cell_is(X, 1)));
+    assert_eq!(missing(&live, Model::Tso, ""), "the condition can still come to hold after the last state");
+    let never = with_property(claim.0, PropertyKind::Live(cell_is(X, 0)));
+    assert_eq!(missing(&never, Model::Tso, "0 0f"), "");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The answer of `weir fences` for people.
 
 mod difference;
+mod reasons;
 mod show;
 mod table;
 

@@ -5,7 +5,7 @@ use weir::fences::{Aim, Fences};
 use weir_ir::ThreadId;
 use weir_syntax::Language;
 
-use super::{difference, table};
+use super::{difference, reasons, table};
 use crate::answer::{FencePlace, FencesAnswer, Repair};
 use crate::text::diagnostic::render_place;
 use crate::text::parts::{Tone, emphasized, headline, help, statistics};
@@ -77,6 +77,7 @@ fn found_line(answer: &FencesAnswer<'_>, file: &str) -> String {
     else {
         let is = match aim {
             Aim::Robust => "the program is already robust",
+            Aim::States => "store buffers do not change which states the program reaches",
             Aim::Safe => "the program is already safe",
             Aim::RaceFree => "the program has no triangular races",
         };
@@ -84,13 +85,14 @@ fn found_line(answer: &FencesAnswer<'_>, file: &str) -> String {
     };
     let fences = emphasized(Tone::Good, &counted(count, "fence"));
     let make = if count == 1 { "makes" } else { "make" };
-    let aim = match aim {
-        Aim::Robust => "robust",
-        Aim::Safe => "safe",
-        Aim::RaceFree => "free of triangular races",
+    let achieve = match aim {
+        Aim::Robust => format!("{make} the program robust"),
+        Aim::States => format!("{make} the program reach the same states as without store buffers"),
+        Aim::Safe => format!("{make} the program safe"),
+        Aim::RaceFree => format!("{make} the program free of triangular races"),
     };
     let layout = layout(repair);
-    format!("{fences}{layout} {make} the program {aim}, and no cheaper set does{checked}: {file}\n")
+    format!("{fences}{layout} {achieve}, and no cheaper set does{checked}: {file}\n")
 }
 
 /// How many places of the text, if not one for each fence.
@@ -119,7 +121,7 @@ fn explanation(answer: &FencesAnswer<'_>) -> String {
         Fences::Nowhere(_) | Fences::NoPlace(_) => {
             format!("\n{}", help("split the statement into several, so that a fence can be placed between them"))
         }
-        Fences::NotByFences(_) => format!("\n{}", help("`weir reach --model sc` shows how")),
+        Fences::NotByFences(_) => format!("\n{}", help("`weir check --model sc` shows how")),
         Fences::Stopped(limit) => stopped(answer, *limit),
     }
 }
@@ -140,6 +142,7 @@ fn found(answer: &FencesAnswer<'_>) -> String {
     if let Some(limit) = answer.origin.unchecked {
         text += &format!("{}\n", not_checked(answer, limit));
     }
+    text += &reasons::needs_text(answer);
     for (number, repair) in (1..).zip(repairs).take(SHOWN_SETS) {
         if repairs.len() > 1 {
             text += &format!("\nset {number} of {}:\n", grouped(repairs.len() as u64));
@@ -162,7 +165,10 @@ fn shown(answer: &FencesAnswer<'_>, repair: &Repair) -> String {
         return String::new();
     }
     if subject.language == Language::Weir {
-        let one = |place| difference::text(&subject.program.source, place, &threads(answer, place));
+        let one = |place: &FencePlace| {
+            let difference = difference::text(&subject.program.source, place, &threads(answer, place));
+            difference + &reasons::below_source(answer, place)
+        };
         return repair.places.iter().map(one).collect();
     }
     let line = |place: &FencePlace| {
@@ -170,7 +176,7 @@ fn shown(answer: &FencesAnswer<'_>, repair: &Repair) -> String {
             subject.program.body(thread).edges_from(location).map(|(_, edge)| edge.span).min()
         });
         let before = edge.map_or_else(String::new, |span| place_at(subject.program, span));
-        format!("  {}: before {before}\n", threads(answer, place))
+        format!("  {}: before {before}\n{}", threads(answer, place), reasons::below_line(answer, place))
     };
     format!("\nfences:\n{}", repair.places.iter().map(line).collect::<String>())
 }
@@ -231,7 +237,9 @@ mod tests {
             let repairs = vec![Repair { places: Vec::new(), text: String::new(), language: Language::Weir }];
             let report = Ok(report.expect("an answer"));
             let searched = &sites.program;
-            found(&FencesAnswer::new(Repairs { subject, options, searched, report, repairs, unchecked, census: None }))
+            let (needs, census) = (Vec::new(), None);
+            let repairs = Repairs { subject, options, searched, report, repairs, unchecked, needs, census };
+            found(&FencesAnswer::new(repairs))
         };
         assert_eq!(text(None), "");
         let unchecked = text(Some(Limit::Interrupted));

@@ -170,7 +170,7 @@ fn what_just_fits_is_shown_in_full() {
         let replay = accept(&program, Model::Tso, "0 0");
         let text = weir::run_text::step_texts(&program, &replay)[1].to_string();
         let memory = LaneOptions { memory_width: 42, ..LaneOptions::default() };
-        (text, lanes(&program, &replay, &memory).contains("memory (changes)"))
+        (text, lanes(&program, &replay, &memory).contains("unchanged in memory: x"))
     };
     assert_eq!(named(40), (format!("{} == 0  holds", "x".repeat(40)), false));
     assert_eq!(named(41), ("0 == 0  holds".to_owned(), true));
@@ -277,14 +277,50 @@ fn lanes_get_narrower_before_the_steps_are_listed() {
     assert_lines(
         &lanes(&program, &replay, &tiny),
         &[
-            "        thread    step                               its buffer                memory",
-            "   1    P0        r = a_rather_long_name  reads 0    []                        a_rather_long_name=0",
-            "   2    P0        a_rather_long_name = 1             [a_rather_long_name=1]    a_rather_long_name=0",
-            "   3    P1        r = a_rather_long_name  reads 0    []                        a_rather_long_name=0",
+            "        thread    step",
+            "   1    P0        r = a_rather_long_name  reads 0",
+            "   2    P0        a_rather_long_name = 1",
+            "   3    P1        r = a_rather_long_name  reads 0",
             "        P0        (done)",
             "        P1        (at one)",
         ],
     );
+}
+
+#[test]
+fn cells_that_never_change_and_the_buffers_of_others_go_first() {
+    let store_and_load = |cell, other| sequence(vec![store(cell, 1), load(0, other), load(1, Z)]);
+    let mut program = program(vec![store_and_load(X, Y), store_and_load(Y, X)]);
+    program.shared[2].name = "constant".into();
+    let replay = accept(&program, Model::Tso, "0 0 0 1 1 0f 1f");
+    let within = |line_width| lanes(&program, &replay, &LaneOptions { line_width, ..LaneOptions::default() });
+    assert!(within(100).contains("buffer P1") && within(100).contains("x=0 y=0 constant=0"));
+    assert_lines(
+        &within(80),
+        &[
+            "        P0                   P1                buffer P0    buffer P1    memory",
+            "   1    x = 1                                  [x=1]        []           x=0 y=0",
+            "   2    r = y  reads 0                         [x=1]        []           x=0 y=0",
+            "   3    s = con…  reads 0                      [x=1]        []           x=0 y=0",
+            "   4                         y = 1             [x=1]        [y=1]        x=0 y=0",
+            "   5                         r = x  reads 0    [x=1]        [y=1]        x=0 y=0",
+            "   6    flush x=1                              []           [y=1]        x=1 y=0",
+            "   7                         flush y=1         []           []           x=1 y=1",
+            "        (done)               (at line 6)",
+            "        unchanged in memory: constant=0",
+        ],
+    );
+    let narrow = within(70);
+    assert!(narrow.contains("its buffer    memory") && !narrow.contains("thread"), "{narrow}");
+    let narrower = within(64);
+    assert!(narrower.contains("thread    step") && narrower.contains("its buffer    memory"), "{narrower}");
+    let squeezed = within(60);
+    assert!(
+        squeezed.contains("its buffer  memory (changes)") && squeezed.contains("\n              reads 0"),
+        "{squeezed}"
+    );
+    let narrowest = within(30);
+    assert!(!narrowest.contains("buffer") && narrowest.lines().all(|line| line.chars().count() <= 30), "{narrowest}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub(super) fn lower<'a>(
     let mut observer =
         Observer { globals: &globals, views: &bodies.views, sink, used: &mut used, thread_labels, observations: 0 };
     let properties = file.properties.iter().take_while(|_| !poll.is_over());
-    let properties = properties.map(|property| observer.property(property)).collect();
+    let properties = properties.flat_map(|property| observer.property(property)).collect();
     let costs = file.costs.iter().filter_map(|cost| observer.cost(cost)).collect();
     unused::warn(file, &globals, &used, sink);
     let constants = globals.constants.iter();

@@ -53,14 +53,21 @@ impl<'a> Observer<'_, 'a> {
 
     /// `T at label`: the threads' observations joined by `join`.
     pub(super) fn place(&mut self, place: &PlaceExpr<'a>, join: BinaryOp) -> StateExpr {
+        let mut atoms = self.places(place, join);
+        atoms.retain(|atom| *atom != NOWHERE);
+        balanced(join, atoms)
+    }
+
+    /// The observations of the threads that `T at label` is about, to be joined by `join`.
+    pub(super) fn places(&mut self, place: &PlaceExpr<'a>, join: BinaryOp) -> Vec<StateExpr> {
         if self.observations > MAX_OBSERVATIONS {
-            return Tree::Const(0);
+            return Vec::new();
         }
-        let Some((family, threads)) = self.threads(&place.thread) else { return Tree::Const(0) };
+        let Some((family, threads)) = self.threads(&place.thread) else { return Vec::new() };
         if let Some(label) = &place.label
             && !self.check_label(family, label, &threads)
         {
-            return Tree::Const(0);
+            return Vec::new();
         }
         self.warn_if_endless(place, &threads);
         let mut atoms = Vec::with_capacity(threads.len());
@@ -69,13 +76,12 @@ impl<'a> Observer<'_, 'a> {
             self.observations += 1 + locations.len();
             if self.observations > MAX_OBSERVATIONS {
                 self.too_much(place.thread.span);
-                return Tree::Const(0);
+                return Vec::new();
             }
-            if !locations.is_empty() {
-                atoms.push(self.atom(family, thread, locations, join));
-            }
+            let is_nowhere = locations.is_empty();
+            atoms.push(if is_nowhere { NOWHERE } else { self.atom(family, thread, locations, join) });
         }
-        balanced(join, atoms)
+        atoms
     }
 
     fn warn_if_endless(&mut self, place: &PlaceExpr, threads: &[ThreadId]) {
@@ -211,6 +217,9 @@ impl<'a> Observer<'_, 'a> {
         self.sink.error(error.help(help));
     }
 }
+
+/// What is observed of a thread that has no such place.
+const NOWHERE: StateExpr = Tree::Const(0);
 
 /// The text of a label as locations carry it.
 pub(super) fn label_text(label: &LabelRef) -> String {

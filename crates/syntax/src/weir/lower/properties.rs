@@ -34,14 +34,25 @@ pub(super) struct Observer<'c, 'a> {
 }
 
 impl<'a> Observer<'_, 'a> {
-    pub(super) fn property(&mut self, property: &PropertyDecl<'a>) -> Property {
-        let kind = match &property.form {
-            PropertyForm::Forbid(condition) => PropertyKind::Forbid(self.condition(condition)),
-            PropertyForm::ForbidDeadlock => PropertyKind::ForbidDeadlock,
-            PropertyForm::Exists(condition) => PropertyKind::Exists(self.condition(condition)),
-            PropertyForm::Always(condition) => PropertyKind::Always(self.condition(condition)),
+    /// What a declaration states: one property, but for a `live` about several instances of a thread.
+    pub(super) fn property(&mut self, property: &PropertyDecl<'a>) -> Vec<Property> {
+        let kinds = match &property.form {
+            PropertyForm::Forbid(condition) => vec![PropertyKind::Forbid(self.condition(condition))],
+            PropertyForm::ForbidDeadlock => vec![PropertyKind::ForbidDeadlock],
+            PropertyForm::Exists(condition) => vec![PropertyKind::Exists(self.condition(condition))],
+            PropertyForm::Always(condition) => vec![PropertyKind::Always(self.condition(condition))],
+            PropertyForm::ForbidStuck => vec![PropertyKind::ForbidStuck],
+            PropertyForm::Live(condition) => self.live(condition).into_iter().map(PropertyKind::Live).collect(),
         };
-        Property { kind, span: property.span }
+        kinds.into_iter().map(|kind| Property { kind, span: property.span }).collect()
+    }
+
+    /// `live T at label` is about each instance of `T`: it is not enough that some of them can get there.
+    fn live(&mut self, condition: &Expr<'a>) -> Vec<StateExpr> {
+        match &condition.kind {
+            ExprKind::At(place) => self.places(place, BinaryOp::Or),
+            _ => vec![self.condition(condition)],
+        }
     }
 
     fn condition(&mut self, expression: &Expr<'a>) -> StateExpr {

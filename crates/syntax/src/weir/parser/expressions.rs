@@ -5,6 +5,7 @@ use weir_ir::{BinaryOp, BinaryRmw, Diagnostic, Span, UnaryOp, Value};
 use super::super::ast::{Expr, ExprKind, PlaceExpr, RmwForm, ThreadRef};
 use super::super::limits::MAX_NESTING;
 use super::super::token::{Kind, Token};
+use super::items::not_in_conditions;
 use super::statements::is_place;
 use super::{Descent, Failed, Parse, Parser, too_deep};
 
@@ -153,7 +154,8 @@ impl<'s> Parser<'s, '_> {
         error = match self.peek() {
             Kind::Plus if self.previous().kind == Kind::Plus => error.help("there is no `++`: write `r += 1`"),
             _ if is_doubled => error.help("there is no `--`: write `r -= 1`"),
-            Kind::Deadlock => error.help("`deadlock` cannot be combined with a condition; write `forbid deadlock;`"),
+            Kind::Deadlock => error.help(not_in_conditions("deadlock")),
+            Kind::Stuck => error.help(not_in_conditions("stuck")),
             kind if kind.is_keyword() => error.label("reserved keyword"),
             _ => error,
         };
@@ -186,7 +188,13 @@ impl<'s> Parser<'s, '_> {
         let first = thread.span;
         let depth = 1 + thread.index.as_ref().map_or(0, |index| index.depth);
         let kind = if self.bump().kind == Kind::Dot {
-            ExprKind::Register(Box::new(thread), self.name("a register name")?)
+            let register = self.name("a register name")?;
+            if self.peek() == Kind::OpenParen {
+                let help = "docs/from-code.md says how to write the atomic operations of C, C++ and Rust";
+                let error = Diagnostic::error("no-methods", "cells have no methods", register.span).help(help);
+                return Err(self.error(error));
+            }
+            ExprKind::Register(Box::new(thread), register)
         } else {
             let at_end = self.eat(Kind::End);
             let label = if at_end { None } else { Some(self.label_reference("a label or `end`")?) };

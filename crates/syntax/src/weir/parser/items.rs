@@ -28,7 +28,7 @@ impl<'s> Parser<'s, '_> {
             Kind::Shared => self.shared(&mut file.shared)?,
             Kind::Thread => file.threads.push(self.thread()?),
             Kind::Proc => file.procedures.push(self.procedure()?),
-            Kind::Forbid | Kind::Exists | Kind::Always => file.properties.push(self.property()?),
+            Kind::Forbid | Kind::Exists | Kind::Always | Kind::Live => file.properties.push(self.property()?),
             Kind::Cost => file.costs.push(self.cost()?),
             _ => return self.no_item(),
         }
@@ -203,22 +203,25 @@ impl<'s> Parser<'s, '_> {
     fn property(&mut self) -> Parse<PropertyDecl<'s>> {
         let keyword = self.bump();
         let form = match keyword.kind {
-            Kind::Forbid if self.eat(Kind::Deadlock) => {
-                if self.peek() != Kind::Semicolon && !self.peek().begins_item() && self.peek() != Kind::Eof {
-                    let error = self
-                        .unexpected("`;`")
-                        .help("`deadlock` cannot be combined with a condition; write `forbid deadlock;`");
-                    return Err(self.error(error));
-                }
-                PropertyForm::ForbidDeadlock
-            }
+            Kind::Forbid if self.eat(Kind::Deadlock) => self.alone("deadlock", PropertyForm::ForbidDeadlock)?,
+            Kind::Forbid if self.eat(Kind::Stuck) => self.alone("stuck", PropertyForm::ForbidStuck)?,
             Kind::Forbid => PropertyForm::Forbid(self.condition()?),
             Kind::Exists => PropertyForm::Exists(self.condition()?),
+            Kind::Live => PropertyForm::Live(self.condition()?),
             _ => PropertyForm::Always(self.condition()?),
         };
         let span = self.span_from(keyword.span);
         self.semicolon()?;
         Ok(PropertyDecl { form, span })
+    }
+
+    /// `forbid deadlock` and `forbid stuck` are properties of their own: no condition follows.
+    fn alone(&mut self, what: &str, form: PropertyForm<'s>) -> Parse<PropertyForm<'s>> {
+        if self.peek() == Kind::Semicolon || self.peek().begins_item() || self.peek() == Kind::Eof {
+            return Ok(form);
+        }
+        let error = self.unexpected("`;`").help(not_in_conditions(what));
+        Err(self.error(error))
     }
 
     fn cost(&mut self) -> Parse<CostDecl<'s>> {
@@ -248,4 +251,9 @@ impl<'s> Parser<'s, '_> {
         let label = self.name("a label of the procedure")?;
         Ok(LabelRef { procedure: Some(first), label })
     }
+}
+
+/// What to write instead of `deadlock` or `stuck` within a condition.
+pub(super) fn not_in_conditions(what: &str) -> String {
+    format!("`{what}` cannot be combined with a condition; write `forbid {what};`")
 }

@@ -271,14 +271,19 @@ impl<'s> Parser<'s, '_> {
         if matches!(expression.kind, ExprKind::Call(..) | ExprKind::ReadModifyWrite(..)) {
             return Ok(StatementKind::Evaluate(expression));
         }
-        let error = Diagnostic::error("no-effect", "this expression has no effect", expression.span);
+        let mut message = "this expression has no effect".to_owned();
         let help = match &expression.kind {
             ExprKind::Binary(BinaryOp::Equal, ..) => "`=` assigns, `==` compares".to_owned(),
-            ExprKind::Name(name) => keywords::statement(name.text)
-                .unwrap_or_else(|| "a statement is an assignment, a call or starts with a keyword".to_owned()),
+            ExprKind::Name(name) => match keywords::statement(name.text) {
+                Some(help) => {
+                    message = format!("there is no statement `{}`", name.text);
+                    help
+                }
+                None => "a statement is an assignment, a call or starts with a keyword".to_owned(),
+            },
             _ => "assign it (`r = …;`), or remove it; only calls and read-modify-writes can be statements".to_owned(),
         };
-        self.error(error.help(help));
+        self.error(Diagnostic::error("no-effect", message, expression.span).help(help));
         Ok(StatementKind::Skip)
     }
 }

@@ -5,9 +5,7 @@
 //! ever there. The states of the program stay the same. A register of a thread that does not run from the
 //! start, which no property can name, counts as 0.
 
-use weir_ir::{
-    Body, Edge, Expr, Instruction, LocId, Multiplicity, Program, Property, PropertyKind, StateAtom, StateExpr,
-};
+use weir_ir::{Body, Edge, Expr, Instruction, LocId, Multiplicity, Program, Property, StateAtom, StateExpr};
 
 /// The same program without locations that no path reaches.
 pub(super) fn reachable(program: &Program) -> Program {
@@ -105,21 +103,12 @@ fn renumbered(atom: &StateAtom, bodies: &[Pruned]) -> StateAtom {
 
 /// The conditions of all properties that have one.
 pub(super) fn conditions(program: &Program) -> impl Iterator<Item = &StateExpr> {
-    program.properties.iter().filter_map(|property| match &property.kind {
-        PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) | PropertyKind::Always(condition) => {
-            Some(condition)
-        }
-        PropertyKind::ForbidDeadlock => None,
-    })
+    program.properties.iter().filter_map(|property| property.kind.condition())
 }
 
 /// Replaces what properties observe.
 pub(super) fn map_conditions(properties: &mut [Property], change: &mut impl FnMut(&StateAtom) -> StateExpr) {
     for property in properties {
-        if let PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) | PropertyKind::Always(condition) =
-            &mut property.kind
-        {
-            *condition = condition.map(change);
-        }
+        property.kind = property.kind.map_condition(|condition| condition.map(change));
     }
 }

@@ -9,12 +9,14 @@ use weir_witness::{Goal, Step};
 
 use super::config::{Config, FREE};
 use super::goals::{self, Target};
-use super::local_graph::{Local, LocalGraphs, Symmetry, build};
+use super::local_graph::{Local, LocalGraphs, Symmetry};
 use super::predecessors::System;
 use super::well_structured::{Basis, Search};
-use super::{counterexample, goal_basis, initial, system};
-use crate::Session;
+use super::{counterexample, goal_basis, initial, local_graphs, no_condition, system, too_large};
+use crate::semantics::compile::Compiled;
+use crate::semantics::state::Packed;
 use crate::wsts::Outcome;
+use crate::{Failure, Session};
 
 /// A state with empty buffers: for each thread that runs its place and its registers, and what cells hold.
 pub(crate) struct Drained<'a> {
@@ -22,6 +24,21 @@ pub(crate) struct Drained<'a> {
     /// Who holds the lock, by position.
     pub(crate) holder: Option<usize>,
     pub(crate) cell: Box<dyn Fn(Address) -> Value + 'a>,
+}
+
+impl<'a> Drained<'a> {
+    /// What is in a state of the compiled program. Its buffers must be empty.
+    pub(crate) fn of<const N: usize>(compiled: &'a Compiled, state: &'a Packed<N>) -> Self {
+        let machine = &compiled.machine;
+        let threads = machine.threads.iter().enumerate().map(|(position, code)| {
+            let location = LocId::new(state.raw(code.location) as usize);
+            let live = compiled.live_fields(position, location);
+            (location, live.map(|(register, field)| (register, state.get(field))).collect())
+        });
+        let holder = machine.layout.lock.and_then(|field| (state.raw(field) as usize).checked_sub(1));
+        let cell = Box::new(|address| machine.read(state, machine.layout.cells.target(address)));
+        Self { threads: threads.collect(), holder, cell }
+    }
 }
 
 /// A program prepared for backward search.
@@ -37,22 +54,32 @@ pub(crate) struct Region(Basis);
 
 impl Backwards {
     /// Prepares a program with these goals. A thread stops where it meets one of the `ends`, if that is about this thread
-    /// only. None if the engine cannot handle the program, or at a limit.
+    /// only.
+    ///
+    /// # Errors
+    /// If the engine cannot handle the program, or at a limit.
     pub(crate) fn new(
         program: &Program,
         goals: &[Goal],
         ends: &[Goal],
         most_states: u64,
         session: &Session,
-    ) -> Option<Self> {
-        let mut local_graphs = build(program, Symmetry::Ignore, session).ok()?;
-        let targets = goals::targets(program, &local_graphs, goals)?;
+    ) -> Result<Self, Failure> {
+        let mut local_graphs = local_graphs(program, Symmetry::Ignore, session)?;
+        let targets = goals::targets(program, &local_graphs, goals).ok_or_else(no_condition)?;
         targets
             .iter()
             .filter(|target| ends.contains(&target.goal))
             .for_each(|target| end_at(&mut local_graphs, target));
-        let system = system(&local_graphs, &targets, session).ok()??;
-        Some(Self { local_graphs, system, targets, most_states })
+        let system = system(&local_graphs, &targets, session).map_err(Failure::Stopped)?;
+        Ok(Self { local_graphs, system: system.ok_or_else(|| too_large(program))?, targets, most_states })
+    }
+
+    /// From where this one of the goals can be reached. None at a limit.
+    pub(crate) fn to_goal(&self, goal: Goal, session: &Session) -> Option<Region> {
+        let targets: Vec<Target> = self.targets.iter().filter(|target| target.goal == goal).cloned().collect();
+        let basis = goal_basis(&self.system, &self.local_graphs, &targets, session).ok()?.ok()?;
+        self.region(basis.into_iter().map(|(_, config)| config), session)
     }
 
     /// From where a goal can be reached. None at a limit.

@@ -8,7 +8,7 @@ use super::local_graph::{Local, LocalGraphs};
 use crate::{Bound, Limit, Session};
 
 /// A goal, as a condition on locations, registers and cells.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) goal: Goal,
     condition: StateExpr,
@@ -38,7 +38,7 @@ pub(super) fn targets(program: &Program, local_graphs: &LocalGraphs, goals: &[Go
                 Goal::Assertion(thread) => at(thread, program.body(thread).failed.into_iter().collect()),
                 Goal::Property(property) => match &program.properties[property.index()].kind {
                     PropertyKind::Forbid(condition) => condition.clone(),
-                    PropertyKind::ForbidDeadlock => return None,
+                    PropertyKind::ForbidDeadlock | PropertyKind::ForbidStuck | PropertyKind::Live(_) => return None,
                     PropertyKind::Exists(condition) => at_end(program, local_graphs, condition.clone()),
                     PropertyKind::Always(condition) => {
                         at_end(program, local_graphs, StateExpr::unary(UnaryOp::Not, condition.clone()))

@@ -66,12 +66,9 @@ fn decide(
     refuse::unsupported(program)?;
     let goals = super::goals(program, options);
     refuse_deadlocks(program, &goals)?;
-    let local_graphs = match build(program, Symmetry::Reduce, session) {
-        Ok(local_graphs) => local_graphs,
-        Err(GraphError::Limit(limit)) => return Ok((stopped(limit, session.since(began)), None)),
-        Err(GraphError::Cell(address)) => return Err(too_many_values(program, address, session)),
-        Err(GraphError::Cells) => return Err(too_many_cells(program, session)),
-        Err(GraphError::Thread(thread)) => return Err(too_many_states(program, thread)),
+    let local_graphs = match local_graphs(program, Symmetry::Reduce, session) {
+        Err(Failure::Stopped(limit)) => return Ok((stopped(limit, session.since(began)), None)),
+        local_graphs => local_graphs?,
     };
     let targets = goals::targets(program, &local_graphs, &goals).ok_or_else(no_condition)?;
     let system = match system(&local_graphs, &targets, session) {
@@ -106,6 +103,16 @@ fn decide(
     let coverage = coverage(program, &local_graphs);
     let report = Report { verdict, statistics, coverage, buffering: None, alarm: None, rounds: Vec::new() };
     Ok((report, proof))
+}
+
+/// The local state graphs of all threads.
+fn local_graphs(program: &Program, symmetry: Symmetry, session: &Session) -> Result<LocalGraphs, Failure> {
+    build(program, symmetry, session).map_err(|error| match error {
+        GraphError::Limit(limit) => Failure::Stopped(limit),
+        GraphError::Cell(address) => too_many_values(program, address, session),
+        GraphError::Cells => too_many_cells(program, session),
+        GraphError::Thread(thread) => too_many_states(program, thread),
+    })
 }
 
 fn stopped(limit: Limit, elapsed: Duration) -> Report {

@@ -23,7 +23,7 @@ impl Lazy<'_> {
         if !matches!(verdict, Verdict::Holds) {
             return Ok((verdict, coverage));
         }
-        let (witnesses, statistics) = oracle::one(&whole, self.options, self.session)?;
+        let (witnesses, statistics) = oracle::one(&whole, self.options, &self.looking())?;
         self.statistics.add(&statistics);
         match witnesses {
             Witnesses::Found(found) if found.is_empty() => return Ok((Verdict::Holds, coverage)),
@@ -50,7 +50,7 @@ impl Lazy<'_> {
             if !matches!(verdict, Verdict::Holds) {
                 return Ok(Some((verdict, coverage)));
             }
-            let (witnesses, statistics) = oracle::one(&extended, self.options, self.session)?;
+            let (witnesses, statistics) = oracle::one(&extended, self.options, &self.looking())?;
             self.statistics.add(&statistics);
             let path = match witnesses {
                 Witnesses::Stopped(limit) => return Ok(Some((Verdict::Unknown(limit), coverage))),

@@ -20,7 +20,7 @@ impl Lazy<'_> {
             if !matches!(verdict, Verdict::Holds) {
                 return Ok((verdict, coverage));
             }
-            let (witnesses, statistics) = oracle::uncovered(&extended, &paths, self.options, self.session)?;
+            let (witnesses, statistics) = oracle::uncovered(&extended, &paths, self.options, &self.looking())?;
             self.statistics.add(&statistics);
             match witnesses {
                 Witnesses::Stopped(limit) => return Ok((Verdict::Unknown(limit), coverage)),

@@ -155,7 +155,8 @@ impl Lazy<'_> {
             goals: self.goals.clone(),
             ..self.options.clone()
         };
-        let report = match explicit::reach_with(&extended.program, &extended.keeps_back(), &options, self.session) {
+        let session = self.session.doing(&format!("round {}: searching without buffers", self.rounds.len() + 1));
+        let report = match explicit::reach_with(&extended.program, &extended.keeps_back(), &options, &session) {
             Err(Failure::TooLarge(_)) if !self.rounds.is_empty() => {
                 return Ok((Verdict::Unknown(Limit::Extensions), Coverage::default()));
             }
@@ -174,6 +175,11 @@ impl Lazy<'_> {
             }
         };
         Ok((verdict, coverage))
+    }
+
+    /// The session while the oracle is asked.
+    fn looking(&self) -> Session {
+        self.session.doing(&format!("round {}: looking for delays", self.rounds.len() + 1))
     }
 
     /// Whether one more round may begin, given the program so far.

@@ -137,7 +137,7 @@ fn progress_is_told_and_true() {
         let (list, stop) = (Arc::clone(&told), Arc::clone(&interrupt));
         let sink = move |progress: &Progress| {
             let mut list = list.lock().expect("not poisoned");
-            list.push(*progress);
+            list.push(progress.clone());
             stop.store(list.len() >= 3, Ordering::Relaxed);
         };
         let session = session(Limits::default()).with_progress(Arc::new(sink)).with_stop(interrupt);

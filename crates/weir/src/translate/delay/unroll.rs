@@ -1,8 +1,6 @@
 //! A program without cycles that does what the original does, up to a number of times round each loop.
 
-use weir_ir::{
-    Body, BodyBuilder, Edge, EdgeId, Expr, Instruction, LocId, Program, Property, PropertyKind, StateAtom, StateExpr,
-};
+use weir_ir::{Body, BodyBuilder, Edge, EdgeId, Expr, Instruction, LocId, Program, Property, StateAtom, StateExpr};
 
 use super::{Extended, Note, Origin};
 
@@ -104,11 +102,5 @@ fn in_layers(property: &Property, layers: &[(usize, usize)]) -> Property {
             })
         })
     };
-    let kind = match &property.kind {
-        PropertyKind::Forbid(condition) => PropertyKind::Forbid(everywhere(condition)),
-        PropertyKind::Exists(condition) => PropertyKind::Exists(everywhere(condition)),
-        PropertyKind::Always(condition) => PropertyKind::Always(everywhere(condition)),
-        PropertyKind::ForbidDeadlock => PropertyKind::ForbidDeadlock,
-    };
-    Property { kind, span: property.span }
+    Property { kind: property.kind.map_condition(everywhere), span: property.span }
 }

@@ -16,7 +16,7 @@ const LIMITS: Bounds = Bounds { instructions: 24, ways: 6_000 };
 fn achieves(program: &Program, aim: Aim) -> Option<bool> {
     match aim {
         Aim::Robust => is_robust(program, LIMITS),
-        Aim::RaceFree | Aim::Safe => {
+        Aim::RaceFree | Aim::Safe | Aim::States => {
             let found = feasible(program, LIMITS, false);
             Some(!races(program, LIMITS.ways)? && found.is_complete.then_some(found.begun.is_empty())?)
         }

@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 
 use weir::fences::{Aim, Fences, Options, fences};
-use weir_ir::{Expr, Program, Property, PropertyKind, Span, UnaryOp};
-use weir_testkit::reference::{Model, explore};
+use weir_ir::{
+    BinaryOp, Body, Edge, Expr, Instruction, LocId, Location, Program, Property, PropertyKind, RegId, Register, Span,
+    ThreadId, UnaryOp,
+};
+use weir_testkit::reference::{Model, explore, violated_liveness};
 use weir_testkit::sketch::{all_of, cell_value, equal, register_of};
 use weir_testkit::{FinalState, Rng, cycles, dump};
 
@@ -72,6 +75,87 @@ fn every_cheapest_set_for_safety_is_found() {
     }
     let counts = [none, one, several, not_by_fences, nowhere];
     assert!(one > 25 && several > 8 && not_by_fences > 20, "{counts:?}");
+}
+
+/// Where each thread says at its end how it ended: 1, or 2 if it ended as in the bad state.
+const RESULTS: i64 = 100;
+
+/// The program in which the first thread waits for the others and cannot go on if all ended as in this state.
+fn stuck_with(program: &Program, end: &FinalState) -> Program {
+    let ended_so = |thread: ThreadId| {
+        let registers = end.registers[&thread].iter();
+        all_of(registers.map(|(register, value)| equal(Expr::Leaf(*register), *value)))
+    };
+    let mut changed = program.clone();
+    for thread in program.thread_ids().skip(1) {
+        let value = Expr::binary(BinaryOp::Add, Expr::Const(1), ended_so(thread));
+        let address = Expr::Const(RESULTS + i64::from(thread.0));
+        append(&mut changed, thread, vec![Instruction::Store { address, value }]);
+    }
+    let first = ThreadId(0);
+    let others = program.threads.len() - 1;
+    let registers = &mut changed.threads[0].body.registers;
+    let own = registers.len();
+    for at in 0..others {
+        let name = format!("result{at}");
+        registers.push(Register { name, is_temporary: false, span: Span::default() });
+    }
+    let result = |at: usize| Expr::Leaf(RegId::new(own + at));
+    let loads = (0..others).map(|at| (RegId::new(own + at), Expr::Const(RESULTS + 1 + at as i64))).collect();
+    let condition = all_of((0..others).map(result));
+    let all_so = all_of((0..others).map(|at| equal(result(at), 2)).chain([ended_so(first)]));
+    let test = Instruction::Assume(Expr::unary(UnaryOp::Not, all_so));
+    append(&mut changed, first, vec![Instruction::Await { loads, condition }, test]);
+    changed.properties = vec![Property { kind: PropertyKind::ForbidStuck, span: Span::default() }];
+    changed
+}
+
+/// Lets a thread do this at its end.
+fn append(program: &mut Program, thread: ThreadId, instructions: Vec<Instruction>) {
+    let body = &program.threads[thread.index()].body;
+    let mut ends: Vec<LocId> = body.location_ids().filter(|&loc| body.is_done(loc)).collect();
+    let (mut locations, mut edges) = (body.locations.clone(), body.edges().to_vec());
+    for instruction in instructions {
+        locations.push(Location::default());
+        let to = LocId::new(locations.len() - 1);
+        let edge = |from| Edge { from, to, instruction: instruction.clone(), span: Span::default() };
+        edges.extend(ends.drain(..).map(edge));
+        ends.push(to);
+    }
+    program.threads[thread.index()].body = Body::new(body.registers.clone(), locations, body.entry, body.failed, edges);
+}
+
+/// Fences that make a program live again.
+#[test]
+fn every_cheapest_set_against_hangs_is_found() {
+    let (mut one, mut several, mut none) = (0, 0, 0);
+    for seed in 0..120 {
+        let program = cycles::program(seed, &CONFIG);
+        let (Some(sc), Some(tso)) = (ends(&program, Model::Sc), ends(&program, Model::Tso)) else { continue };
+        let Some(bad) = tso.difference(&sc).next().cloned() else { continue };
+        let program = stuck_with(&program, &bad);
+        let places = places(&program, &mut Rng::new(seed), 1 + (seed % 3) as usize);
+        if places.len() > 8 {
+            continue;
+        }
+        let achieves = |set: &super::Set| {
+            let violated = violated_liveness(&fenced(&program, &places, set), Model::Tso, 20_000);
+            violated.expect("the reference can").map(|violated| violated.is_empty())
+        };
+        let expected = tried(&places, achieves);
+        let options = Options { aim: Aim::Safe, all: true, ..Options::default() };
+        let report = fences(&program, &places, &options, &session()).unwrap_or_else(|failure| panic!("{failure}"));
+        match (expected, report.fences) {
+            (None, Fences::NotByFences(_) | Fences::NoPlace(_)) => none += 1,
+            (Some(expected), Fences::Cheapest(sets)) => {
+                *(if expected.1.len() == 1 { &mut one } else { &mut several }) += 1;
+                let found = (report.cost, sets.into_iter().collect::<BTreeSet<_>>());
+                assert_eq!(found, expected, "seed {seed}\n{}", dump(&program));
+            }
+            (expected, said) => panic!("seed {seed}: {expected:?}, but {said:?} is said\n{}", dump(&program)),
+        }
+    }
+    assert!(one > 10 && several > 1 && none > 5, "{one} {several} {none}");
 }
 
 /// Whether no property is broken and no assertion fails, by the reference.

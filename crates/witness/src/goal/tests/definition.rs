@@ -25,6 +25,8 @@ fn name(program: &Program, goal: Goal, is_shown: bool) -> (&'static str, bool) {
             PropertyKind::ForbidDeadlock => "deadlock",
             PropertyKind::Exists(_) => "exists",
             PropertyKind::Always(_) => "always",
+            PropertyKind::ForbidStuck => "stuck",
+            PropertyKind::Live(_) => "live",
         },
     };
     (name, is_shown)
@@ -61,7 +63,7 @@ fn compare_all(programs: impl IntoIterator<Item = Program>, limit: usize) -> BTr
                     let is_shown = shown.contains(&expected);
                     *counts.entry(name(&program, goal, is_shown)).or_default() += 1;
                     match check_goal(&program, &replay, goal) {
-                        Ok(()) => assert!(is_shown, "{goal:?} after {:?}", visit.run),
+                        Ok(_) => assert!(is_shown, "{goal:?} after {:?}", visit.run),
                         Err(error) => {
                             let is_right = !is_shown && is_true(&program, visit, goal, error.shortcoming);
                             assert!(is_right, "{goal:?} after {:?}: {error}", visit.run);
@@ -89,6 +91,39 @@ fn goals_of_random_programs_are_shown_just_where_the_definition_says() {
     let configs = [Config::acyclic(), Config::locking(), Config::crowded(), Config::wild_data()];
     let counts = compare_all((0..80).map(|seed| random::program(seed, &configs[seed as usize % 4])), 60);
     assert!(counts.values().sum::<usize>() > 5_000, "{counts:?}");
+}
+
+/// Where what can still happen is lost, and only there, it is shown, with as many states as can follow.
+#[test]
+fn liveness_is_lost_just_where_the_definition_says() {
+    let mut counts: BTreeMap<(&'static str, bool), usize> = BTreeMap::new();
+    let configs = [Config::cyclic(), Config::locking(), Config::acyclic()];
+    for seed in 0..90_u64 {
+        let mut program = random::program(seed, &configs[seed as usize % 3]);
+        let mut rng = weir_testkit::Rng::new(seed);
+        let conditions: Vec<StateExpr> = (0..2).map(|_| random::condition(&program, &mut rng)).collect();
+        let live = conditions.into_iter().map(PropertyKind::Live);
+        let kinds = live.chain([PropertyKind::ForbidStuck]);
+        program.properties = kinds.map(|kind| Property { kind, span: weir_ir::Span::default() }).collect();
+        for model in BOTH {
+            walk(&program, model, 40, |visit| {
+                let Some(lost) = visit.view.lost(&program, reference_model(model), 400) else { return };
+                let replay = crate::replay(&program, &visit.run).expect("a run of the reference");
+                for (goal, expected) in goals(&program).into_iter().take(3) {
+                    let is_lost = lost.contains(&expected);
+                    *counts.entry(name(&program, goal, is_lost)).or_default() += 1;
+                    let found = check_goal(&program, &replay, goal);
+                    assert_eq!(found.is_ok(), is_lost, "{goal:?} after {:?}: {found:?}", visit.run);
+                    assert!(found.is_err() || found.is_ok_and(|found| found.is_some_and(|all| !all.is_approximate)));
+                }
+            });
+        }
+    }
+    for kind in ["stuck", "live"] {
+        for is_lost in [true, false] {
+            assert!(counts.get(&(kind, is_lost)).is_some_and(|&count| count > 200), "{kind} {is_lost}: {counts:?}");
+        }
+    }
 }
 
 #[test]

@@ -101,10 +101,20 @@ fn starts(expected: &Expected, is_list: bool) -> Vec<usize> {
     starts
 }
 
+/// The steps one below the other, however wide that is.
+fn listed(program: &Program, replay: &Replay) -> String {
+    if replay.events().is_empty() {
+        return lanes(program, replay, &wide());
+    }
+    let options = wide();
+    let picture = Picture::new(program, replay, &options);
+    let steps = Steps::List { step_width: options.lane_width };
+    picture.table(&Layout { steps, buffers: Buffers::Own, memory: Some(0) }).text()
+}
+
 fn compare(program: &Program, replay: &Replay, is_list: bool) {
     let expected = expected(program, replay, is_list);
-    let options = if is_list { LaneOptions { line_width: 0, ..wide() } } else { wide() };
-    let text = lanes(program, replay, &options);
+    let text = if is_list { listed(program, replay) } else { lanes(program, replay, &wide()) };
     let starts = starts(&expected, is_list);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(entries(lines[0], &starts), expected.header, "\n{text}");
@@ -172,25 +182,29 @@ fn lanes_are_as_wide_as_the_line_allows() {
     ]);
     program.shared[0].name = "a_rather_long_name".into();
     let replay = accept(&program, Model::Tso, "0 0 0f 0 1 1");
-    let (mut widths, mut lists) = (BTreeSet::new(), 0);
-    for line_width in 60..200 {
+    let (mut layouts, mut narrow) = (BTreeSet::new(), 0);
+    for line_width in 30..200 {
         let options = LaneOptions { line_width, ..LaneOptions::default() };
         let picture = Picture::new(&program, &replay, &options);
-        let table = |lane_width| picture.table(&Style::Lanes { lane_width });
-        let fitting =
-            (options.least_lane_width..=options.lane_width).filter(|&width| table(width).width() <= line_width);
+        // By definition: the first layout that fits, with the widest lanes that do.
+        let fitting = |layout: Layout| match layout.steps {
+            Steps::List { .. } => Some(picture.table(&layout)).filter(|table| table.width() <= line_width),
+            Steps::Lanes { .. } => {
+                let widths = (options.least_lane_width..=options.lane_width).rev();
+                let tables =
+                    widths.map(|lane_width| picture.table(&Layout { steps: Steps::Lanes { lane_width }, ..layout }));
+                tables.into_iter().find(|table| table.width() <= line_width)
+            }
+        };
         let text = lanes(&program, &replay, &options);
-        match fitting.max() {
-            Some(width) => {
-                assert_eq!(text, table(width).text(), "{line_width}");
-                assert!(text.lines().all(|line| line.chars().count() <= line_width));
-                widths.insert(width);
+        match picture.layouts().enumerate().find_map(|(at, layout)| Some((at, fitting(layout)?))) {
+            Some((at, table)) => {
+                assert_eq!(text, table.text(), "{line_width}");
+                layouts.insert((at, table.width()));
             }
-            None => {
-                assert_eq!(text, picture.table(&Style::List).text(), "{line_width}");
-                lists += 1;
-            }
+            None => narrow += 1,
         }
+        assert!(text.lines().all(|line| line.chars().count() <= line_width), "{line_width}\n{text}");
     }
-    assert!(widths.len() > 10 && lists > 10, "{widths:?} {lists}");
+    assert!(layouts.len() > 10 && narrow > 10, "{layouts:?} {narrow}");
 }

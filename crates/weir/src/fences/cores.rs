@@ -1,7 +1,8 @@
-//! What a run that breaks a property says about fences.
+//! What a run that must not be says about fences.
 //!
-//! A fence stops a run if the thread goes on behind it while one of its stores still waits. So a run in which nothing waits cannot be stopped; and
-//! every set of fences that makes the program safe must stop each run that breaks a property.
+//! A fence stops a run if the thread goes on behind it while one of its stores still waits. So a run in which nothing
+//! waits cannot be stopped; and every set of fences that achieves the aim must stop each run that breaks a property,
+//! or that ends in a state that SC does not reach.
 
 use std::collections::BTreeSet;
 
@@ -40,8 +41,14 @@ fn is_store(program: &Program, thread: ThreadId, edge: EdgeId) -> bool {
     program.body(thread).edge(edge).instruction.is_store()
 }
 
-/// A run to the same goal in which stores wait for less long, where that is easy to have: the fewer wait, the more the run says.
-pub(super) fn with_early_flushes(program: &Program, checked: Checked, session: &Session) -> Checked {
+/// A run to the same goal in which stores wait for less long, where that is easy to have: the fewer wait, the more the
+/// run says. `is_as_good` tells whether a run can take the place of another one.
+pub(super) fn with_early_flushes(
+    program: &Program,
+    checked: Checked,
+    is_as_good: impl Fn(&Checked, &Checked) -> bool,
+    session: &Session,
+) -> Checked {
     let mut best = checked;
     if best.run().steps.len() > session.size_bound(Bound::ShortenSteps) {
         return best;
@@ -50,6 +57,7 @@ pub(super) fn with_early_flushes(program: &Program, checked: Checked, session: &
     while at < best.run().steps.len() && session.exceeded().is_none() {
         if best.run().steps[at].action == Action::Flush
             && let Some(better) = flushed_earlier(program, &best, at)
+            && is_as_good(&better, &best)
         {
             best = better;
         }

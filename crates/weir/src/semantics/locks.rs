@@ -7,7 +7,7 @@
 use weir_ir::{Body, Edge, Expr, Instruction, LocId, Program};
 
 /// The most steps that a thread makes from taking the lock to giving it back; 0 if nobody takes it. None if that may take for ever.
-pub(super) fn longest_section(program: &Program) -> Option<usize> {
+pub(crate) fn longest_section(program: &Program) -> Option<usize> {
     let mut longest = 0;
     for thread in program.running_threads() {
         let body = program.body(thread);
@@ -118,12 +118,17 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::longest_section;
-    use crate::prob::testing::read;
+
+    fn read(text: &str) -> weir_ir::Program {
+        let source = weir_ir::Source::new("test.weir", text.to_owned());
+        let parsed = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default());
+        parsed.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).program
+    }
 
     /// The longest section of a program with this thread beside one that only stores.
     fn longest(thread: &str) -> Option<usize> {
         let text = format!("shared x, y: 0..3, z[2]; thread P {{ x = 1; }} thread L {{ {thread} }} forbid x == 9;");
-        longest_section(&read(&text).0)
+        longest_section(&read(&text))
     }
 
     #[test]
@@ -178,7 +183,7 @@ mod tests {
     fn every_thread_that_runs_counts_and_no_other() {
         let with = |second: &str| {
             let text = format!("shared x; thread P {{ lock; unlock; }} thread Q {{ {second} }} forbid x == 9;");
-            longest_section(&read(&text).0)
+            longest_section(&read(&text))
         };
         assert_eq!(with("lock; skip; unlock;"), Some(3));
         assert_eq!(with("lock; loop { skip; }"), None);

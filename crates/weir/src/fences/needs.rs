@@ -1,0 +1,40 @@
+//! How many fences other aims take: robustness, and just the properties.
+
+use weir_ir::Program;
+
+use super::{Aim, Fences, Options, Place, fences, safe_goals};
+use crate::{Bound, Failure, Session};
+
+/// The fences that an aim takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Need {
+    /// The aim.
+    pub aim: Aim,
+    /// What was found.
+    pub fences: Fences,
+    /// The cost of a cheapest set.
+    pub cost: u64,
+}
+
+/// How many fences robustness takes, and how many the properties, if there are some: what was not asked anyway. These
+/// are asides, so each takes only so many states ([`Bound::FencesAsideStates`]).
+///
+/// # Errors
+/// If an invariant of Weir is broken. An aim that the engines do not support is left out.
+pub fn needs(program: &Program, places: &[Place], asked: &Options, session: &Session) -> Result<Vec<Need>, Failure> {
+    let mut needs = Vec::new();
+    for aim in [Aim::Robust, Aim::Safe].into_iter().filter(|&aim| aim != asked.aim) {
+        if aim == Aim::Safe && safe_goals(program).is_err() {
+            continue;
+        }
+        let options = Options { aim, robust: asked.robust.clone(), all: false };
+        let session = session.part(Some(session.bound(Bound::FencesAsideStates)));
+        match fences(program, places, &options, &session) {
+            Ok(report) => needs.push(Need { aim, fences: report.fences, cost: report.cost }),
+            Err(Failure::Refused(_) | Failure::TooLarge(_) | Failure::Stopped(_)) => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(needs)
+}
