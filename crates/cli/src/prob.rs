@@ -34,12 +34,16 @@ fn default_target(program: &Program) -> Result<Target, Error> {
         None => condition,
     };
     let property = |kind: &PropertyKind| match kind {
-        PropertyKind::Forbid(condition) => Alternative::Condition(condition.clone()),
-        PropertyKind::Exists(condition) => Alternative::Condition(at_end(condition.clone())),
-        PropertyKind::Always(condition) => Alternative::Condition(at_end(Expr::unary(UnaryOp::Not, condition.clone()))),
-        PropertyKind::ForbidDeadlock => Alternative::Deadlock,
+        PropertyKind::Forbid(condition) => Some(Alternative::Condition(condition.clone())),
+        PropertyKind::Exists(condition) => Some(Alternative::Condition(at_end(condition.clone()))),
+        PropertyKind::Always(condition) => {
+            Some(Alternative::Condition(at_end(Expr::unary(UnaryOp::Not, condition.clone()))))
+        }
+        PropertyKind::ForbidDeadlock => Some(Alternative::Deadlock),
+        // No state shows them; ask whether they are met almost surely (`--repeated`).
+        PropertyKind::ForbidStuck | PropertyKind::Live(_) => None,
     };
-    let properties = program.properties.iter().map(|found| property(&found.kind));
+    let properties = program.properties.iter().filter_map(|found| property(&found.kind));
     let failed = |thread| Some(StateAtom::At { thread, locations: vec![program.body(thread).failed?] });
     let assertions = program.running_threads().filter_map(failed).map(Expr::Leaf).map(Alternative::Condition);
     let target = Target::any_of(properties.chain(assertions));

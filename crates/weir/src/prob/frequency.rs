@@ -29,7 +29,7 @@ pub fn frequencies(
     most_moves: u64,
     session: &Session,
 ) -> Result<Option<Vec<Frequency<Interval>>>, Failure> {
-    let model = Model::new(program, &Expr::Const(0), settings, session)?;
+    let model = Model::new(program, Expr::Const(0), settings, session)?;
     let counts = with_chain(&model, Task { steps, most_moves, session });
     model.fault()?;
     let named = |(number, count): (usize, Interval)| (model.compiled.edge(number as u32), count);

@@ -241,7 +241,7 @@ pub fn simulated_frequencies(
     simulation: &Simulation,
     session: &Session,
 ) -> Result<Vec<Frequency<f64>>, Failure> {
-    let model = Model::new(program, &Expr::Const(0), settings, session)?;
+    let model = Model::new(program, Expr::Const(0), settings, session)?;
     let (counts, runs) = with_chain(&model, Counts { simulation, session });
     model.fault()?;
     let average =
