@@ -132,7 +132,7 @@ fn what_is_always_possible_need_not_be_sure_where_stores_pile_up() {
         check_almost(&text, &UNIFORM, repeated, true, false);
         for odds in &ALL[1..] {
             let (program, target) = read(&text);
-            let asked = Question { target, repeated, settings: odds.settings() };
+            let asked = Question { target: target.into(), repeated, settings: odds.settings() };
             let found = almost(&program, &asked, Almost::Surely, &Session::default()).expect("it can be handled");
             assert_eq!(found.certainty, Certainty::Unknown(Obstacle::Unbounded), "{repeated} {odds:?}");
         }

@@ -148,17 +148,17 @@ fn announced(then: &str) -> String {
 
 #[test]
 fn the_order_of_stores_in_endless_buffers_counts() {
-    let stuck = announced("loop { stuck: skip; }");
+    let stuck = announced("loop { missed: skip; }");
     for repeated in [false, true] {
         let ask = |target: &str, which| certainty(&format!("{stuck} forbid {target};"), which, repeated);
         assert_eq!(ask("R at seen", Almost::Surely), Some(true), "repeated: {repeated}");
         assert_eq!(ask("R at seen", Almost::Never), Some(false), "repeated: {repeated}");
-        assert_eq!(ask("R at stuck", Almost::Surely), Some(false), "repeated: {repeated}");
-        assert_eq!(ask("R at stuck", Almost::Never), Some(true), "repeated: {repeated}");
-        let both = "R at stuck && (W at end || message == 1)";
+        assert_eq!(ask("R at missed", Almost::Surely), Some(false), "repeated: {repeated}");
+        assert_eq!(ask("R at missed", Almost::Never), Some(true), "repeated: {repeated}");
+        let both = "R at missed && (W at end || message == 1)";
         assert_eq!(ask(both, Almost::Never), Some(true), "repeated: {repeated}");
     }
-    for (target, value) in [("R at stuck", 0.0), ("R at seen", 1.0)] {
+    for (target, value) in [("R at missed", 0.0), ("R at seen", 1.0)] {
         for repeated in [false, true] {
             let (program, target) = read(&format!("{stuck} forbid {target};"));
             let question = Question { target: target.into(), repeated, settings: Settings::default() };
