@@ -9,7 +9,7 @@ use weir_ir::PropertyKind;
 
 /// Few states: what would take more is not easy.
 fn session() -> Session {
-    Session::new(Limits { states: Some(2_000), ..Limits::default() })
+    Session::new(Limits { states: Some(20_000), ..Limits::default() })
 }
 
 fn parsed(text: &str) -> Program {

@@ -299,8 +299,8 @@ fn what_it_takes_is_pinned() {
     }
     let pinned: [(Way, u64, u64); 8] = [
         (Way::Tso, 61_408, 186_570),
-        (Way::Lazy, 33_639, 53_934),
-        (Way::LazyFirst, 41_139, 68_631),
+        (Way::Lazy, 29_587, 50_408),
+        (Way::LazyFirst, 35_886, 62_441),
         (Way::Dual, 14_187, 28_088),
         (Way::Set, 24_896, 93_704),
         (Way::Multiset, 16_152, 40_767),

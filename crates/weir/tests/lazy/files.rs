@@ -23,7 +23,7 @@ fn lazy(program: &Program, form: Form, states: u64) -> Option<&'static str> {
     match reach(program, &options, &session) {
         Ok(report) => word(&report.verdict),
         Err(Failure::Refused(refusal) | Failure::TooLarge(refusal))
-            if ["deadlock-with-locks", "several-loads"].contains(&refusal.code) =>
+            if ["deadlock-with-locks", "liveness-not-supported", "several-loads"].contains(&refusal.code) =>
         {
             None
         }

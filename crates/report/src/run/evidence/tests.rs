@@ -28,8 +28,10 @@ fn rounds(name: &str, mut program: Program) -> Option<usize> {
         for &(thread, edge) in &stores {
             let body = program.body(thread);
             assert!(body.edge(edge).instruction.is_store(), "{name}: after something that is no store");
+            // Where control branches, a fence on one of the branches does not help on the others.
             let mut next = body.edges_from(body.edge(edge).to);
-            assert!(!next.any(|(_, next)| next.instruction.drains()), "{name}: a fence is there in round {round}");
+            let is_fenced = next.len() > 0 && next.all(|(_, next)| next.instruction.drains());
+            assert!(!is_fenced, "{name}: a fence is there in round {round}");
         }
         program = insert_fences_after(&program, &stores.into_iter().collect()).program;
     }
