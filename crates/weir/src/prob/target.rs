@@ -7,7 +7,7 @@ use weir_ir::{BinaryOp, Expr, Program, Property, PropertyKind, Span, StateAtom, 
 pub struct Target(Vec<Alternative>);
 
 /// One thing that is looked for. What a state shows by itself belongs here; a further kind needs a case in
-/// [`Alternative::kind`] and in the text, and is otherwise judged as the property of that kind is.
+/// `Alternative::kind` and in the text, and is otherwise judged as the property of that kind is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Alternative {
     /// A condition. If it mentions cells, it counts only in drained configurations.

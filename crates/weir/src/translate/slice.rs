@@ -8,7 +8,7 @@
 //!
 //! A thread is kept as a whole or not at all: its locations and edges stay as they are, only instructions change, so that an
 //! edge of the result is the edge of the same number of the original. A thread that is not kept has nothing to do. What
-//! matters is found by [`relevance`]; the arguments that nothing else does are in SOUNDNESS.md.
+//! matters is found by `relevance`; the arguments that nothing else does are in SOUNDNESS.md.
 //!
 //! Direction of error: none. The result reaches the goals that the original reaches, under SC and under TSO.
 
