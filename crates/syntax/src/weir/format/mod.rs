@@ -29,10 +29,10 @@ pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
     laid_out(source, &Poll::new(&Uninterrupted))
 }
 
-/// As [`format`], unless it is interrupted.
+/// As [`format()`], unless it is interrupted.
 ///
 /// # Errors
-/// As [`format`].
+/// As [`format()`].
 pub fn format_until(source: &Source, interrupt: &dyn Interrupt) -> Result<String, ParseError> {
     let poll = Poll::later(interrupt);
     ParseError::unless_over(&poll, laid_out(source, &poll))
