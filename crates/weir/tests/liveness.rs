@@ -266,7 +266,7 @@ fn tiny_programs() {
     let waiting = programs_up_to_renaming(Alphabet::Awaits).step_by(step);
     let others = [Alphabet::Core, Alphabet::Membarriers].into_iter().flat_map(programs_up_to_renaming);
     let mut count = Count::default();
-    for (number, (_, program)) in waiting.chain(others.step_by(10 * step)).enumerate() {
+    for (number, (_, program)) in waiting.chain(others.step_by(step * step)).enumerate() {
         let program = if number % 2 == 0 { endless(&program) } else { program };
         let mut program = with_liveness(&program, &mut Rng::new(number as u64));
         program.properties.truncate(2);
