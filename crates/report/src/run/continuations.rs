@@ -76,7 +76,7 @@ impl ContinuationsRecord {
     pub(crate) fn text(&self) -> String {
         let mut text = match (&self.stuck, self.line) {
             (Some(thread), Some(line)) => format!("\nno way out: {thread} never gets past line {line} again"),
-            _ => "\nno way on: the condition cannot come to hold again".to_owned(),
+            _ => "\nno way back: the condition can never hold again".to_owned(),
         };
         let buffers = if self.approximate { ", with buffers over-approximated as sets" } else { "" };
         text += &match self.states {

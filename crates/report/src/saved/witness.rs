@@ -23,7 +23,7 @@ impl SavedWitness {
         compare(program, self, checked.replay())?;
         let left = checked.continuations().map(|found| ContinuationsRecord::new(program, found));
         if self.continuations.is_some() && self.continuations != left {
-            return Err(Mismatch::whole("the file says something else about what can follow the run than is so"));
+            return Err(Mismatch::whole("the file misstates what can follow the run"));
         }
         Ok(Evidence::new(Box::new(checked)))
     }
