@@ -1,8 +1,8 @@
 //! `weir check` beside each of its engines alone, on all examples.
 //!
-//! `cargo bench --bench check` runs it; `cargo bench --bench check -- FOLDER` takes the `.rmm` programs of a folder instead. Wall-clock
-//! milliseconds; each engine alone may use all cores. The last column says whether `check` took at most twice as long as the best
-//! engine, and a second.
+//! `cargo bench --bench check` runs it; `cargo bench --bench check -- FOLDER` takes the `.rmm` programs of a folder
+//! instead. Wall-clock milliseconds; each engine alone may use all cores. The last column says whether `check` took at
+//! most twice as long as the best engine, and a second.
 
 #![allow(clippy::print_stdout)] // Printing is what it is for.
 

@@ -1,9 +1,9 @@
 //! How fast and how compact exploration is, beside SPIN where it is installed.
 //!
-//! `cargo bench` runs it; `cargo bench --bench explore -- --quick` leaves the largest instance out. Each
-//! measurement is a process of its own, so that its peak of resident memory is its own too; seconds are those of the whole
-//! process, from start to end, for Weir as for SPIN. The fastest of three runs counts, for each: other work on
-//! the machine only ever slows a run down. Ratios are taken within one run of this program, on one machine.
+//! `cargo bench` runs it; `cargo bench --bench explore -- --quick` leaves the largest instance out. Each measurement is
+//! a process of its own, so that its peak of resident memory is its own too; seconds are those of the whole process,
+//! from start to end, for Weir as for SPIN. The fastest of three runs counts, for each: other work on the machine only
+//! ever slows a run down. Ratios are taken within one run of this program, on one machine.
 
 #![allow(clippy::print_stdout)] // Printing is what it is for.
 

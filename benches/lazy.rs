@@ -1,8 +1,8 @@
 //! Lazy reachability on the programs of Figures 5.1, 5.3 and 5.4 of the thesis, beside the explicit engine.
 //!
-//! `cargo bench --bench lazy` runs it; `-- --quick` leaves the largest instances out. One worker, so that wall-clock time is CPU
-//! time. Columns: rounds in which the program was extended, states of all searches, milliseconds; then states and
-//! milliseconds of the explicit engine, which stops at a limit on states.
+//! `cargo bench --bench lazy` runs it; `-- --quick` leaves the largest instances out. One worker, so that wall-clock
+//! time is CPU time. Columns: rounds in which the program was extended, states of all searches, milliseconds; then
+//! states and milliseconds of the explicit engine, which stops at a limit on states.
 
 #![allow(clippy::print_stdout)] // Printing is what it is for.
 

@@ -1,7 +1,8 @@
 //! Certified probabilities: how much more a narrower interval takes.
 //!
-//! `cargo bench --bench prob` runs it. For each program and each width asked for: configurations that were looked at, and milliseconds, with one
-//! worker. `-` is an interval that did not become as narrow as that, because of rounding or within a minute.
+//! `cargo bench --bench prob` runs it. For each program and each width asked for: configurations that were looked at,
+//! and milliseconds, with one worker. `-` is an interval that did not become as narrow as that, because of rounding or
+//! within a minute.
 
 #![allow(clippy::print_stdout)] // Printing is what it is for.
 

@@ -1,10 +1,10 @@
-//! Robustness and fences on the programs of Table 2 of "Checking and Enforcing Robustness against TSO", as our examples have them,
-//! and on larger instances; beside Trencher where it is installed.
+//! Robustness and fences on the programs of Table 2 of "Checking and Enforcing Robustness against TSO", as our examples
+//! have them, and on larger instances; beside Trencher where it is installed.
 //!
-//! `cargo bench --bench robust` runs it; `-- --quick` leaves the largest instances out. Columns as in the paper: threads,
-//! labels, instructions, questions (pairs of a store and a load), of which ruled out by control flow, ruled out by search, feasible; and
-//! fences. Then the CPU time that finding the cheapest fences took, all searches and the solver included (the fastest of three runs),
-//! with the number of states that these searches visited.
+//! `cargo bench --bench robust` runs it; `-- --quick` leaves the largest instances out. Columns as in the paper:
+//! threads, labels, instructions, questions (pairs of a store and a load), of which ruled out by control flow, ruled
+//! out by search, feasible; and fences. Then the CPU time that finding the cheapest fences took, all searches and the
+//! solver included (the fastest of three runs), with the number of states that these searches visited.
 
 #![allow(clippy::print_stdout)] // Printing is what it is for.
 
@@ -118,8 +118,8 @@ fn read(row: &Row) -> Program {
     weir_syntax::weir::parse(&Source::new(row.file, text), &options).expect("examples are correct").program
 }
 
-/// The cheapest fences at locations, as the paper counts them, with one worker: then wall-clock time is CPU time. The fastest of
-/// three runs.
+/// The cheapest fences at locations, as the paper counts them, with one worker: then wall-clock time is CPU time. The
+/// fastest of three runs.
 fn mend(program: &Program) -> (Report, Duration) {
     let places: Vec<_> = at_locations(program).into_iter().map(|at| at.place).collect();
     let run = || {

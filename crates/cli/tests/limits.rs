@@ -3,8 +3,8 @@
 //! The table shows the time and the memory that each process took beside its limits. A row fails if it took more than
 //! 1.3 times the time or 1.1 times the memory, twice: another process may have been in the way of the first attempt.
 //!
-//! `cargo test` runs a part: each command on some of the programs. Other tests may run at the same time, and the command
-//! line is not optimised there, so it allows for half a second more. The rest takes twenty minutes:
+//! `cargo test` runs a part: each command on some of the programs. Other tests may run at the same time, and the
+//! command line is not optimised there, so it allows for half a second more. The rest takes twenty minutes:
 //!
 //! ```text
 //! cargo test --release -p weir-cli --test limits -- --full

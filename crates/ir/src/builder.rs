@@ -1,5 +1,5 @@
-//! Builds bodies edge by edge. Each edge has an origin: whatever the caller wants to know about it in the finished body, such
-//! as which edge of another program it stands for.
+//! Builds bodies edge by edge. Each edge has an origin: whatever the caller wants to know about it in the finished
+//! body, such as which edge of another program it stands for.
 
 use std::collections::HashSet;
 

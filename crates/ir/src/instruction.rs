@@ -26,8 +26,8 @@ impl Instruction {
         }
     }
 
-    /// Whether the instruction is invisible to all other threads under every memory model: it accesses neither memory nor
-    /// the lock, does not depend on the buffer, and stays in its body.
+    /// Whether the instruction is invisible to all other threads under every memory model: it accesses neither memory
+    /// nor the lock, does not depend on the buffer, and stays in its body.
     pub fn is_local(&self) -> bool {
         match self {
             Self::Skip
@@ -61,8 +61,8 @@ impl Instruction {
         matches!(self, Self::Store { .. })
     }
 
-    /// Whether the instruction loads without draining the buffer. A snapshot is one load, of several cells, and so is an
-    /// await.
+    /// Whether the instruction loads without draining the buffer. A snapshot is one load, of several cells, and so is
+    /// an await.
     pub fn is_load(&self) -> bool {
         matches!(self, Self::Load { .. } | Self::Snapshot(_) | Self::Await { .. })
     }

@@ -9,8 +9,8 @@ pub trait Interrupt: Sync {
     fn is_over(&self) -> bool;
 }
 
-/// Asks an [`Interrupt`] once in a while, so that asking costs next to nothing. Once it says yes, the answer stays: what
-/// was left unfinished is never mistaken for a result.
+/// Asks an [`Interrupt`] once in a while, so that asking costs next to nothing. Once it says yes, the answer stays:
+/// what was left unfinished is never mistaken for a result.
 pub struct Poll<'i> {
     interrupt: &'i dyn Interrupt,
     period: u32,
@@ -27,7 +27,8 @@ impl<'i> Poll<'i> {
         Self::every(Self::PERIOD, interrupt)
     }
 
-    /// As [`Poll::new`], but it does not ask before the first period is over. What takes fewer steps is never interrupted.
+    /// As [`Poll::new`], but it does not ask before the first period is over. What takes fewer steps is never
+    /// interrupted.
     pub fn later(interrupt: &'i dyn Interrupt) -> Self {
         Self { calls: Cell::new(1), ..Self::new(interrupt) }
     }

@@ -350,9 +350,9 @@ pub enum Instruction {
     /// [`Load`](Instruction::Load), a store to the cell in the own buffer is preferred, and nothing is flushed.
     /// At least two loads, into different registers.
     Snapshot(Vec<(RegId, RegExpr)>),
-    /// Waits until a condition holds: loads the cells in one step, as a [`Snapshot`](Instruction::Snapshot) does, and can
-    /// only be taken if the condition, over the registers with what was just loaded, is not 0.
-    /// At least one load, into different registers.
+    /// Waits until a condition holds: loads the cells in one step, as a [`Snapshot`](Instruction::Snapshot) does, and
+    /// can only be taken if the condition, over the registers with what was just loaded, is not 0. At least one load,
+    /// into different registers.
     Await {
         /// The registers and the cells they receive.
         loads: Vec<(RegId, RegExpr)>,
@@ -608,8 +608,8 @@ impl Program {
         self.shared_at(address).map_or(0, |(shared, offset)| shared.initial[offset])
     }
 
-    /// What a store of `value` puts into the cell at `address`: its low bits, if the cell has a width. Read-modify-writes
-    /// store in the same way.
+    /// What a store of `value` puts into the cell at `address`: its low bits, if the cell has a width.
+    /// Read-modify-writes store in the same way.
     pub fn stored(&self, address: Address, value: Value) -> Value {
         self.shared_at(address).and_then(|(shared, _)| shared.width).map_or(value, |width| width.wrap(value))
     }

@@ -48,7 +48,8 @@ impl Random {
     }
 }
 
-/// About `count` of the mutants, in proportion to the sizes of the modules but at least `least` of each, none of which overlap.
+/// About `count` of the mutants, in proportion to the sizes of the modules but at least `least` of each, none of which
+/// overlap.
 pub(crate) fn choose(all: Vec<Mutant>, count: usize, least: usize, seed: u64) -> Vec<Mutant> {
     let total = all.len().max(1);
     let mut modules: BTreeMap<&str, Vec<Mutant>> = BTreeMap::new();

@@ -82,7 +82,8 @@ fn cargo(tree: &Tree, arguments: &[&str]) -> io::Result<Vec<Message>> {
     Ok(messages)
 }
 
-/// Writes the mutants into the copy and takes out those that do not compile. The file keeps their names for the next run.
+/// Writes the mutants into the copy and takes out those that do not compile. The file keeps their names for the next
+/// run.
 pub(crate) fn settle(tree: &Tree, mutants: &mut [Option<Mutant>], known: &Path) -> io::Result<()> {
     let mut uncompilable: BTreeSet<String> =
         std::fs::read_to_string(known).unwrap_or_default().lines().map(str::to_owned).collect();
@@ -111,7 +112,8 @@ pub(crate) fn settle(tree: &Tree, mutants: &mut [Option<Mutant>], known: &Path) 
     }
 }
 
-/// The mutants that an error is about: those that it points into, else the nearest one before it in that file, else the file's first.
+/// The mutants that an error is about: those that it points into, else the nearest one before it in that file, else the
+/// file's first.
 fn blamed(places: &Places, error: &Diagnostic) -> Vec<usize> {
     let mut inside = Vec::new();
     let mut near = Vec::new();

@@ -1,8 +1,8 @@
 //! Finds the mutants of a file: every place where one of the operators below applies.
 //!
-//! The operators imitate slips of a programmer: a comparison off by one, a condition forgotten, a case dropped from a `match`, a
-//! statement or an early return left out, `min` for `max`, a result that is always the same. What is inside macros is left alone, except
-//! `matches!`; so are constants, patterns, types and tests.
+//! The operators imitate slips of a programmer: a comparison off by one, a condition forgotten, a case dropped from a
+//! `match`, a statement or an early return left out, `min` for `max`, a result that is always the same. What is inside
+//! macros is left alone, except `matches!`; so are constants, patterns, types and tests.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,7 +1,8 @@
 //! Mutation testing: makes small, plausible mistakes in the source of Weir and asks whether the tests notice.
 //!
-//! All mutants of a run are compiled into one copy of the workspace, each behind a switch (`tree.rs`); the tests that reach a mutant are known
-//! from a run with all switches off (`run.rs`). So a mutant costs no more than running some tests, until one fails.
+//! All mutants of a run are compiled into one copy of the workspace, each behind a switch (`tree.rs`); the tests that
+//! reach a mutant are known from a run with all switches off (`run.rs`). So a mutant costs no more than running some
+//! tests, until one fails.
 
 mod choose;
 mod compile;

@@ -7,8 +7,8 @@ use crate::choose::{MODULES, module};
 use crate::mutant::Mutant;
 use crate::run::Fate;
 
-/// Survivors that were looked at: they change nothing that a user or another part of the program can see. The file lists one per line: file, function,
-/// change, reason, separated by tabs.
+/// Survivors that were looked at: they change nothing that a user or another part of the program can see. The file
+/// lists one per line: file, function, change, reason, separated by tabs.
 #[derive(Default)]
 pub(crate) struct Listed(BTreeSet<String>);
 

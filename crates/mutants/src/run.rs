@@ -1,5 +1,5 @@
-//! Runs the tests: once with every mutant off, to see which tests reach which mutants and how long they take, then with one mutant on at a
-//! time until a test fails. Fast tests, and those that have caught others, come first.
+//! Runs the tests: once with every mutant off, to see which tests reach which mutants and how long they take, then with
+//! one mutant on at a time until a test fails. Fast tests, and those that have caught others, come first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

@@ -1,5 +1,5 @@
-//! A copy of the workspace in which all chosen mutants are written side by side, each behind its switch (mutant schemata: Untch, Offutt,
-//! Harrold, 1993). It is compiled once, however many mutants there are.
+//! A copy of the workspace in which all chosen mutants are written side by side, each behind its switch (mutant
+//! schemata: Untch, Offutt, Harrold, 1993). It is compiled once, however many mutants there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -29,7 +29,8 @@ const LIBRARY: &str = "crates/ir/src/lib.rs";
 pub(crate) type Places = BTreeMap<String, Vec<(usize, Range<usize>)>>;
 
 impl Tree {
-    /// Copies all that git knows or would know of, but for what [`Tree::instrument`] writes: a file that ends up as it was is not compiled again.
+    /// Copies all that git knows or would know of, but for what [`Tree::instrument`] writes: a file that ends up as it
+    /// was is not compiled again.
     pub(crate) fn copy(original: &Path, to: &Path, mutants: &[Option<Mutant>]) -> io::Result<Self> {
         let mutated: BTreeSet<String> = mutants.iter().flatten().map(|mutant| mutant.file.clone()).collect();
         let is_written = |file: &str| file == LIBRARY || mutated.contains(file);

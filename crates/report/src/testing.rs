@@ -5,8 +5,8 @@ use weir_witness::{Action, Model, Replay, Run, State, Step, enabled_steps, repla
 
 pub(crate) use weir_testkit::small::*;
 
-/// Replays a run in shorthand: `0` is the first edge of thread 0 from where it is, `0.1` its second one, `0=5` the first
-/// one with the choice 5, `0f` a flush.
+/// Replays a run in shorthand: `0` is the first edge of thread 0 from where it is, `0.1` its second one, `0=5` the
+/// first one with the choice 5, `0f` a flush.
 pub(crate) fn accept(program: &Program, model: Model, script: &str) -> Replay {
     let mut run = Run { model, steps: Vec::new() };
     for token in script.split_whitespace() {

@@ -37,8 +37,8 @@ pub const MAX_LITMUS_ELEMENTS: usize = 4096;
 pub const MAX_EXPONENT: Value = 64;
 /// Values of a choice that is printed in Trencher's language: each takes a line.
 pub const MAX_TRENCHER_CHOICES: u64 = 256;
-/// Bytes of an expression that is printed in Trencher's language: `|` and `^` repeat their operands, so that nesting them
-/// doubles it each time.
+/// Bytes of an expression that is printed in Trencher's language: `|` and `^` repeat their operands, so that nesting
+/// them doubles it each time.
 pub const MAX_TRENCHER_BYTES: usize = 10_000;
 
 /// All of these, for the documentation.

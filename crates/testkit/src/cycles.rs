@@ -1,9 +1,10 @@
-//! Seeded random programs around a cycle of happens-before that may or may not close: most random programs are robust for
-//! a dull reason, and these are not.
+//! Seeded random programs around a cycle of happens-before that may or may not close: most random programs are robust
+//! for a dull reason, and these are not.
 //!
-//! One thread, the attacker, stores to a cell and later loads another; helpers lead from that cell to the first one, each by an
-//! access to the cell that the one before it has accessed. What is in between is drawn at random: fences on some branches,
-//! loads of own stores, waiting for others, loops, locked sections, read-modify-writes, snapshots, computed addresses, ranges.
+//! One thread, the attacker, stores to a cell and later loads another; helpers lead from that cell to the first one,
+//! each by an access to the cell that the one before it has accessed. What is in between is drawn at random: fences on
+//! some branches, loads of own stores, waiting for others, loops, locked sections, read-modify-writes, snapshots,
+//! computed addresses, ranges.
 
 mod attacker;
 mod helper;

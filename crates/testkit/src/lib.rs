@@ -7,7 +7,8 @@
 //! - [`cycles`]: seeded random programs around a cycle that may close; [`blocks`]: threads as nested blocks;
 //! - [`variants()`]: programs that are nearly the same, and may not be safe;
 //! - [`shrink()`]: makes a failing program small; [`dump()`]: shows it;
-//! - [`sketch`]: writes programs by hand in a few words; [`small`]: programs over three cells, as lists of instructions;
+//! - [`sketch`]: writes programs by hand in a few words; [`small`]: programs over three cells, as lists of
+//!   instructions;
 //! - [`corpus()`]: programs from elsewhere, where they are there.
 //!
 //! Nothing here shares code with an engine, so that a mistake in one is no mistake in the other.

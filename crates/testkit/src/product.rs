@@ -1,8 +1,8 @@
 //! Threads that share memory through store buffers, whatever the threads are: interpreters of source languages give the
 //! steps of one thread, and this gives the states of all of them together, under SC and TSO.
 //!
-//! Written from the definitions of the two models, without the program representation, so that what a front end makes of a
-//! text can be compared with what the text says.
+//! Written from the definitions of the two models, without the program representation, so that what a front end makes
+//! of a text can be compared with what the text says.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -57,8 +57,8 @@ pub fn programs(alphabet: Alphabet) -> impl Iterator<Item = (String, Program)> {
     pairs.map(move |(left, right)| build(&threads[left], &threads[right]))
 }
 
-/// One program of each class that differ only in the names of cells and values and in the order of threads. Which one it
-/// is changes from class to class, so that no cell, value or thread is always the first.
+/// One program of each class that differ only in the names of cells and values and in the order of threads. Which one
+/// it is changes from class to class, so that no cell, value or thread is always the first.
 pub fn programs_up_to_renaming(alphabet: Alphabet) -> impl Iterator<Item = (String, Program)> {
     let threads = threads(&letters(alphabet));
     let mut seen = BTreeSet::new();

@@ -5,9 +5,9 @@
 //! - [`feasible`]: the attacks ("Checking and Enforcing Robustness against TSO", Definition 1) that some run shows.
 //! - [`races`], [`executed`]: triangular races, and what runs under SC execute.
 //!
-//! A trace is, for each thread, what it executes with the store that each load reads from, and for each cell the order of the
-//! stores. A thread's steps are part of it, so a run under SC with the trace of one under TSO has as many; so traces of runs up
-//! to a bound can be compared with each other, and a program with loops is not robust if they differ.
+//! A trace is, for each thread, what it executes with the store that each load reads from, and for each cell the order
+//! of the stores. A thread's steps are part of it, so a run under SC with the trace of one under TSO has as many; so
+//! traces of runs up to a bound can be compared with each other, and a program with loops is not robust if they differ.
 
 mod attacks;
 mod machine;
@@ -46,8 +46,8 @@ enum End {
     Enough,
 }
 
-/// Whether the program is robust. With loops only `Some(false)` can be known, from runs up to the limit; `None` also if there are
-/// too many.
+/// Whether the program is robust. With loops only `Some(false)` can be known, from runs up to the limit; `None` also if
+/// there are too many.
 pub fn is_robust(program: &Program, limits: Bounds) -> Option<bool> {
     let mut under_sc = Seen::default();
     if walk(program, Model::Sc, limits, &mut under_sc, |_, _| true) == End::TooMany {
@@ -121,8 +121,8 @@ pub fn is_sc_trace(program: &Program, moves: &[Move]) -> Result<bool, usize> {
     Ok(can_be_repeated(machine, &run))
 }
 
-/// Whether a run under SC has this trace: it takes the steps of each thread in their order, as long as each reads from the same store as there,
-/// and the stores to each cell come in the same order.
+/// Whether a run under SC has this trace: it takes the steps of each thread in their order, as long as each reads from
+/// the same store as there, and the stores to each cell come in the same order.
 fn can_be_repeated(machine: Machine<'_>, expected: &Run) -> bool {
     let mut seen = Seen::default();
     let mut work = vec![machine.initial()];

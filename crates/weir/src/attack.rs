@@ -39,8 +39,8 @@ pub(crate) enum AttackStep {
     Halt,
 }
 
-/// The TSO run of the form of Figure 4 of the paper: only the attacker's stores wait, from the first delayed one on, until the
-/// path has come round to it. Every other store lands at once.
+/// The TSO run of the form of Figure 4 of the paper: only the attacker's stores wait, from the first delayed one on,
+/// until the path has come round to it. Every other store lands at once.
 pub(crate) fn run_under_tso(program: &Program, steps: &[(Step, AttackStep)]) -> Run {
     let (mut run, waiting) = delaying_run(program, steps);
     run.steps.extend(waiting);

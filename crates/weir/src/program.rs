@@ -74,8 +74,8 @@ impl Program {
         }
     }
 
-    /// As [`Program::read`], within the limits of a session: for texts from elsewhere, which may be large. A short text is
-    /// read even if a limit was reached before.
+    /// As [`Program::read`], within the limits of a session: for texts from elsewhere, which may be large. A short text
+    /// is read even if a limit was reached before.
     ///
     /// # Errors
     /// All errors in the text, or the limit that was reached.

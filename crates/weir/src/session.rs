@@ -243,7 +243,8 @@ impl Session {
         part
     }
 
-    /// A session for another question of the same asker: the same limits and the same clock, and a count of states of its own.
+    /// A session for another question of the same asker: the same limits and the same clock, and a count of states of
+    /// its own.
     #[must_use]
     pub fn another(&self) -> Self {
         Self { spent: vec![Arc::default()], ..self.clone() }

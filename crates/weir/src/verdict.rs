@@ -1,5 +1,5 @@
-//! Verdicts: holds, violated or unknown; never a guess. And what comes with every verdict: the statistics of the search, and
-//! what it saw of the program.
+//! Verdicts: holds, violated or unknown; never a guess. And what comes with every verdict: the statistics of the
+//! search, and what it saw of the program.
 
 use std::time::Duration;
 
@@ -121,8 +121,8 @@ pub struct Coverage {
     pub immobile: Vec<ThreadId>,
     /// Stores that were blocked at least once because the value is outside the declared range of the cell.
     pub out_of_range: Vec<(ThreadId, EdgeId)>,
-    /// Threads that were not looked at, since no property depends on them. Of these only what control flow and value ranges
-    /// rule out is listed.
+    /// Threads that were not looked at, since no property depends on them. Of these only what control flow and value
+    /// ranges rule out is listed.
     pub unexamined: Vec<ThreadId>,
     /// Whether the search over-approximated: then a blocked store need not occur in any run.
     pub approximate: bool,

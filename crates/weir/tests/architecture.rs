@@ -1,12 +1,15 @@
-//! The architecture, checked: folders of a crate do not import each other in a circle, and crates depend downwards only.
+//! The architecture, checked: folders of a crate do not import each other in a circle, and crates depend downwards
+//! only.
 //!
-//! A folder here is a module directly below the root of a crate, with everything in it. Tests may import what they like.
+//! A folder here is a module directly below the root of a crate, with everything in it. Tests may import what they
+//! like.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Crates from the bottom up: each may depend on those of earlier rows only. Nothing but tests depends on `weir-testkit`.
+/// Crates from the bottom up: each may depend on those of earlier rows only. Nothing but tests depends on
+/// `weir-testkit`.
 const LAYERS: [&[&str]; 5] =
     [&["weir-ir"], &["weir-syntax", "weir-witness"], &["weir"], &["weir-report"], &["weir-cli"]];
 
@@ -138,8 +141,8 @@ fn reexports(src: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// What a file imports from the root of its crate, with the lines: whatever follows `crate::`, or as many `super::` as it takes
-/// from a module of this depth.
+/// What a file imports from the root of its crate, with the lines: whatever follows `crate::`, or as many `super::` as
+/// it takes from a module of this depth.
 fn imported(text: &str, depth: usize) -> Vec<(usize, String)> {
     let supers = "super::".repeat(depth);
     let mut found = Vec::new();

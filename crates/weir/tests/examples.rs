@@ -246,8 +246,8 @@ fn fences_of_examples_are_where_the_real_code_has_them() {
     assert!(checked >= 14, "only {checked} sets of fences");
 }
 
-/// `tests/examples/states.tsv`: example, constants, model, number of states; counted once by two explorers that share no
-/// code.
+/// `tests/examples/states.tsv`: example, constants, model, number of states; counted once by two explorers that share
+/// no code.
 #[test]
 fn examples_have_the_pinned_numbers_of_states() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -1,5 +1,5 @@
-//! Programs in the languages of Memorax and Trencher do what they should: our own (`tests/rmm`, `tests/trencher`), whose
-//! comments say what Weir should answer, and those of the corpus beside the repository, where it is there.
+//! Programs in the languages of Memorax and Trencher do what they should: our own (`tests/rmm`, `tests/trencher`),
+//! whose comments say what Weir should answer, and those of the corpus beside the repository, where it is there.
 //!
 //! Printing a program as `.weir` and reading it again changes neither the answer nor the number of states.
 

@@ -1,8 +1,8 @@
 //! All that can follow a state: the evidence for properties about what can still happen (`forbid stuck`, `live`).
 //!
-//! The states that can follow are visited one by one, by the checker's own rules. If buffers make them infinitely many, they
-//! are visited once more with buffers as sets: that may be more than can follow, never less, so that what does not happen
-//! there does not happen at all. Direction of error: none; beyond [`MOST_FOLLOWED`] states nothing is claimed.
+//! The states that can follow are visited one by one, by the checker's own rules. If buffers make them infinitely many,
+//! they are visited once more with buffers as sets: that may be more than can follow, never less, so that what does not
+//! happen there does not happen at all. Direction of error: none; beyond [`MOST_FOLLOWED`] states nothing is claimed.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -53,8 +53,8 @@ pub(crate) fn stuck(program: &Program, model: Model, state: &State) -> Result<Co
     if found.region.is_some() { Ok(found) } else { Err(Open::Possible) }
 }
 
-/// The continuations of a state after which the condition never holds again. It is judged at drained states if it speaks of
-/// cells.
+/// The continuations of a state after which the condition never holds again. It is judged at drained states if it
+/// speaks of cells.
 pub(crate) fn never(
     program: &Program,
     model: Model,
@@ -70,8 +70,8 @@ pub(crate) fn never(
     })
 }
 
-/// Visits all states that can follow, exactly or, if they are too many, with buffers as sets; ends with [`Open::Possible`]
-/// at one that `ends` is true of.
+/// Visits all states that can follow, exactly or, if they are too many, with buffers as sets; ends with
+/// [`Open::Possible`] at one that `ends` is true of.
 fn follow(
     program: &Program,
     model: Model,

@@ -1,11 +1,11 @@
 //! Cycles of happens-before: the proof that no SC run has the trace.
 //!
-//! Nodes between `lock` and `unlock`, and those of one snapshot, are one *block*; every other node is a block of its own; a cycle runs
-//! through at least two blocks. Whether there is one is decided exactly, in time linear in the trace. The one
-//! returned is as short as can be, counted in blocks, with program order and store order taken as transitive.
-//! To find it, the search goes breadth-first from each store that waited while its thread went on. Every
-//! cycle passes through such a store: if a load happens when it is executed and a store when it lands,
-//! all relations lead forward in time except program order out of a store that was overtaken.
+//! Nodes between `lock` and `unlock`, and those of one snapshot, are one *block*; every other node is a block of its
+//! own; a cycle runs through at least two blocks. Whether there is one is decided exactly, in time linear in the trace.
+//! The one returned is as short as can be, counted in blocks, with program order and store order taken as transitive.
+//! To find it, the search goes breadth-first from each store that waited while its thread went on. Every cycle passes
+//! through such a store: if a load happens when it is executed and a store when it lands, all relations lead forward in
+//! time except program order out of a store that was overtaken.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -41,8 +41,8 @@ impl Cycle {
         rest.iter().chain(wrapped).map(|&(node, _)| node)
     }
 
-    /// The pairs of a store and a later load of its thread that the cycle passes through, those within one locked section
-    /// left out: only their order can be lost under TSO. `trace` must be the one the cycle was found in.
+    /// The pairs of a store and a later load of its thread that the cycle passes through, those within one locked
+    /// section left out: only their order can be lost under TSO. `trace` must be the one the cycle was found in.
     pub fn delays(&self, trace: &HappensBefore) -> impl Iterator<Item = (NodeId, NodeId)> {
         self.edges()
             .filter(|&(_, relation, _)| relation == Relation::ProgramOrder)

@@ -12,8 +12,8 @@ use crate::state::State;
 use crate::words::count_noun;
 use crate::{Action, Goal, HappensBefore, Step};
 
-/// Checks that the last state of `replay` shows `goal`. `program` must be the one that was replayed. If the goal is about
-/// what can no longer happen, the result is all that can.
+/// Checks that the last state of `replay` shows `goal`. `program` must be the one that was replayed. If the goal is
+/// about what can no longer happen, the result is all that can.
 ///
 /// # Errors
 /// If it does not; the error says what is missing.

@@ -6,8 +6,8 @@
 //! and at the place of the flush in store order.
 //!
 //! Where the paper is silent:
-//! - A run may end before it is drained. Stores that still wait come last in store order, as if they were
-//!   flushed after the end: first those of the thread that holds the lock (nobody else could flush), then thread by thread.
+//! - A run may end before it is drained. Stores that still wait come last in store order, as if they were flushed after
+//!   the end: first those of the thread that holds the lock (nobody else could flush), then thread by thread.
 //! - A read-modify-write is one node that loads and stores; if its comparison fails it only loads.
 //! - What a thread does while it holds the lock happens under SC with no access of another thread in
 //!   between. So a cycle may enter such a section at any of its nodes and leave it at any other, be it an

@@ -1,10 +1,10 @@
 //! The rules of SC and TSO: whether a step is possible in a state, and what it does.
 //!
-//! Under SC a store writes memory at once. Under TSO it goes to the thread's buffer, the oldest store of
-//! any buffer may be flushed at any time, and a load prefers the newest store in its own buffer. Fence,
-//! lock, unlock and read-modify-write need the own buffer empty; a membarrier needs all buffers empty. While another
-//! thread holds the lock, a thread touches memory in no way: no load, flush or read-modify-write, and under SC no store.
-//! Neither more nor less than these steps is allowed: the direction of error is none.
+//! Under SC a store writes memory at once. Under TSO it goes to the thread's buffer, the oldest store of any buffer may
+//! be flushed at any time, and a load prefers the newest store in its own buffer. Fence, lock, unlock and
+//! read-modify-write need the own buffer empty; a membarrier needs all buffers empty. While another thread holds the
+//! lock, a thread touches memory in no way: no load, flush or read-modify-write, and under SC no store. Neither more
+//! nor less than these steps is allowed: the direction of error is none.
 
 use std::convert::Infallible;
 

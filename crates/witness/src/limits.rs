@@ -1,7 +1,7 @@
 //! How far the checker goes. Beyond, it rejects what it was given: it never accepts what it has not checked.
 
-/// How many nodes may be looked at before the search for a still shorter cycle is given up. Only traces with thousands of
-/// overtaken stores come near it.
+/// How many nodes may be looked at before the search for a still shorter cycle is given up. Only traces with thousands
+/// of overtaken stores come near it.
 pub const CYCLE_EFFORT: usize = 20_000_000;
 
 /// How many states that follow the last one of a run are visited to show that something can no longer happen.

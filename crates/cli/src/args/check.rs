@@ -16,8 +16,8 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_parser = values::model(), default_value = Model::Tso.name(), help_heading = SEARCH)]
     pub(crate) model: Model,
 
-    /// Check only this property: its number in the file (from 1), `deadlock`, `stuck`, `assert`, or the name of a thread (for
-    /// its assertions). Can be repeated [default: all properties and assertions]
+    /// Check only this property: its number in the file (from 1), `deadlock`, `stuck`, `assert`, or the name of a
+    /// thread (for its assertions). Can be repeated [default: all properties and assertions]
     #[arg(long = "goal", value_name = "GOAL", help_heading = SEARCH)]
     pub(crate) goals: Vec<String>,
 

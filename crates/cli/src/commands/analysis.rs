@@ -26,8 +26,8 @@ pub(super) fn watched<T>(task: &Task<'_>, console: &Console, analysis: impl FnOn
     }
 }
 
-/// Saves the run, and the picture of its cycle, where the command line asks for it. The answer has been given by then: a
-/// failure cannot take it back.
+/// Saves the run, and the picture of its cycle, where the command line asks for it. The answer has been given by then:
+/// a failure cannot take it back.
 pub(super) fn save(
     task: &Task<'_>,
     options: &AnalysisOptions,

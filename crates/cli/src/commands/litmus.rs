@@ -98,8 +98,8 @@ struct Queue {
 }
 
 impl Queue {
-    /// Starts a thread that takes tests and runs them until there are none. Nobody waits for it: a test that takes too long
-    /// is abandoned.
+    /// Starts a thread that takes tests and runs them until there are none. Nobody waits for it: a test that takes too
+    /// long is abandoned.
     fn start_worker(queue: &Arc<Self>, send: &mpsc::Sender<(usize, Ended)>) {
         let (queue, send) = (Arc::clone(queue), send.clone());
         std::thread::spawn(move || queue.work(&send));

@@ -1,7 +1,7 @@
 //! Limits from outside: whatever a file's work is doing, it ends soon after its limits.
 //!
-//! Every stage of the library looks at its session and ends by itself, with what it found so far. Stages that do not get
-//! round to it in time (reading a huge file, waiting for a pipe, a step that takes long) are abandoned: the file is
+//! Every stage of the library looks at its session and ends by itself, with what it found so far. Stages that do not
+//! get round to it in time (reading a huge file, waiting for a pipe, a step that takes long) are abandoned: the file is
 //! answered `unknown`, and nobody waits for its thread any more.
 
 use std::sync::atomic::Ordering;
@@ -57,7 +57,8 @@ impl<'s> Watchdog<'s> {
     }
 }
 
-/// The limit for which a session is not waited for any more, if any. Ctrl-C ends it, and it has a moment to end by itself.
+/// The limit for which a session is not waited for any more, if any. Ctrl-C ends it, and it has a moment to end by
+/// itself.
 pub(super) fn overdue(session: &Session) -> Option<Limit> {
     if interrupt::flag().load(Ordering::Relaxed) {
         session.stop();

@@ -1,7 +1,7 @@
-//! Sessions in Markdown: `tests/cli/*.md`, README and the guide. Each block marked `console` is run line by line, and what
-//! the program prints must be what stands there; `status=N` after `console` is the status of the last command,
-//! 0 if it is not given. To accept what the program prints now: `WEIR_BLESS=1 cargo test -p weir-cli transcripts`,
-//! and read the difference.
+//! Sessions in Markdown: `tests/cli/*.md`, README and the guide. Each block marked `console` is run line by line, and
+//! what the program prints must be what stands there; `status=N` after `console` is the status of the last command, 0
+//! if it is not given. To accept what the program prints now: `WEIR_BLESS=1 cargo test -p weir-cli transcripts`, and
+//! read the difference.
 
 #![cfg(unix)]
 

@@ -1,7 +1,8 @@
-//! Threads that cannot be kept from stepping: which steps can block for ever, which threads never do, and which always end.
+//! Threads that cannot be kept from stepping: which steps can block for ever, which threads never do, and which always
+//! end.
 //!
-//! Direction of error: a thread that is named never blocks, or always ends; others may do so as well. What conditions tell
-//! is only used where two edges cover all cases (`if`, `while`) or the value ranges decide.
+//! Direction of error: a thread that is named never blocks, or always ends; others may do so as well. What conditions
+//! tell is only used where two edges cover all cases (`if`, `while`) or the value ranges decide.
 
 use super::{Cfg, Ranges, strongly_connected_components};
 use crate::{Edge, EdgeId, Expr, Instruction, LocId, Program, Range, RegExpr, Rmw, ThreadId, UnaryOp};
@@ -34,7 +35,8 @@ impl Ranges {
     }
 }
 
-/// Whether a thread can always step until it is done, whatever the others do: it, or the flush of a store for which it waits.
+/// Whether a thread can always step until it is done, whatever the others do: it, or the flush of a store for which it
+/// waits.
 pub fn never_blocks(program: &Program, ranges: &Ranges, thread: ThreadId) -> bool {
     let is_free = |edge: &Edge| edge.instruction.is_local() || !has_locks(program);
     let body = program.body(thread);
@@ -68,7 +70,8 @@ fn is_acyclic(program: &Program, thread: ThreadId) -> bool {
     !strongly_connected_components(&successors).iter().any(|component| is_loop(component) && reached(component))
 }
 
-/// Whether a thread has a step at every location that it may get to, unless it is done there; where others hold no lock.
+/// Whether a thread has a step at every location that it may get to, unless it is done there; where others hold no
+/// lock.
 fn steps_alone(program: &Program, ranges: &Ranges, thread: ThreadId) -> bool {
     let body = program.body(thread);
     let is_fine = |loc: LocId| {

@@ -78,8 +78,8 @@ impl Loops {
     pub fn iter(&self) -> impl Iterator<Item = &[LocId]> {
         let headers = self.order.iter().enumerate().filter(|(_, loc)| self.is_header(**loc));
         headers.map(|(start, &header)| {
-            // What a loop contains comes right after its header, and is at least as deep; another header of the same depth
-            // begins the next loop.
+            // What a loop contains comes right after its header, and is at least as deep; another header of the same
+            // depth begins the next loop.
             let depth = self.depth(header);
             let is_next = |&loc: &LocId| self.depth(loc) < depth || self.depth(loc) == depth && self.is_header(loc);
             let rest = &self.order[start + 1..];
@@ -285,8 +285,8 @@ mod tests {
         seen.contains(&to)
     }
 
-    /// Loops by their definition: what leads to each other within a region is a loop, headed by what comes first; inside
-    /// are the loops of the rest.
+    /// Loops by their definition: what leads to each other within a region is a loop, headed by what comes first;
+    /// inside are the loops of the rest.
     fn by_definition(cfg: &Cfg, region: &[LocId], depth: u32, depths: &mut [u32], loops: &mut [Vec<LocId>]) {
         let mut rest = region.to_vec();
         while let Some(&first) = rest.first() {

@@ -35,8 +35,8 @@ impl Instruction {
         }
     }
 
-    /// Calls `visit` on each register the instruction reads; on some more than once. The condition of an await reads what
-    /// was just loaded, not what its registers held before.
+    /// Calls `visit` on each register the instruction reads; on some more than once. The condition of an await reads
+    /// what was just loaded, not what its registers held before.
     pub fn uses(&self, visit: &mut impl FnMut(RegId)) {
         if let Self::Await { loads, condition } = self {
             let is_loaded = |register: RegId| loads.iter().any(|(loaded, _)| *loaded == register);

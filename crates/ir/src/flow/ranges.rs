@@ -93,8 +93,8 @@ impl Ranges {
         self.memory.elsewhere()
     }
 
-    /// The addresses that an edge may access, for each cell it accesses: one or none, but for a snapshot or an await. None
-    /// if no run takes it, or for an await, if no run gets there.
+    /// The addresses that an edge may access, for each cell it accesses: one or none, but for a snapshot or an await.
+    /// None if no run takes it, or for an await, if no run gets there.
     pub fn addresses_of(&self, thread: ThreadId, edge: EdgeId) -> &[Range] {
         &self.thread(thread).accessed[edge.index()]
     }

@@ -1,12 +1,13 @@
 //! Where a thread should not have to stay for ever: every location with a way out, and every loop with an exit.
 //!
-//! A thread is *stuck* if it is in such a region and leaves it in no continuation. A `loop { }` without `break` has no exit,
-//! so staying there is what its author wants; waiting in it for ever is not, since the location of the wait has a way out.
+//! A thread is *stuck* if it is in such a region and leaves it in no continuation. A `loop { }` without `break` has no
+//! exit, so staying there is what its author wants; waiting in it for ever is not, since the location of the wait has a
+//! way out.
 //!
-//! Loops are the nested ones of [`Loops`]. Loops that share a header (`loop { while x == 0 { } … }`) are one loop there, so what
-//! *spins* at a header counts as a loop of its own: all ways back to the header along which the thread only loads, tests and
-//! tries read-modify-writes. An edge is no way out if it is an assumption that is constantly false (`while 1 { }`), and a
-//! failing assertion is none either.
+//! Loops are the nested ones of [`Loops`]. Loops that share a header (`loop { while x == 0 { } … }`) are one loop
+//! there, so what *spins* at a header counts as a loop of its own: all ways back to the header along which the thread
+//! only loads, tests and tries read-modify-writes. An edge is no way out if it is an assumption that is constantly
+//! false (`while 1 { }`), and a failing assertion is none either.
 
 use super::{Cfg, Loops};
 use crate::{Body, Edge, Instruction, LocId, Program, ThreadId};
@@ -56,8 +57,8 @@ fn regions_of(thread: ThreadId, body: &Body) -> Vec<Region> {
     regions
 }
 
-/// The part of a loop in which a thread only spins: the header, and all locations on ways back to it along which nothing
-/// else is done. The header comes first.
+/// The part of a loop in which a thread only spins: the header, and all locations on ways back to it along which
+/// nothing else is done. The header comes first.
 fn spinning(body: &Body, cfg: &Cfg, members: &[LocId]) -> Vec<LocId> {
     let header = members[0];
     let mut inside: Vec<LocId> = members.to_vec();
@@ -83,8 +84,8 @@ fn spinning(body: &Body, cfg: &Cfg, members: &[LocId]) -> Vec<LocId> {
     part
 }
 
-/// Whether a thread that does only this waits for others: it changes no cell, but for read-modify-writes, which are how locks
-/// are waited for.
+/// Whether a thread that does only this waits for others: it changes no cell, but for read-modify-writes, which are how
+/// locks are waited for.
 pub(super) fn spins(instruction: &Instruction) -> bool {
     let reads = instruction.is_load() || matches!(instruction, Instruction::ReadModifyWrite { .. });
     reads || instruction.is_local() || *instruction == Instruction::Fence

@@ -1,9 +1,10 @@
-//! Loops that only wait: `while x == 0 { }`. A thread in such a loop changes nothing, neither memory nor what it will do
-//! next, until some cell has another value; so a run in which it stays there for ever is one in which it waits for ever.
+//! Loops that only wait: `while x == 0 { }`. A thread in such a loop changes nothing, neither memory nor what it will
+//! do next, until some cell has another value; so a run in which it stays there for ever is one in which it waits for
+//! ever.
 //!
 //! Direction of error: every loop that is named only waits; others may do so as well (`while r == 0 { r = x; }`, whose
-//! register lives on from one iteration to the next). Such a loop is not the same as an `await`: it takes steps while it
-//! waits. Whoever treats one as the other has to say why that makes no difference to the question.
+//! register lives on from one iteration to the next). Such a loop is not the same as an `await`: it takes steps while
+//! it waits. Whoever treats one as the other has to say why that makes no difference to the question.
 
 use super::regions::spins;
 use super::{Cfg, leavable_regions, live_registers, observed_registers, strongly_connected_components, targets};
@@ -61,8 +62,8 @@ fn next_locations(body: &Body, loc: LocId) -> Vec<usize> {
     body.edges_from(loc).flat_map(|(_, edge)| targets(body, edge)).map(LocId::index).collect()
 }
 
-/// Whether what happens within these locations is only loads and tests, and nothing of it is remembered from one iteration
-/// to the next.
+/// Whether what happens within these locations is only loads and tests, and nothing of it is remembered from one
+/// iteration to the next.
 fn only_waits(body: &Body, locations: &[LocId], lives_on: impl Fn(crate::RegId) -> bool) -> bool {
     let is_inside = |loc: LocId| locations.binary_search(&loc).is_ok();
     let inner = || body.edges().iter().filter(|edge| is_inside(edge.from) && is_inside(edge.to));
@@ -73,8 +74,9 @@ fn only_waits(body: &Body, locations: &[LocId], lives_on: impl Fn(crate::RegId) 
     inner().any(|edge| edge.instruction.is_load()) && inner().all(|edge| waits(&edge.instruction))
 }
 
-/// The places at which threads wait for others, by thread and in order of the text: every `await`, and every loop with an
-/// exit that does nothing but load, test and try read-modify-writes. A thread that hangs usually does so at one of these.
+/// The places at which threads wait for others, by thread and in order of the text: every `await`, and every loop with
+/// an exit that does nothing but load, test and try read-modify-writes. A thread that hangs usually does so at one of
+/// these.
 pub fn waits(program: &Program) -> Vec<(ThreadId, Span)> {
     let mut found = Vec::new();
     for thread in program.running_threads() {

@@ -40,13 +40,15 @@ pub struct CheckAnswer<'a> {
     pub head: Head<CheckVerdict>,
     /// The memory model.
     pub model: ModelRecord,
-    /// The engine that gave this verdict: for the first property that is as bad. `sc` is a search without store buffers.
+    /// The engine that gave this verdict: for the first property that is as bad. `sc` is a search without store
+    /// buffers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<&'static str>,
     /// The bound of the over-approximation that gave this verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<u32>,
-    /// Number of distinct states that the engines found that decided something or, where none did, all engines together.
+    /// Number of distinct states that the engines found that decided something or, where none did, all engines
+    /// together.
     pub states: u64,
     /// The property that fails or, if only one was checked, that one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -21,8 +21,8 @@ const LONGEST: usize = 36;
 const INK: &str = "#222222";
 const ALARM: &str = "#b00020";
 
-/// The picture of the cycle that makes a run impossible under SC; none if it is possible. `program` must be the one that
-/// was replayed.
+/// The picture of the cycle that makes a run impossible under SC; none if it is possible. `program` must be the one
+/// that was replayed.
 pub fn cycle(program: &Program, evidence: &Evidence) -> Option<String> {
     let (checked, cycle) = (&evidence.checked, evidence.cycle.as_ref()?);
     Some(svg(program, checked.replay(), checked.happens_before(), cycle))

@@ -1,6 +1,6 @@
-//! What is said about texts, in full: code, place, message, labels, other places and the way out, for every kind of error
-//! and warning of each language. The texts and what is said of them are in the files beside this one. To accept what is
-//! said now: `WEIR_BLESS=1 cargo test -p weir-syntax --test diagnostics`, and read the difference.
+//! What is said about texts, in full: code, place, message, labels, other places and the way out, for every kind of
+//! error and warning of each language. The texts and what is said of them are in the files beside this one. To accept
+//! what is said now: `WEIR_BLESS=1 cargo test -p weir-syntax --test diagnostics`, and read the difference.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Random automata in Trencher's language do what they say: the text is read and run by the reference interpreter, and the
-//! automata it was written from are run as they stand. Both have the same states, one by one.
+//! Random automata in Trencher's language do what they say: the text is read and run by the reference interpreter, and
+//! the automata it was written from are run as they stand. Both have the same states, one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 

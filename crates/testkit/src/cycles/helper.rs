@@ -7,7 +7,8 @@ use crate::blocks::{Block, assume, locked};
 use crate::sketch::{load, snapshot, store};
 
 impl Generator<'_> {
-    /// Each accesses the cell that the one before it has accessed last; the last one accesses that of the delayed store.
+    /// Each accesses the cell that the one before it has accessed last; the last one accesses that of the delayed
+    /// store.
     pub(super) fn helpers(&mut self) -> Vec<(String, Vec<Block>)> {
         let count = self.rng.between(1, self.config.helpers);
         let others = [X, W];

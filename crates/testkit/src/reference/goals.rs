@@ -5,7 +5,8 @@ use weir_ir::{Program, PropertyId, PropertyKind, StateAtom, StateExpr, Value};
 use super::Goal;
 use super::state::State;
 
-/// The goals that can be read off a state: not deadlock, which needs the steps, nor liveness, which needs all that follows.
+/// The goals that can be read off a state: not deadlock, which needs the steps, nor liveness, which needs all that
+/// follows.
 pub(super) fn goals_of(program: &Program, state: &State) -> Vec<Goal> {
     let mut goals = Vec::new();
     for (index, property) in program.properties.iter().enumerate() {

@@ -12,7 +12,8 @@ use super::state::State;
 use super::steps::successors;
 use super::{Goal, Model, Unsupported, refuse_unsupported};
 
-/// The liveness properties (`forbid stuck`, `live`) that the program violates; `None` if it has more than `limit` states.
+/// The liveness properties (`forbid stuck`, `live`) that the program violates; `None` if it has more than `limit`
+/// states.
 pub fn violated_liveness(program: &Program, model: Model, limit: usize) -> Result<Option<BTreeSet<Goal>>, Unsupported> {
     refuse_unsupported(program)?;
     let Some((states, before)) = graph(program, model, limit) else { return Ok(None) };
@@ -42,8 +43,8 @@ pub fn violated_liveness(program: &Program, model: Model, limit: usize) -> Resul
     Ok(Some(violated))
 }
 
-/// The liveness properties that are lost in a state: what they ask for can never be met again; `None` if more than `limit`
-/// states can follow.
+/// The liveness properties that are lost in a state: what they ask for can never be met again; `None` if more than
+/// `limit` states can follow.
 pub(super) fn lost_in(program: &Program, model: Model, state: &State, limit: usize) -> Option<BTreeSet<Goal>> {
     let mut known = HashSet::from([state.clone()]);
     let mut open = vec![state.clone()];

@@ -32,8 +32,8 @@ impl View {
         steps.map(|(thread, action, next)| (thread, edge(action), Self(next))).collect()
     }
 
-    /// The liveness properties that are lost here: what they ask for can never be met again. `None` if more than `limit`
-    /// states can follow.
+    /// The liveness properties that are lost here: what they ask for can never be met again. `None` if more than
+    /// `limit` states can follow.
     pub fn lost(&self, program: &Program, model: Model, limit: usize) -> Option<BTreeSet<Goal>> {
         lost_in(program, model, &self.0, limit)
     }

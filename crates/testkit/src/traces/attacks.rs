@@ -1,8 +1,8 @@
 //! The attacks that some run shows, by their definition.
 //!
-//! A run shows the attack of a store and a load of one thread if nobody else delays a store; the thread delays all its stores from
-//! that one on, to the end; the load is the last thing it does; all its stores can land then; and in the trace of it all the
-//! load happens before the store.
+//! A run shows the attack of a store and a load of one thread if nobody else delays a store; the thread delays all its
+//! stores from that one on, to the end; the load is the last thing it does; all its stores can land then; and in the
+//! trace of it all the load happens before the store.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,8 @@ impl Phase {
     }
 }
 
-/// The attacks that runs up to a limit show. With `all_ways`, local steps are steps of their own, so that ways have all edges.
+/// The attacks that runs up to a limit show. With `all_ways`, local steps are steps of their own, so that ways have all
+/// edges.
 pub fn feasible(program: &Program, limits: Bounds, all_ways: bool) -> Feasible {
     let machine = Machine { program, settles: !all_ways };
     let mut found = Feasible { is_complete: true, ..Feasible::default() };
@@ -108,7 +109,8 @@ fn successors(machine: Machine<'_>, run: &Run, phase: Phase, thread: usize) -> V
 fn note(machine: Machine<'_>, run: &Run, (thread, store): Name, load: usize, found: &mut Feasible) {
     let executed = &run.threads[thread].executed;
     let attack = (ThreadId::new(thread), executed[store].edge, executed[load].edge);
-    // Every store of the attacker from the first delayed one on waits, so what is read from memory is a landed store or none.
+    // Every store of the attacker from the first delayed one on waits, so what is read from memory is a landed store or
+    // none.
     let is_waiting = |source: Option<Name>| source.is_some_and(|(of, place)| of == thread && place >= store);
     let from_memory =
         executed[load].accesses.iter().filter(|access| access.source.is_some_and(|source| !is_waiting(source)));

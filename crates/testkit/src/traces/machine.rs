@@ -79,8 +79,8 @@ impl Run {
         self.threads.iter().all(|local| local.waiting.is_empty())
     }
 
-    /// What makes the trace, without anything that depends on the order of the run. Equal traces have equal words; and state and
-    /// buffers follow from them.
+    /// What makes the trace, without anything that depends on the order of the run. Equal traces have equal words; and
+    /// state and buffers follow from them.
     pub(super) fn trace(&self, program: &Program) -> Vec<u64> {
         let name = |(thread, place): Name| (thread as u64) << 32 | place as u64;
         let mut words = Vec::with_capacity(64);
@@ -120,8 +120,8 @@ impl Run {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Machine<'p> {
     pub(super) program: &'p Program,
-    /// Whether a thread that can only take one step, a local one, takes it along with the step before. Nobody else notices, so each
-    /// trace of memory accesses is still there, and there are fewer prefixes of it.
+    /// Whether a thread that can only take one step, a local one, takes it along with the step before. Nobody else
+    /// notices, so each trace of memory accesses is still there, and there are fewer prefixes of it.
     pub(super) settles: bool,
 }
 

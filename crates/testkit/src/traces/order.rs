@@ -4,8 +4,8 @@ use weir_ir::{Instruction, Program};
 
 use super::machine::{Name, Run};
 
-/// Whether one instruction of a thread happens before another of it, through others. A locked section of theirs is one step, so what happens
-/// after any of it happens after all of it.
+/// Whether one instruction of a thread happens before another of it, through others. A locked section of theirs is one
+/// step, so what happens after any of it happens after all of it.
 pub(super) fn happens_before(program: &Program, run: &Run, from: Name, to: Name) -> bool {
     let mut seen = Vec::new();
     let mut work = vec![from];

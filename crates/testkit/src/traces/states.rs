@@ -1,4 +1,5 @@
-//! All states under SC: triangular races, and what is executed. States are finitely many where data is, also with loops.
+//! All states under SC: triangular races, and what is executed. States are finitely many where data is, also with
+//! loops.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +11,11 @@ use super::seen::Seen;
 /// What is remembered of the last steps.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Last {
-    /// The thread that moved last, and the cells that it has stored to since another moved or it waited for its stores to land: each
-    /// once, the last one last.
+    /// The thread that moved last, and the cells that it has stored to since another moved or it waited for its stores
+    /// to land: each once, the last one last.
     Alone { thread: usize, stored: Vec<Address> },
-    /// This thread has just loaded from these cells, with a store to another cell waiting; since then nothing has happened, or this
-    /// holder of the lock has made steps of its section.
+    /// This thread has just loaded from these cells, with a store to another cell waiting; since then nothing has
+    /// happened, or this holder of the lock has made steps of its section.
     Loaded { thread: usize, addresses: Vec<Address>, holder: Option<usize> },
 }
 
@@ -53,11 +54,12 @@ fn steps(machine: Machine<'_>, run: &Run, thread: usize) -> Vec<(TracedInstructi
     machine.executed(run, thread, Stores::Land).into_iter().filter_map(forgetful).collect()
 }
 
-/// Whether some run under SC has a triangular race, a locked section counting as one write; `None` if there are more than `most` states.
+/// Whether some run under SC has a triangular race, a locked section counting as one write; `None` if there are more
+/// than `most` states.
 ///
-/// S. Owens, "Reasoning about the Implementation of Concurrency Abstractions on x86-TSO", 2010: a thread stores, and goes on
-/// to load from another cell, with nothing in between that waits for the store to land, nor a store to that cell; and the
-/// next step is a write of another thread to the cell that is loaded.
+/// S. Owens, "Reasoning about the Implementation of Concurrency Abstractions on x86-TSO", 2010: a thread stores, and
+/// goes on to load from another cell, with nothing in between that waits for the store to land, nor a store to that
+/// cell; and the next step is a write of another thread to the cell that is loaded.
 pub fn races(program: &Program, most: usize) -> Option<bool> {
     let machine = Machine { program, settles: true };
     let mut seen = Seen::default();
@@ -97,7 +99,8 @@ pub fn races(program: &Program, most: usize) -> Option<bool> {
     Some(false)
 }
 
-/// What is remembered once a thread has made a step: as a step of a thread that goes on alone, and as a load that may race.
+/// What is remembered once a thread has made a step: as a step of a thread that goes on alone, and as a load that may
+/// race.
 fn alone(
     last: &Last,
     thread: usize,

@@ -49,8 +49,8 @@ pub(super) fn attempt(
 ) -> Result<Attempted, Failure> {
     let mut goals = goals.to_vec();
     if member == Member::Sc {
-        // What can no longer happen without store buffers may still happen with them. And a store that waits for the lock
-        // without them can be buffered with them: a deadlock under SC need not be one under TSO.
+        // What can no longer happen without store buffers may still happen with them. And a store that waits for the
+        // lock without them can be buffered with them: a deadlock under SC need not be one under TSO.
         let differs = |goal| is_liveness(program, goal) || program.uses_lock() && is_deadlock(program, goal);
         goals.retain(|goal| !differs(*goal));
     }

@@ -1,8 +1,8 @@
 //! Does every property hold? A portfolio of engines, and one verdict per property.
 //!
 //! Engines that find violations and engines that prove their absence run side by side in four groups, one worker per
-//! group; within a group, cheap engines come first. Each is asked about all open properties that it supports at once, so
-//! that one search answers as many as it can. Once an engine has decided some of them, the next round asks about the
+//! group; within a group, cheap engines come first. Each is asked about all open properties that it supports at once,
+//! so that one search answers as many as it can. Once an engine has decided some of them, the next round asks about the
 //! rest, until all are decided or no engine can decide another one. Who decides first is measured by work done, not by
 //! time: the same program gets the same answers from the same engines, however busy the machine is.
 //!
@@ -115,7 +115,8 @@ pub struct Report {
     pub attempts: Vec<Attempt>,
     /// Statistics of the members that decided something, or of all members where nobody did: sums over the rounds.
     pub statistics: Statistics,
-    /// If a property is unknown: what may grow without bound among what it depends on. Then no amount of time may be enough.
+    /// If a property is unknown: what may grow without bound among what it depends on. Then no amount of time may be
+    /// enough.
     pub growth: Vec<Growth>,
     /// What the searches executed of the program. None if no property was proved: then no search was complete.
     pub coverage: Option<Coverage>,

@@ -1,8 +1,8 @@
 //! Runs the portfolio: groups of members side by side, until one group is conclusive.
 //!
-//! Each group has a [clock](WorkClock) that counts work. Once a group is conclusive, the others may only continue until they
-//! have done as much work; if one of them is conclusive before that, it wins. So the winner is the group that needs the
-//! least work, whichever the machine happened to run faster.
+//! Each group has a [clock](WorkClock) that counts work. Once a group is conclusive, the others may only continue until
+//! they have done as much work; if one of them is conclusive before that, it wins. So the winner is the group that
+//! needs the least work, whichever the machine happened to run faster.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -60,8 +60,8 @@ pub(super) fn run_portfolio(
 const FIRST_ALLOWANCE: u64 = 1 << 10;
 const GROWTH: u64 = 4;
 
-/// One group after the other, in rounds: each begins anew with an allowance of work that grows, until one is conclusive or
-/// all have given up. The work of all rounds together is a constant factor more than that of the last.
+/// One group after the other, in rounds: each begins anew with an allowance of work that grows, until one is conclusive
+/// or all have given up. The work of all rounds together is a constant factor more than that of the last.
 fn take_turns(
     groups: &[&[Member]],
     session: &Session,

@@ -1,5 +1,5 @@
-//! Does a property hold for the wrong reason? `always P` says nothing if no run ends, `forbid P` nothing if no run reaches
-//! a place that P needs, and an assertion nothing if no run reaches it.
+//! Does a property hold for the wrong reason? `always P` says nothing if no run ends, `forbid P` nothing if no run
+//! reaches a place that P needs, and an assertion nothing if no run reaches it.
 //!
 //! What a complete search never executed, no run executes; what an exact one executed, some run does. Where that leaves
 //! the question open, a short search without store buffers looks for a run: it is one with them, too. Only if it visits

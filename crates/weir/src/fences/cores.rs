@@ -12,8 +12,8 @@ use weir_witness::{Action, Checked, Run, Step};
 use crate::robust::ThreadEdge;
 use crate::{Bound, Session};
 
-/// The steps after which a fence would stop the run. Fences that are already there, which have numbers beyond those of the original
-/// edges, are left out.
+/// The steps after which a fence would stop the run. Fences that are already there, which have numbers beyond those of
+/// the original edges, are left out.
 pub(super) fn core_steps(program: &Program, checked: &Checked, counts: &[usize]) -> BTreeSet<ThreadEdge> {
     let mut waiting = vec![0usize; program.threads.len()];
     let mut last: Vec<Option<EdgeId>> = vec![None; program.threads.len()];

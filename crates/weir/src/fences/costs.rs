@@ -60,11 +60,13 @@ const MOST_MOVES: u64 = 5_000_000;
 /// How many random runs are made.
 const RUNS: u64 = 200;
 
-/// As often as a fence there would be executed in the first thousand steps of a run, on the average, in hundredths and rounded up.
+/// As often as a fence there would be executed in the first thousand steps of a run, on the average, in hundredths and
+/// rounded up.
 pub struct FrequencyCosts(BTreeMap<ThreadEdge, f64>);
 
 impl FrequencyCosts {
-    /// Works out expected numbers of executions; if the program is too large for that, random runs are made, always the same ones.
+    /// Works out expected numbers of executions; if the program is too large for that, random runs are made, always the
+    /// same ones.
     ///
     /// # Errors
     /// If the program has something that cannot be handled, or if an invariant of Weir breaks.

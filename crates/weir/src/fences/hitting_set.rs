@@ -266,7 +266,8 @@ mod tests {
         assert!(choice.iter().all(dearer), "a place is not needed");
     }
 
-    /// All choices of least cost, one after the other, each excluded once it is found: as when all cheapest sets are asked for.
+    /// All choices of least cost, one after the other, each excluded once it is found: as when all cheapest sets are
+    /// asked for.
     #[test]
     fn all_optima_come_one_after_the_other() {
         let mut several = 0;

@@ -1,14 +1,14 @@
 //! The cheapest fences that make a program robust, keep its states, or make it safe or free of triangular races.
 //!
-//! By implicit hitting sets. A run that shows an attack also shows where fences help against it: after any of the attacker's
-//! steps from the delayed store on, before the load. These places are a *core*: every set of fences that makes the program
-//! robust contains one of them. So: take the cheapest set of places that hits all cores known so far, and check whether the
-//! program with these fences is robust. If not, the run that shows it yields a core that the set does not hit. When no such
-//! run is left, the set is robust, and no cheaper one is, since each misses a core.
+//! By implicit hitting sets. A run that shows an attack also shows where fences help against it: after any of the
+//! attacker's steps from the delayed store on, before the load. These places are a *core*: every set of fences that
+//! makes the program robust contains one of them. So: take the cheapest set of places that hits all cores known so far,
+//! and check whether the program with these fences is robust. If not, the run that shows it yields a core that the set
+//! does not hit. When no such run is left, the set is robust, and no cheaper one is, since each misses a core.
 //!
-//! The paper ("Checking and Enforcing Robustness against TSO", §7) first computes all irreducible eliminating sets of every
-//! feasible attack, which takes a search for each of exponentially many sets. Those sets are the minimal hitting sets of the
-//! attack's cores. The optimum is the same, with one search per core.
+//! The paper ("Checking and Enforcing Robustness against TSO", §7) first computes all irreducible eliminating sets of
+//! every feasible attack, which takes a search for each of exponentially many sets. Those sets are the minimal hitting
+//! sets of the attack's cores. The optimum is the same, with one search per core.
 
 mod cores;
 mod costs;
@@ -57,8 +57,8 @@ pub enum Aim {
     States,
     /// No triangular races remain: stricter, and easier to see in a program.
     RaceFree,
-    /// Every property holds under TSO. This may take fewer fences than robustness, and may be impossible. `exists` does not
-    /// count: fences only take runs away.
+    /// Every property holds under TSO. This may take fewer fences than robustness, and may be impossible. `exists` does
+    /// not count: fences only take runs away.
     Safe,
 }
 
@@ -103,7 +103,8 @@ pub struct Options {
 /// What was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fences {
-    /// The cheapest sets of places, by number: one, or all there are. The first is empty if the program is robust as it is.
+    /// The cheapest sets of places, by number: one, or all there are. The first is empty if the program is robust as it
+    /// is.
     Cheapest(Vec<BTreeSet<usize>>),
     /// There is no place between the store and the load of this attack.
     Nowhere(Attack),
@@ -168,7 +169,8 @@ pub fn fences(program: &Program, places: &[Place], options: &Options, session: &
     Ok(report)
 }
 
-/// What fences must achieve for safety: every property but `exists`, which asks for runs, and fences only take runs away.
+/// What fences must achieve for safety: every property but `exists`, which asks for runs, and fences only take runs
+/// away.
 ///
 /// # Errors
 /// If the program has no such property.

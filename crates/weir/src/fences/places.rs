@@ -16,7 +16,8 @@ pub struct AtLocation {
     pub place: Place,
 }
 
-/// Every location of every thread that control can enter, by threads and locations. A fence there comes after whatever leads there.
+/// Every location of every thread that control can enter, by threads and locations. A fence there comes after whatever
+/// leads there.
 pub fn at_locations(program: &Program) -> Vec<AtLocation> {
     let place = |EnteredLocation { thread, location, by }| {
         let after = by.into_iter().map(|edge| (thread, edge)).collect();

@@ -56,7 +56,8 @@ impl Sites {
     /// The places of a program that was read from this language with these constants; a fence costs 1 at each.
     ///
     /// # Errors
-    /// If a limit was reached, or if an invariant of Weir is broken: its text cannot be read with a step for each place.
+    /// If a limit was reached, or if an invariant of Weir is broken: its text cannot be read with a step for each
+    /// place.
     pub fn of(
         program: &Program,
         language: Language,
@@ -170,8 +171,8 @@ impl Sites {
         };
         match written {
             Some(text) => Some(text),
-            // Languages that are not written by hand are printed as a whole. Weir's own is not: its authors have their own
-            // layout.
+            // Languages that are not written by hand are printed as a whole. Weir's own is not: its authors have their
+            // own layout.
             None if language != Language::Weir => language.print(&self.inserted(chosen))?.ok(),
             None => None,
         }

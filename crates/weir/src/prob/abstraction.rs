@@ -1,16 +1,17 @@
 //! What can happen at most: store buffers as sets.
 //!
-//! A buffer is known by which stores are in it and which is the newest to each address; how often a store is there and in which
-//! order is forgotten, so there are finitely many such buffers if values are. Every run of the program is a run here; what this
-//! cannot reach, the program cannot. That is all it is used for: it proves that something is out of reach, never that it is not. (The
-//! set abstraction of G. Calin's thesis, §3.2, with the newest value for each address.)
+//! A buffer is known by which stores are in it and which is the newest to each address; how often a store is there and
+//! in which order is forgotten, so there are finitely many such buffers if values are. Every run of the program is a
+//! run here; what this cannot reach, the program cannot. That is all it is used for: it proves that something is out of
+//! reach, never that it is not. (The set abstraction of G. Calin's thesis, §3.2, with the newest value for each
+//! address.)
 //!
-//! This is not the approximation of `semantics::abstraction`, which keeps older stores until the newest to their address has landed: that has
-//! the same drained states and fewer others, but a state of the program with stores under way need not be among them. Here it is, so that
-//! the question can be asked about every configuration of a chain.
+//! This is not the approximation of `semantics::abstraction`, which keeps older stores until the newest to their
+//! address has landed: that has the same drained states and fewer others, but a state of the program with stores under
+//! way need not be among them. Here it is, so that the question can be asked about every configuration of a chain.
 //!
-//! A set is kept as a buffer in a normal form: the stores that are not the newest to their address, in order, then the newest, in
-//! order. So loads, fences and states work as they do for real buffers.
+//! A set is kept as a buffer in a normal form: the stores that are not the newest to their address, in order, then the
+//! newest, in order. So loads, fences and states work as they do for real buffers.
 
 use std::collections::BTreeMap;
 
@@ -117,7 +118,8 @@ pub(super) struct Abstraction<const N: usize> {
 }
 
 impl<const N: usize> Abstraction<N> {
-    /// Walks all abstract states; past a target only if `past_targets`. `None` if there are more than `most` or a limit is hit.
+    /// Walks all abstract states; past a target only if `past_targets`. `None` if there are more than `most` or a limit
+    /// is hit.
     pub(super) fn new(chain: &Chain<'_, N>, past_targets: bool, most: usize, session: &Session) -> Option<Self> {
         let system = System::<Sets, N>::new(&chain.model.compiled.machine);
         let initial = system.initial();
@@ -193,7 +195,8 @@ impl<const N: usize> Abstraction<N> {
         self.number_of(chain, state).is_some_and(|number| !self.may_reach[number])
     }
 
-    /// The drained states, which stand for themselves, by number: every drained state that the program can reach is among them.
+    /// The drained states, which stand for themselves, by number: every drained state that the program can reach is
+    /// among them.
     pub(super) fn drained<'s>(&'s self, chain: &'s Chain<'_, N>) -> impl Iterator<Item = (usize, Packed<N>)> + 's {
         let all = self.states.iter().copied().enumerate();
         all.filter(|(_, state)| chain.model.is_drained(state))
@@ -277,7 +280,8 @@ mod tests {
         assert!(all.states > 4_000 && all.prob0 > 500, "{} {}", all.states, all.prob0);
     }
 
-    /// P passes its load while all of its stores wait, as Q shows; only then do they leave one by one, in any order of values.
+    /// P passes its load while all of its stores wait, as Q shows; only then do they leave one by one, in any order of
+    /// values.
     #[test]
     fn stores_may_leave_in_whatever_order_they_came() {
         for [a, b, c] in [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]] {
@@ -317,7 +321,8 @@ mod tests {
         let one = "shared x; thread P { loop { x = 1; } } forbid x == 9;";
         assert_eq!(size(one, 100), Some((4, 2)));
         assert_eq!((size(one, 4), size(one, 3)), (Some((4, 2)), None));
-        // Before the second store, x is 0 or 1 and a 1 waits or not; after it, x is 0, 1 or 2, a 1 may wait, and then so does a 2.
+        // Before the second store, x is 0 or 1 and a 1 waits or not; after it, x is 0, 1 or 2, a 1 may wait, and then
+        // so does a 2.
         let two = "shared x; thread P { x = 1; x = 2; } forbid x == 9;";
         assert_eq!(size(two, 100).map(|(_, drained)| drained), Some(3));
     }

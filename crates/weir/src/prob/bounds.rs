@@ -3,11 +3,12 @@
 //! Let p(c) be the probability from configuration c; so p = Pp on open configurations. For any numbers v on
 //! expanded open configurations and the start s, let r = s + vP − v: what is there too much or too little. Then
 //!
-//! p(start) = s·p = (v − vP + r)·p = v·(p − Pp) + r·p = r·p, where vP also reaches settled and unexpanded configurations.
+//! p(start) = s·p = (v − vP + r)·p = v·(p − Pp) + r·p = r·p, where vP also reaches settled and unexpanded
+//! configurations.
 //!
-//! There p is 1, 0 or unknown in between. So p(start) is at least what v carries to Prob1 configurations less what is missing elsewhere, and at most
-//! that plus what is left over elsewhere. This holds for all v, however they were found and however infinite the chain is; only sums and
-//! products have to be rounded to the safe side.
+//! There p is 1, 0 or unknown in between. So p(start) is at least what v carries to Prob1 configurations less what is
+//! missing elsewhere, and at most that plus what is left over elsewhere. This holds for all v, however they were found
+//! and however infinite the chain is; only sums and products have to be rounded to the safe side.
 
 use super::graph::Graph;
 use super::prob01::Class;

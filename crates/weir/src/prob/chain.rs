@@ -1,8 +1,9 @@
 //! The Markov chain of a program: "Probabilistic Total Store Ordering", §4.
 //!
-//! From a configuration, the scheduler picks an enabled thread by its weight; the thread takes one of its enabled edges, all equally
-//! likely, with one of its values, all equally likely (the paper's programs have no such choices); then one update step follows. If no thread is
-//! enabled, only the update step does. Probabilities are exact fractions of whole numbers.
+//! From a configuration, the scheduler picks an enabled thread by its weight; the thread takes one of its enabled
+//! edges, all equally likely, with one of its values, all equally likely (the paper's programs have no such choices);
+//! then one update step follows. If no thread is enabled, only the update step does. Probabilities are exact fractions
+//! of whole numbers.
 
 use crate::semantics::machine::{EdgeCode, System};
 use crate::semantics::size::with_state_size;

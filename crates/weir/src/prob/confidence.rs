@@ -4,8 +4,8 @@ use dashu_ratio::RBig;
 
 use super::probability::Interval;
 
-/// The interval of Clopper and Pearson for a probability, after `hits` in `runs`: it misses the true one in at most `doubt` of all
-/// cases, whatever that is. Runs that were not decided may go either way.
+/// The interval of Clopper and Pearson for a probability, after `hits` in `runs`: it misses the true one in at most
+/// `doubt` of all cases, whatever that is. Runs that were not decided may go either way.
 pub(super) fn for_probability(hits: u64, undecided: u64, runs: u64, doubt: f64) -> Interval {
     if runs == 0 {
         return Interval { lower: 0.0, upper: 1.0 };
@@ -70,7 +70,8 @@ fn normal_quantile(p: f64) -> f64 {
     bisect(|x| 1.0 - upper_normal(x) < p, -40.0, 40.0)
 }
 
-/// How likely a normally distributed value is above x: by the series of the error function near 0, by its continued fraction elsewhere.
+/// How likely a normally distributed value is above x: by the series of the error function near 0, by its continued
+/// fraction elsewhere.
 fn upper_normal(x: f64) -> f64 {
     let z = x.abs() / std::f64::consts::SQRT_2;
     let half = if z < 2.0 {

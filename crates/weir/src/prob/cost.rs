@@ -1,10 +1,11 @@
 //! What it costs to reach a target, on the average over the runs that do: a certified interval.
 //!
-//! Every step of a thread has a cost; c(s) is the expected cost from s up to the target, with runs that never get there counted as 0. As for
-//! probabilities ([`bounds`](super::bounds)), c(start) = v·g + r·c for any numbers of visits v with residual r, where g(s) is the expected cost of
-//! the next step on runs that reach the target. So three things must be enclosed: the probability to reach the target from every
-//! expanded configuration, which gives g ([`Enclosure`]); the cost from configurations that were not expanded ([`Tail`]); and, dividing, the probability
-//! from the start. Costs of single edges are kept apart, which gives numbers of visits as well.
+//! Every step of a thread has a cost; c(s) is the expected cost from s up to the target, with runs that never get there
+//! counted as 0. As for probabilities ([`bounds`](super::bounds)), c(start) = v·g + r·c for any numbers of visits v
+//! with residual r, where g(s) is the expected cost of the next step on runs that reach the target. So three things
+//! must be enclosed: the probability to reach the target from every expanded configuration, which gives g
+//! ([`Enclosure`]); the cost from configurations that were not expanded ([`Tail`]); and, dividing, the probability from
+//! the start. Costs of single edges are kept apart, which gives numbers of visits as well.
 
 use weir_ir::Program;
 
@@ -120,8 +121,8 @@ impl Task<'_> {
         cost.width() <= self.epsilon * cost.lower.max(1.0)
     }
 
-    /// Expands around drained configurations until large buffers are unlikely from each of them on. That can take several turns, so it is
-    /// found out roughly here; what comes out is certified later.
+    /// Expands around drained configurations until large buffers are unlikely from each of them on. That can take
+    /// several turns, so it is found out roughly here; what comes out is certified later.
     fn secure<const N: usize>(&self, part: &mut Part<'_, '_, N>) -> Option<Limit> {
         let roots = part.drained_roots()?;
         loop {
@@ -146,7 +147,8 @@ impl Task<'_> {
         }
     }
 
-    /// Expands where it helps most: around drained configurations as long as nothing bounds the tail, else where probability waits.
+    /// Expands where it helps most: around drained configurations as long as nothing bounds the tail, else where
+    /// probability waits.
     fn grow<const N: usize>(&self, part: &mut Part<'_, '_, N>, solved: &Solved, tail: &Tail, wanted: f64) -> Growth {
         let most_cost = part.graph.chain.model.costs.iter().copied().max().unwrap_or(0).max(1) as f64;
         match tail {

@@ -1,7 +1,7 @@
 //! How soon: the probability to have reached the target within so many steps.
 //!
-//! Probability is moved on step by step ([`flow`](super::flow)). What is at a target by then is a lower bound; what is seen to be elsewhere is taken
-//! off 1 for an upper bound. What was dropped only widens the gap between the two.
+//! Probability is moved on step by step ([`flow`](super::flow)). What is at a target by then is a lower bound; what is
+//! seen to be elsewhere is taken off 1 for an upper bound. What was dropped only widens the gap between the two.
 
 use weir_ir::Program;
 

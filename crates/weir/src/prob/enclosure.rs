@@ -1,8 +1,8 @@
 //! Bounds for every expanded configuration at once, and for what comes after the last of them.
 //!
-//! Let A be the chain restricted to open, expanded configurations. Numbers h with h − Ah ≥ η > 0 everywhere bound the expected number of steps
-//! inside by h/η, and any approximate solution x of x = d + Ax is off by at most the greatest residual times h/η. So one vector
-//! h, found approximately and checked with safe rounding, certifies everything else.
+//! Let A be the chain restricted to open, expanded configurations. Numbers h with h − Ah ≥ η > 0 everywhere bound the
+//! expected number of steps inside by h/η, and any approximate solution x of x = d + Ax is off by at most the greatest
+//! residual times h/η. So one vector h, found approximately and checked with safe rounding, certifies everything else.
 
 use crate::Session;
 
@@ -19,7 +19,8 @@ pub(super) struct Enclosure {
     pub(super) lower: Vec<f64>,
     /// and at most this.
     pub(super) upper: Vec<f64>,
-    /// The expected number of steps until the question is settled or an unexpanded configuration is met is at most this.
+    /// The expected number of steps until the question is settled or an unexpanded configuration is met is at most
+    /// this.
     pub(super) steps: Vec<f64>,
     /// Whether no open configuration is unexpanded.
     pub(super) is_closed: bool,
@@ -73,7 +74,8 @@ impl Enclosure {
         let system = System::new(graph, classes);
         let everywhere: Vec<(usize, f64)> = inner.iter().map(|&number| (number, 1.0)).collect();
         let visits = system.visits(&everywhere, 1e-3, session);
-        // Rounding can leave a value a little below 0, where it makes no sense; and what is no number would be lost in comparisons.
+        // Rounding can leave a value a little below 0, where it makes no sense; and what is no number would be lost in
+        // comparisons.
         let sensible = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
         let solve =
             |d: &[f64]| -> Vec<f64> { system.values(d, &visits, 1e-13, session).into_iter().map(sensible).collect() };
@@ -117,9 +119,10 @@ impl Enclosure {
 
     /// How far away the end is behind the last expanded configurations.
     ///
-    /// From anywhere, buffers are empty after R steps on the average, and every drained configuration that can turn up was
-    /// expanded. From the worst of these, let it take h steps to settle the question or to meet an unexpanded configuration, the latter with
-    /// probability q. Then settling it takes at most D = (h + qR) / (1 − q) steps from there, and R + D from anywhere.
+    /// From anywhere, buffers are empty after R steps on the average, and every drained configuration that can turn up
+    /// was expanded. From the worst of these, let it take h steps to settle the question or to meet an unexpanded
+    /// configuration, the latter with probability q. Then settling it takes at most D = (h + qR) / (1 − q) steps from
+    /// there, and R + D from anywhere.
     pub(super) fn tail<const N: usize>(&self, part: &Part<'_, '_, N>, classes: &[Class]) -> Tail {
         if self.is_closed {
             return Tail::Bounded { steps: 0.0 };
@@ -251,8 +254,8 @@ mod tests {
         }
     }
 
-    /// Takes made-up numbers for solutions, good ones and bad ones. What is certified by them is true, and how much that is grows
-    /// with how good they are.
+    /// Takes made-up numbers for solutions, good ones and bad ones. What is certified by them is true, and how much
+    /// that is grows with how good they are.
     struct MadeUp {
         size: usize,
     }
@@ -363,8 +366,8 @@ mod tests {
         }
     }
 
-    /// Whether the tail is bounded exactly if unexpanded configurations are not too likely; with buffers of this size expanded, and with
-    /// bounds that are made up.
+    /// Whether the tail is bounded exactly if unexpanded configurations are not too likely; with buffers of this size
+    /// expanded, and with bounds that are made up.
     struct Bounded {
         size: usize,
     }

@@ -47,8 +47,8 @@ pub(super) struct Extent {
     pub(super) most: usize,
 }
 
-/// Follows the waiting probability into configurations that were not expanded yet. What comes back to expanded ones is dropped: this
-/// only decides what to look at. Returns how many were expanded.
+/// Follows the waiting probability into configurations that were not expanded yet. What comes back to expanded ones is
+/// dropped: this only decides what to look at. Returns how many were expanded.
 ///
 /// # Errors
 /// The limit that was hit.

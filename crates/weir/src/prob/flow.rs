@@ -1,4 +1,5 @@
-//! Probability moved on step by step. Configurations that hardly anything is at are dropped, so what is told is a lower bound.
+//! Probability moved on step by step. Configurations that hardly anything is at are dropped, so what is told is a lower
+//! bound.
 
 use crate::{Limit, Session};
 

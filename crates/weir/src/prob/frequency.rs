@@ -1,7 +1,7 @@
 //! How often each edge is taken in the first steps of a run: expected numbers, enclosed.
 //!
-//! Probability is moved on step by step ([`flow`](super::flow)). What moves along an edge counts; what was dropped on the way might
-//! have moved along any.
+//! Probability is moved on step by step ([`flow`](super::flow)). What moves along an edge counts; what was dropped on
+//! the way might have moved along any.
 
 use weir_ir::{EdgeId, Expr, Program, ThreadId};
 
@@ -17,8 +17,8 @@ use super::settings::Settings;
 /// An edge of a thread, and how often it is taken.
 pub type Frequency<T> = ((ThreadId, EdgeId), T);
 
-/// The expected number of times that each edge is taken in the first `steps` steps, in order of threads and edges. None if that takes more
-/// than `most_moves` movements of probability along edges, or at a limit.
+/// The expected number of times that each edge is taken in the first `steps` steps, in order of threads and edges. None
+/// if that takes more than `most_moves` movements of probability along edges, or at a limit.
 ///
 /// # Errors
 /// If the program is not supported, the settings are invalid, or an invariant of Weir is broken.
@@ -48,7 +48,8 @@ impl Visitor for Task<'_> {
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
         let mut counts = vec![Interval { lower: 0.0, upper: 0.0 }; chain.model.costs.len()];
         let mut flow = Flow::new(chain);
-        // Runs that have come to an end stay where they are. Of others that were dropped, each step might be along any edge.
+        // Runs that have come to an end stay where they are. Of others that were dropped, each step might be along any
+        // edge.
         let (mut ended, mut unseen, mut moves) = (0.0, 0.0, 0);
         for step in 0..self.steps {
             ended = add_down(ended, take_ended(&mut flow));

@@ -1,8 +1,8 @@
 //! Targets that no run reaches, proved on the part of the program that they depend on.
 //!
-//! The chain and its [abstraction](super::abstraction) consist of whole configurations: a counter that nobody reads makes
-//! them infinite. Here everything that the target does not depend on is [cut away](crate::translate::slice), and the rest
-//! is searched with buffers as sets, up to [`Bound::ProbImpossibleStates`] states.
+//! The chain and its [abstraction](super::abstraction) consist of whole configurations: a counter that nobody reads
+//! makes them infinite. Here everything that the target does not depend on is [cut away](crate::translate::slice), and
+//! the rest is searched with buffers as sets, up to [`Bound::ProbImpossibleStates`] states.
 //!
 //! Direction of error: only what is impossible is called so.
 
@@ -21,8 +21,8 @@ use super::target::{Alternative, Target};
 /// # Errors
 /// If an invariant of Weir is broken.
 pub(super) fn is_impossible(program: &Program, target: &Target, session: &Session) -> Result<bool, Failure> {
-    // Where others are locked out, a condition can be met with stores under way that never arrive, and a search that judges
-    // drained states does not see it. Deadlocks are judged as they are.
+    // Where others are locked out, a condition can be met with stores under way that never arrive, and a search that
+    // judges drained states does not see it. Deadlocks are judged as they are.
     let is_seen = |wanted: &Alternative| *wanted == Alternative::Deadlock || wanted.is_judged_when_drained();
     if program.uses_lock() && !target.alternatives().iter().all(is_seen) {
         return Ok(false);

@@ -1,11 +1,11 @@
 //! Probabilities and expected costs: programs under Total Store Order with a random scheduler and random flushes.
 //!
-//! After P. A. Abdulla, M. F. Atig, R. A. Agarwal, A. Godbole, S. Krishna, "Probabilistic Total Store Ordering", 2022. `chain` is the
-//! Markov chain; `prob01` finds Prob0 and Prob1 states; `probability` encloses numbers. `docs/probability.md`
-//! explains what is computed and why the intervals are certified.
+//! After P. A. Abdulla, M. F. Atig, R. A. Agarwal, A. Godbole, S. Krishna, "Probabilistic Total Store Ordering", 2022.
+//! `chain` is the Markov chain; `prob01` finds Prob0 and Prob1 states; `probability` encloses numbers.
+//! `docs/probability.md` explains what is computed and why the intervals are certified.
 //!
-//! Direction of error: none. An interval contains the true value whatever was left out and however numbers were rounded; if it cannot be
-//! made narrow enough within the limits, the answer says so.
+//! Direction of error: none. An interval contains the true value whatever was left out and however numbers were
+//! rounded; if it cannot be made narrow enough within the limits, the answer says so.
 
 mod abstraction;
 mod almost;

@@ -1,5 +1,5 @@
-//! A program made ready to be run by chance: who is scheduled how often, how stores leave buffers, what is looked for, what
-//! steps cost.
+//! A program made ready to be run by chance: who is scheduled how often, how stores leave buffers, what is looked for,
+//! what steps cost.
 
 use weir_ir::flow::{Cfg, Loops};
 use weir_ir::{Body, CostSubject, Diagnostic, Edge, Instruction, Program, PropertyId};
@@ -165,21 +165,21 @@ impl Model {
         numbers.map(|number| machine.buffers.entries(number).count()).sum()
     }
 
-    /// Whether every run visits drained configurations for ever, almost surely. With the lock, buffers of others wait while it is held; uniform updates
-    /// make up for that as soon as it is given back, and other policies need not.
+    /// Whether every run visits drained configurations for ever, almost surely. With the lock, buffers of others wait
+    /// while it is held; uniform updates make up for that as soon as it is given back, and other policies need not.
     pub(super) fn always_drains(&self) -> bool {
         !self.uses_lock || (self.longest_section.is_some() && self.settings.updates == UpdatePolicy::Uniform)
     }
 
-    /// Whether every run of the program is one of the chain. Where an update keeps to one buffer, stores of two of them cannot leave between two
-    /// steps; so what the program can do may be out of the chain's reach.
+    /// Whether every run of the program is one of the chain. Where an update keeps to one buffer, stores of two of them
+    /// cannot leave between two steps; so what the program can do may be out of the chain's reach.
     pub(super) fn follows_every_run(&self) -> bool {
         let buffers = self.compiled.machine.layout.buffers.iter().flatten().count();
         self.settings.updates != UpdatePolicy::Single || buffers <= 1
     }
 
-    /// The expected number of steps until all buffers are empty is at most this, whatever the program and the scheduler do;
-    /// `None` if no bound is known. See `docs/probability.md` for the proofs.
+    /// The expected number of steps until all buffers are empty is at most this, whatever the program and the scheduler
+    /// do; `None` if no bound is known. See `docs/probability.md` for the proofs.
     pub(super) fn steps_to_drain(&self, size: usize) -> Option<f64> {
         if !self.always_drains() {
             return None;
@@ -289,7 +289,8 @@ mod tests {
         Settings { updates, ..Settings::default() }
     }
 
-    /// The expected number of steps until one buffer is empty, if each step adds a store: by iteration, with lengths up to 60.
+    /// The expected number of steps until one buffer is empty, if each step adds a store: by iteration, with lengths up
+    /// to 60.
     fn steps_to_empty(size: usize, stays: impl Fn(usize, usize) -> f64) -> f64 {
         let mut steps = vec![0.0; 61];
         for _ in 0..3_000 {
@@ -326,7 +327,8 @@ mod tests {
 
     #[test]
     fn locks_that_are_given_back_make_draining_slower() {
-        // L = 3 steps with the lock; all weights over the least; T = L(w + L + 3), τ = 1 + T, τ + 2(n + τ) + (1.5τ + 0.5)².
+        // L = 3 steps with the lock; all weights over the least; T = L(w + L + 3), τ = 1 + T, τ + 2(n + τ) + (1.5τ +
+        // 0.5)².
         let text = |p: u32, l: u32| {
             format!(
                 "shared x; thread P weight {p} {{ loop {{ x = 1; }} }}

@@ -1,8 +1,9 @@
 //! What is possible from drained configurations, decided: the exact engine asked.
 //!
-//! The paper needs a complete answer to "can the target be reached from here?" for drained configurations only ("Probabilistic Total Store
-//! Ordering", Lemma 4). One backward search, run to its end, answers it for all of them; a second one tells from which of them those can be reached
-//! that have no target before them any more. Both take no more than [`Bound::ProbBasis`] minimal configurations; beyond, nothing is said.
+//! The paper needs a complete answer to "can the target be reached from here?" for drained configurations only
+//! ("Probabilistic Total Store Ordering", Lemma 4). One backward search, run to its end, answers it for all of them; a
+//! second one tells from which of them those can be reached that have no target before them any more. Both take no more
+//! than [`Bound::ProbBasis`] minimal configurations; beyond, nothing is said.
 
 use weir_witness::Step;
 
@@ -22,8 +23,9 @@ pub(super) struct Oracle {
 pub(super) struct ToProb0(Region);
 
 impl Oracle {
-    /// None if the exact engine cannot handle the program, or at a limit. Where others are locked out, a target can be met with stores
-    /// on their way that never arrive; the exact engine looks at drained states only, so nothing is asked of it then. It knows nothing of deadlocks.
+    /// None if the exact engine cannot handle the program, or at a limit. Where others are locked out, a target can be
+    /// met with stores on their way that never arrive; the exact engine looks at drained states only, so nothing is
+    /// asked of it then. It knows nothing of deadlocks.
     pub(super) fn new(model: &Model, past_targets: bool, session: &Session) -> Option<Self> {
         if model.uses_lock && !model.is_judged_when_drained() || model.seeks_deadlocks() {
             return None;
@@ -62,7 +64,8 @@ impl Oracle {
         self.backwards.run_to_goals(session)?
     }
 
-    /// A run to one of these drained configurations, or to one that is as good; the inner value is none if there is none. None at a limit.
+    /// A run to one of these drained configurations, or to one that is as good; the inner value is none if there is
+    /// none. None at a limit.
     pub(super) fn run_to<const N: usize>(
         &self,
         model: &Model,

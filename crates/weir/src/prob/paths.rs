@@ -71,7 +71,8 @@ impl ShortestPaths {
 /// Where a run leads.
 pub(super) struct Path<const N: usize> {
     pub(super) end: Packed<N>,
-    /// Whether a configuration along the path or at its end is a target. A step of a thread and all flushes after it are one step of the chain.
+    /// Whether a configuration along the path or at its end is a target. A step of a thread and all flushes after it
+    /// are one step of the chain.
     pub(super) meets_target: bool,
     /// Whether it is also a run of the chain: an update may have to keep to one buffer.
     pub(super) is_of_chain: bool,

@@ -1,10 +1,11 @@
 //! Prob0 and Prob1 states: configurations from which the target is reached with probability 0, or with probability 1.
 //!
-//! *Reached once*: targets are Prob1; configurations from which no target can be reached are Prob0. *Reached infinitely often*:
-//! configurations from which no target can be reached are Prob0; those from which no Prob0 configuration can be reached are
-//! Prob1, since every run visits drained configurations infinitely often and there are finitely many of them ("Probabilistic
-//! Total Store Ordering", Lemma 5). Configurations that were not expanded count as able to reach anything, unless the
-//! [abstraction](super::abstraction) or the [oracle](super::oracle) proves that they cannot; so a class once given is certain.
+//! *Reached once*: targets are Prob1; configurations from which no target can be reached are Prob0. *Reached infinitely
+//! often*: configurations from which no target can be reached are Prob0; those from which no Prob0 configuration can be
+//! reached are Prob1, since every run visits drained configurations infinitely often and there are finitely many of
+//! them ("Probabilistic Total Store Ordering", Lemma 5). Configurations that were not expanded count as able to reach
+//! anything, unless the [abstraction](super::abstraction) or the [oracle](super::oracle) proves that they cannot; so a
+//! class once given is certain.
 
 use super::abstraction::Abstraction;
 use super::chain::Config;
@@ -136,8 +137,8 @@ impl<const N: usize> Classifier<N> {
         (0..graph.len()).map(class).collect()
     }
 
-    /// From which configurations every drained one that may follow certainly can reach a target. As there are always more drained
-    /// configurations to come, targets are then reached again and again, almost surely. Where buffers need
+    /// From which configurations every drained one that may follow certainly can reach a target. As there are always
+    /// more drained configurations to come, targets are then reached again and again, almost surely. Where buffers need
     /// not drain, since others hold the lock for ever, nothing is sure here.
     fn surely_again(&self, graph: &Graph<'_, '_, N>, can: &[bool]) -> Vec<bool> {
         let Some(abstraction) = self.abstraction.as_ref().filter(|_| graph.chain.model.always_drains()) else {
@@ -176,8 +177,8 @@ pub(super) fn filtered<const N: usize>(
     Some(found)
 }
 
-/// Whether a drained state is known to be able to reach what `can` says. The thread that stepped last changes odds, never what is
-/// possible.
+/// Whether a drained state is known to be able to reach what `can` says. The thread that stepped last changes odds,
+/// never what is possible.
 pub(super) fn certainly<const N: usize>(graph: &Graph<'_, '_, N>, state: Packed<N>, can: &[bool]) -> bool {
     graph.chain.lasts().filter_map(|last| graph.number_of(&Config { state, last })).any(|number| can[number])
 }
@@ -194,7 +195,8 @@ mod tests {
     use crate::prob::settings::{Fraction, Settings};
     use crate::prob::testing::model;
 
-    /// Compares what is certain of each state with what is known of its configurations, one by one; how many have several.
+    /// Compares what is certain of each state with what is known of its configurations, one by one; how many have
+    /// several.
     struct OneIsEnough;
 
     impl Visitor for OneIsEnough {
@@ -228,8 +230,8 @@ mod tests {
         assert_eq!(with_chain(&model(text, &Settings::default()), OneIsEnough), 0);
     }
 
-    /// Compares where the oracle says that Prob0 configurations can be reached from with a chain that is known as a whole; how often they
-    /// can, and how often not.
+    /// Compares where the oracle says that Prob0 configurations can be reached from with a chain that is known as a
+    /// whole; how often they can, and how often not.
     struct Avoids<'a>(&'a dyn Fn() -> String);
 
     impl Visitor for Avoids<'_> {

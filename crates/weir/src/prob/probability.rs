@@ -1,7 +1,8 @@
 //! How likely a target is reached, once or again and again: a certified interval.
 //!
-//! The known part of the chain grows where probability waits; its system is solved; what that certifies is the answer, once the
-//! interval is narrow enough. "Probabilistic Total Store Ordering", §7, adds up single paths instead; the interval means the same.
+//! The known part of the chain grows where probability waits; its system is solved; what that certifies is the answer,
+//! once the interval is narrow enough. "Probabilistic Total Store Ordering", §7, adds up single paths instead; the
+//! interval means the same.
 
 use weir_ir::Program;
 
@@ -193,8 +194,8 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
         if self.classifier.repeated { self.expand_drained(3, session) } else { None }
     }
 
-    /// Makes every drained configuration that may be reachable part of the graph, and all that is reachable from there with buffers of
-    /// at most this size.
+    /// Makes every drained configuration that may be reachable part of the graph, and all that is reachable from there
+    /// with buffers of at most this size.
     pub(super) fn expand_drained(&mut self, size: usize, session: &Session) -> Option<Limit> {
         if let Some(abstraction) = &self.classifier.abstraction {
             for (_, state) in abstraction.drained(self.graph.chain) {
@@ -206,8 +207,8 @@ impl<'c, 'a, const N: usize> Part<'c, 'a, N> {
         self.expand_up_to(size, session)
     }
 
-    /// Every drained configuration that may be reachable, once [`expand_drained`](Self::expand_drained) has made them part of the
-    /// graph; `None` if they are not known.
+    /// Every drained configuration that may be reachable, once [`expand_drained`](Self::expand_drained) has made them
+    /// part of the graph; `None` if they are not known.
     pub(super) fn drained_roots(&self) -> Option<Vec<usize>> {
         let abstraction = self.classifier.abstraction.as_ref()?;
         let configs = abstraction

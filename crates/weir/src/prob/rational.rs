@@ -8,8 +8,8 @@ use dashu_ratio::RBig;
 
 use super::probability::Interval;
 
-/// A fraction of integers of any size, in lowest terms. As text it is `3/4`, or `2` if it is whole; [`str::parse`] reads
-/// the same.
+/// A fraction of integers of any size, in lowest terms. As text it is `3/4`, or `2` if it is whole; [`str::parse`]
+/// reads the same.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Rational(RBig);
 

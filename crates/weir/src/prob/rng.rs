@@ -1,5 +1,5 @@
-//! Random numbers: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014). The same seed gives the same numbers
-//! on every machine and with any number of workers.
+//! Random numbers: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014). The same
+//! seed gives the same numbers on every machine and with any number of workers.
 
 /// A generator.
 #[derive(Clone, Debug)]

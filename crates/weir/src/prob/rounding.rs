@@ -1,10 +1,10 @@
 //! Sums and products of non-negative floating-point numbers that err to a known side.
 //!
-//! Rust rounds to nearest, so the result of one operation is off by at most half a unit in the last place: the next number up is an
-//! upper bound, the next one down a lower bound.
+//! Rust rounds to nearest, so the result of one operation is off by at most half a unit in the last place: the next
+//! number up is an upper bound, the next one down a lower bound.
 
-/// The greatest relative error of a probability in a [`Graph`](super::graph::Graph): two conversions and one division, each off by
-/// at most 2^-53; and of the product with another number, one more.
+/// The greatest relative error of a probability in a [`Graph`](super::graph::Graph): two conversions and one division,
+/// each off by at most 2^-53; and of the product with another number, one more.
 const FEW_UNITS: f64 = 1e-15;
 
 /// At least `left + right`.

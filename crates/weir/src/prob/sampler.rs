@@ -135,7 +135,8 @@ impl<'c, 'a, const N: usize> Sampler<'c, 'a, N> {
         machine.layout.buffers[thread].map_or(0, |field| machine.buffers.entries(state.raw(field)).count() as u32)
     }
 
-    /// How many sequences of flushes there are for buffers of these lengths: the empty one, and for each buffer those that begin with it.
+    /// How many sequences of flushes there are for buffers of these lengths: the empty one, and for each buffer those
+    /// that begin with it.
     fn sequences(&mut self, lengths: &[u32]) -> Option<u128> {
         let mut key: Vec<u32> = lengths.iter().copied().filter(|&length| length > 0).collect();
         key.sort_unstable();

@@ -65,8 +65,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Refuses what the theory does not cover: a thread that is never scheduled although it can step, and buffers that need not
-    /// shrink.
+    /// Refuses what the theory does not cover: a thread that is never scheduled although it can step, and buffers that
+    /// need not shrink.
     ///
     /// # Errors
     /// The reason.

@@ -231,7 +231,8 @@ impl Runs<'_> {
     }
 }
 
-/// How often each edge is taken in a run of `simulation.most_steps` steps, on the average over random runs; in order of threads and edges.
+/// How often each edge is taken in a run of `simulation.most_steps` steps, on the average over random runs; in order of
+/// threads and edges.
 ///
 /// # Errors
 /// If the program is not supported, or if an invariant of Weir is broken.

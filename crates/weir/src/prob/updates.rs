@@ -1,7 +1,8 @@
 //! What one update step makes of a state: every outcome with its share, in whole numbers.
 //!
-//! The paper's policy ("Probabilistic Total Store Ordering", §4.3) takes every sequence of flushes as equally likely. The sequences
-//! that lead to one state are counted level by level: those of length n + 1 are those of length n with one flush more.
+//! The paper's policy ("Probabilistic Total Store Ordering", §4.3) takes every sequence of flushes as equally likely.
+//! The sequences that lead to one state are counted level by level: those of length n + 1 are those of length n with
+//! one flush more.
 
 use crate::semantics::machine::{Machine, MemoryModel};
 use crate::semantics::state::Packed;
@@ -151,7 +152,8 @@ mod tests {
     use crate::prob::settings::Settings;
     use crate::prob::testing::model;
 
-    /// Buffers of these lengths, in which no two stores are equal, and what an update makes of them: how likely each row of lengths is.
+    /// Buffers of these lengths, in which no two stores are equal, and what an update makes of them: how likely each
+    /// row of lengths is.
     struct After<'a> {
         lengths: &'a [usize],
         policy: UpdatePolicy,

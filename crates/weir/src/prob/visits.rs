@@ -1,9 +1,10 @@
 //! How often each configuration is visited before the question is settled, approximately.
 //!
-//! The numbers solve v = s + vP over the open, expanded configurations, with s the start. They are found loop by loop (strongly
-//! connected component by component) in the direction of time, inside a loop by Gauss-Seidel sweeps. After each sweep all numbers of the
-//! loop are scaled so that what flows out is what flows in: that is what takes longest to come about by itself when a loop is
-//! seldom left. Nothing rests on the result being exact: see [`bounds`](super::bounds).
+//! The numbers solve v = s + vP over the open, expanded configurations, with s the start. They are found loop by loop
+//! (strongly connected component by component) in the direction of time, inside a loop by Gauss-Seidel sweeps. After
+//! each sweep all numbers of the loop are scaled so that what flows out is what flows in: that is what takes longest to
+//! come about by itself when a loop is seldom left. Nothing rests on the result being exact: see
+//! [`bounds`](super::bounds).
 
 use crate::{Bound, Progress, Session};
 
@@ -172,10 +173,12 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
         }
     }
 
-    /// Solves x = d + Px, where x is 0 outside of the open, expanded configurations, to about this precision where time allows.
+    /// Solves x = d + Px, where x is 0 outside of the open, expanded configurations, to about this precision where time
+    /// allows.
     ///
-    /// Inside a loop all values are moved by what makes the equations hold on the average, weighed by how often configurations are
-    /// visited: a loop that is seldom left has nearly the same value everywhere, and finding that takes longest otherwise.
+    /// Inside a loop all values are moved by what makes the equations hold on the average, weighed by how often
+    /// configurations are visited: a loop that is seldom left has nearly the same value everywhere, and finding that
+    /// takes longest otherwise.
     pub(super) fn values(&self, d: &[f64], visits: &[f64], precision: f64, session: &Session) -> Vec<f64> {
         let mut values = vec![0.0; self.graph.len()];
         for members in self.loops.members.iter().rev() {

@@ -8,9 +8,9 @@ use weir_ir::{Body, EdgeId, Instruction, LocId, Program, ThreadId};
 use crate::attack::{Attack, Attacks};
 use crate::{Limit, Session};
 
-/// The loads that a thread can come to from each of its locations before it drains its buffer, as far as control flow tells.
-/// Locations with the same loads ahead share the list, and each list is made once: what lies ahead of a location is known when its
-/// turn comes.
+/// The loads that a thread can come to from each of its locations before it drains its buffer, as far as control flow
+/// tells. Locations with the same loads ahead share the list, and each list is made once: what lies ahead of a location
+/// is known when its turn comes.
 fn loads_ahead(body: &Body, session: &Session) -> Result<Vec<Rc<[EdgeId]>>, Limit> {
     let follow = |from: LocId| body.edges_from(from).filter(|(_, edge)| !edge.instruction.drains());
     let successors: Vec<Vec<usize>> =

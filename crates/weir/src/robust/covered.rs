@@ -1,7 +1,7 @@
 //! Paths from a delayed store to a load that need not be searched, since what they lead to is known already.
 //!
-//! The ways are words over edges; covered are all parts of some given words. A suffix automaton tells parts from other words, step
-//! by step, in a size linear in that of the words.
+//! The ways are words over edges; covered are all parts of some given words. A suffix automaton tells parts from other
+//! words, step by step, in a size linear in that of the words.
 
 use std::collections::BTreeMap;
 
@@ -184,7 +184,8 @@ mod tests {
         }
     }
 
-    /// At most two states for each letter, one of which separates the words: and a state for each word that can be distinguished.
+    /// At most two states for each letter, one of which separates the words: and a state for each word that can be
+    /// distinguished.
     #[test]
     fn the_automaton_is_linear_and_smallest() {
         for seed in 0..50 {

@@ -210,8 +210,8 @@ impl Path<'_> {
         row
     }
 
-    /// After a snapshot of a helper, which is one access to several addresses; `None` if it may not happen now, because nothing on
-    /// the path happens before it.
+    /// After a snapshot of a helper, which is one access to several addresses; `None` if it may not happen now, because
+    /// nothing on the path happens before it.
     pub(super) fn with_snapshot(&self, helper: usize, addresses: &[Address], in_section: bool) -> Option<Vec<Value>> {
         let leading = addresses.iter().find(|&&address| self.leads_to(address, false));
         let is_on_path = self.holds(helper) || leading.is_some();

@@ -1,12 +1,13 @@
 //! Does the program behave under TSO only as it can under SC?
 //!
 //! By attacks ("Checking and Enforcing Robustness against TSO"): a program is not robust exactly if some thread can
-//! delay one of its stores past one of its loads while the others build up happens-before from that load to that store. Whether this can
-//! be is a question about runs under SC, which `monitor` asks for all attacks in one search: they share the runs before the attack, those
-//! of one store share what is delayed, and once the attacker has halted all that matters is two addresses.
+//! delay one of its stores past one of its loads while the others build up happens-before from that load to that store.
+//! Whether this can be is a question about runs under SC, which `monitor` asks for all attacks in one search: they
+//! share the runs before the attack, those of one store share what is delayed, and once the attacker has halted all
+//! that matters is two addresses.
 //!
-//! Direction of error: none. `Holds` means that all states of the monitored program were visited; a violation is a run that
-//! `weir-witness` has replayed, with a cycle of happens-before.
+//! Direction of error: none. `Holds` means that all states of the monitored program were visited; a violation is a run
+//! that `weir-witness` has replayed, with a cycle of happens-before.
 
 mod attacks;
 mod covered;

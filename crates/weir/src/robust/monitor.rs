@@ -3,18 +3,18 @@
 //! - *Before*: SC. A thread may at any store begin to delay: it becomes the attacker.
 //! - *Delaying*: the attacker's stores go to a private overlay; its loads prefer that; it cannot do what needs an empty
 //!   buffer. When it loads from an address of which nothing waits, it may halt there, and that begins
-//! - *Path*: each helper may act only if it is on the path, or its access happens after one on the path; then it is on the
-//!   path from there on. A locked section counts as one access. When an access on the path is to the address of the first delayed
-//!   store, and the lock is free so that the store can land, the attack has succeeded.
+//! - *Path*: each helper may act only if it is on the path, or its access happens after one on the path; then it is on
+//!   the path from there on. A locked section counts as one access. When an access on the path is to the address of the
+//!   first delayed store, and the lock is free so that the store can land, the attack has succeeded.
 //!
 //! A membarrier needs all buffers empty, so nobody executes one from the first delayed store on.
 //!
-//! This is §5 of "Checking and Enforcing Robustness against TSO" without the instrumented program. Fewer interleavings are
-//! looked at than there are, without loss:
+//! This is §5 of "Checking and Enforcing Robustness against TSO" without the instrumented program. Fewer interleavings
+//! are looked at than there are, without loss:
 //! - Partial order reduction: invisible steps are taken first ([`partial_order`](crate::search::partial_order)).
-//! - Nobody notices what a delaying attacker does, so what helpers do between two loads of the attacker from memory may as well come just
-//!   before the second, and what they do between the first delayed store and the first load from memory may come before the
-//!   store. In particular the lock is free when an attack begins.
+//! - Nobody notices what a delaying attacker does, so what helpers do between two loads of the attacker from memory may
+//!   as well come just before the second, and what they do between the first delayed store and the first load from
+//!   memory may come before the store. In particular the lock is free when an attack begins.
 //! - On the path the attacker's registers and overlay do not matter any more.
 
 use weir_ir::Address;

@@ -1,5 +1,5 @@
-//! The memory that an attacker sees while it delays: its own waiting stores, then memory. It cannot do anything that needs
-//! its buffer empty.
+//! The memory that an attacker sees while it delays: its own waiting stores, then memory. It cannot do anything that
+//! needs its buffer empty.
 
 use weir_ir::Value;
 

@@ -1,8 +1,8 @@
 //! Attacks that no other threads can complete, as far as the cells they access tell.
 //!
-//! An attack needs a helper that writes what the attack's load has read from memory, and from there on accesses, each of
-//! which conflicts with an earlier one or is made by the same thread, up to one of the delayed store's cell. Here threads
-//! make their accesses at any time and in any order.
+//! An attack needs a helper that writes what the attack's load has read from memory, and from there on accesses, each
+//! of which conflicts with an earlier one or is made by the same thread, up to one of the delayed store's cell. Here
+//! threads make their accesses at any time and in any order.
 //!
 //! Direction of error: an attack that is ruled out is infeasible; others may be, too.
 

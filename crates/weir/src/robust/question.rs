@@ -11,7 +11,8 @@ use crate::search::partial_order::AmpleSets;
 use crate::semantics::compile::Compiled;
 use crate::semantics::state::Patch;
 
-/// Is one of these attacks feasible, if there were fences after these steps? Only ways from store to load count that are not covered.
+/// Is one of these attacks feasible, if there were fences after these steps? Only ways from store to load count that
+/// are not covered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Question {
     pub(crate) attacks: BTreeSet<Attack>,
@@ -88,7 +89,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Whether, when the thread takes `edge` to the location `to` while `store` waits, the store can still be overtaken.
+    /// Whether, when the thread takes `edge` to the location `to` while `store` waits, the store can still be
+    /// overtaken.
     #[inline]
     pub(super) fn goes_on(&self, store: u32, edge: u32, to: usize) -> bool {
         self.stores.get(&store).is_some_and(|in_question| in_question.1.goes_on(edge as usize, to))

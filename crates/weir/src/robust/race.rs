@@ -7,15 +7,17 @@ use weir_witness::{Action, Effect, Event, Loaded, Model, ReadFrom, Replay, Run, 
 
 use crate::attack::{Attack, ThreadEdge};
 
-/// A triangular race (after S. Owens, "Reasoning about the Implementation of Concurrency Abstractions on x86-TSO", 2010): a thread stores, and goes
-/// on to load from another cell with nothing in between that waits for the store to land, nor a store to that cell; and the next step is
-/// a write of another thread to the cell that is loaded, be it by a locked instruction or not. A locked section of the other thread counts as one write.
+/// A triangular race (after S. Owens, "Reasoning about the Implementation of Concurrency Abstractions on x86-TSO",
+/// 2010): a thread stores, and goes on to load from another cell with nothing in between that waits for the store to
+/// land, nor a store to that cell; and the next step is a write of another thread to the cell that is loaded, be it by
+/// a locked instruction or not. A locked section of the other thread counts as one write.
 ///
-/// Without such a race no store buffer makes a difference. With one, it may or may not: a program with a triangular race can well be robust.
+/// Without such a race no store buffer makes a difference. With one, it may or may not: a program with a triangular
+/// race can well be robust.
 ///
-/// The run leads up to the race, and its last step is the write. It is a run under SC, in which the thread makes all steps from
-/// its store to its load in a row; only where the section that writes depends on the store not being there yet, it is one under
-/// TSO, with the store in its buffer.
+/// The run leads up to the race, and its last step is the write. It is a run under SC, in which the thread makes all
+/// steps from its store to its load in a row; only where the section that writes depends on the store not being there
+/// yet, it is one under TSO, with the store in its buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Race {
     run: Run,
@@ -27,7 +29,8 @@ pub struct Race {
 }
 
 impl Race {
-    /// Replays a run that ends in a write, and checks that the write is in a triangular race with the last load of `thread`.
+    /// Replays a run that ends in a write, and checks that the write is in a triangular race with the last load of
+    /// `thread`.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -66,8 +69,8 @@ impl Race {
         &self.replay
     }
 
-    /// The steps of the loading thread from its waiting store on, up to its load but without it. A fence after any of them would have
-    /// prevented the race.
+    /// The steps of the loading thread from its waiting store on, up to its load but without it. A fence after any of
+    /// them would have prevented the race.
     pub(crate) fn overtaken(&self) -> BTreeSet<ThreadEdge> {
         let thread = self.replay.events()[self.load.index()].thread;
         let between = &self.run.steps[self.store.index()..self.load.index()];

@@ -1,17 +1,18 @@
-//! Freedom from triangular races: see [`Race`]. A search under SC in which a thread may at any store begin to go on alone, until it
-//! loads from another cell than it last stored to; then another thread must write there.
+//! Freedom from triangular races: see [`Race`]. A search under SC in which a thread may at any store begin to go on
+//! alone, until it loads from another cell than it last stored to; then another thread must write there.
 //!
-//! It is enough to remember where the last store went. If it went to the cell that is loaded, the load sees it, and a store before it
-//! cannot be delayed past the load without it. If it went elsewhere, it is a store that can.
+//! It is enough to remember where the last store went. If it went to the cell that is loaded, the load sees it, and a
+//! store before it cannot be delayed past the load without it. If it went elsewhere, it is a store that can.
 //!
-//! No race, hence robust: in an attack, take the first load from memory after which a helper writes to its cell. What helpers
-//! did since the first delayed store can as well come before that store, for nobody saw it, and no load of the attacker was disturbed. What
-//! remains is a race.
+//! No race, hence robust: in an attack, take the first load from memory after which a helper writes to its cell. What
+//! helpers did since the first delayed store can as well come before that store, for nobody saw it, and no load of the
+//! attacker was disturbed. What remains is a race.
 //!
-//! Locked sections of several accesses go beyond the definition, which knows locked instructions only. Read as one write, a
-//! section can depend on the very store that waits: `x = 1; r = y;` beside `lock; if x == 0 { y = 1; } unlock;`. No run under SC has
-//! the load and that write next to each other, and yet the store can be delayed past both. So where a program locks, the search for
-//! attacks is asked as well, and any attack that gets as far as one helper counts: that includes all that succeed.
+//! Locked sections of several accesses go beyond the definition, which knows locked instructions only. Read as one
+//! write, a section can depend on the very store that waits: `x = 1; r = y;` beside `lock; if x == 0 { y = 1; }
+//! unlock;`. No run under SC has the load and that write next to each other, and yet the store can be delayed past
+//! both. So where a program locks, the search for attacks is asked as well, and any attack that gets as far as one
+//! helper counts: that includes all that succeed.
 
 use std::num::NonZeroUsize;
 
@@ -37,7 +38,8 @@ use crate::{Failure, Session, Verdict};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RaceReport {
-    /// `Holds`: there is no triangular race, so the program is robust. `Violated`: here is one; whether the program is robust is open.
+    /// `Holds`: there is no triangular race, so the program is robust. `Violated`: here is one; whether the program is
+    /// robust is open.
     pub verdict: Verdict<Box<Race>>,
     /// What it took.
     pub statistics: Statistics,

@@ -78,8 +78,8 @@ impl AttackRun {
         best
     }
 
-    /// The steps of the attacker from the delayed store on, up to the attack's load but without it. A fence after any of them
-    /// would have prevented this run.
+    /// The steps of the attacker from the delayed store on, up to the attack's load but without it. A fence after any
+    /// of them would have prevented this run.
     pub(crate) fn overtaken(&self) -> BTreeSet<ThreadEdge> {
         let from_store = self.steps.iter().skip_while(|(_, kind)| *kind != AttackStep::Begin);
         let to_load = from_store.take_while(|(_, kind)| *kind != AttackStep::Halt);

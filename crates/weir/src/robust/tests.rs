@@ -53,7 +53,8 @@ fn each_attack_is_asked_about_by_itself() {
     assert!(counts.iter().all(|&count| count > 60), "{counts:?}");
 }
 
-/// What is overtaken are the attacker's own steps, wherever it stands among the threads and whoever else moves meanwhile.
+/// What is overtaken are the attacker's own steps, wherever it stands among the threads and whoever else moves
+/// meanwhile.
 #[test]
 fn only_the_attackers_own_steps_are_overtaken() {
     use AttackStep::{Begin, Halt, Ordinary};
@@ -187,7 +188,8 @@ fn can_begin_earlier(program: &Program, attack_run: &AttackRun, may_wait: impl F
     false
 }
 
-/// Somebody must have seen the earlier store before the attacker goes on, so it does not wait; and a second earlier one can.
+/// Somebody must have seen the earlier store before the attacker goes on, so it does not wait; and a second earlier one
+/// can.
 #[test]
 fn a_store_that_somebody_sees_is_not_delayed() {
     use weir_testkit::blocks::{Block, assume, thread};

@@ -226,8 +226,8 @@ fn owner(hash: u64, jobs: usize) -> usize {
 /// Batches posted to a worker, each with who found it.
 type Mailbox<S> = CacheAligned<Mutex<Vec<(usize, Vec<S>)>>>;
 
-/// Something that one worker writes often, apart from what others use: on cache lines of its own (processors fetch them in
-/// pairs).
+/// Something that one worker writes often, apart from what others use: on cache lines of its own (processors fetch them
+/// in pairs).
 #[repr(align(128))]
 struct CacheAligned<T>(T);
 
@@ -260,7 +260,8 @@ struct Worker<'a, T: TransitionSystem> {
     part_bytes: u64,
     scratch: Scratch,
     /// States offered not long ago, at places given by their hashes. Two steps of different threads mostly lead to the
-    /// same state in either order, soon after one another: for five threads of a mutex more than half of all look-ups end here.
+    /// same state in either order, soon after one another: for five threads of a mutex more than half of all look-ups
+    /// end here.
     recent: Vec<T::State>,
     /// For each worker, states found but not yet handed over.
     outgoing: Vec<CacheAligned<Vec<T::State>>>,

@@ -133,8 +133,8 @@ impl<T: TransitionSystem> DepthFirst<'_, T> {
         room
     }
 
-    /// Whether the budget has room for a stack to grow by `bytes`: it doubles when it is full, and with large states that
-    /// is more than all else between two looks at memory.
+    /// Whether the budget has room for a stack to grow by `bytes`: it doubles when it is full, and with large states
+    /// that is more than all else between two looks at memory.
     fn has_room_for(&self, bytes: usize) -> bool {
         self.shared.stored_bytes.store(self.bytes(), Ordering::Relaxed);
         !self.shared.must_stop(bytes as u64)

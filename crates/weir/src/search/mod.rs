@@ -1,8 +1,8 @@
 //! The search driver: explores a [`TransitionSystem`] until a goal is found, all states are visited, or a limit is
 //! reached.
 //!
-//! States live in a [`store`]; [`bfs`] and [`dfs`] decide the order. Neither knows what a state means. [`partial_order`] and
-//! [`symmetry`] are reductions: they wrap a transition system in one with fewer steps or states.
+//! States live in a [`store`]; [`bfs`] and [`dfs`] decide the order. Neither knows what a state means.
+//! [`partial_order`] and [`symmetry`] are reductions: they wrap a transition system in one with fewer steps or states.
 
 mod bfs;
 mod dfs;

@@ -1,11 +1,12 @@
 //! Partial order reduction: invisible steps are taken first, with a cycle proviso.
 //!
-//! An assignment, a test of registers, a choice, under SC also a fence: such a step accesses neither memory nor the lock, so
-//! it is independent of all steps of other threads. At a location with such edges only, the thread's own steps are an ample
-//! set: no other thread needs to be considered until it has moved.
+//! An assignment, a test of registers, a choice, under SC also a fence: such a step accesses neither memory nor the
+//! lock, so it is independent of all steps of other threads. At a location with such edges only, the thread's own steps
+//! are an ample set: no other thread needs to be considered until it has moved.
 //!
-//! Two conditions keep this exact. A thread that is blocked at a test has no ample set: the others must go on. And the cycle
-//! proviso: locations on a cycle of invisible steps are expanded in full, or other threads could be ignored for ever.
+//! Two conditions keep this exact. A thread that is blocked at a test has no ample set: the others must go on. And the
+//! cycle proviso: locations on a cycle of invisible steps are expanded in full, or other threads could be ignored for
+//! ever.
 
 use weir_ir::{Body, Instruction};
 
@@ -23,8 +24,8 @@ impl AmpleSets {
         Self { threads: bodies.into_iter().map(ample_locations).collect() }
     }
 
-    /// Emits the steps of the first thread whose own steps are an ample set; whether there was one. Threads that may not move
-    /// are left out.
+    /// Emits the steps of the first thread whose own steps are an ample set; whether there was one. Threads that may
+    /// not move are left out.
     #[inline]
     pub(crate) fn reduce<T: ThreadSteps>(
         &self,

@@ -1,8 +1,8 @@
 //! Symmetry reduction: a system up to the order of symmetric threads.
 //!
-//! Of each orbit (states that differ only in which of the symmetric threads is where) one representative is visited: the one
-//! in which symmetric threads are in ascending order. Buffers are compared by their content, not by their numbers, so the
-//! representative is the same in every search.
+//! Of each orbit (states that differ only in which of the symmetric threads is where) one representative is visited:
+//! the one in which symmetric threads are in ascending order. Buffers are compared by their content, not by their
+//! numbers, so the representative is the same in every search.
 
 use std::cmp::Ordering;
 

@@ -33,8 +33,8 @@ pub(crate) struct Purpose<'a> {
     /// Whether a monitor goes along, which needs a field for what it remembers.
     pub(crate) monitored: bool,
     pub(crate) goals: &'a [Goal],
-    /// Of a program that a translation made: for each thread and location, whether stores may be delayed there, so that a
-    /// membarrier has to wait. Empty if that is so nowhere.
+    /// Of a program that a translation made: for each thread and location, whether stores may be delayed there, so that
+    /// a membarrier has to wait. Empty if that is so nowhere.
     pub(crate) keeps_back: &'a [Vec<bool>],
 }
 

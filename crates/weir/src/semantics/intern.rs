@@ -23,8 +23,8 @@ impl Index {
         Self { shards: (0..SHARDS).map(|_| RwLock::new(HashTable::new())).collect() }
     }
 
-    /// The number with this hash for which `same` holds, else the one that `add` makes, if it can. `hash_of` is the hash
-    /// of a number that is in the index.
+    /// The number with this hash for which `same` holds, else the one that `add` makes, if it can. `hash_of` is the
+    /// hash of a number that is in the index.
     #[inline]
     pub(crate) fn find_or_add(
         &self,

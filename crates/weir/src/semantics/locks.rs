@@ -1,12 +1,14 @@
 //! Is the global lock always given back?
 //!
-//! While a thread holds it, stores of the others cannot leave their buffers; if it is held for ever, they pile up, and nothing that rests on drained
-//! configurations is certain. A thread gives it back if what it does meanwhile never goes round in a circle and never has to
-//! wait for others. This looks at the text only, so it may say no where the lock is given back all the same.
+//! While a thread holds it, stores of the others cannot leave their buffers; if it is held for ever, they pile up, and
+//! nothing that rests on drained configurations is certain. A thread gives it back if what it does meanwhile never goes
+//! round in a circle and never has to wait for others. This looks at the text only, so it may say no where the lock is
+//! given back all the same.
 
 use weir_ir::{Body, Edge, Expr, Instruction, LocId, Program};
 
-/// The most steps that a thread makes from taking the lock to giving it back; 0 if nobody takes it. None if that may take for ever.
+/// The most steps that a thread makes from taking the lock to giving it back; 0 if nobody takes it. None if that may
+/// take for ever.
 pub(crate) fn longest_section(program: &Program) -> Option<usize> {
     let mut longest = 0;
     for thread in program.running_threads() {
@@ -38,7 +40,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The most steps from a location up to giving the lock back. Without recursion: a section is as long as its author likes.
+    /// The most steps from a location up to giving the lock back. Without recursion: a section is as long as its author
+    /// likes.
     fn steps_from(&mut self, start: LocId) -> Option<usize> {
         let body = self.body;
         let mut path = vec![start];

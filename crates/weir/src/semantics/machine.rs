@@ -289,8 +289,8 @@ impl Machine {
         admitted
     }
 
-    /// The cell that the instruction would touch now, and whether it would write there. A snapshot or an await, which may touch several, is
-    /// none: see [`Machine::snapshot`].
+    /// The cell that the instruction would touch now, and whether it would write there. A snapshot or an await, which
+    /// may touch several, is none: see [`Machine::snapshot`].
     #[inline]
     pub(crate) fn access<const N: usize>(&self, state: &Packed<N>, operation: &Operation) -> Option<(Target, bool)> {
         match operation {
@@ -380,8 +380,8 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
         }
     }
 
-    /// The instructions that are rare enough to keep out of the inner loop. One copy serves all callers: each of its own
-    /// would make the library a fifth larger.
+    /// The instructions that are rare enough to keep out of the inner loop. One copy serves all callers: each of its
+    /// own would make the library a fifth larger.
     #[inline(never)]
     fn take_rare(
         &self,

@@ -35,8 +35,8 @@ pub(crate) struct StepCode {
     pub(crate) choice: Value,
 }
 
-/// What a search walks. Knows nothing of the search. Reductions are wrappers: a system that contains another one and takes fewer
-/// steps, or visits fewer states (`search::partial_order`, `search::symmetry`).
+/// What a search walks. Knows nothing of the search. Reductions are wrappers: a system that contains another one and
+/// takes fewer steps, or visits fewer states (`search::partial_order`, `search::symmetry`).
 pub(crate) trait TransitionSystem: Sync {
     /// States are compared, hashed and stored as rows of words.
     type State: state::FlatState;
@@ -62,15 +62,16 @@ pub(crate) trait TransitionSystem: Sync {
     /// The thread that takes the step: the same for all its instructions and flushes.
     fn thread_of(&self, step: StepCode) -> usize;
 
-    /// The canonical form of a state: without numbers that depend on the order of interning. Equal states, and only they,
-    /// have equal canonical forms, in every run of the search.
+    /// The canonical form of a state: without numbers that depend on the order of interning. Equal states, and only
+    /// they, have equal canonical forms, in every run of the search.
     fn canonical_form(&self, state: &Self::State) -> Vec<Value>;
 
     /// Bytes held beside the stored states.
     fn side_bytes(&self) -> u64;
 }
 
-/// A transition system in which each thread is at a location and takes its own steps: what a partial order reduction needs.
+/// A transition system in which each thread is at a location and takes its own steps: what a partial order reduction
+/// needs.
 pub(crate) trait ThreadSteps: TransitionSystem {
     /// The location of a thread, by number.
     fn location(&self, state: &Self::State, thread: usize) -> usize;

@@ -1,7 +1,8 @@
 //! The size of states: the one place that picks it.
 //!
 //! States are arrays of words whose length is known at compile time, so that the hot paths of a search neither allocate
-//! nor branch on it. The layout of a program says how many words it needs; the smallest size that is large enough is used.
+//! nor branch on it. The layout of a program says how many words it needs; the smallest size that is large enough is
+//! used.
 
 /// The largest state, in words.
 pub(crate) const MOST_WORDS: usize = 256;
@@ -9,8 +10,8 @@ pub(crate) const MOST_WORDS: usize = 256;
 /// Evaluates an expression with a constant that is the smallest size of states with room for so many words:
 /// `with_state_size!(words, N => search(&System::<Tso, N>::new(machine)))`.
 ///
-/// `from 2` and `from 8` leave out smaller states. They are for analyses in which the size of a state hardly matters: each
-/// size is compiled by itself, and that takes long.
+/// `from 2` and `from 8` leave out smaller states. They are for analyses in which the size of a state hardly matters:
+/// each size is compiled by itself, and that takes long.
 macro_rules! with_state_size {
     ($words:expr, $n:ident => $with:expr) => {
         if $words <= 1 {

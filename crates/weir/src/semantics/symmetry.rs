@@ -1,6 +1,7 @@
 //! Symmetric threads: they run the same code, and no goal distinguishes them.
 //!
-//! Then states that differ only in which of them is where (an orbit) can reach the same, so that one of them stands for all.
+//! Then states that differ only in which of them is where (an orbit) can reach the same, so that one of them stands for
+//! all.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +45,8 @@ fn claims(program: &Program, goals: &[Goal]) -> BTreeSet<Claim> {
         Goal::Property(property) => match &program.properties[property.index()].kind {
             PropertyKind::Forbid(condition) => (1, parts(condition)),
             PropertyKind::Exists(condition) => (2, parts(condition)),
-            // What must hold, not what must not: its parts are alternatives of the goal, but just as free in their order.
+            // What must hold, not what must not: its parts are alternatives of the goal, but just as free in their
+            // order.
             PropertyKind::Always(condition) => (3, parts(condition)),
             PropertyKind::ForbidDeadlock => (4, BTreeSet::new()),
             PropertyKind::ForbidStuck => (6, BTreeSet::new()),

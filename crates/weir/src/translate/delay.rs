@@ -1,22 +1,23 @@
 //! TSO on chosen paths as a program under SC: the extension of "Lazy TSO Reachability", §3.
 //!
-//! A path is a sequence of steps of one thread that begins with a store and ends with a load, with nothing on the way that needs an
-//! empty buffer. The extended program has, beside the thread's own code, code that goes along the path with its stores kept in
-//! registers. A run of the extended program under SC stands for a run of the original under TSO: every edge remembers what it
-//! executes or flushes there (`Origin`).
+//! A path is a sequence of steps of one thread that begins with a store and ends with a load, with nothing on the way
+//! that needs an empty buffer. The extended program has, beside the thread's own code, code that goes along the path
+//! with its stores kept in registers. A run of the extended program under SC stands for a run of the original under
+//! TSO: every edge remembers what it executes or flushes there (`Origin`).
 //!
 //! Two forms:
-//! - [`delay`] keeps the code as it was and adds all that TSO can do along the paths (`chain.rs`). It can be entered at any store
-//!   of a path, the oldest stores can be flushed after any load, and it is left when nothing waits any more. So what is covered are all
-//!   parts of the paths.
-//! - `first.rs` is the extension as the paper's Algorithm 1 has it: the path is followed with all its stores waiting, and its first
-//!   store is removed from the code.
+//! - [`delay`] keeps the code as it was and adds all that TSO can do along the paths (`chain.rs`). It can be entered at
+//!   any store of a path, the oldest stores can be flushed after any load, and it is left when nothing waits any more.
+//!   So what is covered are all parts of the paths.
+//! - `first.rs` is the extension as the paper's Algorithm 1 has it: the path is followed with all its stores waiting,
+//!   and its first store is removed from the code.
 //!
-//! Both are linear in the length of the path: what each load needs (looking for the newest store to its address, flushing what
-//! waits) is written once for the whole path, with a register that tells where to go on. The paper writes it anew for each load.
+//! Both are linear in the length of the path: what each load needs (looking for the newest store to its address,
+//! flushing what waits) is written once for the whole path, with a register that tells where to go on. The paper writes
+//! it anew for each load.
 //!
-//! Where some thread is on added code, stores may be waiting: such a state is not drained, so every `forbid` is made to ask that all
-//! threads are in their own code.
+//! Where some thread is on added code, stores may be waiting: such a state is not drained, so every `forbid` is made to
+//! ask that all threads are in their own code.
 
 mod chain;
 mod first;
@@ -133,8 +134,8 @@ impl Extended {
         }
     }
 
-    /// Lets threads on added code do nothing as often as they like, so that no state counts as a deadlock because they cannot
-    /// move there.
+    /// Lets threads on added code do nothing as often as they like, so that no state counts as a deadlock because they
+    /// cannot move there.
     pub(crate) fn idle(&mut self) {
         for thread in self.program.thread_ids() {
             let own = self.own[thread.index()];
@@ -199,8 +200,8 @@ impl Translation for Extended {
 /// Adds what TSO can do along these paths.
 ///
 /// # Errors
-/// If a path is none: it must begin with a store and end with a load, each step must start where the one before has ended, and none
-/// may need an empty buffer.
+/// If a path is none: it must begin with a store and end with a load, each step must start where the one before has
+/// ended, and none may need an empty buffer.
 pub fn delay(program: &Program, paths: &[DelayPath]) -> Result<Extended, Failure> {
     let mut extended = Extended::new(program);
     for path in paths {
@@ -218,8 +219,8 @@ pub fn delay(program: &Program, paths: &[DelayPath]) -> Result<Extended, Failure
     extended.checked()
 }
 
-/// Extends by one path, given by edges of the extended program, and removes the store that it begins with. `original` has the
-/// properties as they were.
+/// Extends by one path, given by edges of the extended program, and removes the store that it begins with. `original`
+/// has the properties as they were.
 ///
 /// # Errors
 /// If the path is none.

@@ -61,8 +61,8 @@ impl Translation for Fenced {
     }
 }
 
-/// The program with a fence before the instructions at each of these locations. Labels stay where they are: a thread that waits at a
-/// fence is at the label.
+/// The program with a fence before the instructions at each of these locations. Labels stay where they are: a thread
+/// that waits at a fence is at the label.
 #[must_use]
 pub fn insert_fences(program: &Program, at: &BTreeSet<(ThreadId, LocId)>) -> Fenced {
     let mut fenced = Fenced::new(program);
@@ -98,8 +98,8 @@ fn with_locations(body: &Body) -> BodyBuilder<Option<EdgeId>> {
     builder
 }
 
-/// The program with a fence after each of these steps. The steps keep their numbers; a thread that waits at a fence counts as being where
-/// the step leads.
+/// The program with a fence after each of these steps. The steps keep their numbers; a thread that waits at a fence
+/// counts as being where the step leads.
 #[must_use]
 pub fn insert_fences_after(program: &Program, after: &BTreeSet<(ThreadId, EdgeId)>) -> Fenced {
     let mut fenced = Fenced::new(program);

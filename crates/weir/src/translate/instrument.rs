@@ -1,30 +1,33 @@
 //! A question about TSO as a question about SC: the source-to-source translation of "Checking and Enforcing Robustness
 //! against TSO", §5, extended by locks, read-modify-writes, ranges and computed addresses.
 //!
-//! The program that is made has, beside each cell, three more, an equal distance apart: what the attacker has stored there and
-//! nobody else has seen; whether there is such a store; and how the helpers have accessed the cell since the attack's load
-//! (the paper's access levels). Its only property forbids a flag that is set exactly if an attack succeeds.
+//! The program that is made has, beside each cell, three more, an equal distance apart: what the attacker has stored
+//! there and nobody else has seen; whether there is such a store; and how the helpers have accessed the cell since the
+//! attack's load (the paper's access levels). Its only property forbids a flag that is set exactly if an attack
+//! succeeds.
 //!
 //! - The *attacker* runs as before until it takes the attack's store privately; then it goes on in a copy of its code
-//!   (Figure 5) until the attack's load, and from then on waits for the helpers to come round to the address of the store.
-//! - A *helper* runs as before. With an access that happens after one on the path it changes to a copy of its code in which each
-//!   access is recorded (Figure 7).
+//!   (Figure 5) until the attack's load, and from then on waits for the helpers to come round to the address of the
+//!   store.
+//! - A *helper* runs as before. With an access that happens after one on the path it changes to a copy of its code in
+//!   which each access is recorded (Figure 7).
 //!
 //! What differs from the figures, and why nothing is lost:
-//! - A record is made after its access, never before, and a level is looked at before the access that needs it. Levels only
-//!   grow. So whatever others do in between, what a helper relies on has happened, and access and record need not be one step.
-//! - The figures stop helpers that are not on the path (their flag `hb`). They may as well go on: what they do then is some
-//!   part of a run under TSO that has the cycle anyway.
-//! - The attacker looks for success, not the helpers: that needs no cell for the address of the delayed store. It looks by a load,
-//!   which waits while a helper holds the lock, as the delayed store would have to.
-//! - A locked section counts as one access: if something in it is on the path, so is what came before in the section. So at its
-//!   `lock` a helper may guess that the section will come to be on the path. It then records its accesses at once, in bits of its
-//!   own that it does not rely on itself; and without something else to rely on it never gets to `unlock`. Nobody else
-//!   can look before that.
-//! - A helper cannot execute a membarrier during an attack. So before the attacker begins it sets a flag, and a membarrier is a
-//!   load of the flag that must find it clear. The load waits while another thread holds the lock, which a membarrier need
-//!   not; but it could then as well have come before the section, and nobody succeeds before the section ends. On the path and
-//!   in sections that come to be there it is left out.
+//! - A record is made after its access, never before, and a level is looked at before the access that needs it. Levels
+//!   only grow. So whatever others do in between, what a helper relies on has happened, and access and record need not
+//!   be one step.
+//! - The figures stop helpers that are not on the path (their flag `hb`). They may as well go on: what they do then is
+//!   some part of a run under TSO that has the cycle anyway.
+//! - The attacker looks for success, not the helpers: that needs no cell for the address of the delayed store. It looks
+//!   by a load, which waits while a helper holds the lock, as the delayed store would have to.
+//! - A locked section counts as one access: if something in it is on the path, so is what came before in the section.
+//!   So at its `lock` a helper may guess that the section will come to be on the path. It then records its accesses at
+//!   once, in bits of its own that it does not rely on itself; and without something else to rely on it never gets to
+//!   `unlock`. Nobody else can look before that.
+//! - A helper cannot execute a membarrier during an attack. So before the attacker begins it sets a flag, and a
+//!   membarrier is a load of the flag that must find it clear. The load waits while another thread holds the lock,
+//!   which a membarrier need not; but it could then as well have come before the section, and nobody succeeds before
+//!   the section ends. On the path and in sections that come to be there it is left out.
 //! - An assertion that fails only ends its thread, so it becomes an `assume`.
 
 mod attacker;
@@ -86,8 +89,8 @@ pub fn instrument(program: &Program, attack: Attack) -> Result<Instrumented, Fai
     instrument_for(program, &[attack], false)
 }
 
-/// Instruments the program for all these attacks at once: each thread can be the attacker or a helper, and a flag lets only one be the
-/// attacker (§8.3 of the paper).
+/// Instruments the program for all these attacks at once: each thread can be the attacker or a helper, and a flag lets
+/// only one be the attacker (§8.3 of the paper).
 ///
 /// # Errors
 /// If the program cannot be translated; the diagnostic says why.

@@ -1,14 +1,15 @@
 //! Passes: translations from programs to programs, one file or folder per pass.
 //!
-//! The result of a pass is an ordinary program, which any engine can run and any printer can print; every edge keeps the span
-//! of the source it came from. Every pass keeps what it takes to map a run back: [`Translation`].
+//! The result of a pass is an ordinary program, which any engine can run and any printer can print; every edge keeps
+//! the span of the source it came from. Every pass keeps what it takes to map a run back: [`Translation`].
 //!
 //! The passes, in the order in which they may be applied:
 //!
-//! 1. [`slice`](mod@slice): the program without what no goal depends on. The result is to be run under the same memory model.
+//! 1. [`slice`](mod@slice): the program without what no goal depends on. The result is to be run under the same memory
+//!    model.
 //! 2. [`insert_fences`](mod@insert_fences): fences at chosen places. The result is again a program to be run under TSO.
-//! 3. [`instrument`](mod@instrument): robustness as reachability under SC. The result decides the question about one attack or
-//!    about all, and has no other properties.
+//! 3. [`instrument`](mod@instrument): robustness as reachability under SC. The result decides the question about one
+//!    attack or about all, and has no other properties.
 //! 4. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
 //!
 //! After the third and fourth pass a program must be run under SC; nothing can follow `instrument`.
@@ -28,7 +29,7 @@ pub trait Translation {
     /// The translated program.
     fn program(&self) -> &Program;
 
-    /// Maps a run of the translated program back: the run of `original` that it stands for. For the passes whose result is to
-    /// be run under SC ([`instrument`](mod@instrument), [`delay`]), the original's run is under TSO.
+    /// Maps a run of the translated program back: the run of `original` that it stands for. For the passes whose result
+    /// is to be run under SC ([`instrument`](mod@instrument), [`delay`]), the original's run is under TSO.
     fn map_back(&self, original: &Program, run: &Run) -> Run;
 }

@@ -6,9 +6,9 @@
 //! forbid flag == 1 && …;
 //! ```
 //!
-//! A thread is kept as a whole or not at all: its locations and edges stay as they are, only instructions change, so that an
-//! edge of the result is the edge of the same number of the original. A thread that is not kept has nothing to do. What
-//! matters is found by `relevance`; the arguments that nothing else does are in SOUNDNESS.md.
+//! A thread is kept as a whole or not at all: its locations and edges stay as they are, only instructions change, so
+//! that an edge of the result is the edge of the same number of the original. A thread that is not kept has nothing to
+//! do. What matters is found by `relevance`; the arguments that nothing else does are in SOUNDNESS.md.
 //!
 //! Direction of error: none. The result reaches the goals that the original reaches, under SC and under TSO.
 
@@ -85,8 +85,8 @@ impl<'p> Slicer<'p> {
         goals.iter().filter(is_possible).copied().collect()
     }
 
-    /// The program without the values that neither control flow nor addresses depend on: all accesses are still there, so it
-    /// has the same attacks.
+    /// The program without the values that neither control flow nor addresses depend on: all accesses are still there,
+    /// so it has the same attacks.
     #[must_use]
     pub fn without_values(&self) -> Sliced {
         if !is_supported(self.program) {
@@ -95,8 +95,8 @@ impl<'p> Slicer<'p> {
         self.cut(Relevance::of_accesses(self.program, &self.ranges))
     }
 
-    /// The program without the values that neither these goals nor control flow nor addresses depend on. It takes the same
-    /// steps, one by one, at the same times.
+    /// The program without the values that neither these goals nor control flow nor addresses depend on. It takes the
+    /// same steps, one by one, at the same times.
     #[must_use]
     pub fn without_values_but_of(&self, goals: &[Goal]) -> Sliced {
         if !self.is_supported(goals) {
@@ -127,8 +127,8 @@ impl<'p> Slicer<'p> {
         self.program
     }
 
-    /// Goals that are best looked for together: first all those for which few values matter, then those that depend on the
-    /// same.
+    /// Goals that are best looked for together: first all those for which few values matter, then those that depend on
+    /// the same.
     #[must_use]
     pub fn groups(&self, goals: &[Goal]) -> Vec<Vec<Goal>> {
         let depends = |goal: Goal| self.depends_on(&[goal]);
@@ -320,7 +320,8 @@ impl Translation for Sliced {
         &self.program
     }
 
-    /// The same run with what was cut away: every store that was cut is flushed as soon as it is the oldest of its buffer.
+    /// The same run with what was cut away: every store that was cut is flushed as soon as it is the oldest of its
+    /// buffer.
     fn map_back(&self, original: &Program, run: &Run) -> Run {
         let mut steps = self.prologue(original, run.model);
         let mut buffers: Vec<VecDeque<bool>> = vec![VecDeque::new(); original.threads.len()];

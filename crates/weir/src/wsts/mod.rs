@@ -1,14 +1,14 @@
 //! Backward coverability in well-structured transition systems.
 //!
-//! After P. A. Abdulla, K. Čerāns, B. Jonsson, Y.-K. Tsay, "General decidability theorems for infinite-state systems", 1996.
-//! Configurations have a well-quasi-order, and larger ones can do whatever smaller ones can. Then the set of configurations
-//! from which a goal can be covered is upward-closed, and has a finite *minimal basis*: its minimal configurations. The
-//! search computes that basis backwards from the goals, until saturation (no predecessor adds anything) or until the
-//! initial configuration is in the upward closure.
+//! After P. A. Abdulla, K. Čerāns, B. Jonsson, Y.-K. Tsay, "General decidability theorems for infinite-state systems",
+//! 1996. Configurations have a well-quasi-order, and larger ones can do whatever smaller ones can. Then the set of
+//! configurations from which a goal can be covered is upward-closed, and has a finite *minimal basis*: its minimal
+//! configurations. The search computes that basis backwards from the goals, until saturation (no predecessor adds
+//! anything) or until the initial configuration is in the upward closure.
 //!
-//! [`WellStructured`] is all that the search knows of a system; [`basis`] keeps the minimal basis, and [`backward`] is the
-//! saturation loop. The load-buffer semantics of TSO (`reach::dual`) is an instance; the tests have another, vector addition
-//! systems.
+//! [`WellStructured`] is all that the search knows of a system; [`basis`] keeps the minimal basis, and [`backward`] is
+//! the saturation loop. The load-buffer semantics of TSO (`reach::dual`) is an instance; the tests have another, vector
+//! addition systems.
 //!
 //! Direction of error: none, if the predecessors are exact.
 
@@ -50,8 +50,8 @@ pub(crate) trait WellStructured {
     /// The pattern under which a configuration is stored.
     fn pattern(&self, config: &[Self::Unit]) -> Self::Pattern;
 
-    /// Calls `is_found` on the keys under which configurations below this one may be stored, given the patterns that occur,
-    /// until one is found. May leave keys out: then the basis is larger than need be.
+    /// Calls `is_found` on the keys under which configurations below this one may be stored, given the patterns that
+    /// occur, until one is found. May leave keys out: then the basis is larger than need be.
     fn keys_below(
         &self,
         config: &[Self::Unit],

@@ -16,7 +16,8 @@ struct Transition {
 
 const COUNTERS: usize = 3;
 
-/// A configuration is a control state, then the counters. It is below others with the same control state and larger counters.
+/// A configuration is a control state, then the counters. It is below others with the same control state and larger
+/// counters.
 struct Vass {
     transitions: Vec<Transition>,
 }
@@ -120,7 +121,8 @@ fn what_is_covered_backwards_is_what_can_be_reached_forwards() {
     assert!(yes > 30 && no > 30, "{yes} covered, {no} not");
 }
 
-/// At saturation the basis decides coverability for every initial configuration, and no two of its elements are comparable.
+/// At saturation the basis decides coverability for every initial configuration, and no two of its elements are
+/// comparable.
 #[test]
 fn a_saturated_basis_is_minimal_and_decides_for_all() {
     for seed in 0..40 {

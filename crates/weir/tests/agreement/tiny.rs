@@ -1,5 +1,5 @@
-//! Every two-thread program with up to two instructions a thread over two cells, up to the names of cells and values and
-//! the order of threads; in a long run (see `random`) every one, from a larger set of instructions.
+//! Every two-thread program with up to two instructions a thread over two cells, up to the names of cells and values
+//! and the order of threads; in a long run (see `random`) every one, from a larger set of instructions.
 
 use weir_ir::{BinaryOp, Edge, Expr, Instruction, Program, Width};
 use weir_testkit::tiny::{Alphabet, programs, programs_up_to_renaming};

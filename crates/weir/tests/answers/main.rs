@@ -1,7 +1,7 @@
-//! Answers in full, as data: verdicts, runs, numbers of states, intervals, certificates, refusals. Other tests check that
-//! answers are right; these see that none of their parts changes unnoticed. The programs and their answers are in the
-//! files beside this one. To accept the answers of today: `WEIR_BLESS=1 cargo test -p weir --test answers`, and read the
-//! difference.
+//! Answers in full, as data: verdicts, runs, numbers of states, intervals, certificates, refusals. Other tests check
+//! that answers are right; these see that none of their parts changes unnoticed. The programs and their answers are in
+//! the files beside this one. To accept the answers of today: `WEIR_BLESS=1 cargo test -p weir --test answers`, and
+//! read the difference.
 
 mod chances;
 mod reaching;

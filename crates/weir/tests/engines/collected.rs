@@ -1,5 +1,5 @@
-//! The exact engine on all examples, beside the explicit one, and on Memorax' programs in `../shared/corpus`, which are not part of the
-//! repository.
+//! The exact engine on all examples, beside the explicit one, and on Memorax' programs in `../shared/corpus`, which are
+//! not part of the repository.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,8 +1,9 @@
 //! Every construct of the language meets every engine in every option: the table is printed by
 //! `cargo test -p weir --test engines coverage -- --nocapture`, and no cell of it is empty without a reason.
 //!
-//! A number says how many of the programs here that have the construct got an answer from the engine, which was compared
-//! with the reference interpreter. Other tests compare many more; these are enough to see that none is left out.
+//! A number says how many of the programs here that have the construct got an answer from the engine, which was
+//! compared with the reference interpreter. Other tests compare many more; these are enough to see that none is left
+//! out.
 
 mod beside;
 mod constructs;

@@ -1,5 +1,5 @@
-//! Exactly the drained states that the reference finds can be reached: each way of asking is asked for some of them, for
-//! near misses, and whether there are any others.
+//! Exactly the drained states that the reference finds can be reached: each way of asking is asked for some of them,
+//! for near misses, and whether there are any others.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,6 @@
-//! Every program of some small shapes: for each construct of the language all pairs of a few bodies that use it. Exactly
-//! what the reference reaches is reached in every way of asking, and as many questions have an answer as ever had.
+//! Every program of some small shapes: for each construct of the language all pairs of a few bodies that use it.
+//! Exactly what the reference reaches is reached in every way of asking, and as many questions have an answer as ever
+//! had.
 
 use weir_ir::{Program, Source};
 

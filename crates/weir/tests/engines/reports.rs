@@ -1,5 +1,5 @@
-//! What comes with an answer, and what is left of it under limits: what was executed, how many states it took, and that no
-//! limits, however small, makes an answer wrong.
+//! What comes with an answer, and what is left of it under limits: what was executed, how many states it took, and that
+//! no limits, however small, makes an answer wrong.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -185,7 +185,8 @@ fn certificates_keep_to_the_limits() {
     assert_eq!(states(all - 1).err(), Some(Failure::Stopped(Limit::States)));
 }
 
-/// States that differ only in which of several equal threads is where are visited once: three threads at three places each are ten.
+/// States that differ only in which of several equal threads is where are visited once: three threads at three places
+/// each are ten.
 #[test]
 fn equal_threads_are_not_told_apart_by_approximations() {
     let program = parsed("shared x; thread P[3] { skip; skip; } forbid x == 9;");
@@ -281,8 +282,8 @@ fn the_buffers_that_are_reported_are_the_first_that_do() {
     assert!(queues > 3, "{queues} proofs by queues");
 }
 
-/// How much work each engine does is part of what is tested: a mistake in what prunes a search changes no answer, only this.
-/// Numbers of states and transitions, summed over the programs; when an engine gets better, they get smaller.
+/// How much work each engine does is part of what is tested: a mistake in what prunes a search changes no answer, only
+/// this. Numbers of states and transitions, summed over the programs; when an engine gets better, they get smaller.
 #[test]
 fn what_it_takes_is_pinned() {
     let ways = [Way::Tso, Way::Lazy, Way::LazyFirst, Way::Dual, Way::Set, Way::Multiset, Way::Queue(1), Way::Coherence];

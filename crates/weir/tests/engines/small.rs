@@ -1,5 +1,5 @@
-//! Small programs get answers: `check`, `robust` and `prob` are asked about random programs of up to three threads with up
-//! to six instructions each, whose values are bounded or not.
+//! Small programs get answers: `check`, `robust` and `prob` are asked about random programs of up to three threads with
+//! up to six instructions each, whose values are bounded or not.
 //!
 //! With `WEIR_SMALL_PROGRAMS=1000`, so many programs are asked about, and every question without an answer is listed.
 

@@ -24,7 +24,8 @@ fn contradicts(answers: &[(Engine, bool)]) -> bool {
     answers.windows(2).any(|pair| pair[0].1 != pair[1].1)
 }
 
-/// Asks all engines about many programs. At least half of these must be answered by two engines, lest nothing is compared.
+/// Asks all engines about many programs. At least half of these must be answered by two engines, lest nothing is
+/// compared.
 fn agree(config: &Config, count: u64) {
     let count = std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(count);
     let (mut compared, mut reachable) = (0, 0);

@@ -65,7 +65,8 @@ fn accesses() -> Config {
     Config { weights, computed_addresses: 10, ..config }
 }
 
-/// Two or three threads of stores and loads one after the other, with few fences: most of them can do more under TSO than under SC.
+/// Two or three threads of stores and loads one after the other, with few fences: most of them can do more under TSO
+/// than under SC.
 fn dense(seed: u64) -> Program {
     let mut rng = Rng::new(seed);
     let thread = |rng: &mut Rng, name: &str, most: usize| {

@@ -100,8 +100,9 @@ fn what_drains_before_the_lock_is_taken_counts() {
     check_almost(&beside("lock; loop { skip; }", "x == 1"), &UNIFORM, false, false, false);
 }
 
-/// Every drained configuration can still reach the target, and yet it is not reached almost surely: with a store waiting for the lock that L keeps, P
-/// never gets past its fence, and that configuration is never drained. That L never reads a 1 shows only where buffers are exact.
+/// Every drained configuration can still reach the target, and yet it is not reached almost surely: with a store
+/// waiting for the lock that L keeps, P never gets past its fence, and that configuration is never drained. That L
+/// never reads a 1 shows only where buffers are exact.
 #[test]
 fn hope_at_drained_configurations_is_not_enough_where_nothing_drains() {
     let text = "shared g, x, a; thread P { g = 1; choose { skip; } or { x = 1; fence; } there: skip; }
@@ -117,10 +118,10 @@ fn hope_at_drained_configurations_is_not_enough_where_nothing_drains() {
     }
 }
 
-/// P stores nine times as often as L steps. While L holds the lock, P's stores pile up. With geometric updates, fewer of
-/// them leave between two sections than came during one, so that with positive probability the buffer is never empty
-/// again, though it can be emptied from everywhere. With uniform ones any number leaves, and the buffer is emptied almost
-/// surely. The exact engine knows what is possible, so it must not be asked unless buffers surely drain.
+/// P stores nine times as often as L steps. While L holds the lock, P's stores pile up. With geometric updates, fewer
+/// of them leave between two sections than came during one, so that with positive probability the buffer is never empty
+/// again, though it can be emptied from everywhere. With uniform ones any number leaves, and the buffer is emptied
+/// almost surely. The exact engine knows what is possible, so it must not be asked unless buffers surely drain.
 #[test]
 fn what_is_always_possible_need_not_be_sure_where_stores_pile_up() {
     let section = "skip; ".repeat(20);

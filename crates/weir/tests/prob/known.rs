@@ -22,8 +22,8 @@ fn fraction(numerator: i64, denominator: u64) -> Rational {
 
 #[test]
 fn a_store_is_flushed_in_one_half_of_all_cases() {
-    // After the store of P there are two sequences of flushes: none, and one. Q reads first in one half of all cases; if it
-    // comes second, it sees the store in one half, and the store that it does not see stays unseen.
+    // After the store of P there are two sequences of flushes: none, and one. Q reads first in one half of all cases;
+    // if it comes second, it sees the store in one half, and the store that it does not see stays unseen.
     let text = "shared x; thread P { x = 1; } thread Q { let r = x; } forbid Q at end && Q.r == 1;";
     assert_eq!(exact(text), fraction(1, 4));
 }
@@ -36,9 +36,9 @@ fn weights_count() {
 
 #[test]
 fn sequences_are_counted_not_outcomes() {
-    // With one store in each of two buffers there are five sequences (none, x, y, xy, yx), and x has left in three of them. P first: x has left
-    // at once with 1/2, else after the store of Q with 3/5: 4/5. Q first: then P must come before the load, 1/2, and x leaves with 3/5 if y still waits,
-    // else with 1/2: 11/40.
+    // With one store in each of two buffers there are five sequences (none, x, y, xy, yx), and x has left in three of
+    // them. P first: x has left at once with 1/2, else after the store of Q with 3/5: 4/5. Q first: then P must come
+    // before the load, 1/2, and x leaves with 3/5 if y still waits, else with 1/2: 11/40.
     let text = "shared x, y; thread P { x = 1; } thread Q { y = 1; let r = x; } forbid Q at end && Q.r == 1;";
     assert_eq!(exact(text), fraction(43, 80));
 }
@@ -63,7 +63,8 @@ fn the_paper_reads_a_one_almost_surely() {
     }
 }
 
-/// An answer rests on drained configurations, and these are told in full: places, registers that are still read, cells that change.
+/// An answer rests on drained configurations, and these are told in full: places, registers that are still read, cells
+/// that change.
 #[test]
 fn the_drained_configurations_are_told_in_full() {
     let text = "shared x, y = 5; thread P { let r = y; first: x = r; } thread Q { low: skip; }
@@ -136,8 +137,8 @@ fn what_is_out_of_reach_is_almost_never_met_even_with_endless_buffers() {
     assert_eq!((answer.interval.lower, answer.interval.upper), (0.0, 0.0));
 }
 
-/// Messages are announced after they were written, without end; `then` is what a reader does that has seen an announcement but no message. Only the order of
-/// stores in a buffer rules that out.
+/// Messages are announced after they were written, without end; `then` is what a reader does that has seen an
+/// announcement but no message. Only the order of stores in a buffer rules that out.
 fn announced(then: &str) -> String {
     format!(
         "shared message, announced;
@@ -188,7 +189,8 @@ fn the_exact_engine_is_asked_about_many_threads_too() {
 
 #[test]
 fn a_target_that_counts_when_drained_does_not_end_a_thread_before() {
-    // Nobody writes z, but what speaks of a cell counts at drained configurations only: P can pass `l` with its store under way.
+    // Nobody writes z, but what speaks of a cell counts at drained configurations only: P can pass `l` with its store
+    // under way.
     let text = "shared message, announced, y, z;
         thread W { loop { message = 1; announced = 1; announced = 0; message = 0; } }
         thread R { let a, b; loop { a, b = announced, message; seen: skip; } }
@@ -302,7 +304,8 @@ fn loops_are_taken_more_often_than_what_surrounds_them() {
 
 #[test]
 fn expected_numbers_of_executions_are_those_of_random_runs() {
-    // The loop ends when the store has arrived: after each of its steps with one half, and P comes by in one half of all steps.
+    // The loop ends when the store has arrived: after each of its steps with one half, and P comes by in one half of
+    // all steps.
     let (program, _) = read("shared x; thread P { x = 1; skip; } thread Q { while x == 0 { skip; } } forbid x == 7;");
     let (settings, session) = (Settings::default(), Session::default());
     let certain =

@@ -1,5 +1,5 @@
-//! Probabilistic Total Store Order, checked: against a naive enumeration in exact fractions, against simulation, against figures worked out by
-//! hand, and against the paper's example.
+//! Probabilistic Total Store Order, checked: against a naive enumeration in exact fractions, against simulation,
+//! against figures worked out by hand, and against the paper's example.
 
 mod chains;
 mod corners;

@@ -1,4 +1,5 @@
-//! Certified intervals and simulation, two ways to the same numbers: on random programs with loops, and on every example.
+//! Certified intervals and simulation, two ways to the same numbers: on random programs with loops, and on every
+//! example.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,8 @@ fn simulation(runs: u64) -> Simulation {
     Simulation { runs, seed: 7, most_steps: 2_000, doubt: 0.001, jobs: NonZeroUsize::MIN }
 }
 
-/// What is not certain misses its interval once in a thousand times: so often, and no oftener, the true value may lie outside.
+/// What is not certain misses its interval once in a thousand times: so often, and no oftener, the true value may lie
+/// outside.
 #[derive(Default)]
 struct Score {
     compared: u64,

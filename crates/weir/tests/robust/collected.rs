@@ -1,4 +1,5 @@
-//! The examples of the repository, and the corpus beside it where it is there: all methods give the answer that is known.
+//! The examples of the repository, and the corpus beside it where it is there: all methods give the answer that is
+//! known.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Trencher's programs in `../shared/corpus`, which are not part of the repository: their verdicts and numbers of fences are known.
+//! Trencher's programs in `../shared/corpus`, which are not part of the repository: their verdicts and numbers of
+//! fences are known.
 
 use weir::Session;
 use weir::fences::{Aim, Fences, Options, at_locations, fences};

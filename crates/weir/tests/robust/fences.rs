@@ -1,4 +1,5 @@
-//! Fences by definition: of all sets of places, those that achieve the aim at the least cost, each set tried with the fences put in.
+//! Fences by definition: of all sets of places, those that achieve the aim at the least cost, each set tried with the
+//! fences put in.
 
 mod costs;
 mod edited;
@@ -32,8 +33,8 @@ fn fenced(program: &Program, places: &[Place], set: &Set) -> Program {
     program
 }
 
-/// The least cost of a set that achieves the aim, and all sets of that cost: by trying them all, cheap ones first. `None` if even all places
-/// together do not, or if `achieves` cannot tell.
+/// The least cost of a set that achieves the aim, and all sets of that cost: by trying them all, cheap ones first.
+/// `None` if even all places together do not, or if `achieves` cannot tell.
 fn tried(places: &[Place], achieves: impl Fn(&Set) -> Option<bool>) -> Option<(u64, BTreeSet<Set>)> {
     let cost = |set: &Set| set.iter().map(|&place| places[place].cost.max(1)).sum::<u64>();
     let set = |bits: u32| (0..places.len()).filter(|place| bits >> place & 1 == 1).collect::<Set>();
@@ -51,7 +52,8 @@ fn tried(places: &[Place], achieves: impl Fn(&Set) -> Option<bool>) -> Option<(u
     best
 }
 
-/// Places with costs from 1 to `dearest`; sometimes one is left out, or two are one place, as in a text that two threads run.
+/// Places with costs from 1 to `dearest`; sometimes one is left out, or two are one place, as in a text that two
+/// threads run.
 fn places(program: &Program, rng: &mut Rng, dearest: usize) -> Vec<Place> {
     let mut places: Vec<Place> = at_locations(program).into_iter().map(|at| at.place).collect();
     if dearest > 1 && places.len() > 2 && rng.chance(20) {

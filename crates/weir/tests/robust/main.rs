@@ -1,5 +1,5 @@
-//! The robustness check agrees with the definition: a program is robust if every run under TSO that ends drained has the trace
-//! of a run under SC.
+//! The robustness check agrees with the definition: a program is robust if every run under TSO that ends drained has
+//! the trace of a run under SC.
 
 mod collected;
 mod corpus;

@@ -59,8 +59,8 @@ fn searches_in_instrumented_programs_are_added_up() {
     assert!(violated > 10, "{violated} are not robust");
 }
 
-/// Where control flow rules all attacks out nothing is searched; else a tiny program takes a few states, so that a reduction that is
-/// lost is noticed.
+/// Where control flow rules all attacks out nothing is searched; else a tiny program takes a few states, so that a
+/// reduction that is lost is noticed.
 #[test]
 fn searches_visit_no_more_than_they_must() {
     for (threads, states) in [

@@ -1,5 +1,5 @@
-//! Seeded random programs of all kinds, compared with the definitions. A failure names the configuration and the seed, and shows the
-//! program made small. With `WEIR_SEEDS=1000`, each test looks at so many programs.
+//! Seeded random programs of all kinds, compared with the definitions. A failure names the configuration and the seed,
+//! and shows the program made small. With `WEIR_SEEDS=1000`, each test looks at so many programs.
 
 use weir_ir::{BinaryOp, Edge, Expr, Instruction, Program};
 use weir_testkit::random::{Config, Statement, program};

@@ -146,8 +146,8 @@ pub(crate) fn moves(run: &Run) -> Vec<Move> {
     run.steps.iter().map(moved).collect()
 }
 
-/// All pairs of a store and a load of one thread, and those with a way from one to the other on which nothing drains the buffer: by going
-/// along edges again and again until nothing changes.
+/// All pairs of a store and a load of one thread, and those with a way from one to the other on which nothing drains
+/// the buffer: by going along edges again and again until nothing changes.
 pub(crate) fn pairs(program: &Program) -> Attacks {
     let mut pairs = Attacks::default();
     for thread in program.thread_ids().filter(|&thread| program.thread(thread).multiplicity == Multiplicity::One) {

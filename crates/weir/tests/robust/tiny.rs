@@ -6,8 +6,8 @@ use weir_testkit::tiny::{Alphabet, programs};
 
 use crate::reference::{Count, LIMITS, judge};
 
-/// Values do not matter to straight programs, so those of all stores are 1, and of the read-modify-writes that always write one is
-/// enough; of each program with its mirror images, with threads or cells exchanged, one is looked at.
+/// Values do not matter to straight programs, so those of all stores are 1, and of the read-modify-writes that always
+/// write one is enough; of each program with its mirror images, with threads or cells exchanged, one is looked at.
 fn is_wanted(name: &str) -> bool {
     let (left, right) = name.split_once(" | ").expect("two threads");
     let renamed = name.replace("xchg", "X").replace('x', "-").replace('y', "x").replace('-', "y").replace('X', "xchg");

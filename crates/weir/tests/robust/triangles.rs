@@ -1,4 +1,5 @@
-//! Triangular races, and what they have to do with robustness: programs with their answers. The definition is compared with elsewhere.
+//! Triangular races, and what they have to do with robustness: programs with their answers. The definition is compared
+//! with elsewhere.
 
 use weir::Verdict;
 use weir::robust::triangular_races;

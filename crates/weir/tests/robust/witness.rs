@@ -81,7 +81,8 @@ fn what_the_violation_does_not_need_is_left_out() {
         let run = witness(&parse(text), method).expect("it is not robust");
         let others = run.steps.iter().filter(|step| step.thread.0 == 0).count();
         assert_eq!(others, 0, "{method:?}: nothing of L is needed");
-        // The store, what is after it up to the load, and the same of the other thread, with what control leads through.
+        // The store, what is after it up to the load, and the same of the other thread, with what control leads
+        // through.
         let loads = run.steps.iter().filter(|step| {
             let Action::Execute { edge, .. } = step.action else { return false };
             let program = parse(text);

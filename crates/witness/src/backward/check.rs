@@ -160,7 +160,8 @@ impl<'a> Set<'a> {
         self.groups.iter().map(group).collect()
     }
 
-    /// Whether it speaks of threads and classes that there are; each cell has one newest own message at most; and other messages are in order.
+    /// Whether it speaks of threads and classes that there are; each cell has one newest own message at most; and other
+    /// messages are in order.
     fn is_sound(&self, configuration: &Configuration) -> bool {
         let thread = |(place, thread): (usize, &ThreadView)| {
             let mut newest: BTreeMap<Address, u32> = BTreeMap::new();

@@ -76,14 +76,16 @@ pub(super) struct GoalCover<'a> {
 }
 
 impl GoalCover<'_> {
-    /// Whether all configurations that meet the condition are held by the set, as `holds` tells of one that may be open in parts.
+    /// Whether all configurations that meet the condition are held by the set, as `holds` tells of one that may be open
+    /// in parts.
     pub(super) fn all_held(
         &mut self,
         condition: &StateExpr,
         holds: &impl Fn(&Configuration) -> bool,
     ) -> Result<bool, BackwardFault> {
         let open = vec![ThreadView { class: None, messages: Vec::new() }; self.threads.len()];
-        // Each part fixes one thread or cell more than the one before it. Without recursion: there are as many cells as the program likes.
+        // Each part fixes one thread or cell more than the one before it. Without recursion: there are as many cells as
+        // the program likes.
         let mut next = Some(Configuration { threads: open, memory: BTreeMap::new() });
         let mut path: Vec<(Configuration, std::vec::IntoIter<Choice>)> = Vec::new();
         loop {

@@ -229,8 +229,8 @@ impl<'a> LocalStates<'a> {
         }
     }
 
-    /// Several loads at once: all combinations of values that the cells may hold, and of those only the ones with which the
-    /// condition holds, if there is one.
+    /// Several loads at once: all combinations of values that the cells may hold, and of those only the ones with which
+    /// the condition holds, if there is one.
     fn loads(
         &self,
         state: &LocalState,

@@ -1,12 +1,12 @@
-//! A proof by backward coverability that goals cannot be reached under TSO: the minimal basis of an upward-closed set of
-//! configurations of the load-buffer semantics that contains all goal configurations, is closed under predecessors, and does
-//! not contain the initial configuration.
+//! A proof by backward coverability that goals cannot be reached under TSO: the minimal basis of an upward-closed set
+//! of configurations of the load-buffer semantics that contains all goal configurations, is closed under predecessors,
+//! and does not contain the initial configuration.
 //!
-//! In the load-buffer semantics a store writes memory at once and leaves an *own* message in its thread's buffer; memory may
-//! send what a cell holds to a thread at any time; old messages are dropped; a load takes the newest own message to its cell,
-//! else the oldest message must be about it. `SOUNDNESS.md` says why this decides reachability under TSO, and which steps
-//! need not be considered. What is checked here is only the set ([`check_backward_proof`]); it does not matter how it was
-//! found.
+//! In the load-buffer semantics a store writes memory at once and leaves an *own* message in its thread's buffer;
+//! memory may send what a cell holds to a thread at any time; old messages are dropped; a load takes the newest own
+//! message to its cell, else the oldest message must be about it. `SOUNDNESS.md` says why this decides reachability
+//! under TSO, and which steps need not be considered. What is checked here is only the set ([`check_backward_proof`]);
+//! it does not matter how it was found.
 
 mod check;
 mod fault;
@@ -31,7 +31,8 @@ pub use fault::BackwardFault;
 pub struct BackwardProof {
     /// What cannot be reached.
     pub goals: Vec<Goal>,
-    /// For each thread that runs, all states that it can be in by itself, in classes of states that are not distinguished.
+    /// For each thread that runs, all states that it can be in by itself, in classes of states that are not
+    /// distinguished.
     pub classes: Vec<Vec<Vec<LocalState>>>,
     /// The least configurations of the set: each stands for those above it.
     pub configurations: Vec<Configuration>,
@@ -60,7 +61,8 @@ pub struct Configuration {
 /// One thread of a configuration.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ThreadView {
-    /// The class of its state, by number; `None` is any state in which it does not hold the lock and no own message waits.
+    /// The class of its state, by number; `None` is any state in which it does not hold the lock and no own message
+    /// waits.
     pub class: Option<usize>,
     /// What it may still read, the oldest first.
     pub messages: Vec<Message>,

@@ -15,7 +15,8 @@ fn is_within(small: &[Message], large: &[Message]) -> bool {
     rest.next().is_none()
 }
 
-/// Whether a thread of a configuration stands for one of another. `holds` tells of a class whether the lock is held there.
+/// Whether a thread of a configuration stands for one of another. `holds` tells of a class whether the lock is held
+/// there.
 fn stands_for(small: &ThreadView, large: &ThreadView, holds: &[bool]) -> bool {
     match small.class {
         Some(class) => large.class == Some(class) && is_within(&small.messages, &large.messages),

@@ -1,7 +1,7 @@
 //! One step back: the least configurations from which a configuration can be entered.
 //!
-//! Old messages are dropped as soon as their thread needs them no more. So an own message comes back only together with the store
-//! that made it, with a load that takes it, or with a load that happens while it waits.
+//! Old messages are dropped as soon as their thread needs them no more. So an own message comes back only together with
+//! the store that made it, with a load that takes it, or with a load that happens while it waits.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
 //! What stores and flushes do to a buffer that forgets.
 //!
 //! From the definitions: a buffer of TSO is matched by one that has the same newest store to each cell, a queue that is
-//! its beginning, and of all later stores at least as many as there are. A store or flush of the one is matched by one of the
-//! other, which is why a set that is closed under these steps misses nothing that TSO can do.
+//! its beginning, and of all later stores at least as many as there are. A store or flush of the one is matched by one
+//! of the other, which is why a set that is closed under these steps misses nothing that TSO can do.
 
 use weir_ir::{Address, Value};
 

@@ -1,9 +1,9 @@
 //! One range for each shared cell, whatever the moment: it holds the initial value and every value that
 //! any store or read-modify-write may put there.
 //!
-//! That covers TSO as well as SC: what a load sees in its own thread's buffer was stored to that address
-//! too. A store outside a declared range blocks before it takes effect, so it adds nothing. Cells with a width hold what
-//! is left of the values that are stored.
+//! That covers TSO as well as SC: what a load sees in its own thread's buffer was stored to that address too. A store
+//! outside a declared range blocks before it takes effect, so it adds nothing. Cells with a width hold what is left of
+//! the values that are stored.
 //!
 //! Cells share a *slot* where telling them apart would cost too much: all that are not declared, those of
 //! a long array, and any beyond a large number of declared cells. An access that may touch very many slots

@@ -1,7 +1,7 @@
 //! Where the boxes and arrows of a cycle go.
 //!
-//! Columns stand in the order in which the cycle comes to the threads, so that most arrows lead to a neighbour and can be
-//! straight. All others run around the boxes: down between two columns, below all of them, and up again.
+//! Columns stand in the order in which the cycle comes to the threads, so that most arrows lead to a neighbour and can
+//! be straight. All others run around the boxes: down between two columns, below all of them, and up again.
 
 use weir_ir::ThreadId;
 use weir_witness::{Cycle, HappensBefore, NodeId, Relation};

@@ -103,7 +103,8 @@ fn check(layout: &Layout) {
     }
 }
 
-/// One column for each thread, with its events from top to bottom; each arrow from the box of its event to that of the next.
+/// One column for each thread, with its events from top to bottom; each arrow from the box of its event to that of the
+/// next.
 fn assert_boxes_and_arrows_belong_together(graph: &HappensBefore, cycle: &Cycle, layout: &Layout) {
     let cards: Vec<(i64, i64, i64, NodeId)> = layout
         .cards()

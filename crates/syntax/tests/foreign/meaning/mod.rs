@@ -1,5 +1,5 @@
-//! Programs of Memorax mean what its manual says. Random programs are run by a small interpreter written from the manual,
-//! over syntax trees of its own, and by the reference interpreter of Weir after they were read from their text.
+//! Programs of Memorax mean what its manual says. Random programs are run by a small interpreter written from the
+//! manual, over syntax trees of its own, and by the reference interpreter of Weir after they were read from their text.
 //! Both reach the same combinations of labels.
 
 mod coverage;
@@ -179,7 +179,8 @@ fn random_programs_do_what_the_manual_says() {
     assert!(lacking.is_empty(), "{lacking:?} of {compared} programs");
 }
 
-/// Every pair of short alternatives, after a store that is pending or none, between two reads that notice how stores wait.
+/// Every pair of short alternatives, after a store that is pending or none, between two reads that notice how stores
+/// wait.
 #[test]
 fn locked_blocks_with_any_two_alternatives_do_what_the_manual_says() {
     let (x, y, z) = (|| Cell::Global(0), || Cell::Global(1), || Cell::Global(2));

@@ -73,9 +73,9 @@ pub(super) fn test(seed: u64) -> Test {
     test
 }
 
-/// A cell without a type is as large as the instructions that name it work on, by its name or by a register that holds its
-/// address for good; if none does, as large as all accesses by way of registers; else it has 4 bytes. Where the accesses
-/// made up here are of another size, it gets a type after all.
+/// A cell without a type is as large as the instructions that name it work on, by its name or by a register that holds
+/// its address for good; if none does, as large as all accesses by way of registers; else it has 4 bytes. Where the
+/// accesses made up here are of another size, it gets a type after all.
 fn settle_undeclared(test: &mut Test) {
     if test.cells[0].declared.is_some() {
         return;

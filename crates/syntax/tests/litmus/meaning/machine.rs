@@ -7,7 +7,8 @@ use weir_testkit::product::{Action, Machine};
 use super::cpu::{Flags, binary, holds, low, shift, signed, unary};
 use super::tree::{Cell, Initial, Instruction, Operand, Register, Size, Test};
 
-/// What a thread holds. An instruction that reads memory before it does anything else is at its second part once it has.
+/// What a thread holds. An instruction that reads memory before it does anything else is at its second part once it
+/// has.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Local {
     pub(super) at: usize,

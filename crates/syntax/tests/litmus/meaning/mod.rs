@@ -1,5 +1,5 @@
-//! Random litmus tests have the final states that the processor's manual gives them: each is written as text, read, and run
-//! by the reference interpreter of automata; and its instructions are run one by one by a plain machine of 64-bit
+//! Random litmus tests have the final states that the processor's manual gives them: each is written as text, read, and
+//! run by the reference interpreter of automata; and its instructions are run one by one by a plain machine of 64-bit
 //! registers, flags and store buffers. Both show the same values, find the same states and give the same answer.
 
 mod cpu;

@@ -1,5 +1,5 @@
-//! Trees to code for a plain machine with a stack of values: every step of the reference is one instruction, and all else
-//! is silent. Nothing is merged, folded or left out.
+//! Trees to code for a plain machine with a stack of values: every step of the reference is one instruction, and all
+//! else is silent. Nothing is merged, folded or left out.
 
 use std::collections::BTreeMap;
 

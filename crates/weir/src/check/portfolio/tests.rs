@@ -150,8 +150,8 @@ fn groups_share_memory_and_states_and_have_all_the_time() {
     assert_eq!(seen, [Limits { memory: Some(250), states: Some(20), ..limits }; 4]);
 }
 
-/// Up to the work of the winner, every member does the same each time, whichever is faster: only what ends later depends
-/// on the machine.
+/// Up to the work of the winner, every member does the same each time, whichever is faster: only what ends later
+/// depends on the machine.
 #[test]
 fn what_ends_before_the_winner_is_the_same_every_time() {
     use Script::{Proves, Refuses, Stops};

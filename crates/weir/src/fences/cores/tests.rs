@@ -6,7 +6,8 @@ use weir_witness::{Goal, Model};
 
 use super::*;
 
-/// Two threads, each of which stores twice and then loads what the other stores last; and the property that neither sees the other.
+/// Two threads, each of which stores twice and then loads what the other stores last; and the property that neither
+/// sees the other.
 fn stores_and_loads() -> Program {
     let left = straight("P", [store(3, 1), store(1, 1), load(0, 2)]);
     let right = straight("Q", [store(4, 1), store(2, 1), load(0, 1)]);

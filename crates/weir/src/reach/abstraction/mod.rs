@@ -1,12 +1,12 @@
 //! The engines that approximate store buffers from above, and the refinement that combines them.
 //!
 //! After G. Calin, *Verification techniques for TSO-relaxed programs* (2016), section 3.2. Direction of error: more can
-//! be reached than under TSO. So `Holds` is a proof; a run that is found is only an alarm until a run under TSO is found
-//! that follows it, which `weir-witness` replays as always. Without one the answer is `Unknown`.
+//! be reached than under TSO. So `Holds` is a proof; a run that is found is only an alarm until a run under TSO is
+//! found that follows it, which `weir-witness` replays as always. Without one the answer is `Unknown`.
 //!
-//! The multiset is decided by expand, enlarge and check (G. Geeraerts, J.-F. Raskin, L. Van Begin, 2006): counters are exact up to
-//! a bound and beyond it any number, which is finite and errs towards more; the bound grows until nothing is found or
-//! what is found is possible with exact counters. SOUNDNESS.md says why that ends.
+//! The multiset is decided by expand, enlarge and check (G. Geeraerts, J.-F. Raskin, L. Van Begin, 2006): counters are
+//! exact up to a bound and beyond it any number, which is finite and errs towards more; the bound grows until nothing
+//! is found or what is found is possible with exact counters. SOUNDNESS.md says why that ends.
 
 mod concretize;
 mod exact;

@@ -5,8 +5,8 @@ use weir_witness::Buffering;
 use crate::reach::{Engine, Options, reach};
 use crate::{Session, Verdict};
 
-/// A store that happened once is seen twice if waiting stores are not counted; then T2 gets to a store that the range of `w` blocks. With
-/// counters it does not.
+/// A store that happened once is seen twice if waiting stores are not counted; then T2 gets to a store that the range
+/// of `w` blocks. With counters it does not.
 #[test]
 fn what_only_a_coarser_attempt_has_blocked_is_not_reported() {
     let text = "shared x, w: 0..1;

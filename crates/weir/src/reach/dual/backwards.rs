@@ -1,8 +1,9 @@
 //! Backward coverability for drained states other than the initial one: from which of them can a goal be reached, and
 //! which of them are reachable?
 //!
-//! Run until saturation, the backward search decides for every reachable drained state whether a goal can follow: it can
-//! exactly if the state is above a configuration of the minimal basis. (For unreachable states the answer means nothing.)
+//! Run until saturation, the backward search decides for every reachable drained state whether a goal can follow: it
+//! can exactly if the state is above a configuration of the minimal basis. (For unreachable states the answer means
+//! nothing.)
 
 use weir_ir::{Address, LocId, Program, RegId, Value};
 use weir_witness::{Goal, Step};
@@ -53,8 +54,8 @@ pub(crate) struct Backwards {
 pub(crate) struct Region(Basis);
 
 impl Backwards {
-    /// Prepares a program with these goals. A thread stops where it meets one of the `ends`, if that is about this thread
-    /// only.
+    /// Prepares a program with these goals. A thread stops where it meets one of the `ends`, if that is about this
+    /// thread only.
     ///
     /// # Errors
     /// If the engine cannot handle the program, or at a limit.
@@ -107,8 +108,8 @@ impl Backwards {
         self.config(state).map(|config| region.0.contains(&self.system, &config.0))
     }
 
-    /// A run to one of these drained states, or to one that no goal can tell from it; the inner value is none if there is no
-    /// run. None at a limit.
+    /// A run to one of these drained states, or to one that no goal can tell from it; the inner value is none if there
+    /// is no run. None at a limit.
     pub(crate) fn run_to(&self, states: &[Drained<'_>], session: &Session) -> Option<Option<Vec<Step>>> {
         self.run_to_any(states.iter().filter_map(|state| self.config(state)), session)
     }
@@ -134,8 +135,8 @@ impl Backwards {
         }
     }
 
-    /// A drained state in the load-buffer semantics, where its buffers are empty, too. None if it has something that no run
-    /// produces.
+    /// A drained state in the load-buffer semantics, where its buffers are empty, too. None if it has something that no
+    /// run produces.
     fn config(&self, state: &Drained<'_>) -> Option<Config> {
         let local_graphs = &self.local_graphs;
         let mut locals = Vec::new();

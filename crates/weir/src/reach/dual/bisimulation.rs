@@ -1,7 +1,8 @@
 //! The bisimulation quotient of a thread's local state graph, with τ-compression.
 //!
-//! States that neither a goal nor another thread can distinguish are merged: first by partition refinement (bisimulation),
-//! then by merging states with what silent (τ) moves alone lead to, until neither makes the graph smaller.
+//! States that neither a goal nor another thread can distinguish are merged: first by partition refinement
+//! (bisimulation), then by merging states with what silent (τ) moves alone lead to, until neither makes the graph
+//! smaller.
 
 use rustc_hash::FxHashMap;
 
@@ -79,7 +80,8 @@ impl Quotient {
         }
     }
 
-    /// Merges bisimilar states: those with the same observation and the same moves to merged states (partition refinement).
+    /// Merges bisimilar states: those with the same observation and the same moves to merged states (partition
+    /// refinement).
     fn refined(self, session: &Session) -> Result<Self, Limit> {
         let mut block: Vec<u32> = self.observation.clone();
         let mut count = 0;
@@ -107,8 +109,8 @@ impl Quotient {
         }
     }
 
-    /// τ-compression: merges each state whose only move is silent with the target of that move, and the states of a silent
-    /// cycle with each other.
+    /// τ-compression: merges each state whose only move is silent with the target of that move, and the states of a
+    /// silent cycle with each other.
     fn tau_compressed(self) -> Self {
         let mut target: Vec<u32> = (0..self.count as u32).collect();
         for (state, moves) in self.out.iter().enumerate() {

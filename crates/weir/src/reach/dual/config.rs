@@ -1,11 +1,12 @@
 //! Configurations of the load-buffer semantics of TSO, and their order.
 //!
-//! A thread's load buffer holds messages, the oldest first: what a cell held at some time (a message from memory; for loads of several
-//! cells in one step, what several cells held at one time), or a store of the thread itself (its *own* message). Only the newest own message to each cell counts, and a message from memory
-//! counts only where no newer own message to the same cell follows; others are left out.
+//! A thread's load buffer holds messages, the oldest first: what a cell held at some time (a message from memory; for
+//! loads of several cells in one step, what several cells held at one time), or a store of the thread itself (its *own*
+//! message). Only the newest own message to each cell counts, and a message from memory counts only where no newer own
+//! message to the same cell follows; others are left out.
 //!
-//! A [`Config`] stands for all configurations above it: the same places, memory and own messages, with any messages from memory in
-//! between; and where it says [`ANY`], anything.
+//! A [`Config`] stands for all configurations above it: the same places, memory and own messages, with any messages
+//! from memory in between; and where it says [`ANY`], anything.
 
 use rustc_hash::FxHashMap;
 
@@ -217,8 +218,9 @@ impl Config {
         }
     }
 
-    /// Messages at the end of a buffer that say what memory holds anyway need not be there: nobody has looked at them yet when
-    /// they arrive, and they can arrive at any time while nobody else holds the lock. Calls `stripped` for each.
+    /// Messages at the end of a buffer that say what memory holds anyway need not be there: nobody has looked at them
+    /// yet when they arrive, and they can arrive at any time while nobody else holds the lock. Calls `stripped` for
+    /// each.
     pub(super) fn strip(&mut self, shape: &Shape, mut stripped: impl FnMut(usize, Message)) {
         for thread in 0..shape.threads {
             while !self.view(shape).locked_out(thread)

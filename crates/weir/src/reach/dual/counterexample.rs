@@ -1,9 +1,9 @@
 //! Counterexample reconstruction: from the result of a backward search to a run under TSO.
 //!
-//! A run in the load-buffer semantics becomes a run under TSO by a schedule: a store is flushed at the time at which the
-//! load-buffer semantics executes it; a load that took a message from memory is executed when memory sent that message; an
-//! instruction that needs an empty buffer keeps its time; everything else is executed as early as program order permits,
-//! but on the same side of each membarrier, at which all buffers are empty in both semantics.
+//! A run in the load-buffer semantics becomes a run under TSO by a schedule: a store is flushed at the time at which
+//! the load-buffer semantics executes it; a load that took a message from memory is executed when memory sent that
+//! message; an instruction that needs an empty buffer keeps its time; everything else is executed as early as program
+//! order permits, but on the same side of each membarrier, at which all buffers are empty in both semantics.
 
 use std::collections::VecDeque;
 

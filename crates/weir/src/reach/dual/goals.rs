@@ -15,8 +15,8 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// If the condition is about a single thread and nothing else: the thread's position, and for each state of its graph
-    /// whether the condition holds there.
+    /// If the condition is about a single thread and nothing else: the thread's position, and for each state of its
+    /// graph whether the condition holds there.
     pub(super) fn of_one_thread(&self, local_graphs: &LocalGraphs) -> Option<(usize, Vec<bool>)> {
         let mut spoken_of = Vec::new();
         self.condition.for_each_leaf(&mut |atom| spoken_of.push(thread_of(atom)));
@@ -120,8 +120,8 @@ fn value_in(atom: &StateAtom, local: &Local) -> Value {
     }
 }
 
-/// A part of a configuration that a goal goal_covers for: states of threads by number in their automata, and values of cells by number.
-/// `None` is anything.
+/// A part of a configuration that a goal goal_covers for: states of threads by number in their automata, and values of
+/// cells by number. `None` is anything.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct GoalCover {
     pub(super) locals: Vec<Option<u16>>,

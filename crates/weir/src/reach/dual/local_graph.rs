@@ -1,7 +1,7 @@
 //! Local state graphs: all states of each thread on its own, with all values that its loads might yield.
 //!
-//! The values of a cell are computed along the way: its initial value, and whatever some thread stores there in one of the
-//! states found so far. This over-approximates (it ignores where the other threads are) under any memory model.
+//! The values of a cell are computed along the way: its initial value, and whatever some thread stores there in one of
+//! the states found so far. This over-approximates (it ignores where the other threads are) under any memory model.
 
 use std::collections::HashMap;
 
@@ -403,8 +403,8 @@ impl GraphBuilder<'_> {
         Ok(cells)
     }
 
-    /// Adds the moves of several loads at once, for all values that the cells may hold by now; of an await, for those with
-    /// which its condition holds.
+    /// Adds the moves of several loads at once, for all values that the cells may hold by now; of an await, for those
+    /// with which its condition holds.
     fn snapshot(&mut self, at: Reader, loads: &[(RegId, RegExpr)]) -> Result<(), GraphError> {
         let Reader { group, state, edge } = at;
         let holds = self.graphs[group].states[state as usize].holds;

@@ -1,11 +1,11 @@
 //! The exact engine: decides reachability under TSO with unbounded buffers, for programs with finitely many values.
 //!
-//! It uses the load-buffer semantics of TSO: instead of stores on their way to memory, each thread has a buffer of values it
-//! may still read. A store writes memory at once; a thread may lag behind. The same drained states are reachable ("A
-//! Load-Buffer Semantics for Total Store Ordering", Abdulla, Atig, Bouajjani and Ngo, 2018). With this semantics, TSO is a
-//! well-structured transition system: configurations have a well-quasi-order, and larger ones can do whatever smaller ones
-//! can. So [backward coverability](crate::wsts) decides reachability: it computes the minimal basis of all configurations
-//! from which a goal can be reached, and saturation is guaranteed.
+//! It uses the load-buffer semantics of TSO: instead of stores on their way to memory, each thread has a buffer of
+//! values it may still read. A store writes memory at once; a thread may lag behind. The same drained states are
+//! reachable ("A Load-Buffer Semantics for Total Store Ordering", Abdulla, Atig, Bouajjani and Ngo, 2018). With this
+//! semantics, TSO is a well-structured transition system: configurations have a well-quasi-order, and larger ones can
+//! do whatever smaller ones can. So [backward coverability](crate::wsts) decides reachability: it computes the minimal
+//! basis of all configurations from which a goal can be reached, and saturation is guaranteed.
 //!
 //! Direction of error: none. `Holds` means that the initial configuration is not in the upward closure of that basis; a
 //! violation is replayed. The deadlocked configurations are not upward-closed, so deadlocks are refused.
@@ -43,7 +43,8 @@ pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> 
     Ok(decide(program, options, session, false)?.0)
 }
 
-/// The proof that no goal can be reached. The inner error is the limit that was reached, or `None` if a goal can be reached.
+/// The proof that no goal can be reached. The inner error is the limit that was reached, or `None` if a goal can be
+/// reached.
 pub(super) fn certify(
     program: &Program,
     options: &Options,

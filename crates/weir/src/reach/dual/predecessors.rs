@@ -1,11 +1,12 @@
 //! The minimal configurations from which a given one can be covered in one step of the load-buffer semantics.
 //!
-//! Forwards, a store writes memory at once and appends an own message; memory may at any time append what a cell holds to the buffer
-//! of a thread (while nobody else holds the lock); the oldest message may be dropped; a load takes the newest own message to its cell,
-//! else needs the oldest message to be about it; whatever waits for an empty store buffer waits for an empty load buffer.
+//! Forwards, a store writes memory at once and appends an own message; memory may at any time append what a cell holds
+//! to the buffer of a thread (while nobody else holds the lock); the oldest message may be dropped; a load takes the
+//! newest own message to its cell, else needs the oldest message to be about it; whatever waits for an empty store
+//! buffer waits for an empty load buffer.
 //!
-//! Messages are dropped as soon as nobody needs them. So, backwards, an own message comes back only together with a step of its
-//! thread that needs it: a load that takes it, a load that happens while it is there, or the store itself.
+//! Messages are dropped as soon as nobody needs them. So, backwards, an own message comes back only together with a
+//! step of its thread that needs it: a load that takes it, a load that happens while it is there, or the store itself.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -100,7 +101,8 @@ impl System {
             && !is_holder(thread)
     }
 
-    /// Steps of a thread of which nothing is known but that it does not hold the lock: only those that change something else.
+    /// Steps of a thread of which nothing is known but that it does not hold the lock: only those that change something
+    /// else.
     fn of_anyone(&self, view: View<'_>, thread: usize, emit: &mut impl FnMut(Op, Config)) {
         let automaton = self.automaton(thread);
         for (to, moves) in automaton.into.iter().enumerate().filter(|&(to, _)| !automaton.holds[to]) {
@@ -182,8 +184,9 @@ impl System {
         emit(Op::Propagate(thread, last), before);
     }
 
-    /// The own message must be the newest of all, or have been dropped from an otherwise empty buffer. An older own message to the
-    /// cell may be the newest such one before; if that comes first of all, it can as well come back later.
+    /// The own message must be the newest of all, or have been dropped from an otherwise empty buffer. An older own
+    /// message to the cell may be the newest such one before; if that comes first of all, it can as well come back
+    /// later.
     fn store(&self, view: View<'_>, step: Move, (cell, value): (Cell, Val), emit: &mut impl FnMut(Op, Config)) {
         let (shape, thread) = (&self.shape, step.thread);
         let buffer = view.buffer(thread);
@@ -250,8 +253,8 @@ impl System {
         }
     }
 
-    /// Whether a thread can be in this state with exactly these own messages waiting: its moves up to there must have made them,
-    /// and nothing else that would still be there.
+    /// Whether a thread can be in this state with exactly these own messages waiting: its moves up to there must have
+    /// made them, and nothing else that would still be there.
     fn is_plausible(&self, group: usize, state: u16, buffer: &[Message]) -> bool {
         if !buffer.iter().any(|&message| is_own(message)) {
             return true;

@@ -1,4 +1,5 @@
-//! Corners of the backward search: snapshots beside own stores, threads that end at a goal, and choices nobody looks at.
+//! Corners of the backward search: snapshots beside own stores, threads that end at a goal, and choices nobody looks
+//! at.
 
 use weir_ir::{BinaryOp, Expr, Instruction, LocId, Program, PropertyId, PropertyKind, RegId, StateAtom, ThreadId};
 use weir_testkit::sketch::{cell, load, program, snapshot, store, straight};
@@ -22,8 +23,8 @@ fn can_reach(program: &Program, engine: Engine) -> bool {
     }
 }
 
-/// A snapshot of two cells, after own stores to neither, one or both of them, while another thread stores to them: every
-/// pair of values, against the search of all states.
+/// A snapshot of two cells, after own stores to neither, one or both of them, while another thread stores to them:
+/// every pair of values, against the search of all states.
 #[test]
 fn a_snapshot_sees_own_stores_and_memory_at_one_time() {
     let (x, y) = (1, 2);

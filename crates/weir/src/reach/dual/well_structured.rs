@@ -8,7 +8,8 @@ use super::config::{ANY, Config, FREE, Shape, View, is_below, is_own};
 use super::predecessors::System;
 use crate::wsts::{self, WellStructured};
 
-/// With more threads whose state may be unconstrained than this, only configurations that constrain all of them are looked up.
+/// With more threads whose state may be unconstrained than this, only configurations that constrain all of them are
+/// looked up.
 const MOST_OPEN: usize = 16;
 
 /// A backward search in the load-buffer semantics.
@@ -18,8 +19,8 @@ pub(super) type Search<'a> = wsts::BackwardSearch<'a, System>;
 pub(super) type Basis = wsts::Basis<System>;
 
 impl System {
-    /// Brings a configuration into normal form. Calls `stripped` for each message that is dropped; returns, for each position
-    /// now, where it was, if threads changed places.
+    /// Brings a configuration into normal form. Calls `stripped` for each message that is dropped; returns, for each
+    /// position now, where it was, if threads changed places.
     pub(super) fn normalized(
         &self,
         config: &mut Config,

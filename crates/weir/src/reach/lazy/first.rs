@@ -1,5 +1,5 @@
-//! Algorithm 1 of the paper, as it stands, but for line 3: it is the extended program that is asked about under SC, not the one
-//! that was given.
+//! Algorithm 1 of the paper, as it stands, but for line 3: it is the extended program that is asked about under SC, not
+//! the one that was given.
 
 use weir_ir::EdgeId;
 

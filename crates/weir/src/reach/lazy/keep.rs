@@ -1,7 +1,7 @@
 //! The practical form: the code stays, what TSO can do along the paths is added, several paths in each round.
 //!
-//! The oracle looks for runs that are not robust *and* delay along a path that is not covered yet. If there is none, the extended
-//! program reaches under SC all that the original reaches under TSO; see SOUNDNESS.md.
+//! The oracle looks for runs that are not robust *and* delay along a path that is not covered yet. If there is none,
+//! the extended program reaches under SC all that the original reaches under TSO; see SOUNDNESS.md.
 
 use weir_ir::Program;
 

@@ -1,12 +1,12 @@
 //! The lazy engine ("Lazy TSO Reachability"): stores wait only where that can matter.
 //!
-//! It asks whether a goal is reachable under SC. If not, it asks whether the program is robust: then TSO reaches nothing else. If
-//! it is not, the run that shows it delays a store past a load along some path; the program is [extended](crate::translate::delay)
-//! so that it can do that under SC, too, and the same questions are asked again.
+//! It asks whether a goal is reachable under SC. If not, it asks whether the program is robust: then TSO reaches
+//! nothing else. If it is not, the run that shows it delays a store past a load along some path; the program is
+//! [extended](crate::translate::delay) so that it can do that under SC, too, and the same questions are asked again.
 //!
-//! Direction of error: none. A run that reaches a goal is mapped back to a run of the original program under TSO, and replayed.
-//! `Holds` means that no store can be delayed any more in a way that the extended program does not show under SC already. There are
-//! programs for which the rounds never end: then a limit does, with `Unknown`.
+//! Direction of error: none. A run that reaches a goal is mapped back to a run of the original program under TSO, and
+//! replayed. `Holds` means that no store can be delayed any more in a way that the extended program does not show under
+//! SC already. There are programs for which the rounds never end: then a limit does, with `Unknown`.
 
 mod first;
 mod keep;
@@ -31,8 +31,8 @@ pub enum Form {
     /// Keeps the code, and adds what TSO can do along several paths per round.
     #[default]
     Keep,
-    /// Algorithm 1 of the paper: one path in each round, and its first store is removed from the code. Programs with cycles are unrolled, further
-    /// and further, so that it can find goals there, but not prove that there are none.
+    /// Algorithm 1 of the paper: one path in each round, and its first store is removed from the code. Programs with
+    /// cycles are unrolled, further and further, so that it can find goals there, but not prove that there are none.
     First,
 }
 
@@ -119,8 +119,8 @@ struct Lazy<'a> {
 }
 
 impl Lazy<'_> {
-    /// Where locks are used, deadlocks are not a matter of drained states: a store that waits for a lock which nobody gives
-    /// back can be one under SC and none under TSO, and the other way round.
+    /// Where locks are used, deadlocks are not a matter of drained states: a store that waits for a lock which nobody
+    /// gives back can be one under SC and none under TSO, and the other way round.
     fn refuse_deadlocks(&self) -> Result<(), Failure> {
         let Some(span) = self.deadlock_goal() else { return Ok(()) };
         if !self.program.uses_lock() {

@@ -41,8 +41,8 @@ pub(super) fn one(
     Ok((witnesses, statistics))
 }
 
-/// Paths of the original program that are not part of those given and along which delaying breaks robustness of the program that was
-/// extended by those: at least one if there is any, and at most one for each thread.
+/// Paths of the original program that are not part of those given and along which delaying breaks robustness of the
+/// program that was extended by those: at least one if there is any, and at most one for each thread.
 pub(super) fn uncovered(
     extended: &Extended,
     paths: &[DelayPath],
@@ -156,8 +156,8 @@ impl<'a> Oracle<'a> {
         answers
     }
 
-    /// The path along which an attack delays, in the original program. It begins as early as the same run allows: a longer path
-    /// covers all its parts, and loops are gone through as a whole.
+    /// The path along which an attack delays, in the original program. It begins as early as the same run allows: a
+    /// longer path covers all its parts, and loops are gone through as a whole.
     fn path(&self, attack_run: &AttackRun, session: &Session) -> Option<DelayPath> {
         let (thread, _) = attack_run.path()?;
         let origins = &self.extended.origins[thread.index()];

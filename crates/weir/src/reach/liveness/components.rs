@@ -1,8 +1,8 @@
 //! Liveness on the graph of all states: a condition can be met again and again from everywhere exactly if every bottom
 //! component (strongly connected, and no step leaves it) has a state that meets it.
 //!
-//! States that were not expanded, since a limit was reached, belong to no bottom component that counts; so a violation can be
-//! found before all states are known, and `Holds` only afterwards.
+//! States that were not expanded, since a limit was reached, belong to no bottom component that counts; so a violation
+//! can be found before all states are known, and `Holds` only afterwards.
 
 use rustc_hash::FxHashMap;
 use weir_ir::flow::{Region, leavable_regions};

@@ -1,13 +1,13 @@
 //! Liveness for unbounded buffers, by backward coverability over drained states.
 //!
-//! If the lock is always released, a drained state can be reached from every state, and what can no longer happen after a
-//! state can no longer happen after that one either. So it is enough to look at drained states: [over-approximate] them
-//! with buffers as sets; by one backward search per condition, run to saturation, find those from which it cannot be met; and
-//! by one more search find out whether the program reaches any of these. (The paper's algorithm for "almost surely, again and
-//! again": "Probabilistic Total Store Ordering", §6.)
+//! If the lock is always released, a drained state can be reached from every state, and what can no longer happen after
+//! a state can no longer happen after that one either. So it is enough to look at drained states: [over-approximate]
+//! them with buffers as sets; by one backward search per condition, run to saturation, find those from which it cannot
+//! be met; and by one more search find out whether the program reaches any of these. (The paper's algorithm for "almost
+//! surely, again and again": "Probabilistic Total Store Ordering", §6.)
 //!
-//! A condition on places counts wherever it is met, not at drained states only. That is no difference if it is about one
-//! thread: the others need not have taken the steps whose stores still wait, since no one has noticed them.
+//! A condition on places counts wherever it is met, not at drained states only. That is no difference if it is about
+//! one thread: the others need not have taken the steps whose stores still wait, since no one has noticed them.
 //!
 //! [over-approximate]: crate::semantics::abstraction
 
@@ -108,8 +108,8 @@ fn left(region: Region) -> StateExpr {
     Expr::unary(UnaryOp::Not, Expr::Leaf(StateAtom::At { thread, locations }))
 }
 
-/// Whether control flow alone does not tell that the region can be left: a loop, or a location where every way on may be
-/// blocked, even with an empty buffer and the lock free.
+/// Whether control flow alone does not tell that the region can be left: a loop, or a location where every way on may
+/// be blocked, even with an empty buffer and the lock free.
 fn may_stay(program: &Program, region: &Region) -> bool {
     region.is_loop || !is_never_blocked(program, program.body(region.thread), region)
 }

@@ -1,11 +1,12 @@
-//! What can still happen: `forbid stuck` and `live`, which are of the form AG EF ("from every reachable state a state can
-//! be reached that …").
+//! What can still happen: `forbid stuck` and `live`, which are of the form AG EF ("from every reachable state a state
+//! can be reached that …").
 //!
-//! With fair chance this is the same as *almost surely*, which is why the qualitative algorithms of probabilistic TSO decide
-//! it for unbounded buffers. [`components`] decides it on the graph of all states, where that is finite; [`drained`] uses
-//! backward coverability over drained states, for unbounded buffers.
+//! With fair chance this is the same as *almost surely*, which is why the qualitative algorithms of probabilistic TSO
+//! decide it for unbounded buffers. [`components`] decides it on the graph of all states, where that is finite;
+//! [`drained`] uses backward coverability over drained states, for unbounded buffers.
 //!
-//! Direction of error: none. A violation is a run into a state after which `weir-witness` has followed every continuation.
+//! Direction of error: none. A violation is a run into a state after which `weir-witness` has followed every
+//! continuation.
 
 mod components;
 mod drained;

@@ -2,9 +2,9 @@
 //!
 //! After G. Calin, *Verification techniques for TSO-relaxed programs* (2016), Figures 3.6, 3.8 and 3.10, with one
 //! simplification that changes no drained state that can be reached: a store that waits out of order is never thrown
-//! away by itself. It goes when the newest store to its cell lands, and with it all that still wait for that cell. That is
-//! as good: they could have been flushed just before, and until then they may be flushed or not, so that holding more
-//! of them never rules anything out.
+//! away by itself. It goes when the newest store to its cell lands, and with it all that still wait for that cell. That
+//! is as good: they could have been flushed just before, and until then they may be flushed or not, so that holding
+//! more of them never rules anything out.
 
 use weir_ir::{Address, Value};
 use weir_witness::Buffering;

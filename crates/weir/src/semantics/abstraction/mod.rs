@@ -1,4 +1,5 @@
-//! TSO with buffers that forget order: more can happen than under TSO, and for finite data the states are finitely many.
+//! TSO with buffers that forget order: more can happen than under TSO, and for finite data the states are finitely
+//! many.
 //!
 //! Direction of error: every drained state (and every failed assertion) that TSO can reach is reached here; others may
 //! be. [`buffer`] says what each kind forgets, [`pool`] interns buffers. Everything else is as under TSO.

@@ -1,9 +1,9 @@
 //! All that TSO can do along one path, beside the thread's own code.
 //!
 //! The path can be entered at each of its stores, which is then the oldest delayed one. From there on, the steps are
-//! those of the path, with delayed stores. After a load from memory any number of the oldest stores may be flushed; once
-//! none is delayed, the path is left. Flushing there is enough: a flush that comes later than the last load before it, or
-//! than its own store, could as well come at once, since no thread can observe the difference.
+//! those of the path, with delayed stores. After a load from memory any number of the oldest stores may be flushed;
+//! once none is delayed, the path is left. Flushing there is enough: a flush that comes later than the last load before
+//! it, or than its own store, could as well come at once, since no thread can observe the difference.
 
 use weir_ir::{BinaryOp, Edge, Expr, Instruction, LocId, Program, RegId, Value};
 

@@ -1,12 +1,12 @@
-//! The extension as Algorithm 1 of the paper needs it: the path is followed with all its stores waiting, its first store is removed from the
-//! code, and what else the thread could have done after that store is put back:
+//! The extension as Algorithm 1 of the paper needs it: the path is followed with all its stores waiting, its first
+//! store is removed from the code, and what else the thread could have done after that store is put back:
 //! - At the end of the path all stores are made.
 //! - Where the thread can turn off the path, all stores so far are made, and it turns off.
-//! - Before each load, and right after the first store, the first store can be made and fenced, then the others; the thread goes on
-//!   in its own code.
+//! - Before each load, and right after the first store, the first store can be made and fenced, then the others; the
+//!   thread goes on in its own code.
 //!
-//! So no way is left from that store to that load along the path without a fence, and the same path is not found again. (The paper has the
-//! last kind of exit leave from behind the load and lead to before it, which would load twice.)
+//! So no way is left from that store to that load along the path without a fence, and the same path is not found again.
+//! (The paper has the last kind of exit leave from behind the load and lead to before it, which would load twice.)
 
 use weir_ir::{BinaryOp, Edge, Expr, Instruction, LocId, Program, Value};
 
@@ -23,7 +23,8 @@ struct Exit {
     to: LocId,
 }
 
-/// Where the thread turns off the path once its stores are made: a copy of a location, with the edges that are not on the path.
+/// Where the thread turns off the path once its stores are made: a copy of a location, with the edges that are not on
+/// the path.
 pub(super) struct Turn {
     pub(super) off: LocId,
     pub(super) from: LocId,

@@ -1,5 +1,6 @@
-//! What must hold at each store of a path for the tests behind it to succeed, as far as that is known already: up to what a load or
-//! a choice decides. It only keeps threads from entering a path that they cannot follow, and is cut off where it gets long.
+//! What must hold at each store of a path for the tests behind it to succeed, as far as that is known already: up to
+//! what a load or a choice decides. It only keeps threads from entering a path that they cannot follow, and is cut off
+//! where it gets long.
 
 use weir_ir::{BinaryOp, Edge, Expr, Instruction, RegExpr, RegId};
 

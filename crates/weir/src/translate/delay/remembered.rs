@@ -105,7 +105,8 @@ impl Stores {
         instructions
     }
 
-    /// Loads: the newest waiting store to the address if there is one, else from memory. Goes on at `own` or at `memory`.
+    /// Loads: the newest waiting store to the address if there is one, else from memory. Goes on at `own` or at
+    /// `memory`.
     pub(super) fn load(
         &mut self,
         builder: &mut Builder,
@@ -154,7 +155,8 @@ impl Stores {
         }
     }
 
-    /// Whether a store waits when control is at a step: the path may have been entered behind it, and it may have been flushed.
+    /// Whether a store waits when control is at a step: the path may have been entered behind it, and it may have been
+    /// flushed.
     fn still_waits(&self, number: usize, position: usize) -> RegExpr {
         let flushable = |&load: &usize| self.all[number].position < load && load < position;
         let is_newest = number + 1 == self.count(position);

@@ -41,8 +41,8 @@ pub(crate) fn is_cyclic(program: &Program) -> bool {
     program.threads.iter().any(|thread| leads_back(&thread.body).contains(&true))
 }
 
-/// The program with each edge that leads back taken at most `times` times by each thread. A thread that would take one more stays where
-/// it then is, without being done.
+/// The program with each edge that leads back taken at most `times` times by each thread. A thread that would take one
+/// more stays where it then is, without being done.
 pub(crate) fn unroll(program: &Program, times: usize) -> Extended {
     let mut unrolled = Extended::new(program);
     let mut layers = Vec::new();

@@ -86,8 +86,8 @@ impl ThreadWriter<'_> {
         }
     }
 
-    /// Several loads in one step, each from where the newest value is. Nobody else changes what waits, so that can be looked up
-    /// before. If it is the attack's, one of the cells that are taken from memory begins the path.
+    /// Several loads in one step, each from where the newest value is. Nobody else changes what waits, so that can be
+    /// looked up before. If it is the attack's, one of the cells that are taken from memory begins the path.
     fn delayed_snapshot(&mut self, id: EdgeId, edge: &Edge, loads: &[(RegId, RegExpr)], leads: &[bool]) {
         let space = &self.context.space;
         let waits: Vec<RegId> = self.several[..loads.len()].to_vec();

@@ -85,7 +85,8 @@ impl ThreadWriter<'_> {
         self.chain((Copy::Path, edge.from), (Copy::Path, edge.to), edge.span, instructions);
     }
 
-    /// An edge in a section that is to come onto the path: it is recorded in bits of its own, or it is what puts the section there.
+    /// An edge in a section that is to come onto the path: it is recorded in bits of its own, or it is what puts the
+    /// section there.
     pub(super) fn in_section(&mut self, id: EdgeId, edge: &Edge) {
         if matches!(edge.instruction, Instruction::Lock | Instruction::Unlock | Instruction::Membarrier) {
             return;
@@ -156,8 +157,8 @@ impl ThreadWriter<'_> {
         instructions
     }
 
-    /// The access and then its record, in the bits at `shift`. If it must happen after something on the path, apart from what the bits
-    /// `own` tell: with the test of the level that was read before.
+    /// The access and then its record, in the bits at `shift`. If it must happen after something on the path, apart
+    /// from what the bits `own` tell: with the test of the level that was read before.
     fn recorded(&self, id: EdgeId, edge: &Edge, access: &Access<'_>, shift: u32, own: Option<Value>) -> Vec<Traced> {
         let apart = access.needs_result_apart();
         let result = if apart { Some(self.result) } else { access.register };
@@ -178,7 +179,8 @@ impl ThreadWriter<'_> {
         instructions
     }
 
-    /// Whether something on the path happens before the access: it was stored to, or it was loaded and the access writes.
+    /// Whether something on the path happens before the access: it was stored to, or it was loaded and the access
+    /// writes.
     fn test(&self, access: &Access<'_>, result: Option<RegId>, own: Value) -> RegExpr {
         let level = || Expr::Leaf(self.level);
         let accessed = with(BinaryOp::BitAnd, level(), self.context.all_bits() & !own);

@@ -24,7 +24,8 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Finds a distance such that no cell lies where another cell's companion is, whatever addresses the program computes.
+    /// Finds a distance such that no cell lies where another cell's companion is, whatever addresses the program
+    /// computes.
     ///
     /// # Errors
     /// If the program may touch so many addresses that there is no room.
@@ -47,8 +48,8 @@ impl Space {
         address.wrapping_add(self.distance.wrapping_mul(which))
     }
 
-    /// The address of a companion, computed. Sums with a constant keep their form, so that they still read as an element of
-    /// an array.
+    /// The address of a companion, computed. Sums with a constant keep their form, so that they still read as an
+    /// element of an array.
     pub(super) fn beside_computed(&self, address: &RegExpr, which: Beside) -> RegExpr {
         let moved = |value: Address| Expr::Const(self.beside(value, which));
         match address {
@@ -110,7 +111,8 @@ fn touched(program: &Program) -> Vec<Range> {
     merged
 }
 
-/// The stretches and their companions in ascending order, if no two meet and none runs over the end of the address space.
+/// The stretches and their companions in ascending order, if no two meet and none runs over the end of the address
+/// space.
 fn placed(touched: &[Range], distance: Address) -> Option<Vec<Range>> {
     let mut all = Vec::with_capacity(4 * touched.len());
     for which in 0..=LEVEL {

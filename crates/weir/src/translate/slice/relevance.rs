@@ -1,7 +1,7 @@
 //! What goals depend on: threads, registers and cells, closed under what these depend on in turn.
 //!
-//! Whatever can block or decide where control goes counts, in every thread that counts: conditions, assertions, awaits, and
-//! stores that a range may block. So a thread of the slice goes where it goes in the original.
+//! Whatever can block or decide where control goes counts, in every thread that counts: conditions, assertions, awaits,
+//! and stores that a range may block. So a thread of the slice goes where it goes in the original.
 
 use weir_ir::flow::{Ranges, RegisterSet, ends_alone, never_blocks, never_ends};
 use weir_ir::{
@@ -287,8 +287,8 @@ fn writes_any(ranges: &Ranges, thread: ThreadId, edge: &Edge, touches: impl Fn(R
     ranges.value_at(thread, edge.from, address).is_some_and(touches)
 }
 
-/// A value that can be stored to any of these addresses without ever being blocked; the one that is there already, if that
-/// is known.
+/// A value that can be stored to any of these addresses without ever being blocked; the one that is there already, if
+/// that is known.
 pub(super) fn neutral(program: &Program, addresses: Range) -> Option<Value> {
     if addresses.extent() == 0 {
         return Some(program.initial_value(addresses.low));
@@ -319,8 +319,8 @@ pub(super) fn needs_ends(program: &Program, goal: Goal) -> bool {
     }
 }
 
-/// Whether the text shows that no run reaches a goal: a deadlock, if a thread never blocks and never ends, or if no thread
-/// ever blocks.
+/// Whether the text shows that no run reaches a goal: a deadlock, if a thread never blocks and never ends, or if no
+/// thread ever blocks.
 pub(super) fn is_impossible(program: &Program, ranges: &Ranges, goal: Goal) -> bool {
     let Goal::Property(property) = goal else { return false };
     let steps = |thread: ThreadId| never_blocks(program, ranges, thread);

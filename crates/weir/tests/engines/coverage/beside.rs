@@ -1,5 +1,5 @@
-//! What is beside `reach`: final states, robustness, fences, probability; each compared with the reference as far as it can
-//! tell.
+//! What is beside `reach`: final states, robustness, fences, probability; each compared with the reference as far as it
+//! can tell.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;

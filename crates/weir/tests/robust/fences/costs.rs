@@ -150,7 +150,8 @@ fn a_step_costs_as_often_as_it_is_taken() {
     assert_eq!(exact(&program).cost(&together), 201);
 }
 
-/// Too many states for an exact answer: then always the same random runs are counted, in all of which what comes first is taken once.
+/// Too many states for an exact answer: then always the same random runs are counted, in all of which what comes first
+/// is taken once.
 #[test]
 fn a_large_program_is_sampled() {
     let counters: String = (0..3)

@@ -15,7 +15,8 @@ use crate::shapes::parse;
 
 const CONFIG: cycles::Config = cycles::Config { helpers: 1, noise: 1, loops: 20, locks: 20, data: 20 };
 
-/// Every location that a step leads to and that another instruction than a fence leaves, with all steps that lead there.
+/// Every location that a step leads to and that another instruction than a fence leaves, with all steps that lead
+/// there.
 #[test]
 fn a_fence_can_stand_before_every_instruction_that_is_none() {
     for seed in 0..40 {

@@ -106,8 +106,8 @@ fn every_cheapest_set_for_robustness_is_found() {
     assert!(count.none > 60 && count.one > 25 && count.several > 12, "{count:?}");
 }
 
-/// A fence in the attacker is all that helps, wherever it stands among the threads: between its delayed store and its load it must see
-/// another thread move.
+/// A fence in the attacker is all that helps, wherever it stands among the threads: between its delayed store and its
+/// load it must see another thread move.
 #[test]
 fn the_fence_goes_to_the_attacker_not_to_whom_it_waits_for() {
     let threads = [

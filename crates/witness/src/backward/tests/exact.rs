@@ -285,8 +285,8 @@ fn states_have_a_proof_exactly_if_they_cannot_be_reached() {
 
 #[test]
 fn proofs_hold_no_more_than_they_need() {
-    // One number for each program: how many configurations it takes to show that the threads do not end with values they
-    // cannot end with. With fewer there would be no proof; if more were asked for, proofs that leave out what is
+    // One number for each program: how many configurations it takes to show that the threads do not end with values
+    // they cannot end with. With fewer there would be no proof; if more were asked for, proofs that leave out what is
     // impossible anyway would be refused.
     let sizes: Vec<usize> = storing()
         .into_iter()

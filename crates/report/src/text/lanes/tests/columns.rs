@@ -19,7 +19,8 @@ fn wide() -> LaneOptions {
     }
 }
 
-/// The entries that should be there, by the definition: the header, one row for each step with its number, and the places.
+/// The entries that should be there, by the definition: the header, one row for each step with its number, and the
+/// places.
 struct Expected {
     header: Vec<String>,
     rows: Vec<(usize, Vec<String>)>,

@@ -1,4 +1,5 @@
-//! A small automaton does what the graph does, and nothing else: move by move, from every state that belongs to a class.
+//! A small automaton does what the graph does, and nothing else: move by move, from every state that belongs to a
+//! class.
 
 use std::collections::BTreeSet;
 

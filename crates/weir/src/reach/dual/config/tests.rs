@@ -1,4 +1,5 @@
-//! Configurations and their order, against the definitions: permutations of equal threads, subwords between own messages.
+//! Configurations and their order, against the definitions: permutations of equal threads, subwords between own
+//! messages.
 
 use weir_testkit::Rng;
 
