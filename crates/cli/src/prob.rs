@@ -15,7 +15,8 @@ use crate::error::Error;
 pub(crate) fn target(program: &Program, text: Option<&str>, option: &str) -> Result<Target, Error> {
     match text.map(str::trim) {
         None => default_target(program),
-        Some(DEADLOCK) => Ok(Target::any_of([Alternative::Deadlock])),
+        Some("deadlock") => Ok(Target::any_of([Alternative::Deadlock])),
+        Some("stuck") => Ok(Target::any_of([Alternative::Stuck])),
         Some(text) => {
             let source = Source::new(option, text);
             let condition = weir_syntax::weir::condition(program, &source);
@@ -23,9 +24,6 @@ pub(crate) fn target(program: &Program, text: Option<&str>, option: &str) -> Res
         }
     }
 }
-
-/// What the command line calls a deadlock.
-const DEADLOCK: &str = "deadlock";
 
 /// Everything that the program rules out or asks for: any of it.
 fn default_target(program: &Program) -> Result<Target, Error> {
@@ -40,15 +38,16 @@ fn default_target(program: &Program) -> Result<Target, Error> {
             Some(Alternative::Condition(at_end(Expr::unary(UnaryOp::Not, condition.clone()))))
         }
         PropertyKind::ForbidDeadlock => Some(Alternative::Deadlock),
-        // No state shows them; ask whether they are met almost surely (`--repeated`).
-        PropertyKind::ForbidStuck | PropertyKind::Live(_) => None,
+        PropertyKind::ForbidStuck => Some(Alternative::Stuck),
+        // No state shows it; ask whether it is met almost surely (`--repeated`).
+        PropertyKind::Live(_) => None,
     };
     let properties = program.properties.iter().filter_map(|found| property(&found.kind));
     let failed = |thread| Some(StateAtom::At { thread, locations: vec![program.body(thread).failed?] });
     let assertions = program.running_threads().filter_map(failed).map(Expr::Leaf).map(Alternative::Condition);
     let target = Target::any_of(properties.chain(assertions));
     if target.alternatives().is_empty() {
-        let help = "give a target, as in `--target 'P0 at critical'` or `--target deadlock`; `T at end` means that \
+        let help = "give a target, as in `--target 'P0 at critical'`, `--target deadlock` or `--target stuck`; `T at end` means that \
             thread `T` is done";
         return Err(Error::input_with_help("the program has no property that can serve as the target", help));
     }

@@ -47,6 +47,8 @@ pub enum Bound {
     ProbSweeps,
     /// States searched to prove that no run reaches the target of a probabilistic program.
     ProbImpossibleStates,
+    /// States of a probabilistic program in which threads that are stuck are looked for.
+    ProbStuckStates,
 }
 
 /// What there is to know about a bound.
@@ -60,7 +62,7 @@ struct Entry {
 
 impl Bound {
     /// All bounds, in the order of the documentation.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::CheckScStates,
         Self::CheckVacuityStates,
         Self::CoverageStates,
@@ -80,6 +82,7 @@ impl Bound {
         Self::ProbExactComponent,
         Self::ProbSweeps,
         Self::ProbImpossibleStates,
+        Self::ProbStuckStates,
     ];
 
     fn entry(self) -> Entry {
@@ -188,6 +191,13 @@ impl Bound {
                 any,
                 "states that `prob` searches, in the part of the program that matters, to prove a target unreachable",
                 "the proof is not found",
+            ),
+            Self::ProbStuckStates => entry(
+                "prob-stuck-states",
+                500_000,
+                any,
+                "states of programs for which `stuck` is a target of `prob`",
+                "refused",
             ),
         }
     }

@@ -22,9 +22,9 @@ pub(crate) struct ProbOptions {
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// The target: a condition over places and registers, such as `P0 at critical && P1.r == 0`, or `deadlock`. A
-    /// condition that mentions cells is evaluated only while all buffers are empty [default: the conditions of the
-    /// program's properties, deadlocks if it forbids them, and failing assertions]
+    /// The target: a condition over places and registers, such as `P0 at critical && P1.r == 0`, or `deadlock`, or
+    /// `stuck`. A condition that mentions cells is evaluated only while all buffers are empty [default: the conditions
+    /// of the program's properties, deadlocks and stuck threads if it forbids them, and failing assertions]
     #[arg(long, value_name = "CONDITION", help_heading = SEARCH)]
     pub(crate) target: Option<String>,
 

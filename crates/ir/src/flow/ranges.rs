@@ -5,6 +5,7 @@
 //! It errs towards larger ranges. Threads that only `spawn` starts count as running, and procedures that
 //! are called anywhere run with any arguments and return anything.
 
+mod condition;
 mod env;
 mod interval;
 mod memory;
@@ -12,6 +13,7 @@ mod solver;
 mod transfer;
 mod widening;
 
+pub use condition::Moment;
 pub(crate) use env::{Env, eval};
 
 use self::memory::Memory;

@@ -66,7 +66,8 @@ fn next_locations(body: &Body, loc: LocId) -> Vec<usize> {
 /// iteration to the next.
 fn only_waits(body: &Body, locations: &[LocId], lives_on: impl Fn(crate::RegId) -> bool) -> bool {
     let is_inside = |loc: LocId| locations.binary_search(&loc).is_ok();
-    let inner = || body.edges().iter().filter(|edge| is_inside(edge.from) && is_inside(edge.to));
+    let leaving = || locations.iter().flat_map(|&loc| body.edges_from(loc)).map(|(_, edge)| edge);
+    let inner = || leaving().filter(|edge| is_inside(edge.to));
     let waits = |instruction: &Instruction| match instruction {
         Instruction::Skip | Instruction::Assume(_) => true,
         load => load.is_load() && load.defines().all(|register| !lives_on(register)),

@@ -10,6 +10,7 @@ use super::portfolio::{Finished, Portfolio, run_portfolio};
 use super::{Attempt, End, GROUPS, Member, SC_GROUPS};
 use crate::reach::{Coverage, Statistics};
 use crate::translate::Translation;
+use crate::translate::fuse_waits::{FusedWaits, fuse_waits};
 use crate::translate::slice::{Sliced, Slicer};
 use crate::{Failure, Limit, Session};
 
@@ -44,23 +45,50 @@ pub(super) struct Winner {
     pub(super) elapsed: Duration,
 }
 
-/// Runs a round: on the part of the program that the goals depend on.
+/// Runs a round: on the part of the program that the goals depend on, with fused waiting loops.
 pub(super) fn run(slicer: &Slicer<'_>, asked: Asked<'_>, session: &Session) -> Result<Round, Failure> {
-    let sliced = slicer.slice(asked.goals);
-    let mut round = run_on(sliced.program(), asked, session)?;
+    let part = Part::new(slicer, asked.goals);
+    let mut round = run_on(part.program(), asked, session)?;
     for (goal, found) in &mut round.decided {
         if let Found::Reached(checked) = found {
-            **checked = mapped_back(slicer.program(), &sliced, *goal, checked)?;
+            **checked = part.mapped_back(slicer.program(), *goal, checked)?;
         }
     }
-    round.coverage = round.coverage.map(|coverage| slicer.map_coverage(&sliced, coverage));
+    round.coverage = round.coverage.map(|coverage| part.map_coverage(slicer, coverage));
     Ok(round)
 }
 
-/// The run of the whole program.
-fn mapped_back(program: &Program, sliced: &Sliced, goal: Goal, checked: &Checked) -> Result<Checked, Failure> {
-    Checked::new(program, sliced.map_back(program, checked.run()), goal)
-        .map_err(|error| Failure::Bug(format!("a run of a slice cannot be replayed in the program: {error}")))
+/// What is left of a program for some goals.
+struct Part {
+    sliced: Sliced,
+    fused: Option<FusedWaits>,
+}
+
+impl Part {
+    fn new(slicer: &Slicer<'_>, goals: &[Goal]) -> Self {
+        let sliced = slicer.slice(goals);
+        let fused = fuse_waits(sliced.program(), goals);
+        Self { sliced, fused }
+    }
+
+    fn program(&self) -> &Program {
+        self.fused.as_ref().map_or(self.sliced.program(), Translation::program)
+    }
+
+    /// The run of the whole program.
+    fn mapped_back(&self, program: &Program, goal: Goal, checked: &Checked) -> Result<Checked, Failure> {
+        let fused = self.fused.as_ref().map(|fused| fused.map_back(self.sliced.program(), checked.run()));
+        let run = self.sliced.map_back(program, fused.as_ref().unwrap_or(checked.run()));
+        Checked::new(program, run, goal)
+            .map_err(|error| Failure::Bug(format!("a run of a slice cannot be replayed in the program: {error}")))
+    }
+
+    fn map_coverage(&self, slicer: &Slicer<'_>, mut seen: Coverage) -> Coverage {
+        if let Some(fused) = &self.fused {
+            seen = fused.map_coverage(self.sliced.program(), seen);
+        }
+        slicer.map_coverage(&self.sliced, seen)
+    }
 }
 
 fn run_on(program: &Program, asked: Asked<'_>, session: &Session) -> Result<Round, Failure> {

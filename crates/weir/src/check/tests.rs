@@ -100,7 +100,7 @@ fn a_deadlock_without_buffers_need_not_be_one_with_them() {
     let text = "shared x; thread P { x = 1; loop { skip; } } thread Q { lock; } forbid deadlock;";
     assert!(matches!(checked(text, Model::Sc).verdict, Verdict::Violated(_)));
     let answer = checked(text, Model::Tso);
-    assert_eq!((&answer.verdict, answer.member()), (&Verdict::Holds, Some(Member::Engine(Engine::Explicit))));
+    assert_eq!((&answer.verdict, answer.member()), (&Verdict::Holds, Some(Member::Engine(Engine::Set))));
     let sc = answer.attempts.iter().find(|attempt| attempt.member == Member::Sc).expect("it takes part");
     assert_eq!(sc.end, End::Nothing);
     // Other goals are still looked for without buffers.

@@ -118,9 +118,12 @@ pub(super) struct Abstraction<const N: usize> {
 }
 
 impl<const N: usize> Abstraction<N> {
-    /// Walks all abstract states; past a target only if `past_targets`. `None` if there are more than `most` or a limit
-    /// is hit.
+    /// Walks all abstract states; past a target only if `past_targets`. `None` if there are more than `most`, a limit
+    /// is hit, or what is looked for cannot be told from an abstract state.
     pub(super) fn new(chain: &Chain<'_, N>, past_targets: bool, most: usize, session: &Session) -> Option<Self> {
+        if chain.model.seeks_stuck() {
+            return None;
+        }
         let system = System::<Sets, N>::new(&chain.model.compiled.machine);
         let initial = system.initial();
         let mut all = Self {

@@ -23,7 +23,8 @@ use super::target::{Alternative, Target};
 pub(super) fn is_impossible(program: &Program, target: &Target, session: &Session) -> Result<bool, Failure> {
     // Where others are locked out, a condition can be met with stores under way that never arrive, and a search that
     // judges drained states does not see it. Deadlocks are judged as they are.
-    let is_seen = |wanted: &Alternative| *wanted == Alternative::Deadlock || wanted.is_judged_when_drained();
+    let is_seen =
+        |wanted: &Alternative| !matches!(wanted, Alternative::Condition(_)) || wanted.is_judged_when_drained();
     if program.uses_lock() && !target.alternatives().iter().all(is_seen) {
         return Ok(false);
     }
@@ -32,8 +33,7 @@ pub(super) fn is_impossible(program: &Program, target: &Target, session: &Sessio
     for (number, alternative) in target.alternatives().iter().enumerate() {
         let goals = vec![Goal::Property(PropertyId::new(number))];
         let sliced = slicer.slice(&goals);
-        // Where more can happen, fewer states are deadlocked: that takes real buffers.
-        let engine = if *alternative == Alternative::Deadlock { Engine::Explicit } else { Engine::Set };
+        let engine = if *alternative == Alternative::Stuck { Engine::Explicit } else { Engine::Set };
         let options = reach::Options { engine, goals, ..reach::Options::default() };
         let part = session.part(Some(session.bound(Bound::ProbImpossibleStates)));
         match reach::reach(sliced.program(), &options, &part) {

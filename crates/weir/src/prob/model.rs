@@ -1,10 +1,12 @@
 //! A program made ready to be run by chance: who is scheduled how often, how stores leave buffers, what is looked for,
 //! what steps cost.
 
+use rustc_hash::FxHashSet;
 use weir_ir::flow::{Cfg, Loops};
-use weir_ir::{Body, CostSubject, Diagnostic, Edge, Instruction, Program, PropertyId};
+use weir_ir::{Body, CostSubject, Diagnostic, Edge, Instruction, Program, PropertyId, Span};
 use weir_witness::Goal;
 
+use crate::reach::{self, Engine, liveness};
 use crate::semantics::TransitionSystem;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::locks::longest_section;
@@ -14,7 +16,7 @@ use crate::semantics::state::Packed;
 use crate::semantics::tso::Tso;
 use crate::translate::Translation;
 use crate::translate::slice::{Sliced, Slicer};
-use crate::{Failure, Session};
+use crate::{Bound, Failure, Limit, Session, Verdict};
 
 use super::settings::{Settings, UpdatePolicy};
 use super::target::{Alternative, Target};
@@ -37,6 +39,8 @@ pub(super) struct Model {
     pub(super) goals: Vec<Goal>,
     /// For each of them whether it speaks of cells: then it is judged at drained configurations, as properties are.
     judged_when_drained: Vec<bool>,
+    /// The states in which a thread is stuck, as their words, if these are looked for.
+    stuck: Option<FxHashSet<Box<[u64]>>>,
     /// Whether some thread takes the global lock, which keeps others from draining.
     pub(super) uses_lock: bool,
     /// The most steps that a thread makes while it holds the lock; none if it may hold it for ever.
@@ -86,6 +90,8 @@ impl Model {
         };
         let conditions = alternatives.iter().filter(|wanted| matches!(wanted, Alternative::Condition(_)));
         let judged_when_drained = conditions.map(Alternative::is_judged_when_drained).collect();
+        let stuck = alternatives.iter().zip(&goals).find(|(wanted, _)| **wanted == Alternative::Stuck);
+        let stuck = stuck.map(|(_, &goal)| stuck_states(&judged, goal, &compiled, session)).transpose()?;
         let (plain, sticky) = settings.stickiness.map_or((1, 1), |factor| (factor.denominator, factor.numerator));
         let weight = |factor: u64| {
             let each = compiled.threads.iter().map(|&thread| u128::from(program.thread(thread).weight));
@@ -106,6 +112,7 @@ impl Model {
             weights,
             sticky_weights,
             judged_when_drained,
+            stuck,
             uses_lock,
             longest_section: longest_section(program),
             is_bounded: !program.running_threads().any(|thread| stores_in_a_loop(program.body(thread))),
@@ -122,11 +129,23 @@ impl Model {
         let mut judged = goals.drained.iter().zip(&self.judged_when_drained);
         judged.any(|((_, condition), when_drained)| (is_drained || !when_drained) && condition.eval(state) != 0)
             || self.is_deadlock(state)
+            || self.is_stuck(state)
     }
 
     /// Whether deadlocks are among what is looked for.
     pub(super) fn seeks_deadlocks(&self) -> bool {
         self.compiled.machine.goals.deadlock.is_some()
+    }
+
+    /// Whether states in which a thread is stuck are among what is looked for. No state shows by itself that it is one,
+    /// and those with [over-approximated buffers](super::abstraction) are not among those that are known.
+    pub(super) fn seeks_stuck(&self) -> bool {
+        self.stuck.is_some()
+    }
+
+    fn is_stuck<const N: usize>(&self, state: &Packed<N>) -> bool {
+        let words = self.compiled.machine.layout.words;
+        self.stuck.as_ref().is_some_and(|known| known.contains(&state.0[..words]))
     }
 
     /// Whether the state is a deadlock, if these are looked for.
@@ -150,7 +169,9 @@ impl Model {
 
     /// Whether all of the target is judged at drained configurations only.
     pub(super) fn is_judged_when_drained(&self) -> bool {
-        !self.seeks_deadlocks() && self.judged_when_drained.iter().all(|&when_drained| when_drained)
+        !self.seeks_deadlocks()
+            && !self.seeks_stuck()
+            && self.judged_when_drained.iter().all(|&when_drained| when_drained)
     }
 
     /// Whether all buffers are empty.
@@ -212,6 +233,35 @@ impl Model {
     pub(super) fn fault(&self) -> Result<(), Failure> {
         self.compiled.machine.fault.get().map_or(Ok(()), |fault| Err(Failure::Bug(fault.clone())))
     }
+}
+
+/// The states in which a thread is stuck: all of them, or none if there is a proof that there are none.
+fn stuck_states(
+    program: &Program,
+    goal: Goal,
+    compiled: &Compiled,
+    session: &Session,
+) -> Result<FxHashSet<Box<[u64]>>, Failure> {
+    let most = session.bound(Bound::ProbStuckStates);
+    match liveness::stuck_states(program, compiled, &session.part(Some(most))) {
+        Ok(found) => Ok(found),
+        Err(Limit::States) if session.states_left() > most => {
+            let options = reach::Options { engine: Engine::Dual, goals: vec![goal], ..reach::Options::default() };
+            match reach::reach(program, &options, session) {
+                Ok(report) if report.verdict == Verdict::Holds => Ok(FxHashSet::default()),
+                Err(bug @ Failure::Bug(_)) => Err(bug),
+                _ => Err(too_many_for_stuck(most)),
+            }
+        }
+        Err(limit) => Err(Failure::Stopped(limit)),
+    }
+}
+
+fn too_many_for_stuck(most: u64) -> Failure {
+    let what = format!("`stuck` as a target needs all states, and there are more than {most}");
+    let help = "`--target` selects another target; `weir check` decides whether `forbid stuck` holds, also where buffers \
+        grow without bound";
+    Failure::Refused(Box::new(Diagnostic::error("too-many-states", what, Span::default()).help(help)))
 }
 
 fn stores_in_a_loop(body: &Body) -> bool {

@@ -27,7 +27,7 @@ impl Oracle {
     /// met with stores on their way that never arrive; the exact engine looks at drained states only, so nothing is
     /// asked of it then. It knows nothing of deadlocks.
     pub(super) fn new(model: &Model, past_targets: bool, session: &Session) -> Option<Self> {
-        if model.uses_lock && !model.is_judged_when_drained() || model.seeks_deadlocks() {
+        if model.uses_lock && !model.is_judged_when_drained() || model.seeks_deadlocks() || model.seeks_stuck() {
             return None;
         }
         // Where a target counts only once buffers are empty, a thread may pass it before.

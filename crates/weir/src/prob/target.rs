@@ -14,6 +14,8 @@ pub enum Alternative {
     Condition(StateExpr),
     /// No thread can step, nothing can be flushed, and not all threads are done.
     Deadlock,
+    /// Some thread can never again leave a wait or a loop that has an exit, in any run of the program.
+    Stuck,
 }
 
 impl Alternative {
@@ -22,15 +24,16 @@ impl Alternative {
         match self {
             Self::Condition(condition) => PropertyKind::Forbid(condition.clone()),
             Self::Deadlock => PropertyKind::ForbidDeadlock,
+            Self::Stuck => PropertyKind::ForbidStuck,
         }
     }
 
     /// Whether it counts only in drained configurations. A deadlock is judged as it is: stores behind a lock that is
-    /// kept for ever never leave.
+    /// kept for ever never leave. So is what is lost for ever.
     pub(super) fn is_judged_when_drained(&self) -> bool {
         match self {
             Self::Condition(condition) => speaks_of_cells(condition),
-            Self::Deadlock => false,
+            Self::Deadlock | Self::Stuck => false,
         }
     }
 }
@@ -42,7 +45,7 @@ impl Target {
             Alternative::Condition(condition) => {
                 operands(&condition).into_iter().cloned().map(Alternative::Condition).collect()
             }
-            Alternative::Deadlock => vec![Alternative::Deadlock],
+            other @ (Alternative::Deadlock | Alternative::Stuck) => vec![other],
         };
         Self(alternatives.into_iter().flat_map(split).collect())
     }
@@ -56,11 +59,12 @@ impl Target {
     pub fn text(&self, program: &Program) -> String {
         let conditions = self.0.iter().filter_map(|alternative| match alternative {
             Alternative::Condition(condition) => Some(condition.clone()),
-            Alternative::Deadlock => None,
+            Alternative::Deadlock | Alternative::Stuck => None,
         });
         let conditions = conditions.reduce(|left, right| Expr::binary(BinaryOp::Or, left, right));
-        let deadlock = self.0.contains(&Alternative::Deadlock).then(|| "deadlock".to_owned());
-        let texts = conditions.map(|condition| program.condition_text(&condition)).into_iter().chain(deadlock);
+        let names = [(Alternative::Deadlock, "deadlock"), (Alternative::Stuck, "stuck")];
+        let names = names.iter().filter(|(kind, _)| self.0.contains(kind)).map(|&(_, name)| name.to_owned());
+        let texts = conditions.map(|condition| program.condition_text(&condition)).into_iter().chain(names);
         texts.collect::<Vec<_>>().join(" || ")
     }
 

@@ -7,14 +7,17 @@
 //!
 //! 1. [`slice`](mod@slice): the program without what no goal depends on. The result is to be run under the same memory
 //!    model.
-//! 2. [`insert_fences`](mod@insert_fences): fences at chosen places. The result is again a program to be run under TSO.
-//! 3. [`instrument`](mod@instrument): robustness as reachability under SC. The result decides the question about one
+//! 2. [`fuse_waits`](mod@fuse_waits): waiting loops with each load and its tests in one step. Again for the same memory
+//!    model.
+//! 3. [`insert_fences`](mod@insert_fences): fences at chosen places. The result is again a program to be run under TSO.
+//! 4. [`instrument`](mod@instrument): robustness as reachability under SC. The result decides the question about one
 //!    attack or about all, and has no other properties.
-//! 4. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
+//! 5. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
 //!
-//! After the third and fourth pass a program must be run under SC; nothing can follow `instrument`.
+//! After the fourth and fifth pass a program must be run under SC; nothing can follow `instrument`.
 
 pub mod delay;
+pub mod fuse_waits;
 pub mod insert_fences;
 pub mod instrument;
 pub mod slice;

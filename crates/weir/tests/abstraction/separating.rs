@@ -84,14 +84,33 @@ fn refinement_finds_runs() {
 }
 
 #[test]
-fn deadlock_and_sc_are_refused() {
-    let program = parse("stuck", "shared x; thread A { assume x == 1; } forbid deadlock;");
+fn sc_is_refused() {
+    let program = parse("alone", "shared x; thread A { x = 1; } forbid x == 2;");
     for engine in [Engine::Set, Engine::Multiset, Engine::Coherence] {
-        let refusal = reach(&program, &options(engine, None, &[]), &Session::default());
-        let Err(Failure::Refused(diagnostic)) = refusal else { panic!("not refused by {}", engine.name()) };
-        assert_eq!(diagnostic.code, "deadlock-approximated");
         let sc = Options { model: Model::Sc, ..options(engine, None, &[]) };
         assert!(matches!(reach(&program, &sc, &Session::default()), Err(Failure::Refused(_))));
+    }
+}
+
+#[test]
+fn deadlocks_are_decided_with_buffers_that_grow_for_ever() {
+    let lock = "thread B { loop { lock; unlock; } }";
+    let cases = [
+        // B waits for a store that A makes again and again.
+        ("thread A { loop { x = 1; } } thread B { await x == 1; x = 2; }", "unreachable"),
+        // A's stores wait for a lock that is always released.
+        (&format!("thread A {{ while y == 0 {{ x = 1; }} }} thread C {{ y = 1; }} {lock}"), "unreachable"),
+        // C ends with the lock held: A can neither flush nor load any more.
+        ("thread A { while y == 0 { x = 1; } } thread C { lock; }", "reachable"),
+        // Both stores arrive, in whatever order.
+        ("thread A { loop { x = 1; y = 1; break; } } thread B { await y == 1; await x == 1; }", "unreachable"),
+    ];
+    for (threads, expected) in cases {
+        let program = parse("deadlocks", &format!("shared x, y; {threads} forbid deadlock;"));
+        for engine in [Engine::Set, Engine::Multiset, Engine::Coherence] {
+            let report = ask(&program, &options(engine, None, &[]), STATES);
+            assert_eq!(word(&report), expected, "{} {threads}", engine.name());
+        }
     }
 }
 

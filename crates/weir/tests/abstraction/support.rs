@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use weir::reach::{Engine, Options, Report, certify, reach};
 use weir::{Failure, Limits, Session, Verdict};
-use weir_ir::{Multiplicity, Program, PropertyKind, ThreadId};
+use weir_ir::{Multiplicity, Program, ThreadId};
 use weir_testkit::{Drained, FinalState};
 use weir_witness::{AbstractState, Buffering, Goal};
 
@@ -34,17 +34,6 @@ pub(crate) fn word(report: &Report) -> &'static str {
         Verdict::Violated(_) => "reachable",
         Verdict::Unknown(_) => "unknown",
     }
-}
-
-/// The goals that an over-approximation can speak of.
-pub(crate) fn goals(program: &Program) -> Vec<Goal> {
-    let is_deadlock = |goal: &Goal| match goal {
-        Goal::Property(property) => {
-            matches!(program.properties[property.index()].kind, PropertyKind::ForbidDeadlock)
-        }
-        _ => false,
-    };
-    weir::reach::all_goals(program).into_iter().filter(|goal| !is_deadlock(goal)).collect()
 }
 
 /// The goal, as the reference interpreter calls it.

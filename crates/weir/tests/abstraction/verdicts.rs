@@ -1,6 +1,6 @@
 //! Verdicts agree with the reference interpreter, goal by goal, and so do certificates.
 
-use weir::reach::{Engine, Options, certify};
+use weir::reach::{Engine, Options, all_goals, certify};
 use weir::{Failure, Limit, Verdict};
 use weir_ir::{LocId, Program, Property, PropertyKind, Span};
 use weir_testkit::random::{self, Config};
@@ -8,7 +8,7 @@ use weir_testkit::sketch::{all_of, at as at_location, cell_value, equal, registe
 use weir_testkit::{Model, Outcome, dump, explore, shrink, variants};
 use weir_witness::{Goal, check_certificate};
 
-use crate::support::{ask, goals, options, seeds, session, to_testkit, word};
+use crate::support::{ask, options, seeds, session, to_testkit, word};
 
 /// States that the reference interpreter may visit.
 const REFERENCE: usize = 2000;
@@ -39,7 +39,7 @@ fn compare(program: &Program, tally: &mut Tally) -> Result<(), String> {
     let tso = explore(program, Model::Tso, REFERENCE).map_err(|refused| format!("{refused:?}"))?;
     for (engine, bound, model) in QUESTIONS {
         let naive = model.and_then(|model| explore(program, model, REFERENCE).ok()).filter(|naive| naive.complete);
-        for goal in goals(program) {
+        for goal in all_goals(program) {
             let question = options(engine, bound, &[goal]);
             let report = ask(program, &question, STATES);
             let about = format!("{} {bound:?} {goal:?}", engine.name());
@@ -113,7 +113,7 @@ fn a_certificate_is_none_of_a_program_that_is_not_safe() {
     let (mut certificates, mut refused) = (0, 0);
     for seed in 0..150 {
         let program = random::program(seed, &[Config::acyclic(), Config::locking()][seed as usize % 2]);
-        for (number, goal) in goals(&program).into_iter().enumerate() {
+        for (number, goal) in all_goals(&program).into_iter().enumerate() {
             let (engine, bound, _) = QUESTIONS[(seed as usize + number) % QUESTIONS.len()];
             let question = options(engine, bound, &[goal]);
             let report = ask(&program, &question, STATES);
@@ -203,9 +203,9 @@ fn verdicts_agree_on_programs_with_equal_threads() {
         compare(&program, &mut tally).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}\n{}", dump(&program)));
         // All goals at once are symmetric where one alone is not.
         let tso = explore(&program, Model::Tso, REFERENCE).expect("supported");
-        let reached = goals(&program).into_iter().filter(|goal| tso.goals.contains_key(&to_testkit(*goal))).count();
+        let reached = all_goals(&program).into_iter().filter(|goal| tso.goals.contains_key(&to_testkit(*goal))).count();
         for engine in [Engine::Set, Engine::Multiset, Engine::Coherence] {
-            let report = ask(&program, &options(engine, None, &goals(&program)), STATES);
+            let report = ask(&program, &options(engine, None, &all_goals(&program)), STATES);
             assert!(
                 word(&report) != "unreachable" || reached == 0,
                 "seed {seed}: {}\n{}",
@@ -227,7 +227,7 @@ fn the_answer_does_not_depend_on_workers_or_order() {
     for seed in 0..40 {
         let program = random::program(seed, &Config::cyclic());
         for (engine, bound, _) in QUESTIONS {
-            for goal in goals(&program) {
+            for goal in all_goals(&program) {
                 let one = options(engine, bound, &[goal]);
                 let three = Options { jobs: NonZeroUsize::new(3).expect("not 0"), ..one.clone() };
                 let (first, second) = (ask(&program, &one, STATES), ask(&program, &three, STATES));

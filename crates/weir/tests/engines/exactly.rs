@@ -22,8 +22,6 @@ pub(crate) struct Tally {
     pub(crate) reached: u64,
     pub(crate) alarms: u64,
     pub(crate) refused: u64,
-    /// Of those reached, how many are deadlocks, which not every engine looks for.
-    pub(crate) deadlocks: u64,
 }
 
 impl Tally {
@@ -38,7 +36,6 @@ impl Tally {
         self.reached += other.reached;
         self.alarms += other.alarms;
         self.refused += other.refused;
-        self.deadlocks += other.deadlocks;
     }
 }
 
@@ -186,10 +183,7 @@ pub(crate) fn compare(program: &Program, ways: &[Way]) -> Result<Tallies, String
             tally.asked += 1;
             match answer {
                 Answer::Holds => tally.holds += 1,
-                Answer::Reached => {
-                    tally.reached += 1;
-                    tally.deadlocks += u64::from(is_deadlock(program, goal));
-                }
+                Answer::Reached => tally.reached += 1,
                 Answer::Alarm => tally.alarms += 1,
                 Answer::Refused(_) => tally.refused += 1,
                 Answer::Stopped(_) => {}
@@ -197,12 +191,6 @@ pub(crate) fn compare(program: &Program, ways: &[Way]) -> Result<Tallies, String
         }
     }
     Ok(tallies)
-}
-
-/// Whether the goal is a state in which nothing can happen.
-pub(crate) fn is_deadlock(program: &Program, goal: Goal) -> bool {
-    matches!(goal, Goal::Property(property)
-        if program.properties[property.index()].kind == PropertyKind::ForbidDeadlock)
 }
 
 /// What is wrong with an answer, if anything.
@@ -222,9 +210,8 @@ pub(crate) fn judge(truth: &mut Truth<'_>, way: Way, goal: Goal, answer: &Answer
 }
 
 /// Why engines may refuse these programs.
-const MAY_REFUSE: [&str; 7] = [
+const MAY_REFUSE: [&str; 6] = [
     "deadlock-with-locks",
-    "deadlock-approximated",
     "deadlock-not-supported",
     "several-loads",
     "too-many-values",

@@ -16,6 +16,7 @@ mod reports;
 mod slices;
 mod small;
 mod together;
+mod waits;
 mod ways;
 
 use weir::reach::{Engine, Options, all_goals, reach};

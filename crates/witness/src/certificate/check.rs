@@ -61,7 +61,7 @@ pub fn check_certificate_until(
         }
         let here = |fault| checker.error(Some(number), fault);
         checker.shows_no_goal(state).map_err(here)?;
-        checker.is_left_by_no_step(state).map_err(here)?;
+        checker.stays_inside(state).map_err(here)?;
     }
     Ok(())
 }
@@ -124,7 +124,6 @@ impl<'a> Checker<'a> {
         }
         let fault = self.certificate.goals.iter().find_map(|goal| match goal {
             Goal::Property(property) => match self.program.properties.get(property.index()).map(|found| &found.kind) {
-                Some(PropertyKind::ForbidDeadlock) => Some(Fault::Deadlock),
                 Some(kind) if kind.is_liveness() => Some(Fault::Liveness),
                 Some(_) => None,
                 None => Some(Fault::UnknownGoal),
@@ -155,11 +154,15 @@ impl<'a> Checker<'a> {
         self.states.contains(&state)
     }
 
-    fn is_left_by_no_step(&self, state: &AbstractState) -> Result<(), Fault> {
+    /// Every step from the state leads to a state of the certificate; and if deadlocks are ruled out, there is a step.
+    fn stays_inside(&self, state: &AbstractState) -> Result<(), Fault> {
+        let mut can_step = false;
         for (place, &thread) in self.threads.iter().enumerate() {
             let interpreter =
                 Interpreter { program: self.program, buffering: self.certificate.buffering, state, thread, place };
-            if !interpreter.flushes().into_iter().all(|next| self.covers(next)) {
+            let flushes = interpreter.flushes();
+            can_step |= !flushes.is_empty();
+            if !flushes.into_iter().all(|next| self.covers(next)) {
                 return Err(Fault::Leaves(thread, None));
             }
             for (id, edge) in self.program.body(thread).edges_from(state.threads[place].location) {
@@ -169,12 +172,27 @@ impl<'a> Checker<'a> {
                     Fault::Malformed => Fault::Leaves(thread, Some(id)),
                     fault => fault,
                 })?;
+                can_step |= !next.is_empty();
                 if !next.into_iter().all(|next| self.covers(next)) {
                     return Err(Fault::Leaves(thread, Some(id)));
                 }
             }
         }
-        Ok(())
+        let deadlock = self.certificate.goals.iter().find(|goal| self.is_deadlock(**goal));
+        match deadlock {
+            Some(&goal) if !can_step && !self.all_done(state) => Err(Fault::ShowsGoal(goal)),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_deadlock(&self, goal: Goal) -> bool {
+        matches!(goal, Goal::Property(property)
+            if self.program.properties[property.index()].kind == PropertyKind::ForbidDeadlock)
+    }
+
+    fn all_done(&self, state: &AbstractState) -> bool {
+        let is_done = |(own, thread): (&AbstractThread, &ThreadId)| self.program.body(*thread).is_done(own.location);
+        state.threads.iter().zip(&self.threads).all(is_done)
     }
 
     /// The values to try: one is enough if the register is not listed there.
@@ -209,12 +227,11 @@ impl<'a> Checker<'a> {
         if !state.threads.iter().all(|own| own.buffer.is_empty()) {
             return Ok(false);
         }
-        let is_done = |(own, thread): (&AbstractThread, &ThreadId)| self.program.body(*thread).is_done(own.location);
-        let all_done = || state.threads.iter().zip(&self.threads).all(is_done);
         Ok(match &self.program.properties[property.index()].kind {
             PropertyKind::Forbid(condition) => self.holds(state, condition)?,
-            PropertyKind::Exists(condition) => all_done() && self.holds(state, condition)?,
-            PropertyKind::Always(condition) => all_done() && !self.holds(state, condition)?,
+            PropertyKind::Exists(condition) => self.all_done(state) && self.holds(state, condition)?,
+            PropertyKind::Always(condition) => self.all_done(state) && !self.holds(state, condition)?,
+            // A deadlock is the absence of steps; the others are refused.
             PropertyKind::ForbidDeadlock | PropertyKind::ForbidStuck | PropertyKind::Live(_) => false,
         })
     }
@@ -261,7 +278,6 @@ impl<'a> Checker<'a> {
                 format!("the value of `{register}` of {} is needed, but missing", name(thread))
             }
             Fault::ShowsGoal(_) => "it violates a property that the certificate claims to prove".to_owned(),
-            Fault::Deadlock => "an over-approximation cannot show the absence of deadlocks".to_owned(),
             Fault::Liveness => "an over-approximation cannot show what can still happen".to_owned(),
             Fault::UnknownGoal => "it names no property of the program".to_owned(),
             Fault::NoFailedLocation => "a thread has assertions, but no place for failed ones".to_owned(),

@@ -19,8 +19,6 @@ pub enum Fault {
     UnknownRegister(ThreadId, RegId),
     /// The state shows a goal.
     ShowsGoal(Goal),
-    /// No such set of states can show that there is no deadlock.
-    Deadlock,
     /// No such set of states can show what can still happen after each of them.
     Liveness,
     /// It names no goal, or one that the program has not.

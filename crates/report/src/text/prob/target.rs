@@ -11,11 +11,12 @@ pub(crate) fn target(odds: &Odds<'_>) -> String {
     clip(&odds.target.text(odds.subject.program), 200)
 }
 
-/// The target as something that is reached: what assertions and deadlocks mean, in words, or the condition.
+/// The target as something that is reached: what assertions, deadlocks and hangs mean, in words, or the condition.
 pub(crate) fn named(odds: &Odds<'_>) -> String {
     let program = odds.subject.program;
     let words = odds.target.alternatives().iter().map(|alternative| match alternative {
         Alternative::Deadlock => Some("a deadlock".to_owned()),
+        Alternative::Stuck => Some("a state with a thread that is stuck".to_owned()),
         Alternative::Condition(Expr::Leaf(atom)) => failed_assertion(program, atom),
         Alternative::Condition(_) => None,
     });

@@ -26,7 +26,7 @@ pub(super) fn concretize<const N: usize>(
         Search::<N> { system: System::new(machine), guide: Guide::new(machine, run), seen: FxHashSet::default() };
     let start = search.system.initial();
     let progress = vec![0; 2 * machine.threads.len()];
-    if let Some(goal) = search.system.goal(&start) {
+    if let Some(goal) = search.goal(&start) {
         return Some((goal, Vec::new()));
     }
     search.is_new(&start, &progress);
@@ -40,7 +40,7 @@ pub(super) fn concretize<const N: usize>(
         if !search.is_new(&state, &progress) {
             continue;
         }
-        if let Some(goal) = search.system.goal(&state) {
+        if let Some(goal) = search.goal(&state) {
             let steps = stack.iter().filter_map(|frame| frame.step).chain([step]).collect();
             return Some((goal, steps));
         }
@@ -74,6 +74,19 @@ impl<const N: usize> Search<'_, N> {
     fn is_new(&mut self, state: &Packed<N>, progress: &[u32]) -> bool {
         let words = state.0[..self.system.words()].iter().copied();
         self.seen.insert(words.chain(progress.iter().map(|&count| u64::from(count))).collect())
+    }
+
+    /// What the state shows: a goal of its own, or that nothing can follow.
+    fn goal(&self, state: &Packed<N>) -> Option<Goal> {
+        self.system.goal(state).or_else(|| {
+            let goal = self.system.deadlock_goal(state)?;
+            let mut can_step = false;
+            self.system.successors(state, &mut |_, _| {
+                can_step = true;
+                false
+            });
+            (!can_step).then_some(goal)
+        })
     }
 
     /// The steps that the guide admits.

@@ -41,8 +41,8 @@ const MOST_COUNTED: u32 = 1;
 pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     let began = session.elapsed();
     crate::semantics::refuse::unsupported_by(program, options.engine.name())?;
+    refuse::unanswerable(options)?;
     let goals = super::goals(program, options);
-    refuse::unanswerable(program, options, &goals)?;
     if let Some(limit) = session.exceeded() {
         return Ok(Report::unknown(limit));
     }

@@ -10,9 +10,14 @@
 
 mod components;
 mod drained;
+mod graph;
+mod regions;
+mod stuck;
 
 use weir_ir::{Diagnostic, Program, Property};
 use weir_witness::{CheckError, Checked, Goal, Model, Run, Shortcoming, Step};
+
+pub(crate) use stuck::stuck_states;
 
 use super::{Coverage, Engine, Options, Report, Statistics, goals};
 use crate::{Failure, Limit, Session, Verdict};

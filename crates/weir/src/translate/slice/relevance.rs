@@ -3,10 +3,10 @@
 //! Whatever can block or decide where control goes counts, in every thread that counts: conditions, assertions, awaits,
 //! and stores that a range may block. So a thread of the slice goes where it goes in the original.
 
-use weir_ir::flow::{Ranges, RegisterSet, ends_alone, never_blocks, never_ends};
+use weir_ir::flow::{Moment, Ranges, RegisterSet, ends_alone, never_blocks, never_ends};
 use weir_ir::{
-    Edge, EdgeId, Instruction, Program, PropertyKind, Range, RegExpr, RegId, Rmw, Shared, StateAtom, StateExpr,
-    ThreadId, Value,
+    Edge, EdgeId, Expr, Instruction, Program, PropertyKind, Range, RegExpr, RegId, Rmw, Shared, StateAtom, StateExpr,
+    ThreadId, UnaryOp, Value,
 };
 use weir_witness::Goal;
 
@@ -320,11 +320,19 @@ pub(super) fn needs_ends(program: &Program, goal: Goal) -> bool {
 }
 
 /// Whether the text shows that no run reaches a goal: a deadlock, if a thread never blocks and never ends, or if no
-/// thread ever blocks.
+/// thread ever blocks; a condition, if values and places rule it out; anything about the end, if there is none.
 pub(super) fn is_impossible(program: &Program, ranges: &Ranges, goal: Goal) -> bool {
     let Goal::Property(property) = goal else { return false };
-    let steps = |thread: ThreadId| never_blocks(program, ranges, thread);
-    program.properties[property.index()].kind == PropertyKind::ForbidDeadlock
-        && (program.running_threads().any(|thread| never_ends(program, ranges, thread) && steps(thread))
-            || program.running_threads().all(steps))
+    let may_hold = |condition: &StateExpr, moment| ranges.may_hold(program, condition, moment);
+    match &program.properties[property.index()].kind {
+        PropertyKind::ForbidDeadlock => {
+            let steps = |thread: ThreadId| never_blocks(program, ranges, thread);
+            program.running_threads().any(|thread| never_ends(program, ranges, thread) && steps(thread))
+                || program.running_threads().all(steps)
+        }
+        PropertyKind::Forbid(condition) => !may_hold(condition, Moment::Ever),
+        PropertyKind::Exists(condition) => !may_hold(condition, Moment::AtTheEnd),
+        PropertyKind::Always(condition) => !may_hold(&Expr::unary(UnaryOp::Not, condition.clone()), Moment::AtTheEnd),
+        PropertyKind::ForbidStuck | PropertyKind::Live(_) => false,
+    }
 }

@@ -48,10 +48,10 @@ fn sample() -> Vec<Program> {
     chosen.chain(storing()).chain(looping()).collect()
 }
 
-fn goals_not_shown(program: &Program, states: &[AbstractState]) -> Vec<Goal> {
+fn goals_not_shown(program: &Program, buffering: Buffering, states: &[AbstractState]) -> Vec<Goal> {
     let properties = (0..program.properties.len()).map(|id| Goal::Property(PropertyId::new(id)));
     let goals = properties.chain(program.thread_ids().map(Goal::Assertion));
-    goals.filter(|&goal| states.iter().all(|state| shows(program, state, goal) == Some(false))).collect()
+    goals.filter(|&goal| states.iter().all(|state| shows(program, buffering, state, goal) == Some(false))).collect()
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn whatever_is_changed_is_checked_by_the_definition() {
     for (number, program) in sample().into_iter().enumerate().filter(|(number, _)| number % 5 == 0) {
         let buffering = ALL[number / 5 % ALL.len()];
         let states = closure(&program, buffering, 2_000).expect("a small set");
-        let goals = goals_not_shown(&program, &states);
+        let goals = goals_not_shown(&program, buffering, &states);
         if states.len() > 60 || goals.is_empty() {
             continue;
         }

@@ -9,10 +9,11 @@ use super::naive::{ANY, is_empty, start, steps};
 use crate::Goal;
 
 /// Whether the state shows the goal; `None` if that depends on a register that it does not tell.
-pub(super) fn shows(program: &Program, state: &AbstractState, goal: Goal) -> Option<bool> {
+pub(super) fn shows(program: &Program, buffering: Buffering, state: &AbstractState, goal: Goal) -> Option<bool> {
     let is_drained = state.threads.iter().all(|own| is_empty(&own.buffer));
     let is_done = |thread: ThreadId| program.body(thread).is_done(state.threads[thread.index()].location);
-    let is_final = is_drained && program.thread_ids().all(is_done);
+    let all_done = program.thread_ids().all(is_done);
+    let is_final = is_drained && all_done;
     let with = |condition: &weir_ir::StateExpr, other: Value| {
         condition.eval(&mut |atom| match atom {
             StateAtom::At { thread, locations } => {
@@ -37,7 +38,10 @@ pub(super) fn shows(program: &Program, state: &AbstractState, goal: Goal) -> Opt
             PropertyKind::Forbid(condition) if is_drained => holds(condition),
             PropertyKind::Exists(condition) if is_final => holds(condition),
             PropertyKind::Always(condition) if is_final => holds(condition).map(|holds| !holds),
-            PropertyKind::ForbidDeadlock => None,
+            PropertyKind::ForbidDeadlock => {
+                let next = steps(program, buffering, state)?.into_iter().flat_map(|(_, _, next)| next);
+                Some(!all_done && next.count() == 0)
+            }
             _ => Some(false),
         },
     }
@@ -92,7 +96,7 @@ pub(super) fn is_certificate(program: &Program, certificate: &Certificate) -> bo
         let steps = steps(program, certificate.buffering, state);
         steps.is_some_and(|steps| steps.into_iter().flat_map(|(_, _, next)| next).all(covers))
     };
-    let shows_none =
-        |state: &AbstractState| certificate.goals.iter().all(|&goal| shows(program, state, goal) == Some(false));
+    let is_shown = |state: &AbstractState, goal| shows(program, certificate.buffering, state, goal);
+    let shows_none = |state: &AbstractState| certificate.goals.iter().all(|&goal| is_shown(state, goal) == Some(false));
     covers(start(program)) && certificate.states.iter().all(|state| is_closed(state) && shows_none(state))
 }

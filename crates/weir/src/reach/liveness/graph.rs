@@ -1,0 +1,180 @@
+//! The graph of all states, for questions that take more than visiting each of them once.
+
+use rustc_hash::FxHashMap;
+
+use crate::search::step_between;
+use crate::semantics::machine::{MemoryModel, System};
+use crate::semantics::state::Packed;
+use crate::semantics::{StepCode, TransitionSystem};
+use crate::session::Progress;
+use crate::{Limit, Session};
+
+/// All states and steps, as far as they are known.
+pub(super) struct StateGraph<const N: usize> {
+    /// In breadth-first order; the first so many of them were expanded.
+    pub(super) states: Vec<Packed<N>>,
+    index: FxHashMap<Packed<N>, u32>,
+    /// Who first led to each state.
+    parents: Vec<u32>,
+    /// `successors[first[s]..first[s + 1]]` follow the expanded state `s`.
+    first: Vec<usize>,
+    pub(super) successors: Vec<u32>,
+    /// Which steps were taken.
+    pub(super) taken: Vec<bool>,
+}
+
+/// How often limits are checked.
+const PERIOD: usize = 1024;
+
+impl<const N: usize> StateGraph<N> {
+    pub(super) fn new<M: MemoryModel>(system: &System<'_, M, N>) -> Self {
+        let initial = system.initial();
+        Self {
+            states: vec![initial],
+            index: FxHashMap::from_iter([(initial, 0)]),
+            parents: vec![0],
+            first: vec![0],
+            successors: Vec::new(),
+            taken: vec![false; system.step_count()],
+        }
+    }
+
+    /// Expands all states; the limit that ended this, if one did.
+    pub(super) fn explore<M: MemoryModel>(&mut self, system: &System<'_, M, N>, session: &Session) -> Option<Limit> {
+        let most = session.states_left();
+        while self.expanded() < self.states.len() {
+            let number = self.expanded();
+            if number.is_multiple_of(PERIOD) {
+                let limit = session.exceeded_with(self.bytes() + system.side_bytes(), 0);
+                if limit.is_some() {
+                    return limit;
+                }
+                let (states, open) = (self.states.len() as u64, (self.states.len() - number) as u64);
+                session.report(Progress { states, open, ..Progress::default() });
+            }
+            if !self.expand(system, number as u32, most) {
+                return Some(Limit::States);
+            }
+        }
+        None
+    }
+
+    pub(super) fn expanded(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    /// Notes what follows a state; false if there is no room for it.
+    fn expand<M: MemoryModel>(&mut self, system: &System<'_, M, N>, number: u32, most: u64) -> bool {
+        let from = self.states[number as usize];
+        let before = self.successors.len();
+        let mut has_room = true;
+        system.successors(&from, &mut |step, next| {
+            let fresh = self.states.len() as u32;
+            let known = *self.index.entry(next).or_insert(fresh);
+            if known == fresh {
+                self.states.push(next);
+                self.parents.push(number);
+            }
+            has_room = self.states.len() as u64 <= most && fresh < u32::MAX - 1;
+            self.taken[step.number as usize] = true;
+            self.successors.push(known);
+            has_room
+        });
+        if has_room {
+            self.first.push(self.successors.len());
+        } else {
+            self.successors.truncate(before);
+        }
+        has_room
+    }
+
+    pub(super) fn of(&self, state: u32) -> &[u32] {
+        match self.first.get(state as usize + 1) {
+            Some(&end) => &self.successors[self.first[state as usize]..end],
+            None => &[],
+        }
+    }
+
+    /// Who leads to each state.
+    pub(super) fn predecessors(&self) -> Vec<Vec<u32>> {
+        let mut backward = vec![Vec::new(); self.states.len()];
+        for from in 0..self.expanded() as u32 {
+            self.of(from).iter().for_each(|&to| backward[to as usize].push(from));
+        }
+        backward
+    }
+
+    /// Calls `visit` with each bottom component all states of which were expanded (Tarjan, without recursion).
+    pub(super) fn for_each_bottom_component(&self, mut visit: impl FnMut(&[u32])) {
+        const UNSEEN: u32 = u32::MAX;
+        const CLOSED: u32 = u32::MAX - 1;
+        let mut low = vec![UNSEEN; self.states.len()];
+        let (mut stack, mut path): (Vec<u32>, Vec<(u32, usize)>) = (Vec::new(), Vec::new());
+        // Whether a step leaves the component of the state on the path, as far as it was followed.
+        let mut leaves: Vec<bool> = Vec::new();
+        let mut seen = 0;
+        let mut order = vec![0_u32; self.states.len()];
+        let mut enter = |state: u32, stack: &mut Vec<u32>, low: &mut [u32], order: &mut [u32]| {
+            low[state as usize] = seen;
+            order[state as usize] = seen;
+            seen += 1;
+            stack.push(state);
+        };
+        // Every state can be reached from the first.
+        enter(0, &mut stack, &mut low, &mut order);
+        path.push((0, 0));
+        leaves.push(self.expanded() == 0);
+        while let Some(&mut (state, ref mut next)) = path.last_mut() {
+            if let Some(&successor) = self.of(state).get(*next) {
+                *next += 1;
+                match low[successor as usize] {
+                    UNSEEN => {
+                        enter(successor, &mut stack, &mut low, &mut order);
+                        path.push((successor, 0));
+                        leaves.push(successor as usize >= self.expanded());
+                    }
+                    CLOSED => *leaves.last_mut().unwrap_or(&mut false) = true,
+                    _ => low[state as usize] = low[state as usize].min(order[successor as usize]),
+                }
+                continue;
+            }
+            path.pop();
+            let has_left = leaves.pop().unwrap_or(true);
+            let is_root = low[state as usize] == order[state as usize];
+            if let Some(&(before, _)) = path.last() {
+                let so_far = low[before as usize];
+                low[before as usize] = if is_root { so_far } else { so_far.min(low[state as usize]) };
+                // A component that was closed just now has been left to; one that is open has been joined.
+                *leaves.last_mut().unwrap_or(&mut false) |= is_root || has_left;
+            }
+            if is_root {
+                let at = stack.iter().rposition(|&open| open == state).unwrap_or(0);
+                if !has_left {
+                    visit(&stack[at..]);
+                }
+                stack.drain(at..).for_each(|closed| low[closed as usize] = CLOSED);
+            }
+        }
+    }
+
+    /// The steps of a shortest run to a state.
+    pub(super) fn run_to<M: MemoryModel>(&self, system: &System<'_, M, N>, state: u32) -> Option<Vec<StepCode>> {
+        let mut run = Vec::new();
+        let mut at = state;
+        while at != 0 {
+            let before = self.parents[at as usize];
+            run.push(step_between(system, &self.states[before as usize], &self.states[at as usize])?);
+            at = before;
+        }
+        run.reverse();
+        Some(run)
+    }
+
+    /// Bytes held, roughly.
+    pub(super) fn bytes(&self) -> u64 {
+        let state = size_of::<Packed<N>>();
+        (self.states.capacity() * (state + size_of::<u32>() + size_of::<usize>())
+            + self.index.capacity() * (state + size_of::<u32>() + 1)
+            + self.successors.capacity() * size_of::<u32>()) as u64
+    }
+}
