@@ -3,7 +3,8 @@
 //! every update policy, stickiness, weight and cost. An answer must be given: what is finite and small leaves no
 //! excuse.
 
-use weir_ir::{CostRule, CostSubject, Program, Span};
+use weir::prob::{Alternative, Target};
+use weir_ir::{CostRule, CostSubject, Expr, Program, Span};
 use weir_testkit::Rng;
 use weir_testkit::chance::Chain;
 use weir_testkit::random::{Config, Statement, condition, program};
@@ -54,11 +55,30 @@ fn case(seed: u64, config: &Config, most: usize) -> Option<(Case, Chain)> {
         target = condition(&program, &mut rng);
         chain = chain.with_target(&target);
     }
+    Some((Case { name: format!("seed {seed}"), settings, program, target: target.into() }, chain))
+}
+
+/// The same with threads that are stuck as the target.
+fn stuck_case(seed: u64, config: &Config, most: usize) -> Option<(Case, Chain)> {
+    let mut rng = Rng::new(seed);
+    let program = priced(program(seed, config), &mut rng);
+    let settings = odds(&mut rng);
+    let chain = Chain::new(&program, &Expr::Const(0), &settings.naive(), most)?.with_stuck_target();
+    let target = Target::any_of([Alternative::Stuck]);
     Some((Case { name: format!("seed {seed}"), settings, program, target }, chain))
 }
 
 /// Compares the programs of so many seeds, where their chains are small; at least these percentages must be worth it.
 fn agree(config: Config, seeds: u64, least: [usize; 4]) {
+    agree_on(case, config, seeds, least);
+}
+
+fn agree_on(
+    case: impl Fn(u64, &Config, usize) -> Option<(Case, Chain)>,
+    config: Config,
+    seeds: u64,
+    least: [usize; 4],
+) {
     let config = Config { threads: (1, 3), absent_threads: 5, ..config };
     let seeds = std::env::var("WEIR_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(seeds);
     let mut score = Score::default();
@@ -71,6 +91,13 @@ fn agree(config: Config, seeds: u64, least: [usize; 4]) {
         }
     }
     score.check(seeds, least);
+}
+
+#[test]
+fn programs_with_stuck_threads_agree() {
+    let config = Config { statements: (2, 4), cells: 2, ..Config::locking() };
+    let config = config.weighing(Statement::Await, 6).weighing(Statement::Choice, 30).weighing(Statement::Havoc, 10);
+    agree_on(stuck_case, config.weighing(Statement::Assume, 12), 200, [60, 6, 6, 30]);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Where things are large, awkward or both.
 
 use weir::prob::{
-    Obstacle, Question, Settings, Simulation, UpdatePolicy, cost, exact_probability, probability, simulate,
+    Alternative, Interval, Obstacle, Question, Settings, Simulation, Target, UpdatePolicy, cost, exact_probability,
+    probability, simulate,
 };
-use weir::{Failure, Session};
+use weir::{Bound, Failure, Session};
 
 use crate::targets::read;
 
@@ -89,4 +90,38 @@ fn every_label_of_a_place_is_counted() {
     let answer = cost(&program, &target, &Settings::default(), 1e-9, &Session::default()).expect("it can be handled");
     let names: Vec<&str> = answer.visits.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["P at one", "P at two"]);
+}
+
+/// A program whose probability of getting stuck is asked for.
+fn stuck(text: &str) -> Result<Interval, Failure> {
+    let source = weir_ir::Source::new("test.weir", text.to_owned());
+    let parsed = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default());
+    let program = parsed.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).program;
+    let target = Target::any_of([Alternative::Stuck]);
+    let question = Question { target, repeated: false, settings: Settings::default() };
+    let session = Session::default().with_bound(Bound::ProbStuckStates, 5_000);
+    probability(&program, &question, 1e-9, &session).map(|found| found.interval)
+}
+
+#[test]
+fn how_likely_threads_are_to_be_stuck() {
+    let is = |text: &str, value: f64| {
+        let found = stuck(text).expect("it can be handled");
+        assert!(found.lower <= value && value <= found.upper && found.width() <= 1e-9, "{found:?}: {text}");
+    };
+    is("shared x; thread P { while x == 0 { } }", 1.0);
+    is("shared x; thread P { while x == 0 { } } thread Q { x = 1; }", 0.0);
+    is("shared x; thread P { choose { while x == 0 { } } or { skip; } }", 0.5);
+    is("shared x; thread P { let r = any 0..3; assume r != 2; }", 0.25);
+    // A loop without an exit may be what is wanted.
+    is("shared x; thread P { loop { skip; } }", 0.0);
+    // Buffers grow without bound, and yet there is a proof that P always gets on.
+    is("shared x, y; thread P { while y == 0 { x = 1; } } thread Q { y = 1; }", 0.0);
+}
+
+#[test]
+fn stuck_threads_need_finitely_many_states() {
+    let refused = stuck("shared x, y; thread P { loop { x = 1; } } thread Q { while x == 0 { } await y == 1; }");
+    let Err(Failure::Refused(why)) = refused else { panic!("{refused:?}") };
+    assert_eq!(why.code, "too-many-states");
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use dashu_ratio::RBig;
 use weir::prob::{
-    Almost, Certainty, Exact, ExactAnswer, Interval, Question, Rational, Simulation, almost, cost, curve, exact_cost,
-    exact_probability, frequencies, probability, simulate,
+    Almost, Certainty, Exact, ExactAnswer, Interval, Question, Rational, Simulation, Target, almost, cost, curve,
+    exact_cost, exact_probability, frequencies, probability, simulate,
 };
 use weir::{Limits, Session};
-use weir_ir::{Program, StateExpr};
+use weir_ir::Program;
 use weir_testkit::chance::{Chain, RunStep};
 use weir_testkit::dump;
 use weir_witness::{Action, Effect, Event, Step};
@@ -19,7 +19,7 @@ use crate::odds::BothOdds;
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) program: Program,
-    pub(crate) target: StateExpr,
+    pub(crate) target: Target,
     pub(crate) settings: BothOdds,
 }
 
@@ -102,11 +102,11 @@ fn from_events(events: &[Event]) -> Vec<RunStep> {
 
 impl Case {
     pub(crate) fn question(&self, repeated: bool) -> Question {
-        Question { target: self.target.clone().into(), repeated, settings: self.settings.settings() }
+        Question { target: self.target.clone(), repeated, settings: self.settings.settings() }
     }
 
     fn context(&self) -> String {
-        let target = self.program.condition_text(&self.target);
+        let target = self.target.text(&self.program);
         let rules = self.program.costs.iter().map(|rule| format!("{:?}={}", rule.subject, rule.cost));
         let weights: Vec<u32> = self.program.threads.iter().map(|thread| thread.weight).collect();
         let costs = rules.collect::<Vec<_>>().join(" ");

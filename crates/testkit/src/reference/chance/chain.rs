@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use dashu_ratio::RBig;
-use weir_ir::{Program, StateExpr, ThreadId};
+use weir_ir::{Program, Property, PropertyKind, Span, StateExpr, ThreadId};
 
+use super::super::Model;
+use super::super::liveness::lost_in;
 use super::super::state::State;
 use super::relation::Relation;
 use super::scheduler::schedule;
@@ -73,6 +75,18 @@ impl Chain {
     #[must_use]
     pub fn with_target(mut self, target: &StateExpr) -> Self {
         self.is_target = self.configs.iter().map(|(state, _)| meets(&self.program, state, target)).collect();
+        self
+    }
+
+    /// The same chain, with the states as targets in which some thread is stuck: it can never again leave a wait or a
+    /// loop, in any continuation of the program.
+    #[must_use]
+    pub fn with_stuck_target(mut self) -> Self {
+        let stuck = Property { kind: PropertyKind::ForbidStuck, span: Span::default() };
+        let program = Program { properties: vec![stuck], ..self.program.clone() };
+        let is_stuck =
+            |state: &State| lost_in(&program, Model::Tso, state, usize::MAX).is_some_and(|lost| !lost.is_empty());
+        self.is_target = self.configs.iter().map(|(state, _)| is_stuck(state)).collect();
         self
     }
 
