@@ -259,8 +259,8 @@ fn stuck_states(
 
 fn too_many_for_stuck(most: u64) -> Failure {
     let what = format!("`stuck` as a target needs all states, and there are more than {most}");
-    let help = "`--target` selects another target; `weir check` decides whether `forbid stuck` holds, also where buffers \
-        grow without bound";
+    let help = "`--limit prob-stuck-states=N` allows more, `--target` selects another target, and `weir check` decides \
+        whether `forbid stuck` holds, also where buffers grow without bound";
     Failure::Refused(Box::new(Diagnostic::error("too-many-states", what, Span::default()).help(help)))
 }
 
