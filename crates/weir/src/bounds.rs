@@ -13,6 +13,8 @@ pub enum Bound {
     CheckScStates,
     /// States searched to find out whether a property holds vacuously.
     CheckVacuityStates,
+    /// States searched without store buffers for a simpler run of a violated property.
+    CheckSimplerStates,
     /// States of the SC search that finds unexecuted instructions of a robust program.
     CoverageStates,
     /// States searched for the number of fences that another aim takes.
@@ -62,9 +64,10 @@ struct Entry {
 
 impl Bound {
     /// All bounds, in the order of the documentation.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::CheckScStates,
         Self::CheckVacuityStates,
+        Self::CheckSimplerStates,
         Self::CoverageStates,
         Self::FencesAsideStates,
         Self::LazyEdges,
@@ -102,6 +105,13 @@ impl Bound {
                 any,
                 "states that `check` searches to find out whether a property holds vacuously",
                 "nothing is said about that",
+            ),
+            Self::CheckSimplerStates => entry(
+                "check-simpler-states",
+                100_000,
+                any,
+                "states that `check` searches without store buffers for a simpler run of a violated property",
+                "the run is shown as it was found",
             ),
             Self::CoverageStates => entry(
                 "coverage-states",

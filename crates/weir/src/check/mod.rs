@@ -22,7 +22,7 @@ use weir_witness::{Buffering, Goal, Model};
 use crate::reach::{self, Coverage, Engine, Statistics};
 use crate::semantics::refuse;
 use crate::translate::slice::{Growth, Slicer};
-use crate::{Failure, Limit, Session, Verdict};
+use crate::{Bound, Failure, Limit, Session, Verdict};
 pub use property::{Judgement, PropertyReport, Vacuity, Violation};
 use round::{Asked, Round};
 
@@ -159,6 +159,7 @@ pub fn check(program: &Program, options: &Options, session: &Session) -> Result<
         }
     }
     if !options.first_failure_only {
+        state.simplify(&slicer, options.model, session)?;
         vacuity::examine(program, options.model, &mut state.properties, state.coverage.as_ref(), session)?;
     }
     let growth = state.growth(&slicer);
@@ -254,6 +255,25 @@ impl Progress {
     fn give_up(&mut self, group: &[Goal], limit: Limit) {
         let open = self.properties.iter_mut().filter(|one| one.member.is_none() && group.contains(&one.goal));
         open.for_each(|one| one.judgement = Judgement::Unknown(limit));
+    }
+
+    /// Shows violations that need no store buffers as such: a run that does need them would suggest that fences help.
+    fn simplify(&mut self, slicer: &Slicer<'_>, model: Model, session: &Session) -> Result<(), Failure> {
+        if model == Model::Sc {
+            return Ok(());
+        }
+        let session = session.doing("check: looking for a run without store buffers");
+        for one in &mut self.properties {
+            if let Judgement::Violated(checked) = &mut one.judgement
+                && checked.happens_before().cycle().is_some()
+                && let part = session.part(Some(session.bound(Bound::CheckSimplerStates)))
+                && let Some(simpler) = round::without_buffers(slicer, one.goal, &part)?
+            {
+                *checked = simpler;
+                (one.member, one.buffering) = (Some(Member::Sc), None);
+            }
+        }
+        Ok(())
     }
 
     /// What may grow without bound, if that may be why something is unknown.

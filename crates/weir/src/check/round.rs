@@ -58,6 +58,20 @@ pub(super) fn run(slicer: &Slicer<'_>, asked: Asked<'_>, session: &Session) -> R
     Ok(round)
 }
 
+/// A run to the goal that needs no store buffers, if a search for one finds it.
+pub(super) fn without_buffers(
+    slicer: &Slicer<'_>,
+    goal: Goal,
+    session: &Session,
+) -> Result<Option<Box<Checked>>, Failure> {
+    let part = Part::new(slicer, &[goal]);
+    let attempted = settled(attempt(part.program(), (Member::Sc, Model::Tso), &[goal], session))?;
+    match attempted.decided.first() {
+        Some((_, Found::Reached(checked))) => part.mapped_back(slicer.program(), goal, checked).map(Box::new).map(Some),
+        _ => Ok(None),
+    }
+}
+
 /// What is left of a program for some goals.
 struct Part {
     sliced: Sliced,

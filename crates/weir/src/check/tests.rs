@@ -94,6 +94,28 @@ fn limits_leave_what_is_not_decided_unknown() {
     assert!(answer.coverage.is_none());
 }
 
+/// Buffers offer a shorter way than going without them. Nobody should think that fences help.
+#[test]
+fn violations_that_need_no_buffers_are_shown_without_them() {
+    let thread = |name, store, load| {
+        format!(
+            "thread {name} {{ {store} = 1; let r = {load};
+            if r != 0 {{ let i = 0; while i < 40 {{ i = i + 1; }} }} c: skip; }}"
+        )
+    };
+    let (a, b) = (thread("A", "x", "y"), thread("B", "y", "x"));
+    let text = format!("shared x, y; {a} {b} forbid A at c && B at c;");
+    let answer = checked(&text, Model::Tso);
+    let Judgement::Violated(run) = &answer.properties[0].judgement else { panic!("{:?}", answer.verdict) };
+    assert_eq!((run.happens_before().cycle(), run.run().model), (None, Model::Tso));
+    assert_eq!(answer.member(), Some(Member::Sc));
+    // Within a limit; then what was found first is shown.
+    let session = Session::default().with_bound(Bound::CheckSimplerStates, 10);
+    let answer = check(&parsed(&text), &Options::default(), &session).expect("it can");
+    let Judgement::Violated(run) = &answer.properties[0].judgement else { panic!("{:?}", answer.verdict) };
+    assert!(run.happens_before().cycle().is_some());
+}
+
 /// Under SC, P can only wait for the lock that Q never gives back. Under TSO it can store, and what it stores can wait.
 #[test]
 fn a_deadlock_without_buffers_need_not_be_one_with_them() {

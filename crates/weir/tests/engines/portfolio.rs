@@ -31,6 +31,8 @@ struct Tally {
     /// Programs of which some properties fail and some do not.
     mixed: u64,
     vacuous: u64,
+    /// Violations that only buffers make possible.
+    by_buffers: u64,
 }
 
 fn of_reference(model: Model) -> reference::Model {
@@ -82,6 +84,7 @@ fn compare(program: &Program, model: Model, tally: &mut Tally) -> Result<(), Str
             return Err(format!("{:?} is {name} according to {:?}", one.goal, one.member));
         }
         compare_vacuity(program, &reference, one, tally)?;
+        needs_buffers_if_shown(program, one, tally)?;
         *match one.judgement {
             Judgement::Holds => &mut tally.holds,
             Judgement::Violated(_) => &mut tally.violated,
@@ -93,6 +96,24 @@ fn compare(program: &Program, model: Model, tally: &mut Tally) -> Result<(), Str
     let fails = |one: &weir::check::PropertyReport| one.judgement.is_failure();
     tally.mixed += u64::from(report.properties.iter().any(fails) && !report.properties.iter().all(fails));
     Ok(())
+}
+
+/// A run of a violated property shows store buffers at work only if the property holds without them.
+fn needs_buffers_if_shown(
+    program: &Program,
+    one: &weir::check::PropertyReport,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let Judgement::Violated(run) = &one.judgement else { return Ok(()) };
+    let is_deadlock = matches!(one.goal, Goal::Property(id)
+        if program.properties[id.index()].kind == PropertyKind::ForbidDeadlock);
+    // A deadlock without buffers need not be one with them if there are locks.
+    if run.happens_before().cycle().is_none() || is_deadlock && program.uses_lock() {
+        return Ok(());
+    }
+    let sc = reference::explore(program, reference::Model::Sc, MOST).expect("the reference can");
+    tally.by_buffers += u64::from(sc.complete);
+    if was_seen(&sc, one.goal) { Err(format!("{:?} needs no buffers", one.goal)) } else { Ok(()) }
 }
 
 /// What is called vacuous is so, and where the reference knows all, what is not called so is not.
