@@ -164,6 +164,7 @@ pub(super) fn build(program: &Program, symmetry: Symmetry, session: &Session) ->
         graphs: Vec::new(),
         cells: Cells::default(),
         readers: Vec::new(),
+        snapshot_numbers: FxHashMap::default(),
         open: Vec::new(),
         states: 0,
         moves: 0,
@@ -202,6 +203,8 @@ struct GraphBuilder<'a> {
     cells: Cells,
     /// For each cell, who loads it.
     readers: Vec<Vec<Reader>>,
+    /// The number of each of [`Cells::snapshots`].
+    snapshot_numbers: FxHashMap<Vec<(Cell, Val)>, usize>,
     /// States whose moves are not known yet.
     open: Vec<(usize, u32)>,
     states: usize,
@@ -320,7 +323,7 @@ impl GraphBuilder<'_> {
                 for cell in cells {
                     self.readers[usize::from(cell)].push(at);
                 }
-                self.snapshot(at, loads)
+                self.snapshot(at, loads, None)
             }
             Instruction::Store { address, value } => {
                 let (address, value) = (self.eval(group, state, address), self.eval(group, state, value));
@@ -375,7 +378,9 @@ impl GraphBuilder<'_> {
         let old = self.cells.values[usize::from(cell)][usize::from(found)];
         let step = body.edge(edge);
         let (register, label) = match &step.instruction {
-            Instruction::Snapshot(loads) | Instruction::Await { loads, .. } => return self.snapshot(at, loads),
+            Instruction::Snapshot(loads) | Instruction::Await { loads, .. } => {
+                return self.snapshot(at, loads, Some((cell, found)));
+            }
             Instruction::Load { register, .. } => (Some((*register, old)), Label::Load(cell, found)),
             Instruction::ReadModifyWrite { register, operation, .. } => {
                 let (new, result) = self.modify(group, state, operation, old);
@@ -404,24 +409,13 @@ impl GraphBuilder<'_> {
     }
 
     /// Adds the moves of several loads at once, for all values that the cells may hold by now; of an await, for those
-    /// with which its condition holds.
-    fn snapshot(&mut self, at: Reader, loads: &[(RegId, RegExpr)]) -> Result<(), GraphError> {
+    /// with which its condition holds. If a cell has just got a new value, the moves with the others are there already.
+    fn snapshot(&mut self, at: Reader, loads: &[(RegId, RegExpr)], new: Option<(Cell, Val)>) -> Result<(), GraphError> {
         let Reader { group, state, edge } = at;
         let holds = self.graphs[group].states[state as usize].holds;
         let cells = self.cells_of(group, state, loads)?;
-        let mut combinations: Vec<Vec<(Cell, Val)>> = vec![Vec::new()];
-        for &cell in &cells {
-            let values = 0..self.cells.values[usize::from(cell)].len() as Val;
-            let longer = |known: &Vec<(Cell, Val)>| {
-                let known = known.clone();
-                values.clone().map(move |value| [known.as_slice(), &[(cell, value)]].concat())
-            };
-            combinations = combinations.iter().flat_map(longer).collect();
-            if combinations.len() > self.session.size_bound(Bound::DualCombinations) {
-                return Err(GraphError::Thread(self.models[group].thread));
-            }
-        }
-        for found in combinations {
+        for found in self.combinations(&cells, new).ok_or(GraphError::Thread(self.models[group].thread))? {
+            self.count_move()?;
             let mut registers = Vec::new();
             for (register, address) in loads {
                 let cell = self.cell(self.eval(group, state, address))?;
@@ -436,6 +430,29 @@ impl GraphBuilder<'_> {
             self.go(at, label, to, registers, holds, 0)?;
         }
         Ok(())
+    }
+
+    /// What these cells can hold together by now: all of it, or only what has the new value. None if it is too much.
+    fn combinations(&self, cells: &[Cell], new: Option<(Cell, Val)>) -> Option<Vec<Vec<(Cell, Val)>>> {
+        let count = |cell: &Cell| self.cells.values[usize::from(*cell)].len();
+        let all = cells.iter().try_fold(1_usize, |all, cell| all.checked_mul(count(cell)))?;
+        // The values of one cell have a bound of their own.
+        if cells.len() > 1 && all > self.session.size_bound(Bound::DualCombinations) {
+            return None;
+        }
+        let mut combinations: Vec<Vec<(Cell, Val)>> = vec![Vec::new()];
+        for &cell in cells {
+            let values = match new {
+                Some((other, value)) if other == cell => value..value + 1,
+                _ => 0..count(&cell) as Val,
+            };
+            let longer = |known: &Vec<(Cell, Val)>| {
+                let known = known.clone();
+                values.clone().map(move |value| [known.as_slice(), &[(cell, value)]].concat())
+            };
+            combinations = combinations.iter().flat_map(longer).collect();
+        }
+        Some(combinations)
     }
 
     /// Whether the condition of an await holds once these registers are loaded; true of any other instruction.
@@ -456,8 +473,8 @@ impl GraphBuilder<'_> {
             return Some(Label::Load(cell, value));
         }
         let known = &mut self.cells.snapshots;
-        let number = known.iter().position(|other| *other == found).unwrap_or_else(|| {
-            known.push(found);
+        let number = *self.snapshot_numbers.entry(found).or_insert_with_key(|found| {
+            known.push(found.clone());
             known.len() - 1
         });
         u16::try_from(number).ok().map(Label::Snapshot)
@@ -476,6 +493,17 @@ impl GraphBuilder<'_> {
         }
     }
 
+    /// Counts a move that was tried, and checks limits now and then.
+    fn count_move(&mut self) -> Result<(), GraphError> {
+        self.moves += 1;
+        if self.moves.is_multiple_of(A_CHECK)
+            && let Some(limit) = self.session.exceeded()
+        {
+            return Err(GraphError::Limit(limit));
+        }
+        Ok(())
+    }
+
     fn go(
         &mut self,
         from: Reader,
@@ -485,12 +513,7 @@ impl GraphBuilder<'_> {
         holds: bool,
         choice: Value,
     ) -> Result<(), GraphError> {
-        self.moves += 1;
-        if self.moves.is_multiple_of(A_CHECK)
-            && let Some(limit) = self.session.exceeded()
-        {
-            return Err(GraphError::Limit(limit));
-        }
+        self.count_move()?;
         let mut registers = self.graphs[from.group].states[from.state as usize].registers.to_vec();
         for (register, value) in set {
             registers[register.index()] = value;
