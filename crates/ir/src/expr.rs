@@ -255,6 +255,14 @@ impl<L> Expr<L> {
         }
     }
 
+    /// Whether one of the two holds exactly when the other does not, as their forms tell.
+    pub fn is_opposite_of(&self, other: &Self) -> bool
+    where
+        L: Clone + PartialEq,
+    {
+        self.negated() == *other || other.negated() == *self
+    }
+
     /// Nesting depth: 1 for a leaf. Frontends bound it, so that recursion over trees is safe.
     pub fn depth(&self) -> usize {
         match self {

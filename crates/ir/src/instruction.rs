@@ -5,6 +5,23 @@
 
 use crate::{Body, Instruction, Program, RegExpr, RegId};
 
+/// What may keep a thread from executing an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hindrance {
+    /// It can always be executed.
+    Nothing,
+    /// The value may be outside the range of the cell.
+    Range,
+    /// A condition may not hold.
+    Condition,
+    /// The thread may hold the lock itself.
+    Held,
+    /// The thread may not hold the lock.
+    NotHeld,
+    /// It depends on other bodies.
+    Elsewhere,
+}
+
 impl Instruction {
     /// Whether the instruction waits until the buffer of its thread is empty, so that no store is delayed past it.
     pub fn drains(&self) -> bool {
@@ -54,6 +71,28 @@ impl Instruction {
     /// Whether control leaves the body, or another thread starts: a path through one body cannot contain it.
     pub fn leaves_body(&self) -> bool {
         matches!(self, Self::Call { .. } | Self::Return(_) | Self::Spawn(_) | Self::Terminate)
+    }
+
+    /// What may keep a thread from executing the instruction, apart from stores in buffers and another thread that
+    /// holds the lock.
+    pub fn hindrance(&self) -> Hindrance {
+        match self {
+            Self::Skip
+            | Self::Load { .. }
+            | Self::Snapshot(_)
+            | Self::Fence
+            | Self::Membarrier
+            | Self::Assign { .. }
+            // It is executed even if it fails.
+            | Self::Assert(_)
+            | Self::Terminate => Hindrance::Nothing,
+            Self::Havoc { range, .. } if range.low <= range.high => Hindrance::Nothing,
+            Self::Store { .. } | Self::ReadModifyWrite { .. } => Hindrance::Range,
+            Self::Havoc { .. } | Self::Assume(_) | Self::Await { .. } => Hindrance::Condition,
+            Self::Lock => Hindrance::Held,
+            Self::Unlock => Hindrance::NotHeld,
+            Self::Call { .. } | Self::Return(_) | Self::Spawn(_) => Hindrance::Elsewhere,
+        }
     }
 
     /// Whether the instruction puts a store into the buffer.

@@ -23,6 +23,7 @@ pub use display::{body_instruction_text, body_place_name, expr_text};
 pub use expr::{BinaryOp, Expr, UnaryOp, Value};
 pub use fixed_limit::FixedLimit;
 pub use ids::{EdgeId, LocId, ProcId, PropertyId, RegId, ThreadId};
+pub use instruction::Hindrance;
 pub use interrupt::{Interrupt, Poll, Uninterrupted};
 pub use lint::{lint, lint_until};
 pub use program::{

@@ -5,7 +5,7 @@
 //! tell is only used where two edges cover all cases (`if`, `while`) or the value ranges decide.
 
 use super::{Cfg, Ranges, strongly_connected_components};
-use crate::{Edge, EdgeId, Expr, Instruction, LocId, Program, Range, RegExpr, Rmw, ThreadId, UnaryOp};
+use crate::{Edge, EdgeId, Hindrance, Instruction, LocId, Program, Range, RegExpr, Rmw, ThreadId};
 
 impl Ranges {
     /// The addresses that an operand may name at the source of an edge; nothing if no run gets there.
@@ -85,29 +85,13 @@ fn steps_alone(program: &Program, ranges: &Ranges, thread: ThreadId) -> bool {
 
 /// Whether the edge can be taken whenever the thread is at its source and no store of its own waits.
 fn always_steps(program: &Program, ranges: &Ranges, thread: ThreadId, edge: &Edge) -> bool {
-    match &edge.instruction {
-        Instruction::Skip
-        | Instruction::Load { .. }
-        | Instruction::Snapshot(_)
-        | Instruction::Fence
-        | Instruction::Membarrier
-        | Instruction::Assign { .. }
-        | Instruction::Havoc { .. }
-        | Instruction::Terminate
-        // It steps even if it fails; where it then is, it has no step.
-        | Instruction::Assert(_) => true,
-        Instruction::Store { .. } | Instruction::ReadModifyWrite { .. } => {
-            !ranges.may_leave_range(program, thread, edge)
-        }
-        Instruction::Assume(condition) => {
+    match (edge.instruction.hindrance(), &edge.instruction) {
+        (Hindrance::Nothing, _) => true,
+        (Hindrance::Range, _) => !ranges.may_leave_range(program, thread, edge),
+        (Hindrance::Condition, Instruction::Assume(condition)) => {
             ranges.value_at(thread, edge.from, condition).is_none_or(|values| !values.contains(0))
         }
-        Instruction::Await { .. }
-        | Instruction::Lock
-        | Instruction::Unlock
-        | Instruction::Call { .. }
-        | Instruction::Return(_)
-        | Instruction::Spawn(_) => false,
+        _ => false,
     }
 }
 
@@ -119,8 +103,7 @@ fn covers_all_cases<'p>(edges: impl Iterator<Item = &'p Instruction>) -> bool {
             _ => None,
         })
         .collect();
-    let negates = |one: &RegExpr, other: &RegExpr| matches!(one, Expr::Unary(UnaryOp::Not, inner) if **inner == *other);
-    tested.iter().any(|one| tested.iter().any(|other| negates(one, other)))
+    tested.iter().any(|one| tested.iter().any(|other| one.is_opposite_of(other)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! round in a circle and never has to wait for others. This looks at the text only, so it may say no where the lock is
 //! given back all the same.
 
-use weir_ir::{Body, Edge, Expr, Instruction, LocId, Program};
+use weir_ir::{Body, Edge, Expr, Hindrance, Instruction, LocId, Program};
 
 /// The most steps that a thread makes from taking the lock to giving it back; 0 if nobody takes it. None if that may
 /// take for ever.
@@ -89,31 +89,23 @@ impl Walk<'_> {
         let instructions: Vec<&Instruction> =
             self.body.edges_from(location).map(|(_, edge)| &edge.instruction).collect();
         match instructions[..] {
-            [Instruction::Assume(one), Instruction::Assume(other)] => {
-                one.negated() == *other || other.negated() == *one
-            }
+            [Instruction::Assume(one), Instruction::Assume(other)] => one.is_opposite_of(other),
             [] => false,
             _ => instructions.iter().all(|instruction| self.goes_on(instruction)),
         }
     }
 
     fn goes_on(&self, instruction: &Instruction) -> bool {
-        match instruction {
-            Instruction::Load { .. }
-            | Instruction::Snapshot(_)
-            | Instruction::Assign { .. }
-            | Instruction::Fence
-            | Instruction::Unlock
-            | Instruction::Skip => true,
-            Instruction::Havoc { range, .. } => range.low <= range.high,
-            Instruction::Store { address: Expr::Const(address), value: Expr::Const(value) } => {
+        match (instruction.hindrance(), instruction) {
+            // Whoever ends here, as a thread that fails an assertion does, keeps the lock; and a membarrier waits for
+            // stores of others, which wait for the lock.
+            (_, Instruction::Assert(_) | Instruction::Terminate | Instruction::Membarrier) => false,
+            (_, Instruction::Store { address: Expr::Const(address), value: Expr::Const(value) }) => {
                 self.program.admits(*address, *value)
             }
-            Instruction::Store { .. } | Instruction::ReadModifyWrite { .. } => {
-                self.program.shared.iter().all(|shared| shared.range.is_none())
-            }
-            // A thread that fails an assertion ends there, with the lock.
-            _ => false,
+            (Hindrance::Nothing | Hindrance::NotHeld, _) => true,
+            (Hindrance::Range, _) => self.program.shared.iter().all(|shared| shared.range.is_none()),
+            (Hindrance::Condition | Hindrance::Held | Hindrance::Elsewhere, _) => false,
         }
     }
 }

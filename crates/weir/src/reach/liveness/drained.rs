@@ -14,8 +14,8 @@
 use rustc_hash::FxHashSet;
 use weir_ir::flow::{Region, leavable_regions};
 use weir_ir::{
-    Body, Diagnostic, Edge, Expr, Instruction, Program, Property, PropertyId, PropertyKind, StateAtom, StateExpr,
-    UnaryOp,
+    Body, Diagnostic, Edge, Expr, Hindrance, Instruction, Program, Property, PropertyId, PropertyKind, StateAtom,
+    StateExpr, UnaryOp,
 };
 use weir_witness::Goal;
 
@@ -119,33 +119,16 @@ fn is_never_blocked(program: &Program, body: &Body, region: &Region) -> bool {
     if let [one, other] = edges[..]
         && let (Instruction::Assume(left), Instruction::Assume(right)) = (&one.instruction, &other.instruction)
     {
-        let is_either = left.negated() == *right || right.negated() == *left;
-        return is_either && !region.contains(one.to) && !region.contains(other.to);
+        return left.is_opposite_of(right) && !region.contains(one.to) && !region.contains(other.to);
     }
     edges.iter().any(|edge| !region.contains(edge.to) && always_goes_on(program, &edge.instruction))
 }
 
 fn always_goes_on(program: &Program, instruction: &Instruction) -> bool {
-    match instruction {
-        Instruction::Skip
-        | Instruction::Load { .. }
-        | Instruction::Snapshot(_)
-        | Instruction::Fence
-        | Instruction::Membarrier
-        | Instruction::Assign { .. }
-        | Instruction::Assert(_)
-        | Instruction::Lock
-        | Instruction::Terminate => true,
-        Instruction::Havoc { range, .. } => range.low <= range.high,
-        Instruction::Store { .. } | Instruction::ReadModifyWrite { .. } => {
-            program.shared.iter().all(|shared| shared.range.is_none())
-        }
-        Instruction::Await { .. }
-        | Instruction::Assume(_)
-        | Instruction::Unlock
-        | Instruction::Call { .. }
-        | Instruction::Return(_)
-        | Instruction::Spawn(_) => false,
+    match instruction.hindrance() {
+        Hindrance::Nothing | Hindrance::Held => true,
+        Hindrance::Range => program.shared.iter().all(|shared| shared.range.is_none()),
+        Hindrance::Condition | Hindrance::NotHeld | Hindrance::Elsewhere => false,
     }
 }
 
