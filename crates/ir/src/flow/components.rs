@@ -1,42 +1,70 @@
 //! Strongly connected components (Tarjan), without recursion: the graph is as deep as the program is long.
 
+/// A graph with nodes numbered from 0.
+pub trait Graph {
+    /// How many nodes there are; fewer than `u32::MAX`.
+    fn size(&self) -> usize;
+
+    /// A successor of a node, by its number; none if there are fewer.
+    fn successor(&self, node: usize, number: usize) -> Option<usize>;
+}
+
+impl Graph for [Vec<usize>] {
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    fn successor(&self, node: usize, number: usize) -> Option<usize> {
+        self[node].get(number).copied()
+    }
+}
+
 /// The components of the graph, each one after all those it leads to.
 pub fn strongly_connected_components(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut components = Vec::new();
+    for_each_component(successors, |component| components.push(component.to_vec()));
+    components
+}
+
+/// Calls `visit` with each component, its nodes in ascending order, after all those it leads to.
+pub fn for_each_component(graph: &(impl Graph + ?Sized), visit: impl FnMut(&[usize])) {
+    let count = graph.size();
     let mut search = Search {
-        successors,
-        order: vec![None; successors.len()],
-        low: vec![0; successors.len()],
-        on_stack: vec![false; successors.len()],
+        graph,
+        order: vec![UNSEEN; count],
+        low: vec![0; count],
+        on_stack: vec![false; count],
         stack: Vec::new(),
         found: 0,
-        components: Vec::new(),
+        visit,
     };
-    for root in 0..successors.len() {
-        if search.order[root].is_none() {
+    for root in 0..count {
+        if search.order[root] == UNSEEN {
             search.from(root);
         }
     }
-    search.components
 }
 
-struct Search<'g> {
-    successors: &'g [Vec<usize>],
+const UNSEEN: u32 = u32::MAX;
+
+struct Search<'g, G: ?Sized, V> {
+    graph: &'g G,
     /// In which order nodes were first seen.
-    order: Vec<Option<usize>>,
+    order: Vec<u32>,
     /// The first-seen node that is known to be in the same component.
-    low: Vec<usize>,
+    low: Vec<u32>,
     on_stack: Vec<bool>,
     stack: Vec<usize>,
-    found: usize,
-    components: Vec<Vec<usize>>,
+    found: u32,
+    visit: V,
 }
 
-impl Search<'_> {
+impl<G: Graph + ?Sized, V: FnMut(&[usize])> Search<'_, G, V> {
     fn from(&mut self, root: usize) {
         let mut path = vec![(root, 0)];
         self.enter(root);
         while let Some(&mut (node, ref mut next)) = path.last_mut() {
-            let Some(&successor) = self.successors[node].get(*next) else {
+            let Some(successor) = self.graph.successor(node, *next) else {
                 path.pop();
                 if let Some(&(parent, _)) = path.last() {
                     self.low[parent] = self.low[parent].min(self.low[node]);
@@ -46,18 +74,18 @@ impl Search<'_> {
             };
             *next += 1;
             match self.order[successor] {
-                None => {
+                UNSEEN => {
                     self.enter(successor);
                     path.push((successor, 0));
                 }
-                Some(order) if self.on_stack[successor] => self.low[node] = self.low[node].min(order),
-                Some(_) => {}
+                order if self.on_stack[successor] => self.low[node] = self.low[node].min(order),
+                _ => {}
             }
         }
     }
 
     fn enter(&mut self, node: usize) {
-        self.order[node] = Some(self.found);
+        self.order[node] = self.found;
         self.low[node] = self.found;
         self.found += 1;
         self.on_stack[node] = true;
@@ -66,14 +94,15 @@ impl Search<'_> {
 
     /// Closes a component if `node` is the first of it that was seen.
     fn leave(&mut self, node: usize) {
-        if self.order[node] != Some(self.low[node]) {
+        if self.order[node] != self.low[node] {
             return;
         }
         let start = self.stack.iter().rposition(|&other| other == node).unwrap_or(0);
-        let mut component = self.stack.split_off(start);
+        let component = &mut self.stack[start..];
         component.iter().for_each(|&member| self.on_stack[member] = false);
         component.sort_unstable();
-        self.components.push(component);
+        (self.visit)(component);
+        self.stack.truncate(start);
     }
 }
 

@@ -22,7 +22,7 @@ mod worklist;
 
 pub use blocking::{ends_alone, never_blocks, never_ends};
 pub use cfg::{Cfg, targets};
-pub use components::strongly_connected_components;
+pub use components::{Graph, for_each_component, strongly_connected_components};
 pub use entered::{EnteredLocation, entered_locations};
 pub use liveness::{Liveness, live_registers, observed_registers};
 pub use loops::Loops;

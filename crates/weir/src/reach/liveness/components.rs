@@ -55,7 +55,7 @@ impl Question<'_> {
         session.spend(graph.states.len() as u64);
         let bad = self.first_bad_state(&system, &graph);
         let answer = match (bad, limit) {
-            (Some(state), _) => match graph.run_to(&system, state) {
+            (Some(state), _) => match graph.run_to(&system, state as u32) {
                 Some(run) => Answer::Run(run.into_iter().map(|step| self.compiled.step(step)).collect()),
                 None => Answer::Stopped(Limit::Interrupted),
             },
@@ -77,15 +77,15 @@ impl Question<'_> {
         &self,
         system: &System<'_, M, N>,
         graph: &StateGraph<N>,
-    ) -> Option<u32> {
+    ) -> Option<usize> {
         let recurring = &self.compiled.machine.goals.recurring;
-        let mut first: Option<u32> = None;
+        let mut first: Option<usize> = None;
         graph.for_each_bottom_component(|component| {
-            let Some(&earliest) = component.iter().min() else { return };
+            let Some(&earliest) = component.first() else { return };
             if first.is_some_and(|known| known < earliest) {
                 return;
             }
-            let states = || component.iter().map(|&state| &graph.states[state as usize]);
+            let states = || component.iter().map(|&state| &graph.states[state]);
             let is_never_met =
                 |goal: &Recurring| !states().any(|state| self.compiled.machine.goals.recurs(goal, state));
             let thread_is_stuck =

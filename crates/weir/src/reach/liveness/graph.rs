@@ -1,6 +1,7 @@
 //! The graph of all states, for questions that take more than visiting each of them once.
 
 use rustc_hash::FxHashMap;
+use weir_ir::flow::{Graph, for_each_component};
 
 use crate::search::step_between;
 use crate::semantics::machine::{MemoryModel, System};
@@ -25,6 +26,16 @@ pub(super) struct StateGraph<const N: usize> {
 
 /// How often limits are checked.
 const PERIOD: usize = 1024;
+
+impl<const N: usize> Graph for StateGraph<N> {
+    fn size(&self) -> usize {
+        self.states.len()
+    }
+
+    fn successor(&self, state: usize, number: usize) -> Option<usize> {
+        self.of(state as u32).get(number).map(|&next| next as usize)
+    }
+}
 
 impl<const N: usize> StateGraph<N> {
     pub(super) fn new<M: MemoryModel>(system: &System<'_, M, N>) -> Self {
@@ -104,57 +115,15 @@ impl<const N: usize> StateGraph<N> {
         backward
     }
 
-    /// Calls `visit` with each bottom component all states of which were expanded (Tarjan, without recursion).
-    pub(super) fn for_each_bottom_component(&self, mut visit: impl FnMut(&[u32])) {
-        const UNSEEN: u32 = u32::MAX;
-        const CLOSED: u32 = u32::MAX - 1;
-        let mut low = vec![UNSEEN; self.states.len()];
-        let (mut stack, mut path): (Vec<u32>, Vec<(u32, usize)>) = (Vec::new(), Vec::new());
-        // Whether a step leaves the component of the state on the path, as far as it was followed.
-        let mut leaves: Vec<bool> = Vec::new();
-        let mut seen = 0;
-        let mut order = vec![0_u32; self.states.len()];
-        let mut enter = |state: u32, stack: &mut Vec<u32>, low: &mut [u32], order: &mut [u32]| {
-            low[state as usize] = seen;
-            order[state as usize] = seen;
-            seen += 1;
-            stack.push(state);
-        };
-        // Every state can be reached from the first.
-        enter(0, &mut stack, &mut low, &mut order);
-        path.push((0, 0));
-        leaves.push(self.expanded() == 0);
-        while let Some(&mut (state, ref mut next)) = path.last_mut() {
-            if let Some(&successor) = self.of(state).get(*next) {
-                *next += 1;
-                match low[successor as usize] {
-                    UNSEEN => {
-                        enter(successor, &mut stack, &mut low, &mut order);
-                        path.push((successor, 0));
-                        leaves.push(successor as usize >= self.expanded());
-                    }
-                    CLOSED => *leaves.last_mut().unwrap_or(&mut false) = true,
-                    _ => low[state as usize] = low[state as usize].min(order[successor as usize]),
-                }
-                continue;
+    /// Calls `visit` with each bottom component all states of which were expanded.
+    pub(super) fn for_each_bottom_component(&self, mut visit: impl FnMut(&[usize])) {
+        for_each_component(self, |component| {
+            let stays = |&next: &u32| component.binary_search(&(next as usize)).is_ok();
+            let is_closed = |&state: &usize| state < self.expanded() && self.of(state as u32).iter().all(stays);
+            if component.iter().all(is_closed) {
+                visit(component);
             }
-            path.pop();
-            let has_left = leaves.pop().unwrap_or(true);
-            let is_root = low[state as usize] == order[state as usize];
-            if let Some(&(before, _)) = path.last() {
-                let so_far = low[before as usize];
-                low[before as usize] = if is_root { so_far } else { so_far.min(low[state as usize]) };
-                // A component that was closed just now has been left to; one that is open has been joined.
-                *leaves.last_mut().unwrap_or(&mut false) |= is_root || has_left;
-            }
-            if is_root {
-                let at = stack.iter().rposition(|&open| open == state).unwrap_or(0);
-                if !has_left {
-                    visit(&stack[at..]);
-                }
-                stack.drain(at..).for_each(|closed| low[closed as usize] = CLOSED);
-            }
-        }
+        });
     }
 
     /// The steps of a shortest run to a state.
