@@ -6,7 +6,7 @@ use weir::translate::Translation;
 use weir::translate::fuse_waits::fuse_waits;
 use weir::translate::slice::Slicer;
 use weir::{Limits, Session, Verdict};
-use weir_ir::Program;
+use weir_ir::{Program, ThreadId};
 use weir_testkit::reference::{Outcome, explore};
 use weir_testkit::{Model, dump};
 use weir_witness::Checked;
@@ -137,9 +137,15 @@ fn check_agrees(program: &Program, outcome: &Outcome) {
         let is_reached = matches!(property.judgement, Judgement::Violated(_) | Judgement::Met(_));
         assert_eq!(is_reached, was_seen(outcome, property.goal), "{:?}\n{}", property.goal, dump(program));
     }
-    for step in report.coverage.iter().flat_map(|coverage| &coverage.unexecuted) {
+    let Some(coverage) = report.coverage else { return };
+    for step in &coverage.unexecuted {
         assert!(!outcome.executed.contains(step), "{step:?} is executed\n{}", dump(program));
     }
+    let idles = |thread: &ThreadId| !outcome.executed.iter().any(|(of, _)| of == thread);
+    let examined = program.running_threads().filter(|thread| !coverage.unexamined.contains(thread));
+    let idle: Vec<ThreadId> = examined.filter(idles).collect();
+    assert!(coverage.immobile == idle || coverage.approximate, "{:?} {idle:?}\n{}", coverage.immobile, dump(program));
+    assert!(coverage.immobile.iter().all(idles), "{:?}\n{}", coverage.immobile, dump(program));
 }
 
 #[test]
@@ -151,6 +157,19 @@ fn fused_loops_reach_what_they_reached_before() {
     }
     let enough = tally.fused >= 100 && tally.fewer >= 150 && tally.compared >= 300 && tally.reached >= 50;
     assert!(enough, "{tally:?}");
+}
+
+/// A thread that waits for ever from its first step on moves, although its `await` does not.
+#[test]
+fn threads_that_wait_for_ever_are_not_immobile() {
+    // The value 1 lies between those that are stored, and is not stored itself.
+    for first in ["", "let r = x; assume r == 1;", "await x == 1;"] {
+        let stores = "thread B { x = 0; x = 2; }";
+        let text = format!("shared x, y; thread A {{ {first} while x != 1 {{ }} y = 1; }} {stores} forbid y == 1;");
+        let program = parse(&text);
+        assert!(fuse_waits(&program, &all_goals(&program)).is_some());
+        check_agrees(&program, &explore(&program, Model::Tso, MOST_STATES).expect("the reference can"));
+    }
 }
 
 /// The loops of these threads are fused, or not.
