@@ -18,6 +18,7 @@ mod register_set;
 #[cfg(test)]
 pub(crate) mod testing;
 mod waiting;
+mod webs;
 mod worklist;
 
 pub use blocking::{ends_alone, never_blocks, never_ends};
@@ -31,4 +32,5 @@ pub use ranges::{Moment, Ranges};
 pub use regions::{Region, leavable_regions};
 pub use register_set::RegisterSet;
 pub use waiting::{WaitingLoop, waiting_loops, waits};
+pub use webs::Webs;
 pub(crate) use worklist::Worklist;

@@ -16,8 +16,9 @@ mod growth;
 mod relevance;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use weir_ir::flow::Ranges;
+use weir_ir::flow::{Ranges, Webs, live_registers, observed_registers};
 use weir_ir::{
     Address, Body, Edge, EdgeId, Expr, Instruction, Location, Multiplicity, Program, Property, PropertyKind, Range,
     RegExpr, RegId, Rmw, Thread, ThreadId,
@@ -34,6 +35,8 @@ use relevance::Relevance;
 pub struct Slicer<'p> {
     program: &'p Program,
     ranges: Ranges,
+    /// The lives of registers, thread by thread.
+    lives: Arc<Vec<Webs>>,
     /// Whether the ranges are those of the whole analysis: if it ended early, anything seems possible.
     is_analysed: bool,
 }
@@ -42,17 +45,17 @@ impl<'p> Slicer<'p> {
     /// Analyses a program, once for all slices.
     pub fn new(program: &'p Program, session: &Session) -> Self {
         let ranges = Ranges::of_until(program, session);
-        Self { program, ranges, is_analysed: session.exceeded_before_work().is_none() }
+        Self { program, ranges, lives: lives(program), is_analysed: session.exceeded_before_work().is_none() }
     }
 
     /// The part of the program that these goals depend on.
     #[must_use]
     pub fn slice(&self, goals: &[Goal]) -> Sliced {
         if !self.is_supported(goals) {
-            return Sliced::unchanged(self.program);
+            return Sliced::unchanged(self.program, &self.lives);
         }
         let goals = self.possible(goals);
-        let mut sliced = self.cut(Relevance::of_goals(self.program, &self.ranges, &goals));
+        let mut sliced = self.cut(Relevance::of_goals(self.program, &self.ranges, &self.lives, &goals));
         trivialize(&mut sliced.program, |property| goals.contains(&Goal::Property(property)));
         let must_end = goals.iter().any(|&goal| relevance::needs_ends(self.program, goal));
         let left_out = |thread: &ThreadId| must_end && !sliced.relevance.is_kept(*thread);
@@ -62,9 +65,9 @@ impl<'p> Slicer<'p> {
 
     fn depends_on(&self, goals: &[Goal]) -> Relevance {
         if !self.is_supported(goals) {
-            return Relevance::everything(self.program);
+            return Relevance::everything(self.program, &self.lives);
         }
-        Relevance::of_goals(self.program, &self.ranges, &self.possible(goals))
+        Relevance::of_goals(self.program, &self.ranges, &self.lives, &self.possible(goals))
     }
 
     fn is_supported(&self, goals: &[Goal]) -> bool {
@@ -90,9 +93,9 @@ impl<'p> Slicer<'p> {
     #[must_use]
     pub fn without_values(&self) -> Sliced {
         if !is_supported(self.program) {
-            return Sliced::unchanged(self.program);
+            return Sliced::unchanged(self.program, &self.lives);
         }
-        self.cut(Relevance::of_accesses(self.program, &self.ranges))
+        self.cut(Relevance::of_accesses(self.program, &self.ranges, &self.lives))
     }
 
     /// The program without the values that neither these goals nor control flow nor addresses depend on. It takes the
@@ -100,9 +103,9 @@ impl<'p> Slicer<'p> {
     #[must_use]
     pub fn without_values_but_of(&self, goals: &[Goal]) -> Sliced {
         if !self.is_supported(goals) {
-            return Sliced::unchanged(self.program);
+            return Sliced::unchanged(self.program, &self.lives);
         }
-        self.cut(Relevance::of_steps(self.program, &self.ranges, goals))
+        self.cut(Relevance::of_steps(self.program, &self.ranges, &self.lives, goals))
     }
 
     /// The values that registers and cells of the program can hold.
@@ -162,7 +165,7 @@ impl<'p> Slicer<'p> {
     }
 
     fn cut(&self, relevance: Relevance) -> Sliced {
-        let mut sliced = Sliced::unchanged(self.program);
+        let mut sliced = Sliced::unchanged(self.program, &self.lives);
         for thread in self.program.running_threads() {
             let body = &mut sliced.program.threads[thread.index()].body;
             if relevance.is_kept(thread) {
@@ -179,6 +182,14 @@ impl<'p> Slicer<'p> {
         sliced.relevance = relevance;
         sliced
     }
+}
+
+fn lives(program: &Program) -> Arc<Vec<Webs>> {
+    let webs = |thread: ThreadId| {
+        let body = program.body(thread);
+        Webs::of(body, &live_registers(body, &observed_registers(program, thread)))
+    };
+    Arc::new(program.thread_ids().map(webs).collect())
 }
 
 /// Whether the pass knows all that the program does. A thread that nobody starts does nothing.
@@ -215,7 +226,7 @@ fn rewritten(
     (thread, id): (ThreadId, EdgeId),
     edge: &Edge,
 ) -> Instruction {
-    let matters = |register: RegId| relevance.has_register(thread, register);
+    let matters = |register: RegId| relevance.has_definition(thread, edge, register);
     let never = || Instruction::Assume(Expr::Const(0));
     let instruction = &edge.instruction;
     if !ranges.is_reachable(thread, edge.from) {
@@ -279,8 +290,8 @@ pub struct Sliced {
 }
 
 impl Sliced {
-    fn unchanged(program: &Program) -> Self {
-        Self { program: program.clone(), relevance: Relevance::everything(program), run_first: Vec::new() }
+    fn unchanged(program: &Program, lives: &Arc<Vec<Webs>>) -> Self {
+        Self { program: program.clone(), relevance: Relevance::everything(program, lives), run_first: Vec::new() }
     }
 
     /// Whether a thread is part of the slice.

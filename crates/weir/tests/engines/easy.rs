@@ -42,6 +42,24 @@ fn counters_that_nobody_reads_cost_no_answer() {
     }
 }
 
+/// The temporary that the counter is loaded into is also the one that tests are made with.
+#[test]
+fn counters_within_critical_sections_cost_no_answer() {
+    let thread = |name, own, other| {
+        format!(
+            "thread {name} {{ loop {{ flag[{own}] = 1; turn = {other}; fence;
+                while flag[{other}] == 1 && turn == {other} {{ }}
+                critical: entries = entries + 1; flag[{own}] = 0; }} }}"
+        )
+    };
+    let (p, q) = (thread("P", 0, 1), thread("Q", 1, 0));
+    let text = format!(
+        "shared flag[2], turn, entries; {p} {q} forbid P at critical && Q at critical; forbid deadlock; forbid turn == 2;"
+    );
+    assert_eq!(judgements(&text), ["holds"; 3]);
+    assert_eq!(judgements(&text.replace("fence;", "")), ["violated", "holds", "holds"]);
+}
+
 /// What one property depends on does not cost the others their answers.
 #[test]
 fn one_property_that_counts_leaves_the_others_alone() {
@@ -59,6 +77,11 @@ fn a_thread_that_never_blocks_rules_deadlocks_out() {
         ),
         ("shared c; thread P { let r = c; while r < 9 { r = r + c; } c = r; } forbid deadlock;", "holds"),
         ("shared c; thread P { c = 1; } thread Q { await c == 2; } forbid deadlock;", "violated"),
+        (
+            "shared c, d; thread P { loop { c = c + 1; if c == 7 { d = c; } } } thread Q { await c == -1; }
+            forbid deadlock;",
+            "holds",
+        ),
         ("shared c; thread P { c = 1; } thread Q { await c == 1; } forbid deadlock;", "holds"),
     ] {
         assert_eq!(judgements(text), [expected], "{text}");

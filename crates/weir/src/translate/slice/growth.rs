@@ -28,10 +28,8 @@ const MANY: u64 = 1 << 20;
 
 pub(super) fn is_bounded(program: &Program, ranges: &Ranges, relevance: &Relevance) -> bool {
     let few = |range: Range| range.extent() < MANY;
-    let registers = |thread: ThreadId| {
-        !relevance.is_kept(thread)
-            || relevance.registers(thread).iter().all(|register| few(ranges.register(thread, register)))
-    };
+    let registers =
+        |thread: ThreadId| !relevance.is_kept(thread) || relevance.values(ranges, thread).into_values().all(few);
     program.running_threads().all(registers)
         && cells(program, relevance).all(|address| few(ranges.cell(address)))
         && (!reaches_undeclared(program, relevance) || few(ranges.undeclared()))
@@ -76,7 +74,7 @@ pub(super) fn growth(program: &Program, ranges: &Ranges, relevance: &Relevance) 
     for (thread, id, edge) in edges() {
         let Instruction::Assign { register, .. } = edge.instruction else { continue };
         let what = Growing::Register(thread, register);
-        let counts = relevance.registers(thread).contains(register) && unbounded(ranges.register(thread, register));
+        let counts = relevance.has_definition(thread, edge, register) && unbounded(ranges.register(thread, register));
         let is_known = found.iter().any(|known| known.what == what);
         if counts && !is_known && grows((thread, id, edge)) {
             found.push(Growth { what, span: edge.span });

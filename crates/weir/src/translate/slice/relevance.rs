@@ -3,10 +3,13 @@
 //! Whatever can block or decide where control goes counts, in every thread that counts: conditions, assertions, awaits,
 //! and stores that a range may block. So a thread of the slice goes where it goes in the original.
 
-use weir_ir::flow::{Moment, Ranges, RegisterSet, ends_alone, never_blocks, never_ends};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use weir_ir::flow::{Moment, Ranges, RegisterSet, Webs, ends_alone, never_blocks, never_ends};
 use weir_ir::{
-    Edge, EdgeId, Expr, Instruction, Program, PropertyKind, Range, RegExpr, RegId, Rmw, Shared, StateAtom, StateExpr,
-    ThreadId, UnaryOp, Value,
+    Edge, EdgeId, Expr, Instruction, LocId, Program, PropertyKind, Range, RegExpr, RegId, Rmw, Shared, StateAtom,
+    StateExpr, ThreadId, UnaryOp, Value,
 };
 use weir_witness::Goal;
 
@@ -14,7 +17,10 @@ use weir_witness::Goal;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Relevance {
     threads: Vec<bool>,
-    registers: Vec<RegisterSet>,
+    /// The lives of registers, thread by thread: a register may count in one and not in another.
+    lives: Arc<Vec<Webs>>,
+    /// Those that count, by their numbers.
+    webs: Vec<RegisterSet>,
     /// Addresses, in order and without overlaps.
     cells: Vec<Range>,
     /// For each edge of each thread whether it writes something that counts, or may be blocked by a range.
@@ -24,29 +30,30 @@ pub(super) struct Relevance {
 }
 
 impl Relevance {
-    pub(super) fn nothing(program: &Program) -> Self {
+    pub(super) fn nothing(program: &Program, lives: &Arc<Vec<Webs>>) -> Self {
         Self {
             threads: vec![false; program.threads.len()],
-            registers: vec![RegisterSet::new(); program.threads.len()],
+            lives: Arc::clone(lives),
+            webs: vec![RegisterSet::new(); program.threads.len()],
             cells: Vec::new(),
             writes: program.threads.iter().map(|thread| vec![false; thread.body.edges().len()]).collect(),
             keeps_accesses: false,
         }
     }
 
-    pub(super) fn everything(program: &Program) -> Self {
-        let mut all = Self::nothing(program);
+    pub(super) fn everything(program: &Program, lives: &Arc<Vec<Webs>>) -> Self {
+        let mut all = Self::nothing(program, lives);
         all.threads.fill(true);
         all.writes.iter_mut().for_each(|edges| edges.fill(true));
-        all.registers = program.threads.iter().map(|thread| RegisterSet::first(thread.body.registers.len())).collect();
+        all.webs = lives.iter().map(|webs| RegisterSet::first(webs.registers().len())).collect();
         all.cells.push(Range::FULL);
         all.keeps_accesses = true;
         all
     }
 
     /// What these goals depend on.
-    pub(super) fn of_goals(program: &Program, ranges: &Ranges, goals: &[Goal]) -> Self {
-        let mut found = Self::nothing(program);
+    pub(super) fn of_goals(program: &Program, ranges: &Ranges, lives: &Arc<Vec<Webs>>, goals: &[Goal]) -> Self {
+        let mut found = Self::nothing(program, lives);
         for &goal in goals {
             found.add_goal(program, ranges, goal);
         }
@@ -55,8 +62,8 @@ impl Relevance {
     }
 
     /// What these goals, control flow and addresses depend on.
-    pub(super) fn of_steps(program: &Program, ranges: &Ranges, goals: &[Goal]) -> Self {
-        let mut found = Self::nothing(program);
+    pub(super) fn of_steps(program: &Program, ranges: &Ranges, lives: &Arc<Vec<Webs>>, goals: &[Goal]) -> Self {
+        let mut found = Self::nothing(program, lives);
         found.threads.fill(true);
         found.keeps_accesses = true;
         goals.iter().for_each(|&goal| found.add_goal(program, ranges, goal));
@@ -65,8 +72,8 @@ impl Relevance {
     }
 
     /// What control flow and addresses depend on.
-    pub(super) fn of_accesses(program: &Program, ranges: &Ranges) -> Self {
-        let mut found = Self::nothing(program);
+    pub(super) fn of_accesses(program: &Program, ranges: &Ranges, lives: &Arc<Vec<Webs>>) -> Self {
+        let mut found = Self::nothing(program, lives);
         found.threads.fill(true);
         found.keeps_accesses = true;
         found.close(program, ranges, Demand::Accesses);
@@ -77,12 +84,38 @@ impl Relevance {
         self.threads[thread.index()]
     }
 
+    /// Whether a register counts anywhere.
     pub(super) fn has_register(&self, thread: ThreadId, register: RegId) -> bool {
-        self.registers[thread.index()].contains(register)
+        let registers = self.lives[thread.index()].registers();
+        self.webs[thread.index()].iter().any(|web| registers[web.index()] == register)
     }
 
-    pub(super) fn registers(&self, thread: ThreadId) -> &RegisterSet {
-        &self.registers[thread.index()]
+    /// Whether the value that an edge gives a register counts.
+    pub(super) fn has_definition(&self, thread: ThreadId, edge: &Edge, register: RegId) -> bool {
+        self.counts_at(thread, edge.to, register)
+    }
+
+    fn counts_at(&self, thread: ThreadId, loc: LocId, register: RegId) -> bool {
+        let web = self.lives[thread.index()].at(loc, register);
+        web.is_some_and(|web| self.webs[thread.index()].contains(RegId(web)))
+    }
+
+    /// The registers of a thread that count, with the values that they can have where they do.
+    pub(super) fn values(&self, ranges: &Ranges, thread: ThreadId) -> BTreeMap<RegId, Range> {
+        let counting = &self.webs[thread.index()];
+        let mut found: BTreeMap<RegId, Range> = BTreeMap::new();
+        let mut add = |register, values: Range| {
+            found.entry(register).and_modify(|known| *known = known.hull(values)).or_insert(values);
+        };
+        match self.lives[thread.index()].places() {
+            Some(places) => {
+                for (loc, register, _) in places.filter(|&(_, _, web)| counting.contains(RegId(web))) {
+                    ranges.register_at(thread, loc, register).into_iter().for_each(|values| add(register, values));
+                }
+            }
+            None => counting.iter().for_each(|register| add(register, ranges.register(thread, register))),
+        }
+        found
     }
 
     pub(super) fn cells(&self) -> &[Range] {
@@ -136,7 +169,7 @@ impl Relevance {
             StateAtom::At { thread, .. } => self.threads[thread.index()] = true,
             StateAtom::Register { thread, register } => {
                 self.threads[thread.index()] = true;
-                self.registers[thread.index()].insert(*register);
+                self.add_register_everywhere(*thread, *register);
             }
             StateAtom::Cell(address) => {
                 self.add_cells(Range::single(*address));
@@ -186,7 +219,7 @@ impl Relevance {
         match &edge.instruction {
             Instruction::Assume(condition) if decided(ranges, thread, edge, condition).is_some() => {}
             Instruction::Assume(condition) | Instruction::Assert(condition) => {
-                changed |= self.add_registers(thread, condition);
+                changed |= self.add_uses(thread, edge, condition);
             }
             Instruction::Load { .. } | Instruction::Snapshot(_) => {
                 let one = match &edge.instruction {
@@ -195,17 +228,17 @@ impl Relevance {
                 };
                 let several = edge.instruction.loads_at_once().unwrap_or_default();
                 for (register, address) in one.into_iter().chain(several.iter().map(|(reg, address)| (*reg, address))) {
-                    let matters = self.has_register(thread, register);
+                    let matters = self.has_definition(thread, edge, register);
                     if matters || self.keeps_accesses {
-                        changed |= self.add_registers(thread, address);
+                        changed |= self.add_uses(thread, edge, address);
                     }
                     changed |= matters && self.add_cells(addresses(address));
                 }
             }
             Instruction::Await { loads, condition } => {
-                changed |= self.add_registers(thread, condition);
+                changed |= self.add_uses(thread, edge, condition);
                 for (_, address) in loads {
-                    changed |= self.add_registers(thread, address) | self.add_cells(addresses(address));
+                    changed |= self.add_uses(thread, edge, address) | self.add_cells(addresses(address));
                 }
             }
             Instruction::Store { address, value } => {
@@ -213,12 +246,12 @@ impl Relevance {
                     || ranges.may_leave_range(program, thread, edge)
                     || neutral(program, addresses(address)).is_none();
                 if matters || self.keeps_accesses {
-                    changed |= self.add_registers(thread, address);
+                    changed |= self.add_uses(thread, edge, address);
                 }
-                changed |= matters && (self.add_write(thread, id) | self.add_registers(thread, value));
+                changed |= matters && (self.add_write(thread, id) | self.add_uses(thread, edge, value));
             }
             Instruction::ReadModifyWrite { register, address, operation } => {
-                let is_read = register.is_some_and(|register| self.has_register(thread, register));
+                let is_read = register.is_some_and(|register| self.has_definition(thread, edge, register));
                 let may_fail = matches!(operation, Rmw::CompareAndSwap { .. } | Rmw::CompareExchange { .. });
                 let matters = is_read
                     || self.touches(addresses(address))
@@ -226,15 +259,15 @@ impl Relevance {
                     || neutral(program, addresses(address)).is_none()
                     || demand == Demand::Accesses && may_fail;
                 if matters || self.keeps_accesses {
-                    changed |= self.add_registers(thread, address);
+                    changed |= self.add_uses(thread, edge, address);
                 }
                 if matters {
                     changed |= self.add_write(thread, id) | self.add_cells(addresses(address));
-                    operation.for_each_operand(&mut |operand| changed |= self.add_registers(thread, operand));
+                    operation.for_each_operand(&mut |operand| changed |= self.add_uses(thread, edge, operand));
                 }
             }
-            Instruction::Assign { register, value } if self.has_register(thread, *register) => {
-                changed |= self.add_registers(thread, value);
+            Instruction::Assign { register, value } if self.has_definition(thread, edge, *register) => {
+                changed |= self.add_uses(thread, edge, value);
             }
             Instruction::Assign { .. }
             | Instruction::Havoc { .. }
@@ -252,10 +285,24 @@ impl Relevance {
         changed
     }
 
-    fn add_registers(&mut self, thread: ThreadId, expr: &RegExpr) -> bool {
+    /// Adds the registers that an expression of an edge reads. Those that an `await` loads itself are not read before.
+    fn add_uses(&mut self, thread: ThreadId, edge: &Edge, expr: &RegExpr) -> bool {
         let mut changed = false;
-        expr.for_each_leaf(&mut |&register| changed |= self.registers[thread.index()].insert(register));
+        let lives = Arc::clone(&self.lives);
+        expr.for_each_leaf(&mut |&register| {
+            if let Some(web) = lives[thread.index()].at(edge.from, register) {
+                changed |= self.webs[thread.index()].insert(RegId(web));
+            }
+        });
         changed
+    }
+
+    fn add_register_everywhere(&mut self, thread: ThreadId, register: RegId) {
+        for (web, &of) in (0..).zip(self.lives[thread.index()].registers()) {
+            if of == register {
+                self.webs[thread.index()].insert(RegId(web));
+            }
+        }
     }
 
     fn add_write(&mut self, thread: ThreadId, edge: EdgeId) -> bool {
