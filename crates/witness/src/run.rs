@@ -1,6 +1,6 @@
 //! Runs: what an engine claims, and what [`replay`](crate::replay) checks.
 
-use weir_ir::{EdgeId, PropertyId, ThreadId, Value};
+use weir_ir::{EdgeId, Program, PropertyId, ThreadId, Value};
 
 /// A memory model.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -74,4 +74,14 @@ pub enum Goal {
     Assertion(ThreadId),
     /// The run is drained at its end, and no SC run has its trace: happens-before has a cycle.
     NotRobust,
+}
+
+impl Goal {
+    /// Whether it is about what can still happen (`forbid stuck`, `live`), which no single state shows.
+    pub fn is_liveness(self, program: &Program) -> bool {
+        match self {
+            Self::Property(id) => program.properties.get(id.index()).is_some_and(|one| one.kind.is_liveness()),
+            Self::Assertion(_) | Self::NotRobust => false,
+        }
+    }
 }

@@ -7,7 +7,6 @@ use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind, Span};
 use weir_witness::{Action, Buffering, Checked, Goal, Model, Run, Step};
 
 use super::{End, Member};
-use crate::reach::liveness::is_liveness;
 use crate::reach::{self, Coverage, Engine, Report as EngineReport, Statistics};
 use crate::{Bound, Failure, Limit, Session, Verdict};
 
@@ -51,7 +50,7 @@ pub(super) fn attempt(
     if member == Member::Sc {
         // What can no longer happen without store buffers may still happen with them. And a store that waits for the
         // lock without them can be buffered with them: a deadlock under SC need not be one under TSO.
-        let differs = |goal| is_liveness(program, goal) || program.uses_lock() && is_deadlock(program, goal);
+        let differs = |goal: Goal| goal.is_liveness(program) || program.uses_lock() && is_deadlock(program, goal);
         goals.retain(|goal| !differs(*goal));
     }
     let states = (member == Member::Sc).then(|| session.bound(Bound::CheckScStates));
@@ -92,7 +91,7 @@ fn refused_goal(program: &Program, goals: &[Goal], why: &Diagnostic) -> Option<u
     let is_meant = |goal: &Goal| match goal {
         // Programs that were not read from text have no places to point at.
         _ if why.code.starts_with("deadlock-") => is_deadlock(program, *goal),
-        _ if why.code.starts_with("liveness-") => is_liveness(program, *goal),
+        _ if why.code.starts_with("liveness-") => goal.is_liveness(program),
         Goal::Property(property) => {
             span != Span::default() && program.properties.get(property.index()).is_some_and(|one| one.span == span)
         }
@@ -138,7 +137,7 @@ fn conclude(
 /// All of these goals that the last state of a run shows, not just the one for which it was found.
 fn shown(program: &Program, goals: &[Goal], checked: Checked) -> Vec<(Goal, Found)> {
     // To show that something can no longer happen takes a search: not worth it if the run was found for something else.
-    let is_cheap = |goal: Goal| is_liveness(program, checked.goal()) || !is_liveness(program, goal);
+    let is_cheap = |goal: Goal| checked.goal().is_liveness(program) || !goal.is_liveness(program);
     let again =
         |goal: Goal| if is_cheap(goal) { Checked::new(program, checked.run().clone(), goal).ok() } else { None };
     let others = |&goal: &Goal| if goal == checked.goal() { Some(checked.clone()) } else { again(goal) };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use weir_ir::Program;
-use weir_witness::{Buffering, Checked, Goal, Model};
+use weir_witness::{Buffering, CheckError, Checked, Goal, Model, Shortcoming};
 
 use super::member::{Attempted, Found, attempt};
 use super::portfolio::{Finished, Portfolio, run_portfolio};
@@ -49,11 +49,17 @@ pub(super) struct Winner {
 pub(super) fn run(slicer: &Slicer<'_>, asked: Asked<'_>, session: &Session) -> Result<Round, Failure> {
     let part = Part::new(slicer, asked.goals);
     let mut round = run_on(part.program(), asked, session)?;
-    for (goal, found) in &mut round.decided {
-        if let Found::Reached(checked) = found {
-            **checked = part.mapped_back(slicer.program(), *goal, checked)?;
+    let mut decided = Vec::new();
+    for (goal, found) in round.decided {
+        match found {
+            Found::Unreachable => decided.push((goal, found)),
+            Found::Reached(checked) => {
+                let mapped = part.mapped_back(slicer.program(), goal, &checked)?;
+                decided.extend(mapped.map(|checked| (goal, Found::Reached(Box::new(checked)))));
+            }
         }
     }
+    round.decided = decided;
     round.coverage = round.coverage.map(|coverage| part.map_coverage(slicer, coverage));
     Ok(round)
 }
@@ -67,7 +73,7 @@ pub(super) fn without_buffers(
     let part = Part::new(slicer, &[goal]);
     let attempted = settled(attempt(part.program(), (Member::Sc, Model::Tso), &[goal], session))?;
     match attempted.decided.first() {
-        Some((_, Found::Reached(checked))) => part.mapped_back(slicer.program(), goal, checked).map(Box::new).map(Some),
+        Some((_, Found::Reached(checked))) => Ok(part.mapped_back(slicer.program(), goal, checked)?.map(Box::new)),
         _ => Ok(None),
     }
 }
@@ -89,12 +95,15 @@ impl Part {
         self.fused.as_ref().map_or(self.sliced.program(), Translation::program)
     }
 
-    /// The run of the whole program.
-    fn mapped_back(&self, program: &Program, goal: Goal, checked: &Checked) -> Result<Checked, Failure> {
+    /// The run of the whole program. None if more can follow it there than the checker looks at.
+    fn mapped_back(&self, program: &Program, goal: Goal, checked: &Checked) -> Result<Option<Checked>, Failure> {
         let fused = self.fused.as_ref().map(|fused| fused.map_back(self.sliced.program(), checked.run()));
         let run = self.sliced.map_back(program, fused.as_ref().unwrap_or(checked.run()));
-        Checked::new(program, run, goal)
-            .map_err(|error| Failure::Bug(format!("a run of a slice cannot be replayed in the program: {error}")))
+        match Checked::new(program, run, goal) {
+            Ok(checked) => Ok(Some(checked)),
+            Err(CheckError::Goal(error)) if error.shortcoming == Shortcoming::TooManyFollow => Ok(None),
+            Err(error) => Err(Failure::Bug(format!("a run of a slice cannot be replayed in the program: {error}"))),
+        }
     }
 
     fn map_coverage(&self, slicer: &Slicer<'_>, mut seen: Coverage) -> Coverage {

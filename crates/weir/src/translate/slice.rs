@@ -54,6 +54,11 @@ impl<'p> Slicer<'p> {
         if !self.is_supported(goals) {
             return Sliced::unchanged(self.program, &self.lives);
         }
+        if goals.iter().any(|goal| goal.is_liveness(self.program)) {
+            let mut sliced = self.without_values_but_of(goals);
+            trivialize(&mut sliced.program, |property| goals.contains(&Goal::Property(property)));
+            return sliced;
+        }
         let goals = self.possible(goals);
         let mut sliced = self.cut(Relevance::of_goals(self.program, &self.ranges, &self.lives, &goals));
         trivialize(&mut sliced.program, |property| goals.contains(&Goal::Property(property)));
@@ -63,6 +68,7 @@ impl<'p> Slicer<'p> {
         sliced
     }
 
+    /// Without goals about what can still happen.
     fn depends_on(&self, goals: &[Goal]) -> Relevance {
         if !self.is_supported(goals) {
             return Relevance::everything(self.program, &self.lives);
@@ -71,15 +77,7 @@ impl<'p> Slicer<'p> {
     }
 
     fn is_supported(&self, goals: &[Goal]) -> bool {
-        is_supported(self.program)
-            && !goals.contains(&Goal::NotRobust)
-            && !goals.iter().any(|&goal| self.is_liveness(goal))
-    }
-
-    /// Whether a goal is about what can still happen: then every step counts, and nothing is cut away.
-    fn is_liveness(&self, goal: Goal) -> bool {
-        let property = |id: weir_ir::PropertyId| self.program.properties.get(id.index());
-        matches!(goal, Goal::Property(id) if property(id).is_some_and(|property| property.kind.is_liveness()))
+        is_supported(self.program) && !goals.contains(&Goal::NotRobust)
     }
 
     /// The goals that the text of the program does not rule out.
@@ -136,7 +134,7 @@ impl<'p> Slicer<'p> {
     pub fn groups(&self, goals: &[Goal]) -> Vec<Vec<Goal>> {
         let depends = |goal: Goal| self.depends_on(&[goal]);
         let is_bounded = |found: &Relevance| growth::is_bounded(self.program, &self.ranges, found);
-        let (liveness, goals): (Vec<Goal>, Vec<Goal>) = goals.iter().partition(|&&goal| self.is_liveness(goal));
+        let (liveness, goals): (Vec<Goal>, Vec<Goal>) = goals.iter().partition(|goal| goal.is_liveness(self.program));
         let (few, many): (Vec<_>, Vec<_>) =
             goals.into_iter().map(|goal| (goal, depends(goal))).partition(|(_, found)| is_bounded(found));
         let mut groups: Vec<(Option<Relevance>, Vec<Goal>)> = Vec::new();
@@ -264,10 +262,12 @@ fn rewritten(
             // The choice stays one of the original.
             Instruction::Havoc { register: *register, range: Range::single(range.low) }
         }
-        Instruction::Assume(condition) => match relevance::decided(ranges, thread, edge, condition) {
-            Some(holds) => Instruction::Assume(Expr::Const(i64::from(holds))),
-            None => instruction.clone(),
-        },
+        Instruction::Assume(condition) if !relevance.keeps_conditions() => {
+            match relevance::decided(ranges, thread, edge, condition) {
+                Some(holds) => Instruction::Assume(Expr::Const(i64::from(holds))),
+                None => instruction.clone(),
+            }
+        }
         _ => instruction.clone(),
     }
 }

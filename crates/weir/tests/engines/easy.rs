@@ -60,6 +60,14 @@ fn counters_within_critical_sections_cost_no_answer() {
     assert_eq!(judgements(&text.replace("fence;", "")), ["violated", "holds", "holds"]);
 }
 
+/// Hangs are looked for without the values that nobody waits for.
+#[test]
+fn counters_cost_no_answer_about_hangs() {
+    let text = "shared c, x; thread C { loop { c = c + 1; } } thread P { while x == 0 { } } thread Q { x = 1; }
+        forbid stuck; live P at end; live Q at end;";
+    assert_eq!(judgements(text), ["holds"; 3]);
+}
+
 /// What one property depends on does not cost the others their answers.
 #[test]
 fn one_property_that_counts_leaves_the_others_alone() {

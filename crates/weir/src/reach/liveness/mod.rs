@@ -24,12 +24,7 @@ use crate::{Failure, Limit, Session, Verdict};
 
 /// The goals that are about what can still happen, and the others.
 pub(super) fn split(program: &Program, options: &Options) -> (Vec<Goal>, Vec<Goal>) {
-    goals(program, options).into_iter().partition(|&goal| is_liveness(program, goal))
-}
-
-/// Whether a goal is about what can still happen.
-pub(crate) fn is_liveness(program: &Program, goal: Goal) -> bool {
-    property(program, goal).is_some_and(|property| property.kind.is_liveness())
+    goals(program, options).into_iter().partition(|goal| goal.is_liveness(program))
 }
 
 fn property(program: &Program, goal: Goal) -> Option<&Property> {

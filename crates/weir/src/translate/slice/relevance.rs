@@ -27,6 +27,8 @@ pub(super) struct Relevance {
     writes: Vec<Vec<bool>>,
     /// Whether all accesses stay, so that they wait where they waited. Their values need not.
     keeps_accesses: bool,
+    /// Whether all conditions stay, so that what can block is the same by its form, too.
+    keeps_conditions: bool,
 }
 
 impl Relevance {
@@ -38,6 +40,7 @@ impl Relevance {
             cells: Vec::new(),
             writes: program.threads.iter().map(|thread| vec![false; thread.body.edges().len()]).collect(),
             keeps_accesses: false,
+            keeps_conditions: false,
         }
     }
 
@@ -48,6 +51,7 @@ impl Relevance {
         all.webs = lives.iter().map(|webs| RegisterSet::first(webs.registers().len())).collect();
         all.cells.push(Range::FULL);
         all.keeps_accesses = true;
+        all.keeps_conditions = true;
         all
     }
 
@@ -66,6 +70,7 @@ impl Relevance {
         let mut found = Self::nothing(program, lives);
         found.threads.fill(true);
         found.keeps_accesses = true;
+        found.keeps_conditions = goals.iter().any(|goal| goal.is_liveness(program));
         goals.iter().for_each(|&goal| found.add_goal(program, ranges, goal));
         found.close(program, ranges, Demand::Values);
         found
@@ -126,6 +131,10 @@ impl Relevance {
         self.keeps_accesses
     }
 
+    pub(super) fn keeps_conditions(&self) -> bool {
+        self.keeps_conditions
+    }
+
     /// Whether a store or read-modify-write stays as it is.
     pub(super) fn keeps_write(&self, thread: ThreadId, edge: EdgeId) -> bool {
         self.writes[thread.index()][edge.index()]
@@ -151,14 +160,15 @@ impl Relevance {
         match goal {
             Goal::Assertion(thread) => self.threads[thread.index()] = true,
             Goal::Property(property) => match &program.properties[property.index()].kind {
-                PropertyKind::Forbid(condition) | PropertyKind::Exists(condition) | PropertyKind::Always(condition) => {
-                    self.add_condition(condition);
-                }
+                PropertyKind::Forbid(condition)
+                | PropertyKind::Exists(condition)
+                | PropertyKind::Always(condition)
+                | PropertyKind::Live(condition) => self.add_condition(condition),
                 // A thread at rest behind a lock that another holds for ever is not done.
                 PropertyKind::ForbidDeadlock if program.uses_lock() => self.threads.fill(true),
                 PropertyKind::ForbidDeadlock => {}
                 // Whoever goes on for ever can be what keeps a thread from being stuck.
-                PropertyKind::ForbidStuck | PropertyKind::Live(_) => self.threads.fill(true),
+                PropertyKind::ForbidStuck => self.threads.fill(true),
             },
             Goal::NotRobust => self.threads.fill(true),
         }
@@ -217,7 +227,8 @@ impl Relevance {
         let addresses = |address: &RegExpr| ranges.value_at(thread, edge.from, address).unwrap_or(Range::FULL);
         let mut changed = false;
         match &edge.instruction {
-            Instruction::Assume(condition) if decided(ranges, thread, edge, condition).is_some() => {}
+            Instruction::Assume(condition)
+                if !self.keeps_conditions && decided(ranges, thread, edge, condition).is_some() => {}
             Instruction::Assume(condition) | Instruction::Assert(condition) => {
                 changed |= self.add_uses(thread, edge, condition);
             }
