@@ -11,6 +11,7 @@ pub(crate) mod partial_order;
 mod rebuild;
 mod store;
 pub(crate) mod symmetry;
+mod with_goals;
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,6 +26,7 @@ use crate::{Limit, Session};
 
 pub(crate) use bfs::breadth_first;
 pub(crate) use dfs::depth_first;
+pub(crate) use with_goals::WithGoals;
 
 /// The order in which states are visited.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
