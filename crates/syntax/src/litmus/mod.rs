@@ -25,7 +25,7 @@ mod types;
 
 use weir_ir::{Address, Diagnostic, Interrupt, Poll, Program, Source, Span, StateExpr, Uninterrupted, Value};
 
-use crate::ParseError;
+use crate::parsed::ParseError;
 use crate::parsing::Parse;
 pub use header::Architecture;
 use header::Header;

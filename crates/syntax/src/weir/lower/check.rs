@@ -7,7 +7,7 @@ use weir_ir::{Diagnostic, Span};
 
 use super::super::ast::{Block, Expr, ExprKind, Name, RangeExpr, Statement, StatementKind};
 use super::super::sink::Sink;
-use super::names::{duplicate, listed, near};
+use super::name_errors::{duplicate, listed, near};
 use super::size::Size;
 
 /// What is known of a body.
