@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{Address, Value};
 
-use crate::Model;
+use crate::reference::Model;
 
 /// Where a load leads, by the values it sees.
 pub type AfterLoad<'a, L> = dyn FnOnce(&[Value]) -> L + 'a;

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use weir_ir::flow::{Region, leavable_regions};
 use weir_ir::{Address, Instruction, LocId, Multiplicity, Program, RegId, StateAtom, StateExpr, ThreadId, Value};
 
-use crate::Model;
 use crate::certificate::steps::Interpreter;
 use crate::certificate::{AbstractBuffer, AbstractState, AbstractThread, Buffering, Fault};
 use crate::limits::{LONGEST_FOLLOWED, MOST_FOLLOWED};
+use crate::run::Model;
 use crate::state::State;
 
 /// What is common to all states that can follow some state, itself included.

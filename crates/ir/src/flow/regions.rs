@@ -10,7 +10,8 @@
 //! false (`while 1 { }`), and a failing assertion is none either.
 
 use super::{Cfg, Loops};
-use crate::{Body, Edge, Instruction, LocId, Program, ThreadId};
+use crate::ids::{LocId, ThreadId};
+use crate::program::{Body, Edge, Instruction, Program};
 
 /// Locations of a thread that it should be able to leave.
 #[derive(Clone, PartialEq, Eq, Debug)]

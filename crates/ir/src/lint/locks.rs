@@ -4,8 +4,10 @@
 //! it or given it back.
 
 use super::Unit;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::flow::{Worklist, targets};
-use crate::{Body, Diagnostic, Edge, EdgeId, Instruction, LocId, Program, Severity};
+use crate::ids::{EdgeId, LocId};
+use crate::program::{Body, Edge, Instruction, Program};
 
 /// Which of the three can be, as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]

@@ -21,7 +21,8 @@ use crate::semantics::sc::Sc;
 use crate::semantics::size::with_state_size;
 use crate::semantics::state::Packed;
 use crate::semantics::tso::Tso;
-use crate::{Failure, Limit, Session};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit};
 
 /// How the search ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

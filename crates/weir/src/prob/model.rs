@@ -6,17 +6,18 @@ use weir_ir::flow::{Cfg, Loops};
 use weir_ir::{Body, CostSubject, Diagnostic, Edge, Instruction, Program, PropertyId, Span};
 use weir_witness::Goal;
 
+use crate::bounds::Bound;
 use crate::reach::{self, Engine, liveness};
-use crate::semantics::TransitionSystem;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::locks::longest_section;
 use crate::semantics::machine::System;
-use crate::semantics::refuse;
 use crate::semantics::state::Packed;
 use crate::semantics::tso::Tso;
+use crate::semantics::{TransitionSystem, refuse};
+use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::slice::{Sliced, Slicer};
-use crate::{Bound, Failure, Limit, Session, Verdict};
+use crate::verdict::{Failure, Limit, Verdict};
 
 use super::settings::{Settings, UpdatePolicy};
 use super::target::{Alternative, Target};
@@ -154,7 +155,7 @@ impl Model {
             return false;
         }
         let mut can_step = false;
-        System::<Tso, N>::new(&self.compiled.machine).successors(state, &mut |_, _| {
+        System::<Tso, N>::new(&self.compiled.machine).each_successor(state, &mut |_, _| {
             can_step = true;
             false
         });
@@ -469,7 +470,7 @@ mod tests {
             let (mut program, target) = crate::prob::testing::read(WRITER);
             let subject = CostSubject::Fence;
             program.costs.push(weir_ir::CostRule { subject, cost, span: weir_ir::Span::default() });
-            Model::new(&program, &target, &Settings::default(), &crate::Session::default()).is_ok()
+            Model::new(&program, &target, &Settings::default(), &crate::session::Session::default()).is_ok()
         };
         assert!(with(1_000_000_000) && !with(1_000_000_001));
     }

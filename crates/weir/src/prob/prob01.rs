@@ -11,8 +11,8 @@ use super::abstraction::Abstraction;
 use super::chain::Config;
 use super::graph::Graph;
 use super::oracle::{Oracle, ToProb0};
-use crate::Session;
 use crate::semantics::state::Packed;
+use crate::session::Session;
 
 /// What is known about the probability from a configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -272,8 +272,8 @@ mod tests {
         for seed in 0..120 {
             let program = program(seed, &Drawn::cyclic());
             let target = condition(&program, &mut Rng::new(seed));
-            let model =
-                Model::new(&program, &target, &Settings::default(), &crate::Session::default()).expect("handled");
+            let model = Model::new(&program, &target, &Settings::default(), &crate::session::Session::default())
+                .expect("handled");
             let context = || format!("seed {seed}\n{}\ntarget {}", dump(&program), program.condition_text(&target));
             let counts = with_chain(&model, Avoids(&context));
             all = [all[0] + counts[0], all[1] + counts[1]];

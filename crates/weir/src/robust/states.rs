@@ -34,8 +34,8 @@ use crate::semantics::sc::Sc;
 use crate::semantics::size::with_state_size;
 use crate::semantics::state::{FlatState, Packed};
 use crate::semantics::tso::Tso;
-use crate::verdict::Statistics;
-use crate::{Failure, Limit, Session, Verdict};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit, Statistics, Verdict};
 
 /// How many states were compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

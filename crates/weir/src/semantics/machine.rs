@@ -326,6 +326,9 @@ impl Machine {
     }
 }
 
+/// States of more words than these are passed on by a call that is not inlined.
+const MOST_INLINED_WORDS: usize = 8;
+
 /// A machine under a memory model, with states of at most `N` words.
 pub(crate) struct System<'a, M, const N: usize> {
     pub(crate) machine: &'a Machine,
@@ -483,6 +486,17 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
         }
     }
 
+    /// Takes all enabled edges of all threads, and all flushes.
+    #[inline]
+    fn all_steps(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
+        for (number, thread) in self.machine.threads.iter().enumerate() {
+            for edge in thread.edges_at(from) {
+                self.take(from, number, edge, emit);
+            }
+        }
+        M::flushes(self.machine, from, emit);
+    }
+
     #[inline]
     fn moved(&self, from: &Packed<N>, edge: &EdgeCode, register: Option<Field>, value: Value) -> Packed<N> {
         let mut next = edge.patch.apply(from);
@@ -502,12 +516,13 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
 
     #[inline]
     fn successors(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
-        for (number, thread) in self.machine.threads.iter().enumerate() {
-            for edge in thread.edges_at(from) {
-                self.take(from, number, edge, emit);
-            }
+        // Copying a large state takes longer than a call, so one copy of this code serves all callers.
+        if const { N > MOST_INLINED_WORDS } {
+            let mut emit: &mut dyn FnMut(StepCode, Packed<N>) -> bool = emit;
+            self.all_steps(from, &mut emit);
+        } else {
+            self.all_steps(from, emit);
         }
-        M::flushes(self.machine, from, emit);
     }
 
     #[inline]

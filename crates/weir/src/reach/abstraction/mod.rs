@@ -21,6 +21,7 @@ use weir_witness::{Buffering, Certificate, Checked, Goal, Run};
 
 use self::exact::Event;
 use super::{Coverage, Engine, Options, Report, Search, Statistics};
+use crate::bounds::Bound;
 use crate::search::symmetry::Symmetric;
 use crate::search::{self, Found, Outcome};
 use crate::semantics::StepCode;
@@ -32,7 +33,8 @@ use crate::semantics::coverage::coverage;
 use crate::semantics::machine::Machine;
 use crate::semantics::size::with_state_size;
 use crate::semantics::symmetry::symmetric_threads;
-use crate::{Bound, Failure, Limit, Session, Verdict};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit, Verdict};
 
 /// How far counters go within the refinement loop before queues are tried.
 const MOST_COUNTED: u32 = 1;

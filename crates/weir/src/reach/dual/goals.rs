@@ -5,7 +5,9 @@ use weir_ir::{BinaryOp, Expr, LocId, Program, PropertyKind, StateAtom, StateExpr
 use weir_witness::Goal;
 
 use super::local_graph::{Local, LocalGraphs};
-use crate::{Bound, Limit, Session};
+use crate::bounds::Bound;
+use crate::session::Session;
+use crate::verdict::Limit;
 
 /// A goal, as a condition on locations, registers and cells.
 #[derive(Clone, Debug)]

@@ -9,7 +9,9 @@ use rustc_hash::FxHashMap;
 use weir_ir::flow::{Liveness, RegisterSet, live_registers, observed_registers};
 use weir_ir::{Address, Body, EdgeId, Instruction, LocId, Program, RegExpr, RegId, Rmw, ThreadId, Value};
 
-use crate::{Bound, Limit, Session};
+use crate::bounds::Bound;
+use crate::session::Session;
+use crate::verdict::Limit;
 
 /// After so many moves the limits are looked at.
 const A_CHECK: u32 = 512;

@@ -7,7 +7,8 @@ use weir_witness::{Goal, check_backward_proof};
 
 use super::backwards::{Backwards, Drained};
 use crate::reach::{Engine, Options, certify_backward, reach};
-use crate::{Session, Verdict};
+use crate::session::Session;
+use crate::verdict::Verdict;
 
 fn parse(text: &str) -> Program {
     let source = weir_ir::Source::new("test.weir", text);

@@ -8,8 +8,9 @@ use weir_ir::{EdgeId, ThreadId};
 
 use super::super::{Options, Statistics};
 use crate::robust::{self, Answer, Attack, AttackRun, Checker, Covered, Effect, Question};
+use crate::session::Session;
 use crate::translate::delay::{DelayPath, Extended, Note};
-use crate::{Failure, Limit, Session};
+use crate::verdict::{Failure, Limit};
 
 /// What the oracle says.
 pub(super) enum Witnesses {
