@@ -508,11 +508,11 @@ pub enum PropertyKind {
     Exists(StateExpr),
     /// Every final state meets the condition.
     Always(StateExpr),
-    /// In no reachable state is some thread confined for ever to a [region that it should be able to
+    /// In no reachable state is some thread confined forever to a [region that it should be able to
     /// leave](crate::flow::leavable_regions).
     ForbidStuck,
     /// From every reachable state a state can be reached that meets the condition. It is judged at drained states if it
-    /// speaks of cells, else at all states.
+    /// mentions cells, else at all states.
     Live(StateExpr),
 }
 

@@ -64,7 +64,7 @@ pub trait Machine {
         value
     }
 
-    /// What a thread can do next; nothing if it is done or waits for ever.
+    /// What a thread can do next; nothing if it is done or waits forever.
     fn actions<'a>(&'a self, thread: usize, local: &Self::Local) -> Vec<Action<'a, Self::Local>>;
 }
 

@@ -1,4 +1,4 @@
-//! Threads that cannot be kept from stepping: which steps can block for ever, which threads never do, and which always
+//! Threads that cannot be kept from stepping: which steps can block forever, which threads never do, and which always
 //! end.
 //!
 //! Direction of error: a thread that is named never blocks, or always ends; others may do so as well. What conditions
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(facts(one_cell(None), vec![asserts, writer]), (false, false, false));
     }
 
-    /// Others can hold the lock for ever; then only local steps are free.
+    /// Others can hold the lock forever; then only local steps are free.
     #[test]
     fn with_locks_only_local_steps_are_free() {
         let locks = body(2, vec![(0, 1, Instruction::Lock)]);

@@ -14,5 +14,5 @@ pub const MOST_CELL_RANGES: usize = 4096;
 /// Pairs of a location and a register for which one body's live registers are computed, in words of 64.
 pub const MOST_LIVENESS_WORDS: usize = 1 << 22;
 
-/// Pairs of a location and a live register for which the lives of one body's registers are told apart.
+/// Pairs of a location and a live register for which the lives of one body's registers are distinguished.
 pub const MOST_LIVE_PLACES: usize = 5_000_000;

@@ -1,10 +1,10 @@
 //! Loops that only wait: `while x == 0 { }`. A thread in such a loop changes nothing, neither memory nor what it will
-//! do next, until some cell has another value; so a run in which it stays there for ever is one in which it waits for
+//! do next, until some cell has another value; so a run in which it stays there forever is one in which it waits for
 //! ever.
 //!
 //! Direction of error: every loop that is named only waits; others may do so as well (`while r == 0 { r = x; }`, whose
 //! register lives on from one iteration to the next). Such a loop is not the same as an `await`: it takes steps while
-//! it waits. Whoever treats one as the other has to say why that makes no difference to the question.
+//! it waits. An analysis that treats one as the other has to justify that this does not change its answer.
 
 use super::regions::spins;
 use super::{Cfg, leavable_regions, live_registers, observed_registers, strongly_connected_components, targets};

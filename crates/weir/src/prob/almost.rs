@@ -3,7 +3,7 @@
 //! Both are about what is possible, not about how likely it is. *Almost surely* fails exactly if a configuration can be
 //! reached, before a target, that is Prob0; *almost never* fails exactly if a Prob1 one can be reached
 //! ([`prob01`](super::prob01)). Where the chain is infinite, the answer rests on drained configurations: every run
-//! visits them for ever, so it is enough that from each of them, all of which the abstraction lists and perhaps more,
+//! visits them forever, so it is enough that from each of them, all of which the abstraction lists and perhaps more,
 //! the good side is within reach. What neither a look at small buffers nor the abstraction can tell, the exact engine
 //! [decides](Task::settle).
 

@@ -102,7 +102,7 @@ impl Visitor for Task<'_> {
 }
 
 impl Cost {
-    /// All intervals are certain, so the truth lies in what they have in common with earlier ones.
+    /// All intervals are certified, so the true value is in the intersection with earlier ones.
     fn within(mut self, earlier: Option<Self>) -> Self {
         let Some(earlier) = earlier else { return self };
         self.probability = self.probability.meet(earlier.probability);

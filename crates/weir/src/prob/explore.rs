@@ -74,7 +74,7 @@ pub(super) fn follow<const N: usize>(
         && expanded < extent.most
         && let Some(Waiting { mass, number }) = heap.pop()
     {
-        // Whoever got more in the meantime is in the heap again, further up.
+        // A configuration that got more in the meantime is in the heap again, further up.
         if masses.get(&number) != Some(&mass) {
             continue;
         }

@@ -1,5 +1,5 @@
-//! Probability moved on step by step. Configurations that hardly anything is at are dropped, so what is told is a lower
-//! bound.
+//! Probability propagated step by step. Configurations with negligible probability are dropped, so the result is a
+//! lower bound.
 
 use crate::session::Session;
 use crate::verdict::Limit;

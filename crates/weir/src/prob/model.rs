@@ -38,13 +38,13 @@ pub(super) struct Model {
     pub(super) sticky_weights: Vec<u128>,
     /// What is looked for: the target's alternatives, as goals.
     pub(super) goals: Vec<Goal>,
-    /// For each of them whether it speaks of cells: then it is judged at drained configurations, as properties are.
+    /// For each of them whether it mentions cells: then it is judged at drained configurations, as properties are.
     judged_when_drained: Vec<bool>,
     /// The states in which a thread is stuck, as their words, if these are looked for.
     stuck: Option<FxHashSet<Box<[u64]>>>,
     /// Whether some thread takes the global lock, which keeps others from draining.
     pub(super) uses_lock: bool,
-    /// The most steps that a thread makes while it holds the lock; none if it may hold it for ever.
+    /// The most steps that a thread makes while it holds the lock; none if it may hold it forever.
     longest_section: Option<usize>,
     /// Whether no thread stores in a loop, so that buffers have a bound.
     pub(super) is_bounded: bool,
@@ -187,7 +187,7 @@ impl Model {
         numbers.map(|number| machine.buffers.entries(number).count()).sum()
     }
 
-    /// Whether every run visits drained configurations for ever, almost surely. With the lock, buffers of others wait
+    /// Whether every run visits drained configurations forever, almost surely. With the lock, buffers of others wait
     /// while it is held; uniform updates make up for that as soon as it is given back, and other policies need not.
     pub(super) fn always_drains(&self) -> bool {
         !self.uses_lock || (self.longest_section.is_some() && self.settings.updates == UpdatePolicy::Uniform)
@@ -222,7 +222,7 @@ impl Model {
         }
     }
 
-    /// At most so many steps pass on the average until the lock is given back.
+    /// An upper bound on the average number of steps until the lock is released.
     fn steps_to_unlock(&self, section: usize) -> f64 {
         let all = || self.weights.iter().zip(&self.sticky_weights);
         let least = all().map(|(&plain, &sticky)| plain.min(sticky)).min().unwrap_or(1) as f64;
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_are_told_apart_by_whether_they_speak_of_cells() {
+    fn alternatives_are_distinguished_by_whether_they_speak_of_cells() {
         let with = |target: &str| {
             model(&format!("shared x; thread P {{ x = 1; a: x = 2; }} forbid {target};"), &Settings::default())
         };

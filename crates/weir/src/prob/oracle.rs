@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn every_drained_state_of_a_finite_chain_is_told_right() {
+    fn every_drained_state_of_a_finite_chain_is_classified_correctly() {
         compare(&Config::acyclic(), 150);
     }
 

@@ -287,7 +287,7 @@ mod tests {
 
     /// P needs sixty coins in a row to fall on the same side: that can happen, so no run is given up early.
     #[test]
-    fn a_limit_within_a_run_ends_it_and_is_told() {
+    fn a_limit_within_a_run_ends_it_and_is_reported() {
         let (program, target) = read(
             "thread P { let c = 0; loop { choose { c = 0; } or { c = c + 1; } if c == 60 { hit: skip; } } }
             forbid P at hit;",

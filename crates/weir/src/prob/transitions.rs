@@ -33,7 +33,7 @@ pub(super) struct Transitions {
     is_target: Vec<bool>,
 }
 
-/// Edges backwards: for each configuration, who leads to it and with which probability.
+/// Reversed edges: for each configuration, its predecessors and their probabilities.
 pub(super) struct Backward {
     first: Vec<u32>,
     from: Vec<(u32, f64)>,
@@ -100,7 +100,7 @@ impl Transitions {
         (0..self.len()).all(|number| self.is_expanded(number) || (!targets_count && self.is_target[number]))
     }
 
-    /// Edges backwards, from those expanded configurations that `passes` lets through.
+    /// The reversed edges of those expanded configurations that `passes` accepts.
     pub(super) fn backward(&self, passes: impl Fn(usize) -> bool) -> Backward {
         self.backward_from(&(0..self.len()).filter(|&number| passes(number)).collect::<Vec<_>>())
     }
@@ -127,7 +127,7 @@ impl Transitions {
         Backward { first, from }
     }
 
-    /// Who can get to one of the sources along edges backwards.
+    /// The configurations from which one of the sources can be reached.
     pub(super) fn can_reach(&self, backward: &Backward, sources: impl Fn(usize) -> bool) -> Vec<bool> {
         closure(backward, (0..self.len()).map(sources).collect())
     }
@@ -138,7 +138,7 @@ impl Transitions {
     }
 }
 
-/// Adds whoever can get to one of these along edges backwards.
+/// Adds all configurations from which one of these can be reached.
 fn closure(backward: &Backward, mut can: Vec<bool>) -> Vec<bool> {
     let mut open: Vec<usize> = (0..can.len()).filter(|&number| can[number]).collect();
     while let Some(number) = open.pop() {

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_attacks_nobody() {
+    fn a_single_thread_has_no_attacks() {
         assert_eq!(left(P), []);
     }
 

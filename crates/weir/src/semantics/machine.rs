@@ -115,7 +115,7 @@ pub(crate) enum Operation {
     Havoc(Option<Field>, Range),
 }
 
-/// What the condition of an await speaks of.
+/// What the condition of an await mentions.
 #[derive(Clone, Copy)]
 pub(crate) enum Operand {
     Field(Field),
@@ -278,7 +278,7 @@ impl Machine {
         self.layout.cells.cell(number).width.map_or(value, |width| width.wrap(value))
     }
 
-    /// Whether the value may be stored there. If not, the store is blocked, which is worth telling.
+    /// Whether the value may be stored there. If not, the store is blocked, which is reported.
     #[inline]
     pub(crate) fn admits(&self, target: Target, value: Value, edge: u32) -> bool {
         let Target::Cell(number) = target else { return true };

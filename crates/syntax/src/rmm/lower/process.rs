@@ -33,7 +33,7 @@ impl Await {
     }
 }
 
-/// A process in the making.
+/// A process under construction.
 pub(super) struct Builder<'c, 's> {
     pub(super) memory: &'c Memory<'s>,
     /// The number of the process.

@@ -25,7 +25,7 @@ pub(super) struct Facts<'a> {
     returns_nothing: Option<Span>,
     /// Whether there is an `end`: a body that takes no step is then meant to.
     pub(super) has_end: bool,
-    /// At least so many statements and steps has the text itself, without what it calls.
+    /// A lower bound on its statements and steps, without what it calls.
     pub(super) size: Size,
 }
 

@@ -20,7 +20,7 @@ pub(super) enum Global {
 }
 
 impl Global {
-    /// How messages speak of it.
+    /// How messages mention it.
     pub(super) fn describe(self) -> &'static str {
         match self {
             Self::Constant(_) => "a constant",
@@ -66,7 +66,7 @@ pub(super) struct ProcInfo<'a> {
     pub(super) kept: Option<ProcId>,
     /// Whether it can reach a call of itself.
     pub(super) recursive: bool,
-    /// At least so large it is, with what it inlines.
+    /// A lower bound on its size, including what it inlines.
     pub(super) size: Size,
 }
 

@@ -42,7 +42,7 @@ fn steps(edges: &[(u32, u32)]) -> BTreeSet<ThreadEdge> {
 }
 
 #[test]
-fn a_fence_stops_whoever_goes_on_with_a_store_waiting() {
+fn a_fence_stops_a_thread_that_continues_with_a_pending_store() {
     let program = stores_and_loads();
     let stopped = |run: &str| core_steps(&program, &checked(&program, run), &counts(&program));
     // All wait to the end.

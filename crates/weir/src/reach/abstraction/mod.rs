@@ -143,7 +143,7 @@ impl Refinement<'_> {
     fn refine(&mut self) -> Answer {
         let mut answer = self.count(Some(MOST_COUNTED));
         // Longer queues hardly ever prove what these do not, and a loop that stores one value again and again could go
-        // on for ever.
+        // on forever.
         let longest = u32::try_from(self.session.bound(Bound::CoherenceStores)).unwrap_or(u32::MAX);
         for bound in 1..=longest {
             if !matches!(answer, Answer::Alarm(..)) {

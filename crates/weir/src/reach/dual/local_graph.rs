@@ -282,7 +282,7 @@ impl GraphBuilder<'_> {
         Ok(known)
     }
 
-    /// The number of a value that is stored to a cell. Whoever loads the cell learns of new ones.
+    /// The number of a value that is stored to a cell. Threads that load the cell are notified of new ones.
     fn value(&mut self, cell: Cell, value: Value) -> Result<Val, GraphError> {
         let values = &mut self.cells.values[usize::from(cell)];
         if let Some(known) = values.iter().position(|&known| known == value) {

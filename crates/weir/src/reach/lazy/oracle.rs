@@ -106,7 +106,7 @@ impl<'a> Oracle<'a> {
         let mut fenced = BTreeSet::new();
         for (thread, origins) in extended.origins.iter().enumerate() {
             let enters = origins.iter().enumerate().filter(|(_, origin)| origin.note == Note::Enters);
-            // Whoever delays already gains nothing from a path: what it would keep back there waits anyway.
+            // A thread that already delays gains nothing from a path: what it would keep back there waits anyway.
             fenced.extend(enters.map(|(edge, _)| (ThreadId::new(thread), EdgeId::new(edge))));
         }
         let mut covered = BTreeMap::new();
