@@ -11,7 +11,7 @@ use crate::translate::instrument::MOST_LOCKERS;
 
 /// Limits of the analyses that no option changes. Those that options change are [`Bound`](crate::Bound)s, and
 /// [`Limits`](crate::Limits) apply to sessions as a whole.
-pub const FIXED_LIMITS: [FixedLimit; 13] = [
+pub const FIXED_LIMITS: [FixedLimit; 14] = [
     FixedLimit::new("bytes of a state", 8 * MOST_WORDS as u64, "refused; `dual` and `lazy` may still answer"),
     FixedLimit::new("worker threads", MOST_WORKERS as u64, "no more are started"),
     FixedLimit::new("threads in `dual`", MOST_THREADS as u64, "refused"),
@@ -26,6 +26,11 @@ pub const FIXED_LIMITS: [FixedLimit; 13] = [
         "steps to find a shortest cycle of a run",
         weir_witness::limits::CYCLE_EFFORT as u64,
         "a longer cycle is shown",
+    ),
+    FixedLimit::new(
+        "states that follow a run when checking a hang",
+        weir_witness::limits::MOST_FOLLOWED as u64,
+        "unknown",
     ),
     FixedLimit::new(
         "cases when checking the goals of a backward proof",

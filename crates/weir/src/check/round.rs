@@ -5,7 +5,7 @@ use std::time::Duration;
 use weir_ir::Program;
 use weir_witness::{Buffering, CheckError, Checked, Goal, Model, Shortcoming};
 
-use super::member::{Attempted, Found, attempt};
+use super::member::{self, Attempted, Found, attempt};
 use super::portfolio::{Finished, Portfolio, run_portfolio};
 use super::{Attempt, End, GROUPS, Member, SC_GROUPS};
 use crate::reach::{Coverage, Statistics};
@@ -71,10 +71,10 @@ pub(super) fn without_buffers(
     session: &Session,
 ) -> Result<Option<Box<Checked>>, Failure> {
     let part = Part::new(slicer, &[goal]);
-    let attempted = settled(attempt(part.program(), (Member::Sc, Model::Tso), &[goal], session))?;
-    match attempted.decided.first() {
-        Some((_, Found::Reached(checked))) => Ok(part.mapped_back(slicer.program(), goal, checked)?.map(Box::new)),
-        _ => Ok(None),
+    match member::without_buffers(part.program(), goal, session) {
+        Ok(Some(checked)) => Ok(part.mapped_back(slicer.program(), goal, &checked)?.map(Box::new)),
+        Ok(None) | Err(Failure::Stopped(_) | Failure::Refused(_) | Failure::TooLarge(_)) => Ok(None),
+        Err(failure) => Err(failure),
     }
 }
 
