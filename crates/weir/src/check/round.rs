@@ -28,6 +28,9 @@ pub(super) struct Round {
     pub(super) attempts: Vec<Attempt>,
     /// What the winner decided; empty if nobody won.
     pub(super) decided: Vec<(Goal, Found)>,
+    /// What the winner has shown for a part of the program, while in the whole more can follow than the checker looks
+    /// at.
+    pub(super) unconfirmed: Vec<Goal>,
     pub(super) by: Winner,
     /// What the winner executed, if its search was complete.
     pub(super) coverage: Option<Coverage>,
@@ -55,7 +58,10 @@ pub(super) fn run(slicer: &Slicer<'_>, asked: Asked<'_>, session: &Session) -> R
             Found::Unreachable => decided.push((goal, found)),
             Found::Reached(checked) => {
                 let mapped = part.mapped_back(slicer.program(), goal, &checked)?;
-                decided.extend(mapped.map(|checked| (goal, Found::Reached(Box::new(checked)))));
+                match mapped {
+                    Some(checked) => decided.push((goal, Found::Reached(Box::new(checked)))),
+                    None => round.unconfirmed.push(goal),
+                }
             }
         }
     }
@@ -184,11 +190,27 @@ fn conclude(won: Option<(Member, Attempted)>, attempts: Vec<Attempt>, limit: Opt
     let Some((member, Attempted { decided, statistics, coverage, buffering, .. })) = won else {
         let mut statistics = Statistics::default();
         attempts.iter().for_each(|attempt| statistics.add(&attempt.statistics));
-        return Round { attempts, decided: Vec::new(), by: Winner::default(), coverage: None, statistics, limit };
+        return Round {
+            attempts,
+            decided: Vec::new(),
+            unconfirmed: Vec::new(),
+            by: Winner::default(),
+            coverage: None,
+            statistics,
+            limit,
+        };
     };
     let by = Winner { member: Some(member), buffering, elapsed: statistics.elapsed };
     let is_complete = decided.iter().any(|(_, found)| *found == Found::Unreachable);
-    Round { attempts, decided, by, coverage: is_complete.then_some(coverage), statistics, limit }
+    Round {
+        attempts,
+        decided,
+        unconfirmed: Vec::new(),
+        by,
+        coverage: is_complete.then_some(coverage),
+        statistics,
+        limit,
+    }
 }
 
 /// Why no member was conclusive, if no limit ended the portfolio as a whole.

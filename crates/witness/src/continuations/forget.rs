@@ -7,12 +7,15 @@
 //! agree on locations, the lock, the cells of the stores that wait, and all values that are needed. Direction of
 //! error: none.
 //!
-//! An address that is not constant may be any. That is coarser than what the engines know about values, and needs no
-//! trust in that.
+//! A computed address may be any that its expression allows, whatever its registers hold (`2 + (r & 1)` is 2 or 3).
+//! That is coarser than what the engines know about values, and needs no trust in that.
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Address, Edge, Expr, Instruction, Program, Range, RegExpr, RegId, Rmw, StateAtom, StateExpr, ThreadId};
+use weir_ir::flow::possible_values;
+use weir_ir::{
+    Address, Edge, Expr, Instruction, Program, Range, RegExpr, RegId, Rmw, Shared, StateAtom, StateExpr, ThreadId,
+};
 
 /// A program with the same steps, and what it still has of the values.
 pub(super) struct Forgetful {
@@ -42,6 +45,9 @@ impl Forgetful {
         self.needed.has_cell(address)
     }
 }
+
+/// An address that may be one of more cells than this may be any.
+const MOST_CELLS: u64 = 1024;
 
 /// The values that are needed.
 #[derive(Default)]
@@ -138,9 +144,11 @@ impl Needed {
     }
 
     fn add_cell(&mut self, address: &RegExpr) {
-        match address.constant() {
-            Some(address) => self.cells.extend([address]),
-            None => self.all_cells = true,
+        let Range { low, high } = possible_values(address);
+        if (Range { low, high }).extent() < MOST_CELLS {
+            self.cells.extend(low..=high);
+        } else {
+            self.all_cells = true;
         }
     }
 
@@ -150,16 +158,11 @@ impl Needed {
 
     /// Whether what is written to this address matters: the cell is needed, or its range may block the step.
     fn writes_needed(&self, program: &Program, address: &RegExpr) -> bool {
-        match address.constant() {
-            Some(address) => {
-                let has_range = program.shared_at(address).is_some_and(|(shared, _)| shared.range.is_some());
-                has_range || self.has_cell(address)
-            }
-            None => {
-                let has_range = program.shared.iter().any(|shared| shared.range.is_some());
-                has_range || self.all_cells || !self.cells.is_empty()
-            }
-        }
+        let addresses = possible_values(address);
+        let may_block = |shared: &Shared| shared.range.is_some() && shared.addresses().any(|at| addresses.contains(at));
+        self.all_cells
+            || self.cells.range(addresses.low..=addresses.high).next().is_some()
+            || program.shared.iter().any(may_block)
     }
 
     /// The instruction without the values that are not needed.

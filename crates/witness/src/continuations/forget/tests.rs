@@ -74,6 +74,11 @@ fn plus_one(register: u32) -> RegExpr {
     Expr::binary(BinaryOp::Add, reg(register), number(1))
 }
 
+/// X or Y, depending on a register.
+fn x_or_y(register: u32) -> RegExpr {
+    Expr::binary(BinaryOp::Add, number(X), Expr::binary(BinaryOp::BitAnd, reg(register), number(1)))
+}
+
 /// `loop { r = [x]; [x] = r + 1; }`
 fn counts() -> Vec<(u32, u32, Instruction)> {
     vec![(0, 1, load(0, X)), (1, 0, Instruction::Store { address: number(X), value: plus_one(0) })]
@@ -106,13 +111,30 @@ fn what_is_waited_for_stays() {
         (vec![counts(), reaches_five(X)], vec![X]),
         (vec![counts(), copier(), reaches_five(Y)], vec![X, Y]),
         (vec![vec![(0, 0, fetch(0, X))], copier(), reaches_five(Y)], vec![X, Y]),
-        // Which cell is written depends on Z.
+        // Which cell is written depends on Z, and what is written on Y.
         (
             vec![
-                vec![(0, 1, load(0, Z)), (1, 0, Instruction::Store { address: plus_one(0), value: reg(0) })],
+                vec![
+                    (0, 1, load(0, Z)),
+                    (1, 2, load(1, Y)),
+                    (2, 0, Instruction::Store { address: plus_one(0), value: reg(1) }),
+                ],
                 reaches_five(X),
             ],
-            vec![X, Z],
+            vec![X, Y, Z],
+        ),
+        // A computed address is one of few: X or Y.
+        (
+            vec![
+                sequence(vec![load(0, 9), Instruction::Load { register: RegId(0), address: x_or_y(0) }]),
+                sequence(vec![Instruction::Store { address: x_or_y(0), value: number(1) }]),
+                sequence(vec![
+                    load(0, 8),
+                    Instruction::Load { register: RegId(1), address: x_or_y(0) },
+                    Instruction::Assume(reg(1)),
+                ]),
+            ],
+            vec![X, Y, 8, 9],
         ),
         // A comparison that fails writes nothing.
         (vec![vec![(0, 0, compare_and_swap(0, X, 3, 5))], reaches_five(X)], vec![X]),
