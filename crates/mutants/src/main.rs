@@ -38,7 +38,7 @@ struct Arguments {
     /// How many mutants, about
     #[arg(long, default_value_t = 300)]
     count: usize,
-    /// At least so many of each module
+    /// Minimum number of each module
     #[arg(long, default_value_t = 20)]
     least: usize,
     /// Decides which mutants are chosen
