@@ -17,8 +17,8 @@ use crate::semantics::refuse;
 use crate::semantics::sc::Sc;
 use crate::semantics::size::with_state_size;
 use crate::semantics::tso::Tso;
-use crate::verdict::{Coverage, Statistics};
-use crate::{Failure, Limit, Session, Verdict};
+use crate::session::Session;
+use crate::verdict::{Coverage, Failure, Limit, Statistics, Verdict};
 
 /// What to search for, and how.
 #[derive(Clone, Copy, Debug)]

@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use weir_ir::flow::{Region, leavable_regions};
 use weir_ir::{Address, Instruction, LocId, Multiplicity, Program, RegId, StateAtom, StateExpr, ThreadId, Value};
 
-use crate::Model;
 use crate::certificate::steps::Interpreter;
 use crate::certificate::{AbstractBuffer, AbstractState, AbstractThread, Buffering, Fault};
 use crate::limits::{FEW_FOLLOWED, LONGEST_FOLLOWED, MOST_FOLLOWED};
+use crate::run::Model;
 use crate::state::State;
 use forget::Forgetful;
 

@@ -9,6 +9,7 @@ mod blocking;
 mod cfg;
 mod components;
 mod entered;
+pub mod limits;
 mod liveness;
 mod loops;
 mod operands;

@@ -7,8 +7,10 @@ use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind, Span};
 use weir_witness::{Action, Buffering, CheckError, Checked, Goal, Model, Run, Step};
 
 use super::{End, Member};
+use crate::bounds::Bound;
 use crate::reach::{self, Coverage, Engine, Report as EngineReport, Statistics};
-use crate::{Bound, Failure, Limit, Session, Verdict};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit, Verdict};
 
 /// What was found out about a goal.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -19,10 +19,12 @@ use std::collections::VecDeque;
 use weir_ir::{Diagnostic, Program, PropertyKind, Span};
 use weir_witness::{Buffering, Goal, Model};
 
+use crate::bounds::Bound;
 use crate::reach::{self, Coverage, Engine, Statistics};
 use crate::semantics::refuse;
+use crate::session::Session;
 use crate::translate::slice::{Growth, Slicer};
-use crate::{Bound, Failure, Limit, Session, Verdict};
+use crate::verdict::{Failure, Limit, Verdict};
 pub use property::{Judgement, PropertyReport, Vacuity, Violation};
 use round::{Asked, Round};
 

@@ -9,10 +9,11 @@ use super::member::{self, Attempted, Found, attempt};
 use super::portfolio::{Finished, Portfolio, run_portfolio};
 use super::{Attempt, End, GROUPS, Member, SC_GROUPS};
 use crate::reach::{Coverage, Statistics};
+use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::fuse_waits::{FusedWaits, fuse_waits};
 use crate::translate::slice::{Sliced, Slicer};
-use crate::{Failure, Limit, Session};
+use crate::verdict::{Failure, Limit};
 
 /// What is asked.
 #[derive(Clone, Copy)]

@@ -26,7 +26,7 @@ use weir_ir::{
 use weir_witness::{Action, Goal, Model, Run, Step, enabled_steps, replay};
 
 use super::Translation;
-use crate::Session;
+use crate::session::Session;
 use crate::verdict::Coverage;
 pub use growth::{Growing, Growth};
 use relevance::Relevance;

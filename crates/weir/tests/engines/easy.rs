@@ -25,7 +25,7 @@ fn judgements(text: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn counters_that_nobody_reads_cost_no_answer() {
+fn counters_that_are_never_read_do_not_prevent_an_answer() {
     let sb = "thread P { x = 1; let r = y; } thread Q { y = 1; let s = x; }
         forbid P at end && Q at end && P.r == 0 && Q.s == 0;";
     for (text, expected) in [

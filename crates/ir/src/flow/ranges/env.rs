@@ -4,7 +4,9 @@
 //! It errs towards learning too little, never towards too much.
 
 use super::interval::{binary, clamped_difference, clamped_sum, is_exact, truth, unary, without};
-use crate::{BinaryOp, Range, RegExpr, RegId, UnaryOp, Value};
+use crate::expr::{BinaryOp, UnaryOp, Value};
+use crate::ids::RegId;
+use crate::program::{Range, RegExpr};
 
 /// How many operators deep a wanted value is pushed into an expression. Each level evaluates what is
 /// below it, so this keeps the cost of a condition linear in its size.
@@ -215,7 +217,7 @@ fn common(first: &[(RegId, Range)], second: &[(RegId, Range)]) -> Vec<(RegId, Ra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Expr;
+    use crate::expr::Expr;
     use crate::flow::testing::{binary as op, constant, not, reg};
 
     fn range(low: Value, high: Value) -> Range {

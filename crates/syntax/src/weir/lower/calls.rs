@@ -8,8 +8,9 @@ use super::super::ast::{Expr, Name, ProcDecl};
 use super::super::sink::Sink;
 use super::builder::{Builder, Returns};
 use super::constants::mark;
-use super::names::{Global, Globals, ProcInfo, report_unknown};
-use super::size;
+use super::inlined_size;
+use super::name_errors::report_unknown;
+use super::names::{Global, Globals, ProcInfo};
 
 /// What looks like a call and is none.
 const OPERATIONS: [&str; 8] =
@@ -118,7 +119,7 @@ pub(super) fn classify(globals: &mut Globals, sink: &mut Sink) {
             locking[member] = locking[member].or(found);
         }
     }
-    size::measure(globals, &groups);
+    inlined_size::measure(globals, &groups);
     keep_recursive(globals, &callees);
     refuse_nested_locks(globals, &locking, sink);
 }

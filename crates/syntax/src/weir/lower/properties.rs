@@ -7,9 +7,10 @@ use weir_ir::{BinaryOp, Diagnostic, Expr as Tree, LocId, Property, PropertyKind,
 use super::super::ast::{Expr, ExprKind, Name, PropertyDecl, PropertyForm};
 use super::super::sink::Sink;
 use super::constants::{Constants, mark};
+use super::elements::element_address;
 use super::expressions::{binary, unary};
-use super::memory::element_address;
-use super::names::{Copies, Global, Globals, Used, report_unknown};
+use super::name_errors::report_unknown;
+use super::names::{Copies, Global, Globals, Used};
 
 /// What properties can see of one thread.
 #[derive(Default)]

@@ -16,12 +16,12 @@ use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::coverage::coverage;
 use crate::semantics::goals::Recurring;
 use crate::semantics::machine::{MemoryModel, System};
-use crate::semantics::refuse;
 use crate::semantics::sc::Sc;
 use crate::semantics::size::with_state_size;
 use crate::semantics::tso::Tso;
-use crate::semantics::{ThreadSteps, TransitionSystem};
-use crate::{Failure, Limit, Session};
+use crate::semantics::{ThreadSteps, TransitionSystem, refuse};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit};
 
 /// Decides these goals by visiting all states.
 pub(super) fn decide(program: &Program, model: Model, goals: &[Goal], session: &Session) -> Result<Found, Failure> {

@@ -7,8 +7,8 @@ use crate::search::step_between;
 use crate::semantics::machine::{MemoryModel, System};
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::session::Progress;
-use crate::{Limit, Session};
+use crate::session::{Progress, Session};
+use crate::verdict::Limit;
 
 /// All states and steps, as far as they are known.
 pub(super) struct StateGraph<const N: usize> {
@@ -89,7 +89,7 @@ impl<const N: usize> StateGraph<N> {
         let from = self.states[number as usize];
         let before = self.successors.len();
         let mut has_room = true;
-        system.successors(&from, &mut |step, next| {
+        system.each_successor(&from, &mut |step, next| {
             let fresh = self.states.len() as u32;
             let known = *self.index.entry(next).or_insert(fresh);
             if known == fresh {
