@@ -51,7 +51,7 @@ pub const FIXED_LIMITS: [FixedLimit; 20] = [
     FixedLimit::new(
         "states after the end of a run, when checking that something can no longer happen",
         weir_witness::limits::MOST_FOLLOWED as u64,
-        "rejected",
+        "unknown",
     ),
     FixedLimit::new(
         "buffered stores of such a state",

@@ -14,6 +14,7 @@ mod transfer;
 mod widening;
 
 pub use condition::Moment;
+pub use env::possible_values;
 pub(crate) use env::{Env, eval};
 
 use self::memory::Memory;

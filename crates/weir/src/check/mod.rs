@@ -233,7 +233,7 @@ impl Progress {
 
     /// Takes in what a round has decided.
     fn take(&mut self, program: &Program, round: Round) {
-        let Round { attempts, decided, by, coverage, statistics, limit } = round;
+        let Round { attempts, decided, unconfirmed, by, coverage, statistics, limit } = round;
         self.attempts.extend(attempts);
         self.statistics.add(&statistics);
         if let Some(coverage) = coverage {
@@ -241,7 +241,10 @@ impl Progress {
             let is_better = self.coverage.as_ref().is_none_or(|known| known.approximate && !coverage.approximate);
             self.coverage = if is_better { Some(coverage) } else { self.coverage.take() };
         }
-        if decided.is_empty()
+        if !unconfirmed.is_empty() {
+            self.give_up(&unconfirmed, Limit::States);
+            self.groups.iter_mut().for_each(|group| group.retain(|goal| !unconfirmed.contains(goal)));
+        } else if decided.is_empty()
             && let Some(group) = self.groups.pop_front()
         {
             self.give_up(&group, limit);

@@ -163,11 +163,20 @@ impl Env {
 
 /// What an expression can give, with registers in these ranges.
 pub(crate) fn eval(row: &[Range], expr: &RegExpr) -> Range {
+    eval_with(&|register: RegId| row[register.index()], expr)
+}
+
+/// What an expression can give, whatever its registers hold: `r & 3` is 0 to 3.
+pub fn possible_values(expr: &RegExpr) -> Range {
+    eval_with(&|_| Range::FULL, expr)
+}
+
+fn eval_with(values: &impl Fn(RegId) -> Range, expr: &RegExpr) -> Range {
     match expr {
         RegExpr::Const(value) => Range::single(*value),
-        RegExpr::Leaf(register) => row[register.index()],
-        RegExpr::Unary(op, operand) => unary(*op, eval(row, operand)),
-        RegExpr::Binary(op, left, right) => binary(*op, eval(row, left), eval(row, right)),
+        RegExpr::Leaf(register) => values(*register),
+        RegExpr::Unary(op, operand) => unary(*op, eval_with(values, operand)),
+        RegExpr::Binary(op, left, right) => binary(*op, eval_with(values, left), eval_with(values, right)),
     }
 }
 

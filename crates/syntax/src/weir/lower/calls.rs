@@ -12,12 +12,20 @@ use super::inlined_size;
 use super::name_errors::report_unknown;
 use super::names::{Global, Globals, ProcInfo};
 
+/// What looks like a call and is none.
+const OPERATIONS: [&str; 8] =
+    ["cas", "cmpxchg", "xchg", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor"];
+
 impl<'c, 'a> Builder<'c, 'a> {
     /// Runs a procedure; what it returns goes to `result`, if that is wanted.
     pub(super) fn call(&mut self, name: Name<'a>, arguments: &'a [Expr<'a>], result: Option<RegId>, span: Span) {
         let globals = self.around.globals;
         let Some(Global::Procedure(at)) = globals.get(name.text) else {
-            let known = || globals.names(|global| matches!(global, Global::Procedure(_)));
+            let known = || {
+                let mut known = globals.names(|global| matches!(global, Global::Procedure(_)));
+                known.extend(OPERATIONS);
+                known
+            };
             let declare = format!("declare it: `proc {}(…) {{ … }}`", name.text);
             report_unknown(self.around.sink, "procedure", name, known, &declare);
             return;

@@ -133,7 +133,11 @@ impl<'a> Observer<'_, 'a> {
             family.threads().any(|thread| self.view(thread).is_some_and(|view| view.registers.contains_key(name.text)))
         });
         let globals = self.globals;
-        let known = || globals.names(|global| matches!(global, Global::Constant(_) | Global::Shared(_)));
+        let known = || {
+            let mut known = globals.names(|global| matches!(global, Global::Constant(_) | Global::Shared(_)));
+            known.extend(["deadlock", "stuck"]);
+            known
+        };
         let otherwise = match owner.map(|family| (family.declaration.name.text, family.copies)) {
             Some((thread, Copies::Instances(_))) => format!("a register needs its thread: `{thread}[0].{}`", name.text),
             Some((thread, _)) => format!("a register needs its thread: `{thread}.{}`", name.text),

@@ -52,8 +52,18 @@ impl<const N: usize> StateGraph<N> {
 
     /// Expands all states; the limit that ended this, if one did.
     pub(super) fn explore<M: MemoryModel>(&mut self, system: &System<'_, M, N>, session: &Session) -> Option<Limit> {
+        self.explore_until(usize::MAX, system, session)
+    }
+
+    /// Expands states until there is none left, or this many are expanded; the limit that ended this, if one did.
+    pub(super) fn explore_until<M: MemoryModel>(
+        &mut self,
+        expanded: usize,
+        system: &System<'_, M, N>,
+        session: &Session,
+    ) -> Option<Limit> {
         let most = session.states_left();
-        while self.expanded() < self.states.len() {
+        while self.expanded() < self.states.len().min(expanded) {
             let number = self.expanded();
             if number.is_multiple_of(PERIOD) {
                 let limit = session.exceeded_with(self.bytes() + system.side_bytes(), 0);
