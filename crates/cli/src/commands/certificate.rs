@@ -6,10 +6,9 @@ use weir::reach::{Options, certify, certify_backward};
 use weir::{Failure, Session};
 use weir_ir::Program;
 use weir_report::saved::{Proof, Rejection, SavedCertificate};
+use weir_syntax::Language;
 use weir_witness::Buffering;
 
-use super::task::Task;
-use crate::args::ProgramOptions;
 use crate::error::Error;
 use crate::output;
 
@@ -26,10 +25,10 @@ pub(super) enum ProofKind {
 
 /// What a proof rests on, checked and written down; or why there is none.
 pub(super) fn written(
-    task: &Task<'_>,
-    (program, options): (&Program, &Options),
+    (program, language): (&Program, Language),
+    options: &Options,
     kind: ProofKind,
-    (path, given): (&Path, &ProgramOptions),
+    path: &Path,
     session: &Session,
 ) -> Result<Result<io::Result<()>, String>, Error> {
     let found = match kind {
@@ -60,7 +59,7 @@ pub(super) fn written(
             return Err(Error::Bug(format!("the checker rejects a certificate: {}", mismatch.reason)));
         }
     }
-    let saved = SavedCertificate::new(program, &proof, task.file, &given.defines);
+    let saved = SavedCertificate::new(program, language, &proof);
     let text = saved.to_text().map_err(io::Error::from);
     Ok(Ok(text.and_then(|text| output::write(path, &text))))
 }

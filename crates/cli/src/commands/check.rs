@@ -41,5 +41,5 @@ fn one(task: &Task<'_>, options: &CheckOptions, console: &mut Console) -> Result
     let answer = CheckAnswer::new(task.subject(&loaded), question, found);
     let answer = Answer::Check(Box::new(answer));
     let status = task.answer(&answer, options.common.verbose, console);
-    Ok(status.and(analysis::save(task, &options.common, &loaded.program, answer.evidence(), console)))
+    Ok(status.and(analysis::save(&options.common, &loaded, answer.evidence(), console)))
 }

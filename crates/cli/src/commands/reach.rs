@@ -50,7 +50,7 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     let kind = proof_kind(&answer);
     let answer = Answer::Reach(Box::new(answer));
     let status = task.answer(&answer, options.common.verbose, console);
-    let saved = analysis::save(task, &options.common, &loaded.program, answer.evidence(), console);
+    let saved = analysis::save(&options.common, &loaded, answer.evidence(), console);
     let certified = certify(task, options, (&loaded, &question), kind, console)?;
     Ok(status.and(saved).and(certified))
 }
@@ -73,9 +73,8 @@ fn certify(
     console: &mut Console,
 ) -> Result<Status, Error> {
     let Some(path) = &options.certificate else { return Ok(Status::Holds) };
-    let common = &options.common;
     let result = analysis::watched(task, console, |session| {
-        certificate::written(task, (&loaded.program, question), kind, (path, &common.program), session)
+        certificate::written((&loaded.program, loaded.language), question, kind, path, session)
     })?;
     Ok(match result {
         Ok(written) => analysis::written("certificate", path, Ok(written), console),

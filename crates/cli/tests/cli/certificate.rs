@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Ran, scratch, weir, write};
 use crate::tampering::{changed_leaf, leaves, removable, removed};
-use crate::witness::is_no;
+use crate::witness::{is_no, program_record};
 
 /// Two threads that raise a flag, and look at that of the other after `between`.
 fn dekker(between: &str) -> String {
@@ -28,8 +28,12 @@ fn saved(engine: &str, test: &str) -> (String, String, Value) {
 }
 
 fn replay(program: &str, path: &str, proof: &Value) -> Ran {
+    replay_asking(&[], program, path, proof)
+}
+
+fn replay_asking(question: &[&str], program: &str, path: &str, proof: &Value) -> Ran {
     std::fs::write(path, proof.to_string()).expect("it can be written");
-    let ran = weir(&["replay", program, path]);
+    let ran = weir(&[&["replay", program, path], question].concat());
     ran.assert_no_bug();
     ran
 }
@@ -48,7 +52,13 @@ fn a_saved_proof_is_accepted_and_proves_nothing_of_another_program() {
         );
         for between in ["skip;", "", "x = 1;", "fence; x = 2;", "choose { fence; } or { skip; }"] {
             std::fs::write(&program, dekker(between)).expect("it can be written");
-            is_no(&replay(&program, &path, &proof), "");
+            is_no(&replay(&program, &path, &proof), "the file is about another text: its SHA-256 is ");
+            // Whoever forges the digests has still proved nothing.
+            let mut forged = proof.clone();
+            forged["metadata"]["program"] = program_record(&program);
+            let ran = replay(&program, &path, &forged);
+            is_no(&ran, "");
+            assert!(!ran.stdout.contains("SHA-256"), "{ran:?}");
         }
     }
 }
@@ -96,18 +106,54 @@ fn a_proof_names_its_goals_and_they_are_those_of_the_program() {
         let (program, path, proof) = saved(engine, &format!("certificate-goals-{engine}"));
         let with = |goals: Value| {
             let mut other = proof.clone();
-            other["goals"] = goals;
+            other["metadata"]["specification"] = goals;
             replay(&program, &path, &other)
         };
-        is_no(&with(json!([])), "names no property");
-        is_no(&with(json!(["not-robust"])), "");
+        is_no(&with(json!([])), "the file names no property");
+        is_no(&with(json!(["not-robust"])), "`--property robust` asks about it");
         let property = |number: u64, text: &str| json!({"property": {"number": number, "text": text}});
         is_no(&with(json!([property(3, "forbid deadlock")])), "the program has no property number 3");
         is_no(&with(json!([property(1, "forbid deadlock")])), "the file is for `forbid deadlock`");
-        let ran = with(json!([proof["goals"][1]]));
-        assert!(ran.stdout.contains("x == 2"), "one goal is named: {ran:?}");
-        assert_eq!(ran.status, Some(0), "{ran:?}");
+        let first = json!([proof["metadata"]["specification"][0]]);
+        is_no(&with(first.clone()), "says nothing about this: forbid P at critical && x == 2");
+        let mut part = proof.clone();
+        part["metadata"]["specification"] = first;
+        let ran = replay_asking(&["--property", "1"], &program, &path, &part);
+        assert_eq!(ran.status, Some(0), "one property is asked about: {ran:?}");
+        is_no(&replay_asking(&["--property", "2"], &program, &path, &part), "`--property 1` asks about it");
+        is_no(&replay_asking(&["--property", "robust"], &program, &path, &proof), "the file is about something else");
+        is_no(&replay_asking(&["--model", "sc"], &program, &path, &proof), "`--model tso` asks about it");
     }
+}
+
+#[test]
+fn a_proof_for_other_constants_is_refused() {
+    let text = "const N = 3; shared x; thread P { x = N; } forbid P at end && x == 3;\n";
+    let directory = scratch("certificate-constants");
+    let program = write(&directory, "constant.weir", text.as_bytes());
+    let path = directory.join("proof.json");
+    let path = path.to_str().expect("the path is UTF-8");
+    for engine in ENGINES {
+        let ran = weir(&["reach", "-q", "--engine", engine, "-D", "N=2", "--certificate", path, &program]);
+        assert_eq!(ran.status, Some(0), "{engine}: {ran:?}");
+        is_no(&weir(&["replay", &program, path]), "the file is about N = 2, but here it is N = 3");
+        is_no(&weir(&["replay", "-D", "N=4", &program, path]), "the file is about N = 2, but here it is N = 4");
+        let ran = weir(&["replay", "-D", "N=2", &program, path]);
+        assert_eq!(ran.status, Some(0), "{engine}: {ran:?}");
+        // Claiming the other value does not help: the automaton is another one.
+        let mut proof: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("saved")).expect("JSON");
+        proof["metadata"]["program"]["constants"]["N"] = json!(3);
+        is_no(&replay(&program, path, &proof), "which read the program differently");
+    }
+}
+
+#[test]
+fn what_a_proof_says_that_is_not_part_of_it_is_refused() {
+    let (program, path, mut proof) = saved("set", "certificate-unknown-field");
+    proof["metadata"]["verdict"] = json!("also safe under Power");
+    let ran = replay(&program, &path, &proof);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("unknown field `verdict`"), "{ran:?}");
 }
 
 #[test]
@@ -126,7 +172,7 @@ fn without_a_property_there_is_nothing_to_prove() {
 
 /// Fields that say nothing about the program.
 fn is_remark(path: &str) -> bool {
-    ["/weir", "/file"].contains(&path)
+    ["/metadata/producer", "/metadata/version"].contains(&path)
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! Saved runs, and what `weir replay` says of them once they were changed.
 
 use serde_json::Value;
+use weir_ir::Source;
+use weir_report::saved::{Metadata, Question};
+use weir_syntax::Language;
+use weir_witness::Model;
 
-use crate::support::{Ran, scratch, weir};
+use crate::support::{Ran, root, scratch, weir};
 
 /// The run that a command saves for a program, and where it is; `test` names the test.
 #[track_caller]
@@ -20,9 +24,28 @@ pub(crate) fn replay_changed(command: &str, program: &str, test: &str, change: i
     let (path, mut witness) = saved(command, program, test);
     change(&mut witness);
     std::fs::write(&path, witness.to_string()).expect("it can be written");
-    let ran = weir(&["replay", program, &path]);
+    replayed(command, program, &path)
+}
+
+/// What `weir replay` says of a run that a command has saved.
+pub(crate) fn replayed(command: &str, program: &str, path: &str) -> Ran {
+    let mut arguments = vec!["replay", program, path];
+    if command == "robust" {
+        arguments.extend(["--property", "robust"]);
+    }
+    let ran = weir(&arguments);
     ran.assert_no_bug();
     ran
+}
+
+/// The program of a file, as evidence describes it: for evidence that was made for another one.
+pub(crate) fn program_record(file: &str) -> Value {
+    let path = root().join(file);
+    let text = std::fs::read_to_string(&path).expect("it can be read");
+    let language = Language::Weir;
+    let program = language.parse(&Source::new(file, text), &[]).expect("it is a program").program;
+    let question = Question { program: &program, language, model: Model::Tso, goals: &[] };
+    serde_json::to_value(Metadata::new(&question).program).expect("it is JSON")
 }
 
 /// The run was not accepted, for this reason.

@@ -1,22 +1,19 @@
 //! Certificates as files hold them, and back. What is read back is only a claim, which `weir-witness` checks.
 
-use std::path::Path;
-
-use weir_ir::{Interrupt, LocId, Multiplicity, Program, RegId, ThreadId, Value};
+use weir_ir::{Interrupt, LocId, Multiplicity, Program, RegId, ThreadId};
+use weir_syntax::Language;
 use weir_witness::{
     AbstractBuffer, AbstractState, AbstractThread, BackwardFault, BackwardProof, Buffering, Certificate, Configuration,
-    Fault, Goal, LocalState, Message, ThreadView, Waiting, check_backward_proof_until, check_certificate_until,
+    Fault, Goal, LocalState, Message, Model, ThreadView, Waiting, check_backward_proof_until, check_certificate_until,
 };
 
 use super::certificate_format::{
     BuffersRecord, CERTIFICATE_FORMAT, CertificateKind, ConfigurationRecord, LocalRecord, MessageRecord,
     SavedCertificate, StateRecord, ThreadRecord, ViewRecord,
 };
-use super::goal::{to_goal, to_saved_goal};
+use super::metadata::{Metadata, Question};
 use super::mismatch::{Mismatch, Rejection};
-use crate::version::VERSION;
 use crate::wording::clean::clean;
-use crate::wording::goal::text;
 
 /// A proof of either kind.
 pub enum Proof {
@@ -56,8 +53,9 @@ impl Proof {
 
 impl SavedCertificate {
     /// A certificate with all that is needed to check it again.
-    pub fn new(program: &Program, proof: &Proof, file: &Path, defines: &[(String, Value)]) -> Self {
-        to_saved(program, proof, file, defines)
+    pub fn new(program: &Program, language: Language, proof: &Proof) -> Self {
+        let question = Question { program, language, model: Model::Tso, goals: proof.goals() };
+        to_saved(program, Metadata::new(&question), proof)
     }
 
     /// The text of the file.
@@ -65,9 +63,15 @@ impl SavedCertificate {
         serde_json::to_string(self).map(|text| text + "\n")
     }
 
-    /// Whether the independent checker accepts what the file claims about the program.
-    pub fn check(&self, program: &Program, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
-        to_proof(program, self).map_err(Rejection::Mismatch)?.check(program, interrupt)
+    /// Whether the certificate answers the question, according to the independent checker.
+    ///
+    /// # Errors
+    /// If it does not, or if the file is about another question.
+    pub fn check(&self, question: &Question<'_>, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
+        self.metadata.compare(question).map_err(Rejection::Mismatch)?;
+        let goals = self.metadata.proved(question).map_err(Rejection::Mismatch)?;
+        let proof = to_proof(question.program, self, goals).map_err(Rejection::Mismatch)?;
+        proof.check(question.program, interrupt)
     }
 
     /// What it is made of, and how many of these there are.
@@ -80,19 +84,15 @@ impl SavedCertificate {
 
     /// The properties of the program that it claims to prove.
     pub fn goal_texts(&self, program: &Program) -> Vec<String> {
-        self.goals.iter().filter_map(|goal| to_goal(program, goal).ok()).map(|goal| text(program, goal)).collect()
+        self.metadata.specification.iter().map(|goal| goal.text(program)).collect()
     }
 }
 
-fn to_saved(program: &Program, proof: &Proof, file: &Path, defines: &[(String, Value)]) -> SavedCertificate {
-    let goals = proof.goals();
+fn to_saved(program: &Program, metadata: Metadata, proof: &Proof) -> SavedCertificate {
     let empty = SavedCertificate {
         format: CERTIFICATE_FORMAT,
         kind: CertificateKind::Configurations,
-        weir: VERSION.to_owned(),
-        file: file.display().to_string(),
-        defines: defines.iter().cloned().collect(),
-        goals: goals.iter().map(|&goal| to_saved_goal(program, goal)).collect(),
+        metadata,
         threads: running(program).map(|thread| program.thread(thread).name.clone()).collect(),
         buffers: None,
         states: Vec::new(),
@@ -188,12 +188,11 @@ fn to_record(program: &Program, state: &AbstractState) -> StateRecord {
 }
 
 /// The certificate that a file claims, in terms of the program.
-fn to_proof(program: &Program, saved: &SavedCertificate) -> Result<Proof, Mismatch> {
+fn to_proof(program: &Program, saved: &SavedCertificate, goals: Vec<Goal>) -> Result<Proof, Mismatch> {
     let names: Vec<&str> = running(program).map(|thread| program.thread(thread).name.as_str()).collect();
     if names != saved.threads.iter().map(String::as_str).collect::<Vec<_>>() {
         return Err(Mismatch::whole("the threads of the program differ from those in the file"));
     }
-    let goals = saved.goals.iter().map(|goal| to_goal(program, goal)).collect::<Result<_, _>>()?;
     let missing = || Mismatch::whole("the file does not say how buffers are over-approximated");
     if saved.kind == CertificateKind::Configurations {
         let classes =

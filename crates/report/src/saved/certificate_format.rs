@@ -1,14 +1,12 @@
 //! Certificates in JSON: the states that prove that goals cannot be reached.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use weir_ir::{Address, Value};
 
-use super::goal::SavedGoal;
+use super::metadata::Metadata;
 
 /// Version of the format of saved certificates.
-pub(super) const CERTIFICATE_FORMAT: u32 = 1;
+pub(super) const CERTIFICATE_FORMAT: u32 = 2;
 
 /// The kind of proof.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,20 +22,14 @@ pub enum CertificateKind {
 /// A saved certificate.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct SavedCertificate {
-    /// Version of this format; 1.
+    /// Version of this format; 2.
     pub format: u32,
     /// The kind of proof.
     pub kind: CertificateKind,
-    /// Version of Weir that wrote it.
-    pub weir: String,
-    /// The program file as named on the command line.
-    pub file: String,
-    /// Constants that were set with `-D`.
-    #[serde(default)]
-    pub defines: BTreeMap<String, Value>,
-    /// The properties that it proves.
-    pub goals: Vec<SavedGoal>,
+    /// What it is about, and what made it.
+    pub metadata: Metadata,
     /// The running threads, in order.
     pub threads: Vec<String>,
     /// How buffers are over-approximated.
@@ -57,6 +49,7 @@ pub struct SavedCertificate {
 /// A local state of one thread.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct LocalRecord {
     /// The number of its place.
     pub at: u32,
@@ -71,6 +64,7 @@ pub struct LocalRecord {
 /// A configuration of the load-buffer view; it stands for all configurations with more messages from memory.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct ConfigurationRecord {
     /// The threads, in order.
     pub threads: Vec<ViewRecord>,
@@ -82,6 +76,7 @@ pub struct ConfigurationRecord {
 /// One thread of a configuration.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct ViewRecord {
     /// The number of its class; if absent, any state that does not hold the lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,6 +111,7 @@ pub enum BuffersRecord {
 /// A state.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct StateRecord {
     /// The threads, in order.
     pub threads: Vec<ThreadRecord>,
@@ -130,6 +126,7 @@ pub struct StateRecord {
 /// One thread of a state.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct ThreadRecord {
     /// The number of its place.
     pub at: u32,

@@ -4,6 +4,8 @@ mod certificate;
 #[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
 mod certificate_format;
 mod goal;
+#[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
+mod metadata;
 mod mismatch;
 mod read;
 mod witness;
@@ -16,6 +18,7 @@ pub use certificate_format::{
     ThreadRecord, ViewRecord, WaitingRecord,
 };
 pub use goal::SavedGoal;
+pub use metadata::{Metadata, ProgramRecord, Question};
 pub use mismatch::{Mismatch, Rejection};
 pub use read::Saved;
 pub use witness_format::SavedWitness;
