@@ -86,7 +86,7 @@ fn follow(
 
 /// All stores stay in order.
 fn exactly() -> Buffering {
-    Buffering::Coherence(u32::MAX)
+    Buffering::EXACT
 }
 
 fn as_sets() -> Buffering {

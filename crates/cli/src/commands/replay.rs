@@ -13,7 +13,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
 use crate::goals;
-use crate::input::read_text;
+use crate::input::read_bytes;
 use crate::limits::MAX_SAVED_BYTES;
 use crate::load::{Loaded, load};
 
@@ -68,6 +68,6 @@ const ROBUST: &str = "robust";
 /// Reads the saved witness or certificate.
 fn read(options: &ReplayOptions) -> Result<Saved, Error> {
     let bad = |reason: String| Error::input(format!("the evidence {}: {reason}", display_name(&options.evidence)));
-    let text = read_text(&options.evidence, MAX_SAVED_BYTES).map_err(|error| bad(error.reason()))?;
-    Saved::parse(&text).map_err(bad)
+    let bytes = read_bytes(&options.evidence, MAX_SAVED_BYTES).map_err(|error| bad(error.reason()))?;
+    Saved::parse(&bytes).map_err(bad)
 }

@@ -63,10 +63,11 @@ pub(super) fn certificate_line(answer: &CertificateAnswer<'_>) -> String {
     }
     let (what, count) = origin.saved.size();
     let states = counted(count, what);
+    let model = model_name(origin.saved.metadata.model.into());
     let goals = match answer.goals.as_slice() {
         [only] => only.clone(),
         [_, _] => "both properties hold".to_owned(),
         several => format!("all {} properties hold", several.len()),
     };
-    headline(Tone::Good, "ok", &format!("unreachable under TSO, proved by {states}: {goals}"), file)
+    headline(Tone::Good, "ok", &format!("unreachable under {model}, proved by {states}: {goals}"), file)
 }
