@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
+use weir_ir::flow::{Region, leavable_regions};
 use weir_ir::{
     Address, BinaryOp, BinaryRmw, Body, EdgeId, Expr, Instruction, Multiplicity, Program, PropertyKind, RegExpr, RegId,
     Rmw, Shared, StateAtom, StateExpr, UnaryOp, Value,
@@ -41,6 +42,9 @@ struct Automata<'a> {
     threads: Vec<ThreadForm<'a>>,
     procedures: Vec<ProcedureForm<'a>>,
     properties: Vec<PropertyForm<'a>>,
+    /// For `forbid stuck`: threads, and the locations that they must always be able to leave.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    regions: Vec<(u32, Vec<u32>)>,
 }
 
 #[derive(Serialize)]
@@ -125,8 +129,18 @@ impl<'a> Automata<'a> {
             threads: program.threads.iter().map(thread).collect(),
             procedures: program.procedures.iter().map(procedure).collect(),
             properties: program.properties.iter().map(property).collect(),
+            regions: regions(program),
         }
     }
+}
+
+/// What the threads must always be able to leave, if the program asks for it.
+fn regions(program: &Program) -> Vec<(u32, Vec<u32>)> {
+    if program.properties.iter().all(|property| property.kind != PropertyKind::ForbidStuck) {
+        return Vec::new();
+    }
+    let form = |region: &Region| (region.thread.0, region.locations.iter().map(|location| location.0).collect());
+    leavable_regions(program).iter().map(form).collect()
 }
 
 impl<'a> SharedForm<'a> {

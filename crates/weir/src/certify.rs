@@ -33,6 +33,8 @@ pub struct Decided {
     pub engine: Option<Engine>,
     /// How it over-approximated buffers, if it did.
     pub buffering: Option<Buffering>,
+    /// Whether the engine was one of a portfolio, so that the user has not chosen it.
+    pub is_portfolio: bool,
 }
 
 /// Why there is no proof.
@@ -69,7 +71,7 @@ impl Decided {
             });
             match all.iter_mut().find(|group| (group.engine, group.buffering) == (engine, one.buffering)) {
                 Some(group) => group.goals.push(one.goal),
-                None => all.push(Self { goals: vec![one.goal], engine, buffering: one.buffering }),
+                None => all.push(Self { goals: vec![one.goal], engine, buffering: one.buffering, is_portfolio: true }),
             }
         }
         all
@@ -77,8 +79,7 @@ impl Decided {
 
     /// Goals about what can still happen need proofs of their own.
     fn split(&self, program: &Program) -> impl Iterator<Item = Self> {
-        let (liveness, others): (Vec<Goal>, Vec<Goal>) =
-            self.goals.iter().partition(|goal| goal.is_liveness(program));
+        let (liveness, others): (Vec<Goal>, Vec<Goal>) = self.goals.iter().partition(|goal| goal.is_liveness(program));
         let part = |goals: Vec<Goal>| Self { goals, ..self.clone() };
         [part(others), part(liveness)].into_iter().filter(|part| !part.goals.is_empty())
     }
@@ -97,12 +98,7 @@ pub struct Certified {
 ///
 /// # Errors
 /// If an invariant of Weir is broken.
-pub fn certify(
-    program: &Program,
-    model: Model,
-    decided: &[Decided],
-    session: &Session,
-) -> Result<Certified, Failure> {
+pub fn certify(program: &Program, model: Model, decided: &[Decided], session: &Session) -> Result<Certified, Failure> {
     let session = &session.doing("writing out the proof");
     let mut certified = Certified::default();
     for group in decided.iter().flat_map(|group| group.split(program)) {
@@ -155,12 +151,13 @@ fn ways(program: &Program, model: Model, decided: &Decided) -> Vec<Way> {
     let first = match (decided.engine, decided.buffering) {
         (_, Some(buffering)) => Some(Way::States(buffering)),
         (Some(Engine::Explicit), _) => Some(exact),
-        (Some(Engine::Dual), _) => Some(Way::Backward),
+        (Some(Engine::Dual), _) if !decided.is_portfolio => Some(Way::Backward),
         _ => None,
     };
-    // What over-approximates comes to an end for finite data; the exact states may be infinitely many.
+    // Sets of states come before configurations, since more checkers can read them. What over-approximates comes to an
+    // end for finite data; the exact states may be infinitely many.
     let mut ways: Vec<Way> = first.into_iter().collect();
-    for way in [Way::Refined, Way::Backward, exact] {
+    for way in [Way::Refined, exact, Way::Backward] {
         if !ways.contains(&way) {
             ways.push(way);
         }

@@ -80,7 +80,9 @@ impl AnalysisOptions {
     pub(super) fn check_certificate(&self, path: Option<&Path>) -> Result<(), String> {
         match path {
             Some(path) if is_stdin(path) => Err("`--certificate` needs a file name".into()),
-            Some(_) if self.files.len() > 1 => Err("`--certificate` saves a single proof: give exactly one FILE".into()),
+            Some(_) if self.files.len() > 1 => {
+                Err("`--certificate` saves a single proof: give exactly one FILE".into())
+            }
             _ => Ok(()),
         }
     }

@@ -27,9 +27,8 @@ pub(super) fn save(
     (model, decided): (Model, &[Decided]),
     console: &mut Console,
 ) -> Result<Status, Error> {
-    let not_written = |reason: &str, console: &mut Console| {
-        Ok(analysis::written("certificate", path, Err(reason), console))
-    };
+    let not_written =
+        |reason: &str, console: &mut Console| Ok(analysis::written("certificate", path, Err(reason), console));
     if decided.is_empty() {
         return not_written("nothing was proved", console);
     }

@@ -49,7 +49,8 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     let asked = ReachQuestion { options: &question, goals: &goals, trace_rounds: options.search.trace_rounds };
     let answer = ReachAnswer::new(task.subject(&loaded), asked, found);
     let is_proved = answer.head.verdict == ReachVerdict::Unreachable;
-    let decided = Decided { goals: goals.clone(), engine: Some(question.engine), buffering: answer.buffering() };
+    let (engine, buffering) = (Some(question.engine), answer.buffering());
+    let decided = Decided { goals: goals.clone(), engine, buffering, is_portfolio: false };
     let answer = Answer::Reach(Box::new(answer));
     let status = task.answer(&answer, options.common.verbose, console);
     let saved = analysis::save(&options.common, &loaded, answer.evidence(), console);

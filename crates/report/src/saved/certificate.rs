@@ -46,7 +46,12 @@ impl SavedCertificate {
     ///
     /// # Errors
     /// Never, so far as is known: everything in it can be written as JSON.
-    pub fn new(program: &Program, language: Language, model: Model, proofs: &[Proof]) -> Result<Self, serde_json::Error> {
+    pub fn new(
+        program: &Program,
+        language: Language,
+        model: Model,
+        proofs: &[Proof],
+    ) -> Result<Self, serde_json::Error> {
         let about = |goals: &[Goal]| Metadata::new(&Question { program, language, model, goals });
         let one = |proof: &Proof| to_saved(program, about(goals(proof)), proof);
         if let [only] = proofs {
@@ -264,7 +269,11 @@ fn wrong(reason: &str) -> Rejection {
     Rejection::Mismatch(Mismatch::whole(reason))
 }
 
-fn to_backward(question: &Question<'_>, saved: &SavedCertificate, goals: Vec<Goal>) -> Result<BackwardProof, Rejection> {
+fn to_backward(
+    question: &Question<'_>,
+    saved: &SavedCertificate,
+    goals: Vec<Goal>,
+) -> Result<BackwardProof, Rejection> {
     if question.model != Model::Tso {
         return Err(wrong("proofs by configurations are about TSO"));
     }

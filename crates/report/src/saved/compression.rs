@@ -29,7 +29,7 @@ pub(super) fn decompress(bytes: &[u8], length: u64, interrupt: &dyn Interrupt) -
             return Err(Rejection::Interrupted);
         }
         // One byte more than there may be: so it is noticed if there are more.
-        let room = (length + 1).saturating_sub(found.len() as u64).min(CHUNK as u64);
+        let room = length.saturating_add(1).saturating_sub(found.len() as u64).min(CHUNK as u64);
         let before = found.len();
         let mut part = decoder.by_ref().take(room);
         part.read_to_end(&mut found).map_err(|_| wrong("the states are not compressed as they should be"))?;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use weir_ir::{
-    Edge, EdgeId, Instruction, Interrupt, LocId, Multiplicity, Poll, Program, PropertyId, PropertyKind, Range, RegId, StateAtom, StateExpr,
-    ThreadId, Uninterrupted, Value,
+    Edge, EdgeId, Instruction, Interrupt, LocId, Multiplicity, Poll, Program, PropertyId, PropertyKind, Range, RegId,
+    StateAtom, StateExpr, ThreadId, Uninterrupted, Value,
 };
 
 use super::fault::Fault;

@@ -99,7 +99,8 @@ fn forge(program: &Program, proof: &[AbstractState], buffering: Buffering) -> us
     let outcome = weir_testkit::explore(program, weir_testkit::Model::Tso, 2_000).expect("supported");
     let goals: Vec<Goal> = outcome.goals.keys().copied().map(to_goal).collect();
     for &goal in &goals {
-        let certificate = Certificate { model: crate::Model::Tso, buffering, goals: vec![goal], states: proof.to_vec() };
+        let certificate =
+            Certificate { model: crate::Model::Tso, buffering, goals: vec![goal], states: proof.to_vec() };
         let mut forger = Forger::new(program, certificate);
         assert!(!forger.succeeds(), "{goal:?} {:?}\n{}", forger.certificate, weir_testkit::dump(program));
     }
