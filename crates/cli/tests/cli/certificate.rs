@@ -83,7 +83,7 @@ fn a_saved_proof_is_accepted_and_proves_nothing_of_another_program() {
             forged.line["metadata"]["program"] = program_record(&program);
             let ran = replay(&program, &path, &forged);
             is_no(&ran, "");
-            assert!(!ran.stdout.contains("SHA-256"), "{ran:?}");
+            assert!(!ran.stdout.contains("SHA-256") && !ran.stdout.contains("read the program"), "{ran:?}");
         }
     }
 }
@@ -115,7 +115,9 @@ fn a_proof_survives_being_written_down() {
             let path = path.to_str().expect("the path is UTF-8");
             let ran = weir(&["reach", "-q", "--states", "20000", "--engine", engine, "--certificate", path, &program]);
             ran.assert_no_bug();
-            if ran.status == Some(0) {
+            // What `lazy` knows by robustness may have no proof that can be saved.
+            let is_saved = engine != "lazy" || std::path::Path::new(path).exists();
+            if ran.status == Some(0) && is_saved {
                 let ran = weir(&["replay", &program, path]);
                 assert_eq!(ran.status, Some(0), "{name} {engine}: {ran:?}");
                 accepted += 1;

@@ -1,12 +1,8 @@
 //! Saved runs, and what `weir replay` says of them once they were changed.
 
 use serde_json::Value;
-use weir_ir::Source;
-use weir_report::saved::{Metadata, Question};
-use weir_syntax::Language;
-use weir_witness::Model;
 
-use crate::support::{Ran, root, scratch, weir};
+use crate::support::{Ran, scratch, weir};
 
 /// The run that a command saves for a program, and where it is; `test` names the test.
 #[track_caller]
@@ -40,12 +36,17 @@ pub(crate) fn replayed(command: &str, program: &str, path: &str) -> Ran {
 
 /// The program of a file, as evidence describes it: for evidence that was made for another one.
 pub(crate) fn program_record(file: &str) -> Value {
-    let path = root().join(file);
-    let text = std::fs::read_to_string(&path).expect("it can be read");
-    let language = Language::Weir;
-    let program = language.parse(&Source::new(file, text), &[]).expect("it is a program").program;
-    let question = Question { program: &program, language, model: Model::Tso, goals: &[] };
-    serde_json::to_value(Metadata::new(&question).program).expect("it is JSON")
+    let folder = scratch(&format!("record-{}", file.replace(['/', '.'], "-")));
+    let evidence = folder.join("evidence");
+    let path = evidence.to_str().expect("the path is UTF-8");
+    let ran = weir(&["reach", "-q", "--states", "100000", "--witness", path, file]);
+    if ran.status == Some(0) {
+        weir(&["reach", "-q", "--states", "100000", "--certificate", path, file]);
+    }
+    let bytes = std::fs::read(&evidence).expect("it was saved");
+    let line = bytes.split(|&byte| byte == b'\n').next().expect("a line");
+    let whole: Value = serde_json::from_slice(if line == b"{" { &bytes } else { line }).expect("it is JSON");
+    whole["metadata"]["program"].clone()
 }
 
 /// The run was not accepted, for this reason.
