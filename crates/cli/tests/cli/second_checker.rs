@@ -101,6 +101,10 @@ fn the_second_checker_refuses_the_proof_of_a_fenced_program_for_the_unfenced_one
         let bytes = std::fs::read(&proof).expect("it was saved");
         let end = bytes.iter().position(|&byte| byte == b'\n').expect("a line");
         let mut line: Value = serde_json::from_slice(&bytes[..end]).expect("JSON");
+        if line["kind"] == "parts" {
+            // Each part has digests of its own.
+            continue;
+        }
         line["metadata"]["program"] = program_record(text(&unfenced));
         let forged = [line.to_string().as_bytes(), b"\n", &bytes[end + 1..]].concat();
         std::fs::write(&proof, forged).expect("it can be written");
