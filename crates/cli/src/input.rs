@@ -75,15 +75,20 @@ pub(crate) fn read_source(path: &Path) -> Result<Source, Error> {
 
 /// Reads a text of at most `limit` bytes.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, Error> {
-    let bytes = read_bytes(path, limit).map_err(|error| unreadable(path, &error))?;
+    String::from_utf8(read_bytes(path, limit)?).map_err(|error| not_text(&error))
+}
+
+/// Reads a file of at most `limit` bytes.
+pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    let bytes = read_some(path, limit).map_err(|error| unreadable(path, &error))?;
     if bytes.len() as u64 > limit {
         return Err(Error::input(format!("the file exceeds the maximum size of {}", size_text(limit))));
     }
-    String::from_utf8(bytes).map_err(|error| not_text(&error))
+    Ok(bytes)
 }
 
 /// Reads up to one byte more than `limit`, so that devices and pipes without end do no harm.
-fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+fn read_some(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if is_stdin(path) {
         io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)?;

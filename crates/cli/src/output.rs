@@ -1,4 +1,4 @@
-//! Writing files: the new text takes the place of the old in one step, so that no failure leaves half of it behind.
+//! Writing files: the new content takes the place of the old in one step, so that no failure leaves half of it behind.
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
@@ -6,31 +6,32 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes a file, which may exist. What is not a regular file, such as a pipe or a device, is written to directly.
-pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let content = content.as_ref();
     match fs::metadata(path) {
-        Ok(found) if found.is_file() => replace(path, text),
-        Ok(_) => fs::write(path, text),
+        Ok(found) if found.is_file() => replace(path, content),
+        Ok(_) => fs::write(path, content),
         Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
-            put(path, text, None)
+            put(path, content, None)
         }
         // A link that leads nowhere, or a folder that may not be entered.
-        Err(_) => fs::write(path, text),
+        Err(_) => fs::write(path, content),
     }
 }
 
-/// Puts a new text in place of a file that exists. A link stays a link: the file it leads to is replaced.
-pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+/// Puts new content in place of a file that exists. A link stays a link: the file it leads to is replaced.
+pub(crate) fn replace(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let path = fs::canonicalize(path)?;
     let permissions = fs::metadata(&path)?.permissions();
     if permissions.readonly() {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
     }
-    put(&path, text, Some(permissions))
+    put(&path, content.as_ref(), Some(permissions))
 }
 
-fn put(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
+fn put(path: &Path, content: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     let beside = beside(path);
-    let written = write_beside(&beside, text, permissions).and_then(|()| fs::rename(&beside, path));
+    let written = write_beside(&beside, content, permissions).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         let _ = fs::remove_file(&beside);
     }
@@ -45,12 +46,12 @@ fn beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn write_beside(beside: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
+fn write_beside(beside: &Path, content: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     let mut file = fs::File::options().write(true).create_new(true).open(beside)?;
     if let Some(permissions) = permissions {
         file.set_permissions(permissions)?;
     }
-    file.write_all(text.as_bytes())?;
+    file.write_all(content)?;
     file.sync_all()
 }
 

@@ -32,6 +32,7 @@
 //! ```
 
 pub mod answer;
+pub mod automaton;
 pub mod csv;
 mod dot;
 mod format;

@@ -13,6 +13,8 @@ pub enum Bound {
     CheckScStates,
     /// States searched to find out whether a property holds vacuously.
     CheckVacuityStates,
+    /// States of a proof that is written out, where they may be infinitely many.
+    CertifyStates,
     /// States searched without store buffers for a simpler run of a violated property.
     CheckSimplerStates,
     /// States of the SC search that finds unexecuted instructions of a robust program.
@@ -66,9 +68,10 @@ struct Entry {
 
 impl Bound {
     /// All bounds, in the order of the documentation.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::CheckScStates,
         Self::CheckVacuityStates,
+        Self::CertifyStates,
         Self::CheckSimplerStates,
         Self::CoverageStates,
         Self::FencesAsideStates,
@@ -108,6 +111,13 @@ impl Bound {
                 any,
                 "states that `check` searches to find out whether a property holds vacuously",
                 "nothing is said about that",
+            ),
+            Self::CertifyStates => entry(
+                "certify-states",
+                1_000_000,
+                any,
+                "States of a proof that is written out, where they may be infinitely many",
+                "no certificate is saved",
             ),
             Self::CheckSimplerStates => entry(
                 "check-simpler-states",

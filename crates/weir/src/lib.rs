@@ -23,6 +23,7 @@
 mod assertions;
 mod attack;
 mod bounds;
+pub mod certify;
 pub mod check;
 mod explicit;
 pub mod fences;

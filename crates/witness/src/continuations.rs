@@ -114,7 +114,7 @@ fn follow_any(
 
 /// All stores stay in order.
 fn exactly() -> Buffering {
-    Buffering::Coherence(u32::MAX)
+    Buffering::EXACT
 }
 
 fn as_sets() -> Buffering {

@@ -24,8 +24,9 @@ pub use backward::{
     check_backward_proof_until,
 };
 pub use certificate::{
-    AbstractBuffer, AbstractState, AbstractThread, Buffering, Certificate, CertificateError, Fault, Waiting,
-    check_certificate, check_certificate_until,
+    AbstractBuffer, AbstractState, AbstractThread, Buffering, Certificate, CertificateError, ClosedSet, Fault,
+    ListedRegisters, MalformedRow, PackedStates, Packer, Waiting, check_certificate, check_certificate_until,
+    check_closed_set,
 };
 pub use checked::{CheckError, Checked};
 pub use continuations::Continuations;

@@ -1,6 +1,8 @@
 //! The options of `weir check`.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
 use weir_report::Format;
 use weir_report::answer::CommandName;
 use weir_witness::Model;
@@ -25,12 +27,23 @@ pub(crate) struct CheckOptions {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) all_witnesses: bool,
 
+    /// Save the proofs of the properties that hold, for `weir replay`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
+    pub(crate) certificate: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) common: AnalysisOptions,
 
     /// Output format: text, one JSON object per file, or the run as a Graphviz graph
     #[arg(long, value_parser = values::format(CommandName::Check), default_value = "text", help_heading = OUTPUT)]
     pub(crate) format: Format,
+}
+
+impl CheckOptions {
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.common.check()?;
+        self.common.check_certificate(self.certificate.as_deref())
+    }
 }
 
 const EXAMPLES: &str = "\

@@ -131,7 +131,7 @@ impl Command {
             return Err("standard input (`-`) can only be read once".into());
         }
         match self {
-            Self::Check(options) => options.common.check(),
+            Self::Check(options) => options.check(),
             Self::Reach(options) => options.check(),
             Self::Robust(options) => options.check(),
             Self::Fences(options) => options.check(),

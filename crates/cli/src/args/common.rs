@@ -1,7 +1,7 @@
 //! Options that several commands have in common.
 
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
@@ -72,6 +72,19 @@ impl AnalysisOptions {
             }
         }
         self.program.check()
+    }
+}
+
+impl AnalysisOptions {
+    /// Whether a certificate can be saved there.
+    pub(super) fn check_certificate(&self, path: Option<&Path>) -> Result<(), String> {
+        match path {
+            Some(path) if is_stdin(path) => Err("`--certificate` needs a file name".into()),
+            Some(_) if self.files.len() > 1 => {
+                Err("`--certificate` saves a single proof: give exactly one FILE".into())
+            }
+            _ => Ok(()),
+        }
     }
 }
 

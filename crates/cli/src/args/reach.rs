@@ -10,7 +10,6 @@ use weir_witness::Model;
 
 use super::common::{AnalysisOptions, OUTPUT, SEARCH};
 use super::values::{self, ReductionName};
-use crate::input::is_stdin;
 
 /// Options of `weir reach`.
 #[derive(Args, Debug)]
@@ -19,7 +18,7 @@ pub(crate) struct ReachOptions {
     #[command(flatten)]
     pub(crate) search: SearchOptions,
 
-    /// Save the proof of `unreachable` as JSON, for `weir replay` (engines `dual`, `set`, `multiset`, `coherence`)
+    /// Save the proof of `unreachable`, for `weir replay`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     pub(crate) certificate: Option<PathBuf>,
 
@@ -81,17 +80,7 @@ impl ReachOptions {
     pub(super) fn check(&self) -> Result<(), String> {
         self.search.check()?;
         self.common.check()?;
-        match &self.certificate {
-            Some(path) if is_stdin(path) => Err("`--certificate` needs a file name".into()),
-            Some(_) if self.common.files.len() > 1 => {
-                Err("`--certificate` saves a single proof: give exactly one FILE".into())
-            }
-            Some(_) if !self.search.engine.certifies() => {
-                Err("`--certificate` needs an engine that can save its proof: `dual`, `set`, `multiset` or `coherence`"
-                    .into())
-            }
-            _ => Ok(()),
-        }
+        self.common.check_certificate(self.certificate.as_deref())
     }
 }
 

@@ -18,7 +18,8 @@ pub(crate) struct TranslateOptions {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// Output language: Weir's own, control-flow graphs for Graphviz, or the input language of Trencher
+    /// Output language: Weir's own, control-flow graphs for Graphviz, the input language of Trencher, or automata in
+    /// plain JSON, as checkers of evidence read them
     #[arg(long, value_enum, value_name = "FORM")]
     pub(crate) to: Target,
 

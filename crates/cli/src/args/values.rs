@@ -128,4 +128,6 @@ pub(crate) enum Target {
     Dot,
     /// The input language of Trencher.
     Trencher,
+    /// The automata in plain JSON, as checkers of evidence read them.
+    Json,
 }

@@ -4,7 +4,6 @@ use std::io;
 use std::path::Path;
 
 use weir::Session;
-use weir_ir::Program;
 use weir_report::run::Evidence;
 use weir_report::saved::SavedWitness;
 use weir_report::svg;
@@ -14,6 +13,7 @@ use super::task::Task;
 use crate::args::AnalysisOptions;
 use crate::console::Console;
 use crate::exit::Status;
+use crate::load::Loaded;
 use crate::output;
 use crate::progress::ProgressLine;
 
@@ -29,20 +29,19 @@ pub(super) fn watched<T>(task: &Task<'_>, console: &Console, analysis: impl FnOn
 /// Saves the run, and the picture of its cycle, where the command line asks for it. The answer has been given by then:
 /// a failure cannot take it back.
 pub(super) fn save(
-    task: &Task<'_>,
     options: &AnalysisOptions,
-    program: &Program,
+    loaded: &Loaded,
     evidence: Option<&Evidence>,
     console: &mut Console,
 ) -> Status {
     let run = |path: &Path| {
         let evidence = evidence.ok_or("no run was found")?;
-        let saved = SavedWitness::new(program, evidence, task.file, &options.program.defines);
+        let saved = SavedWitness::new(&loaded.program, loaded.language, evidence);
         Ok(saved.to_text().map_err(io::Error::from).and_then(|text| output::write(path, &text)))
     };
     let picture = |path: &Path| {
         let evidence = evidence.ok_or("no run was found")?;
-        let picture = svg::cycle(program, evidence).ok_or("the run is also possible without store buffers")?;
+        let picture = svg::cycle(&loaded.program, evidence).ok_or("the run is also possible without store buffers")?;
         Ok(output::write(path, &picture))
     };
     let run = options.witness.as_deref().map(|path| written("witness", path, run(path), console));

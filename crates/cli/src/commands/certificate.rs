@@ -1,66 +1,61 @@
-//! Certificates, saved by `weir reach --certificate`.
+//! Certificates, saved by `--certificate`.
 
-use std::{io, path::Path};
+use std::io;
+use std::path::Path;
 
-use weir::reach::{Options, certify, certify_backward};
-use weir::{Failure, Session};
+use weir::certify::{Certified, Decided, Unproved, certify};
 use weir_ir::Program;
-use weir_report::saved::{Proof, Rejection, SavedCertificate};
-use weir_witness::Buffering;
+use weir_report::saved::SavedCertificate;
+use weir_report::wording::clean::display_name;
+use weir_report::wording::goal;
+use weir_report::wording::limit::limit_text;
+use weir_witness::{Goal, Model};
 
+use super::analysis;
 use super::task::Task;
-use crate::args::ProgramOptions;
+use crate::console::Console;
 use crate::error::Error;
+use crate::exit::Status;
+use crate::load::Loaded;
 use crate::output;
 
-/// The kind of proof that an answer rests on.
-#[derive(Clone, Copy)]
-pub(super) enum ProofKind {
-    /// There is no proof.
-    Nothing,
-    /// All states with buffers approximated like this.
-    States(Buffering),
-    /// What the exact engine found.
-    Configurations,
+/// Saves the proof of what was decided. The answer has been given by then: a failure cannot take it back.
+pub(super) fn save(
+    task: &Task<'_>,
+    path: &Path,
+    loaded: &Loaded,
+    (model, decided): (Model, &[Decided]),
+    console: &mut Console,
+) -> Result<Status, Error> {
+    let not_written =
+        |reason: &str, console: &mut Console| Ok(analysis::written("certificate", path, Err(reason), console));
+    if decided.is_empty() {
+        return not_written("nothing was proved", console);
+    }
+    if decided.iter().all(|group| group.goals.is_empty()) {
+        return not_written("the program has no properties, so there is nothing to prove", console);
+    }
+    let certified = analysis::watched(task, console, |session| certify(&loaded.program, model, decided, session));
+    let Certified { proofs, unproved, .. } = certified.map_err(Error::of_library)?;
+    let reason = |why: &Unproved| match why {
+        Unproved::Stopped(limit) => {
+            format!("the proof could not be written out: {}", limit_text(*limit, &task.session.limits()))
+        }
+        Unproved::Unsuitable(reason) => format!("there is no proof that can be saved: {reason}"),
+    };
+    if let ([], Some((_, why))) = (&proofs[..], unproved.first()) {
+        return not_written(&reason(why), console);
+    }
+    for (goals, why) in &unproved {
+        let (name, about) = (display_name(path), texts(&loaded.program, goals));
+        console.remark(&format!("note: {}, so {name} says nothing about this: {about}", reason(why)));
+    }
+    let saved = SavedCertificate::new(&loaded.program, loaded.language, model, &proofs);
+    let bytes = saved.and_then(|saved| saved.to_bytes()).map_err(io::Error::from);
+    let written = bytes.and_then(|bytes| output::write(path, bytes));
+    Ok(analysis::written("certificate", path, Ok(written), console))
 }
 
-/// What a proof rests on, checked and written down; or why there is none.
-pub(super) fn written(
-    task: &Task<'_>,
-    (program, options): (&Program, &Options),
-    kind: ProofKind,
-    (path, given): (&Path, &ProgramOptions),
-    session: &Session,
-) -> Result<Result<io::Result<()>, String>, Error> {
-    let found = match kind {
-        ProofKind::Nothing => return Ok(Err("there is no proof".to_owned())),
-        ProofKind::States(buffering) => {
-            certify(program, options, buffering, session).map(|found| Some(Proof::Forward(found)))
-        }
-        ProofKind::Configurations => {
-            certify_backward(program, options, session).map(|found| found.map(Proof::Backward))
-        }
-    };
-    let proof = match found {
-        Ok(Some(proof)) => proof,
-        Ok(None) => return Ok(Err("there is no proof".to_owned())),
-        Err(Failure::Stopped(limit)) => return Ok(Err(format!("the proof could not be written out: {limit}"))),
-        Err(Failure::Refused(diagnostic) | Failure::TooLarge(diagnostic)) => return Ok(Err(diagnostic.message)),
-        Err(failure) => return Err(Error::of_library(failure)),
-    };
-    if proof.goals().is_empty() {
-        return Ok(Err("the program has no properties, so there is nothing to prove".to_owned()));
-    }
-    match proof.check(program, session) {
-        Ok(()) => {}
-        Err(Rejection::Interrupted) => {
-            return Ok(Err(format!("the proof could not be checked: {}", session.ended_by())));
-        }
-        Err(Rejection::Mismatch(mismatch)) => {
-            return Err(Error::Bug(format!("the checker rejects a certificate: {}", mismatch.reason)));
-        }
-    }
-    let saved = SavedCertificate::new(program, &proof, task.file, &given.defines);
-    let text = saved.to_text().map_err(io::Error::from);
-    Ok(Ok(text.and_then(|text| output::write(path, &text))))
+fn texts(program: &Program, goals: &[Goal]) -> String {
+    goals.iter().map(|&goal| goal::text(program, goal)).collect::<Vec<_>>().join(", ")
 }

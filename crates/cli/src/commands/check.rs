@@ -1,9 +1,11 @@
 //! `weir check`: does every property hold with store buffers?
 
+use weir::certify::Decided;
 use weir::check::{Options, check, no_property};
 use weir_report::answer::{Answer, CheckAnswer, CheckQuestion, CommandName};
 
 use super::analysis;
+use super::certificate;
 use super::task::{Allowance, Task, Work};
 use crate::args::CheckOptions;
 use crate::console::Console;
@@ -37,9 +39,15 @@ fn one(task: &Task<'_>, options: &CheckOptions, console: &mut Console) -> Result
     let library = Options { model: options.model, goals: goals.clone(), ..Options::default() };
     let found = analysis::watched(task, console, |session| check(&loaded.program, &library, session));
     let found = Error::unless_refused(found)?;
+    let decided = found.as_ref().map_or_else(|_| Vec::new(), Decided::by_portfolio);
     let question = CheckQuestion { model: options.model, goals: &goals, all_witnesses: options.all_witnesses };
     let answer = CheckAnswer::new(task.subject(&loaded), question, found);
     let answer = Answer::Check(Box::new(answer));
     let status = task.answer(&answer, options.common.verbose, console);
-    Ok(status.and(analysis::save(task, &options.common, &loaded.program, answer.evidence(), console)))
+    let saved = analysis::save(&options.common, &loaded, answer.evidence(), console);
+    let certified = match &options.certificate {
+        Some(path) => certificate::save(task, path, &loaded, (options.model, &decided), console)?,
+        None => Status::Holds,
+    };
+    Ok(status.and(saved).and(certified))
 }

@@ -1,20 +1,21 @@
 //! `weir reach`: can a forbidden state be reached?
 
 use weir::Verdict;
+use weir::certify::Decided;
 use weir::reach::{LazyOptions, Options, reach};
 use weir_ir::Diagnostic;
 use weir_report::answer::{Answer, CommandName, ReachAnswer, ReachQuestion, ReachVerdict};
 use weir_witness::Goal;
 
 use super::analysis;
-use super::certificate::{self, ProofKind};
+use super::certificate;
 use super::task::{Allowance, Task, Work};
 use crate::args::{ReachOptions, ReductionName};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
 use crate::goals;
-use crate::load::{Loaded, load};
+use crate::load::load;
 
 /// Runs it.
 pub(super) fn run(options: &'static ReachOptions, console: &mut Console) -> Status {
@@ -47,40 +48,18 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     }
     let asked = ReachQuestion { options: &question, goals: &goals, trace_rounds: options.search.trace_rounds };
     let answer = ReachAnswer::new(task.subject(&loaded), asked, found);
-    let kind = proof_kind(&answer);
+    let is_proved = answer.head.verdict == ReachVerdict::Unreachable;
+    let (engine, buffering) = (Some(question.engine), answer.buffering());
+    let decided = Decided { goals: goals.clone(), engine, buffering, is_portfolio: false };
     let answer = Answer::Reach(Box::new(answer));
     let status = task.answer(&answer, options.common.verbose, console);
-    let saved = analysis::save(task, &options.common, &loaded.program, answer.evidence(), console);
-    let certified = certify(task, options, (&loaded, &question), kind, console)?;
+    let saved = analysis::save(&options.common, &loaded, answer.evidence(), console);
+    let decided = if is_proved { vec![decided] } else { Vec::new() };
+    let certified = match &options.certificate {
+        Some(path) => certificate::save(task, path, &loaded, (question.model, &decided), console)?,
+        None => Status::Holds,
+    };
     Ok(status.and(saved).and(certified))
-}
-
-/// What a certificate of the answer would be.
-fn proof_kind(answer: &ReachAnswer<'_>) -> ProofKind {
-    match (answer.head.verdict, answer.buffering()) {
-        (ReachVerdict::Unreachable, Some(buffering)) => ProofKind::States(buffering),
-        (ReachVerdict::Unreachable, None) => ProofKind::Configurations,
-        (ReachVerdict::Reachable | ReachVerdict::Unknown, _) => ProofKind::Nothing,
-    }
-}
-
-/// Saves the proof where the command line asks for it.
-fn certify(
-    task: &Task<'_>,
-    options: &ReachOptions,
-    (loaded, question): (&Loaded, &Options),
-    kind: ProofKind,
-    console: &mut Console,
-) -> Result<Status, Error> {
-    let Some(path) = &options.certificate else { return Ok(Status::Holds) };
-    let common = &options.common;
-    let result = analysis::watched(task, console, |session| {
-        certificate::written(task, (&loaded.program, question), kind, (path, &common.program), session)
-    })?;
-    Ok(match result {
-        Ok(written) => analysis::written("certificate", path, Ok(written), console),
-        Err(reason) => analysis::written("certificate", path, Err(&reason), console),
-    })
 }
 
 /// What is asked of an engine.

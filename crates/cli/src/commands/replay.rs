@@ -1,21 +1,21 @@
-//! `weir replay`: is a saved run or certificate valid?
+//! `weir replay`: does a saved run or certificate answer what is asked?
 
-use std::collections::BTreeMap;
 use std::slice;
 
-use weir_ir::Value;
 use weir_report::answer::{Answer, CertificateAnswer, CommandName, ReplayAnswer};
-use weir_report::saved::{Rejection, Saved};
+use weir_report::saved::{Question, Rejection, Saved};
 use weir_report::wording::clean::display_name;
+use weir_witness::Goal;
 
 use super::task::{Allowance, Task, Work};
-use crate::args::{ProgramOptions, ReplayOptions};
+use crate::args::ReplayOptions;
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
-use crate::input::read_text;
+use crate::goals;
+use crate::input::read_bytes;
 use crate::limits::MAX_SAVED_BYTES;
-use crate::load::load;
+use crate::load::{Loaded, load};
 
 /// Runs it.
 pub(super) fn run(options: &'static ReplayOptions, console: &mut Console) -> Status {
@@ -28,35 +28,46 @@ pub(super) fn run(options: &'static ReplayOptions, console: &mut Console) -> Sta
 
 fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Result<Status, Error> {
     let saved = read(options)?;
-    let given = |defines: &BTreeMap<String, Value>| ProgramOptions {
-        from: options.from,
-        defines: defines.iter().map(|(name, &value)| (name.clone(), value)).collect(),
-    };
+    let loaded = load(task.file, &options.program, &task.session)?;
+    let goals = asked(&loaded, options)?;
+    let question =
+        Question { program: &loaded.program, language: loaded.language, model: options.model, goals: &goals };
     match &saved {
         Saved::Run(saved) => {
-            let loaded = load(task.file, &given(&saved.defines), &task.session)?;
-            let result = saved.replay(&loaded.program);
-            let subject = task.subject(&loaded);
-            let answer = ReplayAnswer::new(&subject, &options.witness, saved, result);
+            let result = saved.replay(&question);
+            let answer = ReplayAnswer::new(&task.subject(&loaded), &options.evidence, saved, result);
             Ok(task.answer(&Answer::Replay(Box::new(answer)), false, console))
         }
         Saved::Proof(saved) => {
-            let loaded = load(task.file, &given(&saved.defines), &task.session)?;
-            let result = match saved.check(&loaded.program, &task.session) {
+            let result = match saved.check(&question, &task.session) {
                 Err(Rejection::Interrupted) => return Err(Error::Stopped(task.session.ended_by())),
                 Err(Rejection::Mismatch(mismatch)) => Err(mismatch),
                 Ok(()) => Ok(()),
             };
-            let subject = task.subject(&loaded);
-            let answer = CertificateAnswer::new(&subject, &options.witness, saved, result);
+            let answer = CertificateAnswer::new(&task.subject(&loaded), &options.evidence, saved, result);
             Ok(task.answer(&Answer::Certificate(answer), false, console))
         }
     }
 }
 
+/// The properties that the user asks about.
+fn asked(loaded: &Loaded, options: &ReplayOptions) -> Result<Vec<Goal>, Error> {
+    let (robust, named): (Vec<String>, Vec<String>) =
+        options.properties.iter().cloned().partition(|name| name == ROBUST);
+    let mut goals =
+        if named.is_empty() && !robust.is_empty() { Vec::new() } else { goals::select(&loaded.program, &named)? };
+    if !robust.is_empty() || goals.is_empty() {
+        goals.push(Goal::NotRobust);
+    }
+    Ok(goals)
+}
+
+/// The name of robustness among the properties.
+const ROBUST: &str = "robust";
+
 /// Reads the saved witness or certificate.
 fn read(options: &ReplayOptions) -> Result<Saved, Error> {
-    let bad = |reason: String| Error::input(format!("the witness {}: {reason}", display_name(&options.witness)));
-    let text = read_text(&options.witness, MAX_SAVED_BYTES).map_err(|error| bad(error.reason()))?;
-    Saved::parse(&text).map_err(bad)
+    let bad = |reason: String| Error::input(format!("the evidence {}: {reason}", display_name(&options.evidence)));
+    let bytes = read_bytes(&options.evidence, MAX_SAVED_BYTES).map_err(|error| bad(error.reason()))?;
+    Saved::parse(&bytes).map_err(bad)
 }

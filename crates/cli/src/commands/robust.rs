@@ -31,7 +31,7 @@ fn one(task: &Task<'_>, options: &RobustOptions, console: &mut Console) -> Resul
     }
     let answer = Answer::Robust(Box::new(search(task, options, &loaded, console)?));
     let status = task.answer(&answer, options.common.verbose, console);
-    Ok(status.and(analysis::save(task, &options.common, &loaded.program, answer.evidence(), console)))
+    Ok(status.and(analysis::save(&options.common, &loaded, answer.evidence(), console)))
 }
 
 fn search<'l>(

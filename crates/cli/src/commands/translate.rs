@@ -20,6 +20,7 @@ pub(super) fn run(options: &'static TranslateOptions, console: &mut Console) -> 
         let program = passed.as_ref().unwrap_or(&loaded.program);
         let (to, text) = match options.to {
             Target::Weir => ("weir", weir_syntax::weir::print::print(program)),
+            Target::Json => ("json", weir_report::automaton::text(program)),
             Target::Dot => ("dot", weir_syntax::dot::print(program)),
             Target::Trencher => {
                 let text = weir_syntax::trencher::print::print(program);

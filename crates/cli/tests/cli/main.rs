@@ -17,6 +17,7 @@ mod prob;
 mod replay;
 mod robust;
 mod schema;
+mod second_checker;
 mod sizes;
 mod support;
 mod tampering;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Ran, sample, scratch, weir, weir_with_input, write};
 use crate::tampering::{changed_leaf, leaves};
-use crate::witness::{self, is_no};
+use crate::witness::{self, is_no, program_record};
 
 /// A saved run of a sample, and where it is.
 fn saved(sample_name: &str, test: &str) -> (String, Value) {
@@ -43,13 +43,35 @@ fn replay_spells_the_goal_as_reach_does() {
 }
 
 #[test]
-fn the_constants_of_the_run_are_set_again() {
+fn the_constants_are_those_of_the_user() {
     let path = scratch("replay-defines").join("run.json");
     let path = path.to_str().expect("the path is UTF-8");
     let file = sample("constant");
     assert_eq!(weir(&["reach", "-q", &file]).status, Some(0));
     assert_eq!(weir(&["reach", "-q", "-D", "LIMIT=2", "--witness", path, &file]).status, Some(1));
-    assert_eq!(weir(&["replay", "-q", &file, path]).status, Some(0));
+    assert_eq!(weir(&["replay", "-q", "-D", "LIMIT=2", &file, path]).status, Some(0));
+    is_no(&weir(&["replay", "-q", &file, path]), "the file is about LIMIT = 2, but here it is LIMIT = ");
+}
+
+#[test]
+fn a_run_answers_only_what_is_asked() {
+    let (path, _) = witness::saved("robust", &sample("sb"), "replay-question");
+    is_no(&weir(&["replay", &sample("sb"), &path]), "`--property robust` asks about it");
+    assert_eq!(weir(&["replay", "--property", "robust", &sample("sb"), &path]).status, Some(0));
+    let (path, mut witness) = witness::saved("reach", &sample("sb"), "replay-question-reach");
+    is_no(&weir(&["replay", "--property", "robust", &sample("sb"), &path]), "`--property 1` asks about it");
+    let ran = weir(&["replay", "--property", "7", &sample("sb"), &path]);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    witness["metadata"]["specification"] = json!([]);
+    std::fs::write(&path, witness.to_string()).expect("it can be written");
+    is_no(&weir(&["replay", &sample("sb"), &path]), "does not name one property");
+}
+
+#[test]
+fn a_cycle_with_a_thread_that_does_not_exist_is_refused() {
+    let change = |witness: &mut Value| witness["cycle"][0]["thread"] = json!("P9");
+    let ran = witness::replay_changed("robust", &sample("sb"), "replay-cycle-thread", change);
+    is_no(&ran, "a happens-before cycle that the run does not have");
 }
 
 #[test]
@@ -93,11 +115,13 @@ fn what_the_file_says_of_its_steps_must_be_so() {
     });
     is_no(&ran, "step 3: the file says it is on line 1, but it is on line ");
     let ran = replay_changed("peterson", "replay-wrong-goal", |witness| {
-        witness["goal"]["property"]["text"] = json!("forbid deadlock");
+        witness["metadata"]["specification"][0]["property"]["text"] = json!("forbid deadlock");
     });
     is_no(&ran, "the file is for `forbid deadlock`, but property 1 of the program is `forbid P0 at critical");
-    let ran = replay_changed("peterson", "replay-wrong-model", |witness| witness["model"] = json!("sc"));
-    is_no(&ran, "step ");
+    let ran = replay_changed("peterson", "replay-wrong-model", |witness| {
+        witness["metadata"]["model"] = json!("sc");
+    });
+    is_no(&ran, "the file is about SC, not TSO; `--model sc` asks about it");
 }
 
 /// What a field is about: the kind of its step, and its name.
@@ -134,9 +158,8 @@ fn whatever_is_changed_in_a_saved_run_is_noticed() {
                 continue;
             }
             std::fs::write(&path, changed_leaf(&witness, &place).to_string()).expect("it can be written");
-            let ran = weir(&["replay", &program, &path]);
-            ran.assert_no_bug();
-            let is_remark = ["/weir", "/file"].contains(&place.as_str());
+            let ran = witness::replayed(command, &program, &path);
+            let is_remark = ["/metadata/producer", "/metadata/version"].contains(&place.as_str());
             assert_eq!(ran.status == Some(0), is_remark, "{program}: {place} was changed: {ran:?}");
         }
     }
@@ -171,13 +194,13 @@ fn a_malformed_witness_is_bad_input_with_its_place() {
     bad("binary.json", b"\xff\xfe", "not UTF-8");
     bad("list.json", b"[]", "malformed");
     bad("deep.json", "[".repeat(1_000_000).as_bytes(), "malformed");
-    bad("future.json", br#"{"format": 2, "run": []}"#, "has format 2");
+    bad("future.json", br#"{"format": 3, "run": []}"#, "has format 3");
     bad("negative.json", br#"{"format": -1}"#, "malformed");
-    let missing = b"{\"format\": 1, \"weir\": \"0\", \"file\": \"f\",\n \"goal\": {\"assertion\": {\"thread\": 7}}}";
+    let missing = b"{\"format\": 2,\n \"metadata\": {\"producer\": 7}}";
     bad("wrong-type.json", missing, "line 2");
     let ran = weir(&["replay", &sample("peterson"), "no-such-file.json"]);
     assert_eq!(ran.status, Some(2));
-    assert!(ran.stderr.contains("the witness no-such-file.json: no such file"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the evidence no-such-file.json: no such file"), "{}", ran.stderr);
 }
 
 #[test]
@@ -187,7 +210,16 @@ fn a_run_of_another_program_is_no_witness_for_this_one() {
     ran.assert_no_bug();
     assert_eq!(ran.status, Some(1), "{ran:?}");
     let ran = weir_with_input(&["replay", "-", &path], b"thread P { skip; }");
-    is_no(&ran, "the program has no property number 1");
+    is_no(&ran, "the file is about another text: its SHA-256 is ");
+    let ran = replay_changed("peterson", "replay-other-forged", |witness| {
+        witness["metadata"]["program"] = program_record(&sample("rmw"));
+    });
+    is_no(&ran, "the file is about another text");
+    let (path, mut witness) = saved("peterson", "replay-other-forged-well");
+    witness["metadata"]["program"] = program_record(&sample("rmw"));
+    std::fs::write(&path, witness.to_string()).expect("it can be written");
+    let ran = weir(&["replay", &sample("rmw"), &path]);
+    is_no(&ran, "the file is for `forbid P0 at critical");
 }
 
 #[test]

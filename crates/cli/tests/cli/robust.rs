@@ -20,7 +20,7 @@ fn replay_changed(test: &str, change: impl FnOnce(&mut Value)) -> Ran {
 #[track_caller]
 fn is_no(ran: &Ran, reason: &str) {
     witness::is_no(ran, reason);
-    assert!(ran.stdout.contains("`weir robust` finds a new one"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`weir robust` finds a new run"), "{}", ran.stdout);
 }
 
 #[test]
@@ -71,8 +71,9 @@ fn a_violation_names_the_store_and_the_load() {
 #[test]
 fn a_saved_violation_replays() {
     let (path, witness) = saved("robust-replay");
-    assert_eq!((&witness["goal"], &witness["model"]), (&"not-robust".into(), &"tso".into()));
-    let ran = weir(&["replay", STORE_BUFFERING, &path]);
+    let metadata = &witness["metadata"];
+    assert_eq!((&metadata["specification"], &metadata["model"]), (&json!(["not-robust"]), &"tso".into()));
+    let ran = weir(&["replay", "--property", "robust", STORE_BUFFERING, &path]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(ran.stdout.starts_with("ok: a run of 6 steps under TSO that sequential consistency forbids"), "{ran:?}");
     assert!(ran.stdout.contains("cycle: "), "{ran:?}");
@@ -112,8 +113,8 @@ fn a_violation_that_was_tampered_with_is_refused() {
         load.as_object_mut().expect("an object").remove("text");
     });
     is_no(&ran, "the file says the value is 1, but it is 0");
-    let ran = replay_changed("robust-model", |witness| witness["model"] = json!("sc"));
-    is_no(&ran, "step ");
+    let ran = replay_changed("robust-model", |witness| witness["metadata"]["model"] = json!("sc"));
+    is_no(&ran, "the file is about SC, not TSO");
 }
 
 #[test]

@@ -20,9 +20,33 @@ pub(crate) fn replay_changed(command: &str, program: &str, test: &str, change: i
     let (path, mut witness) = saved(command, program, test);
     change(&mut witness);
     std::fs::write(&path, witness.to_string()).expect("it can be written");
-    let ran = weir(&["replay", program, &path]);
+    replayed(command, program, &path)
+}
+
+/// What `weir replay` says of a run that a command has saved.
+pub(crate) fn replayed(command: &str, program: &str, path: &str) -> Ran {
+    let mut arguments = vec!["replay", program, path];
+    if command == "robust" {
+        arguments.extend(["--property", "robust"]);
+    }
+    let ran = weir(&arguments);
     ran.assert_no_bug();
     ran
+}
+
+/// The program of a file, as evidence describes it: for evidence that was made for another one.
+pub(crate) fn program_record(file: &str) -> Value {
+    let folder = scratch(&format!("record-{}", file.replace(['/', '.'], "-")));
+    let evidence = folder.join("evidence");
+    let path = evidence.to_str().expect("the path is UTF-8");
+    let ran = weir(&["reach", "-q", "--states", "100000", "--witness", path, file]);
+    if ran.status == Some(0) {
+        weir(&["reach", "-q", "--states", "100000", "--certificate", path, file]);
+    }
+    let bytes = std::fs::read(&evidence).expect("it was saved");
+    let line = bytes.split(|&byte| byte == b'\n').next().expect("a line");
+    let whole: Value = serde_json::from_slice(if line == b"{" { &bytes } else { line }).expect("it is JSON");
+    whole["metadata"]["program"].clone()
 }
 
 /// The run was not accepted, for this reason.

@@ -52,7 +52,7 @@ impl<'a> ReplayAnswer<'a> {
         Self {
             head: subject.head(CommandName::Replay, YesNo::new(mismatch.is_none())),
             witness_file: witness_file.display().to_string(),
-            goal: saved.goal.text(program),
+            goal: goal_texts(program, saved).join(", "),
             steps: saved.steps.len() as u64,
             reason: mismatch.map(|mismatch| mismatch.reason.clone()),
             step: mismatch.and_then(|mismatch| mismatch.number),
@@ -64,6 +64,10 @@ impl<'a> ReplayAnswer<'a> {
     pub fn evidence(&self) -> Option<&Evidence> {
         self.origin.result.as_ref().ok()
     }
+}
+
+fn goal_texts(program: &Program, saved: &SavedWitness) -> Vec<String> {
+    saved.metadata.specification.iter().map(|goal| goal.text(program)).collect()
 }
 
 /// The answer of `weir replay` about a certificate.

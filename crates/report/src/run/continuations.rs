@@ -12,6 +12,7 @@ use crate::wording::units::counted;
 /// What holds in every state that can follow the last one, which is itself among them.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct ContinuationsRecord {
     /// The number of these states. All of them were visited by a separate interpreter.
     pub states: u64,
@@ -36,6 +37,7 @@ pub struct ContinuationsRecord {
 /// Where a thread is in the states that can follow.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct ThreadPlaces {
     /// The thread.
     pub thread: String,
@@ -51,6 +53,7 @@ pub struct ThreadPlaces {
 /// A cell that never changes.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct ConstantCell {
     /// The cell.
     pub cell: String,

@@ -25,6 +25,7 @@ pub struct Witness {
 /// One step of a run.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct StepRecord {
     /// The thread whose instruction is executed or whose buffer is flushed.
     pub thread: String,
@@ -62,6 +63,7 @@ pub struct StepRecord {
 /// One of the loads of a snapshot.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct LoadRecord {
     /// The cell.
     pub cell: String,
@@ -95,6 +97,7 @@ pub enum ActionName {
 /// One event of a happens-before cycle.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct CycleRecord {
     /// The number of the step, from 1. For a buffered store, the step that executed it, not the flush.
     pub step: u32,

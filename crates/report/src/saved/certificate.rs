@@ -1,112 +1,177 @@
 //! Certificates as files hold them, and back. What is read back is only a claim, which `weir-witness` checks.
 
-use std::path::Path;
-
-use weir_ir::{Interrupt, LocId, Multiplicity, Program, RegId, ThreadId, Value};
+use weir::certify::Proof;
+use weir_ir::{Interrupt, LocId, Multiplicity, Program, RegId, ThreadId};
+use weir_syntax::Language;
 use weir_witness::{
-    AbstractBuffer, AbstractState, AbstractThread, BackwardFault, BackwardProof, Buffering, Certificate, Configuration,
-    Fault, Goal, LocalState, Message, ThreadView, Waiting, check_backward_proof_until, check_certificate_until,
+    BackwardFault, BackwardProof, Buffering, ClosedSet, Configuration, Fault, Goal, LocalState, MalformedRow, Message,
+    Model, PackedStates, ThreadView, check_backward_proof_until, check_closed_set,
 };
 
 use super::certificate_format::{
     BuffersRecord, CERTIFICATE_FORMAT, CertificateKind, ConfigurationRecord, LocalRecord, MessageRecord,
-    SavedCertificate, StateRecord, ThreadRecord, ViewRecord,
+    SavedCertificate, ViewRecord,
 };
-use super::goal::{to_goal, to_saved_goal};
+use super::compression::{compress, decompress};
+use super::metadata::{Metadata, Question};
 use super::mismatch::{Mismatch, Rejection};
-use crate::version::VERSION;
-use crate::wording::clean::clean;
-use crate::wording::goal::text;
+use super::read::Saved;
 
-/// A proof of either kind.
-pub enum Proof {
-    /// States that no step leaves.
-    Forward(Certificate),
-    /// Configurations that no step enters.
-    Backward(BackwardProof),
+/// What a proof shows to be out of reach.
+fn goals(proof: &Proof) -> &[Goal] {
+    match proof {
+        Proof::Forward(set) => &set.goals,
+        Proof::Backward(proof) => &proof.goals,
+    }
 }
 
-impl Proof {
-    /// What it shows to be out of reach.
-    pub fn goals(&self) -> &[Goal] {
-        match self {
-            Self::Forward(certificate) => &certificate.goals,
-            Self::Backward(proof) => &proof.goals,
-        }
-    }
-
-    /// Whether the independent checker accepts it.
-    pub fn check(&self, program: &Program, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
-        match self {
-            Self::Forward(certificate) => {
-                check_certificate_until(program, certificate, interrupt).map_err(|error| match error.fault {
-                    Fault::Interrupted => Rejection::Interrupted,
-                    _ => Rejection::Mismatch(error.into()),
-                })
-            }
-            Self::Backward(proof) => {
-                check_backward_proof_until(program, proof, interrupt).map_err(|error| match error.fault {
-                    BackwardFault::Interrupted => Rejection::Interrupted,
-                    _ => Rejection::Mismatch(error.into()),
-                })
-            }
+/// Whether the independent checker accepts a proof.
+fn check_proof(program: &Program, proof: &Proof, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
+    match proof {
+        Proof::Forward(set) => check_closed_set(program, set, interrupt).map_err(|error| match error.fault {
+            Fault::Interrupted => Rejection::Interrupted,
+            _ => Rejection::Mismatch(error.into()),
+        }),
+        Proof::Backward(proof) => {
+            check_backward_proof_until(program, proof, interrupt).map_err(|error| match error.fault {
+                BackwardFault::Interrupted => Rejection::Interrupted,
+                _ => Rejection::Mismatch(error.into()),
+            })
         }
     }
 }
 
 impl SavedCertificate {
-    /// A certificate with all that is needed to check it again.
-    pub fn new(program: &Program, proof: &Proof, file: &Path, defines: &[(String, Value)]) -> Self {
-        to_saved(program, proof, file, defines)
+    /// Proofs with all that is needed to check them again; one part for each of them if there are several.
+    ///
+    /// # Errors
+    /// Never, so far as is known: everything in it can be written as JSON.
+    pub fn new(
+        program: &Program,
+        language: Language,
+        model: Model,
+        proofs: &[Proof],
+    ) -> Result<Self, serde_json::Error> {
+        let about = |goals: &[Goal]| Metadata::new(&Question { program, language, model, goals });
+        let one = |proof: &Proof| to_saved(program, about(goals(proof)), proof);
+        if let [only] = proofs {
+            return Ok(one(only));
+        }
+        let all: Vec<Goal> = proofs.iter().flat_map(goals).copied().collect();
+        let (mut parts, mut body) = (Vec::new(), Vec::new());
+        for proof in proofs {
+            let part = one(proof).to_bytes()?;
+            parts.push(part.len() as u64);
+            body.extend(part);
+        }
+        Ok(Self { kind: CertificateKind::Parts, parts, body, ..empty(program, about(&all)) })
     }
 
-    /// The text of the file.
-    pub fn to_text(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(self).map(|text| text + "\n")
+    /// The file.
+    ///
+    /// # Errors
+    /// Never, so far as is known: everything in it can be written as JSON.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, serde_json::Error> {
+        let mut bytes = serde_json::to_vec(self)?;
+        bytes.push(b'\n');
+        bytes.extend_from_slice(&self.body);
+        Ok(bytes)
     }
 
-    /// Whether the independent checker accepts what the file claims about the program.
-    pub fn check(&self, program: &Program, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
-        to_proof(program, self).map_err(Rejection::Mismatch)?.check(program, interrupt)
+    /// Whether the certificate answers the question, according to the independent checker.
+    ///
+    /// # Errors
+    /// If it does not, or if the file is about another question.
+    pub fn check(&self, question: &Question<'_>, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
+        self.metadata.compare(question).map_err(Rejection::Mismatch)?;
+        let goals = self.metadata.proved(question).map_err(Rejection::Mismatch)?;
+        if self.kind == CertificateKind::Parts {
+            return self.check_parts(question, goals, interrupt);
+        }
+        if !self.parts.is_empty() {
+            return Err(wrong(MIXED));
+        }
+        let proof = to_proof(question, self, goals, interrupt)?;
+        check_proof(question.program, &proof, interrupt)
+    }
+
+    /// Whether each part proves what it says, and all of them together what is asked.
+    fn check_parts(
+        &self,
+        question: &Question<'_>,
+        mut left: Vec<Goal>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<(), Rejection> {
+        for part in self.split().map_err(|reason| wrong(&reason))? {
+            let goals = part.metadata.goals(question.program).map_err(Rejection::Mismatch)?;
+            if part.kind == CertificateKind::Parts || goals.iter().any(|goal| !question.goals.contains(goal)) {
+                return Err(wrong("a part is about something else than the whole"));
+            }
+            part.check(&Question { goals: &goals, ..*question }, interrupt)?;
+            left.retain(|goal| !goals.contains(goal));
+        }
+        if left.is_empty() { Ok(()) } else { Err(wrong("some property has no part that proves it")) }
+    }
+
+    /// The parts.
+    fn split(&self) -> Result<Vec<Self>, String> {
+        let bad = || "the parts are not as long as the file says".to_owned();
+        let (mut parts, mut rest) = (Vec::new(), self.body.as_slice());
+        for &length in &self.parts {
+            let length = usize::try_from(length).map_err(|_| bad())?;
+            let (part, after) = rest.split_at_checked(length).ok_or_else(bad)?;
+            match Saved::parse(part)? {
+                Saved::Proof(part) => parts.push(part),
+                Saved::Run(_) => return Err("a part is a run, not a proof".to_owned()),
+            }
+            rest = after;
+        }
+        if rest.is_empty() { Ok(parts) } else { Err(bad()) }
     }
 
     /// What it is made of, and how many of these there are.
     pub fn size(&self) -> (&'static str, u64) {
         match self.kind {
-            CertificateKind::Buffers => ("state", self.states.len() as u64),
+            CertificateKind::States => ("state", self.states.unwrap_or(0)),
             CertificateKind::Configurations => ("configuration", self.configurations.len() as u64),
+            CertificateKind::Parts => ("part", self.parts.len() as u64),
         }
     }
 
     /// The properties of the program that it claims to prove.
     pub fn goal_texts(&self, program: &Program) -> Vec<String> {
-        self.goals.iter().filter_map(|goal| to_goal(program, goal).ok()).map(|goal| text(program, goal)).collect()
+        self.metadata.specification.iter().map(|goal| goal.text(program)).collect()
     }
 }
 
-fn to_saved(program: &Program, proof: &Proof, file: &Path, defines: &[(String, Value)]) -> SavedCertificate {
-    let goals = proof.goals();
-    let empty = SavedCertificate {
+/// A certificate without a proof yet.
+fn empty(program: &Program, metadata: Metadata) -> SavedCertificate {
+    SavedCertificate {
         format: CERTIFICATE_FORMAT,
         kind: CertificateKind::Configurations,
-        weir: VERSION.to_owned(),
-        file: file.display().to_string(),
-        defines: defines.iter().cloned().collect(),
-        goals: goals.iter().map(|&goal| to_saved_goal(program, goal)).collect(),
+        metadata,
         threads: running(program).map(|thread| program.thread(thread).name.clone()).collect(),
         buffers: None,
-        states: Vec::new(),
+        registers: Vec::new(),
+        states: None,
+        bytes: None,
+        body: Vec::new(),
         classes: Vec::new(),
         configurations: Vec::new(),
-    };
+        parts: Vec::new(),
+    }
+}
+
+fn to_saved(program: &Program, metadata: Metadata, proof: &Proof) -> SavedCertificate {
+    let empty = empty(program, metadata);
     match proof {
-        Proof::Forward(certificate) => SavedCertificate {
-            kind: CertificateKind::Buffers,
-            buffers: Some(match certificate.buffering {
-                Buffering::Coherence(bound) => BuffersRecord::Coherence(bound),
-                Buffering::Multiset(bound) => BuffersRecord::Multiset(bound),
-            }),
-            states: certificate.states.iter().map(|state| to_record(program, state)).collect(),
+        Proof::Forward(set) => SavedCertificate {
+            kind: CertificateKind::States,
+            buffers: Some(buffers_record(set)),
+            registers: set.states.listed().iter().map(|locations| numbers(locations)).collect(),
+            states: Some(set.states.len() as u64),
+            bytes: Some(set.states.bytes().len() as u64),
+            body: compress(set.states.bytes()),
             ..empty
         },
         Proof::Backward(proof) => SavedCertificate {
@@ -167,46 +232,87 @@ fn running(program: &Program) -> impl Iterator<Item = ThreadId> {
     program.thread_ids().filter(|&thread| program.thread(thread).multiplicity != Multiplicity::Spawned)
 }
 
-fn to_record(program: &Program, state: &AbstractState) -> StateRecord {
-    let waiting = |buffer: &AbstractBuffer| {
-        let entries = buffer.waiting.iter();
-        entries
-            .map(|(&address, waiting)| (address, waiting.newest, waiting.older.clone().into_iter().collect()))
-            .collect()
-    };
-    let thread = |own: &AbstractThread| ThreadRecord {
-        at: own.location.0,
-        registers: own.registers.iter().map(|(register, &value)| (register.0, value)).collect(),
-        queue: own.buffer.queue.clone(),
-        waiting: waiting(&own.buffer),
-    };
-    StateRecord {
-        threads: state.threads.iter().map(thread).collect(),
-        memory: state.memory.clone().into_iter().collect(),
-        lock: state.lock_holder.map(|holder| program.thread(holder).name.clone()),
+fn numbers(locations: &[Vec<RegId>]) -> Vec<Vec<u32>> {
+    locations.iter().map(|registers| registers.iter().map(|register| register.0).collect()).collect()
+}
+
+fn buffers_record(set: &ClosedSet) -> BuffersRecord {
+    match (set.model, set.buffering) {
+        (Model::Sc, _) => BuffersRecord::None,
+        (Model::Tso, Buffering::EXACT) => BuffersRecord::Fifo,
+        (Model::Tso, Buffering::Coherence(bound)) => BuffersRecord::Coherence(bound),
+        (Model::Tso, Buffering::Multiset(bound)) => BuffersRecord::Multiset(bound),
     }
 }
 
 /// The certificate that a file claims, in terms of the program.
-fn to_proof(program: &Program, saved: &SavedCertificate) -> Result<Proof, Mismatch> {
-    let names: Vec<&str> = running(program).map(|thread| program.thread(thread).name.as_str()).collect();
+fn to_proof(
+    question: &Question<'_>,
+    saved: &SavedCertificate,
+    goals: Vec<Goal>,
+    interrupt: &dyn Interrupt,
+) -> Result<Proof, Rejection> {
+    let names: Vec<&str> = running(question.program).map(|id| question.program.thread(id).name.as_str()).collect();
     if names != saved.threads.iter().map(String::as_str).collect::<Vec<_>>() {
-        return Err(Mismatch::whole("the threads of the program differ from those in the file"));
+        return Err(wrong("the threads of the program differ from those in the file"));
     }
-    let goals = saved.goals.iter().map(|goal| to_goal(program, goal)).collect::<Result<_, _>>()?;
-    let missing = || Mismatch::whole("the file does not say how buffers are over-approximated");
-    if saved.kind == CertificateKind::Configurations {
-        let classes =
-            saved.classes.iter().map(|classes| classes.iter().map(|class| to_class(class)).collect()).collect();
-        let configurations = saved.configurations.iter().map(to_configuration).collect();
-        return Ok(Proof::Backward(BackwardProof { goals, classes, configurations }));
+    match saved.kind {
+        CertificateKind::Configurations => to_backward(question, saved, goals).map(Proof::Backward),
+        CertificateKind::States => to_closed_set(question, saved, goals, interrupt).map(Proof::Forward),
+        CertificateKind::Parts => Err(wrong("a part has parts")),
     }
-    let buffering = match saved.buffers.ok_or_else(missing)? {
-        BuffersRecord::Coherence(bound) => Buffering::Coherence(bound),
-        BuffersRecord::Multiset(bound) => Buffering::Multiset(bound),
+}
+
+const MIXED: &str = "the file mixes two kinds of proof";
+
+fn wrong(reason: &str) -> Rejection {
+    Rejection::Mismatch(Mismatch::whole(reason))
+}
+
+fn to_backward(
+    question: &Question<'_>,
+    saved: &SavedCertificate,
+    goals: Vec<Goal>,
+) -> Result<BackwardProof, Rejection> {
+    if question.model != Model::Tso {
+        return Err(wrong("proofs by configurations are about TSO"));
+    }
+    if saved.buffers.is_some() || saved.states.is_some() || saved.bytes.is_some() || !saved.body.is_empty() {
+        return Err(wrong(MIXED));
+    }
+    let classes = saved.classes.iter().map(|classes| classes.iter().map(|class| to_class(class)).collect()).collect();
+    let configurations = saved.configurations.iter().map(to_configuration).collect();
+    Ok(BackwardProof { goals, classes, configurations })
+}
+
+fn to_closed_set(
+    question: &Question<'_>,
+    saved: &SavedCertificate,
+    goals: Vec<Goal>,
+    interrupt: &dyn Interrupt,
+) -> Result<ClosedSet, Rejection> {
+    if !saved.classes.is_empty() || !saved.configurations.is_empty() {
+        return Err(wrong(MIXED));
+    }
+    let model = question.model;
+    let buffering = match (model, saved.buffers) {
+        (Model::Sc, Some(BuffersRecord::None)) | (Model::Tso, Some(BuffersRecord::Fifo)) => Buffering::EXACT,
+        (Model::Tso, Some(BuffersRecord::Coherence(bound))) => Buffering::Coherence(bound),
+        (Model::Tso, Some(BuffersRecord::Multiset(bound))) => Buffering::Multiset(bound),
+        _ => return Err(wrong("the file does not say what its states know of buffers under this memory model")),
     };
-    let states = saved.states.iter().map(|state| to_state(program, state)).collect::<Result<_, _>>()?;
-    Ok(Proof::Forward(Certificate { buffering, goals, states }))
+    let (Some(count), Some(length)) = (saved.states, saved.bytes) else {
+        return Err(wrong("the file does not say how many states there are, and how many bytes they take"));
+    };
+    let list = |row: &Vec<u32>| row.iter().map(|&register| RegId(register)).collect();
+    let listed = saved.registers.iter().map(|rows| rows.iter().map(list).collect()).collect();
+    let bytes = decompress(&saved.body, length, interrupt)?;
+    let count = usize::try_from(count).map_err(|_| wrong("the file has too many states"))?;
+    let states = PackedStates::read(listed, count, bytes).map_err(|MalformedRow(number)| {
+        let reason = "it is not as the format requires, or not in ascending order".to_owned();
+        Rejection::Mismatch(Mismatch::at(number, reason))
+    })?;
+    Ok(ClosedSet { model, buffering, goals, states })
 }
 
 fn to_class(class: &[LocalRecord]) -> Vec<LocalState> {
@@ -224,28 +330,5 @@ fn to_configuration(record: &ConfigurationRecord) -> Configuration {
     Configuration {
         threads: record.threads.iter().map(view).collect(),
         memory: record.memory.iter().copied().collect(),
-    }
-}
-
-fn to_state(program: &Program, record: &StateRecord) -> Result<AbstractState, Mismatch> {
-    let holder = |name: &String| {
-        let found = program.thread_ids().find(|&thread| program.thread(thread).name == *name);
-        found.ok_or_else(|| Mismatch::whole(format!("the program has no thread `{}`", clean(name))))
-    };
-    Ok(AbstractState {
-        threads: record.threads.iter().map(to_thread).collect(),
-        memory: record.memory.iter().copied().collect(),
-        lock_holder: record.lock.as_ref().map(holder).transpose()?,
-    })
-}
-
-fn to_thread(record: &ThreadRecord) -> AbstractThread {
-    let waiting = record.waiting.iter().map(|(address, newest, older)| {
-        (*address, Waiting { newest: *newest, older: older.iter().copied().collect() })
-    });
-    AbstractThread {
-        location: LocId(record.at),
-        registers: record.registers.iter().map(|&(register, value)| (RegId(register), value)).collect(),
-        buffer: AbstractBuffer { queue: record.queue.clone(), waiting: waiting.collect() },
     }
 }

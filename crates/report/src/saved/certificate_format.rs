@@ -1,62 +1,69 @@
-//! Certificates in JSON: the states that prove that goals cannot be reached.
-
-use std::collections::BTreeMap;
+//! Certificates: one line of JSON, and for sets of states their bytes, compressed.
 
 use serde::{Deserialize, Serialize};
 use weir_ir::{Address, Value};
 
-use super::goal::SavedGoal;
+use super::metadata::Metadata;
 
 /// Version of the format of saved certificates.
-pub(super) const CERTIFICATE_FORMAT: u32 = 1;
+pub(super) const CERTIFICATE_FORMAT: u32 = 2;
 
 /// The kind of proof.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CertificateKind {
-    /// A set of states with over-approximated buffers that no step leaves: `buffers` and `states`.
-    Buffers,
+    /// A set of states that no step leaves: `buffers`, `registers`, `states` and `bytes`, and after the line the states.
+    States,
     /// A set of configurations that contains all violations and that no step enters: `classes` and `configurations`.
     Configurations,
+    /// Several certificates, each for some of the properties: `parts`, and after the line one after the other.
+    Parts,
 }
 
 /// A saved certificate.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct SavedCertificate {
-    /// Version of this format; 1.
+    /// Version of this format; 2.
     pub format: u32,
     /// The kind of proof.
     pub kind: CertificateKind,
-    /// Version of Weir that wrote it.
-    pub weir: String,
-    /// The program file as named on the command line.
-    pub file: String,
-    /// Constants that were set with `-D`.
-    #[serde(default)]
-    pub defines: BTreeMap<String, Value>,
-    /// The properties that it proves.
-    pub goals: Vec<SavedGoal>,
+    /// What it is about, and what made it.
+    pub metadata: Metadata,
     /// The running threads, in order.
     pub threads: Vec<String>,
-    /// How buffers are over-approximated.
+    /// What states know of buffers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffers: Option<BuffersRecord>,
-    /// All states.
+    /// Which registers states tell: per thread, per location, their numbers in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub states: Vec<StateRecord>,
+    pub registers: Vec<Vec<Vec<u32>>>,
+    /// The number of states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub states: Option<u64>,
+    /// The number of bytes that the states take, before they are compressed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
     /// Per thread, its local states, grouped in classes of equivalent states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<Vec<Vec<LocalRecord>>>,
     /// The minimal basis: the minimal configurations of the upward-closed set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configurations: Vec<ConfigurationRecord>,
+    /// The number of bytes of each part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<u64>,
+    /// What follows the line: the states, compressed, or the parts.
+    #[serde(skip)]
+    pub(super) body: Vec<u8>,
 }
 
 /// A local state of one thread.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct LocalRecord {
     /// The number of its place.
     pub at: u32,
@@ -71,6 +78,7 @@ pub struct LocalRecord {
 /// A configuration of the load-buffer view; it stands for all configurations with more messages from memory.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct ConfigurationRecord {
     /// The threads, in order.
     pub threads: Vec<ViewRecord>,
@@ -82,6 +90,7 @@ pub struct ConfigurationRecord {
 /// One thread of a configuration.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct ViewRecord {
     /// The number of its class; if absent, any state that does not hold the lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,47 +111,17 @@ pub enum MessageRecord {
     Several(Vec<(Address, Value)>),
 }
 
-/// How buffers are over-approximated.
+/// What states know of buffers.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum BuffersRecord {
+    /// There are none: the memory model is SC.
+    None,
+    /// All stores, in order.
+    Fifo,
     /// At most this many of the oldest stores in order; the later ones as a set.
     Coherence(u32),
     /// Stores are counted up to this number; beyond it, any number is possible.
     Multiset(u32),
 }
-
-/// A state.
-#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StateRecord {
-    /// The threads, in order.
-    pub threads: Vec<ThreadRecord>,
-    /// The cells that do not hold their initial value: address and value.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub memory: Vec<(Address, Value)>,
-    /// The thread that holds the global lock.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lock: Option<String>,
-}
-
-/// One thread of a state.
-#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ThreadRecord {
-    /// The number of its place.
-    pub at: u32,
-    /// Registers that matter: number and value.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub registers: Vec<(u32, Value)>,
-    /// Stores in order, oldest first: address and value.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub queue: Vec<(Address, Value)>,
-    /// Unordered stores: address, newest value, and older values with their counts; an absent count means unbounded.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waiting: Vec<WaitingRecord>,
-}
-
-/// Address, newest value, and older values with their counts.
-pub type WaitingRecord = (Address, Value, Vec<(Value, Option<u32>)>);

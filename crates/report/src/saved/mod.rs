@@ -3,19 +3,21 @@
 mod certificate;
 #[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
 mod certificate_format;
+mod compression;
 mod goal;
+#[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
+mod metadata;
 mod mismatch;
 mod read;
 mod witness;
 #[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
 mod witness_format;
 
-pub use certificate::Proof;
 pub use certificate_format::{
-    BuffersRecord, CertificateKind, ConfigurationRecord, LocalRecord, MessageRecord, SavedCertificate, StateRecord,
-    ThreadRecord, ViewRecord, WaitingRecord,
+    BuffersRecord, CertificateKind, ConfigurationRecord, LocalRecord, MessageRecord, SavedCertificate, ViewRecord,
 };
 pub use goal::SavedGoal;
+pub use metadata::{Metadata, ProgramRecord, Question};
 pub use mismatch::{Mismatch, Rejection};
 pub use read::Saved;
 pub use witness_format::SavedWitness;

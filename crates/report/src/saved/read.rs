@@ -14,15 +14,25 @@ pub enum Saved {
 }
 
 impl Saved {
-    /// Reads the text of a file, or tells what is wrong with it.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        if serde_json::from_str::<KindOnly>(text).is_ok() {
-            return match serde_json::from_str::<SavedCertificate>(text) {
-                Ok(saved) if saved.format == CERTIFICATE_FORMAT => Ok(Self::Proof(saved)),
+    /// Reads a file, or tells what is wrong with it.
+    ///
+    /// # Errors
+    /// If it is neither a run nor a proof in this format.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let (line, body) = bytes.split_at(bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len()));
+        if serde_json::from_slice::<KindOnly>(line).is_ok() {
+            return match serde_json::from_slice::<SavedCertificate>(line) {
+                Ok(saved) if saved.format == CERTIFICATE_FORMAT => {
+                    Ok(Self::Proof(SavedCertificate { body: body.get(1..).unwrap_or_default().to_vec(), ..saved }))
+                }
                 Ok(saved) => Err(other_format(saved.format)),
-                Err(error) => Err(format!("malformed certificate: {}", clean(&error.to_string()))),
+                Err(error) => match serde_json::from_slice::<FormatOnly>(line) {
+                    Ok(found) if found.format != CERTIFICATE_FORMAT => Err(other_format(found.format)),
+                    _ => Err(format!("malformed certificate: {}", clean(&error.to_string()))),
+                },
             };
         }
+        let text = std::str::from_utf8(bytes).map_err(|_| "malformed: it is not UTF-8 text".to_owned())?;
         match serde_json::from_str::<SavedWitness>(text) {
             Ok(saved) if saved.format == WITNESS_FORMAT => Ok(Self::Run(saved)),
             Ok(saved) => Err(other_format(saved.format)),

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 
 use weir_ir::{EdgeId, Program, ThreadId, Value};
-use weir_witness::{Action, Checked, Goal, HappensBefore, NodeId, Replay, Run, Step};
+use weir_witness::{Action, Checked, HappensBefore, NodeId, Replay, Run, Step};
 
-use super::goal::to_goal;
+use super::metadata::Question;
 use super::mismatch::Mismatch;
 use super::witness_format::SavedWitness;
 use crate::run::{
@@ -16,9 +16,15 @@ use crate::run::{
 use crate::wording::clean::clean;
 
 impl SavedWitness {
-    /// Replays the run, and compares what it does with what the file says.
-    pub fn replay(&self, program: &Program) -> Result<Evidence, Mismatch> {
-        let (run, goal) = to_run(program, self)?;
+    /// Whether the run answers the question: replays it, and compares what it does with what the file says.
+    ///
+    /// # Errors
+    /// If it does not, or if the file is about another question.
+    pub fn replay(&self, question: &Question<'_>) -> Result<Evidence, Mismatch> {
+        self.metadata.compare(question)?;
+        let goal = self.metadata.violated(question)?;
+        let program = question.program;
+        let run = to_run(program, self)?;
         let checked = Checked::new(program, run, goal)?;
         compare(program, self, checked.replay())?;
         let left = checked.continuations().map(|found| ContinuationsRecord::new(program, found));
@@ -29,9 +35,8 @@ impl SavedWitness {
     }
 }
 
-/// The run and the goal that a file claims, in terms of the program.
-fn to_run(program: &Program, saved: &SavedWitness) -> Result<(Run, Goal), Mismatch> {
-    let goal = to_goal(program, &saved.goal)?;
+/// The run that a file claims, in terms of the program.
+fn to_run(program: &Program, saved: &SavedWitness) -> Result<Run, Mismatch> {
     let threads: HashMap<&str, ThreadId> =
         program.thread_ids().map(|thread| (program.thread(thread).name.as_str(), thread)).collect();
     let mut steps = Vec::with_capacity(saved.steps.len());
@@ -39,7 +44,7 @@ fn to_run(program: &Program, saved: &SavedWitness) -> Result<(Run, Goal), Mismat
         let step = to_step(program, &threads, record);
         steps.push(step.map_err(|reason| Mismatch::at(index, reason))?);
     }
-    Ok((Run { model: saved.model.into(), steps }, goal))
+    Ok(Run { model: saved.metadata.model.into(), steps })
 }
 
 fn to_step(program: &Program, threads: &HashMap<&str, ThreadId>, record: &StepRecord) -> Result<Step, String> {

@@ -1,12 +1,11 @@
 //! The answers of `weir replay` for people.
 
-use std::path::Path;
+use weir_witness::Goal;
 
 use super::parts::{Tone, evidence, headline, help};
 use super::view::View;
 use crate::answer::{CertificateAnswer, ReplayAnswer};
 use crate::saved::SavedGoal;
-use crate::wording::clean::display_name;
 use crate::wording::model_name;
 use crate::wording::units::counted;
 
@@ -20,11 +19,9 @@ pub(super) fn render(answer: &ReplayAnswer<'_>, view: &View) -> String {
     text += &match &origin.result {
         Ok(found) => evidence(origin.program, found, view.width),
         Err(_) => {
-            let saved_for = display_name(Path::new(&origin.saved.file));
-            let finder = if origin.saved.goal == SavedGoal::NotRobust { "robust" } else { "reach" };
-            let advice = format!(
-                "the run was saved for {saved_for}; if the program has changed, `weir {finder}` finds a new one"
-            );
+            let is_robustness = origin.saved.metadata.specification.contains(&SavedGoal::NotRobust);
+            let finder = if is_robustness { "robust" } else { "reach" };
+            let advice = format!("if the program has changed since, `weir {finder}` finds a new run");
             format!("\n{}", help(&advice))
         }
     };
@@ -40,8 +37,8 @@ pub(super) fn first_line(answer: &ReplayAnswer<'_>) -> String {
         Err(mismatch) => return headline(Tone::Bad, "no", &mismatch.text("step"), file),
     };
     let (steps, model) = (counted(answer.steps, "step"), model_name(found.checked.run().model));
-    let what = match origin.saved.goal {
-        SavedGoal::NotRobust => format!("a run of {steps} under {model} that sequential consistency forbids"),
+    let what = match found.checked.goal() {
+        Goal::NotRobust => format!("a run of {steps} under {model} that sequential consistency forbids"),
         _ => format!("a run of {steps} under {model} reaches this: {}", answer.goal),
     };
     headline(Tone::Good, "ok", &what, file)
@@ -66,10 +63,11 @@ pub(super) fn certificate_line(answer: &CertificateAnswer<'_>) -> String {
     }
     let (what, count) = origin.saved.size();
     let states = counted(count, what);
+    let model = model_name(origin.saved.metadata.model.into());
     let goals = match answer.goals.as_slice() {
         [only] => only.clone(),
         [_, _] => "both properties hold".to_owned(),
         several => format!("all {} properties hold", several.len()),
     };
-    headline(Tone::Good, "ok", &format!("unreachable under TSO, proved by {states}: {goals}"), file)
+    headline(Tone::Good, "ok", &format!("unreachable under {model}, proved by {states}: {goals}"), file)
 }

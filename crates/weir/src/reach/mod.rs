@@ -11,7 +11,7 @@ pub(crate) mod liveness;
 use std::num::NonZeroUsize;
 
 use weir_ir::Program;
-use weir_witness::{BackwardProof, Buffering, Certificate, Checked, Goal, Model};
+use weir_witness::{BackwardProof, Buffering, Certificate, Checked, ClosedSet, Goal, Model};
 
 pub use crate::search::Search;
 pub use crate::semantics::goals::all_goals;
@@ -65,11 +65,6 @@ impl Engine {
     /// Whether it over-approximates buffers.
     pub fn approximates(self) -> bool {
         matches!(self, Self::Set | Self::Multiset | Self::Coherence)
-    }
-
-    /// Whether its proofs can be [written](certify) [out](certify_backward).
-    pub fn certifies(self) -> bool {
-        self.approximates() || self == Self::Dual
     }
 
     /// Its name on the command line.
@@ -233,6 +228,20 @@ pub fn certify(
     session: &Session,
 ) -> Result<Certificate, Failure> {
     abstraction::certify(program, options, buffering, session)
+}
+
+/// All states under the memory model, with buffers as given, in the form in which they are saved. If the answer with
+/// them was `Holds`, this is a certificate of it. No reduction is used.
+///
+/// # Errors
+/// As [`reach`], and if a limit was reached.
+pub fn closed_set(
+    program: &Program,
+    options: &Options,
+    buffering: Buffering,
+    session: &Session,
+) -> Result<ClosedSet, Failure> {
+    abstraction::closed_set(program, options, buffering, session)
 }
 
 /// What an engine looks for.

@@ -70,7 +70,7 @@ fn answer(program: &Program, options: &Options) -> String {
 }
 
 fn certificate(program: &Program, options: &Options, report: &weir::reach::Report) -> String {
-    if report.verdict != Verdict::Holds || !options.engine.certifies() {
+    if report.verdict != Verdict::Holds || !(options.engine.approximates() || options.engine == Engine::Dual) {
         return String::new();
     }
     if options.engine == Engine::Dual {

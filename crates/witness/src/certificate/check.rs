@@ -1,17 +1,20 @@
 //! Whether a certificate is one.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use weir_ir::{
-    Interrupt, LocId, Multiplicity, Poll, Program, PropertyId, PropertyKind, Range, RegId, StateAtom, StateExpr,
-    ThreadId, Uninterrupted, Value,
+    Edge, EdgeId, Instruction, Interrupt, LocId, Multiplicity, Poll, Program, PropertyId, PropertyKind, Range, RegId,
+    StateAtom, StateExpr, ThreadId, Uninterrupted, Value,
 };
 
 use super::fault::Fault;
 use super::steps::Interpreter;
-use super::{AbstractBuffer, AbstractState, AbstractThread, Certificate};
-use crate::run::Goal;
+use super::{
+    AbstractBuffer, AbstractState, AbstractThread, Buffering, Certificate, ClosedSet, ListedRegisters, PackedStates,
+};
+use crate::run::{Goal, Model};
 
 /// Why something is no certificate.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,7 +37,7 @@ impl fmt::Display for CertificateError {
 
 impl std::error::Error for CertificateError {}
 
-/// Checks that the goals of the certificate cannot be reached under TSO.
+/// Checks that the goals of the certificate cannot be reached.
 ///
 /// # Errors
 /// If it does not show that; the error says where it fails.
@@ -51,48 +54,145 @@ pub fn check_certificate_until(
     certificate: &Certificate,
     interrupt: &dyn Interrupt,
 ) -> Result<(), CertificateError> {
-    let poll = Poll::every(PERIOD, interrupt);
-    let checker = Checker::new(program, certificate)?;
-    checker.goals_can_be_checked()?;
-    checker.holds_the_start()?;
+    let claim = Claim { model: certificate.model, buffering: certificate.buffering, goals: &certificate.goals };
+    let states: HashSet<&AbstractState> = certificate.states.iter().collect();
+    let mut checker = Checker::new(program, claim, states)?;
     for (number, state) in certificate.states.iter().enumerate() {
-        if poll.is_over() {
-            return Err(checker.error(None, Fault::Interrupted));
-        }
-        let here = |fault| checker.error(Some(number), fault);
-        checker.shows_no_goal(state).map_err(here)?;
-        checker.stays_inside(state).map_err(here)?;
+        checker.note(state).map_err(|fault| checker.error(Some(number), fault))?;
     }
-    Ok(())
+    checker.check(certificate.states.iter(), interrupt)
+}
+
+/// As [`check_certificate_until`], for states in the form in which files hold them.
+///
+/// # Errors
+/// As [`check_certificate_until`].
+pub fn check_closed_set(program: &Program, set: &ClosedSet, interrupt: &dyn Interrupt) -> Result<(), CertificateError> {
+    let claim = Claim { model: set.model, buffering: set.buffering, goals: &set.goals };
+    let mut checker = Checker::new(program, claim, &set.states)?;
+    checker.list(set.states.listed()).map_err(|fault| checker.error(None, fault))?;
+    checker.check(set.states.iter(), interrupt)?;
+    checker.can_still_happen(interrupt)
 }
 
 /// States per look at the interrupt: each has the steps of all its threads to check.
 const PERIOD: u32 = 16;
 
-struct Checker<'a> {
-    program: &'a Program,
-    certificate: &'a Certificate,
+/// What a set of states is claimed to show.
+#[derive(Clone, Copy)]
+struct Claim<'a> {
+    model: Model,
+    buffering: Buffering,
+    goals: &'a [Goal],
+}
+
+/// A set of states, to look up where steps lead.
+pub(super) trait States {
+    fn has(&self, state: &AbstractState) -> bool;
+    fn count(&self) -> usize;
+
+    /// Whether what can still happen is looked at afterwards.
+    fn decides_liveness(&self) -> bool;
+}
+
+impl States for HashSet<&AbstractState> {
+    fn has(&self, state: &AbstractState) -> bool {
+        self.contains(state)
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn decides_liveness(&self) -> bool {
+        false
+    }
+}
+
+impl States for &PackedStates {
+    fn has(&self, state: &AbstractState) -> bool {
+        self.contains(state)
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn decides_liveness(&self) -> bool {
+        true
+    }
+}
+
+pub(super) struct Checker<'a, S> {
+    pub(super) program: &'a Program,
+    claim: Claim<'a>,
     /// The threads that run.
     threads: Vec<ThreadId>,
-    states: HashSet<&'a AbstractState>,
+    pub(super) states: S,
     /// Which registers the states tell, for each place of a thread.
     listed: BTreeMap<(usize, LocId), BTreeSet<RegId>>,
 }
 
-impl<'a> Checker<'a> {
-    fn new(program: &'a Program, certificate: &'a Certificate) -> Result<Self, CertificateError> {
+impl<'a, S: States> Checker<'a, S> {
+    fn new(program: &'a Program, claim: Claim<'a>, states: S) -> Result<Self, CertificateError> {
         let runs = |thread: &ThreadId| program.thread(*thread).multiplicity != Multiplicity::Spawned;
         let threads: Vec<ThreadId> = program.thread_ids().filter(runs).collect();
-        let states = certificate.states.iter().collect();
-        let mut checker = Self { program, certificate, threads, states, listed: BTreeMap::new() };
+        let checker = Self { program, claim, threads, states, listed: BTreeMap::new() };
         let unsupported = |thread: &ThreadId| program.thread(*thread).multiplicity == Multiplicity::Arbitrary;
         if checker.threads.iter().any(unsupported) {
             return Err(checker.error(None, Fault::Unsupported));
         }
-        for (number, state) in certificate.states.iter().enumerate() {
-            checker.note(state).map_err(|fault| checker.error(Some(number), fault))?;
-        }
         Ok(checker)
+    }
+
+    /// Checks all states, which are those of the set.
+    fn check(
+        &self,
+        states: impl Iterator<Item = impl Borrow<AbstractState>>,
+        interrupt: &dyn Interrupt,
+    ) -> Result<(), CertificateError> {
+        let poll = Poll::every(PERIOD, interrupt);
+        self.goals_can_be_checked()?;
+        self.holds_the_start()?;
+        let mut seen = 0;
+        for (number, state) in states.enumerate() {
+            if poll.is_over() {
+                return Err(self.error(None, Fault::Interrupted));
+            }
+            let (state, here) = (state.borrow(), |fault| self.error(Some(number), fault));
+            self.is_of_the_model(state).map_err(here)?;
+            self.shows_no_goal(state).map_err(here)?;
+            self.stays_inside(state).map_err(here)?;
+            seen += 1;
+        }
+        // Whatever is looked up must have been looked at.
+        if seen >= self.states.count() { Ok(()) } else { Err(self.error(Some(seen), Fault::Malformed)) }
+    }
+
+    /// Without buffers nothing waits in one.
+    fn is_of_the_model(&self, state: &AbstractState) -> Result<(), Fault> {
+        let is_empty = state.threads.iter().all(|own| own.buffer.is_empty());
+        if is_empty || self.claim.model == Model::Tso { Ok(()) } else { Err(Fault::Malformed) }
+    }
+
+    /// Takes over which registers states tell.
+    fn list(&mut self, listed: &ListedRegisters) -> Result<(), Fault> {
+        if listed.len() != self.threads.len() {
+            return Err(Fault::Malformed);
+        }
+        for (place, (locations, &thread)) in listed.iter().zip(&self.threads).enumerate() {
+            let body = self.program.body(thread);
+            let fits = |registers: &Vec<RegId>| {
+                let is_ascending = registers.windows(2).all(|pair| pair[0] < pair[1]);
+                is_ascending && registers.iter().all(|register| register.index() < body.registers.len())
+            };
+            if locations.len() != body.locations.len() || !locations.iter().all(fits) {
+                return Err(Fault::Malformed);
+            }
+            let rows = locations.iter().enumerate();
+            self.listed.extend(rows.map(|(at, row)| ((place, LocId::new(at)), row.iter().copied().collect())));
+        }
+        Ok(())
     }
 
     /// Notes which registers the state tells.
@@ -114,17 +214,17 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    fn error(&self, state: Option<usize>, fault: Fault) -> CertificateError {
+    pub(super) fn error(&self, state: Option<usize>, fault: Fault) -> CertificateError {
         CertificateError { state, message: self.explain(&fault), fault }
     }
 
     fn goals_can_be_checked(&self) -> Result<(), CertificateError> {
-        if self.certificate.goals.is_empty() {
+        if self.claim.goals.is_empty() {
             return Err(self.error(None, Fault::UnknownGoal));
         }
-        let fault = self.certificate.goals.iter().find_map(|goal| match goal {
+        let fault = self.claim.goals.iter().find_map(|goal| match goal {
             Goal::Property(property) => match self.program.properties.get(property.index()).map(|found| &found.kind) {
-                Some(kind) if kind.is_liveness() => Some(Fault::Liveness),
+                Some(kind) if kind.is_liveness() && !self.states.decides_liveness() => Some(Fault::Liveness),
                 Some(_) => None,
                 None => Some(Fault::UnknownGoal),
             },
@@ -146,24 +246,66 @@ impl<'a> Checker<'a> {
     }
 
     /// Whether a state of the certificate stands for this one: it agrees in all that it tells.
-    fn covers(&self, mut state: AbstractState) -> bool {
+    fn covers(&self, state: AbstractState) -> bool {
+        self.told(state).is_some_and(|state| self.states.has(&state))
+    }
+
+    /// What states of the certificate tell of this one.
+    pub(super) fn told(&self, mut state: AbstractState) -> Option<AbstractState> {
         for (place, own) in state.threads.iter_mut().enumerate() {
-            let Some(listed) = self.listed.get(&(place, own.location)) else { return false };
+            let listed = self.listed.get(&(place, own.location))?;
             own.registers.retain(|register, _| listed.contains(register));
         }
-        self.states.contains(&state)
+        Some(state)
+    }
+
+    pub(super) fn buffering(&self) -> Buffering {
+        self.claim.buffering
+    }
+
+    /// The goals that are about what can still happen.
+    pub(super) fn liveness_goals(&self) -> impl Iterator<Item = (Goal, PropertyId)> {
+        self.claim.goals.iter().filter_map(|&goal| match goal {
+            Goal::Property(property) if self.kind(property).is_liveness() => Some((goal, property)),
+            _ => None,
+        })
+    }
+
+    pub(super) fn kind(&self, property: PropertyId) -> &PropertyKind {
+        &self.program.properties[property.index()].kind
     }
 
     /// Every step from the state leads to a state of the certificate; and if deadlocks are ruled out, there is a step.
     fn stays_inside(&self, state: &AbstractState) -> Result<(), Fault> {
-        let mut can_step = false;
+        let (mut can_step, mut leaving) = (false, None);
+        self.steps(state, &mut |thread, edge, next| {
+            can_step = true;
+            let is_inside = self.covers(next);
+            if !is_inside {
+                leaving = Some((thread, edge));
+            }
+            is_inside
+        })?;
+        if let Some((thread, edge)) = leaving {
+            return Err(Fault::Leaves(thread, edge));
+        }
+        let deadlock = self.claim.goals.iter().find(|goal| self.is_deadlock(**goal));
+        match deadlock {
+            Some(&goal) if !can_step && !self.all_done(state) => Err(Fault::ShowsGoal(goal)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where all steps from the state lead, until `visit` says that this is enough.
+    pub(super) fn steps(
+        &self,
+        state: &AbstractState,
+        visit: &mut impl FnMut(ThreadId, Option<EdgeId>, AbstractState) -> bool,
+    ) -> Result<(), Fault> {
         for (place, &thread) in self.threads.iter().enumerate() {
-            let interpreter =
-                Interpreter { program: self.program, buffering: self.certificate.buffering, state, thread, place };
-            let flushes = interpreter.flushes();
-            can_step |= !flushes.is_empty();
-            if !flushes.into_iter().all(|next| self.covers(next)) {
-                return Err(Fault::Leaves(thread, None));
+            let interpreter = self.interpreter(state, thread, place);
+            if !interpreter.flushes().into_iter().all(|next| visit(thread, None, next)) {
+                return Ok(());
             }
             for (id, edge) in self.program.body(thread).edges_from(state.threads[place].location) {
                 let choices = |register, range| self.choices((place, edge.to), register, range);
@@ -172,17 +314,25 @@ impl<'a> Checker<'a> {
                     Fault::Malformed => Fault::Leaves(thread, Some(id)),
                     fault => fault,
                 })?;
-                can_step |= !next.is_empty();
-                if !next.into_iter().all(|next| self.covers(next)) {
-                    return Err(Fault::Leaves(thread, Some(id)));
+                let mut landed = self.landed(edge, next, thread, place).into_iter();
+                if !landed.all(|next| visit(thread, Some(id), next)) {
+                    return Ok(());
                 }
             }
         }
-        let deadlock = self.certificate.goals.iter().find(|goal| self.is_deadlock(**goal));
-        match deadlock {
-            Some(&goal) if !can_step && !self.all_done(state) => Err(Fault::ShowsGoal(goal)),
-            _ => Ok(()),
+        Ok(())
+    }
+
+    fn interpreter<'s>(&'s self, state: &'s AbstractState, thread: ThreadId, place: usize) -> Interpreter<'s> {
+        Interpreter { program: self.program, buffering: self.claim.buffering, state, thread, place }
+    }
+
+    /// Without buffers a store is flushed at once, and waits if it cannot be.
+    fn landed(&self, edge: &Edge, next: Vec<AbstractState>, thread: ThreadId, place: usize) -> Vec<AbstractState> {
+        if self.claim.model == Model::Tso || !matches!(edge.instruction, Instruction::Store { .. }) {
+            return next;
         }
+        next.iter().flat_map(|state| self.interpreter(state, thread, place).flushes()).collect()
     }
 
     fn is_deadlock(&self, goal: Goal) -> bool {
@@ -200,14 +350,14 @@ impl<'a> Checker<'a> {
         if self.listed.get(&to).is_some_and(|listed| !listed.contains(&register)) {
             return Ok(vec![range.low]);
         }
-        if range.extent() >= self.states.len() as u64 {
+        if range.extent() >= self.states.count() as u64 {
             return Err(Fault::Malformed);
         }
         Ok((range.low..=range.high).collect())
     }
 
     fn shows_no_goal(&self, state: &AbstractState) -> Result<(), Fault> {
-        for &goal in &self.certificate.goals {
+        for &goal in self.claim.goals {
             let shown = match goal {
                 Goal::Assertion(thread) => {
                     let failed = self.program.body(thread).failed;
@@ -231,12 +381,12 @@ impl<'a> Checker<'a> {
             PropertyKind::Forbid(condition) => self.holds(state, condition)?,
             PropertyKind::Exists(condition) => self.all_done(state) && self.holds(state, condition)?,
             PropertyKind::Always(condition) => self.all_done(state) && !self.holds(state, condition)?,
-            // A deadlock is the absence of steps; the others are refused.
+            // A deadlock is the absence of steps; the others are about what can still happen.
             PropertyKind::ForbidDeadlock | PropertyKind::ForbidStuck | PropertyKind::Live(_) => false,
         })
     }
 
-    fn holds(&self, state: &AbstractState, condition: &StateExpr) -> Result<bool, Fault> {
+    pub(super) fn holds(&self, state: &AbstractState, condition: &StateExpr) -> Result<bool, Fault> {
         let mut unknown = None;
         let value = condition.eval(&mut |atom| match atom {
             StateAtom::At { thread, locations } => {
@@ -256,7 +406,7 @@ impl<'a> Checker<'a> {
         unknown.map_or(Ok(value != 0), Err)
     }
 
-    fn place(&self, thread: ThreadId) -> Option<usize> {
+    pub(super) fn place(&self, thread: ThreadId) -> Option<usize> {
         self.threads.iter().position(|&running| running == thread)
     }
 

@@ -1,4 +1,4 @@
-//! A proof that goals cannot be reached under TSO: a set of states with approximated buffers that holds the first
+//! A proof that goals cannot be reached: a set of states with approximated buffers that holds the first
 //! state, that no step leaves, and that shows no goal.
 //!
 //! Buffers forget order, so the set may stand for more than TSO can do, never for less. What is checked is only the set
@@ -7,6 +7,8 @@
 mod buffer;
 mod check;
 mod fault;
+mod liveness;
+mod packed;
 pub(crate) mod steps;
 #[cfg(test)]
 mod tests;
@@ -15,10 +17,11 @@ use std::collections::BTreeMap;
 
 use weir_ir::{Address, LocId, RegId, ThreadId, Value};
 
-use crate::run::Goal;
+use crate::run::{Goal, Model};
 
-pub use check::{CertificateError, check_certificate, check_certificate_until};
+pub use check::{CertificateError, check_certificate, check_certificate_until, check_closed_set};
 pub use fault::Fault;
+pub use packed::{ListedRegisters, MalformedRow, PackedStates, Packer};
 
 /// How the buffers of a certificate's states forget.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -32,12 +35,32 @@ pub enum Buffering {
 /// The states, and what they show to be impossible.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Certificate {
+    /// The memory model. Under SC all buffers are empty.
+    pub model: Model,
     /// How buffers forget.
     pub buffering: Buffering,
     /// What cannot be reached.
     pub goals: Vec<Goal>,
     /// All states, and maybe more than can be reached.
     pub states: Vec<AbstractState>,
+}
+
+/// The same, with the states in the form in which files hold them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ClosedSet {
+    /// The memory model. Under SC all buffers are empty.
+    pub model: Model,
+    /// How buffers forget.
+    pub buffering: Buffering,
+    /// What cannot be reached.
+    pub goals: Vec<Goal>,
+    /// All states, and maybe more than can be reached.
+    pub states: PackedStates,
+}
+
+impl Buffering {
+    /// All stores stay in order: nothing is forgotten.
+    pub const EXACT: Self = Self::Coherence(u32::MAX);
 }
 
 /// States that agree in everything that is written down.

@@ -32,7 +32,7 @@ fn closed((program, goal): &(Program, Goal), buffering: Buffering) -> Certificat
             states.extend(next.into_iter().filter(|next| seen.insert(next.clone())));
         }
     }
-    Certificate { buffering, goals: vec![*goal], states }
+    Certificate { model: crate::Model::Tso, buffering, goals: vec![*goal], states }
 }
 
 fn fault(program: &Program, certificate: &Certificate) -> Option<Fault> {
@@ -142,7 +142,7 @@ fn what_has_no_rule_here_is_refused() {
     let refused = |program: &Program, expected: Fault| {
         let states = vec![naive::start(program)];
         let goals = vec![Goal::Assertion(ThreadId(0))];
-        let certificate = Certificate { buffering: Buffering::Coherence(0), goals, states };
+        let certificate = Certificate { model: crate::Model::Tso, buffering: Buffering::Coherence(0), goals, states };
         assert_eq!(fault(program, &certificate), Some(expected));
     };
     let call = Instruction::Call { procedure: weir_ir::ProcId(0), arguments: vec![], register: None };

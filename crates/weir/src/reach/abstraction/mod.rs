@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use weir_ir::Program;
-use weir_witness::{Buffering, Certificate, Checked, Goal, Run};
+use weir_witness::{Buffering, Certificate, Checked, ClosedSet, Goal, Model, Run};
 
 use self::exact::Event;
 use super::{Coverage, Engine, Options, Report, Search, Statistics};
@@ -31,6 +31,7 @@ use crate::semantics::abstraction::pool::Pool;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::coverage::coverage;
 use crate::semantics::machine::Machine;
+use crate::semantics::sc::Sc;
 use crate::semantics::size::with_state_size;
 use crate::semantics::symmetry::symmetric_threads;
 use crate::session::Session;
@@ -92,7 +93,36 @@ pub(super) fn certify(
         return Err(Failure::Bug(fault.clone()));
     }
     let states = states.map_err(Failure::Stopped)?;
-    Ok(Certificate { buffering, goals, states })
+    Ok(Certificate { model: Model::Tso, buffering, goals, states })
+}
+
+/// The same, packed; also without buffers, if that is the memory model.
+pub(super) fn closed_set(
+    program: &Program,
+    options: &Options,
+    buffering: Buffering,
+    session: &Session,
+) -> Result<ClosedSet, Failure> {
+    crate::semantics::refuse::unsupported_by(program, options.engine.name())?;
+    let (model, goals) = (options.model, super::goals(program, options));
+    let purpose = Purpose {
+        keep_dead_registers: options.keep_dead_registers,
+        buffered: model == Model::Tso,
+        monitored: false,
+        goals: &goals,
+        keeps_back: &[],
+    };
+    let mut compiled = compile(program, purpose, session)?;
+    compiled.machine.abstraction = Pool::new(buffering);
+    let (compiled, words) = (&compiled, compiled.machine.layout.words);
+    let states = with_state_size!(words, from 8, N => match model {
+        Model::Sc => states::packed::<Sc, N>(program, compiled, session),
+        Model::Tso => states::packed::<Abstract, N>(program, compiled, session),
+    });
+    if let Some(fault) = compiled.machine.fault.get() {
+        return Err(Failure::Bug(fault.clone()));
+    }
+    Ok(ClosedSet { model, buffering, goals, states: states.map_err(Failure::Stopped)? })
 }
 
 fn compiled(program: &Program, options: &Options, goals: &[Goal], session: &Session) -> Result<Compiled, Failure> {

@@ -1,17 +1,17 @@
 //! All states with approximated buffers, in terms of the program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashSet;
-use weir_ir::{LocId, Program};
-use weir_witness::{AbstractBuffer, AbstractState, AbstractThread, Waiting};
+use weir_ir::{LocId, Program, RegId, ThreadId};
+use weir_witness::{AbstractBuffer, AbstractState, AbstractThread, PackedStates, Packer, Waiting};
 
 use crate::semantics::TransitionSystem;
 use crate::semantics::abstraction::Abstract;
 use crate::semantics::abstraction::buffer::{ANY, Buffer};
 use crate::semantics::compile::Compiled;
 use crate::semantics::layout::Storage;
-use crate::semantics::machine::System;
+use crate::semantics::machine::{MemoryModel, System};
 use crate::semantics::state::Packed;
 use crate::session::Session;
 use crate::verdict::Limit;
@@ -25,32 +25,72 @@ pub(super) fn all<const N: usize>(
     compiled: &Compiled,
     session: &Session,
 ) -> Result<Vec<AbstractState>, Limit> {
-    let system = System::<Abstract, N>::new(&compiled.machine);
+    let mut found = Vec::new();
+    let mut keep = |state| {
+        found.push(state);
+        0
+    };
+    visit(program, compiled, &System::<Abstract, N>::new(&compiled.machine), &mut keep, session)?;
+    Ok(found)
+}
+
+/// Every reachable state, packed.
+pub(super) fn packed<M: MemoryModel, const N: usize>(
+    program: &Program,
+    compiled: &Compiled,
+    session: &Session,
+) -> Result<PackedStates, Limit> {
+    let live = |position: usize, location: LocId| {
+        let mut live: Vec<RegId> = compiled.live_fields(position, location).map(|(register, _)| register).collect();
+        live.sort_unstable();
+        live
+    };
+    let locations = |(position, &thread): (usize, &ThreadId)| {
+        program.body(thread).location_ids().map(|location| live(position, location)).collect()
+    };
+    let mut packer = Packer::new(compiled.threads.iter().enumerate().map(locations).collect());
+    let mut keep = |state| {
+        packer.add(&state);
+        packer.held()
+    };
+    visit(program, compiled, &System::<M, N>::new(&compiled.machine), &mut keep, session)?;
+    Ok(packer.finish())
+}
+
+/// Visits every reachable state. `keep` tells how many bytes it has kept so far.
+fn visit<M: MemoryModel, const N: usize>(
+    program: &Program,
+    compiled: &Compiled,
+    system: &System<'_, M, N>,
+    keep: &mut impl FnMut(AbstractState) -> u64,
+    session: &Session,
+) -> Result<(), Limit> {
     let words = system.words();
     let mut seen: FxHashSet<Box<[u64]>> = FxHashSet::default();
     let start = system.initial();
     seen.insert(start.0[..words].into());
-    let mut found = vec![start];
-    let mut at = 0;
-    while let Some(&state) = found.get(at) {
-        at += 1;
+    let mut open = VecDeque::from([start]);
+    let mut visited = 0_usize;
+    while let Some(state) = open.pop_front() {
+        visited += 1;
         system.each_successor(&state, &mut |_, next| {
             if seen.insert(next.0[..words].into()) {
-                found.push(next);
+                open.push_back(next);
             }
-            found.len() as u64 <= session.states_left()
+            seen.len() as u64 <= session.states_left()
         });
-        if found.len() as u64 > session.states_left() {
+        if seen.len() as u64 > session.states_left() {
             return Err(Limit::States);
         }
-        let held = (found.len() * (words * size_of::<u64>() + size_of::<Packed<N>>())) as u64;
-        if at.is_multiple_of(PERIOD)
-            && let Some(limit) = session.exceeded_with(held, 0)
+        let kept = keep(abstract_state(program, compiled, &state));
+        let held = (seen.len() * (words + 2) * size_of::<u64>() + open.len() * size_of::<Packed<N>>()) as u64;
+        if visited.is_multiple_of(PERIOD)
+            && let Some(limit) = session.exceeded_with(held + kept, 0)
         {
             return Err(limit);
         }
     }
-    Ok(found.iter().map(|state| abstract_state(program, compiled, state)).collect())
+    Ok(())
 }
 
 fn abstract_state<const N: usize>(program: &Program, compiled: &Compiled, state: &Packed<N>) -> AbstractState {

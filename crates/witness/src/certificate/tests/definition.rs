@@ -198,7 +198,7 @@ fn whatever_is_changed_is_checked_by_the_definition() {
         if states.len() > 60 || goals.is_empty() {
             continue;
         }
-        let whole = Certificate { buffering, goals, states };
+        let whole = Certificate { model: crate::Model::Tso, buffering, goals, states };
         assert!(agree(&program, &whole));
         for at in 0..whole.states.len() {
             let mut part = whole.clone();

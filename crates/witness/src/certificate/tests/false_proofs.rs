@@ -99,7 +99,8 @@ fn forge(program: &Program, proof: &[AbstractState], buffering: Buffering) -> us
     let outcome = weir_testkit::explore(program, weir_testkit::Model::Tso, 2_000).expect("supported");
     let goals: Vec<Goal> = outcome.goals.keys().copied().map(to_goal).collect();
     for &goal in &goals {
-        let certificate = Certificate { buffering, goals: vec![goal], states: proof.to_vec() };
+        let certificate =
+            Certificate { model: crate::Model::Tso, buffering, goals: vec![goal], states: proof.to_vec() };
         let mut forger = Forger::new(program, certificate);
         assert!(!forger.succeeds(), "{goal:?} {:?}\n{}", forger.certificate, weir_testkit::dump(program));
     }
@@ -155,7 +156,7 @@ fn the_fence_is_what_proves_mutual_exclusion() {
     let goals = vec![Goal::Property(weir_ir::PropertyId(0))];
     for buffering in [Buffering::Coherence(0), Buffering::Coherence(2), Buffering::Multiset(1)] {
         let states = closure(&dekker(&Instruction::Fence), buffering, 1_000).expect("a small set");
-        let certificate = Certificate { buffering, goals: goals.clone(), states };
+        let certificate = Certificate { model: crate::Model::Tso, buffering, goals: goals.clone(), states };
         assert_eq!(fault(&dekker(&Instruction::Fence), &certificate), None);
         for between in [Instruction::Skip, store(Z, 1)] {
             let program = dekker(&between);
@@ -171,12 +172,12 @@ fn neither_nothing_nor_all_that_is_harmless_is_a_certificate() {
         let buffering = Buffering::Coherence(1);
         let states = closure(&program, buffering, 1_000).expect("a small set");
         for goal in (0..11).map(|id| Goal::Property(weir_ir::PropertyId(id))) {
-            let empty = Certificate { buffering, goals: vec![goal], states: Vec::new() };
+            let empty = Certificate { model: crate::Model::Tso, buffering, goals: vec![goal], states: Vec::new() };
             assert_eq!(fault(&program, &empty), Some(Fault::NoStart));
             let harmless = |state: &&AbstractState| shows(&program, buffering, state, goal) == Some(false);
             let harmless: Vec<AbstractState> = states.iter().filter(harmless).cloned().collect();
             let is_safe = harmless.len() == states.len();
-            let certificate = Certificate { buffering, goals: vec![goal], states: harmless };
+            let certificate = Certificate { model: crate::Model::Tso, buffering, goals: vec![goal], states: harmless };
             assert_eq!(fault(&program, &certificate).is_none(), is_safe);
             // Without the first state, what is left may well be closed: it still proves nothing.
             let rest = Certificate { states: certificate.states.into_iter().skip(1).collect(), ..empty };

@@ -1,0 +1,204 @@
+//! Certificates of positive answers, whichever engine found them.
+//!
+//! An engine may have decided a property by means that leave nothing to check: reductions, a slice of the program, a
+//! robustness argument. What is certified is always the whole program, without any of these: first by the kind of proof
+//! that fits the engine, then by the others. `weir-witness` checks every proof before it counts as one, so this module
+//! can fail, but not err.
+
+use weir_ir::Program;
+use weir_witness::{
+    BackwardFault, BackwardProof, Buffering, ClosedSet, Fault, Goal, Model, check_backward_proof_until,
+    check_closed_set,
+};
+
+use crate::check;
+use crate::reach::{self, Engine, Options};
+use crate::{Bound, Failure, Limit, Session, Verdict};
+
+/// A proof that goals cannot be reached, checked.
+#[derive(Clone, Debug)]
+pub enum Proof {
+    /// States that no step leaves.
+    Forward(ClosedSet),
+    /// Configurations that no step enters.
+    Backward(BackwardProof),
+}
+
+/// Goals that one engine has decided, with buffers over-approximated like this, if they were.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Decided {
+    /// The goals.
+    pub goals: Vec<Goal>,
+    /// The engine, if it was one.
+    pub engine: Option<Engine>,
+    /// How it over-approximated buffers, if it did.
+    pub buffering: Option<Buffering>,
+    /// Whether the engine was one of a portfolio, so that the user has not chosen it.
+    pub is_portfolio: bool,
+}
+
+/// Why there is no proof.
+#[derive(Clone, Debug)]
+pub enum Unproved {
+    /// This limit was reached first.
+    Stopped(Limit),
+    /// No kind of proof fits, for this reason.
+    Unsuitable(String),
+}
+
+/// A kind of proof to try.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// All states, with buffers as given.
+    States(Buffering),
+    /// All states, with the buffers that the refinement of `coherence` finds to be enough.
+    Refined,
+    /// The minimal basis of the exact engine.
+    Backward,
+}
+
+impl Decided {
+    /// What the portfolio has proved.
+    pub fn by_portfolio(report: &check::Report) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for one in &report.properties {
+            if !matches!(one.judgement, check::Judgement::Holds | check::Judgement::NotMet) {
+                continue;
+            }
+            let engine = one.member.and_then(|member| match member {
+                check::Member::Engine(engine) => Some(engine),
+                check::Member::Sc => None,
+            });
+            match all.iter_mut().find(|group| (group.engine, group.buffering) == (engine, one.buffering)) {
+                Some(group) => group.goals.push(one.goal),
+                None => all.push(Self { goals: vec![one.goal], engine, buffering: one.buffering, is_portfolio: true }),
+            }
+        }
+        all
+    }
+
+    /// Goals about what can still happen need proofs of their own.
+    fn split(&self, program: &Program) -> impl Iterator<Item = Self> {
+        let (liveness, others): (Vec<Goal>, Vec<Goal>) = self.goals.iter().partition(|goal| goal.is_liveness(program));
+        let part = |goals: Vec<Goal>| Self { goals, ..self.clone() };
+        [part(others), part(liveness)].into_iter().filter(|part| !part.goals.is_empty())
+    }
+}
+
+/// The proofs that were found, and what has none.
+#[derive(Clone, Debug, Default)]
+pub struct Certified {
+    /// The proofs, each checked by `weir-witness`.
+    pub proofs: Vec<Proof>,
+    /// Goals without a proof.
+    pub unproved: Vec<(Vec<Goal>, Unproved)>,
+}
+
+/// Proves that goals cannot be reached, which engines have found out.
+///
+/// # Errors
+/// If an invariant of Weir is broken.
+pub fn certify(program: &Program, model: Model, decided: &[Decided], session: &Session) -> Result<Certified, Failure> {
+    let session = &session.doing("writing out the proof");
+    let mut certified = Certified::default();
+    for group in decided.iter().flat_map(|group| group.split(program)) {
+        match one(program, model, &group, session)? {
+            Ok(proof) => certified.proofs.push(proof),
+            Err(why) => certified.unproved.push((group.goals, why)),
+        }
+    }
+    Ok(certified)
+}
+
+/// One proof for all of these goals.
+fn one(
+    program: &Program,
+    model: Model,
+    decided: &Decided,
+    session: &Session,
+) -> Result<Result<Proof, Unproved>, Failure> {
+    let mut reason = Unproved::Unsuitable("no engine has a proof of this that can be saved".to_owned());
+    for (number, way) in ways(program, model, decided).into_iter().enumerate() {
+        let options = Options { model, goals: decided.goals.clone(), ..Options::default() };
+        let most = (number > 0).then(|| session.bound(Bound::CertifyStates));
+        match attempt(program, &options, way, &session.part(most)) {
+            Ok(Ok(proof)) => return Ok(Ok(proof)),
+            Ok(Err(why)) => reason = why,
+            Err(Failure::Stopped(limit)) => reason = Unproved::Stopped(limit),
+            Err(Failure::Refused(diagnostic) | Failure::TooLarge(diagnostic)) => {
+                reason = Unproved::Unsuitable(diagnostic.message);
+            }
+            Err(failure) => return Err(failure),
+        }
+        if let Some(limit) = session.exceeded() {
+            return Ok(Err(Unproved::Stopped(limit)));
+        }
+    }
+    Ok(Err(reason))
+}
+
+/// What to try, in this order.
+fn ways(program: &Program, model: Model, decided: &Decided) -> Vec<Way> {
+    let exact = Way::States(Buffering::EXACT);
+    if model == Model::Sc {
+        return vec![exact];
+    }
+    if decided.goals.iter().any(|goal| goal.is_liveness(program)) {
+        // Only steps that are possible show what can still happen; and only the explicit engine knows that the states
+        // are finitely many.
+        return if decided.engine == Some(Engine::Explicit) { vec![exact] } else { Vec::new() };
+    }
+    let first = match (decided.engine, decided.buffering) {
+        (_, Some(buffering)) => Some(Way::States(buffering)),
+        (Some(Engine::Explicit), _) => Some(exact),
+        (Some(Engine::Dual), _) if !decided.is_portfolio => Some(Way::Backward),
+        _ => None,
+    };
+    // Sets of states come before configurations, since more checkers can read them. What over-approximates comes to an
+    // end for finite data; the exact states may be infinitely many.
+    let mut ways: Vec<Way> = first.into_iter().collect();
+    for way in [Way::Refined, exact, Way::Backward] {
+        if !ways.contains(&way) {
+            ways.push(way);
+        }
+    }
+    ways
+}
+
+fn attempt(
+    program: &Program,
+    options: &Options,
+    way: Way,
+    session: &Session,
+) -> Result<Result<Proof, Unproved>, Failure> {
+    let unsuitable = |why: String| Ok(Err(Unproved::Unsuitable(why)));
+    let buffering = match way {
+        Way::States(buffering) => buffering,
+        Way::Refined => {
+            let options = Options { engine: Engine::Coherence, ..options.clone() };
+            let report = reach::reach(program, &options, session)?;
+            match (report.verdict, report.buffering) {
+                (Verdict::Holds, Some(buffering)) => buffering,
+                (Verdict::Unknown(limit), _) if limit != Limit::Alarm => return Ok(Err(Unproved::Stopped(limit))),
+                _ => return unsuitable("the over-approximations of buffers are too coarse".to_owned()),
+            }
+        }
+        Way::Backward => {
+            let options = Options { engine: Engine::Dual, ..options.clone() };
+            let Some(proof) = reach::certify_backward(program, &options, session)? else {
+                return unsuitable("the exact engine finds no proof".to_owned());
+            };
+            return match check_backward_proof_until(program, &proof, session) {
+                Ok(()) => Ok(Ok(Proof::Backward(proof))),
+                Err(error) if error.fault == BackwardFault::Interrupted => Err(Failure::Stopped(session.ended_by())),
+                Err(error) => unsuitable(format!("the checker rejects the proof: {error}")),
+            };
+        }
+    };
+    let set = reach::closed_set(program, options, buffering, session)?;
+    match check_closed_set(program, &set, session) {
+        Ok(()) => Ok(Ok(Proof::Forward(set))),
+        Err(error) if error.fault == Fault::Interrupted => Err(Failure::Stopped(session.ended_by())),
+        Err(error) => unsuitable(format!("the checker rejects the proof: {error}")),
+    }
+}
