@@ -96,6 +96,10 @@ fn locked_blocks() {
     wrong(&process("locked read: x = 0"), &["7:8 unexpected-token"]);
     let nested = "locked{ nop or nop or nop };".repeat(20);
     wrong(&process(&format!("locked{{ {nested} nop }}")), &["7:1 program-too-large"]);
+    // Alternatives count with all their instructions: these are 9 * 512 and 10 * 1,024.
+    let choices = |count: usize| vec!["locked{ assume: $r = 0 or assume: $r = 1 }"; count].join("; ");
+    warns(Language::Rmm, &process(&format!("locked{{ {} }}", choices(9))), &[]);
+    wrong(&process(&format!("locked{{ {} }}", choices(10))), &["7:1 program-too-large"]);
 }
 
 #[test]

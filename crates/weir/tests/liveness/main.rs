@@ -219,6 +219,21 @@ fn what_counts_as_stuck() {
 }
 
 /// With store buffers more can happen: threads hang that do not without, and others do not hang that do without.
+/// The run ends at the first state from which there is no way out, not somewhere among those that follow.
+#[test]
+fn the_run_into_a_hang_ends_as_soon_as_there_is_no_way_out() {
+    for (text, steps) in [
+        ("shared x; thread P { while x == 0 { } } forbid stuck;", 0),
+        ("shared x; thread P { x = 1; while x == 1 { skip; } } forbid stuck;", 1),
+    ] {
+        let program = read(text);
+        let options = Options { model: Model::Sc, jobs: NonZeroUsize::MIN, ..Options::default() };
+        let report = reach::reach(&program, &options, &Session::default()).unwrap();
+        let Verdict::Violated(checked) = report.verdict else { panic!("{text}: {:?}", report.verdict) };
+        assert_eq!(checked.run().steps.len(), steps, "{text}");
+    }
+}
+
 #[test]
 fn buffers_make_a_difference_both_ways() {
     let both = |text: &str| {

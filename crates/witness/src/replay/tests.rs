@@ -369,3 +369,11 @@ fn an_event_knows_the_label_it_left() {
     assert_eq!(labels, [None, Some("one"), None]);
     assert_eq!((replay.events()[1].from, replay.events()[1].to), (LocId(1), LocId(2)));
 }
+
+#[test]
+fn of_several_labels_the_first_is_named() {
+    let mut program = store_buffering();
+    program.threads[0].body.locations[1].labels.push("later".to_owned());
+    let replay = accept(&program, Model::Tso, "0 0");
+    assert_eq!(replay.events()[1].label(&program), Some("one"));
+}
