@@ -35,7 +35,7 @@ pub(crate) struct Console {
 enum Target {
     /// The process's own streams.
     Streams { out: AutoStream<io::Stdout>, err: AutoStream<io::Stderr> },
-    /// Whoever has those.
+    /// Another thread that has those.
     Owner(Box<dyn Fn(Said) + Send>),
 }
 
@@ -148,7 +148,7 @@ impl Console {
         }
     }
 
-    /// Shows diagnostics with the source they speak of; warnings and notes only unless quiet.
+    /// Shows diagnostics with the source they mention; warnings and notes only unless quiet.
     pub(crate) fn diagnostics(&mut self, source: &Source, diagnostics: &[Diagnostic]) {
         let wanted = |diagnostic: &&Diagnostic| diagnostic.is_error() || !self.options.quiet;
         let shown: Vec<&Diagnostic> = diagnostics.iter().filter(wanted).collect();

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn errors_are_reported_with_their_line() {
         assert_eq!(reason("\n12\n"), "the costs in costs, line 2: expected two fields, found 1");
         assert_eq!(reason("12 0"), "the costs in costs, line 1: the cost must be a whole number from 1 to 1000000");
         assert_eq!(reason("12 -1"), reason("12 x"));

@@ -3,7 +3,9 @@
 
 use std::collections::HashSet;
 
-use crate::{Body, Edge, Instruction, LocId, Location, RegId, Register, Span};
+use crate::ids::{LocId, RegId};
+use crate::program::{Body, Edge, Instruction, Location, Register};
+use crate::span::Span;
 
 /// A body under construction.
 #[derive(Clone, Debug)]
@@ -110,11 +112,11 @@ mod tests {
         assert_eq!(names, [0, 1, 2]);
         let (body, origins) = builder.finish(first, None);
         assert_eq!(origins, ['s', 'f', 'a']);
-        assert_eq!(body.edge(crate::EdgeId(1)).instruction, Instruction::Fence);
+        assert_eq!(body.edge(crate::ids::EdgeId(1)).instruction, Instruction::Fence);
         let registers: Vec<&str> = body.registers.iter().map(|register| register.name.as_str()).collect();
         assert_eq!(registers, ["x_", "r", "r_"]);
         let mut copy = BodyBuilder::of(&body, origins, []);
-        copy.remove(body.edge(crate::EdgeId(0)));
+        copy.remove(body.edge(crate::ids::EdgeId(0)));
         let (shorter, origins) = copy.finish(first, None);
         assert_eq!((shorter.edges().len(), origins), (2, vec!['f', 'a']));
     }

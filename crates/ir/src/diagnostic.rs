@@ -1,6 +1,6 @@
 //! One value for everything Weir has to say about a source text. Rendering is the caller's.
 
-use crate::Span;
+use crate::span::Span;
 
 /// How serious a diagnostic is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -5,9 +5,11 @@
 //! A text reads back as the same part: parentheses stand only where the grammar needs them, and
 //! `flag[e]` is written only for the address that the parser makes of it.
 
-use crate::{
-    Address, BinaryOp, BinaryRmw, Body, EdgeId, Expr, Instruction, LocId, Multiplicity, Program, Property,
-    PropertyKind, RegExpr, RegId, Rmw, StateAtom, StateExpr, ThreadId, UnaryOp,
+use crate::expr::{BinaryOp, Expr, UnaryOp};
+use crate::ids::{EdgeId, LocId, RegId, ThreadId};
+use crate::program::{
+    Address, BinaryRmw, Body, Instruction, Multiplicity, Program, Property, PropertyKind, RegExpr, Rmw, StateAtom,
+    StateExpr,
 };
 
 impl Program {

@@ -3,7 +3,8 @@
 //!
 //! Each `match` names every instruction, so that a new one cannot be forgotten here.
 
-use crate::{Body, Instruction, Program, RegExpr, RegId};
+use crate::ids::RegId;
+use crate::program::{Body, Instruction, Program, RegExpr};
 
 /// What may keep a thread from executing an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -166,7 +167,8 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use crate::flow::testing::{assign, havoc, load, reg, rmw, store};
-    use crate::{Instruction, RegExpr, RegId, Rmw};
+    use crate::ids::RegId;
+    use crate::program::{Instruction, RegExpr, Rmw};
 
     fn addresses(instruction: &Instruction) -> Vec<RegExpr> {
         instruction.accesses().cloned().collect()
@@ -210,7 +212,7 @@ mod tests {
             Instruction::Assume(reg(1)),
             Instruction::Assert(reg(1)),
             Instruction::Return(reg(1)),
-            Instruction::Spawn(crate::ThreadId(0)),
+            Instruction::Spawn(crate::ids::ThreadId(0)),
         ];
         for instruction in &all {
             let is_visible =

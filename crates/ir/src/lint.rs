@@ -14,8 +14,12 @@ mod tests;
 mod values;
 
 use self::statements::Statements;
+use crate::diagnostic::Diagnostic;
 use crate::flow::{BodyRanges, Cfg, Ranges, RegisterSet, observed_registers};
-use crate::{Body, Diagnostic, Instruction, Interrupt, Multiplicity, ProcId, Program, ThreadId, Uninterrupted};
+use crate::ids::{ProcId, ThreadId};
+use crate::interrupt::{Interrupt, Uninterrupted};
+use crate::program::{Body, Instruction, Multiplicity, Program};
+use crate::span::Span;
 
 /// Everything that looks wrong with a program that [`validate`](crate::validate()) has no errors for, in order
 /// of the source.
@@ -45,7 +49,7 @@ pub fn lint_until(program: &Program, interrupt: &dyn Interrupt) -> Vec<Diagnosti
     found
 }
 
-fn sort_key(diagnostic: &Diagnostic) -> (crate::Span, &'static str, &str) {
+fn sort_key(diagnostic: &Diagnostic) -> (Span, &'static str, &str) {
     (diagnostic.primary.span, diagnostic.code, &diagnostic.message)
 }
 

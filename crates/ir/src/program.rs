@@ -4,7 +4,9 @@
 //! of one location are a choice. Every step of a run follows one edge (or, under TSO, flushes one
 //! store). A location without edges is where a thread is *done*.
 
-use crate::{EdgeId, Expr, LocId, ProcId, RegId, Source, Span, ThreadId, Value};
+use crate::expr::{BinaryOp, Expr, Value};
+use crate::ids::{EdgeId, LocId, ProcId, RegId, ThreadId};
+use crate::span::{Source, Span};
 
 /// The value that names a cell. Every value is an address; cells that no declaration names exist too
 /// and start at 0.
@@ -454,13 +456,13 @@ pub enum BinaryRmw {
 
 impl BinaryRmw {
     /// The operator.
-    pub fn operator(self) -> crate::BinaryOp {
+    pub fn operator(self) -> BinaryOp {
         match self {
-            Self::Add => crate::BinaryOp::Add,
-            Self::Subtract => crate::BinaryOp::Subtract,
-            Self::And => crate::BinaryOp::BitAnd,
-            Self::Or => crate::BinaryOp::BitOr,
-            Self::Xor => crate::BinaryOp::BitXor,
+            Self::Add => BinaryOp::Add,
+            Self::Subtract => BinaryOp::Subtract,
+            Self::And => BinaryOp::BitAnd,
+            Self::Or => BinaryOp::BitOr,
+            Self::Xor => BinaryOp::BitXor,
         }
     }
 }
@@ -506,11 +508,11 @@ pub enum PropertyKind {
     Exists(StateExpr),
     /// Every final state meets the condition.
     Always(StateExpr),
-    /// In no reachable state is some thread confined for ever to a [region that it should be able to
+    /// In no reachable state is some thread confined forever to a [region that it should be able to
     /// leave](crate::flow::leavable_regions).
     ForbidStuck,
     /// From every reachable state a state can be reached that meets the condition. It is judged at drained states if it
-    /// speaks of cells, else at all states.
+    /// mentions cells, else at all states.
     Live(StateExpr),
 }
 

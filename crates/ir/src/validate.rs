@@ -9,7 +9,10 @@ mod bodies;
 mod tests;
 
 use self::bodies::check_bodies;
-use crate::{Diagnostic, Expr, Multiplicity, Program, Range, Shared, Span, StateAtom, Value};
+use crate::diagnostic::Diagnostic;
+use crate::expr::{Expr, Value};
+use crate::program::{Multiplicity, Program, Range, Shared, StateAtom};
+use crate::span::Span;
 use std::collections::HashMap;
 
 /// How deep an expression may be, so that recursion over it is safe on any thread's stack.

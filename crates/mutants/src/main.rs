@@ -38,7 +38,7 @@ struct Arguments {
     /// How many mutants, about
     #[arg(long, default_value_t = 300)]
     count: usize,
-    /// At least so many of each module
+    /// Minimum number of each module
     #[arg(long, default_value_t = 20)]
     least: usize,
     /// Decides which mutants are chosen
@@ -114,7 +114,8 @@ fn mutate(arguments: &Arguments) -> io::Result<ExitCode> {
     let scratch = folder.join("reached");
     std::fs::create_dir_all(&scratch)?;
     let begun = Instant::now();
-    let tests = run::baseline(&binaries, &scratch, arguments.jobs)?;
+    let leave_out = |name: &str| say(&format!("{name} fails with every mutant off and is left out"));
+    let tests = run::baseline(&binaries, &scratch, arguments.jobs, leave_out)?;
     say(&format!("{} tests pass with every mutant off, in {:.0} s", tests.len(), begun.elapsed().as_secs_f64()));
     let done = AtomicUsize::new(0);
     let tell = |number: usize, fate: &Fate| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weir_ir::flow::{EnteredLocation, entered_locations};
 use weir_ir::{EdgeId, Interrupt, LocId, Poll, Program, Span, ThreadId, Value};
 
-use crate::ParseError;
+use crate::parsed::ParseError;
 use crate::weir::fence_places::mark;
 
 /// A place in the text where a fence can stand.

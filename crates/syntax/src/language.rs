@@ -5,7 +5,8 @@
 use weir_ir::{Diagnostic, Interrupt, Poll, Program, Source, Uninterrupted, Value};
 
 use crate::fences::{self, FenceSites};
-use crate::{ParseError, Parsed, litmus, rmm, trencher, weir};
+use crate::parsed::{ParseError, Parsed};
+use crate::{litmus, rmm, trencher, weir};
 
 /// A language that programs are written in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

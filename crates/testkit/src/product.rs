@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{Address, Value};
 
-use crate::Model;
+use crate::reference::Model;
 
 /// Where a load leads, by the values it sees.
 pub type AfterLoad<'a, L> = dyn FnOnce(&[Value]) -> L + 'a;
@@ -64,7 +64,7 @@ pub trait Machine {
         value
     }
 
-    /// What a thread can do next; nothing if it is done or waits for ever.
+    /// What a thread can do next; nothing if it is done or waits forever.
     fn actions<'a>(&'a self, thread: usize, local: &Self::Local) -> Vec<Action<'a, Self::Local>>;
 }
 

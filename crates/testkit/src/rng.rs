@@ -1,5 +1,5 @@
 //! A small generator of pseudo-random numbers: SplitMix64 (Steele, Lea, Flood, 2014). Ours, so that a seed in a
-//! failure message names the same program for ever.
+//! failure message names the same program forever.
 
 /// The generator. The same seed gives the same numbers.
 #[derive(Clone, Debug)]

@@ -94,7 +94,7 @@ pub fn all_of<L>(conditions: impl IntoIterator<Item = Expr<L>>) -> Expr<L> {
     conditions.into_iter().reduce(both).unwrap_or(Expr::Const(1))
 }
 
-/// A thread in the making.
+/// A thread under construction.
 #[derive(Clone, Debug)]
 pub struct ThreadSketch {
     name: String,

@@ -5,7 +5,11 @@ use weir_syntax::Language;
 use weir_witness::{Checked, Goal};
 
 use crate::check::Violation;
-use crate::{Limit, Program, ReadError, Session, Verdict, describe, reach};
+use crate::program::{Program, ReadError};
+use crate::reach;
+use crate::run_text::describe;
+use crate::session::Session;
+use crate::verdict::{Limit, Verdict};
 
 /// Asserts that a `.weir` program is robust: under TSO it behaves only as it can under SC.
 ///

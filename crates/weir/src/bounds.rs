@@ -51,6 +51,8 @@ pub enum Bound {
     ProbImpossibleStates,
     /// States of a probabilistic program in which threads that are stuck are looked for.
     ProbStuckStates,
+    /// Stores in the buffers of configurations that qualitative questions about probabilistic programs search.
+    ProbAlmostStores,
 }
 
 /// What there is to know about a bound.
@@ -64,7 +66,7 @@ struct Entry {
 
 impl Bound {
     /// All bounds, in the order of the documentation.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::CheckScStates,
         Self::CheckVacuityStates,
         Self::CheckSimplerStates,
@@ -86,6 +88,7 @@ impl Bound {
         Self::ProbSweeps,
         Self::ProbImpossibleStates,
         Self::ProbStuckStates,
+        Self::ProbAlmostStores,
     ];
 
     fn entry(self) -> Entry {
@@ -208,6 +211,13 @@ impl Bound {
                 any,
                 "states of programs for which `stuck` is a target of `prob`",
                 "refused",
+            ),
+            Self::ProbAlmostStores => entry(
+                "prob-almost-stores",
+                8,
+                1_000,
+                "buffered stores of configurations that `almost-sure` and `almost-never` search",
+                "unknown",
             ),
         }
     }

@@ -20,8 +20,8 @@ use crate::semantics::sc::Sc;
 use crate::semantics::scalarsets::{self, Symmetry};
 use crate::semantics::size::with_state_size;
 use crate::semantics::tso::Tso;
-use crate::verdict::{Coverage, Interchangeable, Reduction, Statistics};
-use crate::{Failure, Limit, Session, Verdict};
+use crate::session::Session;
+use crate::verdict::{Coverage, Failure, Interchangeable, Limit, Reduction, Statistics, Verdict};
 
 /// What to search for, and how.
 #[derive(Clone, Copy, Debug)]

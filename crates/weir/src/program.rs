@@ -8,7 +8,9 @@ use weir_syntax::{Language, ParseError};
 
 use crate::fences::text::{FencedText, Sites};
 use crate::fences::{self, Fences, unit_cost};
-use crate::{Failure, Limit, Session, check, reach, robust};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit};
+use crate::{check, reach, robust};
 
 /// A program that was read from text without errors.
 ///

@@ -12,8 +12,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use weir_ir::Interrupt;
 
-use crate::Limit;
 use crate::bounds::{Bound, Bounds};
+use crate::verdict::Limit;
 
 /// Resource limits of a session. `None` means unlimited. By default only memory is limited, to
 /// [`Limits::DEFAULT_MEMORY`].

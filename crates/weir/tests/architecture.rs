@@ -16,9 +16,6 @@ const LAYERS: [&[&str]; 5] =
 /// Crates that depend on nothing above `weir-ir`, and that no other crate depends on.
 const APART: [&str; 2] = ["weir-testkit", "weir-mutants"];
 
-/// Crates whose folders still import each other in a circle.
-const CIRCULAR: [&str; 0] = [];
-
 #[test]
 fn crates_depend_downwards() {
     let layer = |name: &str| LAYERS.iter().position(|layer| layer.contains(&name));
@@ -36,12 +33,7 @@ fn crates_depend_downwards() {
 fn folders_do_not_import_each_other_in_a_circle() {
     for (name, folder) in crates() {
         let imports = imports(&folder.join("src"));
-        let circle = circle(&imports);
-        if CIRCULAR.contains(&name.as_str()) {
-            assert!(circle.is_some(), "the folders of {name} form no circle any more: take it out of CIRCULAR");
-            continue;
-        }
-        if let Some(circle) = circle {
+        if let Some(circle) = circle(&imports) {
             let listed: Vec<String> = circle
                 .iter()
                 .map(|&(from, to)| format!("  {from} -> {to}\n    {}\n", imports[from][to].join("\n    ")))
@@ -49,6 +41,30 @@ fn folders_do_not_import_each_other_in_a_circle() {
             panic!("folders of {name} import each other in a circle:\n{}", listed.concat());
         }
     }
+}
+
+/// The root of a crate is on top of all its modules: it re-exports their names for users of the crate. A module that
+/// imports a name from the root instead of the module that defines it points upwards.
+#[test]
+fn modules_import_names_from_where_they_are_defined() {
+    let mut upwards = Vec::new();
+    for (_, folder) in crates() {
+        let src = folder.join("src");
+        let reexports = reexports(&src);
+        let mut files = Vec::new();
+        rust_files(&src, &mut files);
+        for file in files.iter().filter(|file| !module(&src, file).is_empty()) {
+            let text = fs::read_to_string(file).expect("a source file");
+            for (line, name) in imported(&text, module(&src, file).len()) {
+                if name.starts_with(char::is_uppercase)
+                    && let Some(defined_in) = reexports.get(&name)
+                {
+                    upwards.push(format!("{}:{line}: import it as crate::{defined_in}::{name}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(upwards.is_empty(), "names imported from the root of their crate:\n{}", upwards.join("\n"));
 }
 
 /// All crates of the workspace, with their folders.

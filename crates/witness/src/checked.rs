@@ -4,7 +4,11 @@ use std::fmt;
 
 use weir_ir::Program;
 
-use crate::{Continuations, Goal, GoalError, HappensBefore, Replay, ReplayError, Run, check_goal, replay};
+use crate::continuations::Continuations;
+use crate::goal::{GoalError, check_goal};
+use crate::happens_before::HappensBefore;
+use crate::replay::{Replay, ReplayError, replay};
+use crate::run::{Goal, Run};
 
 /// A run that was replayed step by step and whose last state shows a goal.
 ///

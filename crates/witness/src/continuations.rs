@@ -2,18 +2,22 @@
 //!
 //! The states that can follow are visited one by one, by the checker's own rules. If buffers make them infinitely many,
 //! they are visited once more with buffers as sets: that may be more than can follow, never less, so that what does not
-//! happen there does not happen at all. Direction of error: none; beyond [`MOST_FOLLOWED`] states nothing is claimed.
+//! happen there does not happen at all. If values make them too many, those on which nothing depends are
+//! [left out](forget). Direction of error: none; beyond [`MOST_FOLLOWED`] states nothing is claimed.
+
+mod forget;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use weir_ir::flow::{Region, leavable_regions};
 use weir_ir::{Address, Instruction, LocId, Multiplicity, Program, RegId, StateAtom, StateExpr, ThreadId, Value};
 
-use crate::Model;
 use crate::certificate::steps::Interpreter;
 use crate::certificate::{AbstractBuffer, AbstractState, AbstractThread, Buffering, Fault};
-use crate::limits::{LONGEST_FOLLOWED, MOST_FOLLOWED};
+use crate::limits::{FEW_FOLLOWED, LONGEST_FOLLOWED, MOST_FOLLOWED};
+use crate::run::Model;
 use crate::state::State;
+use forget::Forgetful;
 
 /// What is common to all states that can follow some state, itself included.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +27,9 @@ pub struct Continuations {
     pub states: usize,
     /// Whether buffers were taken as sets, because there is no end of the states otherwise.
     pub is_approximate: bool,
+    /// Whether states that differ only in values on which nothing depends count as one, because they are too many
+    /// otherwise.
+    pub is_without_values: bool,
     /// For each thread that runs, the locations at which it is in these states.
     pub visited: BTreeMap<ThreadId, BTreeSet<LocId>>,
     /// The declared cells that hold the same value in all of them.
@@ -44,7 +51,7 @@ pub(crate) enum Open {
 
 /// The continuations of a state in which some thread is stuck.
 pub(crate) fn stuck(program: &Program, model: Model, state: &State) -> Result<Continuations, Open> {
-    let mut found = follow(program, model, state, &|_| false)?;
+    let mut found = follow(program, model, state, None, &|_| false)?;
     let confines = |region: &&Region| {
         let visited = found.visited.get(&region.thread);
         visited.is_some_and(|visited| visited.iter().all(|&loc| region.contains(loc)))
@@ -64,22 +71,43 @@ pub(crate) fn never(
     let mut needs_drained = false;
     condition.for_each_leaf(&mut |atom| needs_drained |= matches!(atom, StateAtom::Cell(_)));
     let threads = running(program);
-    follow(program, model, state, &|state: &AbstractState| {
+    follow(program, model, state, Some(condition), &|state: &AbstractState| {
         let is_judged = !needs_drained || state.threads.iter().all(|own| own.buffer.is_empty());
         is_judged && eval(program, &threads, state, condition) != 0
     })
 }
 
-/// Visits all states that can follow, exactly or, if they are too many, with buffers as sets; ends with
-/// [`Open::Possible`] at one that `ends` is true of.
+/// Visits all states that can follow, exactly or, if they are too many, with buffers as sets or without values on which
+/// neither steps nor the claim depend; ends with [`Open::Possible`] at one that `ends` is true of.
 fn follow(
     program: &Program,
     model: Model,
     from: &State,
+    claim: Option<&StateExpr>,
     ends: &impl Fn(&AbstractState) -> bool,
 ) -> Result<Continuations, Open> {
-    match follow_with(program, model, from, exactly(), ends) {
-        Err(Open::TooMany) if model == Model::Tso => follow_with(program, model, from, as_sets(), ends),
+    let forgetful = Forgetful::of(program, claim);
+    let few = if forgetful.is_some() { FEW_FOLLOWED } else { MOST_FOLLOWED };
+    match (follow_any(program, model, from, few, ends), forgetful) {
+        (Err(Open::TooMany), Some(forgetful)) => {
+            let mut found = follow_any(&forgetful.program, model, from, MOST_FOLLOWED, ends)?;
+            found.constant_cells.retain(|&address, _| forgetful.has_cell(address));
+            Ok(Continuations { is_without_values: true, ..found })
+        }
+        (found, _) => found,
+    }
+}
+
+/// Exactly or, if they are too many, with buffers as sets.
+fn follow_any(
+    program: &Program,
+    model: Model,
+    from: &State,
+    most: usize,
+    ends: &impl Fn(&AbstractState) -> bool,
+) -> Result<Continuations, Open> {
+    match follow_with(program, (model, exactly()), from, most, ends) {
+        Err(Open::TooMany) if model == Model::Tso => follow_with(program, (model, as_sets()), from, most, ends),
         found => found,
     }
 }
@@ -99,9 +127,9 @@ fn running(program: &Program) -> Vec<ThreadId> {
 
 fn follow_with(
     program: &Program,
-    model: Model,
+    (model, buffering): (Model, Buffering),
     from: &State,
-    buffering: Buffering,
+    most: usize,
     ends: &impl Fn(&AbstractState) -> bool,
 ) -> Result<Continuations, Open> {
     if program.threads.iter().any(|thread| thread.multiplicity == Multiplicity::Arbitrary) {
@@ -119,7 +147,7 @@ fn follow_with(
         }
         found.note(program, &state);
         for next in successors(program, model, buffering, &threads, &state)? {
-            if known.len() >= MOST_FOLLOWED || queued(&next) > LONGEST_FOLLOWED {
+            if known.len() >= most || queued(&next) > LONGEST_FOLLOWED {
                 return Err(Open::TooMany);
             }
             if known.insert(next.clone()) {
@@ -211,6 +239,7 @@ impl Found {
         let continuations = Continuations {
             states: 0,
             is_approximate: buffering != exactly(),
+            is_without_values: false,
             visited: BTreeMap::new(),
             constant_cells: BTreeMap::new(),
             region: None,

@@ -5,12 +5,13 @@ use std::fmt;
 use weir_ir::{Program, Property, PropertyId, PropertyKind, StateExpr, ThreadId};
 
 use crate::continuations::{self, Continuations, Open};
+use crate::happens_before::HappensBefore;
 use crate::interpret::Unsupported;
 use crate::limits::MOST_FOLLOWED;
 use crate::replay::{Replay, enabled_steps};
+use crate::run::{Action, Goal, Step};
 use crate::state::State;
 use crate::words::count_noun;
-use crate::{Action, Goal, HappensBefore, Step};
 
 /// Checks that the last state of `replay` shows `goal`. `program` must be the one that was replayed. If the goal is
 /// about what can no longer happen, the result is all that can.

@@ -13,8 +13,8 @@ use weir_ir::{
 };
 
 use crate::event::{Effect, Event, Loaded, ReadFrom};
+use crate::run::{Action, Model, Step};
 use crate::state::{State, ThreadState};
-use crate::{Action, Model, Step};
 
 /// Something a replay does not handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,6 +7,9 @@ pub const CYCLE_EFFORT: usize = 20_000_000;
 /// How many states that follow the last one of a run are visited to show that something can no longer happen.
 pub const MOST_FOLLOWED: usize = 200_000;
 
+/// How many of them are told apart by all values, if there are values on which nothing depends.
+pub const FEW_FOLLOWED: usize = 20_000;
+
 /// How many stores may wait in the buffers of such a state together; beyond, buffers are taken as sets.
 pub const LONGEST_FOLLOWED: usize = 64;
 

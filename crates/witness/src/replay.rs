@@ -9,9 +9,9 @@ use weir_ir::{Program, Span, ThreadId};
 
 use crate::event::{Event, StepId};
 use crate::interpret::{Feature, Refusal, Unsupported, interpret};
+use crate::run::{Action, Model, Run, Step};
 use crate::state::State;
 use crate::words::count_noun;
-use crate::{Action, Model, Run, Step};
 
 /// Replays `run` from the initial state of `program`.
 ///

@@ -8,8 +8,9 @@ use weir_ir::{EdgeId, Interrupt, Program, Property, PropertyKind, Span, ThreadId
 
 use crate::event::StepId;
 use crate::interpret::interpret;
+use crate::replay::{Replay, enabled_steps, replay};
+use crate::run::{Action, Goal, Model, Run, Step};
 use crate::state::State;
-use crate::{Action, Goal, Model, Replay, Run, Step, enabled_steps, replay};
 
 pub(crate) use weir_testkit::small::*;
 

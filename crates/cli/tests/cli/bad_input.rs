@@ -29,7 +29,7 @@ fn an_empty_file_has_no_threads() {
 }
 
 #[test]
-fn a_binary_file_is_told_apart_from_text() {
+fn a_binary_file_is_distinguished_from_text() {
     refused(&weir_with_input(&["reach", "-"], b"\x7fELF\x02\x01\xff\xfe"), "not UTF-8 text: byte 0xff at line 1");
     let zeros = weir_with_input(&["reach", "-"], &[0; 100_000]);
     refused(&zeros, "error");

@@ -1,5 +1,6 @@
 use super::*;
-use crate::{Edge, Location, Register, Shared, Source, Span, Thread};
+use crate::program::{Edge, Location, Register, Shared, Thread};
+use crate::span::{Source, Span};
 
 const R: RegId = RegId(0);
 const S: RegId = RegId(1);
@@ -123,7 +124,7 @@ fn every_instruction_reads_as_its_statement() {
     check(Instruction::Assign { register: R, value: s() }, "r = s");
     check(Instruction::Assume(Expr::binary(BinaryOp::Equal, r(), number(0))), "assume r == 0");
     check(Instruction::Assert(r()), "assert r");
-    check(Instruction::Havoc { register: R, range: crate::Range { low: -1, high: 3 } }, "r = any -1..3");
+    check(Instruction::Havoc { register: R, range: crate::program::Range { low: -1, high: 3 } }, "r = any -1..3");
     check(Instruction::Spawn(ThreadId(1)), "spawn W");
     check(Instruction::Return(r()), "return r");
     let program = program();

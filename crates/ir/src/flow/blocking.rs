@@ -1,11 +1,13 @@
-//! Threads that cannot be kept from stepping: which steps can block for ever, which threads never do, and which always
+//! Threads that cannot be kept from stepping: which steps can block forever, which threads never do, and which always
 //! end.
 //!
 //! Direction of error: a thread that is named never blocks, or always ends; others may do so as well. What conditions
 //! tell is only used where two edges cover all cases (`if`, `while`) or the value ranges decide.
 
 use super::{Cfg, Ranges, strongly_connected_components};
-use crate::{Edge, EdgeId, Hindrance, Instruction, LocId, Program, Range, RegExpr, Rmw, ThreadId};
+use crate::ids::{EdgeId, LocId, ThreadId};
+use crate::instruction::Hindrance;
+use crate::program::{Edge, Instruction, Program, Range, RegExpr, Rmw};
 
 impl Ranges {
     /// The addresses that an operand may name at the source of an edge; nothing if no run gets there.
@@ -110,7 +112,7 @@ fn covers_all_cases<'p>(edges: impl Iterator<Item = &'p Instruction>) -> bool {
 mod tests {
     use super::*;
     use crate::flow::testing::{Automaton, constant, load, not, program, reg, shared, store};
-    use crate::{Body, Shared};
+    use crate::program::{Body, Shared};
 
     const P: ThreadId = ThreadId(0);
 
@@ -146,7 +148,7 @@ mod tests {
             assert_eq!(access(blocking.clone()), (false, false, false), "{blocking:?}");
         }
         // Register and cell are 0, so these are never passed.
-        let awaits = Instruction::Await { loads: vec![(crate::RegId(0), constant(1))], condition: reg(0) };
+        let awaits = Instruction::Await { loads: vec![(crate::ids::RegId(0), constant(1))], condition: reg(0) };
         for hopeless in [Instruction::Assume(reg(0)), awaits] {
             assert_eq!(access(hopeless.clone()), (false, true, false), "{hopeless:?}");
         }
@@ -190,7 +192,7 @@ mod tests {
         assert_eq!(facts(one_cell(None), vec![asserts, writer]), (false, false, false));
     }
 
-    /// Others can hold the lock for ever; then only local steps are free.
+    /// Others can hold the lock forever; then only local steps are free.
     #[test]
     fn with_locks_only_local_steps_are_free() {
         let locks = body(2, vec![(0, 1, Instruction::Lock)]);

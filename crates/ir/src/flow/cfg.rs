@@ -3,7 +3,8 @@
 //! It over-approximates what runs can do: every step of a run follows an edge of the graph. An `assert`
 //! has two ways out, the second one to the body's `failed` location.
 
-use crate::{Body, Edge, EdgeId, Instruction, LocId};
+use crate::ids::{EdgeId, LocId};
+use crate::program::{Body, Edge, Instruction};
 
 /// The control-flow graph of one body.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! Locations that control can enter: a fence there comes after whatever leads there.
 
-use crate::{EdgeId, Instruction, LocId, Program, ThreadId};
+use crate::ids::{EdgeId, LocId, ThreadId};
+use crate::program::{Instruction, Program};
 
 /// A location of a thread that runs from the start, and the edges that lead there.
 #[derive(Clone, PartialEq, Eq, Debug)]

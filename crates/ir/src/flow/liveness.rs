@@ -5,11 +5,10 @@
 //! from there on. The classic backward analysis, with bit sets and a work list. A body of too many
 //! locations times registers is not analysed: everything is live in it.
 
+use super::limits::MOST_LIVENESS_WORDS;
 use super::{Cfg, RegisterSet, Worklist, targets};
-use crate::{Body, Edge, LocId, Program, StateAtom, ThreadId};
-
-/// Bits kept for one body, in words of 64.
-const MOST_WORDS: usize = 1 << 22;
+use crate::ids::{LocId, ThreadId};
+use crate::program::{Body, Edge, Program, StateAtom};
 
 /// The live registers of each location of a body.
 #[derive(Clone, Debug)]
@@ -34,7 +33,7 @@ impl Liveness {
 /// Which registers are live where. Those of `always_live` (what properties observe) are live everywhere.
 pub fn live_registers(body: &Body, always_live: &RegisterSet) -> Liveness {
     let count = body.locations.len();
-    if count.saturating_mul(body.registers.len().div_ceil(64)) > MOST_WORDS {
+    if count.saturating_mul(body.registers.len().div_ceil(64)) > MOST_LIVENESS_WORDS {
         return Liveness { live: vec![RegisterSet::first(body.registers.len())], is_precise: false };
     }
     let cfg = Cfg::of(body);
@@ -88,8 +87,11 @@ pub fn observed_registers(program: &Program, thread: ThreadId) -> RegisterSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expr::Expr;
     use crate::flow::testing::{Automaton, Random, assign, constant, havoc, load, program, reg, rmw, store, straight};
-    use crate::{Expr, Instruction, Property, PropertyKind, RegId, Rmw, Span};
+    use crate::ids::RegId;
+    use crate::program::{Instruction, Property, PropertyKind, Rmw};
+    use crate::span::Span;
 
     fn live_at(liveness: &Liveness, loc: u32) -> Vec<u32> {
         liveness.at(LocId(loc)).iter().map(|register| register.0).collect()

@@ -7,7 +7,7 @@
 //! time stays linear in the size of the body.
 
 use super::Cfg;
-use crate::LocId;
+use crate::ids::LocId;
 
 /// The loops of one body.
 #[derive(Clone, Debug)]
@@ -199,8 +199,8 @@ impl<'c> Search<'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Instruction;
     use crate::flow::testing::{Automaton, Random};
+    use crate::program::Instruction;
 
     fn loops_of(locations: usize, arcs: &[(usize, usize)]) -> Loops {
         let mut automaton = Automaton::new(locations);

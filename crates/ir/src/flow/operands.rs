@@ -1,6 +1,7 @@
 //! What an instruction reads and sets among the registers of its body.
 
-use crate::{Instruction, RegExpr, RegId, Rmw};
+use crate::ids::RegId;
+use crate::program::{Instruction, RegExpr, Rmw};
 
 impl Instruction {
     /// Calls `visit` on each expression the instruction evaluates, in order of the source text.
@@ -79,7 +80,8 @@ impl Rmw {
 #[cfg(test)]
 mod tests {
     use crate::flow::testing::{assign, constant, havoc, load, reg, rmw, store};
-    use crate::{Instruction, ProcId, RegId, Rmw};
+    use crate::ids::{ProcId, RegId};
+    use crate::program::{Instruction, Rmw};
 
     fn check(instruction: &Instruction, uses: &[u32], defines: &[u32]) {
         let mut seen = Vec::new();
@@ -101,7 +103,7 @@ mod tests {
         check(&call, &[5, 6], &[7]);
         let snapshot = Instruction::Snapshot(vec![(RegId(0), reg(1)), (RegId(2), reg(0))]);
         check(&snapshot, &[1, 0], &[0, 2]);
-        let condition = crate::Expr::binary(crate::BinaryOp::Equal, reg(0), reg(3));
+        let condition = crate::expr::Expr::binary(crate::expr::BinaryOp::Equal, reg(0), reg(3));
         let wait = Instruction::Await { loads: vec![(RegId(0), reg(1)), (RegId(2), reg(0))], condition };
         check(&wait, &[1, 0, 3], &[0, 2]);
         check(&Instruction::Return(reg(3)), &[3], &[]);
@@ -112,7 +114,7 @@ mod tests {
             Instruction::Skip,
             Instruction::Lock,
             Instruction::Unlock,
-            Instruction::Spawn(crate::ThreadId(0)),
+            Instruction::Spawn(crate::ids::ThreadId(0)),
             Instruction::Terminate,
         ];
         silent.iter().for_each(|instruction| check(instruction, &[], &[]));
@@ -120,7 +122,7 @@ mod tests {
         check(&havoc(3, 0, 1), &[], &[3]);
         let swap = Rmw::CompareExchange { expected: reg(2), new: reg(3) };
         check(&rmw(Some(1), reg(1), swap), &[1, 2, 3], &[1]);
-        check(&rmw(Some(1), constant(7), Rmw::Fetch(crate::BinaryRmw::Xor, reg(4))), &[4], &[1]);
+        check(&rmw(Some(1), constant(7), Rmw::Fetch(crate::program::BinaryRmw::Xor, reg(4))), &[4], &[1]);
         let unwanted = Instruction::Call { procedure: ProcId(0), arguments: vec![reg(5)], register: None };
         check(&unwanted, &[5], &[]);
     }

@@ -14,14 +14,14 @@ mod transfer;
 mod widening;
 
 pub use condition::Moment;
+pub use env::possible_values;
 pub(crate) use env::{Env, eval};
 
 use self::memory::Memory;
 use self::solver::{Rows, can_take, solve};
-use crate::{
-    Address, Body, EdgeId, Instruction, Interrupt, LocId, ProcId, Program, Range, RegExpr, RegId, ThreadId,
-    Uninterrupted,
-};
+use crate::ids::{EdgeId, LocId, ProcId, RegId, ThreadId};
+use crate::interrupt::{Interrupt, Uninterrupted};
+use crate::program::{Address, Body, Instruction, Program, Range, RegExpr};
 
 /// The values that registers and cells of a program can hold.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
-//! Where a thread should not have to stay for ever: every location with a way out, and every loop with an exit.
+//! Where a thread should not have to stay forever: every location with a way out, and every loop with an exit.
 //!
 //! A thread is *stuck* if it is in such a region and leaves it in no continuation. A `loop { }` without `break` has no
-//! exit, so staying there is what its author wants; waiting in it for ever is not, since the location of the wait has a
+//! exit, so staying there is what its author wants; waiting in it forever is not, since the location of the wait has a
 //! way out.
 //!
 //! Loops are the nested ones of [`Loops`]. Loops that share a header (`loop { while x == 0 { } … }`) are one loop
@@ -10,7 +10,8 @@
 //! false (`while 1 { }`), and a failing assertion is none either.
 
 use super::{Cfg, Loops};
-use crate::{Body, Edge, Instruction, LocId, Program, ThreadId};
+use crate::ids::{LocId, ThreadId};
+use crate::program::{Body, Edge, Instruction, Program};
 
 /// Locations of a thread that it should be able to leave.
 #[derive(Clone, PartialEq, Eq, Debug)]

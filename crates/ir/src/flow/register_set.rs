@@ -1,6 +1,6 @@
 //! Sets of registers of one body, one bit each.
 
-use crate::RegId;
+use crate::ids::RegId;
 
 /// A set of registers.
 #[derive(Clone, Default, Debug)]

@@ -1,9 +1,11 @@
 //! Small programs for the tests of this crate. Each edge and register gets a span of its own.
 
-use crate::{
-    BinaryOp, Body, Edge, Expr, Instruction, LocId, Location, Multiplicity, Program, Range, RegExpr, RegId, Register,
-    Rmw, Shared, Source, Span, Thread, UnaryOp, Value,
+use crate::expr::{BinaryOp, Expr, UnaryOp, Value};
+use crate::ids::{LocId, RegId};
+use crate::program::{
+    Body, Edge, Instruction, Location, Multiplicity, Program, Range, RegExpr, Register, Rmw, Shared, Thread,
 };
+use crate::span::{Source, Span};
 
 /// A body under construction.
 pub(crate) struct Automaton {

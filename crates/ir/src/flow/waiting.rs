@@ -1,14 +1,16 @@
 //! Loops that only wait: `while x == 0 { }`. A thread in such a loop changes nothing, neither memory nor what it will
-//! do next, until some cell has another value; so a run in which it stays there for ever is one in which it waits for
+//! do next, until some cell has another value; so a run in which it stays there forever is one in which it waits for
 //! ever.
 //!
 //! Direction of error: every loop that is named only waits; others may do so as well (`while r == 0 { r = x; }`, whose
 //! register lives on from one iteration to the next). Such a loop is not the same as an `await`: it takes steps while
-//! it waits. Whoever treats one as the other has to say why that makes no difference to the question.
+//! it waits. An analysis that treats one as the other has to justify that this does not change its answer.
 
 use super::regions::spins;
 use super::{Cfg, leavable_regions, live_registers, observed_registers, strongly_connected_components, targets};
-use crate::{Body, Instruction, LocId, Program, Span, ThreadId};
+use crate::ids::{LocId, RegId, ThreadId};
+use crate::program::{Body, Instruction, Program};
+use crate::span::Span;
 
 /// A loop that only waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,7 +66,7 @@ fn next_locations(body: &Body, loc: LocId) -> Vec<usize> {
 
 /// Whether what happens within these locations is only loads and tests, and nothing of it is remembered from one
 /// iteration to the next.
-fn only_waits(body: &Body, locations: &[LocId], lives_on: impl Fn(crate::RegId) -> bool) -> bool {
+fn only_waits(body: &Body, locations: &[LocId], lives_on: impl Fn(RegId) -> bool) -> bool {
     let is_inside = |loc: LocId| locations.binary_search(&loc).is_ok();
     let leaving = || locations.iter().flat_map(|&loc| body.edges_from(loc)).map(|(_, edge)| edge);
     let inner = || leaving().filter(|edge| is_inside(edge.to));
@@ -105,8 +107,8 @@ pub fn waits(program: &Program) -> Vec<(ThreadId, Span)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expr::{Expr, UnaryOp};
     use crate::flow::testing::{Automaton, assign, constant, load, program, reg, store};
-    use crate::{Expr, UnaryOp};
 
     fn not(register: u32) -> Instruction {
         Instruction::Assume(Expr::unary(UnaryOp::Not, reg(register)))
@@ -130,7 +132,7 @@ mod tests {
         let all = (0..3).map(LocId::new).collect::<Vec<_>>();
         assert_eq!(loops(Instruction::Skip), [(LocId(0), all.clone())]);
         assert_eq!(loops(load(1, constant(2))), [(LocId(0), all.clone())]);
-        let wait = Instruction::Await { loads: vec![(crate::RegId(1), constant(2))], condition: reg(1) };
+        let wait = Instruction::Await { loads: vec![(crate::ids::RegId(1), constant(2))], condition: reg(1) };
         assert_eq!(loops(wait), [(LocId(0), all)]);
     }
 

@@ -5,7 +5,9 @@
 //! its ends.
 
 use super::Liveness;
-use crate::{Body, LocId, RegId};
+use super::limits::MOST_LIVE_PLACES;
+use crate::ids::{LocId, RegId};
+use crate::program::Body;
 
 /// The webs of a body, numbered from 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,16 +22,13 @@ pub struct Webs {
 /// their webs.
 type Places = (Vec<u32>, Vec<(RegId, u32)>);
 
-/// Bodies with more pairs of a location and a live register are not analysed.
-const MOST_PLACES: usize = 5_000_000;
-
 impl Webs {
     /// The webs of a body, whose live registers these are.
     pub fn of(body: &Body, live: &Liveness) -> Self {
         let mut first = vec![0];
         let mut places: Vec<(RegId, u32)> = Vec::new();
         for loc in body.location_ids() {
-            if !live.is_precise() || places.len() > MOST_PLACES {
+            if !live.is_precise() || places.len() > MOST_LIVE_PLACES {
                 return Self::one_per_register(body);
             }
             places.extend(live.at(loc).iter().map(|register| (register, 0)));
@@ -119,9 +118,9 @@ fn root(parents: &mut [u32], mut place: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Instruction;
     use crate::flow::testing::{Automaton, assign, constant, load, reg, store};
     use crate::flow::{RegisterSet, live_registers};
+    use crate::program::Instruction;
 
     fn webs(automaton: Automaton) -> Webs {
         let body = automaton.body();

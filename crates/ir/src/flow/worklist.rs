@@ -1,6 +1,6 @@
 //! A queue of locations for analyses that run until nothing changes.
 
-use crate::LocId;
+use crate::ids::LocId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -1,11 +1,13 @@
-//! The global lock: given back without having been taken, taken while held, kept for ever.
+//! The global lock: given back without having been taken, taken while held, kept forever.
 //!
 //! For each location, whether the thread may hold the lock there; unknown where a procedure may have taken
 //! it or given it back.
 
 use super::Unit;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::flow::{Worklist, targets};
-use crate::{Body, Diagnostic, Edge, EdgeId, Instruction, LocId, Program, Severity};
+use crate::ids::{EdgeId, LocId};
+use crate::program::{Body, Edge, Instruction, Program};
 
 /// Which of the three can be, as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -21,7 +23,7 @@ impl Held {
     }
 }
 
-/// Uses of the lock that block for ever, on some path or on all.
+/// Uses of the lock that block forever, on some path or on all.
 pub(super) fn misuse(program: &Program, units: &[Unit]) -> Vec<Diagnostic> {
     let touches_lock = procedures_with_locks(program);
     let mut found = Vec::new();
@@ -91,7 +93,7 @@ fn join(held: &mut [Held], to: LocId, after: Held) -> bool {
     held[to.index()] != before
 }
 
-/// Nothing is left if the instruction blocks for ever.
+/// Nothing is left if the instruction blocks forever.
 fn after(instruction: &Instruction, before: Held, touches_lock: &[bool]) -> Held {
     match instruction {
         Instruction::Lock if before.may_be(Held::NO) || before.may_be(Held::UNKNOWN) => Held::YES,

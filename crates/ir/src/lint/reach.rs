@@ -3,7 +3,10 @@
 
 use super::Unit;
 use super::statements::{Place, Statements};
-use crate::{Diagnostic, EdgeId, Instruction, LocId, Severity, Span};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::ids::{EdgeId, LocId};
+use crate::program::Instruction;
+use crate::span::Span;
 use std::collections::HashSet;
 
 /// Regions that control flow does not lead to.

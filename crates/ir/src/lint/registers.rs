@@ -1,8 +1,11 @@
 //! Registers that are read before they are set, or set and never read.
 
 use super::Unit;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::flow::{Cfg, RegisterSet, Worklist, live_registers, targets};
-use crate::{Body, Diagnostic, EdgeId, Instruction, RegId, Register, Severity, Span};
+use crate::ids::{EdgeId, RegId};
+use crate::program::{Body, Instruction, Register};
+use crate::span::Span;
 use std::collections::HashMap;
 
 /// How many registers of one body are reported as read before they are set; more would help nobody.

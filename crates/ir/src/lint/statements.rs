@@ -1,7 +1,9 @@
 //! Statements: all edges that came from one stretch of source, in all its copies.
 
 use super::Unit;
-use crate::{Edge, EdgeId, Span};
+use crate::ids::EdgeId;
+use crate::program::Edge;
+use crate::span::Span;
 
 /// An edge of one of the bodies.
 #[derive(Clone, Copy)]

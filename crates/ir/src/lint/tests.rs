@@ -1,14 +1,17 @@
 //! One small program for each report, and its correct counterpart.
 
 use super::lint;
+use crate::diagnostic::Severity;
+use crate::expr::{BinaryOp, Expr, Value};
 use crate::flow::testing::{
     Automaton, assign, binary, constant, edge_span, havoc, load, not, program, reg, register_span, rmw, shared, store,
     straight,
 };
-use crate::{
-    BinaryOp, Body, Expr, Instruction, Multiplicity, ProcId, Procedure, Program, Property, PropertyKind, RegExpr,
-    RegId, Rmw, Severity, Shared, Source, Span, StateAtom, ThreadId, Value,
+use crate::ids::{ProcId, RegId, ThreadId};
+use crate::program::{
+    Body, Instruction, Multiplicity, Procedure, Program, Property, PropertyKind, RegExpr, Rmw, Shared, StateAtom,
 };
+use crate::span::{Source, Span};
 
 /// Severity, code and place of every report.
 fn reports(program: &Program) -> Vec<(Severity, &'static str, Span)> {

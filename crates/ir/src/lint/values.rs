@@ -3,8 +3,11 @@
 
 use super::Unit;
 use super::statements::{Place, Statements};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::expr::{BinaryOp, Expr, Value};
 use crate::flow::{Env, Ranges, eval};
-use crate::{Address, BinaryOp, Diagnostic, Expr, Instruction, Program, Range, RegExpr, Rmw, Severity, Shared, Value};
+use crate::program::{Address, Edge, Instruction, Program, Range, RegExpr, Rmw, Shared};
+use crate::span::Span;
 use std::collections::BTreeMap;
 
 /// Divisors that are 0 (a warning), or that may be (a note, if enough is known of them for that to say something).
@@ -135,13 +138,7 @@ fn writes_memory(instruction: &Instruction) -> bool {
     matches!(instruction, Instruction::Store { .. } | Instruction::ReadModifyWrite { .. })
 }
 
-fn blocked(
-    program: &Program,
-    ranges: &Ranges,
-    unit: &Unit,
-    edge: &crate::Edge,
-    span: crate::Span,
-) -> Option<Diagnostic> {
+fn blocked(program: &Program, ranges: &Ranges, unit: &Unit, edge: &Edge, span: Span) -> Option<Diagnostic> {
     let row = unit.ranges.row(edge.from)?;
     let addresses = eval(row, edge.instruction.accesses().next()?);
     let allowed = ranges.allowed(addresses);

@@ -4,7 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::{check_range, is_too_deep, too_deep, unique};
-use crate::{Body, Diagnostic, Edge, Instruction, LocId, Program, RegId, Span};
+use crate::diagnostic::Diagnostic;
+use crate::ids::{LocId, RegId};
+use crate::program::{Body, Edge, Instruction, Program};
+use crate::span::Span;
 
 /// Checks every body. Bodies with edges to nowhere are not looked at further.
 pub(super) fn check_bodies(program: &Program, errors: &mut Vec<Diagnostic>) {

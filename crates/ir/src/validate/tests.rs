@@ -1,11 +1,13 @@
 //! One change to a good program for each error.
 
 use super::{MAX_EXPRESSION_DEPTH, validate};
+use crate::expr::Expr;
 use crate::flow::testing::{Automaton, assign, constant, edge_span, havoc, not, program, reg, shared, store, straight};
-use crate::{
-    Body, Expr, Instruction, LocId, Multiplicity, ProcId, Procedure, Program, Property, PropertyKind, RegExpr, RegId,
-    Span, StateAtom, StateExpr, ThreadId,
+use crate::ids::{LocId, ProcId, RegId, ThreadId};
+use crate::program::{
+    Body, Instruction, Multiplicity, Procedure, Program, Property, PropertyKind, RegExpr, StateAtom, StateExpr,
 };
+use crate::span::Span;
 
 fn good() -> Program {
     let mut asserts = Automaton::new(3);

@@ -298,7 +298,7 @@ impl<'a> CheckOrigin<'a> {
         records
     }
 
-    /// A thread that waits for ever violates no property unless one says so.
+    /// A thread that waits forever violates no property unless one says so.
     fn hangs_unchecked(&self) -> Option<String> {
         let program = self.subject.program;
         let is_liveness = |goal: &Goal| match goal {

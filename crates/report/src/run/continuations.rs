@@ -17,6 +17,10 @@ pub struct ContinuationsRecord {
     pub states: u64,
     /// Whether buffers were over-approximated as sets, since they can grow without bound.
     pub approximate: bool,
+    /// Whether states that differ only in values on which nothing depends were counted as one, since they are too many
+    /// otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_values: bool,
     /// The thread that is stuck, if the property is `forbid stuck`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stuck: Option<String>,
@@ -65,6 +69,7 @@ impl ContinuationsRecord {
         Self {
             states: found.states as u64,
             approximate: found.is_approximate,
+            without_values: found.is_without_values,
             stuck: region.map(|region| program.thread(region.thread).name.clone()),
             line: region.map(|region| line(program, region.thread, region.entry)),
             threads: found.visited.iter().map(thread).collect(),
@@ -79,9 +84,11 @@ impl ContinuationsRecord {
             _ => "\nno way back: the condition can never hold again".to_owned(),
         };
         let buffers = if self.approximate { ", with buffers over-approximated as sets" } else { "" };
+        let values = if self.without_values { ", up to values on which nothing depends" } else { "" };
         text += &match self.states {
-            1 => " (no other state can follow)\n".to_owned(),
-            states => format!(" (all {} that can follow were visited{buffers})\n", counted(states, "state")),
+            1 if !self.without_values => " (no other state can follow)\n".to_owned(),
+            1 => " (all states that can follow are alike, up to values on which nothing depends)\n".to_owned(),
+            states => format!(" (all {} that can follow were visited{buffers}{values})\n", counted(states, "state")),
         };
         let width = self.threads.iter().map(|one| one.thread.chars().count()).max().unwrap_or(0);
         for one in &self.threads {

@@ -1,4 +1,4 @@
-//! Diagnostics with the source they speak of, in the look of rustc.
+//! Diagnostics with the source they mention, in the look of rustc.
 
 use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Renderer, Snippet};

@@ -1,4 +1,4 @@
-//! The few lines of a source that a diagnostic speaks of. However large the source or long its lines, an
+//! The few lines of a source that a diagnostic mentions. However large the source or long its lines, an
 //! excerpt is small.
 
 use weir_ir::{Source, Span};

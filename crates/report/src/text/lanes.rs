@@ -99,7 +99,7 @@ struct Memory {
     /// What it is called; none if there is nothing to show.
     header: Option<&'static str>,
     rows: Vec<String>,
-    /// What is told once, below the steps.
+    /// What is shown once, below the steps.
     remark: Option<String>,
 }
 

@@ -25,7 +25,7 @@ mod types;
 
 use weir_ir::{Address, Diagnostic, Interrupt, Poll, Program, Source, Span, StateExpr, Uninterrupted, Value};
 
-use crate::ParseError;
+use crate::parsed::ParseError;
 use crate::parsing::Parse;
 pub use header::Architecture;
 use header::Header;
@@ -54,7 +54,7 @@ pub struct Litmus {
     pub condition_text: String,
     /// Only final states that meet this count.
     pub filter: Option<StateExpr>,
-    /// What tells final states apart: what the condition and `locations` speak of; registers first.
+    /// What tells final states apart: what the condition and `locations` mention; registers first.
     pub observed: Vec<Observable>,
     /// Addresses that are values in this test, with the names of their cells, ascending. Empty if there are none.
     pub addresses: Vec<(Address, String)>,

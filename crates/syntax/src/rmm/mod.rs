@@ -13,7 +13,7 @@ mod token;
 
 use weir_ir::{Diagnostic, Poll, Source, Uninterrupted};
 
-use crate::Parsed;
+use crate::parsed::Parsed;
 use crate::sink::Sink;
 
 /// Reads a program.

@@ -13,8 +13,8 @@ use weir_ir::{
 
 use super::tokens::{Kind, Token, directives, lex, shown};
 use super::{cells, numbers, states};
-use crate::Parsed;
 use crate::limits::{MAX_EDGES, MAX_EXPONENT, MAX_THREADS};
+use crate::parsed::Parsed;
 use crate::parsing::raw_text::unreadable;
 use crate::parsing::{Cursor, Descent, Failed, Parse, too_deep, unexpected};
 use crate::sink::Sink;

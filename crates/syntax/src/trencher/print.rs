@@ -110,7 +110,7 @@ fn header(program: &Program) -> String {
     text
 }
 
-/// One thread in the making.
+/// One thread under construction.
 struct ThreadPrinter<'p> {
     program: &'p Program,
     thread: &'p Thread,

@@ -17,7 +17,8 @@ use std::collections::HashSet;
 
 use weir_ir::{Diagnostic, Poll, Source, Uninterrupted, Value};
 
-pub use crate::{Parsed, limits};
+pub use crate::limits;
+pub use crate::parsed::Parsed;
 pub use format::{format, format_until};
 pub use target::condition;
 

@@ -43,7 +43,7 @@ pub fn print(program: &Program) -> String {
         let wanted = observed_places(&program, thread);
         let (text, new_labels) = thread_text(&program, program.thread(thread), &wanted, &mut labels);
         blocks.push(text);
-        // Properties come after the threads, and speak of places by these names.
+        // Properties come after the threads, and mention places by these names.
         for (loc, label) in new_labels {
             program.threads[thread.index()].body.locations[loc.index()].labels.push(label);
         }

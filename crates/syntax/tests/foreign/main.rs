@@ -1,5 +1,5 @@
-//! Reading programs of Memorax and Trencher: what is right is read, what is wrong is told where and why, and no text
-//! makes a reader panic. What the programs do is tested with the engine, in `crates/weir/tests/foreign`.
+//! Reading programs of Memorax and Trencher: what is right is read, what is wrong is reported with its place, and no
+//! text makes a reader panic. What the programs do is tested with the engine, in `crates/weir/tests/foreign`.
 
 mod automata;
 mod fuzz;

@@ -203,7 +203,7 @@ fn all_errors_of_the_code_and_the_question_are_reported() {
 }
 
 #[test]
-fn sizes_in_words_are_told_to_be_left_out() {
+fn sizes_in_words_are_reported_as_unnecessary() {
     let errors = read("X86 t\n{ }\n P0 ;\n MOV DWORD PTR [x],$1 ;\nexists (x=0)").expect_err("refused");
     assert!(errors[0].help.as_ref().is_some_and(|help| help.starts_with("leave out the size")), "{errors:?}");
 }

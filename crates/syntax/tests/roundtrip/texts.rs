@@ -376,7 +376,7 @@ fn a_declaration_without_cells_is_left_out() {
 }
 
 #[test]
-fn a_procedure_and_a_thread_of_one_name_are_told_apart() {
+fn a_procedure_and_a_thread_of_one_name_are_distinguished() {
     let location = |label: &str| Location { labels: vec![label.to_string()], span: Span::default() };
     let call = Instruction::Call { procedure: ProcId(0), arguments: vec![], register: None };
     let edge = Edge { from: LocId(0), to: LocId(1), instruction: call.clone(), span: Span::default() };

@@ -2,7 +2,7 @@
 
 use weir_ir::{Address, BinaryOp, Expr, Program, Shared, StateAtom, StateExpr, ThreadId};
 
-use crate::Rng;
+use crate::rng::Rng;
 use crate::sketch::{all_of, at, equal, register_of};
 
 /// A random condition over places and registers, now and then over cells, now and then with alternatives.

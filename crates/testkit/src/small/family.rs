@@ -1,4 +1,4 @@
-//! Every instruction in every situation that its rule speaks of: after stores that wait, with the lock free, held or
+//! Every instruction in every situation that its rule mentions: after stores that wait, with the lock free, held or
 //! held by another, within ranges and outside; beside another thread that reads, stores or locks.
 
 use weir_ir::{

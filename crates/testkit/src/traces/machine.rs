@@ -212,7 +212,7 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// A step in the making.
+/// A step under construction.
 struct Step<'a, 'p> {
     machine: Machine<'p>,
     run: &'a Run,

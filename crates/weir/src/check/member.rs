@@ -4,11 +4,13 @@
 //! others again.
 
 use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind, Span};
-use weir_witness::{Action, Buffering, Checked, Goal, Model, Run, Step};
+use weir_witness::{Action, Buffering, CheckError, Checked, Goal, Model, Run, Step};
 
 use super::{End, Member};
+use crate::bounds::Bound;
 use crate::reach::{self, Coverage, Engine, Report as EngineReport, Statistics};
-use crate::{Bound, Failure, Limit, Session, Verdict};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit, Verdict};
 
 /// What was found out about a goal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,10 +50,7 @@ pub(super) fn attempt(
 ) -> Result<Attempted, Failure> {
     let mut goals = goals.to_vec();
     if member == Member::Sc {
-        // What can no longer happen without store buffers may still happen with them. And a store that waits for the
-        // lock without them can be buffered with them: a deadlock under SC need not be one under TSO.
-        let differs = |goal: Goal| goal.is_liveness(program) || program.uses_lock() && is_deadlock(program, goal);
-        goals.retain(|goal| !differs(*goal));
+        goals.retain(|goal| !may_need_no_buffers(program, *goal));
     }
     let states = (member == Member::Sc).then(|| session.bound(Bound::CheckScStates));
     let session = session.part(states);
@@ -83,6 +82,28 @@ pub(super) fn attempt(
         return conclude(program, member, goals, statistics, report);
     }
     Ok(Attempted { statistics, ..Attempted::ended(end) })
+}
+
+/// Whether a run may show the goal without store buffers and not with them. What can no longer happen without buffers
+/// may still happen with them. And a store that waits for the lock without them can be buffered with them: a deadlock
+/// under SC need not be one under TSO.
+fn may_need_no_buffers(program: &Program, goal: Goal) -> bool {
+    goal.is_liveness(program) || program.uses_lock() && is_deadlock(program, goal)
+}
+
+/// A run to the goal under TSO that needs no store buffers, if a search without them finds one.
+pub(super) fn without_buffers(program: &Program, goal: Goal, session: &Session) -> Result<Option<Checked>, Failure> {
+    match ask(program, (Member::Sc, Model::Tso), &[goal], session)?.verdict {
+        Verdict::Violated(checked) => match with_buffers(program, &checked) {
+            Err(_) if may_need_no_buffers(program, goal) => Ok(None),
+            shown => shown.map(Some).map_err(|error| not_replayed(&error)),
+        },
+        Verdict::Holds | Verdict::Unknown(_) => Ok(None),
+    }
+}
+
+fn not_replayed(error: &CheckError) -> Failure {
+    Failure::Bug(format!("a run without buffers cannot be replayed with them: {error}"))
 }
 
 /// The goal, by position, that a refusal is about.
@@ -125,7 +146,11 @@ fn conclude(
     let end = ended(member, &report.verdict);
     let decided = match report.verdict {
         Verdict::Violated(checked) => {
-            let checked = if member == Member::Sc { with_buffers(program, &checked)? } else { *checked };
+            let checked = if member == Member::Sc {
+                with_buffers(program, &checked).map_err(|error| not_replayed(&error))?
+            } else {
+                *checked
+            };
             shown(program, &goals, checked)
         }
         Verdict::Holds if end == End::Answered => goals.into_iter().map(|goal| (goal, Found::Unreachable)).collect(),
@@ -161,7 +186,7 @@ fn is_deadlock(program: &Program, goal: Goal) -> bool {
 }
 
 /// The same run with store buffers, each store flushed immediately.
-fn with_buffers(program: &Program, checked: &Checked) -> Result<Checked, Failure> {
+fn with_buffers(program: &Program, checked: &Checked) -> Result<Checked, CheckError> {
     let stores = |step: &Step, edge: EdgeId| program.body(step.thread).edge(edge).instruction.is_store();
     let mut steps = Vec::new();
     for step in &checked.run().steps {
@@ -173,7 +198,6 @@ fn with_buffers(program: &Program, checked: &Checked) -> Result<Checked, Failure
         }
     }
     Checked::new(program, Run { model: Model::Tso, steps }, checked.goal())
-        .map_err(|error| Failure::Bug(format!("a run without buffers cannot be replayed with them: {error}")))
 }
 
 #[cfg(test)]

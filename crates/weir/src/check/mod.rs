@@ -19,10 +19,12 @@ use std::collections::VecDeque;
 use weir_ir::{Diagnostic, Program, PropertyKind, Span};
 use weir_witness::{Buffering, Goal, Model};
 
+use crate::bounds::Bound;
 use crate::reach::{self, Coverage, Engine, Statistics};
 use crate::semantics::refuse;
+use crate::session::Session;
 use crate::translate::slice::{Growth, Slicer};
-use crate::{Bound, Failure, Limit, Session, Verdict};
+use crate::verdict::{Failure, Limit, Verdict};
 pub use property::{Judgement, PropertyReport, Vacuity, Violation};
 use round::{Asked, Round};
 
@@ -231,7 +233,7 @@ impl Progress {
 
     /// Takes in what a round has decided.
     fn take(&mut self, program: &Program, round: Round) {
-        let Round { attempts, decided, by, coverage, statistics, limit } = round;
+        let Round { attempts, decided, unconfirmed, by, coverage, statistics, limit } = round;
         self.attempts.extend(attempts);
         self.statistics.add(&statistics);
         if let Some(coverage) = coverage {
@@ -239,7 +241,10 @@ impl Progress {
             let is_better = self.coverage.as_ref().is_none_or(|known| known.approximate && !coverage.approximate);
             self.coverage = if is_better { Some(coverage) } else { self.coverage.take() };
         }
-        if decided.is_empty()
+        if !unconfirmed.is_empty() {
+            self.give_up(&unconfirmed, Limit::States);
+            self.groups.iter_mut().for_each(|group| group.retain(|goal| !unconfirmed.contains(goal)));
+        } else if decided.is_empty()
             && let Some(group) = self.groups.pop_front()
         {
             self.give_up(&group, limit);

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use super::member::Attempted;
 use super::{End, Member};
-use crate::session::WorkClock;
-use crate::{Failure, Limit, Session};
+use crate::session::{Session, WorkClock};
+use crate::verdict::{Failure, Limit};
 
 /// What came of a portfolio.
 pub(super) struct Portfolio {

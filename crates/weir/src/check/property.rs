@@ -7,7 +7,7 @@ use weir_witness::{Buffering, Checked, Goal};
 
 use super::member::Found;
 use super::{Member, is_exists};
-use crate::{Limit, Verdict};
+use crate::verdict::{Limit, Verdict};
 
 /// The verdict about one property.
 #[derive(Clone, PartialEq, Eq, Debug)]

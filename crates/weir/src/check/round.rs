@@ -5,14 +5,15 @@ use std::time::Duration;
 use weir_ir::Program;
 use weir_witness::{Buffering, CheckError, Checked, Goal, Model, Shortcoming};
 
-use super::member::{Attempted, Found, attempt};
+use super::member::{self, Attempted, Found, attempt};
 use super::portfolio::{Finished, Portfolio, run_portfolio};
 use super::{Attempt, End, GROUPS, Member, SC_GROUPS};
 use crate::reach::{Coverage, Statistics};
+use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::fuse_waits::{FusedWaits, fuse_waits};
 use crate::translate::slice::{Sliced, Slicer};
-use crate::{Failure, Limit, Session};
+use crate::verdict::{Failure, Limit};
 
 /// What is asked.
 #[derive(Clone, Copy)]
@@ -28,6 +29,9 @@ pub(super) struct Round {
     pub(super) attempts: Vec<Attempt>,
     /// What the winner decided; empty if nobody won.
     pub(super) decided: Vec<(Goal, Found)>,
+    /// What the winner has shown for a part of the program, while in the whole more can follow than the checker looks
+    /// at.
+    pub(super) unconfirmed: Vec<Goal>,
     pub(super) by: Winner,
     /// What the winner executed, if its search was complete.
     pub(super) coverage: Option<Coverage>,
@@ -55,7 +59,10 @@ pub(super) fn run(slicer: &Slicer<'_>, asked: Asked<'_>, session: &Session) -> R
             Found::Unreachable => decided.push((goal, found)),
             Found::Reached(checked) => {
                 let mapped = part.mapped_back(slicer.program(), goal, &checked)?;
-                decided.extend(mapped.map(|checked| (goal, Found::Reached(Box::new(checked)))));
+                match mapped {
+                    Some(checked) => decided.push((goal, Found::Reached(Box::new(checked)))),
+                    None => round.unconfirmed.push(goal),
+                }
             }
         }
     }
@@ -71,10 +78,10 @@ pub(super) fn without_buffers(
     session: &Session,
 ) -> Result<Option<Box<Checked>>, Failure> {
     let part = Part::new(slicer, &[goal]);
-    let attempted = settled(attempt(part.program(), (Member::Sc, Model::Tso), &[goal], session))?;
-    match attempted.decided.first() {
-        Some((_, Found::Reached(checked))) => Ok(part.mapped_back(slicer.program(), goal, checked)?.map(Box::new)),
-        _ => Ok(None),
+    match member::without_buffers(part.program(), goal, session) {
+        Ok(Some(checked)) => Ok(part.mapped_back(slicer.program(), goal, &checked)?.map(Box::new)),
+        Ok(None) | Err(Failure::Stopped(_) | Failure::Refused(_) | Failure::TooLarge(_)) => Ok(None),
+        Err(failure) => Err(failure),
     }
 }
 
@@ -184,11 +191,27 @@ fn conclude(won: Option<(Member, Attempted)>, attempts: Vec<Attempt>, limit: Opt
     let Some((member, Attempted { decided, statistics, coverage, buffering, .. })) = won else {
         let mut statistics = Statistics::default();
         attempts.iter().for_each(|attempt| statistics.add(&attempt.statistics));
-        return Round { attempts, decided: Vec::new(), by: Winner::default(), coverage: None, statistics, limit };
+        return Round {
+            attempts,
+            decided: Vec::new(),
+            unconfirmed: Vec::new(),
+            by: Winner::default(),
+            coverage: None,
+            statistics,
+            limit,
+        };
     };
     let by = Winner { member: Some(member), buffering, elapsed: statistics.elapsed };
     let is_complete = decided.iter().any(|(_, found)| *found == Found::Unreachable);
-    Round { attempts, decided, by, coverage: is_complete.then_some(coverage), statistics, limit }
+    Round {
+        attempts,
+        decided,
+        unconfirmed: Vec::new(),
+        by,
+        coverage: is_complete.then_some(coverage),
+        statistics,
+        limit,
+    }
 }
 
 /// Why no member was conclusive, if no limit ended the portfolio as a whole.

@@ -15,10 +15,12 @@ use weir_witness::{Goal, Model};
 use super::member::Found;
 use super::round::{self, Asked};
 use super::{Judgement, PropertyReport, Vacuity};
+use crate::bounds::Bound;
 use crate::reach::{self, Coverage, Search};
+use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::slice::Slicer;
-use crate::{Bound, Failure, Session, Verdict};
+use crate::verdict::{Failure, Verdict};
 
 /// Fills in which of these properties are vacuous.
 pub(super) fn examine(

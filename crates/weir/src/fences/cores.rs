@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 use weir_ir::{EdgeId, Program, ThreadId};
 use weir_witness::{Action, Checked, Run, Step};
 
+use crate::bounds::Bound;
 use crate::robust::ThreadEdge;
-use crate::{Bound, Session};
+use crate::session::Session;
 
 /// The steps after which a fence would stop the run. Fences that are already there, which have numbers beyond those of
 /// the original edges, are left out.

@@ -7,7 +7,8 @@ use weir_ir::{Program, ThreadId};
 
 use crate::prob::{Settings, Simulation, frequencies, simulated_frequencies};
 use crate::robust::ThreadEdge;
-use crate::{Failure, Session};
+use crate::session::Session;
+use crate::verdict::Failure;
 
 /// How often a step in a loop is thought to be taken, for each loop around it.
 const TURNS: u64 = 10;

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_solver_complains_about_is_told() {
+    fn errors_of_the_solver_are_reported() {
         assert_eq!(failed("out of memory"), "the solver failed: out of memory");
     }
 

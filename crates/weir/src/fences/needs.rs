@@ -3,7 +3,9 @@
 use weir_ir::Program;
 
 use super::{Aim, Fences, Options, Place, fences, safe_goals};
-use crate::{Bound, Failure, Session};
+use crate::bounds::Bound;
+use crate::session::Session;
+use crate::verdict::Failure;
 
 /// The fences that an aim takes.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,8 +1,8 @@
 //! Which of several cheapest sets is best: the one whose fences are executed least.
 //!
-//! Sets of the same cost are told apart by how deep in loops their fences stand, then by how often a walk through the
-//! code comes by that takes each branch equally often, then by their place in the text, earlier ones first. Each is a
-//! sum over the fences of a set, and the sums are minimized one after the other.
+//! Sets of the same cost are distinguished by how deep in loops their fences stand, then by how often a walk through
+//! the code comes by that takes each branch equally often, then by their place in the text, earlier ones first. Each
+//! is a sum over the fences of a set, and the sums are minimized one after the other.
 
 use std::collections::BTreeMap;
 

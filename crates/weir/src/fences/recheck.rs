@@ -5,7 +5,8 @@ use weir_ir::Program;
 use super::{Aim, Options, safe_goals};
 use crate::check::{self, check};
 use crate::robust::{robust, same_states, triangular_races};
-use crate::{Failure, Limit, Session, Verdict};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit, Verdict};
 
 /// Whether a set of fences does what is claimed of it, checked on the programs themselves, each parsed again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

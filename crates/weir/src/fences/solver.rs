@@ -13,9 +13,9 @@ use super::recheck::safe_options;
 use super::{Aim, Fences, Options, Place, Report, preference};
 use crate::check::{Violation, check};
 use crate::robust::{Answer, Attack, Checker, Question, ThreadEdge, compare};
+use crate::session::Session;
 use crate::translate::{Fenced, Translation, insert_fences_after};
-use crate::verdict::Statistics;
-use crate::{Failure, Limit, Session, Verdict};
+use crate::verdict::{Failure, Limit, Statistics, Verdict};
 
 pub(super) struct Solver<'a> {
     program: &'a Program,

@@ -9,8 +9,9 @@ use weir_ir::{LocId, Program, Source, Span, ThreadId, Value};
 use weir_syntax::{FenceSite, FenceSites, Language, ParseError};
 
 use super::{Options, Place, Recheck, recheck};
+use crate::session::Session;
 use crate::translate::insert_fences;
-use crate::{Failure, Session};
+use crate::verdict::Failure;
 
 /// A set of places, by number.
 pub type Chosen = BTreeSet<usize>;

@@ -5,24 +5,24 @@
 //! reachable, and there may be more. Depth-first on one worker: the programs are small and come by the hundred, so
 //! tests run in parallel instead.
 
-mod collect;
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use weir_ir::{EdgeId, Program, Property, PropertyKind, Span, StateExpr, ThreadId, Value};
 use weir_witness::{Action, Model};
 
-use self::collect::Collecting;
-use crate::search::{Found, Outcome, depth_first};
+use crate::search::{Found, Outcome, WithGoals, depth_first};
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::goals::all_goals;
 use crate::semantics::machine::{MemoryModel, System};
 use crate::semantics::refuse;
 use crate::semantics::sc::Sc;
 use crate::semantics::size::with_state_size;
+use crate::semantics::state::Packed;
 use crate::semantics::tso::Tso;
-use crate::{Failure, Limit, Session};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit};
 
 /// How the search ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,9 +97,20 @@ fn run_sized<M: MemoryModel, const N: usize>(
     compiled: &Compiled,
     session: &Session,
 ) -> (Outcome, BTreeSet<Vec<Value>>) {
-    let collecting = Collecting::new(System::<M, N>::new(&compiled.machine));
+    let machine = &compiled.machine;
+    let outcomes: Mutex<BTreeSet<Vec<Value>>> = Mutex::default();
+    let collect = |state: &Packed<N>| {
+        let assertion = machine.goals.failed_assertion(state);
+        if assertion.is_none()
+            && let Some(values) = machine.goals.values_at_end(state)
+        {
+            outcomes.lock().insert(values);
+        }
+        assertion
+    };
+    let collecting = WithGoals { system: System::<M, N>::new(machine), goal: collect, kept_bytes: &|| 0 };
     let outcome = depth_first(&collecting, session);
-    (outcome, collecting.into_outcomes())
+    (outcome, outcomes.into_inner())
 }
 
 fn end(compiled: &Compiled, outcome: &Outcome) -> Result<End, Failure> {

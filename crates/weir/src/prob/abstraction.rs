@@ -18,12 +18,12 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use weir_ir::{Address, Value};
 
-use crate::Session;
 use crate::semantics::layout::Target;
 use crate::semantics::machine::{Machine, MemoryModel, System};
 use crate::semantics::state::{Field, Packed};
 use crate::semantics::tso::Tso;
 use crate::semantics::{StepCode, TransitionSystem};
+use crate::session::Session;
 
 use super::chain::Chain;
 
@@ -141,7 +141,7 @@ impl<const N: usize> Abstraction<N> {
             let from = all.states[at];
             if past_targets || !chain.model.is_target(&from) {
                 let mut next = Vec::new();
-                system.successors(&from, &mut |_, state| {
+                system.each_successor(&from, &mut |_, state| {
                     next.push(state);
                     next.len() <= most
                 });
@@ -212,12 +212,12 @@ mod tests {
     use weir_testkit::{Rng, dump};
 
     use super::*;
-    use crate::Session;
     use crate::prob::chain::{Visitor, with_chain};
     use crate::prob::graph::Graph;
     use crate::prob::model::Model;
     use crate::prob::testing::model;
     use crate::prob::{Settings, UpdatePolicy};
+    use crate::session::Session;
 
     #[derive(Default)]
     struct Count {
@@ -273,7 +273,7 @@ mod tests {
         for (seed, config) in (0..120).zip([random::Config::cyclic(), locking].iter().cycle()) {
             let program = random::program(seed, &config.clone().weighing(Statement::Store, 40));
             let target = condition(&program, &mut Rng::new(seed));
-            let model = Model::new(&program, &target, &Settings::default(), &crate::Session::default())
+            let model = Model::new(&program, &target, &Settings::default(), &crate::session::Session::default())
                 .expect("it can be handled");
             let context = format!("seed {seed}\n{}\n{}", dump(&program), program.condition_text(&target));
             let count = with_chain(&model, Covers { past_targets: seed % 3 == 0, most: 250, context: &context });

@@ -3,7 +3,7 @@
 //! Both are about what is possible, not about how likely it is. *Almost surely* fails exactly if a configuration can be
 //! reached, before a target, that is Prob0; *almost never* fails exactly if a Prob1 one can be reached
 //! ([`prob01`](super::prob01)). Where the chain is infinite, the answer rests on drained configurations: every run
-//! visits them for ever, so it is enough that from each of them, all of which the abstraction lists and perhaps more,
+//! visits them forever, so it is enough that from each of them, all of which the abstraction lists and perhaps more,
 //! the good side is within reach. What neither a look at small buffers nor the abstraction can tell, the exact engine
 //! [decides](Task::settle).
 
@@ -11,9 +11,11 @@ use rustc_hash::FxHashSet;
 use weir_ir::{Program, RegId, Value};
 use weir_witness::{Model as MemoryModel, Replay, Run, Step, replay};
 
+use crate::bounds::Bound;
 use crate::semantics::layout::Storage;
 use crate::semantics::state::{Field, Packed};
-use crate::{Failure, Session};
+use crate::session::Session;
+use crate::verdict::Failure;
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;
@@ -114,9 +116,6 @@ struct Task<'w> {
     session: &'w Session,
 }
 
-/// Larger buffers than this are not looked into when nothing was found with smaller ones.
-const LARGEST: usize = 8;
-
 /// Once this was not enough, the exact engine is asked.
 const ENOUGH: usize = 2;
 
@@ -147,7 +146,7 @@ impl Visitor for Task<'_> {
             if let Some(limit) = limit.or_else(|| self.session.exceeded_with(part.graph.bytes(), 0)) {
                 return (Ok(Found::Unknown(Obstacle::Limit(limit))), part.graph.len());
             }
-            if size > LARGEST {
+            if size as u64 > self.session.bound(Bound::ProbAlmostStores) {
                 return (Ok(Found::Unknown(Obstacle::Unbounded)), part.graph.len());
             }
             if size == ENOUGH

@@ -10,9 +10,9 @@
 //! missing elsewhere, and at most that plus what is left over elsewhere. This holds for all v, however they were found
 //! and however infinite the chain is; only sums and products have to be rounded to the safe side.
 
-use super::graph::Graph;
 use super::prob01::Class;
 use super::rounding::{add_down, add_up, weighted_down, weighted_up};
+use super::transitions::Transitions;
 use super::visits::is_inner;
 
 /// What given numbers of visits certify.
@@ -28,12 +28,7 @@ pub(super) struct Certificate {
 }
 
 /// What the numbers of visits certify from a start.
-pub(super) fn certify<const N: usize>(
-    graph: &Graph<'_, '_, N>,
-    classes: &[Class],
-    start: &[(usize, f64)],
-    visits: &[f64],
-) -> Certificate {
+pub(super) fn certify(graph: &Transitions, classes: &[Class], start: &[(usize, f64)], visits: &[f64]) -> Certificate {
     let count = graph.len();
     let (mut low, mut high) = (vec![0.0_f64; count], vec![0.0_f64; count]);
     for &(number, mass) in start {
@@ -77,11 +72,11 @@ mod tests {
     use weir_testkit::Rng;
 
     use super::*;
-    use crate::Session;
     use crate::prob::chain::{Chain, Visitor, with_chain};
     use crate::prob::probability::Part;
     use crate::prob::settings::Settings;
     use crate::prob::testing::{iterate, model};
+    use crate::session::Session;
 
     /// Guesses of every quality, over parts of the chain of every size.
     struct Guesses;

@@ -182,7 +182,7 @@ mod tests {
 
     /// Who stepped last matters only if threads tend to go on.
     #[test]
-    fn who_stepped_last_is_remembered_where_that_matters() {
+    fn the_last_thread_to_step_is_remembered_where_it_matters() {
         let text = "shared x; thread P { x = 1; } thread Q { x = 2; } forbid x == 2;";
         let sticky = Settings { stickiness: Fraction::parse("3"), ..Settings::default() };
         assert_eq!(with_chain(&model(text, &sticky), Lasts), (vec![0, 1, NOBODY], 1));

@@ -184,7 +184,7 @@ mod tests {
                     if hits == 0 { found.lower == 0.0 } else { near(at_least(hits, runs, found.lower)) },
                     "{context}"
                 );
-                // At most so many hits are at least so many misses.
+                // An upper bound on hits is a lower bound on misses.
                 let most = at_least(runs - hits, runs, 1.0 - found.upper);
                 assert!(if hits == runs { found.upper == 1.0 } else { near(most) }, "{context}");
             }

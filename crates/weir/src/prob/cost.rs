@@ -9,11 +9,11 @@
 
 use weir_ir::Program;
 
-use crate::{Failure, Limit, Session};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit};
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::enclosure::{Enclosure, Tail};
-use super::graph::Graph;
 use super::model::{Model, NO_EDGE};
 use super::obstacle::Obstacle;
 use super::prob01::Class;
@@ -21,6 +21,7 @@ use super::probability::{Growth, Interval, Part, Solved};
 use super::rounding::{add_down, add_up, divide_down, divide_up, times_down, times_up, weighted_down, weighted_up};
 use super::settings::Settings;
 use super::target::Target;
+use super::transitions::Transitions;
 use super::visits::{System, is_inner};
 
 /// An expected cost.
@@ -79,8 +80,8 @@ impl Visitor for Task<'_> {
             let solved = part.solve(&[(0, 1.0)], 1e-12, self.session);
             let enclosure = Enclosure::new(&part.graph, &solved.classes, self.session);
             let tail = enclosure.tail(&part, &solved.classes);
-            let found = sums(&part.graph, &solved, &enclosure, &tail);
-            let answer = found.answer(&part.graph, &solved).within(best.take());
+            let found = sums(part.graph.chain.model.costs.len(), &part.graph, &solved, &enclosure, &tail);
+            let answer = found.answer(part.graph.chain.model, &part.graph, &solved).within(best.take());
             if let Some(cost) = answer.cost {
                 self.session.enclose(cost.lower, cost.upper);
             }
@@ -101,7 +102,7 @@ impl Visitor for Task<'_> {
 }
 
 impl Cost {
-    /// All intervals are certain, so the truth lies in what they have in common with earlier ones.
+    /// All intervals are certified, so the true value is in the intersection with earlier ones.
     fn within(mut self, earlier: Option<Self>) -> Self {
         let Some(earlier) = earlier else { return self };
         self.probability = self.probability.meet(earlier.probability);
@@ -175,7 +176,7 @@ impl Task<'_> {
 const MOST_LEAKING: f64 = 0.3;
 
 /// For each configuration roughly how likely an unexpanded one is met.
-fn leaks<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], session: &Session) -> Vec<f64> {
+fn leaks(graph: &Transitions, classes: &[Class], session: &Session) -> Vec<f64> {
     let is_open = |number: usize| classes[number] == Class::Open && !graph.is_expanded(number);
     let inner: Vec<usize> = (0..graph.len()).filter(|&number| is_inner(graph, classes, number)).collect();
     let mut at_once = vec![0.0; graph.len()];
@@ -197,8 +198,7 @@ struct Sums {
     left: f64,
 }
 
-fn sums<const N: usize>(graph: &Graph<'_, '_, N>, solved: &Solved, enclosure: &Enclosure, tail: &Tail) -> Sums {
-    let edges = graph.chain.model.costs.len();
+fn sums(edges: usize, graph: &Transitions, solved: &Solved, enclosure: &Enclosure, tail: &Tail) -> Sums {
     let (mut low, mut high) = (vec![0.0; edges], vec![0.0; edges]);
     let Solved { classes, visits, certificate } = solved;
     for number in (0..graph.len()).filter(|&number| is_inner(graph, classes, number) && visits[number] > 0.0) {
@@ -240,8 +240,7 @@ impl Sums {
         Interval { lower: divide_down(low, chance.upper), upper: divide_up(high, chance.lower) }
     }
 
-    fn answer<const N: usize>(&self, graph: &Graph<'_, '_, N>, solved: &Solved) -> Cost {
-        let model = graph.chain.model;
+    fn answer(&self, model: &Model, graph: &Transitions, solved: &Solved) -> Cost {
         let probability = Interval { lower: solved.certificate.lower, upper: solved.certificate.upper };
         let cost = (probability.upper > 0.0).then(|| self.average(|edge| model.costs[edge], probability));
         let of_label = |label: usize| {

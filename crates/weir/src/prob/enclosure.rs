@@ -4,13 +4,13 @@
 //! expected number of steps inside by h/η, and any approximate solution x of x = d + Ax is off by at most the greatest
 //! residual times h/η. So one vector h, found approximately and checked with safe rounding, certifies everything else.
 
-use crate::Session;
+use crate::session::Session;
 
-use super::graph::Graph;
 use super::obstacle::Obstacle;
 use super::prob01::Class;
 use super::probability::Part;
 use super::rounding::{add_down, add_up, divide_up, times_up, weighted_down, weighted_up};
+use super::transitions::Transitions;
 use super::visits::{System, is_inner};
 
 /// What is certain of each configuration.
@@ -62,12 +62,12 @@ fn value_outside(classes: &[Class], open: f64) -> impl Fn(usize) -> f64 {
     }
 }
 
-fn is_closed<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class]) -> bool {
+fn is_closed(graph: &Transitions, classes: &[Class]) -> bool {
     (0..graph.len()).all(|number| classes[number] != Class::Open || graph.is_expanded(number))
 }
 
 impl Enclosure {
-    pub(super) fn new<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], session: &Session) -> Self {
+    pub(super) fn new(graph: &Transitions, classes: &[Class], session: &Session) -> Self {
         let count = graph.len();
         let inner: Vec<usize> = (0..count).filter(|&number| is_inner(graph, classes, number)).collect();
         let is_closed = is_closed(graph, classes);
@@ -89,7 +89,7 @@ impl Enclosure {
     }
 
     /// What is certain given a solution, whatever it is: its error is bounded here, or it is not used.
-    fn certified<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], solution: &Solution) -> Self {
+    fn certified(graph: &Transitions, classes: &[Class], solution: &Solution) -> Self {
         let count = graph.len();
         let inner: Vec<usize> = (0..count).filter(|&number| is_inner(graph, classes, number)).collect();
         let Solution { h, pessimist, optimist } = solution;
@@ -150,12 +150,7 @@ impl Enclosure {
 }
 
 /// For each expanded open configuration, what the next step yields outside of them.
-fn outward<const N: usize>(
-    graph: &Graph<'_, '_, N>,
-    inner: &[usize],
-    weight: impl Fn(usize) -> f64,
-    classes: &[Class],
-) -> Vec<f64> {
+fn outward(graph: &Transitions, inner: &[usize], weight: impl Fn(usize) -> f64, classes: &[Class]) -> Vec<f64> {
     let mut d = vec![0.0; graph.len()];
     for &at in inner {
         let outside = graph.row(at).iter().filter(|entry| !is_inner(graph, classes, entry.to as usize));
@@ -165,7 +160,7 @@ fn outward<const N: usize>(
 }
 
 /// At most h − Ah at one configuration.
-fn slack<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], at: usize, h: &[f64]) -> f64 {
+fn slack(graph: &Transitions, classes: &[Class], at: usize, h: &[f64]) -> f64 {
     if h[at] < 0.0 || !h[at].is_finite() {
         return f64::NEG_INFINITY;
     }
@@ -175,13 +170,7 @@ fn slack<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], at: usize,
 }
 
 /// At least |x − d − Ax| at one configuration.
-fn residual<const N: usize>(
-    graph: &Graph<'_, '_, N>,
-    classes: &[Class],
-    at: usize,
-    x: &[f64],
-    weight: &impl Fn(usize) -> f64,
-) -> f64 {
+fn residual(graph: &Transitions, classes: &[Class], at: usize, x: &[f64], weight: &impl Fn(usize) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 0.0);
     for entry in graph.row(at) {
         let to = entry.to as usize;
@@ -197,9 +186,9 @@ mod tests {
     use weir_testkit::Rng;
 
     use super::*;
-    use crate::Session;
     use crate::prob::chain::{Chain, Config, Visitor, with_chain};
     use crate::prob::testing::{all_settings, iterate, model};
+    use crate::session::Session;
 
     /// Encloses what is known with buffers of at most this size, and compares it with plain iteration.
     struct Comparison {

@@ -3,7 +3,9 @@
 use dashu_ratio::RBig;
 use weir_ir::Program;
 
-use crate::{Bound, Failure, Session};
+use crate::bounds::Bound;
+use crate::session::Session;
+use crate::verdict::Failure;
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::graph::Graph;

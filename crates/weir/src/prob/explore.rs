@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use crate::Limit;
 use crate::session::{Progress, Session};
+use crate::verdict::Limit;
 
 use super::graph::Graph;
 use super::prob01::Classifier;
@@ -74,7 +74,7 @@ pub(super) fn follow<const N: usize>(
         && expanded < extent.most
         && let Some(Waiting { mass, number }) = heap.pop()
     {
-        // Whoever got more in the meantime is in the heap again, further up.
+        // A configuration that got more in the meantime is in the heap again, further up.
         if masses.get(&number) != Some(&mass) {
             continue;
         }
@@ -124,7 +124,7 @@ mod tests {
     use crate::prob::chain::{Chain, Visitor, with_chain};
     use crate::prob::settings::Settings;
     use crate::prob::testing::model;
-    use crate::{Limits, Session};
+    use crate::session::{Limits, Session};
 
     /// Where threads are in the configurations that get expanded, in order.
     struct Expanded {

@@ -1,12 +1,14 @@
-//! Probability moved on step by step. Configurations that hardly anything is at are dropped, so what is told is a lower
-//! bound.
+//! Probability propagated step by step. Configurations with negligible probability are dropped, so the result is a
+//! lower bound.
 
-use crate::{Limit, Session};
+use crate::session::Session;
+use crate::verdict::Limit;
 
 use super::chain::Chain;
 use super::explore::expand;
-use super::graph::{Entry, Graph};
+use super::graph::Graph;
 use super::rounding::{add_down, weighted_down};
+use super::transitions::Entry;
 
 /// Configurations that less than this is at are dropped.
 const NEGLIGIBLE: f64 = 1e-11;
@@ -66,7 +68,7 @@ mod tests {
     use crate::prob::chain::{Visitor, with_chain};
     use crate::prob::settings::Settings;
     use crate::prob::testing::model;
-    use crate::{Limits, Session};
+    use crate::session::{Limits, Session};
 
     /// How much there is after each of so many steps, and in how many configurations.
     struct Steps(usize);

@@ -5,7 +5,8 @@
 
 use weir_ir::{EdgeId, Expr, Program, ThreadId};
 
-use crate::{Failure, Session};
+use crate::session::Session;
+use crate::verdict::Failure;
 
 use super::chain::{Chain, Visitor, with_chain};
 use super::flow::Flow;

@@ -3,7 +3,7 @@
 use weir_ir::{Program, PropertyId};
 use weir_witness::Goal;
 
-use crate::Session;
+use crate::session::Session;
 use crate::translate::slice::{Growth, Slicer};
 
 use super::target::Target;

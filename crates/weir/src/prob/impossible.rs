@@ -9,10 +9,12 @@
 use weir_ir::{Program, PropertyId};
 use weir_witness::Goal;
 
+use crate::bounds::Bound;
 use crate::reach::{self, Engine};
+use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::slice::Slicer;
-use crate::{Bound, Failure, Session, Verdict};
+use crate::verdict::{Failure, Verdict};
 
 use super::target::{Alternative, Target};
 

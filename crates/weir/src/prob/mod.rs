@@ -37,6 +37,7 @@ mod simulate;
 mod target;
 #[cfg(test)]
 mod testing;
+mod transitions;
 mod updates;
 mod visits;
 

@@ -6,17 +6,18 @@ use weir_ir::flow::{Cfg, Loops};
 use weir_ir::{Body, CostSubject, Diagnostic, Edge, Instruction, Program, PropertyId, Span};
 use weir_witness::Goal;
 
+use crate::bounds::Bound;
 use crate::reach::{self, Engine, liveness};
-use crate::semantics::TransitionSystem;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::locks::longest_section;
 use crate::semantics::machine::System;
-use crate::semantics::refuse;
 use crate::semantics::state::Packed;
 use crate::semantics::tso::Tso;
+use crate::semantics::{TransitionSystem, refuse};
+use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::slice::{Sliced, Slicer};
-use crate::{Bound, Failure, Limit, Session, Verdict};
+use crate::verdict::{Failure, Limit, Verdict};
 
 use super::settings::{Settings, UpdatePolicy};
 use super::target::{Alternative, Target};
@@ -37,13 +38,13 @@ pub(super) struct Model {
     pub(super) sticky_weights: Vec<u128>,
     /// What is looked for: the target's alternatives, as goals.
     pub(super) goals: Vec<Goal>,
-    /// For each of them whether it speaks of cells: then it is judged at drained configurations, as properties are.
+    /// For each of them whether it mentions cells: then it is judged at drained configurations, as properties are.
     judged_when_drained: Vec<bool>,
     /// The states in which a thread is stuck, as their words, if these are looked for.
     stuck: Option<FxHashSet<Box<[u64]>>>,
     /// Whether some thread takes the global lock, which keeps others from draining.
     pub(super) uses_lock: bool,
-    /// The most steps that a thread makes while it holds the lock; none if it may hold it for ever.
+    /// The most steps that a thread makes while it holds the lock; none if it may hold it forever.
     longest_section: Option<usize>,
     /// Whether no thread stores in a loop, so that buffers have a bound.
     pub(super) is_bounded: bool,
@@ -154,7 +155,7 @@ impl Model {
             return false;
         }
         let mut can_step = false;
-        System::<Tso, N>::new(&self.compiled.machine).successors(state, &mut |_, _| {
+        System::<Tso, N>::new(&self.compiled.machine).each_successor(state, &mut |_, _| {
             can_step = true;
             false
         });
@@ -186,7 +187,7 @@ impl Model {
         numbers.map(|number| machine.buffers.entries(number).count()).sum()
     }
 
-    /// Whether every run visits drained configurations for ever, almost surely. With the lock, buffers of others wait
+    /// Whether every run visits drained configurations forever, almost surely. With the lock, buffers of others wait
     /// while it is held; uniform updates make up for that as soon as it is given back, and other policies need not.
     pub(super) fn always_drains(&self) -> bool {
         !self.uses_lock || (self.longest_section.is_some() && self.settings.updates == UpdatePolicy::Uniform)
@@ -221,7 +222,7 @@ impl Model {
         }
     }
 
-    /// At most so many steps pass on the average until the lock is given back.
+    /// An upper bound on the average number of steps until the lock is released.
     fn steps_to_unlock(&self, section: usize) -> f64 {
         let all = || self.weights.iter().zip(&self.sticky_weights);
         let least = all().map(|(&plain, &sticky)| plain.min(sticky)).min().unwrap_or(1) as f64;
@@ -445,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_are_told_apart_by_whether_they_speak_of_cells() {
+    fn alternatives_are_distinguished_by_whether_they_speak_of_cells() {
         let with = |target: &str| {
             model(&format!("shared x; thread P {{ x = 1; a: x = 2; }} forbid {target};"), &Settings::default())
         };
@@ -469,7 +470,7 @@ mod tests {
             let (mut program, target) = crate::prob::testing::read(WRITER);
             let subject = CostSubject::Fence;
             program.costs.push(weir_ir::CostRule { subject, cost, span: weir_ir::Span::default() });
-            Model::new(&program, &target, &Settings::default(), &crate::Session::default()).is_ok()
+            Model::new(&program, &target, &Settings::default(), &crate::session::Session::default()).is_ok()
         };
         assert!(with(1_000_000_000) && !with(1_000_000_001));
     }

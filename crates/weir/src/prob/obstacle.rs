@@ -1,6 +1,6 @@
 //! Why an answer about a chain is less precise than requested.
 
-use crate::Limit;
+use crate::verdict::Limit;
 
 /// Why an interval is wider than requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

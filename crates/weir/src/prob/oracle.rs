@@ -7,9 +7,10 @@
 
 use weir_witness::Step;
 
+use crate::bounds::Bound;
 use crate::reach::dual::{Backwards, Drained, Region};
 use crate::semantics::state::Packed;
-use crate::{Bound, Session};
+use crate::session::Session;
 
 use super::model::Model;
 
@@ -89,11 +90,11 @@ mod tests {
     use weir_testkit::{Rng, dump};
 
     use super::*;
-    use crate::Session;
     use crate::prob::Settings;
     use crate::prob::chain::{Chain, Visitor, with_chain};
     use crate::prob::explore::expand;
     use crate::prob::graph::Graph;
+    use crate::session::Session;
 
     /// Compares what the oracle says with a chain that is known as a whole.
     struct Comparison<'a> {
@@ -162,7 +163,7 @@ mod tests {
         for seed in 0..seeds {
             let program: Program = program(seed, config);
             let target = condition(&program, &mut Rng::new(seed));
-            let model = Model::new(&program, &target, &Settings::default(), &crate::Session::default())
+            let model = Model::new(&program, &target, &Settings::default(), &crate::session::Session::default())
                 .expect("it can be handled");
             let context = || format!("seed {seed}\n{}\ntarget {}", dump(&program), program.condition_text(&target));
             for past_targets in [false, true] {
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn every_drained_state_of_a_finite_chain_is_told_right() {
+    fn every_drained_state_of_a_finite_chain_is_classified_correctly() {
         compare(&Config::acyclic(), 150);
     }
 

@@ -94,7 +94,7 @@ pub(super) fn follow<const N: usize>(chain: &Chain<'_, N>, run: &[Step]) -> Opti
             flushed = None;
         }
         let mut next = None;
-        chain.system.successors(&end, &mut |code, after| {
+        chain.system.each_successor(&end, &mut |code, after| {
             next = next.or((chain.model.compiled.step(code) == *step).then_some(after));
             next.is_none()
         });
@@ -161,7 +161,7 @@ mod tests {
             let (mut state, mut run) = (chain.initial().state, Vec::new());
             for &(thread, is_flush) in self.0 {
                 let mut next = None;
-                chain.system.successors(&state, &mut |code, after| {
+                chain.system.each_successor(&state, &mut |code, after| {
                     let step = chain.model.compiled.step(code);
                     let is_wanted = step.thread == ThreadId(thread) && (step.action == Action::Flush) == is_flush;
                     next = next.or(is_wanted.then_some((step, after)));

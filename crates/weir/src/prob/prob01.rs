@@ -11,8 +11,8 @@ use super::abstraction::Abstraction;
 use super::chain::Config;
 use super::graph::Graph;
 use super::oracle::{Oracle, ToProb0};
-use crate::Session;
 use crate::semantics::state::Packed;
+use crate::session::Session;
 
 /// What is known about the probability from a configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -139,7 +139,7 @@ impl<const N: usize> Classifier<N> {
 
     /// From which configurations every drained one that may follow certainly can reach a target. As there are always
     /// more drained configurations to come, targets are then reached again and again, almost surely. Where buffers need
-    /// not drain, since others hold the lock for ever, nothing is sure here.
+    /// not drain, since others hold the lock forever, nothing is sure here.
     fn surely_again(&self, graph: &Graph<'_, '_, N>, can: &[bool]) -> Vec<bool> {
         let Some(abstraction) = self.abstraction.as_ref().filter(|_| graph.chain.model.always_drains()) else {
             return vec![false; graph.len()];
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stepped_last_changes_nothing_that_is_possible() {
+    fn the_last_thread_to_step_does_not_change_what_is_possible() {
         let text =
             "shared x; thread P { loop { x = 1; fence; x = 2; } } thread Q { loop { let r = x; } } forbid x == 3;";
         let sticky = Settings { stickiness: Some(Fraction { numerator: 3, denominator: 1 }), ..Settings::default() };
@@ -267,13 +267,13 @@ mod tests {
     }
 
     #[test]
-    fn where_prob0_cannot_be_reached_from_is_told_right() {
+    fn where_prob0_cannot_be_reached_from_is_classified_correctly() {
         let mut all = [0; 2];
         for seed in 0..120 {
             let program = program(seed, &Drawn::cyclic());
             let target = condition(&program, &mut Rng::new(seed));
-            let model =
-                Model::new(&program, &target, &Settings::default(), &crate::Session::default()).expect("handled");
+            let model = Model::new(&program, &target, &Settings::default(), &crate::session::Session::default())
+                .expect("handled");
             let context = || format!("seed {seed}\n{}\ntarget {}", dump(&program), program.condition_text(&target));
             let counts = with_chain(&model, Avoids(&context));
             all = [all[0] + counts[0], all[1] + counts[1]];

@@ -6,7 +6,9 @@
 
 use weir_ir::Program;
 
-use crate::{Bound, Failure, Limit, Session};
+use crate::bounds::Bound;
+use crate::session::Session;
+use crate::verdict::{Failure, Limit};
 
 use super::abstraction::Abstraction;
 use super::bounds::{Certificate, certify};

@@ -278,7 +278,7 @@ mod tests {
         let mut steps = 0;
         for (seed, settings) in (0..27).zip(all_settings().into_iter().cycle()) {
             let program = random::program(seed, &config);
-            let model = Model::new(&program, weir_ir::Expr::Const(0), &settings, &crate::Session::default())
+            let model = Model::new(&program, weir_ir::Expr::Const(0), &settings, &crate::session::Session::default())
                 .expect("it can be handled");
             let context = format!("seed {seed} {settings:?}\n{}", weir_testkit::dump(&program));
             steps += with_chain(&model, Along(&context));

@@ -2,7 +2,7 @@
 
 use weir_ir::{Diagnostic, Span};
 
-use crate::Failure;
+use crate::verdict::Failure;
 
 /// A positive fraction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

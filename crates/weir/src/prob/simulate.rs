@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use weir_ir::{Expr, Program};
 use weir_witness::{Model as MemoryModel, Run};
 
-use crate::{Failure, Limit, Progress, Session};
+use crate::search::parallel::{Task, in_parallel};
+use crate::session::{Progress, Session};
+use crate::verdict::{Failure, Limit};
 
 use super::abstraction::Abstraction;
 use super::chain::{Chain, Visitor, with_chain};
@@ -133,13 +135,8 @@ impl Visitor for Runs<'_> {
                 self.one(chain, abstraction.as_ref(), run, &tally);
             }
         };
-        std::thread::scope(|scope| {
-            let workers = self.simulation.jobs.get().min(crate::search::MOST_WORKERS) - 1;
-            for _ in 0..workers {
-                scope.spawn(work);
-            }
-            work();
-        });
+        let workers = self.simulation.jobs.get().min(crate::search::MOST_WORKERS);
+        in_parallel((0..workers).map(|_| Box::new(work) as Task<'_>).collect());
         self.estimate(chain, abstraction.as_ref(), &tally)
     }
 }
@@ -285,12 +282,12 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::Limits;
     use crate::prob::testing::read;
+    use crate::session::Limits;
 
     /// P needs sixty coins in a row to fall on the same side: that can happen, so no run is given up early.
     #[test]
-    fn a_limit_within_a_run_ends_it_and_is_told() {
+    fn a_limit_within_a_run_ends_it_and_is_reported() {
         let (program, target) = read(
             "thread P { let c = 0; loop { choose { c = 0; } or { c = c + 1; } if c == 60 { hit: skip; } } }
             forbid P at hit;",

@@ -29,7 +29,7 @@ impl Alternative {
     }
 
     /// Whether it counts only in drained configurations. A deadlock is judged as it is: stores behind a lock that is
-    /// kept for ever never leave. So is what is lost for ever.
+    /// kept forever never leave. So is what is lost forever.
     pub(super) fn is_judged_when_drained(&self) -> bool {
         match self {
             Self::Condition(condition) => speaks_of_cells(condition),

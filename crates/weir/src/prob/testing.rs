@@ -2,10 +2,10 @@
 
 use weir_ir::{Program, PropertyKind, StateExpr};
 
-use super::graph::Graph;
 use super::model::Model;
 use super::prob01::Class;
 use super::settings::{Fraction, Settings, UpdatePolicy};
+use super::transitions::Transitions;
 use super::visits::is_inner;
 
 /// A program, and the condition of its first property, which is a `forbid`.
@@ -19,7 +19,7 @@ pub(super) fn read(text: &str) -> (Program, StateExpr) {
 
 pub(super) fn model(text: &str, settings: &Settings) -> Model {
     let (program, target) = read(text);
-    Model::new(&program, &target, settings, &crate::Session::default()).expect("it can be handled")
+    Model::new(&program, &target, settings, &crate::session::Session::default()).expect("it can be handled")
 }
 
 /// Odds of every kind.
@@ -36,12 +36,7 @@ pub(super) fn all_settings() -> Vec<Settings> {
 
 /// From each expanded open configuration, the expected sum of what `outside` gives where the run leaves them, plus
 /// `each` for every step until then.
-pub(super) fn iterate<const N: usize>(
-    graph: &Graph<'_, '_, N>,
-    classes: &[Class],
-    each: f64,
-    outside: impl Fn(usize) -> f64,
-) -> Vec<f64> {
+pub(super) fn iterate(graph: &Transitions, classes: &[Class], each: f64, outside: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut values: Vec<f64> =
         (0..graph.len()).map(|at| if is_inner(graph, classes, at) { 0.0 } else { outside(at) }).collect();
     for _ in 0..20_000 {

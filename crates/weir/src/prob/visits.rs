@@ -6,10 +6,11 @@
 //! come about by itself when a loop is seldom left. Nothing rests on the result being exact: see
 //! [`bounds`](super::bounds).
 
-use crate::{Bound, Progress, Session};
+use crate::bounds::Bound;
+use crate::session::{Progress, Session};
 
-use super::graph::{Backward, Graph};
 use super::prob01::Class;
+use super::transitions::{Backward, Transitions};
 
 /// The loops of the open part of a graph, in the direction of time.
 pub(super) struct Loops {
@@ -22,13 +23,13 @@ pub(super) struct Loops {
 const NONE: u32 = u32::MAX;
 
 /// Whether the numbers of visits of a configuration are asked for.
-pub(super) fn is_inner<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], number: usize) -> bool {
+pub(super) fn is_inner(graph: &Transitions, classes: &[Class], number: usize) -> bool {
     classes[number] == Class::Open && graph.is_expanded(number)
 }
 
 impl Loops {
     /// Tarjan's algorithm, without recursion.
-    pub(super) fn new<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class]) -> Self {
+    pub(super) fn new(graph: &Transitions, classes: &[Class]) -> Self {
         let count = graph.len();
         let (mut index, mut low) = (vec![NONE; count], vec![NONE; count]);
         let (mut of, mut finish) = (vec![NONE; count], vec![0_u32; count]);
@@ -82,8 +83,8 @@ impl Loops {
 }
 
 /// A linear system over the open part of a graph.
-pub(super) struct System<'g, 'c, 'a, const N: usize> {
-    pub(super) graph: &'g Graph<'c, 'a, N>,
+pub(super) struct System<'g> {
+    pub(super) graph: &'g Transitions,
     pub(super) loops: Loops,
     backward: Backward,
     /// For each configuration, the probability to stay where it is.
@@ -95,8 +96,8 @@ pub(super) struct System<'g, 'c, 'a, const N: usize> {
 /// Changes that are no larger than this, beside what changes, are rounding: they do not become smaller.
 const ROUNDING: f64 = 1e-15;
 
-impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
-    pub(super) fn new(graph: &'g Graph<'c, 'a, N>, classes: &[Class]) -> Self {
+impl<'g> System<'g> {
+    pub(super) fn new(graph: &'g Transitions, classes: &[Class]) -> Self {
         let loops = Loops::new(graph, classes);
         let backward = graph.backward(|number| loops.of[number] != NONE);
         let (mut stays, mut leaves) = (vec![0.0; graph.len()], vec![0.0; graph.len()]);
@@ -233,10 +234,10 @@ impl<'g, 'c, 'a, const N: usize> System<'g, 'c, 'a, N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Session;
     use crate::prob::chain::{Chain, Visitor, with_chain};
     use crate::prob::probability::Part;
     use crate::prob::testing::{all_settings, iterate, model};
+    use crate::session::Session;
 
     /// Loops within loops, seldom left, and ways between them.
     const LOOPS: &str = "shared x;
@@ -271,7 +272,7 @@ mod tests {
     }
 
     /// Who can reach each other are in one loop; every way between loops leads on.
-    fn loops_are_components<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], loops: &Loops) {
+    fn loops_are_components(graph: &Transitions, classes: &[Class], loops: &Loops) {
         let inner: Vec<usize> = (0..graph.len()).filter(|&at| is_inner(graph, classes, at)).collect();
         let backward = graph.backward(|number| is_inner(graph, classes, number));
         let reaches: Vec<Vec<bool>> =
@@ -295,7 +296,7 @@ mod tests {
         );
     }
 
-    fn numbers_of_visits_balance<const N: usize>(graph: &Graph<'_, '_, N>, classes: &[Class], visits: &[f64]) {
+    fn numbers_of_visits_balance(graph: &Transitions, classes: &[Class], visits: &[f64]) {
         let mut inflow = vec![0.0; graph.len()];
         inflow[0] = 1.0;
         for at in (0..graph.len()).filter(|&at| is_inner(graph, classes, at)) {

@@ -4,7 +4,8 @@ use weir_ir::Program;
 
 use super::{Options, Report, goals};
 use crate::explicit::{Exploration, Explored, explore};
-use crate::{Failure, Session};
+use crate::session::Session;
+use crate::verdict::Failure;
 
 /// Looks for a run of `program` that reaches a goal. Without any goal, just visits all states.
 pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {

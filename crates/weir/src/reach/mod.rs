@@ -19,7 +19,8 @@ pub use crate::verdict::{Coverage, Interchangeable, Reduction, Statistics};
 pub(crate) use lazy::MOST_TIMES;
 pub use lazy::{Form, LazyOptions, Round};
 
-use crate::{Failure, Limit, Session, Verdict};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit, Verdict};
 
 /// Engines for reachability.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -6,7 +6,8 @@ use weir_ir::flow::strongly_connected_components;
 use weir_ir::{Body, EdgeId, Instruction, LocId, Program, ThreadId};
 
 use crate::attack::{Attack, Attacks};
-use crate::{Limit, Session};
+use crate::session::Session;
+use crate::verdict::Limit;
 
 /// The loads that a thread can come to from each of its locations before it drains its buffer, as far as control flow
 /// tells. Locations with the same loads ahead share the list, and each list is made once: what lies ahead of a location

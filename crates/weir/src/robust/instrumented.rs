@@ -8,10 +8,10 @@ use super::{Options, Report};
 use crate::explicit::{Exploration, Explored, explore};
 use crate::search::Search;
 use crate::semantics::refuse;
+use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::instrument::{Instrumented, instrument, instrument_all};
-use crate::verdict::Statistics;
-use crate::{Failure, Session, Verdict};
+use crate::verdict::{Failure, Statistics, Verdict};
 
 /// One search for each attack.
 pub(super) fn one_by_one(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {

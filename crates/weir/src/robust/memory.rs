@@ -165,7 +165,7 @@ impl Path<'_> {
         self.level(self.address) & ACCESSED != 0
     }
 
-    /// Whether something on the path happens before this access, whoever makes it.
+    /// Whether something on the path happens before this access, no matter which thread makes it.
     #[inline]
     pub(super) fn leads_to(&self, address: Address, writes: bool) -> bool {
         self.level(address) & ACCESSED >= if writes { LOADED } else { STORED }

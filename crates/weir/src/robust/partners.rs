@@ -90,12 +90,12 @@ impl Partners {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Session;
     use crate::robust::attacks;
+    use crate::session::Session;
 
     /// The attacks of the first thread that are left: the lines of store and load.
     fn left(text: &str) -> Vec<(u32, u32)> {
-        let program = crate::Program::parse(text, crate::Language::Weir).expect("it is right");
+        let program = crate::program::Program::parse(text, crate::Language::Weir).expect("it is right");
         let partners = Partners::new(&program, &Ranges::of(&program));
         let mut chains = Chains::new();
         let mut open = attacks(&program, &Session::default()).expect("no limit").open;
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_attacks_nobody() {
+    fn a_single_thread_has_no_attacks() {
         assert_eq!(left(P), []);
     }
 

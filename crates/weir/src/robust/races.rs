@@ -31,8 +31,8 @@ use crate::semantics::sc::Sc;
 use crate::semantics::size::with_state_size;
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::verdict::Statistics;
-use crate::{Failure, Session, Verdict};
+use crate::session::Session;
+use crate::verdict::{Failure, Statistics, Verdict};
 
 /// The answer, and how it came about.
 #[derive(Clone, Debug)]

@@ -6,7 +6,9 @@ use weir_ir::{EdgeId, Program, ThreadId};
 use weir_witness::{Action, Checked, Goal, Run, Step, replay};
 
 use crate::attack::{self, Attack, AttackStep, ThreadEdge};
-use crate::{Bound, Failure, Session};
+use crate::bounds::Bound;
+use crate::session::Session;
+use crate::verdict::Failure;
 
 /// A run of the monitored program in which an attack succeeds.
 pub(crate) struct AttackRun {

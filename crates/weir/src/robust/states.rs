@@ -21,22 +21,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
-use weir_ir::{Program, Value};
+use weir_ir::Program;
 use weir_witness::{Checked, Goal, Model, Run};
 
 use super::observed::{Observed, Waits};
 use super::{Options, Report, robust};
-use crate::search::{Found, MOST_WORKERS, Outcome, breadth_first};
+use crate::search::{Found, MOST_WORKERS, Outcome, WithGoals, breadth_first};
 use crate::semantics::compile::{Compiled, Purpose, compile};
-use crate::semantics::machine::{Machine, MemoryModel, System};
+use crate::semantics::machine::{Machine, System};
 use crate::semantics::refuse;
 use crate::semantics::sc::Sc;
 use crate::semantics::size::with_state_size;
 use crate::semantics::state::{FlatState, Packed};
 use crate::semantics::tso::Tso;
-use crate::semantics::{StepCode, TransitionSystem};
-use crate::verdict::Statistics;
-use crate::{Failure, Limit, Session, Verdict};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit, Statistics, Verdict};
 
 /// How many states were compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -111,7 +110,7 @@ pub(crate) fn compare(
         compiled => compiled?,
     };
     let observed = Observed::new(program, &compiled, waits);
-    with_state_size!(compiled.machine.layout.words, from 2, N => {
+    with_state_size!(compiled.machine.layout.words, from 8, N => {
         compare_sized::<N>(program, &compiled, &observed, jobs, session)
     })
 }
@@ -130,8 +129,9 @@ fn compare_sized<const N: usize>(
         known.insert(observed.of(state));
         None
     };
-    let under_sc =
-        breadth_first(&Watched { system: System::<Sc, N>::new(machine), judge: collect, kept: &known }, session, jobs);
+    let kept_bytes = &|| known.bytes();
+    let sc = WithGoals { system: System::<Sc, N>::new(machine), goal: collect, kept_bytes };
+    let under_sc = breadth_first(&sc, session, jobs);
     let mut compared = Compared { sc: known.len(), tso: 0 };
     let mut statistics = under_sc.statistics(words);
     faultless(machine)?;
@@ -142,8 +142,8 @@ fn compare_sized<const N: usize>(
         let is_new = machine.goals.all_drained.holds(state) && !known.contains(&observed.of(state));
         is_new.then_some(Goal::NotRobust)
     };
-    let under_tso =
-        breadth_first(&Watched { system: System::<Tso, N>::new(machine), judge: unknown, kept: &known }, session, jobs);
+    let tso = WithGoals { system: System::<Tso, N>::new(machine), goal: unknown, kept_bytes };
+    let under_tso = breadth_first(&tso, session, jobs);
     compared.tso = under_tso.states;
     statistics.add(&under_tso.statistics(words));
     faultless(machine)?;
@@ -206,56 +206,5 @@ impl<const N: usize> States<N> {
     /// A set is between half full and full after it has grown.
     fn bytes(&self) -> u64 {
         self.len() * 2 * size_of::<Packed<N>>() as u64
-    }
-}
-
-/// A transition system that asks `judge` of each new state which goal it shows.
-struct Watched<'a, M, J, const N: usize> {
-    system: System<'a, M, N>,
-    judge: J,
-    /// What is kept beside the search.
-    kept: &'a States<N>,
-}
-
-impl<M: MemoryModel, J: Fn(&Packed<N>) -> Option<Goal> + Sync, const N: usize> TransitionSystem
-    for Watched<'_, M, J, N>
-{
-    type State = Packed<N>;
-
-    fn initial(&self) -> Packed<N> {
-        self.system.initial()
-    }
-
-    #[inline]
-    fn successors(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
-        self.system.successors(from, emit);
-    }
-
-    fn goal(&self, state: &Packed<N>) -> Option<Goal> {
-        (self.judge)(state)
-    }
-
-    fn deadlock_goal(&self, _state: &Packed<N>) -> Option<Goal> {
-        None
-    }
-
-    fn words(&self) -> usize {
-        self.system.words()
-    }
-
-    fn step_count(&self) -> usize {
-        self.system.step_count()
-    }
-
-    fn thread_of(&self, step: StepCode) -> usize {
-        self.system.thread_of(step)
-    }
-
-    fn canonical_form(&self, state: &Packed<N>) -> Vec<Value> {
-        self.system.canonical_form(state)
-    }
-
-    fn side_bytes(&self) -> u64 {
-        self.system.side_bytes() + self.kept.bytes()
     }
 }

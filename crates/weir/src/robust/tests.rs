@@ -9,8 +9,8 @@ use weir_testkit::{Rng, cycles, dump};
 use weir_witness::{Action, Step, replay};
 
 use super::*;
-use crate::Limits;
 use crate::attack::{AttackStep, delaying_run};
+use crate::session::Limits;
 
 const LIMITS: Bounds = Bounds { instructions: 24, ways: 8_000 };
 

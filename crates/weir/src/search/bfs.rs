@@ -19,13 +19,14 @@ use parking_lot::Mutex;
 use weir_ir::Value;
 use weir_witness::Goal;
 
+use super::parallel::{Task, in_parallel};
 use super::rebuild::{Levels, rebuild};
 use super::store::{Scratch, Store, hash};
 use super::{Found, Outcome, Shared};
 use crate::semantics::state::FlatState;
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::session::Progress;
-use crate::{Limit, Session};
+use crate::session::{Progress, Session};
+use crate::verdict::Limit;
 
 /// States in a batch: enough that cache misses overlap, few enough to stay in the first-level cache.
 const BATCH: usize = 128;
@@ -155,22 +156,26 @@ fn expand_level<T: TransitionSystem>(workers: &mut [Worker<'_, T>], level: &Leve
         workers.iter_mut().for_each(Worker::settle);
         return;
     }
-    let (count, expanded) = (workers.len(), AtomicUsize::new(0));
-    std::thread::scope(|scope| {
-        for worker in workers {
-            let expanded = &expanded;
-            scope.spawn(move || {
-                worker.expand(level);
-                expanded.fetch_add(1, Ordering::Release);
-                // Whoever is done early takes in what the others still post.
-                while expanded.load(Ordering::Acquire) < count {
-                    worker.settle();
-                    std::thread::yield_now();
-                }
-                worker.settle();
-            });
-        }
-    });
+    let (count, expanded) = (workers.len(), &AtomicUsize::new(0));
+    let task = |worker| Box::new(move || expand_with_others(worker, level, expanded, count)) as Task<'_>;
+    in_parallel(workers.iter_mut().map(task).collect());
+}
+
+/// Expands pieces of a level while `count` workers do, of which `expanded` have finished.
+fn expand_with_others<T: TransitionSystem>(
+    worker: &mut Worker<'_, T>,
+    level: &Level<T::State>,
+    expanded: &AtomicUsize,
+    count: usize,
+) {
+    worker.expand(level);
+    expanded.fetch_add(1, Ordering::Release);
+    // A worker that is done early takes in what the others still post.
+    while expanded.load(Ordering::Acquire) < count {
+        worker.settle();
+        std::thread::yield_now();
+    }
+    worker.settle();
 }
 
 /// The candidate to show: of least depth, then with the least canonical form.

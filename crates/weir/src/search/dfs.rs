@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use super::store::Store;
 use super::{Found, Outcome, Shared, step_between};
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::session::Progress;
-use crate::{Limit, Session};
+use crate::session::{Progress, Session};
+use crate::verdict::Limit;
 
 /// States between two looks at clock and memory.
 const A_CHECK: u64 = 1024;

@@ -8,11 +8,13 @@ mod bfs;
 mod dfs;
 pub(crate) mod fusing;
 mod pages;
+pub(crate) mod parallel;
 pub(crate) mod partial_order;
 mod rebuild;
 pub(crate) mod scalarsets;
 mod store;
 pub(crate) mod symmetry;
+mod with_goals;
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,12 +23,12 @@ use std::time::Duration;
 use weir_witness::Goal;
 
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::session::Progress;
-use crate::verdict::Statistics;
-use crate::{Limit, Session};
+use crate::session::{Progress, Session};
+use crate::verdict::{Limit, Statistics};
 
 pub(crate) use bfs::breadth_first;
 pub(crate) use dfs::depth_first;
+pub(crate) use with_goals::WithGoals;
 
 /// The order in which states are visited.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -206,7 +208,7 @@ fn decode(code: u64) -> Option<Limit> {
 /// The first step, in the order of the system, that leads from one state to the other.
 pub(crate) fn step_between<T: TransitionSystem>(system: &T, from: &T::State, to: &T::State) -> Option<StepCode> {
     let mut found = None;
-    system.successors(from, &mut |step, next| {
+    system.each_successor(from, &mut |step, next| {
         if found.is_none() && next == *to {
             found = Some(step);
         }

@@ -12,6 +12,7 @@ use std::ops::Range;
 use weir_ir::Value;
 
 use super::Shared;
+use super::parallel::{Task, in_parallel};
 use super::store::Store;
 use crate::semantics::{StepCode, TransitionSystem};
 
@@ -72,16 +73,15 @@ fn predecessor<T: TransitionSystem>(
     thread: Option<usize>,
     shared: &Shared<'_>,
 ) -> Choice<T::State> {
-    let search = |part: &Levels<'_>| search(system, part.store, part.level(level), target, thread, shared);
+    let search = &|part: &Levels<'_>| search(system, part.store, part.level(level), target, thread, shared);
     let largest = levels.iter().map(|part| part.level(level).len()).max().unwrap_or(0);
-    let choices: Vec<Choice<T::State>> = if largest < PARALLEL_LEVEL as usize {
-        levels.iter().map(search).collect()
+    let mut choices: Vec<Choice<T::State>> = levels.iter().map(|_| None).collect();
+    let parts = levels.iter().zip(&mut choices);
+    if largest < PARALLEL_LEVEL as usize {
+        parts.for_each(|(part, choice)| *choice = search(part));
     } else {
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = levels.iter().map(|part| scope.spawn(|| search(part))).collect();
-            workers.into_iter().map(|worker| worker.join().unwrap_or(None)).collect()
-        })
-    };
+        in_parallel(parts.map(|(part, choice)| Box::new(move || *choice = search(part)) as Task<'_>).collect());
+    }
     if shared.stopped().is_some() {
         return None;
     }
@@ -102,7 +102,7 @@ fn search<T: TransitionSystem>(
             return None;
         }
         let from: T::State = store.state(number);
-        system.successors(&from, &mut |step, next| {
+        system.each_successor(&from, &mut |step, next| {
             if next == *target {
                 let changes_thread = thread.is_some_and(|thread| thread != system.thread_of(step));
                 let preference = Preference { changes_thread, canonical_form: system.canonical_form(&from), step };

@@ -113,7 +113,7 @@ fn find<T: TransitionSystem, R>(
     mut pick: impl FnMut(StepCode, &T::State) -> Option<R>,
 ) -> Option<R> {
     let mut found = None;
-    system.successors(from, &mut |step, next| {
+    system.each_successor(from, &mut |step, next| {
         if found.is_none() {
             found = pick(step, &next);
         }

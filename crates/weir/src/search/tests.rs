@@ -28,7 +28,7 @@ fn the_first_reason_to_stop_counts() {
 
 #[test]
 fn memory_is_what_is_held_and_what_is_asked_for() {
-    let limits = crate::Limits { memory: Some(100), ..crate::Limits::default() };
+    let limits = crate::session::Limits { memory: Some(100), ..crate::session::Limits::default() };
     let session = Session::new(limits);
     let shared = Shared::new(&session);
     shared.stored_bytes.store(60, Ordering::Relaxed);

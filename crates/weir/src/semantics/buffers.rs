@@ -1,7 +1,7 @@
 //! Store buffers, shared by their beginnings.
 //!
 //! A buffer is known by a number and stands for another buffer with one newer store behind it; number 0 is the
-//! empty one. So a store costs one entry however long the buffer is, and a thread that stores for ever
+//! empty one. So a store costs one entry however long the buffer is, and a thread that stores forever
 //! fills memory in proportion to the stores, not to their square. What is left of a buffer when its oldest
 //! store leaves is remembered with it, which makes a flush as cheap, too, from the second time on.
 //!

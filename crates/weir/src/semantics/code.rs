@@ -19,7 +19,7 @@ pub(crate) enum Code {
 }
 
 impl Code {
-    /// Compiles an expression; `leaf` compiles what it speaks of.
+    /// Compiles an expression; `leaf` compiles what it mentions.
     pub(crate) fn new<L>(expr: &Expr<L>, leaf: &mut impl FnMut(&L) -> Code) -> Self {
         match expr {
             Expr::Const(value) => Self::Const(*value),

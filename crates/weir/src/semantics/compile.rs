@@ -22,7 +22,8 @@ use super::refuse;
 use super::size::MOST_WORDS;
 use super::slots::Slots;
 use super::state::{Field, Patch, ZeroTest};
-use crate::{Failure, Session};
+use crate::session::Session;
+use crate::verdict::Failure;
 
 /// What the machine is for.
 #[derive(Clone, Copy, Debug)]

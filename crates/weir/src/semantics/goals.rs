@@ -1,7 +1,7 @@
 //! Which states show a goal.
 //!
 //! Properties are judged at drained states. A failed assertion is judged at once: nothing undoes it.
-//! Deadlock is judged where nothing can move, so that a thread that waits for ever inside the global
+//! Deadlock is judged where nothing can move, so that a thread that waits forever inside the global
 //! lock while others cannot flush counts too.
 
 use weir_ir::{Program, PropertyId, Value};
@@ -40,7 +40,7 @@ pub(crate) struct Goals {
 #[derive(Clone, Debug)]
 pub(crate) struct Recurring {
     pub(crate) condition: Code,
-    /// Whether it speaks of cells, so that it is judged at drained states only.
+    /// Whether it mentions cells, so that it is judged at drained states only.
     pub(crate) needs_drained: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Parts of a state that have no fixed size, each stored once and known by a number.
 //!
 //! Numbers depend on the order in which workers come by, so they never decide anything that is shown:
-//! whoever needs an order that lasts asks for the content.
+//! code that needs a stable order compares the content.
 
 use std::hash::{BuildHasher, BuildHasherDefault, Hash};
 use std::sync::atomic::{AtomicU64, Ordering};

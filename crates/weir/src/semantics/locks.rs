@@ -1,6 +1,6 @@
 //! Is the global lock always given back?
 //!
-//! While a thread holds it, stores of the others cannot leave their buffers; if it is held for ever, they pile up, and
+//! While a thread holds it, stores of the others cannot leave their buffers; if it is held forever, they pile up, and
 //! nothing that rests on drained configurations is certain. A thread gives it back if what it does meanwhile never goes
 //! round in a circle and never has to wait for others. This looks at the text only, so it may say no where the lock is
 //! given back all the same.
@@ -8,7 +8,7 @@
 use weir_ir::{Body, Edge, Expr, Hindrance, Instruction, LocId, Program};
 
 /// The most steps that a thread makes from taking the lock to giving it back; 0 if nobody takes it. None if that may
-/// take for ever.
+/// take forever.
 pub(crate) fn longest_section(program: &Program) -> Option<usize> {
     let mut longest = 0;
     for thread in program.running_threads() {
@@ -97,7 +97,7 @@ impl Walk<'_> {
 
     fn goes_on(&self, instruction: &Instruction) -> bool {
         match (instruction.hindrance(), instruction) {
-            // Whoever ends here, as a thread that fails an assertion does, keeps the lock; and a membarrier waits for
+            // A thread that ends here, as one that fails an assertion does, keeps the lock; and a membarrier waits for
             // stores of others, which wait for the lock.
             (_, Instruction::Assert(_) | Instruction::Terminate | Instruction::Membarrier) => false,
             (_, Instruction::Store { address: Expr::Const(address), value: Expr::Const(value) }) => {

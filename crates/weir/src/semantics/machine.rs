@@ -115,7 +115,7 @@ pub(crate) enum Operation {
     Havoc(Option<Field>, Range),
 }
 
-/// What the condition of an await speaks of.
+/// What the condition of an await mentions.
 #[derive(Clone, Copy)]
 pub(crate) enum Operand {
     Field(Field),
@@ -278,7 +278,7 @@ impl Machine {
         self.layout.cells.cell(number).width.map_or(value, |width| width.wrap(value))
     }
 
-    /// Whether the value may be stored there. If not, the store is blocked, which is worth telling.
+    /// Whether the value may be stored there. If not, the store is blocked, which is reported.
     #[inline]
     pub(crate) fn admits(&self, target: Target, value: Value, edge: u32) -> bool {
         let Target::Cell(number) = target else { return true };
@@ -325,6 +325,9 @@ impl Machine {
         let _ = self.fault.set(what.to_owned());
     }
 }
+
+/// States of more words than these are passed on by a call that is not inlined.
+const MOST_INLINED_WORDS: usize = 8;
 
 /// A machine under a memory model, with states of at most `N` words.
 pub(crate) struct System<'a, M, const N: usize> {
@@ -483,6 +486,17 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
         }
     }
 
+    /// Takes all enabled edges of all threads, and all flushes.
+    #[inline]
+    fn all_steps(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
+        for (number, thread) in self.machine.threads.iter().enumerate() {
+            for edge in thread.edges_at(from) {
+                self.take(from, number, edge, emit);
+            }
+        }
+        M::flushes(self.machine, from, emit);
+    }
+
     #[inline]
     fn moved(&self, from: &Packed<N>, edge: &EdgeCode, register: Option<Field>, value: Value) -> Packed<N> {
         let mut next = edge.patch.apply(from);
@@ -502,12 +516,13 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for System<'_, M, N> {
 
     #[inline]
     fn successors(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
-        for (number, thread) in self.machine.threads.iter().enumerate() {
-            for edge in thread.edges_at(from) {
-                self.take(from, number, edge, emit);
-            }
+        // Copying a large state takes longer than a call, so one copy of this code serves all callers.
+        if const { N > MOST_INLINED_WORDS } {
+            let mut emit: &mut dyn FnMut(StepCode, Packed<N>) -> bool = emit;
+            self.all_steps(from, &mut emit);
+        } else {
+            self.all_steps(from, emit);
         }
-        M::flushes(self.machine, from, emit);
     }
 
     #[inline]

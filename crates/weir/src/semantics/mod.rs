@@ -48,6 +48,12 @@ pub(crate) trait TransitionSystem: Sync {
     /// (a choice of values), it stops when `emit` says that it wants no more.
     fn successors(&self, from: &Self::State, emit: &mut impl FnMut(StepCode, Self::State) -> bool);
 
+    /// As [`successors`](TransitionSystem::successors), compiled only once per system. Searches that visit millions of
+    /// states per second want their own copy, in which `emit` is inlined; everybody else should call this one.
+    fn each_successor(&self, from: &Self::State, mut emit: &mut dyn FnMut(StepCode, Self::State) -> bool) {
+        self.successors(from, &mut emit);
+    }
+
     /// The goal that this state shows, if any.
     fn goal(&self, state: &Self::State) -> Option<Goal>;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use weir_ir::{Diagnostic, Edge, Instruction, Multiplicity, Program, Span, Thread};
 
 use super::size::MOST_WORDS;
-use crate::Failure;
+use crate::verdict::Failure;
 
 /// More places than this are only counted.
 const MOST_PLACES: usize = 10;

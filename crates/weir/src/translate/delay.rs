@@ -38,8 +38,8 @@ use weir_witness::{Action, Model, Run, Step};
 
 pub(crate) use self::unroll::{is_cyclic, unroll};
 use super::Translation;
-use crate::Failure;
 use crate::attack::Attack;
+use crate::verdict::Failure;
 
 /// A path in one thread, from a store to a load that it is delayed past.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -108,11 +108,11 @@ impl<'a> Waiter<'a> {
             && self.body.edges_from(*to).len() > 0
             && self.body.edges_from(*to).all(is_test)
             && !self.observed.contains(*register)
-            && !self.are_told_apart(*from, *to)
+            && !self.are_distinguished(*from, *to)
     }
 
     /// Whether a property says of one of these places something else than of the other.
-    fn are_told_apart(&self, one: LocId, other: LocId) -> bool {
+    fn are_distinguished(&self, one: LocId, other: LocId) -> bool {
         let mut found = false;
         for condition in self.program.properties.iter().filter_map(|property| property.kind.condition()) {
             condition.for_each_leaf(&mut |atom| {
@@ -196,7 +196,7 @@ impl FusedWaits {
                 entered[edge.to.index()] = true;
             }
         }
-        // Whoever is at a fused load can take it, and then the tests that were dropped.
+        // A thread at a fused load can take it, and then the tests that were dropped.
         for (load, edge) in original.edges().iter().enumerate().filter(|&(load, _)| fused[load]) {
             if entered[edge.from.index()] {
                 taken[load] = true;

@@ -45,9 +45,9 @@ use weir_witness::{Action, Run, Step};
 use self::space::Space;
 use self::thread::ThreadWriter;
 use super::Translation;
-use crate::Failure;
 use crate::attack::{self, Attack, AttackStep};
 use crate::semantics::refuse;
+use crate::verdict::Failure;
 
 /// What a step of the instrumented program does in the original one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

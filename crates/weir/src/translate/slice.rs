@@ -26,7 +26,7 @@ use weir_ir::{
 use weir_witness::{Action, Goal, Model, Run, Step, enabled_steps, replay};
 
 use super::Translation;
-use crate::Session;
+use crate::session::Session;
 use crate::verdict::Coverage;
 pub use growth::{Growing, Growth};
 use relevance::Relevance;
@@ -258,8 +258,8 @@ fn rewritten(
             }
         }
         Instruction::Assign { register, .. } if !matters(*register) => Instruction::Skip,
-        Instruction::Havoc { register, range } if !matters(*register) => {
-            // The choice stays one of the original.
+        Instruction::Havoc { register, range } if !matters(*register) && range.low <= range.high => {
+            // The choice stays one of the original; without any, the step stays blocked.
             Instruction::Havoc { register: *register, range: Range::single(range.low) }
         }
         Instruction::Assume(condition) if !relevance.keeps_conditions() => {

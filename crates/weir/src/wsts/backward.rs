@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{Basis, Id, WellStructured};
-use crate::Limit;
 use crate::session::{Progress, Session};
+use crate::verdict::Limit;
 
 /// Number of configurations expanded between two checks of the limits: expanding one takes as long as many steps of a
 /// forward search.

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use weir_testkit::Rng;
 
 use super::*;
-use crate::{Limit, Limits, Session};
+use crate::session::{Limits, Session};
+use crate::verdict::Limit;
 
 /// From one control state to another, adding this to the counters, none of which may become negative.
 struct Transition {

@@ -93,7 +93,7 @@ fn sc_is_refused() {
 }
 
 #[test]
-fn deadlocks_are_decided_with_buffers_that_grow_for_ever() {
+fn deadlocks_are_decided_with_buffers_that_grow_forever() {
     let lock = "thread B { loop { lock; unlock; } }";
     let cases = [
         // B waits for a store that A makes again and again.

@@ -63,7 +63,7 @@ fn workers_agree_on_wide_levels_under_tso() {
     agree_on_ring(7, Model::Tso, 4);
 }
 
-/// Three threads that store 1 or 2 for ever, and a goal.
+/// Three threads that store 1 or 2 forever, and a goal.
 fn endless(goal: StateExpr) -> Program {
     let thread = |me: u32| {
         let mut sketch = ThreadSketch::new(&format!("P{me}"));

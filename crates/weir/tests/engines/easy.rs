@@ -25,7 +25,7 @@ fn judgements(text: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn counters_that_nobody_reads_cost_no_answer() {
+fn counters_that_are_never_read_do_not_prevent_an_answer() {
     let sb = "thread P { x = 1; let r = y; } thread Q { y = 1; let s = x; }
         forbid P at end && Q at end && P.r == 0 && Q.s == 0;";
     for (text, expected) in [
@@ -66,6 +66,25 @@ fn counters_cost_no_answer_about_hangs() {
     let text = "shared c, x; thread C { loop { c = c + 1; } } thread P { while x == 0 { } } thread Q { x = 1; }
         forbid stuck; live P at end; live Q at end;";
     assert_eq!(judgements(text), ["holds"; 3]);
+    assert_eq!(judgements(&text.replace("x = 1", "skip")), ["violated", "violated", "holds"]);
+}
+
+/// A hang that needs no store buffers is shown without them: no fence helps.
+#[test]
+fn a_hang_that_needs_no_buffers_is_shown_without_them() {
+    let text = "shared x, y, z; thread P { x = 1; let r = y; await z == 1; } thread Q { y = 1; let s = x; }
+        forbid stuck; live P at end;";
+    for one in checked(text).properties {
+        let Judgement::Violated(run) = one.judgement else { panic!("{:?}", one.judgement) };
+        assert!(run.happens_before().cycle().is_none());
+    }
+    // Parker and its like: here they are needed.
+    let text = "shared x, y; thread P { x = 1; let r = y; if r == 0 { await y == 2; } }
+        thread Q { y = 1; let s = x; if s == 1 { y = 2; } } forbid stuck;";
+    for one in checked(text).properties {
+        let Judgement::Violated(run) = one.judgement else { panic!("{:?}", one.judgement) };
+        assert!(run.happens_before().cycle().is_some());
+    }
 }
 
 /// What one property depends on does not cost the others their answers.

@@ -172,7 +172,7 @@ fn one_state_of_each_orbit_is_visited() {
 
 /// Two copies choose, and it takes one that chose 1 and one that chose 0, in this order.
 #[test]
-fn copies_that_chose_differently_are_told_apart() {
+fn copies_that_chose_differently_are_distinguished() {
     let program = program(BODIES[0], &["P", "Q"], &OF_TWO[..1]);
     for way in Way::ALL {
         assert_eq!(ask(&program, way, Vec::new(), 20_000), Answer::Reached, "{way:?}");

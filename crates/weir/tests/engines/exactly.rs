@@ -98,7 +98,7 @@ fn near_miss(views: &BTreeSet<Vec<Value>>, rng: &mut Rng) -> Option<Vec<Value>> 
     None
 }
 
-/// The part of a state that the questions speak of: what they do not speak of may be dropped or merged by an engine.
+/// The part of a state that the questions mention: what they do not mention may be dropped or merged by an engine.
 struct Observed(Vec<StateAtom>);
 
 impl Observed {

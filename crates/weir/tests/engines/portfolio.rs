@@ -247,7 +247,7 @@ fn every_verdict_agrees_with_the_reference_on_small_families() {
     assert!([holds, violated, met, not_met, mixed].iter().all(|&count| count > 10), "{tally:?}");
 }
 
-/// All of a report that does not speak of time.
+/// All of a report that does not mention time.
 fn timeless(report: &Report) -> String {
     let property = |one: &weir::check::PropertyReport| {
         let run = one.judgement.run().map(|checked| format!("{:?}", checked.run()));

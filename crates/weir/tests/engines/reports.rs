@@ -188,7 +188,7 @@ fn certificates_keep_to_the_limits() {
 /// States that differ only in which of several equal threads is where are visited once: three threads at three places
 /// each are ten.
 #[test]
-fn equal_threads_are_not_told_apart_by_approximations() {
+fn equal_threads_are_not_distinguished_by_approximations() {
     let program = parsed("shared x; thread P[3] { skip; skip; } forbid x == 9;");
     for (way, states) in [(Way::Tso, 27), (Way::Set, 10), (Way::Multiset, 10), (Way::Coherence, 10)] {
         assert_eq!(report(&program, way).expect("an answer").statistics.states, states, "{way:?}");
@@ -197,8 +197,8 @@ fn equal_threads_are_not_told_apart_by_approximations() {
 
 /// What one of several equal threads did, all of them can do: also being blocked by a range.
 #[test]
-fn blocked_stores_of_equal_threads_are_told_of_each() {
-    // Whoever comes first stays behind, so that the one that is blocked is always the later one in the order of states.
+fn blocked_stores_of_equal_threads_are_reported_for_each() {
+    // The first one stays behind, so that the blocked one is always the later one in the order of states.
     let text = "shared n, x: 0..3; thread P[2] { let t = fetch_add(n, 1); assume t == 1; x = 5; } forbid x == 9;";
     let program = parsed(text);
     for way in [Way::Tso, Way::Set, Way::Multiset, Way::Coherence] {

@@ -159,9 +159,9 @@ fn fused_loops_reach_what_they_reached_before() {
     assert!(enough, "{tally:?}");
 }
 
-/// A thread that waits for ever from its first step on moves, although its `await` does not.
+/// A thread that waits forever from its first step on moves, although its `await` does not.
 #[test]
-fn threads_that_wait_for_ever_are_not_immobile() {
+fn threads_that_wait_forever_are_not_immobile() {
     // The value 1 lies between those that are stored, and is not stored itself.
     for first in ["", "let r = x; assume r == 1;", "await x == 1;"] {
         let stores = "thread B { x = 0; x = 2; }";

@@ -94,7 +94,7 @@ fn property(kind: PropertyKind) -> Property {
     Property { kind, span: Span::default() }
 }
 
-/// The addresses that final states speak of.
+/// The addresses that final states mention.
 fn atoms(program: &Program, outcome: &Outcome) -> BTreeSet<Address> {
     let declared = program.shared.iter().flat_map(|shared| shared.addresses());
     let touched = outcome.final_states.iter().flat_map(|state| state.memory.keys().copied());

@@ -31,7 +31,7 @@ fn final_states_of_random_programs_are_those_of_the_naive_interpreter() {
             let observed = everything(&program);
             for (model, judge) in MODELS {
                 let Ok(judged) = explore(&program, judge, 3_000) else { continue };
-                // Buffers can grow for ever; and after a failed assertion the engine stops.
+                // Buffers can grow forever; and after a failed assertion the engine stops.
                 if !judged.complete || judged.goals.keys().any(|goal| matches!(goal, Goal::Assertion(_))) {
                     continue;
                 }

@@ -10,7 +10,7 @@ use crate::targets::read;
 
 #[test]
 fn alternatives_are_looked_for_by_themselves() {
-    // That one of them speaks of a cell, and is judged at drained configurations, changes nothing for the other.
+    // That one of them mentions a cell, and is judged at drained configurations, changes nothing for the other.
     let chance = |target: &str| {
         let text = format!(
             "shared x, y; thread P {{ x = 1; mid: let r = y; }} thread Q {{ y = 1; mid: let s = x; }} forbid {target};"

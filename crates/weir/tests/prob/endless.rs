@@ -1,6 +1,6 @@
 //! Endless buffers: chains without end, whose answers were worked out by hand.
 //!
-//! P stores 1 to x for ever. With uniform updates, from n waiting stores it goes to any number from 0 to n + 1, all
+//! P stores 1 to x forever. With uniform updates, from n waiting stores it goes to any number from 0 to n + 1, all
 //! equally likely; with geometric
 //! ones of probability p, each store leaves with p as long as those before it do. So:
 //!
@@ -163,7 +163,7 @@ fn a_thread_that_tends_to_go_on_is_overtaken_less_often() {
 }
 
 #[test]
-fn who_has_read_a_zero_is_told_apart_for_ever() {
+fn a_thread_that_has_read_a_zero_is_distinguished_forever() {
     let then = "if r == 0 { loop { low: skip; } } high: skip;";
     let low = std::f64::consts::E.sqrt() - 1.0;
     for (target, once, again, odds) in [

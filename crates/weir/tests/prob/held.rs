@@ -1,7 +1,7 @@
-//! Locks that are kept, and locks that are given back: while one is held, stores of others wait, and what speaks of
+//! Locks that are kept, and locks that are given back: while one is held, stores of others wait, and what mentions
 //! cells is judged at drained configurations only.
 //!
-//! P stores 1 to x for ever, L locks. L is as likely to step as P, so before it locks for the first time nothing of P
+//! P stores 1 to x forever, L locks. L is as likely to step as P, so before it locks for the first time nothing of P
 //! has left with probability √e − 1: see
 //! [`endless`](super::endless).
 
@@ -55,7 +55,7 @@ fn a_lock_that_is_kept_ends_all_draining() {
 }
 
 #[test]
-fn a_lock_that_is_given_back_lets_buffers_drain_for_ever() {
+fn a_lock_that_is_given_back_lets_buffers_drain_forever() {
     for given_back in [
         "lock; skip; unlock;",
         "loop { lock; skip; unlock; }",
@@ -74,11 +74,11 @@ fn whether_the_lock_is_given_back_may_depend_on_what_is_read() {
     let missed = std::f64::consts::E.sqrt() - 1.0;
     let waits = "let r; lock; r = x; assume r == 1; unlock;";
     for section in [waits, "let r; lock; while r == 0 { r = x; } unlock;"] {
-        // Whoever reads 0 with the lock reads 0 for ever.
+        // A thread that reads 0 with the lock held reads 0 forever.
         check_probability(&beside(section, "L at end"), &UNIFORM, false, 1.0 - missed);
         check_almost(&beside(section, "L at end"), &UNIFORM, false, false, false);
     }
-    // Again and again, only what is lost is told.
+    // For repeated targets, only lost configurations are reported.
     let found = within(&beside(waits, "x < 2"), &UNIFORM, true);
     let upper = found.interval.upper;
     assert!(found.interval.lower <= 1.0 - missed && 1.0 - missed <= upper && upper < 1.0 - missed + 1e-3, "{found:?}");
@@ -123,7 +123,7 @@ fn hope_at_drained_configurations_is_not_enough_where_nothing_drains() {
 /// again, though it can be emptied from everywhere. With uniform ones any number leaves, and the buffer is emptied
 /// almost surely. The exact engine knows what is possible, so it must not be asked unless buffers surely drain.
 #[test]
-fn what_is_always_possible_need_not_be_sure_where_stores_pile_up() {
+fn reaching_a_target_can_stay_possible_without_being_almost_sure_if_stores_pile_up() {
     let section = "skip; ".repeat(20);
     let text = format!(
         "shared x; thread P weight 9 {{ loop {{ x = 1; }} }} thread L {{ loop {{ lock; {section} unlock; }} }}

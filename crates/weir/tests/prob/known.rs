@@ -66,7 +66,7 @@ fn the_paper_reads_a_one_almost_surely() {
 /// An answer rests on drained configurations, and these are told in full: places, registers that are still read, cells
 /// that change.
 #[test]
-fn the_drained_configurations_are_told_in_full() {
+fn the_drained_configurations_are_reported_in_full() {
     let text = "shared x, y = 5; thread P { let r = y; first: x = r; } thread Q { low: skip; }
         forbid P at end && Q at end && x == 5;";
     let (program, target) = read(text);
@@ -110,7 +110,7 @@ const PAPER: &str =
     "shared x; thread L { loop { x = 1; } } thread R { let a; loop { x = 2; a = x; } } forbid R.a == 1;";
 
 #[test]
-fn the_paper_is_almost_sure_once_and_for_ever() {
+fn the_paper_is_almost_sure_once_and_forever() {
     for repeated in [false, true] {
         assert_eq!(certainty(PAPER, Almost::Surely, repeated), Some(true), "repeated: {repeated}");
         assert_eq!(certainty(PAPER, Almost::Never, repeated), Some(false), "repeated: {repeated}");
@@ -119,7 +119,7 @@ fn the_paper_is_almost_sure_once_and_for_ever() {
 
 #[test]
 fn what_can_go_wrong_once_is_not_almost_sure() {
-    // Whoever comes first decides: P may end up where it never reads a 1.
+    // The first thread decides: P may end up where it never reads a 1.
     let text = "shared x; thread P { let r = x; if r == 1 { hit: skip; } } thread Q { x = 1; } forbid P at hit;";
     assert_eq!(certainty(text, Almost::Surely, false), Some(false));
     assert_eq!(certainty(text, Almost::Never, false), Some(false));
@@ -189,7 +189,7 @@ fn the_exact_engine_is_asked_about_many_threads_too() {
 
 #[test]
 fn a_target_that_counts_when_drained_does_not_end_a_thread_before() {
-    // Nobody writes z, but what speaks of a cell counts at drained configurations only: P can pass `l` with its store
+    // Nobody writes z, but what mentions a cell counts at drained configurations only: P can pass `l` with its store
     // under way.
     let text = "shared message, announced, y, z;
         thread W { loop { message = 1; announced = 1; announced = 0; message = 0; } }
@@ -213,7 +213,7 @@ fn a_lock_that_is_given_back_lets_buffers_drain() {
 }
 
 #[test]
-fn nothing_is_claimed_where_a_lock_may_be_held_for_ever() {
+fn nothing_is_claimed_where_a_lock_may_be_held_forever() {
     // Once R has the lock, the stores of L never arrive.
     let text = "shared x; thread L { loop { x = 1; } }
         thread R { let a; lock; loop { a = x; } } forbid R.a == 1;";

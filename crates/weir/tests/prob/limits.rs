@@ -30,7 +30,7 @@ fn ask(text: &str) -> (weir_ir::Program, Question) {
 }
 
 #[test]
-fn a_limit_on_states_is_kept_and_told() {
+fn a_limit_on_states_is_kept_and_reported() {
     let (program, asked) = ask(MESSAGE);
     let quarter = RBig::ONE / RBig::from(4);
     let limit = Some(Obstacle::Limit(Limit::States));
@@ -129,7 +129,7 @@ fn drained_configurations_are_listed_once_each() {
 }
 
 #[test]
-fn odds_that_cannot_be_counted_are_told() {
+fn odds_that_cannot_be_counted_are_reported() {
     let (program, asked) =
         ask("shared x; thread P { x = 1; x = 2; x = 3; x = 4; x = 5; x = 6; } thread Q { let r = x; }
         forbid Q at end && Q.r == 1;");

@@ -55,7 +55,7 @@ impl Score {
 
     fn check(&self, least: u64) {
         assert!(self.compared >= least, "only {} comparisons were made", self.compared);
-        // With probability 0.999 each, more misses than this come about once in a million times.
+        // With probability 0.999 each, more misses than this happen once in a million times.
         let most = 2 + self.compared / 150;
         let missed = self.missed.len() as u64;
         assert!(missed <= most, "{missed} of {} intervals do not meet: {}", self.compared, self.missed.join("\n"));
@@ -79,7 +79,7 @@ fn compare(
     agrees_with_certainty(program, &question, found.interval, score, context);
     let again = Question { repeated: true, ..question };
     let repeated = probability(program, &again, 1e-4, &session()).expect("it can be handled").interval;
-    // Whoever is there again and again is there.
+    // A target that is reached infinitely often is reached.
     assert!(repeated.lower <= found.interval.upper, "{repeated:?} {found:?} {}", context());
     agrees_with_certainty(program, &again, repeated, score, context);
     let found = cost(program, target, settings, 1e-2, &session()).expect("it can be handled");

@@ -86,7 +86,7 @@ fn large_states_have_the_same_answers() {
     }
 }
 
-/// What runs execute is told within the budget, or not at all.
+/// What runs execute is reported within the budget, or not at all.
 #[test]
 fn coverage_keeps_to_the_budget() {
     let program =

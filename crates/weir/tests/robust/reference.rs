@@ -45,7 +45,7 @@ pub(crate) fn session() -> Session {
     within(100_000)
 }
 
-/// At most so many states for each search, and some seconds for all of them together.
+/// A limit on the states of each search, and some seconds for all of them together.
 pub(crate) fn within(states: u64) -> Session {
     let time = Some(std::time::Duration::from_secs(20));
     Session::new(Limits { states: Some(states), time, ..Limits::default() })

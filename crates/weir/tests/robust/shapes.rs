@@ -120,7 +120,7 @@ fn what_is_at_a_section_s_ends_is_in_it() {
 }
 
 #[test]
-fn local_steps_starve_nobody() {
+fn local_steps_starve_no_thread() {
     let sb = "thread A { x = 1; let r = y; } thread C { y = 1; let s = x; }";
     not_robust(&format!("thread L {{ lock; let i = 1; i = i + 1; unlock; }} {sb}"));
     not_robust(&format!("thread L {{ let p = 0; assume p == 1; }} {sb}"));

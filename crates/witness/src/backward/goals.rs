@@ -7,8 +7,8 @@ use weir_ir::{Address, BinaryOp, Expr, Poll, Program, PropertyKind, StateAtom, S
 use super::fault::BackwardFault;
 use super::locals::{Locals, Values};
 use super::{BackwardProof, Configuration, LocalState, ThreadView};
-use crate::Goal;
 use crate::limits::MOST_CASES;
+use crate::run::Goal;
 
 /// The condition of a goal on drained states.
 pub(super) fn condition(program: &Program, threads: &[ThreadId], goal: Goal) -> Result<StateExpr, BackwardFault> {

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 use weir_ir::{Address, LocId, RegId, Value};
 
-use crate::Goal;
+use crate::run::Goal;
 
 pub use check::{BackwardError, check_backward_proof, check_backward_proof_until};
 pub use fault::BackwardFault;

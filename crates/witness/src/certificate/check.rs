@@ -11,7 +11,7 @@ use weir_ir::{
 use super::fault::Fault;
 use super::steps::Interpreter;
 use super::{AbstractBuffer, AbstractState, AbstractThread, Certificate};
-use crate::Goal;
+use crate::run::Goal;
 
 /// Why something is no certificate.
 #[derive(Clone, PartialEq, Eq, Debug)]

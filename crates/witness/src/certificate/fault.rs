@@ -2,7 +2,7 @@
 
 use weir_ir::{EdgeId, LocId, RegId, ThreadId};
 
-use crate::Goal;
+use crate::run::Goal;
 
 /// What can be wrong with a certificate.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use weir_ir::{Address, LocId, RegId, ThreadId, Value};
 
-use crate::Goal;
+use crate::run::Goal;
 
 pub use check::{CertificateError, check_certificate, check_certificate_until};
 pub use fault::Fault;

@@ -1,8 +1,9 @@
 use weir_ir::{PropertyKind, ThreadId};
 
 use super::*;
+use crate::goal::Shortcoming;
+use crate::run::Model;
 use crate::testing::*;
-use crate::{Model, Shortcoming};
 
 #[test]
 fn only_a_run_that_replays_to_its_goal_is_evidence() {

@@ -3,10 +3,12 @@ use std::collections::BTreeSet;
 use weir_ir::{Instruction, Program, ThreadId, Value};
 
 use super::*;
+use crate::event::Event;
 use crate::interpret::interpret;
+use crate::replay::{Replay, replay};
+use crate::run::{Action, Model, Run, Step};
 use crate::state::State;
 use crate::testing::*;
-use crate::{Action, Event, Model, Replay, Run, Step, replay};
 
 /// A cycle in one line: `P0 store x → P0 load y → … → P0 store x`.
 fn cycle_text(program: &Program, graph: &HappensBefore, cycle: &Cycle) -> String {
@@ -166,7 +168,7 @@ fn has_sc_run(program: &Program, scripts: &[Script], wanted: &Trace) -> bool {
             let Ok(event) = interpret(program, Model::Sc, &state, *step) else { continue };
             if values_read(&event) == *read {
                 let (mut state, mut taken, mut steps) = (state.clone(), taken.clone(), steps.clone());
-                state.apply(crate::StepId::new(steps.len()), &event);
+                state.apply(crate::event::StepId::new(steps.len()), &event);
                 taken[thread] += 1;
                 steps.push(*step);
                 open.push((state, taken, steps));

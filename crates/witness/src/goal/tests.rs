@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use weir_ir::{Expr, Instruction, LocId, Multiplicity, RegId, StateAtom};
 
 use super::*;
-use crate::Model;
+use crate::run::Model;
 use crate::testing::*;
 
 mod definition;

@@ -1,7 +1,7 @@
 use weir_ir::{Instruction, Program};
 
 use super::*;
-use crate::Model;
+use crate::run::Model;
 use crate::testing::*;
 
 mod definition;

@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use weir_ir::{Instruction, Program};
 use weir_testkit::View;
 
-use crate::{Action, Model, Run, Step};
+use crate::run::{Action, Model, Run, Step};
 
 /// A state of the reference interpreter, a run that leads to it, and where the steps from it lead.
 pub(crate) struct Visit {

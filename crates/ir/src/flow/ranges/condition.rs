@@ -2,7 +2,9 @@
 
 use super::Ranges;
 use super::interval::{binary, unary};
-use crate::{BinaryOp, Body, Expr, LocId, Multiplicity, Program, Range, StateAtom, StateExpr, ThreadId};
+use crate::expr::{BinaryOp, Expr};
+use crate::ids::{LocId, ThreadId};
+use crate::program::{Body, Multiplicity, Program, Range, StateAtom, StateExpr};
 
 /// In which states a condition is judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,9 @@
 //! It errs towards learning too little, never towards too much.
 
 use super::interval::{binary, clamped_difference, clamped_sum, is_exact, truth, unary, without};
-use crate::{BinaryOp, Range, RegExpr, RegId, UnaryOp, Value};
+use crate::expr::{BinaryOp, UnaryOp, Value};
+use crate::ids::RegId;
+use crate::program::{Range, RegExpr};
 
 /// How many operators deep a wanted value is pushed into an expression. Each level evaluates what is
 /// below it, so this keeps the cost of a condition linear in its size.
@@ -161,11 +163,20 @@ impl Env {
 
 /// What an expression can give, with registers in these ranges.
 pub(crate) fn eval(row: &[Range], expr: &RegExpr) -> Range {
+    eval_with(&|register: RegId| row[register.index()], expr)
+}
+
+/// What an expression can give, whatever its registers hold: `r & 3` is 0 to 3.
+pub fn possible_values(expr: &RegExpr) -> Range {
+    eval_with(&|_| Range::FULL, expr)
+}
+
+fn eval_with(values: &impl Fn(RegId) -> Range, expr: &RegExpr) -> Range {
     match expr {
         RegExpr::Const(value) => Range::single(*value),
-        RegExpr::Leaf(register) => row[register.index()],
-        RegExpr::Unary(op, operand) => unary(*op, eval(row, operand)),
-        RegExpr::Binary(op, left, right) => binary(*op, eval(row, left), eval(row, right)),
+        RegExpr::Leaf(register) => values(*register),
+        RegExpr::Unary(op, operand) => unary(*op, eval_with(values, operand)),
+        RegExpr::Binary(op, left, right) => binary(*op, eval_with(values, left), eval_with(values, right)),
     }
 }
 
@@ -206,7 +217,7 @@ fn common(first: &[(RegId, Range)], second: &[(RegId, Range)]) -> Vec<(RegId, Ra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Expr;
+    use crate::expr::Expr;
     use crate::flow::testing::{binary as op, constant, not, reg};
 
     fn range(low: Value, high: Value) -> Range {

@@ -1,7 +1,8 @@
 //! Operators on ranges of values: the result holds every value the operator gives on values of the
 //! operands, wrap-around included. Errs towards larger ranges.
 
-use crate::{BinaryOp, Range, UnaryOp, Value};
+use crate::expr::{BinaryOp, UnaryOp, Value};
+use crate::program::Range;
 
 /// The truth values.
 const BOOLEAN: Range = Range { low: 0, high: 1 };

@@ -11,17 +11,9 @@
 
 use super::interval::binary;
 use super::widening::{Pace, Thresholds};
-use crate::{Address, BinaryOp, Program, Range, Shared, Value, Width};
-
-/// An access that may touch more slots is taken to touch all, so that no access costs more than this.
-const MOST_TOUCHED: usize = 128;
-
-/// The cells of longer arrays share one slot.
-const LONGEST_SPLIT_ARRAY: usize = MOST_TOUCHED;
-
-/// Arrays that would take more slots share one, and what finds no slot at all shares that of cells that are
-/// not declared.
-const MOST_SLOTS: usize = 4096;
+use crate::expr::{BinaryOp, Value};
+use crate::flow::limits::{LONGEST_SPLIT_ARRAY, MOST_CELL_RANGES};
+use crate::program::{Address, Program, Range, Shared, Width};
 
 /// What a write changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +71,7 @@ impl Memory {
         let mut elsewhere = Slot { is_mixed: true, ..Slot::new(Range::FULL, None, None, Range::single(0)) };
         let mut slots = Vec::new();
         for shared in &program.shared {
-            let room = MOST_SLOTS - slots.len();
+            let room = MOST_CELL_RANGES - slots.len();
             if shared.initial.len() <= LONGEST_SPLIT_ARRAY.min(room) {
                 slots.extend(cells_of(shared));
             } else if let Some(whole) = whole(shared) {
@@ -113,7 +105,7 @@ impl Memory {
         let (elsewhere, declared) = (self.slots.len() - 1, &self.slots[..self.slots.len() - 1]);
         let start = declared.partition_point(|slot| slot.addresses.high < addresses.low);
         let end = declared.partition_point(|slot| slot.addresses.low <= addresses.high).max(start);
-        if end - start > MOST_TOUCHED {
+        if end - start > LONGEST_SPLIT_ARRAY {
             return None;
         }
         let overlap = |slot: &Slot| slot.addresses.meet(addresses).map_or(0, |both| u128::from(both.extent()) + 1);

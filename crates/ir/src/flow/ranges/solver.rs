@@ -13,12 +13,11 @@ use super::env::Env;
 use super::memory::Memory;
 use super::transfer::{Effects, step};
 use super::widening::{Pace, Thresholds};
+use crate::flow::limits::MOST_RANGES;
 use crate::flow::{Cfg, Loops, Worklist};
-use crate::interrupt::Poll;
-use crate::{Body, Edge, EdgeId, Instruction, Interrupt, LocId, Program, Range, RegId};
-
-/// Ranges kept for all bodies together (16 bytes each).
-const MOST_RANGES: usize = 1 << 22;
+use crate::ids::{EdgeId, LocId, RegId};
+use crate::interrupt::{Interrupt, Poll};
+use crate::program::{Body, Edge, Instruction, Program, Range};
 
 /// Rounds over all bodies after which memory is given up on.
 const MOST_ROUNDS: u32 = 100;

@@ -1,13 +1,13 @@
 //! Precision on the programs people write. Soundness is tested on random programs in `tests/soundness/`.
 
 use super::Ranges;
+use crate::expr::{BinaryOp, Value};
 use crate::flow::testing::{
     Automaton, assign, binary, constant, havoc, load, not, program, reg, rmw, shared, store, straight,
 };
-use crate::{
-    BinaryOp, BinaryRmw, Body, EdgeId, Instruction, LocId, Multiplicity, ProcId, Procedure, Program, Range, RegExpr,
-    RegId, Rmw, Span, ThreadId, Value,
-};
+use crate::ids::{EdgeId, LocId, ProcId, RegId, ThreadId};
+use crate::program::{BinaryRmw, Body, Instruction, Multiplicity, Procedure, Program, Range, RegExpr, Rmw};
+use crate::span::Span;
 
 const P0: ThreadId = ThreadId(0);
 

@@ -3,7 +3,9 @@
 use super::env::Env;
 use super::interval::binary;
 use super::memory::{Memory, Target, Write};
-use crate::{Instruction, Range, RegExpr, RegId, Rmw, Value};
+use crate::expr::{BinaryOp, Value};
+use crate::ids::RegId;
+use crate::program::{Instruction, Range, RegExpr, Rmw};
 
 /// Enough to see through the value of a store; see [`Env::narrow`].
 const NARROWING_DEPTH: u32 = 8;
@@ -97,7 +99,7 @@ fn read_modify_write(
 fn swap(addresses: Range, held: Range, expected: Range, new: Range, memory: &Memory) -> Option<(Range, Effects)> {
     let effects = memory.effects(addresses, &Write::Swap { expected, new });
     let can_succeed = !effects.is_empty();
-    let equal = binary(crate::BinaryOp::Equal, held, expected);
+    let equal = binary(BinaryOp::Equal, held, expected);
     let can_fail = equal.low == 0;
     (can_succeed || can_fail).then(|| {
         let succeeds = Range { low: Value::from(!can_fail), high: Value::from(can_succeed) };

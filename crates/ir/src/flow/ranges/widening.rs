@@ -1,7 +1,8 @@
 //! Thresholds: where a growing range stops first. A range that keeps growing jumps to the next value
 //! that the program itself mentions (or its neighbours), and only after that to the end of all values.
 
-use crate::{Instruction, Program, Range, RegExpr, Value};
+use crate::expr::Value;
+use crate::program::{Instruction, Program, Range, RegExpr};
 
 /// How a range that has grown a number of times grows on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

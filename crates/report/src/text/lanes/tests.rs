@@ -195,7 +195,7 @@ fn a_run_without_steps_says_so() {
     assert_eq!(show(&program(vec![sequence(vec![Instruction::Skip])]), Model::Tso, ""), "        (no steps)\n");
 }
 
-/// A thread that counts in `x` for ever, and one that looks on.
+/// A thread that counts in `x` forever, and one that looks on.
 fn counter() -> Program {
     let next = Expr::binary(BinaryOp::Add, reg(0), number(1));
     let count = vec![

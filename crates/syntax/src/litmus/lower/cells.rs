@@ -231,7 +231,7 @@ impl Cells {
     }
 
     /// Gives each cell an address. Where addresses are values, cells lie apart as in a real memory, and away from the
-    /// numbers that the test speaks of.
+    /// numbers that the test mentions.
     fn place(&mut self, numbers: &[Value]) {
         if !self.are_values {
             for (address, cell) in (1..).zip(&mut self.cells) {

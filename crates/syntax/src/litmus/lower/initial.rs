@@ -9,7 +9,7 @@ use super::super::register::{Base, Part};
 use super::super::tree::{Constant, Place, Test};
 use super::super::types::Type;
 
-/// Values and types of registers that the initial state speaks of.
+/// Values and types of registers that the initial state mentions.
 #[derive(Debug, Default)]
 pub(super) struct InitialRegisters(HashMap<(usize, Base), Entry>);
 

@@ -4,6 +4,7 @@ mod access;
 mod bits;
 mod cells;
 mod chain;
+mod context;
 mod exchange;
 mod flags;
 mod initial;
@@ -22,9 +23,10 @@ use super::tree::{Constant, OperandKind, Test};
 use super::{Litmus, Refused};
 use crate::sink::Sink;
 use cells::{Cells, cell_text};
+use context::Context;
 use initial::InitialRegisters;
 use question::{View, observed_registers, property};
-use thread::{Context, Lowered};
+use thread::Lowered;
 
 /// Makes a program of a test.
 pub(super) fn lower(source: &Source, test: Test, poll: &Poll<'_>) -> Result<Litmus, Vec<Diagnostic>> {

@@ -1,4 +1,4 @@
-//! What a test speaks of: its cells, in the order of the text, and its numbers.
+//! What a test mentions: its cells, in the order of the text, and its numbers.
 
 use weir_ir::{Span, Value};
 

@@ -185,7 +185,7 @@ impl View<'_> {
         Shown { value: if kind.is_signed { value } else { unsigned(value, kind.size) }, kind }
     }
 
-    /// What the condition and `locations` speak of: registers by thread, then cells by name.
+    /// What the condition and `locations` mention: registers by thread, then cells by name.
     pub(super) fn observed(&self) -> Result<Vec<Observable>, Refused> {
         let question = &self.test.question;
         let mut places: Vec<(Place, Span)> = question.locations.clone();

@@ -78,7 +78,7 @@ impl Registers {
         self.declare(format!("_t{}", self.temporaries), true, span)
     }
 
-    /// Where a register is. One that nothing speaks of holds 0.
+    /// Where a register is. One that nothing mentions holds 0.
     pub(super) fn storage(&self, base: &Base) -> Storage {
         self.storage.get(base).copied().unwrap_or(Storage::Constant(0))
     }

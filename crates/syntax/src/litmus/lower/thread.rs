@@ -10,23 +10,11 @@ use super::super::mnemonic::Operation;
 use super::super::register::{Base, Part};
 use super::super::tree::{Column, Instruction};
 use super::bits::signed;
-use super::cells::Cells;
 use super::chain::Chain;
+use super::context::Context;
 use super::flags::condition;
-use super::initial::InitialRegisters;
 use super::registers::{Registers, Usage};
 use super::usage::usage;
-
-/// What all threads share while they are lowered.
-#[derive(Clone, Copy)]
-pub(super) struct Context<'a> {
-    pub(super) architecture: Architecture,
-    pub(super) cells: &'a Cells,
-    pub(super) registers: &'a InitialRegisters,
-    /// Whether locked additions take the global lock, since their result may not fit the cell. An atomic step would
-    /// keep what does not fit.
-    pub(super) locks_additions: bool,
-}
 
 /// A thread made ready, and where its registers are.
 pub(super) struct Lowered {

@@ -2,16 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::Diagnostic;
-
 use super::super::Refused;
 use super::super::mnemonic::Operation;
 use super::super::register::{ACCUMULATOR, Base, Part, RegisterName};
-use super::super::tree::{CellName, Column, Instruction, Memory, OperandKind};
-use super::access::{explicit_size, memory, part, written, written_operands};
-use super::cells::implied_size;
+use super::super::tree::{Column, Memory, OperandKind};
+use super::access::{part, written, written_operands};
+use super::context::Context;
 use super::registers::Usage;
-use super::thread::Context;
 
 /// Looks through the instructions. `observed` are the registers that the question looks at.
 pub(super) fn usage(context: Context<'_>, column: &Column, observed: BTreeSet<Base>) -> Result<Usage, Refused> {
@@ -64,24 +61,4 @@ impl Usage {
 /// The part of a register that is used as an address.
 pub(super) fn pointer_part(register: &RegisterName, address_size: u32) -> Part {
     register.part.unwrap_or(Part::of_size(address_size))
-}
-
-impl Context<'_> {
-    /// Bytes that an instruction works on.
-    pub(super) fn size(&self, instruction: &Instruction) -> Result<u32, Refused> {
-        if let Some(size) = explicit_size(instruction)?.or(implied_size(self.architecture)) {
-            return Ok(size);
-        }
-        match memory(instruction) {
-            Some((Memory::Cell(name), _)) => {
-                let name = CellName { name: name.clone(), index: None };
-                Ok(self.cells.find(&name).map_or(4, |cell| cell.kind.size))
-            }
-            Some((Memory::Computed { .. }, operand)) => {
-                let error = Diagnostic::error("operand-sizes", "the size of this access is unknown", operand.span);
-                Err(error.help("add a size suffix to the instruction, as in `movl` or `movq`").into())
-            }
-            None => Ok(self.architecture.address_size()),
-        }
-    }
 }

@@ -9,7 +9,7 @@ use weir_ir::{
 
 use super::super::ast::{Declaration, Name, Process, RegisterExpr};
 use super::memory::Memory;
-use super::{ranges, start};
+use super::ranges;
 use crate::sink::Sink;
 
 /// A read of one cell that waits for one of several values.
@@ -33,7 +33,7 @@ impl Await {
     }
 }
 
-/// A process in the making.
+/// A process under construction.
 pub(super) struct Builder<'c, 's> {
     pub(super) memory: &'c Memory<'s>,
     /// The number of the process.
@@ -97,7 +97,7 @@ impl<'c, 's> Builder<'c, 's> {
 
     fn finish(mut self, process: &Process<'s>, entry: LocId) -> (Body, HashMap<&'s str, LocId>) {
         let body = Body::new(self.registers.clone(), self.locations.clone(), entry, None, self.edges.clone());
-        let entry = start::prologue(&mut self, process, &body, entry);
+        let entry = self.prologue(process, &body, entry);
         let new_places = self.drop_isolated(entry);
         let labels = self.labels.iter().map(|(&label, (loc, _))| (label, new_places[loc.index()])).collect();
         let entry = new_places[entry.index()];

@@ -15,26 +15,28 @@ use super::memory::Memory;
 use super::process::Builder;
 use crate::sink::Sink;
 
-/// Adds the steps before the text of a process; gives the place where it starts.
-pub(super) fn prologue(builder: &mut Builder<'_, '_>, process: &Process<'_>, body: &Body, entry: LocId) -> LocId {
-    let live = live_registers(body, &RegisterSet::new());
-    let mut steps = Vec::new();
-    for (at, declaration) in process.registers.iter().enumerate() {
-        let register = RegId::new(at);
-        if live.at(entry).contains(register) {
-            steps.extend(first_value(declaration, register, builder.sink).map(|step| (step, declaration.span)));
+impl Builder<'_, '_> {
+    /// Adds the steps before the text of a process; gives the place where it starts.
+    pub(super) fn prologue(&mut self, process: &Process<'_>, body: &Body, entry: LocId) -> LocId {
+        let live = live_registers(body, &RegisterSet::new());
+        let mut steps = Vec::new();
+        for (at, declaration) in process.registers.iter().enumerate() {
+            let register = RegId::new(at);
+            if live.at(entry).contains(register) {
+                steps.extend(first_value(declaration, register, self.sink).map(|step| (step, declaration.span)));
+            }
         }
+        let mut next = entry;
+        for (instruction, span) in steps.into_iter().rev() {
+            let before = self.node();
+            self.edge(before, instruction, next, span);
+            next = before;
+        }
+        if let Some(ready) = self.memory.ready.filter(|_| self.needs_memory_set_up) {
+            next = wait_for(self, ready, next, process.span);
+        }
+        next
     }
-    let mut next = entry;
-    for (instruction, span) in steps.into_iter().rev() {
-        let before = builder.node();
-        builder.edge(before, instruction, next, span);
-        next = before;
-    }
-    if let Some(ready) = builder.memory.ready.filter(|_| builder.needs_memory_set_up) {
-        next = wait_for(builder, ready, next, process.span);
-    }
-    next
 }
 
 /// The step that gives a register its first value, unless that is 0.

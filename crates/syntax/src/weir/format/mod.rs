@@ -14,7 +14,7 @@ use super::lexer::{Lexed, lex};
 use super::parser;
 use super::sink::Sink;
 use super::token::{Kind, Token};
-use crate::ParseError;
+use crate::parsed::ParseError;
 use lines::{Comment, Line, render};
 use spacing::joined;
 

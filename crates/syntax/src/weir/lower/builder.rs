@@ -13,6 +13,7 @@ use super::graph::{Graph, Node};
 use super::names::{Globals, Used};
 use super::registers::Registers;
 use super::silent::{Problem, automaton};
+use super::size::too_large;
 
 /// How much of what all bodies together may use is used up.
 #[derive(Default, Debug)]
@@ -272,14 +273,6 @@ impl<'c, 'a> Builder<'c, 'a> {
         let Surroundings { globals, used, sink, .. } = &mut self.around;
         Constants { globals, parameter, registers, sink, used }
     }
-}
-
-pub(super) fn too_large(span: Span) -> Diagnostic {
-    let message =
-        format!("the program is too large: more than {MAX_EDGES} steps or {MAX_WORK} statements and operands");
-    Diagnostic::error("program-too-large", message, span)
-        .label("the limit was reached here")
-        .help("every copy of a thread and every procedure call counts; use fewer or smaller ones")
 }
 
 /// 0, for what is in error.

@@ -8,15 +8,24 @@ use super::super::ast::{Expr, Name, ProcDecl};
 use super::super::sink::Sink;
 use super::builder::{Builder, Returns};
 use super::constants::mark;
-use super::names::{Global, Globals, ProcInfo, report_unknown};
-use super::size;
+use super::inlined_size;
+use super::name_errors::report_unknown;
+use super::names::{Global, Globals, ProcInfo};
+
+/// What looks like a call and is none.
+const OPERATIONS: [&str; 8] =
+    ["cas", "cmpxchg", "xchg", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor"];
 
 impl<'c, 'a> Builder<'c, 'a> {
     /// Runs a procedure; what it returns goes to `result`, if that is wanted.
     pub(super) fn call(&mut self, name: Name<'a>, arguments: &'a [Expr<'a>], result: Option<RegId>, span: Span) {
         let globals = self.around.globals;
         let Some(Global::Procedure(at)) = globals.get(name.text) else {
-            let known = || globals.names(|global| matches!(global, Global::Procedure(_)));
+            let known = || {
+                let mut known = globals.names(|global| matches!(global, Global::Procedure(_)));
+                known.extend(OPERATIONS);
+                known
+            };
             let declare = format!("declare it: `proc {}(…) {{ … }}`", name.text);
             report_unknown(self.around.sink, "procedure", name, known, &declare);
             return;
@@ -110,7 +119,7 @@ pub(super) fn classify(globals: &mut Globals, sink: &mut Sink) {
             locking[member] = locking[member].or(found);
         }
     }
-    size::measure(globals, &groups);
+    inlined_size::measure(globals, &groups);
     keep_recursive(globals, &callees);
     refuse_nested_locks(globals, &locking, sink);
 }

@@ -7,7 +7,7 @@ use weir_ir::{Diagnostic, Span};
 
 use super::super::ast::{Block, Expr, ExprKind, Name, RangeExpr, Statement, StatementKind};
 use super::super::sink::Sink;
-use super::names::{duplicate, listed, near};
+use super::name_errors::{duplicate, listed, near};
 use super::size::Size;
 
 /// What is known of a body.
@@ -25,7 +25,7 @@ pub(super) struct Facts<'a> {
     returns_nothing: Option<Span>,
     /// Whether there is an `end`: a body that takes no step is then meant to.
     pub(super) has_end: bool,
-    /// At least so many statements and steps has the text itself, without what it calls.
+    /// A lower bound on its statements and steps, without what it calls.
     pub(super) size: Size,
 }
 

@@ -8,8 +8,9 @@ use weir_ir::{BinaryOp, Diagnostic, RegId, Span, Value};
 use super::super::ast::{Expr, ExprKind, File, Name, RangeExpr};
 use super::super::sink::Sink;
 use super::Options;
-use super::memory::element_address;
-use super::names::{Global, Globals, Used, listed, report_unknown};
+use super::elements::element_address;
+use super::name_errors::{listed, report_unknown};
+use super::names::{Global, Globals, Used};
 
 /// Evaluates constant expressions.
 pub(super) struct Constants<'c, 'a> {

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use weir_ir::{CostRule, CostSubject, Diagnostic, Span};
 
 use super::super::ast::{CostDecl, LabelRef};
-use super::names::{Global, Globals, report_unknown};
+use super::name_errors::report_unknown;
+use super::names::{Global, Globals};
 use super::places::label_text;
 use super::properties::Observer;
 

@@ -5,8 +5,9 @@ use weir_ir::{BinaryOp, Diagnostic, Expr as Tree, Instruction, RegExpr, RegId, R
 use super::super::ast::{Expr, ExprKind, Name, RangeExpr, RmwForm};
 use super::builder::{Builder, Meaning, nothing};
 use super::constants::warn_of_zero;
-use super::memory::{element_address, not_an_array};
-use super::names::{Global, UNKNOWN, report_unknown};
+use super::elements::{element_address, not_an_array};
+use super::name_errors::{UNKNOWN, report_unknown};
+use super::names::Global;
 
 impl<'a> Builder<'_, 'a> {
     /// Emits the steps that an expression takes; the rest is an expression over registers.

@@ -10,13 +10,17 @@ mod check;
 mod conditions;
 mod constants;
 mod costs;
+mod elements;
 mod expressions;
 mod graph;
+mod inlined_size;
 mod memory;
+mod name_errors;
 mod names;
 mod places;
 mod properties;
 mod registers;
+mod scopes;
 mod silent;
 mod size;
 mod snapshot;
@@ -52,7 +56,7 @@ pub(super) fn lower<'a>(
     constants::evaluate(file, options, &mut globals, &mut used, sink);
     memory::lay_out(file, &mut globals, &mut used, sink);
     threads::prepare(file, &mut globals, &mut used, sink);
-    let budget = if size::fits(&globals, sink) { Budget::default() } else { Budget::exhausted() };
+    let budget = if inlined_size::fits(&globals, sink) { Budget::default() } else { Budget::exhausted() };
     let bodies = threads::lower(&globals, reserved, budget, &mut used, sink, poll);
     let thread_labels = costs::thread_labels(&globals);
     let mut observer =

@@ -6,7 +6,8 @@ use super::super::ast::{LabelRef, Name, PlaceExpr, ThreadRef};
 use super::super::limits::MAX_OBSERVATIONS;
 use super::check::Facts;
 use super::expressions::binary;
-use super::names::{Copies, Family, Global, listed, near, report_unknown};
+use super::name_errors::{listed, near, report_unknown};
+use super::names::{Copies, Family, Global};
 use super::properties::{Observer, View};
 
 impl<'a> Observer<'_, 'a> {

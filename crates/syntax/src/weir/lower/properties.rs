@@ -7,9 +7,10 @@ use weir_ir::{BinaryOp, Diagnostic, Expr as Tree, LocId, Property, PropertyKind,
 use super::super::ast::{Expr, ExprKind, Name, PropertyDecl, PropertyForm};
 use super::super::sink::Sink;
 use super::constants::{Constants, mark};
+use super::elements::element_address;
 use super::expressions::{binary, unary};
-use super::memory::element_address;
-use super::names::{Copies, Global, Globals, Used, report_unknown};
+use super::name_errors::report_unknown;
+use super::names::{Copies, Global, Globals, Used};
 
 /// What properties can see of one thread.
 #[derive(Default)]
@@ -132,7 +133,11 @@ impl<'a> Observer<'_, 'a> {
             family.threads().any(|thread| self.view(thread).is_some_and(|view| view.registers.contains_key(name.text)))
         });
         let globals = self.globals;
-        let known = || globals.names(|global| matches!(global, Global::Constant(_) | Global::Shared(_)));
+        let known = || {
+            let mut known = globals.names(|global| matches!(global, Global::Constant(_) | Global::Shared(_)));
+            known.extend(["deadlock", "stuck"]);
+            known
+        };
         let otherwise = match owner.map(|family| (family.declaration.name.text, family.copies)) {
             Some((thread, Copies::Instances(_))) => format!("a register needs its thread: `{thread}[0].{}`", name.text),
             Some((thread, _)) => format!("a register needs its thread: `{thread}.{}`", name.text),

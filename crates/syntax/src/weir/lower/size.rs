@@ -1,12 +1,9 @@
-//! How large bodies will be at least once procedures are inlined and threads replicated, counted before any of it is
-//! built: each of forty procedures that calls the one before twice asks for more than any machine has.
+//! How large a program is at least, in statements and steps, and how large it may be.
+
+use weir_ir::{Diagnostic, Span};
 
 use super::super::ast::{ExprKind, StatementKind};
 use super::super::limits::{MAX_EDGES, MAX_WORK};
-use super::super::sink::Sink;
-use super::builder::too_large;
-use super::check::Facts;
-use super::names::{Global, Globals};
 
 /// Sums that stop at the largest number. Lowering counts at least as many.
 #[derive(Clone, Copy, Default, Debug)]
@@ -40,55 +37,25 @@ impl Size {
         };
     }
 
-    fn add(&mut self, other: Size) {
+    pub(super) fn add(&mut self, other: Size) {
         self.statements = self.statements.saturating_add(other.statements);
         self.steps = self.steps.saturating_add(other.steps);
     }
 
-    fn times(self, copies: usize) -> Size {
+    pub(super) fn times(self, copies: usize) -> Size {
         Size { statements: self.statements.saturating_mul(copies), steps: self.steps.saturating_mul(copies) }
     }
 
-    fn is_too_large(self) -> bool {
+    pub(super) fn is_too_large(self) -> bool {
         self.statements > MAX_WORK || self.steps > MAX_EDGES
     }
 }
 
-/// Sets the sizes of all procedures with what they inline. `groups` has them in an order in which those that are called
-/// come first.
-pub(super) fn measure(globals: &mut Globals, groups: &[Vec<usize>]) {
-    for &procedure in groups.iter().flatten() {
-        globals.procedures[procedure].size = inlined(globals, &globals.procedures[procedure].facts);
-    }
-}
-
-/// The size of a body with all that it calls. A recursive procedure is not inlined.
-fn inlined(globals: &Globals, facts: &Facts) -> Size {
-    let mut size = facts.size;
-    for (name, _) in &facts.calls {
-        if let Some(Global::Procedure(at)) = globals.get(name.text)
-            && !globals.procedures[at].recursive
-        {
-            size.add(globals.procedures[at].size);
-        }
-    }
-    size
-}
-
-/// Whether the program stays within the limits as far as sizes tell; else that is reported.
-pub(super) fn fits(globals: &Globals, sink: &mut Sink) -> bool {
-    let oversized = globals.procedures.iter().find(|procedure| procedure.size.is_too_large());
-    if let Some(procedure) = oversized {
-        sink.error(too_large(procedure.declaration.span));
-        return false;
-    }
-    let mut total = Size::default();
-    for (family, facts) in globals.families.iter().zip(&globals.thread_facts) {
-        total.add(inlined(globals, facts).times(family.threads().count()));
-        if total.is_too_large() {
-            sink.error(too_large(family.declaration.span));
-            return false;
-        }
-    }
-    true
+/// The error for a program that is larger than it may be.
+pub(super) fn too_large(span: Span) -> Diagnostic {
+    let message =
+        format!("the program is too large: more than {MAX_EDGES} steps or {MAX_WORK} statements and operands");
+    Diagnostic::error("program-too-large", message, span)
+        .label("the limit was reached here")
+        .help("every copy of a thread and every procedure call counts; use fewer or smaller ones")
 }

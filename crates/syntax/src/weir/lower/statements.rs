@@ -6,7 +6,8 @@ use super::super::ast::{Block, Declarator, Expr, ExprKind, Name, Statement, Stat
 use super::builder::{Builder, Meaning, Returns};
 use super::expressions::binary;
 use super::graph::Node;
-use super::names::{Copies, Global, report_unknown};
+use super::name_errors::report_unknown;
+use super::names::{Copies, Global};
 
 /// What an assignment writes.
 enum Target {

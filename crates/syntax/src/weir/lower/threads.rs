@@ -11,7 +11,8 @@ use super::builder::{self, Budget, Lowered, Returns, Surroundings, Task};
 use super::calls::classify;
 use super::check;
 use super::constants::Constants;
-use super::names::{Copies, Family, Globals, ProcInfo, Used, duplicate};
+use super::name_errors::duplicate;
+use super::names::{Copies, Family, Globals, ProcInfo, Used};
 use super::properties::View;
 use super::size::Size;
 

@@ -263,25 +263,21 @@ impl<'s> Parser<'s, '_> {
                 let value = magnitude as Value;
                 ExprKind::Number(if negative { value.wrapping_neg() } else { value })
             }
-            Some(_) => {
-                self.number_error("number-too-large", format!("`{text}` does not fit in 64 bits"), token.span);
-                ExprKind::Malformed
-            }
-            None => {
-                self.number_error("bad-number", format!("`{text}` is not a number"), token.span);
-                ExprKind::Malformed
-            }
+            Some(_) => self.malformed_number(
+                Diagnostic::error("number-too-large", format!("`{text}` does not fit in 64 bits"), token.span)
+                    .help("values range from -9223372036854775808 to 9223372036854775807"),
+            ),
+            None => self.malformed_number(
+                Diagnostic::error("bad-number", format!("`{text}` is not a number"), token.span)
+                    .help("write numbers as in `42`, `0x2a` or `0b101010`; digits can be separated by `_`"),
+            ),
         }
     }
 
-    fn number_error(&mut self, code: &'static str, message: String, span: Span) {
-        let help = if code == "bad-number" {
-            "write numbers as in `42`, `0x2a` or `0b101010`; digits can be separated by `_`"
-        } else {
-            "values range from -9223372036854775808 to 9223372036854775807"
-        };
+    fn malformed_number(&mut self, error: Diagnostic) -> ExprKind<'s> {
         // The parser went past the number and did not fail: report it whatever else is wrong here.
-        self.sink.error(Diagnostic::error(code, message, span).help(help));
+        self.sink.error(error);
+        ExprKind::Malformed
     }
 }
 

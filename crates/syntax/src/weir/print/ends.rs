@@ -1,7 +1,7 @@
 //! Where a body is done. One such place is the end of the text, the others are `end;`.
 //!
 //! `terminate` leads to the end of the text; an edge with that instruction to another place is a step like
-//! any other. In a procedure, whoever is done has left it, so there one place is enough.
+//! any other. In a procedure, a thread that is done has left it, so one place is enough there.
 //!
 //! The place of failed assertions has no name in `.weir`. Where a property looks at it, assertions become
 //! tests, and the side that fails sets a register before it fails for good; the property then asks for that

@@ -10,7 +10,7 @@ use super::names::Names;
 /// Where lists of names go on in the next line.
 const WIDTH: usize = 100;
 
-/// The text of one body in the making.
+/// The text of one body under construction.
 pub(super) struct BodyText<'p> {
     program: &'p Program,
     body: &'p Body,

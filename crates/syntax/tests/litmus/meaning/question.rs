@@ -114,7 +114,7 @@ fn shown_text(cpu: &Cpu<'_>, shown: Shown) -> String {
     }
 }
 
-/// What the condition and `locations` speak of, all elements of an array one by one.
+/// What the condition and `locations` mention, all elements of an array one by one.
 fn observed(cpu: &Cpu<'_>, state: &State<Local>) -> BTreeMap<String, String> {
     let mut places = cpu.test.locations.clone();
     collect(&cpu.test.condition, &mut places);

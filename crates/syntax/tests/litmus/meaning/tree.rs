@@ -113,7 +113,7 @@ pub(super) struct Thread {
     pub(super) last_labels: Vec<String>,
 }
 
-/// Something that a condition speaks of.
+/// Something that a condition mentions.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Place {
     Register(usize, Register),

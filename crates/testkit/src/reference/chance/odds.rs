@@ -31,7 +31,7 @@ impl Default for Odds {
     }
 }
 
-/// What taking an edge costs: the last rule that speaks of it; 1 if none does.
+/// What taking an edge costs: the last rule that mentions it; 1 if none does.
 pub fn price(program: &Program, (thread, edge): ThreadEdge) -> u64 {
     let body = program.body(thread);
     let edge = body.edge(edge);

@@ -4,7 +4,7 @@ use weir_ir::{BinaryOp, Expr, Program, StateAtom, StateExpr, Value};
 
 use super::super::state::State;
 
-/// Of what `||` joins in a target, each part counts by itself; one that speaks of cells counts in states with empty
+/// Of what `||` joins in a target, each part counts by itself; one that mentions cells counts in states with empty
 /// buffers only.
 pub(super) fn meets(program: &Program, state: &State, target: &StateExpr) -> bool {
     if let Expr::Binary(BinaryOp::Or, left, right) = target {

@@ -57,7 +57,7 @@ fn single_updates_prefer_long_buffers() {
 }
 
 #[test]
-fn whoever_is_locked_out_keeps_its_stores() {
+fn a_thread_that_is_locked_out_keeps_its_stores() {
     let (program, mut state) = buffered([1, 1]);
     state.holder = Some(ThreadId(0));
     for updates in [Updates::Uniform, Updates::Geometric(fraction(1, 2)), Updates::Single] {

@@ -71,7 +71,7 @@ fn states_that_differ_only_in_how_they_came_about_are_one() {
 }
 
 #[test]
-fn a_buffer_that_grows_for_ever_ends_at_the_limit() {
+fn a_buffer_that_grows_forever_ends_at_the_limit() {
     let mut sketch = ThreadSketch::new("P0");
     sketch.edge(LocId(0), LocId(0), store(X, 1));
     let program = crate::sketch::program(vec![], vec![sketch.finish()], vec![]);

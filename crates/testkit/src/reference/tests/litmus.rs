@@ -74,7 +74,7 @@ fn independent_readers_agree_on_the_order_of_writes() {
 
 #[test]
 fn a_store_reaches_a_second_reader_only_after_what_the_first_one_saw() {
-    // WRC: the reader that passes the news on has seen x, so whoever hears of it sees x, too.
+    // WRC: the thread that forwards the value has seen x, so a thread that reads what it forwards sees x, too.
     let program = threads([vec![store(X, 1)], vec![load(0, X), store(Y, 1)], vec![load(0, Y), load(1, X)]]);
     for model in Model::ALL {
         let outcomes = reads(&program, model);

@@ -16,7 +16,7 @@ fn assign(target: u32, value: Value) -> Instruction {
     Instruction::Assign { register: RegId(target), value: Expr::Const(value) }
 }
 
-/// Whether a thread can be kept from executing `instruction` for ever by one that takes the lock and keeps it.
+/// Whether a thread can be kept from executing `instruction` forever by one that takes the lock and keeps it.
 fn is_blocked_by_the_lock(instruction: Instruction, model: Model) -> bool {
     deadlocks([vec![Instruction::Lock], vec![instruction]], model)
 }
@@ -49,7 +49,7 @@ fn the_lock_blocks_memory_and_nothing_else() {
 fn the_lock_lets_stores_into_buffers_but_not_into_memory() {
     assert!(is_blocked_by_the_lock(store(X, 1), Model::Sc));
     assert!(!is_blocked_by_the_lock(store(X, 1), Model::Tso));
-    // The store is buffered, and cannot be flushed: a fence after it waits for ever.
+    // The store is buffered, and cannot be flushed: a fence after it waits forever.
     assert!(deadlocks([vec![Instruction::Lock], vec![store(X, 1), Instruction::Fence]], Model::Tso));
     // Nor can the thread read its own buffer.
     assert!(deadlocks([vec![Instruction::Lock], vec![store(X, 1), load(0, X)]], Model::Tso));
@@ -120,7 +120,7 @@ fn a_membarrier_waits_for_all_buffers() {
     for model in Model::ALL {
         assert_eq!(first_goal(&program, model), None, "{model:?}");
     }
-    // The holder of the lock waits for ever if another thread has a store waiting; without one it goes on.
+    // The holder of the lock waits forever if another thread has a store waiting; without one it goes on.
     let holder = || vec![Instruction::Lock, Instruction::Membarrier, Instruction::Unlock];
     assert!(deadlocks([holder(), vec![store(X, 1)]], Model::Tso));
     assert!(!deadlocks([holder(), vec![store(X, 1)]], Model::Sc));

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use super::*;
-use crate::Limits;
 use crate::reach::Engine;
+use crate::session::Limits;
 
 /// What a member does: so much work, then this.
 #[derive(Clone, Copy, PartialEq)]
@@ -140,7 +140,7 @@ fn limits_of_the_portfolio_end_all() {
 
 #[test]
 fn groups_share_memory_and_states_and_have_all_the_time() {
-    let seen: Mutex<Vec<crate::Limits>> = Mutex::default();
+    let seen: Mutex<Vec<crate::session::Limits>> = Mutex::default();
     let limits = Limits { memory: Some(1000), states: Some(80), time: Some(Duration::from_secs(100)) };
     run_portfolio(&[&[DUAL], &[LAZY], &[SET], &[EXPLICIT]], &Session::new(limits), |_, session| {
         seen.lock().expect("not poisoned").push(session.limits());

@@ -5,7 +5,8 @@ use weir_witness::Checked;
 
 use super::*;
 use crate::reach::{self, Engine};
-use crate::{Session, Verdict};
+use crate::session::Session;
+use crate::verdict::Verdict;
 
 const DUAL: Member = Member::Engine(Engine::Dual);
 const LAZY: Member = Member::Engine(Engine::Lazy);

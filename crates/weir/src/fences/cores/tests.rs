@@ -42,7 +42,7 @@ fn steps(edges: &[(u32, u32)]) -> BTreeSet<ThreadEdge> {
 }
 
 #[test]
-fn a_fence_stops_whoever_goes_on_with_a_store_waiting() {
+fn a_fence_stops_a_thread_that_continues_with_a_pending_store() {
     let program = stores_and_loads();
     let stopped = |run: &str| core_steps(&program, &checked(&program, run), &counts(&program));
     // All wait to the end.
@@ -70,7 +70,7 @@ fn stores_land_at_once_unless_the_goal_needs_them_to_wait() {
     let program = stores_and_loads();
     for run in ["p0 p1 p2 q0 q1 q2 pf pf qf qf", "q0 q1 q2 p0 p1 p2 qf qf pf pf", "p0 pf p1 p2 q0 qf q1 qf q2 pf"] {
         let with_early_flushes =
-            with_early_flushes(&program, checked(&program, run), |_, _| true, &crate::Session::default());
+            with_early_flushes(&program, checked(&program, run), |_, _| true, &crate::session::Session::default());
         let stopped = core_steps(&program, &with_early_flushes, &counts(&program));
         assert_eq!(stopped.len(), 1, "{run}: one store has to wait for one load, {:?}", with_early_flushes.run());
         assert!(stopped.is_subset(&steps(&[(0, 1), (1, 1)])), "{run}: {stopped:?}");

@@ -4,8 +4,8 @@ use weir_ir::{EdgeId, ThreadId};
 use weir_testkit::sketch::{cell, load, program, store, straight};
 
 use super::*;
-use crate::Session;
 use crate::fences::{Aim, Fences, Options, at_locations, fences};
+use crate::session::Session;
 
 /// Store buffering in which each thread does something else in between.
 fn store_buffering() -> Program {

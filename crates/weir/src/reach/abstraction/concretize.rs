@@ -7,11 +7,12 @@
 use rustc_hash::FxHashSet;
 use weir_witness::Goal;
 
+use crate::bounds::Bound;
 use crate::semantics::machine::{Machine, System};
 use crate::semantics::state::Packed;
 use crate::semantics::tso::Tso;
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::{Bound, Session};
+use crate::session::Session;
 
 /// How often the clock is looked at.
 const PERIOD: usize = 1024;
@@ -81,7 +82,7 @@ impl<const N: usize> Search<'_, N> {
         self.system.goal(state).or_else(|| {
             let goal = self.system.deadlock_goal(state)?;
             let mut can_step = false;
-            self.system.successors(state, &mut |_, _| {
+            self.system.each_successor(state, &mut |_, _| {
                 can_step = true;
                 false
             });
@@ -92,7 +93,7 @@ impl<const N: usize> Search<'_, N> {
     /// The steps that the guide admits.
     fn todo(&self, state: &Packed<N>, progress: &[u32]) -> Vec<(StepCode, Packed<N>)> {
         let mut todo = Vec::new();
-        self.system.successors(state, &mut |step, next| {
+        self.system.each_successor(state, &mut |step, next| {
             if let Some(moment) = self.guide.moment(&self.system, progress, step) {
                 todo.push((moment, step, next));
             }

@@ -53,7 +53,7 @@ pub(super) fn admits<const N: usize>(machine: &Machine, events: &[Event]) -> boo
 
 fn after<const N: usize>(system: &System<'_, Abstract, N>, from: &Packed<N>, wanted: StepCode) -> Option<Packed<N>> {
     let mut found = None;
-    system.successors(from, &mut |step, next| {
+    system.each_successor(from, &mut |step, next| {
         if step == wanted {
             found = Some(next);
         }

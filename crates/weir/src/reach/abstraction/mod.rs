@@ -21,6 +21,7 @@ use weir_witness::{Buffering, Certificate, Checked, Goal, Run};
 
 use self::exact::Event;
 use super::{Coverage, Engine, Options, Report, Search, Statistics};
+use crate::bounds::Bound;
 use crate::search::symmetry::Symmetric;
 use crate::search::{self, Found, Outcome};
 use crate::semantics::StepCode;
@@ -32,7 +33,8 @@ use crate::semantics::coverage::coverage;
 use crate::semantics::machine::Machine;
 use crate::semantics::size::with_state_size;
 use crate::semantics::symmetry::symmetric_threads;
-use crate::{Bound, Failure, Limit, Session, Verdict};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit, Verdict};
 
 /// How far counters go within the refinement loop before queues are tried.
 const MOST_COUNTED: u32 = 1;
@@ -141,7 +143,7 @@ impl Refinement<'_> {
     fn refine(&mut self) -> Answer {
         let mut answer = self.count(Some(MOST_COUNTED));
         // Longer queues hardly ever prove what these do not, and a loop that stores one value again and again could go
-        // on for ever.
+        // on forever.
         let longest = u32::try_from(self.session.bound(Bound::CoherenceStores)).unwrap_or(u32::MAX);
         for bound in 1..=longest {
             if !matches!(answer, Answer::Alarm(..)) {

@@ -4,7 +4,7 @@ use weir_ir::{Diagnostic, Span};
 use weir_witness::Model;
 
 use super::super::Options;
-use crate::Failure;
+use crate::verdict::Failure;
 
 /// Refuses questions that make no sense for an over-approximation of store buffers.
 pub(super) fn unanswerable(options: &Options) -> Result<(), Failure> {

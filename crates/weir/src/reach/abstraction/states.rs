@@ -13,7 +13,8 @@ use crate::semantics::compile::Compiled;
 use crate::semantics::layout::Storage;
 use crate::semantics::machine::System;
 use crate::semantics::state::Packed;
-use crate::{Limit, Session};
+use crate::session::Session;
+use crate::verdict::Limit;
 
 /// How often the clock is looked at.
 const PERIOD: usize = 1024;
@@ -33,7 +34,7 @@ pub(super) fn all<const N: usize>(
     let mut at = 0;
     while let Some(&state) = found.get(at) {
         at += 1;
-        system.successors(&state, &mut |_, next| {
+        system.each_successor(&state, &mut |_, next| {
             if seen.insert(next.0[..words].into()) {
                 found.push(next);
             }

@@ -3,7 +3,8 @@
 use weir_witness::Buffering;
 
 use crate::reach::{Engine, Options, reach};
-use crate::{Session, Verdict};
+use crate::session::Session;
+use crate::verdict::Verdict;
 
 /// A store that happened once is seen twice if waiting stores are not counted; then T2 gets to a store that the range
 /// of `w` blocks. With counters it does not.

@@ -16,8 +16,9 @@ use super::well_structured::{Basis, Search};
 use super::{counterexample, goal_basis, initial, local_graphs, no_condition, system, too_large};
 use crate::semantics::compile::Compiled;
 use crate::semantics::state::Packed;
+use crate::session::Session;
+use crate::verdict::Failure;
 use crate::wsts::Outcome;
-use crate::{Failure, Session};
 
 /// A state with empty buffers: for each thread that runs its place and its registers, and what cells hold.
 pub(crate) struct Drained<'a> {

@@ -7,8 +7,8 @@
 use rustc_hash::FxHashMap;
 
 use super::local_graph::{Graph, Label};
-use crate::Limit;
-use crate::Session;
+use crate::session::Session;
+use crate::verdict::Limit;
 
 /// A thread as an automaton over what it does to memory. States are numbered from 0.
 #[derive(Debug)]

@@ -5,7 +5,9 @@ use weir_ir::{BinaryOp, Expr, LocId, Program, PropertyKind, StateAtom, StateExpr
 use weir_witness::Goal;
 
 use super::local_graph::{Local, LocalGraphs};
-use crate::{Bound, Limit, Session};
+use crate::bounds::Bound;
+use crate::session::Session;
+use crate::verdict::Limit;
 
 /// A goal, as a condition on locations, registers and cells.
 #[derive(Clone, Debug)]
@@ -128,7 +130,7 @@ pub(super) struct GoalCover {
     pub(super) memory: Vec<Option<u16>>,
 }
 
-/// Something that a goal speaks of, and what it can be: alternatives as they look, each with what stands behind it.
+/// Something that a goal mentions, and what it can be: alternatives as they look, each with what stands behind it.
 enum Variable<'a> {
     /// The thread at this position: a state of its graph for each state of the automaton.
     Thread(usize, &'a [u32]),
@@ -204,7 +206,7 @@ impl Listing<'_> {
             None => {}
         }
         match self.variables.get(next) {
-            // Everything it speaks of is fixed, so this cannot be.
+            // Everything it mentions is fixed, so this cannot be.
             None => true,
             Some(&Variable::Thread(position, members_of)) => (0..members_of.len()).all(|class| {
                 let mut longer = cover.clone();

@@ -9,7 +9,9 @@ use rustc_hash::FxHashMap;
 use weir_ir::flow::{Liveness, RegisterSet, live_registers, observed_registers};
 use weir_ir::{Address, Body, EdgeId, Instruction, LocId, Program, RegExpr, RegId, Rmw, ThreadId, Value};
 
-use crate::{Bound, Limit, Session};
+use crate::bounds::Bound;
+use crate::session::Session;
+use crate::verdict::Limit;
 
 /// After so many moves the limits are looked at.
 const A_CHECK: u32 = 512;
@@ -280,7 +282,7 @@ impl GraphBuilder<'_> {
         Ok(known)
     }
 
-    /// The number of a value that is stored to a cell. Whoever loads the cell learns of new ones.
+    /// The number of a value that is stored to a cell. Threads that load the cell are notified of new ones.
     fn value(&mut self, cell: Cell, value: Value) -> Result<Val, GraphError> {
         let values = &mut self.cells.values[usize::from(cell)];
         if let Some(known) = values.iter().position(|&known| known == value) {

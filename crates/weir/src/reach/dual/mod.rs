@@ -26,9 +26,11 @@ use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind, Span};
 use weir_witness::{BackwardProof, Checked, Goal};
 
 use super::{Coverage, Options, Report, Statistics};
+use crate::bounds::Bound;
 use crate::semantics::refuse;
+use crate::session::Session;
+use crate::verdict::{Failure, Limit, Verdict};
 use crate::wsts::{Id, Outcome};
-use crate::{Bound, Failure, Limit, Session, Verdict};
 pub(crate) use backwards::{Backwards, Drained, Region};
 use bisimulation::{Automaton, bisimulation_quotient};
 use config::{ANY, Config, FREE, Shape};

@@ -7,7 +7,8 @@ use weir_witness::{Goal, check_backward_proof};
 
 use super::backwards::{Backwards, Drained};
 use crate::reach::{Engine, Options, certify_backward, reach};
-use crate::{Session, Verdict};
+use crate::session::Session;
+use crate::verdict::Verdict;
 
 fn parse(text: &str) -> Program {
     let source = weir_ir::Source::new("test.weir", text);
@@ -57,7 +58,7 @@ fn a_snapshot_sees_own_stores_and_memory_at_one_time() {
 
 /// What is done with a snapshot depends on both values together, so that states with different pairs are one class.
 #[test]
-fn pairs_of_values_that_lead_to_the_same_are_told_apart_by_own_stores() {
+fn pairs_of_values_that_lead_to_the_same_are_distinguished_by_own_stores() {
     let (x, y) = (1, 2);
     let register = |number| Expr::Leaf(RegId(number));
     let is = |op, left, right| Instruction::Assume(Expr::binary(op, left, right));
@@ -105,7 +106,7 @@ fn a_thread_stops_where_it_meets_an_end() {
 
 /// A value that nothing reads is not tried out, neither by the search nor by the check of its proof.
 #[test]
-fn a_choice_among_very_many_values_that_nobody_reads_is_none() {
+fn a_choice_among_very_many_values_that_are_never_read_is_no_choice() {
     let program =
         parse("shared x; thread P { let r = any 0..4611686018427387904; x = 2; r = 0; x = r; } forbid x == 1;");
     let options = Options { engine: Engine::Dual, goals: vec![Goal::Property(PropertyId(0))], ..Options::default() };

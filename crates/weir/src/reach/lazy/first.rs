@@ -7,7 +7,7 @@ use super::oracle::{self, Witnesses};
 use super::{Answer, Lazy, Round};
 use crate::reach::Coverage;
 use crate::translate::delay::{DelayPath, Extended, delay_first, is_cyclic, unroll};
-use crate::{Failure, Limit, Verdict};
+use crate::verdict::{Failure, Limit, Verdict};
 
 /// How often loops are unrolled at most: far more than any budget allows.
 pub(crate) const MOST_TIMES: usize = 1 << 12;

@@ -9,7 +9,7 @@ use super::oracle::{self, Witnesses};
 use super::{Answer, Lazy, Round};
 use crate::robust::Covered;
 use crate::translate::delay::{DelayPath, delay};
-use crate::{Failure, Limit, Verdict};
+use crate::verdict::{Failure, Limit, Verdict};
 
 impl Lazy<'_> {
     pub(super) fn keep(&mut self) -> Result<Answer, Failure> {

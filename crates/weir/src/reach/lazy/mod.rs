@@ -20,10 +20,12 @@ use weir_ir::{Diagnostic, Program, PropertyKind, ThreadId};
 use weir_witness::{Checked, Goal, Model};
 
 use super::{Coverage, Engine, Options, Report, Search, Statistics, explicit, goals};
+use crate::bounds::Bound;
 use crate::semantics::refuse;
+use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::delay::{DelayPath, Extended};
-use crate::{Bound, Failure, Limit, Session, Verdict};
+use crate::verdict::{Failure, Limit, Verdict};
 
 /// How the program is extended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

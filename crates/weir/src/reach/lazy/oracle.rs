@@ -8,8 +8,9 @@ use weir_ir::{EdgeId, ThreadId};
 
 use super::super::{Options, Statistics};
 use crate::robust::{self, Answer, Attack, AttackRun, Checker, Covered, Effect, Question};
+use crate::session::Session;
 use crate::translate::delay::{DelayPath, Extended, Note};
-use crate::{Failure, Limit, Session};
+use crate::verdict::{Failure, Limit};
 
 /// What the oracle says.
 pub(super) enum Witnesses {
@@ -105,7 +106,7 @@ impl<'a> Oracle<'a> {
         let mut fenced = BTreeSet::new();
         for (thread, origins) in extended.origins.iter().enumerate() {
             let enters = origins.iter().enumerate().filter(|(_, origin)| origin.note == Note::Enters);
-            // Whoever delays already gains nothing from a path: what it would keep back there waits anyway.
+            // A thread that already delays gains nothing from a path: what it would keep back there waits anyway.
             fenced.extend(enters.map(|(edge, _)| (ThreadId::new(thread), EdgeId::new(edge))));
         }
         let mut covered = BTreeMap::new();

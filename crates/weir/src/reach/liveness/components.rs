@@ -2,7 +2,9 @@
 //! component (strongly connected, and no step leaves it) has a state that meets it.
 //!
 //! States that were not expanded, since a limit was reached, belong to no bottom component that counts; so a violation
-//! can be found before all states are known, and `Holds` only afterwards.
+//! can be found before all states are known, and `Holds` only afterwards. Components are looked for whenever the graph
+//! has doubled: a violation among the first states does not wait for the rest, of which there may be no end, and when
+//! time is up, there is no long work left to do.
 
 use weir_ir::Program;
 use weir_witness::{Goal, Model};
@@ -14,12 +16,12 @@ use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::coverage::coverage;
 use crate::semantics::goals::Recurring;
 use crate::semantics::machine::{MemoryModel, System};
-use crate::semantics::refuse;
 use crate::semantics::sc::Sc;
 use crate::semantics::size::with_state_size;
 use crate::semantics::tso::Tso;
-use crate::semantics::{ThreadSteps, TransitionSystem};
-use crate::{Failure, Limit, Session};
+use crate::semantics::{ThreadSteps, TransitionSystem, refuse};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit};
 
 /// Decides these goals by visiting all states.
 pub(super) fn decide(program: &Program, model: Model, goals: &[Goal], session: &Session) -> Result<Found, Failure> {
@@ -41,6 +43,9 @@ pub(super) fn decide(program: &Program, model: Model, goals: &[Goal], session: &
     }
 }
 
+/// How many states are expanded before components are looked for the first time. Below, that takes no time to speak of.
+const FIRST_LOOK: usize = 1 << 17;
+
 struct Question<'a> {
     program: &'a Program,
     compiled: &'a Compiled,
@@ -51,9 +56,8 @@ impl Question<'_> {
     fn answer<M: MemoryModel, const N: usize>(&self, session: &Session) -> Found {
         let system = System::<M, N>::new(&self.compiled.machine);
         let mut graph = StateGraph::new(&system);
-        let limit = graph.explore(&system, session);
+        let (bad, limit) = self.explore(&system, &mut graph, session);
         session.spend(graph.states.len() as u64);
-        let bad = self.first_bad_state(&system, &graph);
         let answer = match (bad, limit) {
             (Some(state), _) => match graph.run_to(&system, state as u32) {
                 Some(run) => Answer::Run(run.into_iter().map(|step| self.compiled.step(step)).collect()),
@@ -72,6 +76,25 @@ impl Question<'_> {
             ..Statistics::default()
         };
         Found { answer, statistics, coverage: coverage(self.program, self.compiled, &graph.taken) }
+    }
+
+    /// Explores the graph up to a bad state, its end or a limit.
+    fn explore<M: MemoryModel, const N: usize>(
+        &self,
+        system: &System<'_, M, N>,
+        graph: &mut StateGraph<N>,
+        session: &Session,
+    ) -> (Option<usize>, Option<Limit>) {
+        let mut look = FIRST_LOOK;
+        loop {
+            let limit = graph.explore_until(look, system, session);
+            let is_urgent = limit.is_some_and(|limit| limit != Limit::States) && graph.expanded() > FIRST_LOOK;
+            let bad = if is_urgent { None } else { self.first_bad_state(system, graph) };
+            if bad.is_some() || limit.is_some() || graph.expanded() == graph.states.len() {
+                return (bad, limit);
+            }
+            look = look.saturating_mul(2);
+        }
     }
 
     /// The first state, in the order of the search, of a bottom component that fails a goal.

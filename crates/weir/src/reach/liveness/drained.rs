@@ -22,15 +22,15 @@ use weir_witness::Goal;
 use super::{Answer, Found, Statistics, nothing, property};
 use crate::reach::Coverage;
 use crate::reach::dual::{Backwards, Drained};
-use crate::semantics::TransitionSystem;
 use crate::semantics::abstraction::Abstract;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::locks::longest_section;
 use crate::semantics::machine::System;
-use crate::semantics::refuse;
 use crate::semantics::size::with_state_size;
 use crate::semantics::state::Packed;
-use crate::{Failure, Limit, Session};
+use crate::semantics::{TransitionSystem, refuse};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit};
 
 /// Decides these goals for unbounded buffers.
 pub(super) fn decide(program: &Program, goals: &[Goal], session: &Session) -> Result<Found, Failure> {
@@ -198,7 +198,7 @@ impl Question<'_> {
                 self.session.exceeded_with(held, 0).map_or(Ok(()), Err)?;
             }
             let most = self.session.states_left();
-            system.successors(&state, &mut |_, next| {
+            system.each_successor(&state, &mut |_, next| {
                 if known.insert(next) {
                     found.push(next);
                 }

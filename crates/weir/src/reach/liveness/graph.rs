@@ -7,8 +7,8 @@ use crate::search::step_between;
 use crate::semantics::machine::{MemoryModel, System};
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::session::Progress;
-use crate::{Limit, Session};
+use crate::session::{Progress, Session};
+use crate::verdict::Limit;
 
 /// All states and steps, as far as they are known.
 pub(super) struct StateGraph<const N: usize> {
@@ -52,8 +52,18 @@ impl<const N: usize> StateGraph<N> {
 
     /// Expands all states; the limit that ended this, if one did.
     pub(super) fn explore<M: MemoryModel>(&mut self, system: &System<'_, M, N>, session: &Session) -> Option<Limit> {
+        self.explore_until(usize::MAX, system, session)
+    }
+
+    /// Expands states until there is none left, or this many are expanded; the limit that ended this, if one did.
+    pub(super) fn explore_until<M: MemoryModel>(
+        &mut self,
+        expanded: usize,
+        system: &System<'_, M, N>,
+        session: &Session,
+    ) -> Option<Limit> {
         let most = session.states_left();
-        while self.expanded() < self.states.len() {
+        while self.expanded() < self.states.len().min(expanded) {
             let number = self.expanded();
             if number.is_multiple_of(PERIOD) {
                 let limit = session.exceeded_with(self.bytes() + system.side_bytes(), 0);
@@ -79,7 +89,7 @@ impl<const N: usize> StateGraph<N> {
         let from = self.states[number as usize];
         let before = self.successors.len();
         let mut has_room = true;
-        system.successors(&from, &mut |step, next| {
+        system.each_successor(&from, &mut |step, next| {
             let fresh = self.states.len() as u32;
             let known = *self.index.entry(next).or_insert(fresh);
             if known == fresh {

@@ -20,7 +20,8 @@ use weir_witness::{CheckError, Checked, Goal, Model, Run, Shortcoming, Step};
 pub(crate) use stuck::stuck_states;
 
 use super::{Coverage, Engine, Options, Report, Statistics, goals};
-use crate::{Failure, Limit, Session, Verdict};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit, Verdict};
 
 /// The goals that are about what can still happen, and the others.
 pub(super) fn split(program: &Program, options: &Options) -> (Vec<Goal>, Vec<Goal>) {

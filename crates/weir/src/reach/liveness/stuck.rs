@@ -10,7 +10,8 @@ use crate::semantics::machine::System;
 use crate::semantics::size::with_state_size;
 use crate::semantics::tso::Tso;
 use crate::semantics::{ThreadSteps, TransitionSystem};
-use crate::{Limit, Session};
+use crate::session::Session;
+use crate::verdict::Limit;
 
 /// All such states under TSO, each as its words.
 ///

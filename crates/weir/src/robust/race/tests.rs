@@ -87,7 +87,7 @@ fn a_section_up_to_the_write_is_one_write() {
 
 /// The write is one access of one thread, whichever numbers the threads have: nobody else steps within its section.
 #[test]
-fn nobody_else_steps_within_the_section() {
+fn no_other_thread_steps_within_the_section() {
     let bodies = [
         vec![store(1, 1), load(0, 2), Instruction::Skip],
         vec![Instruction::Lock, load(0, 1), store(2, 1)],

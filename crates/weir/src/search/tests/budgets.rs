@@ -12,7 +12,8 @@ use crate::search::{Found, Outcome, breadth_first, depth_first};
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
 use crate::session::Progress;
-use crate::{Limit, Limits, Session};
+use crate::session::{Limits, Session};
+use crate::verdict::Limit;
 
 /// Every state leads to two new ones, without end.
 struct Endless {

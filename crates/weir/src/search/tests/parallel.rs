@@ -8,7 +8,8 @@ use super::graph::{GOAL, numbers, run};
 use crate::search::{Found, Outcome, breadth_first};
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, TransitionSystem};
-use crate::{Limit, Limits, Session};
+use crate::session::{Limits, Session};
+use crate::verdict::Limit;
 
 /// Levels of `width` states each behind the initial state: a state is its level and its place there, and leads to three
 /// of the next level; the last level leads back to the first.

@@ -5,7 +5,8 @@ use weir_testkit::Rng;
 use super::graph::{GOAL, Graph, STUCK, numbers, run};
 use crate::search::{Found, breadth_first, depth_first};
 use crate::semantics::StepCode;
-use crate::{Limit, Limits, Session};
+use crate::session::{Limits, Session};
+use crate::verdict::Limit;
 
 /// As many steps leave a state. A budget of fewer states cuts short what follows from a single one.
 const MOST_STEPS: u64 = 4;

@@ -17,7 +17,7 @@ fn equal_rows_share_a_number() {
 }
 
 #[test]
-fn numbers_stand_for_rows_and_memory_is_told() {
+fn numbers_stand_for_rows_and_memory_is_reported() {
     let mut rng = Rng::new(5);
     let interner = Interner::new();
     let mut known: HashMap<Vec<Value>, u64> = HashMap::from([(Vec::new(), 0)]);

@@ -40,7 +40,7 @@ fn all_obstacles_are_named() {
     );
 }
 
-/// Each way out is told once, in the order of what it is for, however often it is needed.
+/// Each way out is suggested once, in the order of what it is for, however often it is needed.
 #[test]
 fn every_obstacle_has_its_help() {
     let spawn = |at| (Instruction::Spawn(ThreadId(1)), at);

@@ -6,7 +6,8 @@ use weir_witness::{Model, replay};
 use super::*;
 use crate::explicit::{Exploration, explore};
 use crate::search::Search;
-use crate::{Session, Verdict};
+use crate::session::Session;
+use crate::verdict::Verdict;
 
 /// Whatever goal a program with more fences reaches, the run that shows it is one of the original without the fences.
 #[test]

@@ -3,7 +3,7 @@
 use weir_ir::flow::Ranges;
 use weir_ir::{Address, BinaryOp, Diagnostic, EdgeId, Expr, Program, Range, RegExpr};
 
-use crate::Failure;
+use crate::verdict::Failure;
 
 /// Which cell beside a cell: how many distances further.
 pub(super) type Beside = Address;

@@ -2,8 +2,8 @@ use weir_ir::{Expr, Instruction, Program};
 use weir_testkit::sketch::{cell, load, program, store, straight};
 
 use super::*;
-use crate::Session;
 use crate::robust::attacks;
+use crate::session::Session;
 
 fn store_buffering() -> Program {
     let left = straight("P", [store(1, 1), load(0, 2)]);

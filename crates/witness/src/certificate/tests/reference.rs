@@ -6,7 +6,7 @@ use weir_ir::{Program, PropertyKind, RegId, StateAtom, ThreadId, Value};
 
 use super::super::*;
 use super::naive::{ANY, is_empty, start, steps};
-use crate::Goal;
+use crate::run::Goal;
 
 /// Whether the state shows the goal; `None` if that depends on a register that it does not tell.
 pub(super) fn shows(program: &Program, buffering: Buffering, state: &AbstractState, goal: Goal) -> Option<bool> {

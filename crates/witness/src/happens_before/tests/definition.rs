@@ -2,8 +2,9 @@
 
 use super::naive::{Naive, naive, origin};
 use super::*;
+use crate::cycle::Cycle;
+use crate::replay::replay;
 use crate::testing::family;
-use crate::{Cycle, replay};
 
 fn assert_same_relations(replay: &Replay, graph: &HappensBefore, trace: &Naive) {
     assert_eq!(graph.nodes(), trace.nodes);
@@ -98,7 +99,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn look(&mut self, program: &Program, run: &crate::Run) {
+    fn look(&mut self, program: &Program, run: &crate::run::Run) {
         let replay = replay(program, run).expect("the run is possible");
         let (graph, trace) = (HappensBefore::new(&replay), naive(&replay));
         assert_same_relations(&replay, &graph, &trace);

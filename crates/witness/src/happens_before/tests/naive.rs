@@ -42,7 +42,7 @@ fn nodes_of(events: &[Event], step: StepId, event: &Event) -> Vec<Node> {
     match &event.effect {
         Effect::Load(_) | Effect::Snapshot(_) | Effect::Await(_) => {
             let loads = event.effect.loads().iter();
-            let node = |loaded: &crate::Loaded| Node {
+            let node = |loaded: &crate::event::Loaded| Node {
                 kind: NodeKind::Load,
                 address: Some(loaded.address),
                 read: Some(loaded.value),

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use super::naive::naive;
 use super::*;
-use crate::{Run, Step, enabled_steps, replay};
+use crate::replay::{enabled_steps, replay};
+use crate::run::{Run, Step};
 
 /// Thread and position: no schedule changes them.
 type Name = (ThreadId, usize);

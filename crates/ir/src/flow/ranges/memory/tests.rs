@@ -60,10 +60,10 @@ fn a_swap_changes_only_cells_that_may_hold_what_it_expects() {
 #[test]
 fn cells_beyond_the_most_slots_share_one_with_the_undeclared() {
     let mut declared: Vec<Shared> = (0..5).map(|at| shared("a", 1000 * at, 129, None)).collect();
-    declared.extend((0..MOST_SLOTS as Value).map(|at| shared("x", 9000 + at, 1, None)));
+    declared.extend((0..MOST_CELL_RANGES as Value).map(|at| shared("x", 9000 + at, 1, None)));
     declared.push(Shared { initial: vec![7; 3], ..shared("last", 20_000, 3, None) });
     let mut memory = Memory::new(&program(declared, vec![]));
-    assert_eq!(memory.slots.len(), MOST_SLOTS + 1);
+    assert_eq!(memory.slots.len(), MOST_CELL_RANGES + 1);
     assert_eq!((memory.cell(20_001), memory.elsewhere()), (range(0, 7), range(0, 7)));
     store(&mut memory, range(20_001, 20_001), range(9, 9));
     assert_eq!((memory.cell(20_002), memory.cell(4001), memory.cell(1)), (range(0, 9), range(0, 0), range(0, 0)));

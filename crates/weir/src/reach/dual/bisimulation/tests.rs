@@ -8,7 +8,7 @@ use weir_testkit::random::{self, Config};
 
 use super::super::local_graph::{Symmetry, build};
 use super::*;
-use crate::Session;
+use crate::session::Session;
 
 /// Whether a move that stays in its class can be left out.
 fn is_idle(label: Label) -> bool {

@@ -54,7 +54,7 @@ fn can_follow(path: &[Edge], registers: [Value; 3]) -> bool {
 }
 
 #[test]
-fn who_can_follow_the_path_may_enter_it() {
+fn a_thread_that_can_follow_the_path_may_enter_it() {
     let mut rng = Rng::new(6);
     let (mut kept_out, mut precise) = (0, 0);
     for _ in 0..1500 {

@@ -1,5 +1,7 @@
 //! `forbid stuck` and `live` against a naive computation over the graph of the reference interpreter.
 
+mod counters;
+
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
