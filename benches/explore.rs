@@ -95,6 +95,7 @@ fn measure_here(what: &str) {
         model: case.model,
         search: case.search,
         jobs: NonZeroUsize::new(case.jobs).expect("at least one job"),
+        symmetry: false,
         ..Options::default()
     };
     let before = resident("VmHWM");

@@ -9,16 +9,19 @@ use std::num::NonZeroUsize;
 use weir_ir::Program;
 use weir_witness::{Checked, Goal, Model, Run};
 
+use crate::search::fusing::Fusing;
+use crate::search::scalarsets::{Renaming, Renumbered};
 use crate::search::{self, Found, Outcome, Search};
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::coverage::coverage;
-use crate::semantics::machine::{Machine, System};
+use crate::semantics::machine::{Machine, MemoryModel};
 use crate::semantics::refuse;
 use crate::semantics::sc::Sc;
+use crate::semantics::scalarsets::{self, Symmetry};
 use crate::semantics::size::with_state_size;
 use crate::semantics::tso::Tso;
 use crate::session::Session;
-use crate::verdict::{Coverage, Failure, Limit, Statistics, Verdict};
+use crate::verdict::{Coverage, Failure, Interchangeable, Limit, Reduction, Statistics, Verdict};
 
 /// What to search for, and how.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +35,9 @@ pub(crate) struct Exploration<'a> {
     pub(crate) keep_dead_registers: bool,
     /// See [`Purpose::keeps_back`].
     pub(crate) keeps_back: &'a [Vec<bool>],
+    /// Whether states that differ only in the numbering of threads count as one.
+    pub(crate) symmetry: bool,
+    pub(crate) reduction: Reduction,
 }
 
 /// What was found.
@@ -40,12 +46,13 @@ pub(crate) struct Explored {
     pub(crate) verdict: Verdict<Box<Checked>>,
     pub(crate) statistics: Statistics,
     pub(crate) coverage: Coverage,
+    pub(crate) symmetry: Interchangeable,
 }
 
 impl Explored {
     fn unknown(limit: Limit) -> Self {
         let (statistics, coverage) = (Statistics::default(), Coverage::default());
-        Self { verdict: Verdict::Unknown(limit), statistics, coverage }
+        Self { verdict: Verdict::Unknown(limit), statistics, coverage, symmetry: Interchangeable::default() }
     }
 }
 
@@ -68,20 +75,54 @@ pub(crate) fn explore(program: &Program, exploration: Exploration<'_>, session: 
         Err(Failure::Stopped(limit)) => return Ok(Explored::unknown(limit)),
         result => result?,
     };
-    let outcome = run(&compiled.machine, exploration, session);
-    let outcome = Outcome { elapsed: session.since(began), ..outcome };
+    let symmetry = match exploration.symmetry {
+        true => scalarsets::symmetry(program, &compiled, exploration.goals),
+        false => Symmetry::default(),
+    };
+    let families = Renaming::all(program, &compiled, &symmetry);
+    // Where stores are kept back on code that a translation added, a membarrier waits for local steps.
+    let fuses = exploration.reduction == Reduction::Local && exploration.keeps_back.is_empty();
+    let fusing = fuses.then(|| Fusing::new(program, &compiled, exploration.goals));
+    let outcome = run(&compiled.machine, (&families, fusing.as_ref()), exploration, session);
+    let mut outcome = Outcome { elapsed: session.since(began), ..outcome };
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
     }
-    explored(program, exploration.model, &compiled, outcome)
+    fusing.iter().for_each(|fusing| fusing.mark_taken(&mut outcome.taken));
+    families.iter().for_each(|family| family.spread(&compiled.machine, &mut outcome.taken));
+    let classes = symmetry.classes(&compiled.threads);
+    let symmetry = Interchangeable { threads: classes, obstacles: symmetry.obstacles };
+    let mut explored = explored(program, exploration.model, &compiled, outcome)?;
+    explored.statistics.up_to_symmetry = !symmetry.threads.is_empty();
+    explored.statistics.reduction = exploration.reduction;
+    Ok(Explored { symmetry, ..explored })
 }
 
-fn run(machine: &Machine, exploration: Exploration<'_>, session: &Session) -> Outcome {
-    let Exploration { model, search, jobs, .. } = exploration;
-    with_state_size!(machine.layout.words, N => match model {
-        Model::Sc => search::run(&System::<Sc, N>::new(machine), search, jobs, session),
-        Model::Tso => search::run(&System::<Tso, N>::new(machine), search, jobs, session),
+fn run(
+    machine: &Machine,
+    (families, fusing): (&[Renaming], Option<&Fusing>),
+    exploration: Exploration<'_>,
+    session: &Session,
+) -> Outcome {
+    with_state_size!(machine.layout.words, N => match exploration.model {
+        Model::Sc => search_up_to(&Renumbered::<Sc, N>::new(machine, families, fusing), exploration, session),
+        Model::Tso => search_up_to(&Renumbered::<Tso, N>::new(machine, families, fusing), exploration, session),
     })
+}
+
+/// Searches a system up to the numbering of threads; a run that is found is one of the program itself.
+fn search_up_to<M: MemoryModel, const N: usize>(
+    system: &Renumbered<'_, M, N>,
+    exploration: Exploration<'_>,
+    session: &Session,
+) -> Outcome {
+    let Exploration { search, jobs, .. } = exploration;
+    let mut outcome = search::run(system, search, jobs, session);
+    if let Found::Goal(goal, steps) = outcome.found {
+        let (goal, steps) = system.unpermuted(&steps).unwrap_or((goal, steps));
+        outcome.found = Found::Goal(goal, steps);
+    }
+    outcome
 }
 
 fn explored(program: &Program, model: Model, compiled: &Compiled, outcome: Outcome) -> Result<Explored, Failure> {
@@ -97,5 +138,5 @@ fn explored(program: &Program, model: Model, compiled: &Compiled, outcome: Outco
             Verdict::Violated(Box::new(checked))
         }
     };
-    Ok(Explored { verdict, statistics, coverage })
+    Ok(Explored { verdict, statistics, coverage, symmetry: Interchangeable::default() })
 }

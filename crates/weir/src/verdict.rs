@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use weir_ir::{EdgeId, ThreadId};
+use weir_ir::{Diagnostic, EdgeId, ThreadId};
 
 /// The result of an analysis.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -83,11 +83,46 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+/// Partial order reductions: which redundant runs are skipped.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Reduction {
+    /// None: every state is visited.
+    #[default]
+    None,
+    /// Local steps are fused with the step before them: fewer states, but runs need not be shortest.
+    Local,
+}
+
+impl Reduction {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::None, Self::Local];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Local => "local",
+        }
+    }
+
+    /// What it does, in a line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::None => "Every state is visited, and breadth-first search finds a shortest run",
+            Self::Local => "What a thread does by itself, without memory, belongs to its step before: fewer states",
+        }
+    }
+}
+
 /// Statistics of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
     /// Number of distinct states found.
     pub states: u64,
+    /// Whether states that differ only in the numbering of interchangeable threads count as one.
+    pub up_to_symmetry: bool,
+    /// Which states were skipped.
+    pub reduction: Reduction,
     /// Number of transitions between them.
     pub transitions: u64,
     /// Breadth-first: the length of the longest shortest run. Depth-first: of the longest run tried.
@@ -104,6 +139,8 @@ impl Statistics {
     /// Adds another search: the sums of states, transitions and time, the maxima of depth and bytes.
     pub(crate) fn add(&mut self, other: &Self) {
         self.states += other.states;
+        self.up_to_symmetry |= other.up_to_symmetry;
+        self.reduction = self.reduction.max(other.reduction);
         self.transitions += other.transitions;
         self.depth = self.depth.max(other.depth);
         self.state_bytes = self.state_bytes.max(other.state_bytes);
@@ -126,6 +163,16 @@ pub struct Coverage {
     pub unexamined: Vec<ThreadId>,
     /// Whether the search over-approximated: then a blocked store need not occur in any run.
     pub approximate: bool,
+}
+
+/// What a search made of the symmetry between threads.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Interchangeable {
+    /// Sets of threads that can change places: states that differ only in that count as one. Empty if none can, or if
+    /// the search did not make use of it.
+    pub threads: Vec<Vec<ThreadId>>,
+    /// What keeps copies of a thread from changing places, with the place in the text.
+    pub obstacles: Vec<Diagnostic>,
 }
 
 #[cfg(test)]

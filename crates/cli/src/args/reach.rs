@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use weir::reach::{Engine, Form, Search};
+use weir::reach::{Engine, Form, Reduction, Search};
 use weir_report::Format;
 use weir_report::answer::CommandName;
 use weir_witness::Model;
 
 use super::common::{AnalysisOptions, OUTPUT, SEARCH};
-use super::values::{self, ReductionName};
+use super::values::{self, SymmetryName};
 
 /// Options of `weir reach`.
 #[derive(Args, Debug)]
@@ -55,9 +55,13 @@ pub(crate) struct SearchOptions {
     #[arg(long = "search", value_parser = values::search(), default_value = Search::BreadthFirst.name(), value_name = "ORDER")]
     pub(crate) order: Search,
 
-    /// Partial order reduction: which redundant runs to skip; `none` skips nothing
-    #[arg(long, value_enum, default_value_t = ReductionName::None)]
-    pub(crate) reduction: ReductionName,
+    /// Partial order reduction of `--engine explicit`: which redundant runs to skip; `none` skips nothing
+    #[arg(long, value_parser = values::reduction(), default_value = Reduction::None.name(), value_name = "REDUCTION")]
+    pub(crate) reduction: Reduction,
+
+    /// Whether states that differ only in the numbering of interchangeable threads count as one (engine `explicit`)
+    #[arg(long, value_enum, default_value_t = SymmetryName::Auto, value_name = "WHEN")]
+    pub(crate) symmetry: SymmetryName,
 
     /// How `--engine lazy` extends the program
     #[arg(long, value_parser = values::lazy_form(), default_value = Form::Keep.name(), value_name = "FORM")]
@@ -94,6 +98,14 @@ impl SearchOptions {
         }
         if self.order == Search::DepthFirst && self.engine == Engine::Dual {
             return Err("`--search` has no effect on `--engine dual`, which searches backward".into());
+        }
+        if self.reduction != Reduction::None && self.engine != Engine::Explicit {
+            return Err(format!("`--reduction` has no effect on `--engine {engine}`; only `explicit` has this option"));
+        }
+        if self.symmetry == SymmetryName::On && self.engine != Engine::Explicit {
+            return Err(format!(
+                "`--symmetry on` has no effect on `--engine {engine}`; only `explicit` has this option"
+            ));
         }
         if self.model == Model::Sc && self.engine != Engine::Explicit {
             return Err(format!(

@@ -4,7 +4,7 @@
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use weir::fences::Aim;
-use weir::reach::{Engine, Form, Search};
+use weir::reach::{Engine, Form, Reduction, Search};
 use weir::robust::{Criterion, Method};
 use weir_report::Format;
 use weir_report::answer::{CommandName, ProbQuestion, RACES};
@@ -56,6 +56,11 @@ pub(super) fn aim() -> impl TypedValueParser<Value = Aim> {
 /// Parses the name of what `weir robust` compares.
 pub(super) fn criterion() -> impl TypedValueParser<Value = Criterion> {
     choice(&Criterion::ALL, Criterion::name, |criterion| criterion.description().to_owned())
+}
+
+/// Parses the name of a partial order reduction.
+pub(super) fn reduction() -> impl TypedValueParser<Value = Reduction> {
+    choice(&Reduction::ALL, Reduction::name, |reduction| reduction.description().to_owned())
 }
 
 /// Parses the name of a question of `weir prob`.
@@ -112,11 +117,15 @@ pub(crate) enum Color {
     Never,
 }
 
-/// Partial order reductions.
+/// Whether to make use of symmetric threads.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReductionName {
-    /// Every state is visited.
-    None,
+pub(crate) enum SymmetryName {
+    /// Where the engine supports it.
+    Auto,
+    /// As `auto`, and say what keeps copies of a thread apart.
+    On,
+    /// Distinguish all states.
+    Off,
 }
 
 /// Output languages of `weir translate`.

@@ -10,7 +10,7 @@ use weir_witness::Goal;
 use super::analysis;
 use super::certificate;
 use super::task::{Allowance, Task, Work};
-use crate::args::{ReachOptions, ReductionName};
+use crate::args::{ReachOptions, SymmetryName};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
@@ -46,7 +46,12 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     if !task.is_json() && !is_complete {
         console.diagnostics(&loaded.program.source, &late);
     }
-    let asked = ReachQuestion { options: &question, goals: &goals, trace_rounds: options.search.trace_rounds };
+    let asked = ReachQuestion {
+        options: &question,
+        goals: &goals,
+        trace_rounds: options.search.trace_rounds,
+        explain_symmetry: options.search.symmetry == SymmetryName::On,
+    };
     let answer = ReachAnswer::new(task.subject(&loaded), asked, found);
     let is_proved = answer.head.verdict == ReachVerdict::Unreachable;
     let (engine, buffering) = (Some(question.engine), answer.buffering());
@@ -65,7 +70,6 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
 /// What is asked of an engine.
 fn question(options: &ReachOptions, goals: &[Goal]) -> Options {
     let search = &options.search;
-    let ReductionName::None = search.reduction;
     Options {
         model: search.model,
         engine: search.engine,
@@ -73,6 +77,8 @@ fn question(options: &ReachOptions, goals: &[Goal]) -> Options {
         search: search.order,
         jobs: options.common.limits.workers(),
         keep_dead_registers: search.keep_dead_registers,
+        symmetry: search.symmetry != SymmetryName::Off,
+        reduction: search.reduction,
         goals: goals.to_vec(),
         lazy: LazyOptions { form: search.lazy_form, rounds: search.lazy_rounds },
     }

@@ -29,7 +29,7 @@ impl Webs {
         let mut places: Vec<(RegId, u32)> = Vec::new();
         for loc in body.location_ids() {
             if !live.is_precise() || places.len() > MOST_LIVE_PLACES {
-                return Self { places: None, registers: (0..body.registers.len()).map(RegId::new).collect() };
+                return Self::one_per_register(body);
             }
             places.extend(live.at(loc).iter().map(|register| (register, 0)));
             first.push(places.len() as u32);
@@ -37,6 +37,11 @@ impl Webs {
         let mut webs = Self { places: Some((first, places)), registers: Vec::new() };
         webs.number(&webs.joined(body, live));
         webs
+    }
+
+    /// Each register as one web, whether it is live or not.
+    pub fn one_per_register(body: &Body) -> Self {
+        Self { places: None, registers: (0..body.registers.len()).map(RegId::new).collect() }
     }
 
     /// For each place, one that stands for its web.

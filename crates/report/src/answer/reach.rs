@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 use weir::Verdict;
-use weir::reach::{Coverage, Options, Report, Round, Statistics};
+use weir::reach::{Coverage, Interchangeable, Options, Report, Round, Statistics};
 use weir::translate::delay::DelayPath;
-use weir_ir::{Diagnostic, Program};
+use weir_ir::{Diagnostic, Program, ThreadId};
 use weir_witness::{Buffering, Goal};
 
 use super::coverage;
@@ -44,6 +44,9 @@ pub struct ReachAnswer<'a> {
     pub model: ModelRecord,
     /// Number of distinct states found.
     pub states: u64,
+    /// Sets of threads that can change places: states that differ only in that count as one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub interchangeable: Vec<Vec<String>>,
     /// The violated property or, if only one was checked, that one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
@@ -91,6 +94,9 @@ pub(crate) struct ReachOrigin<'a> {
     /// Complete only if the verdict is `Holds`.
     pub(crate) coverage: Coverage,
     pub(crate) buffering: Option<Buffering>,
+    pub(crate) symmetry: Interchangeable,
+    /// Whether to say what keeps threads apart, even if that is not asked for by `-v`.
+    pub(crate) explain_symmetry: bool,
     pub(crate) rounds: Vec<Round>,
     pub(crate) statistics: Statistics,
 }
@@ -104,17 +110,22 @@ pub struct ReachQuestion<'a> {
     pub goals: &'a [Goal],
     /// Whether to show how the lazy engine extended the program.
     pub trace_rounds: bool,
+    /// Whether to say what keeps copies of a thread from changing places.
+    pub explain_symmetry: bool,
 }
 
 impl<'a> ReachAnswer<'a> {
     /// The answer to a question, from the engine's report or its refusal.
     pub fn new(subject: Subject<'a>, question: ReachQuestion<'a>, found: Result<Report, Box<Diagnostic>>) -> Self {
         let (program, goals) = (subject.program, question.goals);
-        let (verdict, statistics, coverage, buffering, rounds) = match found {
-            Ok(Report { verdict, statistics, coverage, buffering, rounds, .. }) => {
-                (Ok(judged::explained(verdict)), statistics, coverage, buffering, rounds)
+        let (verdict, statistics, coverage, symmetry, buffering, rounds) = match found {
+            Ok(Report { verdict, statistics, coverage, symmetry, buffering, rounds, .. }) => {
+                (Ok(judged::explained(verdict)), statistics, coverage, symmetry, buffering, rounds)
             }
-            Err(refusal) => (Err(refusal), Statistics::default(), Coverage::default(), None, Vec::new()),
+            Err(refusal) => {
+                let (statistics, coverage) = (Statistics::default(), Coverage::default());
+                (Err(refusal), statistics, coverage, Interchangeable::default(), None, Vec::new())
+            }
         };
         let goal_records = GoalRecord::all(program, goals);
         let main = main_goal(program, &verdict, &goal_records);
@@ -126,6 +137,7 @@ impl<'a> ReachAnswer<'a> {
             bound: buffering.map(|(Buffering::Coherence(bound) | Buffering::Multiset(bound))| bound),
             model: question.options.model.into(),
             states: statistics.states,
+            interchangeable: symmetry.threads.iter().map(|threads| names(program, threads)).collect(),
             goal: main.as_ref().map(|goal| goal.text.clone()),
             goal_line: main.map(|goal| goal.line),
             goals: goal_records,
@@ -145,6 +157,8 @@ impl<'a> ReachAnswer<'a> {
                 verdict,
                 coverage,
                 buffering,
+                symmetry,
+                explain_symmetry: question.explain_symmetry,
                 rounds,
                 statistics,
             },
@@ -160,6 +174,10 @@ impl<'a> ReachAnswer<'a> {
     pub fn buffering(&self) -> Option<Buffering> {
         self.origin.buffering
     }
+}
+
+fn names(program: &Program, threads: &[ThreadId]) -> Vec<String> {
+    threads.iter().map(|&thread| program.thread(thread).name.clone()).collect()
 }
 
 impl ReachVerdict {

@@ -112,6 +112,12 @@ impl InstructionRecord {
 #[derive(Serialize, Clone, Copy, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatisticsRecord {
+    /// Whether states that differ only in the numbering of interchangeable threads were counted as one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub up_to_symmetry: bool,
+    /// The partial order reduction, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduction: Option<&'static str>,
     /// Number of transitions between states.
     pub transitions: u64,
     /// Length of the longest run explored.

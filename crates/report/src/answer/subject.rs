@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use weir::Limits;
-use weir::reach::Statistics;
+use weir::reach::{Reduction, Statistics};
 use weir_ir::{Diagnostic, Program};
 use weir_syntax::Language;
 
@@ -46,6 +46,8 @@ impl Subject<'_> {
 
     pub(super) fn statistics(&self, statistics: &Statistics) -> StatisticsRecord {
         StatisticsRecord {
+            up_to_symmetry: statistics.up_to_symmetry,
+            reduction: Some(statistics.reduction).filter(|one| *one != Reduction::None).map(Reduction::name),
             transitions: statistics.transitions,
             depth: statistics.depth,
             state_bytes: statistics.state_bytes,

@@ -180,7 +180,7 @@ fn proved(report: &Report) -> String {
     let is_one_search = report.attempts.iter().all(|attempt| attempt.round == 1);
     match report.member() {
         Some(Member::Engine(engine)) if is_one_search && report.properties.iter().all(is_proved) => {
-            let basis = basis(engine, report.buffering(), report.statistics.states);
+            let basis = basis(engine, report.buffering(), &report.statistics);
             format!("\n{}: {basis}", engine.name())
         }
         _ => String::new(),

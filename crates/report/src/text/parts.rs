@@ -1,7 +1,7 @@
 //! The parts that answers for people are made of.
 
 use anstyle::{AnsiColor, Style};
-use weir::reach::Statistics;
+use weir::reach::{Reduction, Statistics};
 use weir_ir::{Diagnostic, Program};
 use weir_witness::Replay;
 
@@ -106,7 +106,7 @@ pub(super) fn statistics(statistics: &Statistics, peak_memory: Option<u64>) -> S
     let rate = statistics.states as f64 / statistics.elapsed.as_secs_f64().max(1e-6);
     let stored = size_text(statistics.stored_bytes);
     let rows = [
-        ("states", grouped(statistics.states)),
+        ("states", format!("{}{}", grouped(statistics.states), reduction(statistics))),
         ("transitions", grouped(statistics.transitions)),
         ("depth", grouped(statistics.depth)),
         ("state", format!("{}; {stored} for all stored states", counted(statistics.state_bytes, "byte"))),
@@ -115,4 +115,16 @@ pub(super) fn statistics(statistics: &Statistics, peak_memory: Option<u64>) -> S
     ];
     let lines = rows.map(|(name, value)| format!("  {name:<12} {value}\n"));
     format!("\nstatistics:\n{}", lines.concat())
+}
+
+/// How states were counted, if not one by one.
+pub(super) fn reduction(statistics: &Statistics) -> String {
+    let mut text = String::new();
+    if statistics.reduction == Reduction::Local {
+        text += ", with local steps fused";
+    }
+    if statistics.up_to_symmetry {
+        text += ", up to the numbering of interchangeable threads";
+    }
+    text
 }

@@ -1,12 +1,12 @@
 //! The answer of `weir reach` for people.
 
-use weir::reach::{Coverage, Engine, Search};
+use weir::reach::{Coverage, Engine, Search, Statistics};
 use weir::{Limit, Verdict};
 use weir_ir::Program;
 use weir_witness::{Buffering, Goal, Model};
 
 use super::diagnostic::render_place;
-use super::parts::{Tone, diagnostics, evidence, headline, help, statistics};
+use super::parts::{Tone, diagnostics, evidence, headline, help, reduction, statistics};
 use super::view::View;
 use crate::answer::ReachAnswer;
 use crate::answer::coverage;
@@ -31,10 +31,25 @@ pub(super) fn render(answer: &ReachAnswer<'_>, view: &View) -> String {
             text += &rounds(answer);
         }
     }
+    if view.is_verbose || origin.explain_symmetry {
+        text += &symmetry(answer);
+    }
     if view.is_verbose {
         text += &statistics(&origin.statistics, origin.subject.peak_memory);
     }
     text
+}
+
+/// Which threads can change places, and what keeps others from it.
+fn symmetry(answer: &ReachAnswer<'_>) -> String {
+    let program = answer.origin.subject.program;
+    let list = |names: &Vec<String>| format!("  {}\n", clip(&names.join(", "), 400));
+    let mut text = String::new();
+    if !answer.interchangeable.is_empty() {
+        text += "\ninterchangeable threads:\n";
+        text.extend(answer.interchangeable.iter().map(list));
+    }
+    text + &diagnostics(program, &answer.origin.symmetry.obstacles)
 }
 
 /// The answer in one line.
@@ -104,7 +119,7 @@ fn unreachable(answer: &ReachAnswer<'_>) -> String {
     let (program, model, engine) = (origin.subject.program, origin.question.model, origin.question.engine);
     let mut text = match model {
         Model::Tso if engine == Engine::Lazy => nothing_left(origin.rounds.len()),
-        _ => basis(engine, origin.buffering, answer.states),
+        _ => basis(engine, origin.buffering, &origin.statistics),
     };
     text += &diagnostics(program, &coverage::warnings(program, &origin.coverage));
     text += &match model {
@@ -118,7 +133,8 @@ fn unreachable(answer: &ReachAnswer<'_>) -> String {
 }
 
 /// On what the answer rests.
-pub(super) fn basis(engine: Engine, buffering: Option<Buffering>, states: u64) -> String {
+pub(super) fn basis(engine: Engine, buffering: Option<Buffering>, statistics: &Statistics) -> String {
+    let states = statistics.states;
     if let Some(buffers) = buffering.map(approximated) {
         let states = counted(states, "state");
         return format!("proved by over-approximation, with {buffers}: {states} visited, none of them a violation\n");
@@ -135,7 +151,7 @@ pub(super) fn basis(engine: Engine, buffering: Option<Buffering>, states: u64) -
     let all = if states == 1 {
         "the only reachable state was visited".to_owned()
     } else {
-        format!("all {} reachable states were visited", grouped(states))
+        format!("all {} reachable states were visited{}", grouped(states), reduction(statistics))
     };
     format!("the search was exhaustive: {all}\n")
 }

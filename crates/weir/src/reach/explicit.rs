@@ -20,8 +20,9 @@ pub(super) fn reach_with(
     session: &Session,
 ) -> Result<Report, Failure> {
     let goals = goals(program, options);
-    let Options { model, search, jobs, keep_dead_registers, .. } = *options;
-    let exploration = Exploration { model, goals: &goals, search, jobs, keep_dead_registers, keeps_back };
-    let Explored { verdict, statistics, coverage } = explore(program, exploration, session)?;
-    Ok(Report { verdict, statistics, coverage, buffering: None, alarm: None, rounds: Vec::new() })
+    let Options { model, search, jobs, keep_dead_registers, symmetry, reduction, .. } = *options;
+    let exploration =
+        Exploration { model, goals: &goals, search, jobs, keep_dead_registers, keeps_back, symmetry, reduction };
+    let Explored { verdict, statistics, coverage, symmetry } = explore(program, exploration, session)?;
+    Ok(Report { verdict, statistics, coverage, symmetry, buffering: None, alarm: None, rounds: Vec::new() })
 }

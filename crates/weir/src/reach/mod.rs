@@ -15,7 +15,7 @@ use weir_witness::{BackwardProof, Buffering, Certificate, Checked, ClosedSet, Go
 
 pub use crate::search::Search;
 pub use crate::semantics::goals::all_goals;
-pub use crate::verdict::{Coverage, Statistics};
+pub use crate::verdict::{Coverage, Interchangeable, Reduction, Statistics};
 pub(crate) use lazy::MOST_TIMES;
 pub use lazy::{Form, LazyOptions, Round};
 
@@ -96,6 +96,10 @@ pub struct Options {
     pub jobs: NonZeroUsize,
     /// Whether states are distinguished by dead registers (more states, same answer).
     pub keep_dead_registers: bool,
+    /// Whether the explicit engine counts states as one that differ only in the numbering of interchangeable threads.
+    pub symmetry: bool,
+    /// Which redundant runs the explicit engine skips.
+    pub reduction: Reduction,
     /// Which goals to look for: all of the program's if empty.
     pub goals: Vec<Goal>,
     /// Options of the lazy engine.
@@ -111,6 +115,8 @@ impl Default for Options {
             search: Search::default(),
             jobs: NonZeroUsize::MIN,
             keep_dead_registers: false,
+            symmetry: true,
+            reduction: Reduction::None,
             goals: Vec::new(),
             lazy: LazyOptions::default(),
         }
@@ -129,6 +135,8 @@ pub struct Report {
     pub coverage: Coverage,
     /// How the lazy engine extended the program, round by round; empty for other engines.
     pub rounds: Vec<Round>,
+    /// What the explicit engine made of the symmetry between threads.
+    pub symmetry: Interchangeable,
     /// How buffers were over-approximated, if they were.
     pub buffering: Option<Buffering>,
     /// The goal of the alarm that no run confirms, if the verdict is [`Limit::Alarm`].
@@ -150,6 +158,7 @@ impl Report {
             verdict: Verdict::Unknown(limit),
             statistics,
             coverage,
+            symmetry: Interchangeable::default(),
             buffering: None,
             alarm: None,
             rounds: Vec::new(),

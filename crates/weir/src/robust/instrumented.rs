@@ -70,6 +70,8 @@ fn search(instrumented: &Instrumented, options: &Options, session: &Session) -> 
         jobs: options.jobs,
         keep_dead_registers: false,
         keeps_back: &[],
+        symmetry: false,
+        reduction: crate::verdict::Reduction::None,
     };
     explore(&instrumented.program, exploration, session)
 }

@@ -6,10 +6,12 @@
 
 mod bfs;
 mod dfs;
+pub(crate) mod fusing;
 mod pages;
 pub(crate) mod parallel;
 pub(crate) mod partial_order;
 mod rebuild;
+pub(crate) mod scalarsets;
 mod store;
 pub(crate) mod symmetry;
 mod with_goals;
@@ -98,6 +100,8 @@ impl Outcome {
     /// The statistics of the search, given the words of a state.
     pub(crate) fn statistics(&self, words: usize) -> Statistics {
         Statistics {
+            up_to_symmetry: false,
+            reduction: crate::verdict::Reduction::None,
             states: self.states,
             transitions: self.transitions,
             depth: self.depth,

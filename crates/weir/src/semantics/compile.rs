@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-use weir_ir::flow::{Liveness, Ranges, live_registers, observed_registers};
+use weir_ir::flow::{Liveness, Ranges, Webs, live_registers, observed_registers};
 use weir_ir::{
     Body, Edge, EdgeId, Expr, Instruction, LocId, Program, PropertyId, PropertyKind, Range, RegExpr, RegId, StateAtom,
     StateExpr, ThreadId, UnaryOp, Value,
@@ -44,6 +44,8 @@ pub(crate) struct Compiled {
     pub(crate) machine: Machine,
     /// The threads that run, in order.
     pub(crate) threads: Vec<ThreadId>,
+    /// The values that registers and cells can hold.
+    pub(crate) ranges: Ranges,
     plans: Vec<Plan>,
 }
 
@@ -59,6 +61,11 @@ impl Compiled {
         let fields = (0..).map(RegId).zip(&plan.slots.of_register);
         let live = fields.filter(move |(register, _)| plan.is_live(loc, *register));
         live.filter_map(|(register, slot)| slot.map(|(slot, range)| (register, slots[slot].based_at(range.low))))
+    }
+
+    /// The lives of the registers of the thread at this position, which has this body.
+    pub(crate) fn webs(&self, body: &Body, position: usize) -> Webs {
+        self.plans[position].live.as_ref().map_or_else(|| Webs::one_per_register(body), |live| Webs::of(body, live))
     }
 
     /// The step of a number.
@@ -119,7 +126,7 @@ pub(crate) fn compile(program: &Program, purpose: Purpose<'_>, session: &Session
         fault: OnceLock::new(),
         layout,
     };
-    Ok(Compiled { machine, threads, plans })
+    Ok(Compiled { machine, threads, ranges, plans })
 }
 
 /// For each thread that may keep stores back the field of its location, and whether it does so at each.

@@ -18,6 +18,7 @@ pub(crate) mod locks;
 pub(crate) mod machine;
 pub(crate) mod refuse;
 pub(crate) mod sc;
+pub(crate) mod scalarsets;
 pub(crate) mod size;
 pub(crate) mod slots;
 pub(crate) mod state;

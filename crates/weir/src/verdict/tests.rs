@@ -27,6 +27,8 @@ fn a_failure_says_what_and_whose_fault_it_is() {
 #[test]
 fn searches_add_up() {
     let statistics = |states, transitions, depth, state_bytes, stored_bytes, seconds| Statistics {
+        up_to_symmetry: false,
+        reduction: crate::verdict::Reduction::None,
         states,
         transitions,
         depth,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use weir::reach::{Options, Report, Search, all_goals, reach};
+use weir::reach::{Options, Reduction, Report, Search, all_goals, reach};
 use weir::{Failure, Limit, Limits, Session, Verdict};
 use weir_ir::{EdgeId, Expr, Multiplicity, Program, Property, PropertyKind, Span, ThreadId};
 use weir_testkit::{Outcome, dump, explore, shrink};
@@ -113,7 +113,8 @@ impl Judge<'_> {
     }
 
     fn options(&self, goals: &[Goal]) -> Options {
-        Options { model: self.model, goals: goals.to_vec(), keep_dead_registers: true, ..Options::default() }
+        let (model, goals) = (self.model, goals.to_vec());
+        Options { model, goals, keep_dead_registers: true, symmetry: false, ..Options::default() }
     }
 
     /// No goal can be reached: every search visits everything, and so the same.
@@ -127,20 +128,24 @@ impl Judge<'_> {
             same("states depth-first", deep.statistics.states, states as u64)?;
         }
         if self.effort.clearing {
-            self.agree_with_dead_registers_cleared(&Options { keep_dead_registers: false, ..options })?;
+            for symmetry in [false, true] {
+                let merged = Options { keep_dead_registers: false, symmetry, ..options.clone() };
+                self.agree_with_states_merged(&merged)?;
+                self.agree_with_states_merged(&Options { reduction: Reduction::Local, ..merged })?;
+            }
         }
         Ok(())
     }
 
-    /// Clearing merges states, and always the same ones.
-    fn agree_with_dead_registers_cleared(&self, options: &Options) -> Result<(), String> {
+    /// Clearing dead registers merges states, and so does symmetry; both always the same ones.
+    fn agree_with_states_merged(&self, options: &Options) -> Result<(), String> {
         let cleared = self.holds(options)?.statistics.states;
         if cleared > self.reference.states as u64 {
-            return Err(format!("clearing dead registers makes {cleared} states of {}", self.reference.states));
+            return Err(format!("{options:?} makes {cleared} states of {}", self.reference.states));
         }
         if self.effort.depth_first {
             let deep = self.holds(&Options { search: Search::DepthFirst, ..options.clone() })?;
-            same("states depth-first, dead registers cleared", deep.statistics.states, cleared)?;
+            same("states depth-first, some merged", deep.statistics.states, cleared)?;
         }
         Ok(())
     }
@@ -219,8 +224,16 @@ impl Judge<'_> {
         let limits = Some(4 * self.effort.limit as u64 + 50_000);
         let fewest = goals.iter().filter_map(|goal| self.steps_to(*goal)).min();
         let options = self.options(goals);
-        let cleared = Options { keep_dead_registers: false, ..options.clone() };
-        for options in [options].into_iter().chain(self.effort.clearing.then_some(cleared)) {
+        let merged = |symmetry| Options { keep_dead_registers: false, symmetry, ..options.clone() };
+        let merged = if self.effort.clearing { vec![merged(false), merged(true)] } else { Vec::new() };
+        for options in &merged {
+            let fused = Options { reduction: Reduction::Local, ..options.clone() };
+            let (goal, steps) = self.violated(&fused, limits)?;
+            if self.reference.complete && self.steps_to(goal).is_none_or(|fewest| steps < fewest) {
+                return Err(format!("with local steps fused, {goal:?} is reached in {steps} steps"));
+            }
+        }
+        for options in [options].into_iter().chain(merged) {
             let (goal, steps) = self.violated(&options, limits)?;
             same(&format!("steps to {goals:?}"), Some(steps), fewest)?;
             same("steps to the goal that is claimed", self.steps_to(goal), fewest)?;

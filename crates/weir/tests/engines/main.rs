@@ -10,6 +10,8 @@ mod ends;
 mod equal;
 mod exactly;
 mod families;
+mod fused;
+mod numbered;
 mod portfolio;
 mod proofs;
 mod random;

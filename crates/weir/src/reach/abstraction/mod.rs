@@ -247,6 +247,7 @@ impl Refinement<'_> {
             verdict,
             statistics,
             coverage: Coverage { approximate: true, ..coverage },
+            symmetry: super::Interchangeable::default(),
             buffering: Some(self.buffering),
             alarm,
             rounds: Vec::new(),

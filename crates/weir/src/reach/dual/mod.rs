@@ -96,6 +96,8 @@ fn decide(
         Outcome::Covered(id) => Verdict::Violated(Box::new(evidence(program, &search, &local_graphs, &basis, id)?)),
     };
     let statistics = Statistics {
+        up_to_symmetry: false,
+        reduction: crate::verdict::Reduction::None,
         states: search.basis.len() as u64,
         transitions: search.steps,
         stored_bytes: search.basis.bytes(),
@@ -104,7 +106,15 @@ fn decide(
     };
     let proof = (is_proved && with_proof).then(|| proof::proof(&search, &local_graphs, &goals));
     let coverage = coverage(program, &local_graphs);
-    let report = Report { verdict, statistics, coverage, buffering: None, alarm: None, rounds: Vec::new() };
+    let report = Report {
+        verdict,
+        statistics,
+        coverage,
+        symmetry: super::Interchangeable::default(),
+        buffering: None,
+        alarm: None,
+        rounds: Vec::new(),
+    };
     Ok((report, proof))
 }
 

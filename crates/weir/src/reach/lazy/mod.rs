@@ -104,7 +104,15 @@ pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> 
         Form::First => engine.first()?,
     };
     let statistics = Statistics { elapsed: session.since(began), ..engine.statistics };
-    Ok(Report { verdict, statistics, coverage, buffering: None, alarm: None, rounds: engine.rounds })
+    Ok(Report {
+        verdict,
+        statistics,
+        coverage,
+        symmetry: super::Interchangeable::default(),
+        buffering: None,
+        alarm: None,
+        rounds: engine.rounds,
+    })
 }
 
 /// A verdict, with what was executed.

@@ -67,6 +67,8 @@ impl Question<'_> {
             (None, None) => Answer::Holds,
         };
         let statistics = Statistics {
+            up_to_symmetry: false,
+            reduction: crate::verdict::Reduction::None,
             states: graph.states.len() as u64,
             transitions: graph.successors.len() as u64,
             state_bytes: (system.words() * size_of::<u64>()) as u64,

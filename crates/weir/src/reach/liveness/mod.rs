@@ -50,7 +50,15 @@ pub(super) fn decide(
     };
     let (verdict, statistics, coverage) = found.settled(program, options.model, goals)?;
     let statistics = Statistics { elapsed: session.since(began), ..statistics };
-    Ok(Report { verdict, statistics, coverage, buffering: None, alarm: None, rounds: Vec::new() })
+    Ok(Report {
+        verdict,
+        statistics,
+        coverage,
+        symmetry: super::Interchangeable::default(),
+        buffering: None,
+        alarm: None,
+        rounds: Vec::new(),
+    })
 }
 
 /// Refuses these goals, if there are any, where the engine of the options only looks for states that can be reached.

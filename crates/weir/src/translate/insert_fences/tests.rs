@@ -31,6 +31,8 @@ fn runs_with_fences_are_runs_without() {
                 jobs: std::num::NonZeroUsize::MIN,
                 keep_dead_registers: false,
                 keeps_back: &[],
+                symmetry: false,
+                reduction: crate::verdict::Reduction::None,
             };
             let found = explore(fenced.program(), exploration, &Session::default()).expect("it can be handled");
             let Verdict::Violated(found) = found.verdict else { continue };
