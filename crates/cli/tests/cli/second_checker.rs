@@ -9,6 +9,7 @@ use crate::support::{root, scratch, weir};
 use crate::witness::program_record;
 
 /// Whether there is a Python to run it; says so if not.
+#[allow(clippy::print_stdout, reason = "whoever runs the tests should know")]
 fn has_python() -> bool {
     let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {

@@ -109,6 +109,7 @@ fn mutated(rng: &mut Rng, bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+#[allow(clippy::print_stdout, reason = "how many attacks there were is worth knowing")]
 fn no_changed_set_proves_an_unsafe_program_safe() {
     let seeds = std::env::var("WEIR_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(60);
     let (mut attacks, mut read) = (0, 0);
