@@ -11,9 +11,11 @@ use weir_witness::{
     check_closed_set,
 };
 
+use crate::bounds::Bound;
 use crate::check;
 use crate::reach::{self, Engine, Options};
-use crate::{Bound, Failure, Limit, Session, Verdict};
+use crate::session::Session;
+use crate::verdict::{Failure, Limit, Verdict};
 
 /// A proof that goals cannot be reached, checked.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use weir_ir::{Interrupt, Poll, PropertyId, PropertyKind, StateAtom, StateExpr};
 
 use super::check::{CertificateError, Checker};
 use super::{AbstractState, Buffering, Fault, PackedStates};
-use crate::Goal;
+use crate::run::Goal;
 
 /// How many states are looked at between two looks at the interrupt.
 const PERIOD: u32 = 64;
