@@ -137,7 +137,7 @@ fn family(subject: &Subject<'_>, threads: Vec<usize>, goals: &[Goal], symmetry: 
     }
     if let Some(reason) = reason.filter(|_| classes.len() > 1) {
         // A line that uses numbers otherwise is what people can change; that constants differ follows from it.
-        let obstacle = doubts.into_iter().next().unwrap_or(reason);
+        let obstacle = doubts.into_iter().next().unwrap_or(*reason);
         let thread = subject.program.thread(subject.threads[family.threads[0]]);
         let obstacle = apart(thread, &obstacle.message, obstacle.primary.span);
         symmetry.obstacles.push(obstacle);

@@ -21,7 +21,7 @@ use weir_witness::Goal;
 
 use super::Family;
 use super::claims::{self, Claims};
-use super::infer::obstacle;
+use super::infer;
 use super::subject::Subject;
 
 /// The shift of a number; nothing for other values.
@@ -47,6 +47,13 @@ struct Pair<'p> {
 /// What is wrong.
 type Checked<T = ()> = Result<T, &'static str>;
 
+/// Registers, and the addresses that they are loaded from at once.
+type Loads<'a> = &'a [(RegId, RegExpr)];
+
+fn obstacle(why: &str, span: Span) -> Box<Diagnostic> {
+    Box::new(infer::obstacle(why, span))
+}
+
 pub(super) const CODE: &str = "they run different code";
 const CONSTANT: &str = "a constant tells the copies apart here";
 const KIND: &str = "a thread number is used other than as a number here";
@@ -59,7 +66,7 @@ impl<'a> Swap<'a> {
 
     /// # Errors
     /// What tells the two threads apart.
-    pub(super) fn check(&self, goals: &[Goal]) -> Result<(), Diagnostic> {
+    pub(super) fn check(&self, goals: &[Goal]) -> Result<(), Box<Diagnostic>> {
         for position in 0..self.subject.threads.len() {
             self.thread(position)?;
         }
@@ -107,7 +114,7 @@ impl<'a> Swap<'a> {
         self.subject.declaration(address).and_then(|declaration| self.family.kinds.contents[declaration])
     }
 
-    fn thread(&self, position: usize) -> Result<(), Diagnostic> {
+    fn thread(&self, position: usize) -> Result<(), Box<Diagnostic>> {
         let (subject, image) = (self.subject, self.image(position));
         let (body, other) = (subject.body(position), subject.body(image));
         let span = subject.program.thread(subject.threads[position]).span;
@@ -199,7 +206,7 @@ impl<'a> Swap<'a> {
     fn loads(
         &self,
         number: usize,
-        (loads, others): (&[(RegId, RegExpr)], &[(RegId, RegExpr)]),
+        (loads, others): (Loads<'_>, Loads<'_>),
         pair: &Pair<'_>,
         receives: &dyn Fn(RegId, Kind) -> Checked,
     ) -> Checked<Vec<(RegId, Kind)>> {
@@ -384,7 +391,7 @@ impl<'a> Swap<'a> {
     }
 
     /// Cells, their declarations and their initial values.
-    fn memory(&self) -> Result<(), Diagnostic> {
+    fn memory(&self) -> Result<(), Box<Diagnostic>> {
         let program = self.subject.program;
         let regions = &self.family.kinds.regions;
         let count = self.family.threads.len() as u64;
@@ -415,7 +422,7 @@ impl<'a> Swap<'a> {
         Ok(())
     }
 
-    fn goals(&self, goals: &[Goal]) -> Result<(), Diagnostic> {
+    fn goals(&self, goals: &[Goal]) -> Result<(), Box<Diagnostic>> {
         let program = self.subject.program;
         let claims = Claims::new(program, goals);
         for goal in goals {
@@ -476,7 +483,7 @@ impl<'a> Swap<'a> {
                 let registers = self.subject.webs[position].registers().iter().enumerate();
                 let mut kinds = registers.filter(|(_, other)| *other == register);
                 let kind = |(web, _): (usize, &RegId)| self.family.kinds.webs[position][web];
-                let first = kinds.next().map_or(None, kind);
+                let first = kinds.next().and_then(kind);
                 kinds.all(|web| kind(web) == first).then_some(first)
             }
         }
