@@ -24,5 +24,5 @@ pub(super) fn reach_with(
     let exploration =
         Exploration { model, goals: &goals, search, jobs, keep_dead_registers, keeps_back, symmetry, reduction };
     let Explored { verdict, statistics, coverage, symmetry } = explore(program, exploration, session)?;
-    Ok(Report { verdict, statistics, coverage, symmetry, buffering: None, alarm: None, rounds: Vec::new() })
+    Ok(Report { symmetry, ..Report::new(verdict, statistics, coverage) })
 }

@@ -153,9 +153,13 @@ impl Report {
 
     /// An inconclusive answer.
     pub(crate) fn unknown(limit: Limit) -> Self {
-        let (statistics, coverage) = (Statistics::default(), Coverage::default());
+        Self::new(Verdict::Unknown(limit), Statistics::default(), Coverage::default())
+    }
+
+    /// An answer of an engine that neither approximates buffers nor uses the symmetry between threads.
+    fn new(verdict: Verdict<Box<Checked>>, statistics: Statistics, coverage: Coverage) -> Self {
         Self {
-            verdict: Verdict::Unknown(limit),
+            verdict,
             statistics,
             coverage,
             symmetry: Interchangeable::default(),

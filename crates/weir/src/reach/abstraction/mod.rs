@@ -241,17 +241,10 @@ impl Refinement<'_> {
                 Verdict::Violated(Box::new(checked))
             }
         };
-        let coverage = coverage(self.program, &self.compiled, &self.taken);
+        let executed = coverage(self.program, &self.compiled, &self.taken);
+        let coverage = Coverage { approximate: true, ..executed };
         let statistics = Statistics { elapsed: self.session.since(self.began), ..self.used };
-        Ok(Report {
-            verdict,
-            statistics,
-            coverage: Coverage { approximate: true, ..coverage },
-            symmetry: super::Interchangeable::default(),
-            buffering: Some(self.buffering),
-            alarm,
-            rounds: Vec::new(),
-        })
+        Ok(Report { buffering: Some(self.buffering), alarm, ..Report::new(verdict, statistics, coverage) })
     }
 }
 

@@ -106,16 +106,7 @@ fn decide(
     };
     let proof = (is_proved && with_proof).then(|| proof::proof(&search, &local_graphs, &goals));
     let coverage = coverage(program, &local_graphs);
-    let report = Report {
-        verdict,
-        statistics,
-        coverage,
-        symmetry: super::Interchangeable::default(),
-        buffering: None,
-        alarm: None,
-        rounds: Vec::new(),
-    };
-    Ok((report, proof))
+    Ok((Report::new(verdict, statistics, coverage), proof))
 }
 
 /// The local state graphs of all threads.

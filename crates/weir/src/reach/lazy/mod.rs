@@ -104,15 +104,7 @@ pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> 
         Form::First => engine.first()?,
     };
     let statistics = Statistics { elapsed: session.since(began), ..engine.statistics };
-    Ok(Report {
-        verdict,
-        statistics,
-        coverage,
-        symmetry: super::Interchangeable::default(),
-        buffering: None,
-        alarm: None,
-        rounds: engine.rounds,
-    })
+    Ok(Report { rounds: engine.rounds, ..Report::new(verdict, statistics, coverage) })
 }
 
 /// A verdict, with what was executed.

@@ -50,15 +50,7 @@ pub(super) fn decide(
     };
     let (verdict, statistics, coverage) = found.settled(program, options.model, goals)?;
     let statistics = Statistics { elapsed: session.since(began), ..statistics };
-    Ok(Report {
-        verdict,
-        statistics,
-        coverage,
-        symmetry: super::Interchangeable::default(),
-        buffering: None,
-        alarm: None,
-        rounds: Vec::new(),
-    })
+    Ok(Report::new(verdict, statistics, coverage))
 }
 
 /// Refuses these goals, if there are any, where the engine of the options only looks for states that can be reached.
