@@ -108,8 +108,10 @@ impl Reduction {
     /// What it does, in a line.
     pub fn description(self) -> &'static str {
         match self {
-            Self::None => "Every state is visited, and breadth-first search finds a shortest run",
-            Self::Local => "What a thread does by itself, without memory, belongs to its step before: fewer states",
+            Self::None => "Visits every state; breadth-first search finds a shortest run",
+            Self::Local => {
+                "Fuses local steps with the step before them: fewer states, but runs may be longer than necessary"
+            }
         }
     }
 }

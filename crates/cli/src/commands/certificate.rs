@@ -48,7 +48,7 @@ pub(super) fn save(
     }
     for (goals, why) in &unproved {
         let (name, about) = (display_name(path), texts(&loaded.program, goals));
-        console.remark(&format!("note: {}, so {name} says nothing about this: {about}", reason(why)));
+        console.remark(&format!("note: {}, so {name} does not cover this: {about}", reason(why)));
     }
     let saved = SavedCertificate::new(&loaded.program, loaded.language, model, &proofs);
     let bytes = saved.and_then(|saved| saved.to_bytes()).map_err(io::Error::from);

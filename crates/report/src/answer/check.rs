@@ -69,7 +69,7 @@ pub struct CheckAnswer<'a> {
     /// What ended the check, if the verdict is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitRecord>,
-    /// That hangs were not looked for: the program waits, and no `forbid stuck` or `live` was checked.
+    /// A note that hangs were not checked: the program waits, and no `forbid stuck` or `live` was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// What each engine did, by round: each round asks about the properties that are still open.
@@ -316,7 +316,7 @@ impl<'a> CheckOrigin<'a> {
             others => format!(" and at {others} other places"),
         };
         let (name, line) = (&program.thread(thread).name, program.source.line(span));
-        Some(format!("hangs were not looked for: {name} waits at line {line}{others}; `forbid stuck;` asks about them"))
+        Some(format!("hangs were not checked: {name} waits at line {line}{others}; `forbid stuck;` checks for them"))
     }
 
     /// A warning for each property that holds for the wrong reason.

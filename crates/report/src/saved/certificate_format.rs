@@ -34,7 +34,7 @@ pub struct SavedCertificate {
     pub metadata: Metadata,
     /// The running threads, in order.
     pub threads: Vec<String>,
-    /// What states know of buffers.
+    /// How states represent buffers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffers: Option<BuffersRecord>,
     /// Which registers states tell: per thread, per location, their numbers in ascending order.
@@ -111,7 +111,7 @@ pub enum MessageRecord {
     Several(Vec<(Address, Value)>),
 }
 
-/// What states know of buffers.
+/// How states represent buffers.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

@@ -32,16 +32,16 @@ pub(super) fn decompress(bytes: &[u8], length: u64, interrupt: &dyn Interrupt) -
         let room = length.saturating_add(1).saturating_sub(found.len() as u64).min(CHUNK as u64);
         let before = found.len();
         let mut part = decoder.by_ref().take(room);
-        part.read_to_end(&mut found).map_err(|_| wrong("the states are not compressed as they should be"))?;
+        part.read_to_end(&mut found).map_err(|_| wrong("the compressed states are malformed"))?;
         if found.len() == before {
             break;
         }
     }
     if found.len() as u64 != length {
-        return Err(wrong("the states take another number of bytes than the file says"));
+        return Err(wrong("the number of bytes that the states take differs from the number in the file"));
     }
     if decoder.total_in() != bytes.len() as u64 {
-        return Err(wrong("something follows the states"));
+        return Err(wrong("there is data after the states"));
     }
     Ok(found)
 }

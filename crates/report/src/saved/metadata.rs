@@ -87,7 +87,7 @@ impl Metadata {
             return Ok(());
         }
         let (name, option) = (model_name(claimed), claimed.name());
-        let reason = format!("the file is about {name}, not {}; `--model {option}` asks about it", model_name(asked));
+        let reason = format!("the file is about {name}, not {}; select it with `--model {option}`", model_name(asked));
         Err(Mismatch::whole(reason))
     }
 
@@ -117,7 +117,7 @@ impl Metadata {
         if let Some(&goal) = question.goals.iter().find(|goal| !goals.contains(goal)) {
             let text = goal::text(question.program, goal);
             return Err(Mismatch::whole(format!(
-                "the file says nothing about this: {text}; `--property` asks about less"
+                "the file does not cover this: {text}; select fewer properties with `--property`"
             )));
         }
         Ok(goals)
@@ -132,7 +132,7 @@ fn unasked(program: &Program, goal: Goal) -> Mismatch {
         Goal::Assertion(thread) => program.thread(thread).name.clone(),
         Goal::NotRobust => "robust".to_owned(),
     };
-    Mismatch::whole(format!("the file is about something else: {text}; `--property {name}` asks about it"))
+    Mismatch::whole(format!("the file is about another property: {text}; select it with `--property {name}`"))
 }
 
 impl ProgramRecord {

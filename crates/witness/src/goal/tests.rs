@@ -62,7 +62,7 @@ fn endless_buffers_are_followed_as_sets() {
         assert_eq!(found.constant_cells.get(&X), None);
     }
     let live = with_property(claim.0.clone(), PropertyKind::Live(cell_is(X, 1)));
-    assert_eq!(missing(&live, Model::Tso, ""), "the condition can still come to hold after the last state");
+    assert_eq!(missing(&live, Model::Tso, ""), "the condition can still become true after the last state");
     let never = with_property(claim.0, PropertyKind::Live(cell_is(X, 0)));
     assert_eq!(missing(&never, Model::Tso, "0 0f"), "");
 }

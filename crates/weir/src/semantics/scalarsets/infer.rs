@@ -81,9 +81,9 @@ struct Place<'e> {
     span: Span,
 }
 
-const COMPUTED: &str = "a thread number takes part in a computation here";
+const COMPUTED: &str = "a thread number is used in a computation here";
 const ORDERED: &str = "thread numbers are compared by order here";
-const SHIFTED: &str = "thread numbers are counted from different values here";
+const SHIFTED: &str = "thread numbers with different offsets are mixed here";
 const INDEXED: &str = "cells that belong to threads are accessed by a computed index here";
 
 impl<'a> Inference<'a> {

@@ -56,7 +56,7 @@ fn obstacle(why: &str, span: Span) -> Box<Diagnostic> {
 
 pub(super) const CODE: &str = "they run different code";
 const CONSTANT: &str = "a constant tells the copies apart here";
-const KIND: &str = "a thread number is used other than as a number here";
+const KIND: &str = "a thread number and another value are mixed here";
 const ADDRESS: &str = "cells that belong to threads are accessed by something other than a thread number here";
 
 impl<'a> Swap<'a> {
@@ -396,7 +396,7 @@ impl<'a> Swap<'a> {
         let regions = &self.family.kinds.regions;
         let count = self.family.threads.len() as u64;
         if regions.windows(2).any(|pair| (pair[1].wrapping_sub(pair[0]) as u64) < count) {
-            return Err(obstacle("cells belong to threads in two ways", Span::default()));
+            return Err(obstacle("some cells belong to threads in two different ways", Span::default()));
         }
         for address in self.moved() {
             let image = self.address(address);
