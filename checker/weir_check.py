@@ -4,7 +4,7 @@
     weir translate sb.weir --to json > sb.json
     python3 weir_check.py sb.json run.json [--text sb.weir] [--model tso] [--property 1] [--property robust]
 
-Written from docs/evidence.md, with nothing but the standard library of Python. The question comes from the command line.
+Written from docs/evidence.md with nothing but the standard library of Python. The question comes from the command line.
 Exit status: 0 accepted, 1 refused, 2 bad usage or malformed input, 3 a kind of evidence that is not checked here.
 """
 import argparse, hashlib, json, sys, zlib
