@@ -18,6 +18,8 @@ pub(crate) enum Error {
     Source(Source, Vec<Diagnostic>),
     /// A limit was reached before there was anything to say.
     Stopped(Limit),
+    /// An allocation failed before there was anything to say.
+    OutOfMemory,
     /// A bug of ours.
     Bug(String),
 }
@@ -83,6 +85,7 @@ impl Error {
                 errors => format!("{errors} errors in the source"),
             },
             Self::Stopped(limit) => limit.to_string(),
+            Self::OutOfMemory => "out of memory: the system refused an allocation".to_owned(),
             Self::Bug(what) => format!("this is a bug in Weir: {what}"),
         }
     }

@@ -11,9 +11,10 @@ use crate::limits::MAX_FOLDER_DEPTH;
 /// A file to read, or why there is none.
 pub(crate) type Found = (PathBuf, Result<(), Error>);
 
-/// The litmus tests that the command line names, in its order; within a folder by name.
-pub(crate) fn litmus_tests(named: &[PathBuf]) -> Vec<Found> {
-    let mut gathering = Gathering::default();
+/// The litmus tests that the command line names, in its order; within a folder by name. Lists may name tests outside of
+/// their folders only if they are followed there.
+pub(crate) fn litmus_tests(named: &[PathBuf], follow: bool) -> Vec<Found> {
+    let mut gathering = Gathering { follow, ..Gathering::default() };
     // The next one last.
     let mut open: Vec<(PathBuf, usize)> = named.iter().rev().map(|path| (path.clone(), 0)).collect();
     while let Some((path, depth)) = open.pop() {
@@ -34,6 +35,7 @@ struct Gathering {
     found: Vec<Found>,
     /// Lists that were read: one that names itself is read once.
     lists: HashSet<PathBuf>,
+    follow: bool,
 }
 
 impl Gathering {
@@ -63,9 +65,39 @@ impl Gathering {
         }
         let text = read_text(path, PROGRAM_LIMIT)?;
         let folder = path.parent().unwrap_or(Path::new(""));
+        let real = fs::canonicalize(Path::new(".").join(folder)).unwrap_or_else(|_| folder.to_owned());
         let names = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());
-        Ok(names.filter(|name| !name.is_empty()).map(|name| folder.join(name)).collect())
+        let mut inner = Vec::new();
+        for (number, name) in (1..).zip(names).filter(|(_, name)| !name.is_empty()) {
+            let named = folder.join(name);
+            match self.refuse(&named, &real) {
+                None => inner.push(named),
+                // Not what the line says: the list may be any file, and what is in it nobody's business.
+                Some((reason, help)) => {
+                    let error = Error::input_with_help(format!("line {number} of the list {reason}"), help);
+                    self.found.push((path.to_owned(), Err(error)));
+                }
+            }
+        }
+        Ok(inner)
     }
+
+    /// Why a list may not name this, if it may not, and a way out.
+    fn refuse(&self, named: &Path, folder: &Path) -> Option<(&'static str, &'static str)> {
+        let Ok(real) = fs::canonicalize(named) else {
+            return Some(("names no file or folder", "list one litmus test per line, relative to the list"));
+        };
+        if !self.follow && !real.starts_with(folder) {
+            let reason = "names a file outside the folder of the list";
+            return Some((reason, "if you trust the list, allow it with `--follow`"));
+        }
+        let is_known = named.is_dir() || is_list(named) || is_test(named);
+        (!is_known).then_some(("names a file that does not end in `.litmus`", "rename the test, or name it explicitly"))
+    }
+}
+
+fn is_test(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("litmus"))
 }
 
 /// `@all` lists tests, as the tools that generate them write it.
@@ -84,8 +116,7 @@ fn folder(path: &Path, depth: usize) -> Result<Vec<PathBuf>, Error> {
         let entry = entry.map_err(unreadable)?;
         let is_folder = entry.file_type().map_err(unreadable)?.is_dir();
         let name = entry.path();
-        let is_test = name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("litmus"));
-        if is_folder || is_test && name.is_file() {
+        if is_folder || is_test(&name) && name.is_file() {
             inner.push(name);
         }
     }

@@ -1,6 +1,6 @@
 //! Reading: files and standard input, as text of a size that can be dealt with.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,31 @@ pub(crate) const PROGRAM_LIMIT: u64 = weir_syntax::weir::limits::MAX_SOURCE_BYTE
 /// Whether a path means standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// Whether two paths lead to the same file: one that exists, by links of any kind, or one that is still to be made. A
+/// device or a pipe is nobody's file.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (one.metadata(), other.metadata()) {
+        (Ok(found), Ok(too)) => {
+            found.is_file()
+                && too.is_file()
+                && (is_same(&found, &too) || one.canonicalize().ok() == other.canonicalize().ok())
+        }
+        (Err(_), Err(_)) => std::path::absolute(one).ok() == std::path::absolute(other).ok(),
+        _ => false,
+    }
+}
+
+#[cfg(unix)]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    false
 }
 
 /// The language of a file: as given, or else by its extension.

@@ -1,37 +1,77 @@
-//! Ctrl-C: the first ends a search with a partial result, the second ends the process.
+//! Signals that end a process (Ctrl-C, SIGTERM, SIGHUP): the first ends a search with a partial result, the second ends
+//! the process.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// What shells expect of a process that was interrupted: 128 and the number of the signal.
-const INTERRUPTED: i32 = 130;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 
-/// The flag that Ctrl-C sets. The first call starts listening for it; before that, Ctrl-C just ends the process.
+/// What shells expect of a process that a signal ended: this and the number of the signal.
+const KILLED: i32 = 128;
+
+/// The flag that a signal sets. The first call starts listening; before that, a signal just ends the process.
 pub(crate) fn flag() -> Arc<AtomicBool> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     FLAG.get_or_init(listen).clone()
 }
 
-/// Time since Ctrl-C was pressed, if it was.
+/// The time since it was first noticed that a signal came, if one came. Says so to the user at that moment.
 pub(crate) fn since() -> Option<Duration> {
-    PRESSED.get().map(Instant::elapsed)
+    static NOTICED: OnceLock<Instant> = OnceLock::new();
+    if !flag().load(Ordering::Relaxed) {
+        return None;
+    }
+    let noticed = NOTICED.get_or_init(|| {
+        let _ = writeln!(std::io::stderr(), "\ninterrupted; finishing up (press Ctrl-C again to stop immediately)");
+        Instant::now()
+    });
+    Some(noticed.elapsed())
 }
 
-/// When Ctrl-C was pressed first.
-static PRESSED: OnceLock<Instant> = OnceLock::new();
-
 fn listen() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let set = Arc::clone(&flag);
-    // Where no handler can be installed, Ctrl-C ends the process without a partial result: nothing worse.
-    let _ = ctrlc::set_handler(move || {
-        PRESSED.get_or_init(Instant::now);
-        if set.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
+    let set = Arc::new(AtomicBool::new(false));
+    for signal in signals() {
+        // In this order, so that only the second signal finds the flag set. Where no handler can be installed, a signal
+        // ends the process without a partial result: nothing worse.
+        let _ = flag::register_conditional_shutdown(signal, KILLED + signal, Arc::clone(&set));
+        let _ = flag::register(signal, Arc::clone(&set));
+    }
+    set
+}
+
+/// The signals to listen for. `nohup` has SIGHUP ignored, which must stay so.
+fn signals() -> Vec<i32> {
+    let mut signals = vec![SIGINT, SIGTERM];
+    #[cfg(unix)]
+    {
+        use signal_hook::consts::SIGHUP;
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        if !is_ignored(&status, SIGHUP) {
+            signals.push(SIGHUP);
         }
-        let _ = writeln!(std::io::stderr(), "\ninterrupted; finishing up (press Ctrl-C again to stop immediately)");
-    });
-    flag
+    }
+    signals
+}
+
+/// Whether a process ignores a signal, by what Linux says of its status.
+#[cfg(unix)]
+fn is_ignored(status: &str, signal: i32) -> bool {
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::is_ignored;
+
+    #[test]
+    fn ignored_signals_are_read_from_the_mask() {
+        let status = "SigBlk:\t0000000000000001\nSigIgn:\t0000000000001001\nSigCgt:\t0000000000000002\n";
+        assert_eq!([1, 2, 13, 14].map(|signal| is_ignored(status, signal)), [true, false, true, false]);
+        assert!(!is_ignored("", 1) && !is_ignored("SigIgn:\tnone", 1));
+    }
 }

@@ -23,10 +23,16 @@ mod progress;
 use std::io::Write;
 use std::process::ExitCode;
 
+use weir_alloc::Allocator;
+
 use console::Console;
 use exit::Status;
 
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
 fn main() -> ExitCode {
+    weir_alloc::watch();
     std::panic::set_hook(Box::new(|panic| {
         let what = format!("error: this is a bug in Weir, not in your program: {panic}");
         let _ = writeln!(std::io::stderr(), "{what}\nhelp: {}", commands::REPORT_IT);

@@ -10,9 +10,11 @@ use crate::wording::units::grouped;
 /// All limits: those that options change, and those that are built in. `outside` are those of the caller.
 pub fn limits(outside: &[FixedLimit]) -> String {
     let mut text = String::from(
-        "Limits on a whole question, per file; reaching one gives the answer `unknown`:\n\n  --timeout TIME   none by default\n  \
-         --memory SIZE    4GiB by default\n  --states N       none by default\n\nLimits on one stage; change one with `--limit \
-         NAME=N`:\n\n",
+        "Limits on a whole question, per file; reaching one gives the answer `unknown`:\n\n  \
+         --timeout TIME   none by default\n  \
+         --memory SIZE    4GiB by default, or nine tenths of what the container or `ulimit` allows\n  \
+         --states N       none by default\n\n\
+         Limits on one stage; change one with `--limit NAME=N`:\n\n",
     );
     for bound in Bound::ALL {
         let (name, value) = (bound.name(), grouped(bound.default_value()));

@@ -7,6 +7,7 @@ use super::fences::FencesOptions;
 use super::fmt::FormatOptions;
 use super::litmus::LitmusOptions;
 use super::meta::{CompletionOptions, ManOptions};
+use super::paths;
 use super::prob::ProbOptions;
 use super::reach::ReachOptions;
 use super::replay::ReplayOptions;
@@ -86,7 +87,8 @@ pub(crate) enum Command {
     /// for: `exists` needs at least one, `~exists` none, `forall` all.
     ///
     /// Weir reads the files of herd7, litmus7 and diy7 (headers `X86` and `X86_64`). A folder stands for all `.litmus`
-    /// files in it and its subfolders. A file whose name starts with `@` lists other files, one per line.
+    /// files in it and its subfolders. A file whose name starts with `@` lists other files, one per line. They must be
+    /// in the folder of the list or below, unless `--follow` is given.
     Litmus(LitmusOptions),
     /// Print the program in another form
     Translate(TranslateOptions),
@@ -139,6 +141,7 @@ impl Command {
             Self::Translate(options) => options.program.check(),
             Self::Replay(options) => options.check(),
             _ => Ok(()),
-        }
+        }?;
+        paths::check(self)
     }
 }

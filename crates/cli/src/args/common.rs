@@ -12,6 +12,7 @@ use weir_syntax::Language;
 use super::units::{parse_bound, parse_define, parse_jobs, parse_size, parse_time};
 use super::values::{self, Color};
 use crate::input::is_stdin;
+use crate::memory;
 
 /// Help heading of the options that control output.
 pub(super) const OUTPUT: &str = "Output";
@@ -120,15 +121,16 @@ pub(crate) struct ResourceOptions {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(crate) timeout: Option<Duration>,
 
-    /// Memory limit for the process, such as 512MiB or 4GB
-    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = parse_size)]
-    pub(crate) memory: u64,
+    /// Memory limit for the process, such as 512MiB or 4GB [default: 4GiB, or nine tenths of what the container or
+    /// `ulimit` allows if that is less]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) memory: Option<u64>,
 }
 
 impl ResourceOptions {
     /// The limits as the library takes them.
     pub(crate) fn limits(&self) -> Limits {
-        Limits { time: self.timeout, memory: Some(self.memory), states: None }
+        Limits { time: self.timeout, memory: Some(self.memory.unwrap_or_else(memory::default_limit)), states: None }
     }
 }
 

@@ -18,6 +18,10 @@ pub(crate) struct LitmusOptions {
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub(crate) files: Vec<PathBuf>,
 
+    /// Also run tests outside the folder of the list that names them
+    #[arg(long)]
+    pub(crate) follow: bool,
+
     /// Memory model: with store buffers (tso), or with every store visible immediately (sc)
     #[arg(long, value_parser = values::model(), default_value = Model::Tso.name())]
     pub(crate) model: Model,

@@ -9,6 +9,7 @@ mod fmt;
 mod litmus;
 mod meta;
 mod parse;
+mod paths;
 mod prob;
 mod reach;
 mod replay;

@@ -1,5 +1,6 @@
 //! `weir litmus`: which final states can litmus tests reach?
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,8 +28,8 @@ use crate::{gather, input, interrupt};
 enum Ended {
     Ran(Box<LitmusAnswer>),
     Failed(Error),
-    /// It did not end soon after this limit.
-    Abandoned(Limit),
+    /// It did not end soon after a limit, or memory ran out.
+    Abandoned(Error),
     /// A bug of ours, and what the panic said.
     Panicked(String),
     /// It was not run: the user interrupted.
@@ -37,7 +38,7 @@ enum Ended {
 
 /// Runs it.
 pub(super) fn run(options: &'static LitmusOptions, console: &mut Console) -> Status {
-    let tests = gather::litmus_tests(&options.files);
+    let tests = gather::litmus_tests(&options.files, options.follow);
     let mut answers = Answers::new(options, tests.len() == 1);
     let progress = ProgressLine::new(!console.is_quiet());
     let (started, total) = (Instant::now(), tests.len());
@@ -47,8 +48,10 @@ pub(super) fn run(options: &'static LitmusOptions, console: &mut Console) -> Sta
         tests.into_iter().map(|(path, state)| Test { path, state: Mutex::new(Some(state)), session: OnceLock::new() });
     let queue = Arc::new(Queue { next: AtomicUsize::new(0), tests: tests.collect(), options, progress: sink });
     let (send, receive) = mpsc::channel();
-    for _ in 0..options.limits.workers().get().min(total.max(1)) {
-        Queue::start_worker(&queue, &send);
+    Queue::start_worker(&queue, &send);
+    for _ in 1..options.limits.workers().get().min(total.max(1)) {
+        // The first one can do it alone.
+        let _ = Queue::try_to_start_worker(&queue, &send);
     }
     // Answers come in the order of the tests, whichever is ready first.
     let mut ended: Vec<Option<Ended>> = (0..total).map(|_| None).collect();
@@ -99,10 +102,18 @@ struct Queue {
 
 impl Queue {
     /// Starts a thread that takes tests and runs them until there are none. Nobody waits for it: a test that takes too
-    /// long is abandoned.
+    /// long is abandoned. If no thread can be started, all tests fail that nobody has begun.
     fn start_worker(queue: &Arc<Self>, send: &mpsc::Sender<(usize, Ended)>) {
+        let Err(error) = Self::try_to_start_worker(queue, send) else { return };
+        for number in queue.next.swap(queue.tests.len(), Ordering::Relaxed)..queue.tests.len() {
+            let failed = Ended::Failed(Error::input(format!("cannot start a thread: {error}")));
+            let _ = send.send((number, failed));
+        }
+    }
+
+    fn try_to_start_worker(queue: &Arc<Self>, send: &mpsc::Sender<(usize, Ended)>) -> io::Result<()> {
         let (queue, send) = (Arc::clone(queue), send.clone());
-        std::thread::spawn(move || queue.work(&send));
+        std::thread::Builder::new().spawn(move || queue.work(&send)).map(drop)
     }
 
     fn work(&self, send: &mpsc::Sender<(usize, Ended)>) {
@@ -126,9 +137,9 @@ impl Queue {
         let running = self.tests.iter().enumerate().filter(|(number, _)| !is_done[*number]);
         let overdue = running.filter_map(|(number, test)| {
             let session = test.session.get()?;
-            let limit = watchdog::overdue(session)?;
+            let reason = watchdog::overdue(session)?;
             session.stop();
-            Some((number, Ended::Abandoned(limit)))
+            Some((number, Ended::Abandoned(reason)))
         });
         overdue.collect()
     }
@@ -205,7 +216,7 @@ impl Answers {
         let status = match ended {
             Ended::Ran(answer) => self.show(answer, console),
             Ended::Failed(error) => self.report(file, &error, console),
-            Ended::Abandoned(limit) => self.report(file, &Error::Stopped(limit), console),
+            Ended::Abandoned(error) => self.report(file, &error, console),
             // The panic hook has told people already.
             Ended::Panicked(what) if self.options.format == Format::Json => {
                 self.report(file, &Error::Bug(what), console)

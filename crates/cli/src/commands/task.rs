@@ -66,19 +66,30 @@ impl Task<'_> {
 
     /// Says why there is no answer, and returns the status.
     pub(super) fn report(&self, error: &Error, console: &mut Console) -> Status {
-        if let Error::Stopped(limit) = error {
-            let reason = limit_text(*limit, &self.session.limits());
-            let answer = StoppedAnswer { head: self.head(StoppedVerdict::Unknown), reason, help: more(*limit) };
-            return self.answer(&Answer::Stopped(answer), false, console);
-        }
-        self.complain(error, console);
-        Status::Bad
+        let help = match error {
+            Error::Stopped(limit) => more(*limit),
+            Error::OutOfMemory => "let the process have more memory, or get a partial result with a lower `--memory`",
+            _ => {
+                self.complain(error, console);
+                return Status::Bad;
+            }
+        };
+        let answer = StoppedAnswer { head: self.head(StoppedVerdict::Unknown), reason: self.reason(error), help };
+        self.answer(&Answer::Stopped(answer), false, console)
     }
 
-    /// Says that a limit was reached: before the answer, or after it, while files were being written.
-    fn overdue(&self, limit: Limit, settled: Option<Status>, console: &mut Console) -> Status {
-        let Some(status) = settled else { return self.report(&Error::Stopped(limit), console) };
-        let reason = limit_text(limit, &self.session.limits());
+    /// Why there is no answer, in one sentence.
+    fn reason(&self, error: &Error) -> String {
+        match error {
+            Error::Stopped(limit) => limit_text(*limit, &self.session.limits()),
+            error => error.reason(),
+        }
+    }
+
+    /// Says why a file is not worked on any more: before the answer, or after it, while files were being written.
+    fn overdue(&self, error: &Error, settled: Option<Status>, console: &mut Console) -> Status {
+        let Some(status) = settled else { return self.report(error, console) };
+        let reason = self.reason(error);
         let name = display_name(self.file);
         console.complain(&format!("note: {name}: {reason} before everything was written"));
         status
@@ -104,7 +115,7 @@ impl Task<'_> {
                 console.complain(&format!("error: {name}: {}\nhelp: {help}", error.reason()));
             }
             Error::Input { .. } => console.complain(&format!("error: {name}: {}", error.reason())),
-            Error::Bug(_) | Error::Stopped(_) => {
+            Error::Bug(_) | Error::Stopped(_) | Error::OutOfMemory => {
                 console.complain(&format!("error: {name}: {}\nhelp: {REPORT_IT}", error.reason()));
             }
         }
@@ -153,6 +164,8 @@ where
             let task = Task { command: self.command, file, format: self.format, session };
             status = status.and(if interrupt::flag().load(Ordering::Relaxed) {
                 task.report(&Error::Stopped(Limit::Interrupted), console)
+            } else if weir_alloc::is_exhausted() {
+                task.report(&Error::OutOfMemory, console)
             } else {
                 watched(&task, &one, number + 1 == self.files.len(), console)
             });
@@ -218,9 +231,9 @@ where
                 }
                 return Status::Bad;
             }
-            Next::Overdue(limit) => {
+            Next::Overdue(reason) => {
                 task.session.stop();
-                let status = task.overdue(limit, settled, console);
+                let status = task.overdue(&reason, settled, console);
                 // What it holds should not count against the next file.
                 if !is_last {
                     wait_for_end(&messages);

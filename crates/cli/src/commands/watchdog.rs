@@ -4,12 +4,12 @@
 //! get round to it in time (reading a huge file, waiting for a pipe, a step that takes long) are abandoned: the file is
 //! answered `unknown`, and nobody waits for its thread any more.
 
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use weir::{Limit, Limits, Session};
 
+use crate::error::Error;
 use crate::{interrupt, memory};
 
 /// How often clock and memory are checked.
@@ -22,10 +22,10 @@ const MOST_GRACE: Duration = Duration::from_secs(2);
 /// How long a stage may take to end by itself after Ctrl-C.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(500);
 
-/// The next message of a worker, or the limit for which it is not waited for any more.
+/// The next message of a worker, or why it is not waited for any more.
 pub(super) enum Next<T> {
     Message(T),
-    Overdue(Limit),
+    Overdue(Error),
     /// It is gone without an answer.
     Gone,
 }
@@ -47,9 +47,9 @@ impl<'s> Watchdog<'s> {
                 Ok(message) => return Next::Message(message),
                 Err(RecvTimeoutError::Disconnected) => return Next::Gone,
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Some(limit) = overdue(self.session) {
+                    if let Some(reason) = overdue(self.session) {
                         // A message may have come in the meantime.
-                        return messages.try_recv().map_or(Next::Overdue(limit), Next::Message);
+                        return messages.try_recv().map_or(Next::Overdue(reason), Next::Message);
                     }
                 }
             }
@@ -57,16 +57,19 @@ impl<'s> Watchdog<'s> {
     }
 }
 
-/// The limit for which a session is not waited for any more, if any. Ctrl-C ends it, and it has a moment to end by
-/// itself.
-pub(super) fn overdue(session: &Session) -> Option<Limit> {
-    if interrupt::flag().load(Ordering::Relaxed) {
+/// Why a session is not waited for any more, if it is not: because of a limit, or because a thread that may work for it
+/// sleeps for want of memory. Ctrl-C ends it, and it has a moment to end by itself.
+pub(super) fn overdue(session: &Session) -> Option<Error> {
+    if weir_alloc::is_exhausted() {
+        return Some(Error::OutOfMemory);
+    }
+    if let Some(since) = interrupt::since() {
         session.stop();
-        if interrupt::since().is_some_and(|since| since > INTERRUPT_GRACE) {
-            return Some(Limit::Interrupted);
+        if since > INTERRUPT_GRACE {
+            return Some(Error::Stopped(Limit::Interrupted));
         }
     }
-    exceeded(&session.limits(), session.elapsed(), memory::resident())
+    exceeded(&session.limits(), session.elapsed(), memory::resident()).map(Error::Stopped)
 }
 
 /// Which limit is exceeded by more than the grace.
@@ -105,7 +108,7 @@ mod tests {
         sender.send(7).expect("somebody listens");
         let watchdog = Watchdog::new(&session);
         assert!(matches!(watchdog.next(&receiver), Next::Message(7)));
-        assert!(matches!(watchdog.next(&receiver), Next::Overdue(Limit::Time)));
+        assert!(matches!(watchdog.next(&receiver), Next::Overdue(Error::Stopped(Limit::Time))));
         drop(sender);
         assert!(matches!(watchdog.next(&receiver), Next::Gone));
     }

@@ -11,6 +11,34 @@ fn formatted() -> String {
 }
 
 #[test]
+fn what_is_read_is_never_overwritten() {
+    let directory = scratch("overwrite");
+    let text = "shared x; thread P { x = 1; } forbid x == 2;\n";
+    let file = write(&directory, "a.weir", text);
+    let link = directory.join("link");
+    std::fs::hard_link(&file, &link).expect("a link can be made");
+    let link = link.to_str().expect("UTF-8").to_owned();
+    let (new, costs) = (directory.join("new"), write(&directory, "costs", "store 2\n"));
+    let new = new.to_str().expect("UTF-8");
+    for (arguments, names) in [
+        (vec!["check", &file, "--certificate", &file], "`--certificate` would overwrite"),
+        (vec!["reach", &file, "--certificate", &link], "`--certificate` would overwrite"),
+        (vec!["robust", &file, "--witness", &file], "`--witness` would overwrite"),
+        (vec!["check", &file, "--svg", &link], "`--svg` would overwrite"),
+        (vec!["check", &file, "--svg", new, "--witness", new], "`--witness` and `--svg` both name"),
+        (vec!["prob", &file, "--curve", &file], "`--curve` would overwrite"),
+        (vec!["prob", &file, "--costs", &costs, "--curve", &costs], "`--curve` would overwrite"),
+        (vec!["prob", &file, "--compare", &link, "--curve", &link], "`--curve` would overwrite"),
+    ] {
+        let ran = weir(&arguments);
+        assert_eq!(ran.status, Some(2), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains(names), "{arguments:?}: {}", ran.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), text);
+    assert_eq!(weir(&["check", &file, "--certificate", "/dev/null"]).status, Some(0));
+}
+
+#[test]
 fn formatting_rewrites_a_file_once() {
     let directory = scratch("fmt");
     let file = write(&directory, "a.weir", UGLY);

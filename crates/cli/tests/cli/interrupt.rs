@@ -1,4 +1,4 @@
-//! Ctrl-C ends in a partial result.
+//! Ctrl-C and other signals end in a partial result, and so does a lack of memory.
 
 #![cfg(unix)]
 
@@ -15,7 +15,11 @@ fn endless() -> Child {
 }
 
 fn interrupt(child: &Child) {
-    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    send("-INT", child);
+}
+
+fn send(signal: &str, child: &Child) {
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status();
     assert!(status.is_ok_and(|status| status.success()), "the signal is sent");
 }
 
@@ -42,6 +46,52 @@ fn the_first_ctrl_c_gives_a_partial_result() {
     assert_eq!(answer["verdict"], "unknown");
     assert_eq!(answer["limit"], "interrupted");
     assert!(answer["states"].as_u64().is_some_and(|states| states > 0), "{answer}");
+}
+
+#[test]
+fn other_signals_do_the_same() {
+    let children: Vec<(&str, Child)> = ["-TERM", "-HUP"].map(|signal| (signal, endless())).into();
+    wait_until_searching();
+    for (signal, child) in children {
+        send(signal, &child);
+        let output = child.wait_with_output().expect("the program ends");
+        assert_eq!(output.status.code(), Some(3), "{signal}: {output:?}");
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("stdout is JSON");
+        assert_eq!((&answer["verdict"], &answer["limit"]), (&"unknown".into(), &"interrupted".into()), "{signal}");
+    }
+}
+
+/// Runs the program by way of a shell that does this first.
+fn shell(first: &str, arguments: &[&str]) -> Child {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{first}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_weir")]).args(arguments);
+    command.current_dir(crate::support::root()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the shell starts")
+}
+
+#[test]
+fn a_signal_that_is_ignored_stays_ignored() {
+    // As `nohup` does it.
+    let mut child = shell("trap '' HUP", &["reach", "--format", "json", &sample("endless")]);
+    wait_until_searching();
+    send("-HUP", &child);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(!is_over(&mut child));
+    interrupt(&child);
+    assert_eq!(child.wait_with_output().expect("the program ends").status.code(), Some(3));
+}
+
+#[test]
+fn out_of_memory_is_an_answer() {
+    let run = |memory: &[&str]| {
+        let arguments = [&["reach", "--jobs", "2", "--format", "json"], memory, &[&sample("endless")]].concat();
+        let output = shell("ulimit -v 80000", &arguments).wait_with_output().expect("the program ends");
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("stdout is JSON")
+    };
+    let answer = run(&["--memory", "100GB"]);
+    assert_eq!(answer["verdict"], "unknown");
+    assert_eq!(answer["reason"], "out of memory: the system refused an allocation");
 }
 
 #[test]

@@ -34,6 +34,34 @@ fn folders_are_searched_and_lists_are_followed() {
 }
 
 #[test]
+fn lists_stay_in_their_folder_and_nothing_of_them_is_shown() {
+    let folder = scratch("litmus-list");
+    std::fs::create_dir_all(folder.join("inner")).expect("writable");
+    write(&folder, "secret.litmus", "X86 secret\n{ token=hunter2; }\n");
+    write(&folder, "inner/good.litmus", OK);
+    write(&folder, "inner/notes", "token=hunter2");
+    let list = write(&folder, "inner/@all", "../secret.litmus\nhunter2.litmus\nnotes\ngood.litmus\n");
+    let ran = weir(&["litmus", &list]);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    let said = ran.stdout.clone() + &ran.stderr;
+    assert!(!said.contains("hunter2"), "{said}");
+    for line in [
+        "line 1 of the list names a file outside the folder of the list",
+        "with `--follow`",
+        "line 2 of the list names no file or folder",
+        "line 3 of the list names a file that does not end in `.litmus`",
+        "1 ok",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    let good = write(&folder, "good.litmus", OK);
+    let list = write(&folder, "inner/@two", &format!("../good.litmus\n{good}\n"));
+    assert_eq!(weir(&["litmus", "-q", &list]).status, Some(2));
+    let followed = weir(&["litmus", "-q", "--follow", &list]);
+    assert_eq!((followed.status, followed.stdout.as_str()), (Some(0), "2 tests under TSO: 2 ok\n"));
+}
+
+#[test]
 fn the_gravest_status_counts() {
     let folder = scratch("litmus-status");
     let good = write(&folder, "good.litmus", OK);

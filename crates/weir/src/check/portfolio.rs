@@ -111,10 +111,15 @@ fn side_by_side(
         for (group, members) in groups.iter().enumerate() {
             let (sender, attempt, clock) = (sender.clone(), &attempt, &clocks[group]);
             let (session, share) = (session.member(groups.len(), clock, &stop), share);
-            scope.spawn(move || {
+            let without = sender.clone();
+            let work = move || {
                 // The receiver is gone only if the portfolio was given up.
                 let _ = sender.send((group, run(members, clock, (&session, share), attempt)));
-            });
+            };
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                // The system gives us no more threads: the others must do.
+                let _ = without.send((group, Results::new()));
+            }
         }
         drop(sender);
         running.collect(&receiver, session, &stop);

@@ -156,22 +156,37 @@ fn expand_level<T: TransitionSystem>(workers: &mut [Worker<'_, T>], level: &Leve
         workers.iter_mut().for_each(Worker::settle);
         return;
     }
-    let (count, expanded) = (workers.len(), &AtomicUsize::new(0));
-    let task = |worker| Box::new(move || expand_with_others(worker, level, expanded, count)) as Task<'_>;
+    let crew = &Crew::default();
+    let task = |worker| Box::new(move || expand_with_others(worker, level, crew)) as Task<'_>;
     in_parallel(workers.iter_mut().map(task).collect());
+    // A worker that began late may have posted to one that had left.
+    workers.iter_mut().for_each(Worker::settle);
 }
 
-/// Expands pieces of a level while `count` workers do, of which `expanded` have finished.
-fn expand_with_others<T: TransitionSystem>(
-    worker: &mut Worker<'_, T>,
-    level: &Level<T::State>,
-    expanded: &AtomicUsize,
-    count: usize,
-) {
+/// The workers that expand a level: how many have begun, and how many of them have finished.
+#[derive(Default)]
+struct Crew {
+    begun: AtomicUsize,
+    finished: AtomicUsize,
+}
+
+/// Counts a worker as finished when dropped, also if it panics: the others would wait for it for ever.
+struct Finishing<'a>(&'a Crew);
+
+impl Drop for Finishing<'_> {
+    fn drop(&mut self) {
+        self.0.finished.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Expands pieces of a level while others do.
+fn expand_with_others<T: TransitionSystem>(worker: &mut Worker<'_, T>, level: &Level<T::State>, crew: &Crew) {
+    crew.begun.fetch_add(1, Ordering::Release);
+    let finishing = Finishing(crew);
     worker.expand(level);
-    expanded.fetch_add(1, Ordering::Release);
+    drop(finishing);
     // A worker that is done early takes in what the others still post.
-    while expanded.load(Ordering::Acquire) < count {
+    while crew.finished.load(Ordering::Acquire) < crew.begun.load(Ordering::Acquire) {
         worker.settle();
         std::thread::yield_now();
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::thread::{Builder, ScopedJoinHandle};
 
 use weir_ir::{EdgeId, ThreadId};
 
@@ -149,9 +150,15 @@ impl<'a> Oracle<'a> {
             }
             let decide = &decide;
             answers.extend(std::thread::scope(|scope| {
-                let workers: Vec<_> = batch.iter().map(|thread| scope.spawn(move || decide(thread, each))).collect();
+                let start = |thread| Builder::new().spawn_scoped(scope, move || decide(thread, each));
+                let workers: Vec<_> = batch.iter().map(|thread| (thread, start(thread))).collect();
                 let broken = || Err(Failure::Bug("a worker of the oracle ended early".to_owned()));
-                workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| broken())).collect::<Vec<_>>()
+                let finish = |(thread, worker): (_, std::io::Result<ScopedJoinHandle<'_, _>>)| match worker {
+                    Ok(worker) => worker.join().unwrap_or_else(|_| broken()),
+                    // The system gives us no more threads.
+                    Err(_) => decide(thread, each),
+                };
+                workers.into_iter().map(finish).collect::<Vec<_>>()
             }));
         }
         answers

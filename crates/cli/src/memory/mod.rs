@@ -1,4 +1,8 @@
-//! How much memory this process really uses: measured, not estimated.
+//! How much memory this process really uses: measured, not estimated; and how much it may use.
+
+mod granted;
+
+pub(crate) use granted::default_limit;
 
 /// Resident bytes now, where the system tells.
 pub(crate) fn resident() -> Option<u64> {

@@ -1,0 +1,73 @@
+//! Files that are written must not be files that are read, or written twice.
+
+use std::path::Path;
+
+use weir_report::wording::clean::display_name;
+
+use super::command::Command;
+use super::common::AnalysisOptions;
+use super::fences::CostChoice;
+use crate::input::is_same_file;
+
+/// The files that a command reads and writes; what is written, with the option that names it.
+#[derive(Default)]
+struct Paths<'a> {
+    read: Vec<&'a Path>,
+    written: Vec<(&'static str, &'a Path)>,
+}
+
+/// Refuses to overwrite what is read.
+pub(super) fn check(command: &Command) -> Result<(), String> {
+    let paths = paths(command);
+    for (number, &(option, path)) in paths.written.iter().enumerate() {
+        let name = display_name(path);
+        if paths.read.iter().any(|read| is_same_file(read, path)) {
+            return Err(format!("`{option}` would overwrite `{name}`, which is read: give it another name"));
+        }
+        let before = paths.written[..number].iter().find(|(_, other)| is_same_file(other, path));
+        if let Some((other, _)) = before {
+            return Err(format!("`{other}` and `{option}` both name `{name}`: give them different names"));
+        }
+    }
+    Ok(())
+}
+
+fn paths(command: &Command) -> Paths<'_> {
+    let mut paths = Paths::default();
+    match command {
+        Command::Check(options) => {
+            paths.analysis(&options.common);
+            paths.write("--certificate", options.certificate.as_deref());
+        }
+        Command::Reach(options) => {
+            paths.analysis(&options.common);
+            paths.write("--certificate", options.certificate.as_deref());
+        }
+        Command::Robust(options) => paths.analysis(&options.common),
+        Command::Fences(options) => {
+            paths.read.extend(options.files.iter().map(|file| file.as_path()));
+            if let CostChoice::File(file) = &options.cost {
+                paths.read.push(file);
+            }
+        }
+        Command::Prob(options) => {
+            let named = [&options.costs, &options.compare].into_iter().flatten();
+            paths.read.extend(options.files.iter().chain(named).map(|file| file.as_path()));
+            paths.write("--curve", options.curve.as_deref());
+        }
+        _ => {}
+    }
+    paths
+}
+
+impl<'a> Paths<'a> {
+    fn analysis(&mut self, options: &'a AnalysisOptions) {
+        self.read.extend(options.files.iter().map(|file| file.as_path()));
+        self.write("--witness", options.witness.as_deref());
+        self.write("--svg", options.svg.as_deref());
+    }
+
+    fn write(&mut self, option: &'static str, path: Option<&'a Path>) {
+        self.written.extend(path.map(|path| (option, path)));
+    }
+}
