@@ -11,7 +11,7 @@ use super::common::{OUTPUT, ProgramOptions, ResourceOptions};
 use super::values;
 use crate::input::is_stdin;
 
-/// Help heading of the options that say what is asked.
+/// Help heading of the options that state the question.
 const QUESTION: &str = "Question";
 
 /// Options of `weir replay`.

@@ -19,7 +19,7 @@ use crate::exit::Status;
 use crate::load::Loaded;
 use crate::output;
 
-/// Saves the proof of what was decided. The answer has been given by then: a failure cannot take it back.
+/// Saves the proof of what was decided. The answer has already been given, and a failure to save does not change it.
 pub(super) fn save(
     task: &Task<'_>,
     path: &Path,

@@ -86,7 +86,7 @@ impl Task<'_> {
         }
     }
 
-    /// Says why a file is not worked on any more: before the answer, or after it, while files were being written.
+    /// Reports why work on a file was abandoned: before the answer, or after it, while files were being written.
     fn overdue(&self, error: &Error, settled: Option<Status>, console: &mut Console) -> Status {
         let Some(status) = settled else { return self.report(error, console) };
         let reason = self.reason(error);

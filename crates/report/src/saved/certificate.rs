@@ -95,7 +95,7 @@ impl SavedCertificate {
         check_proof(question.program, &proof, interrupt)
     }
 
-    /// Whether each part proves what it says, and all of them together what is asked.
+    /// Whether each part proves what it claims, and all parts together answer the question.
     fn check_parts(
         &self,
         question: &Question<'_>,

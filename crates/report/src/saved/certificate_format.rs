@@ -37,7 +37,7 @@ pub struct SavedCertificate {
     /// How states represent buffers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffers: Option<BuffersRecord>,
-    /// Which registers states tell: per thread, per location, their numbers in ascending order.
+    /// Which registers states record: per thread, per location, their numbers in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub registers: Vec<Vec<Vec<u32>>>,
     /// The number of states.

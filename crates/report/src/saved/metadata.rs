@@ -1,7 +1,7 @@
 //! What evidence is about: the program, the constants, the memory model and the properties.
 //!
-//! The user says what is asked, never the file: whatever the file says about the question is compared with it, and
-//! evidence for any other question is refused. There is no time of creation, so that the same input and the same
+//! The question comes from the user, never from the file: whatever the file says about the question is compared with
+//! it, and evidence for any other question is refused. There is no creation time, so that the same input and the same
 //! options give the same file.
 
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ pub struct Question<'a> {
 }
 
 impl Metadata {
-    /// Of evidence that is made now.
+    /// The metadata of new evidence.
     pub fn new(question: &Question<'_>) -> Self {
         Self {
             producer: "Weir".to_owned(),
@@ -124,7 +124,7 @@ impl Metadata {
     }
 }
 
-/// Says that the file answers another question.
+/// The mismatch of a file that answers another question.
 fn unasked(program: &Program, goal: Goal) -> Mismatch {
     let text = goal::text(program, goal);
     let name = match goal {

@@ -46,7 +46,7 @@ fn forbid_sees_cells_registers_and_places() {
     assert_eq!(missing(&claim, Model::Sc, ""), "", "a cell that was never written holds its initial value");
 }
 
-/// P1 waits for ever, whatever P0 does; with buffers P0 has no end of states.
+/// P1 waits forever, whatever P0 does; with buffers P0 has no end of states.
 #[test]
 fn endless_buffers_are_followed_as_sets() {
     let endless = vec![(0, 0, store(X, 1))];
