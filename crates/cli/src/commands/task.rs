@@ -68,7 +68,7 @@ impl Task<'_> {
     pub(super) fn report(&self, error: &Error, console: &mut Console) -> Status {
         let help = match error {
             Error::Stopped(limit) => more(*limit),
-            Error::OutOfMemory => "let the process have more memory, or get a partial result with a lower `--memory`",
+            Error::OutOfMemory => "give the process more memory, or lower `--memory` to get a partial result",
             _ => {
                 self.complain(error, console);
                 return Status::Bad;
