@@ -47,8 +47,7 @@ pub struct CheckAnswer<'a> {
     /// The bound of the over-approximation that gave this verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<u32>,
-    /// Number of distinct states that the engines found that decided something or, where none did, all engines
-    /// together.
+    /// Number of distinct states found by the engines that decided something, or by all engines if none did.
     pub states: u64,
     /// The property that fails or, if only one was checked, that one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +79,7 @@ pub struct CheckAnswer<'a> {
     /// search was exhaustive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unexecuted: Option<Vec<InstructionRecord>>,
-    /// Statistics. What the memory of the process was is not among them: it differs from call to call.
+    /// Statistics, except for the memory of the process, which differs between invocations.
     pub statistics: StatisticsRecord,
     #[serde(skip)]
     pub(crate) origin: CheckOrigin<'a>,
