@@ -242,7 +242,7 @@ impl Bound {
         Self::ALL.into_iter().find(|bound| bound.name() == name)
     }
 
-    /// Its value where nothing else is asked for.
+    /// Its value unless another is requested.
     pub fn default_value(self) -> u64 {
         self.entry().default
     }

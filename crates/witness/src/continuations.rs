@@ -61,7 +61,7 @@ pub(crate) fn stuck(program: &Program, model: Model, state: &State) -> Result<Co
 }
 
 /// The continuations of a state after which the condition never holds again. It is judged at drained states if it
-/// speaks of cells.
+/// refers to cells.
 pub(crate) fn never(
     program: &Program,
     model: Model,

@@ -56,7 +56,7 @@ impl Task<'_> {
         self.format == Format::Json
     }
 
-    /// Prints the answer in the format that was asked for, and returns its status.
+    /// Prints the answer in the requested format, and returns its status.
     pub(super) fn answer(&self, answer: &Answer<'_>, is_verbose: bool, console: &mut Console) -> Status {
         console.show(answer, self.format, is_verbose);
         let status = answer.into();

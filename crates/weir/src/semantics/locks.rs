@@ -54,7 +54,7 @@ impl Walk<'_> {
                     for (_, edge) in body.edges_from(location).filter(|(_, edge)| !gives_back(edge)) {
                         match self.known[edge.to.index()] {
                             Visit::Not => path.push(edge.to),
-                            // Round in a circle.
+                            // A cycle.
                             Visit::UnderWay => return None,
                             Visit::Done(_) => {}
                         }

@@ -366,7 +366,7 @@ pub(super) fn decided(ranges: &Ranges, thread: ThreadId, edge: &Edge, condition:
     }
 }
 
-/// Whether a goal speaks of states in which threads have ended.
+/// Whether a goal is about states in which threads have ended.
 pub(super) fn needs_ends(program: &Program, goal: Goal) -> bool {
     match goal {
         Goal::Property(property) => match program.properties[property.index()].kind {
