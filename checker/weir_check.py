@@ -4,12 +4,12 @@
     weir translate sb.weir --to json > sb.json
     python3 weir_check.py sb.json run.json [--text sb.weir] [--model tso] [--property 1] [--property robust]
 
-Written from docs/evidence.md, with nothing but the standard library of Python. The command line says what is asked.
+Written from docs/evidence.md with nothing but the standard library of Python. The question comes from the command line.
 Exit status: 0 accepted, 1 refused, 2 bad usage or malformed input, 3 a kind of evidence that is not checked here.
 """
 import argparse, hashlib, json, sys, zlib
 
-class Refused(Exception): """The evidence does not show what is asked."""
+class Refused(Exception): """The evidence does not answer the question."""
 class Unsupported(Exception): """This checker cannot tell."""
 def need(condition, reason):
     if not condition: raise Refused(reason)
@@ -32,8 +32,8 @@ def evaluate(expression, leaf):
     if expression[0] in ("reg", "at", "register", "cell"): return leaf(expression)
     operands = [evaluate(operand, leaf) for operand in expression[1:]]
     return (UNARY if len(operands) == 1 else BINARY)[expression[0]](*operands)
-def told(registers, register):
-    need(register in registers, "the value of a register is needed that the state does not tell")
+def recorded(registers, register):
+    need(register in registers, "a step needs the value of a register that the state does not record")
     return registers[register]
 # ---- the program ----
 class Program:
@@ -113,7 +113,7 @@ def execute(program, buffers, state, thread, edge, choices):
     """Where an edge leads: what it did, and the state after it; nothing if it is not possible."""
     own, (kind, *code) = state[0][thread], edge["do"]
     locked_out, result = state[2] not in (None, thread), []
-    def value_of(expression, registers=own[1]): return evaluate(expression, lambda leaf: told(registers, leaf[1]))
+    def value_of(expression, registers=own[1]): return evaluate(expression, lambda leaf: recorded(registers, leaf[1]))
     def go(registers=(), to=edge["to"], **did):
         after = copied(state)
         after[0][thread][0] = to
@@ -170,7 +170,7 @@ def holds(program, state, condition):
     def leaf(atom):
         if atom[0] == "cell": return state[1].get(atom[1], program.cell(atom[1])[1])
         location, registers, _, _ = state[0][atom[1]]
-        return int(location in atom[2]) if atom[0] == "at" else told(registers, atom[2])
+        return int(location in atom[2]) if atom[0] == "at" else recorded(registers, atom[2])
     return evaluate(condition, leaf) != 0
 
 def shows(program, state, goal, can_step):
@@ -200,7 +200,7 @@ def check_run(program, model, goal, data):
             claim(step["edge"] >= 0 and edge["from"] == state[0][thread][0], "the thread is elsewhere")
             label = (program.threads[thread]["locations"][edge["from"]] + [None])[0]
             plain = kind in ("skip", "terminate", "assign", "havoc", "assume", "assert")
-            claim(step["action"] == ("local" if plain else kind), "another action")
+            claim(step["action"] == ("local" if plain else kind), "it is a different action")
             choose = lambda _, low, high, __: [step["choice"]] if low <= step.get("choice", low - 1) <= high else []
             found = execute(program, buffers, state, thread, edge, choose)
             waiting[thread] += [line] if kind == "store" and model == "tso" else []
@@ -210,7 +210,7 @@ def check_run(program, model, goal, data):
                  "read": did.get("read"), "choice": did.get("choice"), "label": label, "line": line,
                  "loads": [{"cell": program.cell(cell)[0], "value": value} for cell, value in did.get("loads", [])]}
         wrong = [field for field in set(step) - {"thread", "action", "edge", "text"} if step[field] != facts.get(field)]
-        claim(not wrong, f"{wrong} are not so")
+        claim(not wrong, f"wrong fields: {', '.join(sorted(wrong))}")
         events.append((thread, step["action"], did, line))
     if goal[0] == "robust" or data.get("cycle"): check_cycle(program, events, model == "tso" and data.get("cycle"))
     least = lambda _, low, high, __: [low] if low <= high else []
@@ -219,7 +219,7 @@ def check_run(program, model, goal, data):
     need(is_shown, "the last state does not show the property")
 
 def check_cycle(program, events, cycle):
-    """Whether the events of the cycle happen before each other as they say, around the circle."""
+    """Whether each event of the cycle happens before the next as it claims, and the last before the first."""
     need(cycle, "the file shows no cycle")
     order, source, section = {}, {}, {}  # steps that write a cell, in order; (step, cell) -> step read; step -> section
     pending, holder = [[] for _ in program.names], None
@@ -265,10 +265,10 @@ def encoded(value): return bytes([value]) if value < 128 else bytes([value & 127
 def zigzag(value): return encoded(value * 2 if value >= 0 else -value * 2 - 1)
 
 def pack(listed, state):
-    """The row of a state, which tells the listed registers and no others."""
+    """The row of a state, which records the listed registers and no others."""
     row = []
     for (location, registers, queue, waiting), lists in zip(state[0], listed):
-        row += [encoded(location)] + [zigzag(told(registers, register)) for register in lists[location]]
+        row += [encoded(location)] + [zigzag(recorded(registers, register)) for register in lists[location]]
         row += [encoded(len(queue))] + [zigzag(part) for store in queue for part in store] + [encoded(len(waiting))]
         for address, (latest, older) in sorted(waiting.items()):
             row += [zigzag(address), zigzag(latest), encoded(len(older))]
@@ -304,7 +304,7 @@ def check_states(program, model, goals, data, body):
         (shared, at), (length, at) = (first := number_at(packed, at)), number_at(packed, first[1])
         row, at = row[:shared] + packed[at:at + length], at + length
         rows[row] = number
-    need(len(rows) == data["states"] and at == len(packed) == data["bytes"], "another number of states or bytes")
+    need(len(rows) == data["states"] and at == len(packed) == data["bytes"], "the number of states or bytes differs")
     need(pack(listed, program.start()) in rows, "the initial state is missing")
     live = [goal for goal in goals if program.kind(goal) in ("stuck", "live")]
     need(not live or buffers[0] in ("none", "fifo"), "only exact buffers show what can still happen")
@@ -312,7 +312,7 @@ def check_states(program, model, goals, data, body):
     for row, number in rows.items():
         state, can_step = unpack(listed, row), False
         is_fit = pack(listed, state) == row and (model == "tso" or all(map(is_empty, state[0])))
-        need(is_fit, f"state {number + 1} is not in its only form, or a store waits under SC")
+        need(is_fit, f"state {number + 1} is not in canonical form, or a store waits under SC")
         for thread, name in enumerate(program.names):
             def choices(register, low, high, to):
                 need(register not in listed[thread][to] or high - low < len(rows), "a choice is not covered")
@@ -354,7 +354,7 @@ def named_goals(program, metadata):
         else: yield ("assertion", program.names.index(item["assertion"]["thread"]))
 
 def check(program, digests, model, asked, evidence):
-    """What the evidence shows, if that is what is asked; `asked` is None for a part of a certificate."""
+    """What the evidence shows, if it answers the question; `asked` is None for a part of a certificate."""
     line, _, body = evidence.partition(b"\n")
     data = json.loads(evidence if line == b"{" else line)
     metadata = data["metadata"]
@@ -366,7 +366,7 @@ def check(program, digests, model, asked, evidence):
         check_run(program, model, named[0], data)
         return f"a run of {len(data['steps'])} steps"
     need(named and (asked is None or set(named) == asked), "about other properties")
-    need(data["threads"] == program.names and ("robust", None) not in named, "states do not show this")
+    need(data["threads"] == program.names and ("robust", None) not in named, "states cannot prove this")
     if data["kind"] == "states": return f"a closed set of {check_states(program, model, named, data, body)} states"
     if data["kind"] != "parts" or asked is None: raise Unsupported(f"certificates of kind `{data['kind']}`")
     shown, proved, at = [], set(), 0

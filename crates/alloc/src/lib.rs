@@ -1,9 +1,9 @@
 //! The system's allocator, except that an allocation that fails does not abort the process.
 //!
-//! Rust aborts when memory runs out, for instance under `ulimit -v`: no answer, no valid JSON, an exit status that means
-//! nothing. With this allocator, the thread whose allocation failed sleeps for ever, and [`is_exhausted`] becomes true.
-//! A thread that has called [`watch`] sees that, says that the answer is unknown, and exits. It gets memory for this from
-//! a reserve, which is released at the first failure.
+//! Rust aborts when memory runs out, for instance under `ulimit -v`: no answer, no valid JSON, an exit status that
+//! means nothing. With this allocator, the thread whose allocation failed sleeps forever, and [`is_exhausted`] becomes
+//! true. A thread that has called [`watch`] notices this, reports that the answer is unknown, and exits. It gets memory
+//! for this from a reserve, which is released at the first failure.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -11,7 +11,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::time::Duration;
 
-/// How much is set aside for the answer: far more than it takes, and so much that the system really takes it back.
+/// Memory set aside for the answer: far more than it takes, in a block large enough for the system to take it back when
+/// it is freed.
 const RESERVE: Layout = match Layout::from_size_align(4 << 20, 4096) {
     Ok(layout) => layout,
     Err(_) => panic!("not a layout"),
@@ -26,13 +27,13 @@ thread_local! {
     static WATCHES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether an allocation has failed. The thread that wanted it never comes back.
+/// Whether an allocation has failed. The thread that requested it never continues.
 pub fn is_exhausted() -> bool {
     EXHAUSTED.load(Ordering::Relaxed)
 }
 
-/// Declares that this thread asks [`is_exhausted`] again and again and ends the process when memory runs out. Its own
-/// allocations are served from the reserve then.
+/// Declares that this thread polls [`is_exhausted`] and ends the process when memory runs out. From then on, its own
+/// allocations are served from the reserve.
 pub fn watch() {
     WATCHES.set(true);
     WATCHED.store(true, Ordering::Relaxed);
@@ -46,11 +47,11 @@ pub fn watch() {
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Allocator;
 
-// SAFETY: every request is passed on to the system's allocator, as it came, and so is what it returns.
+// SAFETY: every request is passed on to the system's allocator unchanged, and so is its result.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps what `GlobalAlloc` demands.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`.
         let attempt = || unsafe { System.alloc(layout) };
         or_exhausted(attempt(), attempt)
     }
@@ -86,7 +87,7 @@ fn or_exhausted(block: *mut u8, again: impl Fn() -> *mut u8) -> *mut u8 {
 fn exhausted(again: impl Fn() -> *mut u8) -> *mut u8 {
     EXHAUSTED.store(true, Ordering::Relaxed);
     free_reserve(RESERVED.swap(ptr::null_mut(), Ordering::AcqRel));
-    // While a thread ends, its locals may be gone: it does not watch any more.
+    // While a thread ends, its locals may be gone: it no longer watches.
     let watches = WATCHES.try_with(Cell::get).unwrap_or(false);
     if watches || !WATCHED.load(Ordering::Relaxed) {
         return again();

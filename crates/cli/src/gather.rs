@@ -11,8 +11,8 @@ use crate::limits::MAX_FOLDER_DEPTH;
 /// A file to read, or why there is none.
 pub(crate) type Found = (PathBuf, Result<(), Error>);
 
-/// The litmus tests that the command line names, in its order; within a folder by name. Lists may name tests outside of
-/// their folders only if they are followed there.
+/// The litmus tests that the command line names, in its order; within a folder by name. A list may name tests outside
+/// its folder only if `follow` is set.
 pub(crate) fn litmus_tests(named: &[PathBuf], follow: bool) -> Vec<Found> {
     let mut gathering = Gathering { follow, ..Gathering::default() };
     // The next one last.
@@ -72,7 +72,7 @@ impl Gathering {
             let named = folder.join(name);
             match self.refuse(&named, &real) {
                 None => inner.push(named),
-                // Not what the line says: the list may be any file, and what is in it nobody's business.
+                // The line is not quoted: the list may be any file, whose content should not be shown.
                 Some((reason, help)) => {
                     let error = Error::input_with_help(format!("line {number} of the list {reason}"), help);
                     self.found.push((path.to_owned(), Err(error)));
@@ -82,7 +82,7 @@ impl Gathering {
         Ok(inner)
     }
 
-    /// Why a list may not name this, if it may not, and a way out.
+    /// Why a list must not name this, if so, and a way out.
     fn refuse(&self, named: &Path, folder: &Path) -> Option<(&'static str, &'static str)> {
         let Ok(real) = fs::canonicalize(named) else {
             return Some(("names no file or folder", "list one litmus test per line, relative to the list"));

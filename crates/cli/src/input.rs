@@ -19,8 +19,8 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Whether two paths lead to the same file: one that exists, by links of any kind, or one that is still to be made. A
-/// device or a pipe is nobody's file.
+/// Whether two paths lead to the same file: one that exists, by links of any kind, or one that is still to be made.
+/// Devices and pipes never count as the same file.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     match (one.metadata(), other.metadata()) {
         (Ok(found), Ok(too)) => {

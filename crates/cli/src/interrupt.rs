@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// What shells expect of a process that a signal ended: this and the number of the signal.
+/// The exit status that shells expect of a process ended by a signal: this plus the number of the signal.
 const KILLED: i32 = 128;
 
 /// The flag that a signal sets. The first call starts listening; before that, a signal just ends the process.
@@ -18,7 +18,7 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
     FLAG.get_or_init(listen).clone()
 }
 
-/// The time since it was first noticed that a signal came, if one came. Says so to the user at that moment.
+/// The time since a signal was first noticed, if there was one. At that moment the user is told.
 pub(crate) fn since() -> Option<Duration> {
     static NOTICED: OnceLock<Instant> = OnceLock::new();
     if !flag().load(Ordering::Relaxed) {
@@ -42,7 +42,7 @@ fn listen() -> Arc<AtomicBool> {
     set
 }
 
-/// The signals to listen for. `nohup` has SIGHUP ignored, which must stay so.
+/// The signals to listen for. Under `nohup`, SIGHUP is ignored, and must stay so.
 fn signals() -> Vec<i32> {
     let mut signals = vec![SIGINT, SIGTERM];
     #[cfg(unix)]
@@ -56,7 +56,7 @@ fn signals() -> Vec<i32> {
     signals
 }
 
-/// Whether a process ignores a signal, by what Linux says of its status.
+/// Whether a process ignores a signal, according to its status on Linux.
 #[cfg(unix)]
 fn is_ignored(status: &str, signal: i32) -> bool {
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -18,6 +18,6 @@ pub(crate) const ALL: [FixedLimit; 4] = {
         FixedLimit::new("bytes of a saved run or certificate", MAX_SAVED_BYTES, error),
         FixedLimit::new("bytes of a file of costs", MAX_COST_BYTES, error),
         FixedLimit::new("as a cost in such a file", MAX_COST, error),
-        FixedLimit::new("folders within folders of litmus tests", MAX_FOLDER_DEPTH as u64, error),
+        FixedLimit::new("nested folders of litmus tests", MAX_FOLDER_DEPTH as u64, error),
     ]
 };

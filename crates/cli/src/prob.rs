@@ -1,4 +1,4 @@
-//! What `weir prob` needs to know of programs: which target is meant, and costs from a file.
+//! What `weir prob` needs to know about programs: which target is meant, and costs from a file.
 
 use std::path::Path;
 

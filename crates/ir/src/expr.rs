@@ -255,7 +255,7 @@ impl<L> Expr<L> {
         }
     }
 
-    /// Whether one of the two holds exactly when the other does not, as their forms tell.
+    /// Whether one of the two holds exactly when the other does not, judging by their form.
     pub fn is_opposite_of(&self, other: &Self) -> bool
     where
         L: Clone + PartialEq,

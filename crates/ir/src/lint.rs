@@ -53,7 +53,7 @@ fn sort_key(diagnostic: &Diagnostic) -> (Span, &'static str, &str) {
     (diagnostic.primary.span, diagnostic.code, &diagnostic.message)
 }
 
-/// A body with what is known of it.
+/// A body with what is known about it.
 struct Unit<'p> {
     body: &'p Body,
     cfg: Cfg,

@@ -131,8 +131,8 @@ fn listed(binary: &Binary) -> io::Result<Vec<String>> {
     Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
 }
 
-/// Every test with what it reaches. What is known of a binary that has not changed is kept in the folder. A test that
-/// fails although every mutant is off notices nothing: `leave_out` is told its name.
+/// Every test with what it reaches. Results for a binary that has not changed are kept in the folder. A test that fails
+/// although every mutant is off is of no use: `leave_out` is called with its name.
 pub(crate) fn baseline(
     binaries: &[Binary],
     folder: &Path,

@@ -13,7 +13,7 @@ pub enum Bound {
     CheckScStates,
     /// States searched to find out whether a property holds vacuously.
     CheckVacuityStates,
-    /// States of a proof that is written out, where they may be infinitely many.
+    /// States enumerated to write out a proof of another kind than the engine's own, where they may be infinitely many.
     CertifyStates,
     /// States searched without store buffers for a simpler run of a violated property.
     CheckSimplerStates,
@@ -110,13 +110,13 @@ impl Bound {
                 100_000,
                 any,
                 "states that `check` searches to find out whether a property holds vacuously",
-                "nothing is said about that",
+                "vacuity is not reported",
             ),
             Self::CertifyStates => entry(
                 "certify-states",
                 1_000_000,
                 any,
-                "States of a proof that is written out, where they may be infinitely many",
+                "states enumerated to write out a proof of another kind than the engine's own",
                 "no certificate is saved",
             ),
             Self::CheckSimplerStates => entry(
@@ -137,7 +137,7 @@ impl Bound {
                 "fences-aside-states",
                 1_000_000,
                 any,
-                "states that `fences` searches to tell how many fences another aim takes",
+                "states that `fences` searches to find out how many fences another aim takes",
                 "that number is not reported",
             ),
             Self::LazyEdges => entry("lazy-edges", 100_000, any, "edges of the programs that `lazy` builds", "unknown"),
@@ -242,7 +242,7 @@ impl Bound {
         Self::ALL.into_iter().find(|bound| bound.name() == name)
     }
 
-    /// Its value where nothing else is asked for.
+    /// Its value unless another is requested.
     pub fn default_value(self) -> u64 {
         self.entry().default
     }

@@ -3,7 +3,7 @@
 //! An engine may have decided a property by means that leave nothing to check: reductions, a slice of the program, a
 //! robustness argument. What is certified is always the whole program, without any of these: first by the kind of proof
 //! that fits the engine, then by the others. `weir-witness` checks every proof before it counts as one, so this module
-//! can fail, but not err.
+//! may fail to find a proof, but never returns a wrong one.
 
 use weir_ir::Program;
 use weir_witness::{
@@ -26,7 +26,7 @@ pub enum Proof {
     Backward(BackwardProof),
 }
 
-/// Goals that one engine has decided, with buffers over-approximated like this, if they were.
+/// Goals that one engine has decided, and how it did so.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Decided {
     /// The goals.
@@ -96,7 +96,7 @@ pub struct Certified {
     pub unproved: Vec<(Vec<Goal>, Unproved)>,
 }
 
-/// Proves that goals cannot be reached, which engines have found out.
+/// Proves that goals cannot be reached, after engines have decided so.
 ///
 /// # Errors
 /// If an invariant of Weir is broken.
@@ -146,8 +146,8 @@ fn ways(program: &Program, model: Model, decided: &Decided) -> Vec<Way> {
         return vec![exact];
     }
     if decided.goals.iter().any(|goal| goal.is_liveness(program)) {
-        // Only steps that are possible show what can still happen; and only the explicit engine knows that the states
-        // are finitely many.
+        // Only exact buffers show what can still happen, and only the explicit engine knows that there are finitely
+        // many states.
         return if decided.engine == Some(Engine::Explicit) { vec![exact] } else { Vec::new() };
     }
     let first = match (decided.engine, decided.buffering) {
@@ -156,8 +156,8 @@ fn ways(program: &Program, model: Model, decided: &Decided) -> Vec<Way> {
         (Some(Engine::Dual), _) if !decided.is_portfolio => Some(Way::Backward),
         _ => None,
     };
-    // Sets of states come before configurations, since more checkers can read them. What over-approximates comes to an
-    // end for finite data; the exact states may be infinitely many.
+    // Sets of states come before configurations, since more checkers can read them. Over-approximations terminate for
+    // finite data; there may be infinitely many exact states.
     let mut ways: Vec<Way> = first.into_iter().collect();
     for way in [Way::Refined, exact, Way::Backward] {
         if !ways.contains(&way) {

@@ -18,11 +18,11 @@ pub const FIXED_LIMITS: [FixedLimit; 20] = [
     FixedLimit::new("threads in `dual`", MOST_THREADS as u64, "refused"),
     FixedLimit::new("kinds of messages in `dual`", MOST_MESSAGES as u64, "refused"),
     FixedLimit::new("cells that one step reads in `dual`", MOST_SNAPSHOT_CELLS as u64, "refused"),
-    FixedLimit::new("turns of a loop in `lazy --lazy-form first`", MOST_TIMES as u64, "unknown"),
+    FixedLimit::new("iterations of a loop in `lazy --lazy-form first`", MOST_TIMES as u64, "unknown"),
     FixedLimit::new("threads that lock in instrumented programs", MOST_LOCKERS as u64, "refused"),
     FixedLimit::new("successors of a configuration in `prob`", MOST_CHOICES as u64, "unknown"),
     FixedLimit::new("as the cost of a step in `prob`", MOST_COST as u64, "refused"),
-    FixedLimit::new("depth of an expression", weir_ir::MAX_EXPRESSION_DEPTH as u64, "an error"),
+    FixedLimit::new("levels of nesting in an expression", weir_ir::MAX_EXPRESSION_DEPTH as u64, "an error"),
     FixedLimit::new(
         "ranges of registers in the value analysis",
         limits::MOST_RANGES as u64,

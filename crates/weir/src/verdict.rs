@@ -89,7 +89,7 @@ pub enum Reduction {
     /// None: every state is visited.
     #[default]
     None,
-    /// Local steps are fused with the step before them: fewer states, but runs need not be shortest.
+    /// Local steps are fused with the step before them: fewer states, but runs may be longer than necessary.
     Local,
 }
 
@@ -108,8 +108,10 @@ impl Reduction {
     /// What it does, in a line.
     pub fn description(self) -> &'static str {
         match self {
-            Self::None => "Every state is visited, and breadth-first search finds a shortest run",
-            Self::Local => "What a thread does by itself, without memory, belongs to its step before: fewer states",
+            Self::None => "Visits every state; breadth-first search finds a shortest run",
+            Self::Local => {
+                "Fuses local steps with the step before them: fewer states, but runs may be longer than necessary"
+            }
         }
     }
 }
@@ -165,13 +167,13 @@ pub struct Coverage {
     pub approximate: bool,
 }
 
-/// What a search made of the symmetry between threads.
+/// The symmetry between threads that a search used.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Interchangeable {
-    /// Sets of threads that can change places: states that differ only in that count as one. Empty if none can, or if
-    /// the search did not make use of it.
+    /// Sets of interchangeable threads: states that differ only in their numbering count as one. Empty if there are
+    /// none, or if the search did not use symmetry.
     pub threads: Vec<Vec<ThreadId>>,
-    /// What keeps copies of a thread from changing places, with the place in the text.
+    /// What keeps copies of a thread apart, with the place in the text.
     pub obstacles: Vec<Diagnostic>,
 }
 

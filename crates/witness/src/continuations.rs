@@ -1,9 +1,9 @@
 //! All that can follow a state: the evidence for properties about what can still happen (`forbid stuck`, `live`).
 //!
-//! The states that can follow are visited one by one, by the checker's own rules. If buffers make them infinitely many,
-//! they are visited once more with buffers as sets: that may be more than can follow, never less, so that what does not
-//! happen there does not happen at all. If values make them too many, those on which nothing depends are
-//! [left out](forget). Direction of error: none; beyond [`MOST_FOLLOWED`] states nothing is claimed.
+//! The states that can follow are visited one by one, by the checker's own rules. If there are infinitely many because
+//! of buffers, they are visited once more with buffers as sets: that may be more than can follow, never less, so what
+//! does not happen there does not happen at all. If there are too many because of values, those on which nothing
+//! depends are [left out](forget). Direction of error: none; beyond [`MOST_FOLLOWED`] states nothing is claimed.
 
 mod forget;
 
@@ -25,9 +25,9 @@ use forget::Forgetful;
 pub struct Continuations {
     /// How many there are.
     pub states: usize,
-    /// Whether buffers were taken as sets, because there is no end of the states otherwise.
+    /// Whether buffers were over-approximated as sets, because there are infinitely many states otherwise.
     pub is_approximate: bool,
-    /// Whether states that differ only in values on which nothing depends count as one, because they are too many
+    /// Whether states that differ only in values on which nothing depends count as one, because there are too many
     /// otherwise.
     pub is_without_values: bool,
     /// For each thread that runs, the locations at which it is in these states.
@@ -61,7 +61,7 @@ pub(crate) fn stuck(program: &Program, model: Model, state: &State) -> Result<Co
 }
 
 /// The continuations of a state after which the condition never holds again. It is judged at drained states if it
-/// speaks of cells.
+/// refers to cells.
 pub(crate) fn never(
     program: &Program,
     model: Model,
@@ -78,7 +78,7 @@ pub(crate) fn never(
 }
 
 /// Visits all states that can follow, exactly or, if they are too many, with buffers as sets or without values on which
-/// neither steps nor the claim depend; ends with [`Open::Possible`] at one that `ends` is true of.
+/// neither steps nor the claim depend; ends with [`Open::Possible`] at a state for which `ends` is true.
 fn follow(
     program: &Program,
     model: Model,

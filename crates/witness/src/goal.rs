@@ -72,7 +72,7 @@ pub enum Shortcoming {
     Acyclic,
     /// No thread is stuck: each can still leave where it is.
     NotStuck,
-    /// The condition of `live` can still come to hold.
+    /// The condition of `live` can still become true.
     StillPossible,
     /// More states can follow than are looked at.
     TooManyFollow,
@@ -205,9 +205,9 @@ impl GoalChecker<'_> {
             Shortcoming::AllDone => "the last state is not a deadlock: every thread is done".into(),
             Shortcoming::Acyclic => "sequential consistency allows this run: happens-before has no cycle".into(),
             Shortcoming::NotStuck => "no thread is stuck in the last state: each can still leave where it is".into(),
-            Shortcoming::StillPossible => "the condition can still come to hold after the last state".into(),
+            Shortcoming::StillPossible => "the condition can still become true after the last state".into(),
             Shortcoming::TooManyFollow => {
-                format!("more than {MOST_FOLLOWED} states can follow the last one; they are not all looked at")
+                format!("more than {MOST_FOLLOWED} states can follow the last one, and not all of them were visited")
             }
             Shortcoming::NoFailedAssertion(thread) => format!("no assertion of {} failed", name(thread)),
             Shortcoming::Unsupported(found) => {

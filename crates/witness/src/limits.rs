@@ -1,13 +1,14 @@
-//! How far the checker goes. Beyond, it rejects what it was given: it never accepts what it has not checked.
+//! How far the checker goes. Beyond these limits it rejects what it was given: it never accepts what it has not
+//! checked.
 
-/// How many nodes may be looked at before the search for a still shorter cycle is given up. Only traces with thousands
-/// of overtaken stores come near it.
+/// How many nodes may be visited before the search for a still shorter cycle is given up. Only traces with thousands of
+/// overtaken stores come near it.
 pub const CYCLE_EFFORT: usize = 20_000_000;
 
 /// How many states that follow the last one of a run are visited to show that something can no longer happen.
 pub const MOST_FOLLOWED: usize = 200_000;
 
-/// How many of them are told apart by all values, if there are values on which nothing depends.
+/// How many of them are distinguished by all values, if there are values on which nothing depends.
 pub const FEW_FOLLOWED: usize = 20_000;
 
 /// How many stores may wait in the buffers of such a state together; beyond, buffers are taken as sets.

@@ -31,8 +31,9 @@ pub(crate) enum Command {
     ///
     /// By default, Weir visits every reachable state of the program until it finds one that violates a property or
     /// none are left. It looks for states that satisfy the condition of a `forbid` or `exists`, final states that do
-    /// not satisfy the condition of an `always`, deadlocks if the program says `forbid deadlock`, and failing
-    /// assertions.
+    /// not satisfy the condition of an `always`, deadlocks if the program says `forbid deadlock`, states after which a
+    /// thread can never leave a wait or a loop (`forbid stuck`) or a condition can never hold again (`live`), and
+    /// failing assertions.
     ///
     /// The answer is `reachable` with a run that shows it, `unreachable` if all states were visited and none matches,
     /// or `unknown` if a limit was reached first. With store buffers a program can have infinitely many states, and
@@ -71,7 +72,7 @@ pub(crate) enum Command {
     ///
     /// Threads are scheduled at random according to their weights (`thread P weight 2`), and after each step stores
     /// leave the buffers at random, with every sequence of flushes equally likely (Probabilistic Total Store Order).
-    /// Weir tells whether a target is reached almost surely or almost never, with what probability, and at what
+    /// Weir computes whether a target is reached almost surely or almost never, with what probability, and at what
     /// expected cost. Numbers are intervals that are guaranteed to contain the true value.
     ///
     /// Each load, store, assignment, fence, read-modify-write, `skip`, `goto` and each test of an `if` or `while`
@@ -96,8 +97,7 @@ pub(crate) enum Command {
     /// A small, separate interpreter executes the saved run again step by step, and checks that its last state violates
     /// the property that the run claims to violate. A proof (`weir reach --certificate`) is a set of states. It either
     /// contains the initial state, has no step leading out of it, and contains no violating state; or it contains every
-    /// violating state, has no step leading into it, and does not contain the initial state. Constants that were set
-    /// with -D when the evidence was saved are set again.
+    /// violating state, has no step leading into it, and does not contain the initial state.
     Replay(ReplayOptions),
     /// Format `.weir` files
     ///

@@ -92,7 +92,7 @@ impl FencesOptions {
 const EXAMPLES: &str = "\
 Examples:
   weir fences peterson.weir                       Find where to put fences
-  weir fences --for states nbw.weir               Only as many as keep the states that are reached
+  weir fences --for states nbw.weir               Only as many as it takes to reach the same states
   weir fences --for safe dekker.weir              Only as many as the properties need
   weir fences --write sb.weir > sb-fenced.weir    Write the program with its fences
   weir fences --all sb.weir                       Show every set of minimum cost

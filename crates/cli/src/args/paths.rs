@@ -1,4 +1,4 @@
-//! Files that are written must not be files that are read, or written twice.
+//! No file may be both read and written, or written twice.
 
 use std::path::Path;
 
@@ -9,24 +9,24 @@ use super::common::AnalysisOptions;
 use super::fences::CostChoice;
 use crate::input::is_same_file;
 
-/// The files that a command reads and writes; what is written, with the option that names it.
+/// The files that a command reads, and those that it writes, with the option that names each.
 #[derive(Default)]
 struct Paths<'a> {
     read: Vec<&'a Path>,
     written: Vec<(&'static str, &'a Path)>,
 }
 
-/// Refuses to overwrite what is read.
+/// Refuses to overwrite a file that is read.
 pub(super) fn check(command: &Command) -> Result<(), String> {
     let paths = paths(command);
     for (number, &(option, path)) in paths.written.iter().enumerate() {
         let name = display_name(path);
         if paths.read.iter().any(|read| is_same_file(read, path)) {
-            return Err(format!("`{option}` would overwrite `{name}`, which is read: give it another name"));
+            return Err(format!("`{option}` would overwrite the input file `{name}`; choose another name"));
         }
         let before = paths.written[..number].iter().find(|(_, other)| is_same_file(other, path));
         if let Some((other, _)) = before {
-            return Err(format!("`{other}` and `{option}` both name `{name}`: give them different names"));
+            return Err(format!("`{other}` and `{option}` both name `{name}`; choose different names"));
         }
     }
     Ok(())

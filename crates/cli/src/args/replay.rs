@@ -11,7 +11,7 @@ use super::common::{OUTPUT, ProgramOptions, ResourceOptions};
 use super::values;
 use crate::input::is_stdin;
 
-/// Help heading of the options that say what is asked.
+/// Help heading of the options that state the question.
 const QUESTION: &str = "Question";
 
 /// Options of `weir replay`.
@@ -54,7 +54,7 @@ Examples:
   weir robust --witness run.json sb.weir
   weir replay --property robust sb.weir run.json
 
-Program, constants, memory model and properties are what you name here: evidence for anything else is refused.
+You name the program, constants, memory model and properties; evidence for anything else is refused.
 
 Exit status: 0 the run or proof is valid, 1 it is not, 2 bad usage or bad input, 3 unknown.";
 

@@ -19,7 +19,7 @@ pub(crate) struct TranslateOptions {
     pub(crate) file: PathBuf,
 
     /// Output language: Weir's own, control-flow graphs for Graphviz, the input language of Trencher, or automata in
-    /// plain JSON, as checkers of evidence read them
+    /// plain JSON, the form that evidence checkers read
     #[arg(long, value_enum, value_name = "FORM")]
     pub(crate) to: Target,
 

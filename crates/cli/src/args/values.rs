@@ -137,6 +137,6 @@ pub(crate) enum Target {
     Dot,
     /// The input language of Trencher.
     Trencher,
-    /// The automata in plain JSON, as checkers of evidence read them.
+    /// The automata in plain JSON, the form that evidence checkers read.
     Json,
 }

@@ -19,7 +19,7 @@ use crate::exit::Status;
 use crate::load::Loaded;
 use crate::output;
 
-/// Saves the proof of what was decided. The answer has been given by then: a failure cannot take it back.
+/// Saves the proof of what was decided. The answer has already been given, and a failure to save does not change it.
 pub(super) fn save(
     task: &Task<'_>,
     path: &Path,
@@ -48,7 +48,7 @@ pub(super) fn save(
     }
     for (goals, why) in &unproved {
         let (name, about) = (display_name(path), texts(&loaded.program, goals));
-        console.remark(&format!("note: {}, so {name} says nothing about this: {about}", reason(why)));
+        console.remark(&format!("note: {}, so {name} does not cover this: {about}", reason(why)));
     }
     let saved = SavedCertificate::new(&loaded.program, loaded.language, model, &proofs);
     let bytes = saved.and_then(|saved| saved.to_bytes()).map_err(io::Error::from);

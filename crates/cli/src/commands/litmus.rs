@@ -50,7 +50,7 @@ pub(super) fn run(options: &'static LitmusOptions, console: &mut Console) -> Sta
     let (send, receive) = mpsc::channel();
     Queue::start_worker(&queue, &send);
     for _ in 1..options.limits.workers().get().min(total.max(1)) {
-        // The first one can do it alone.
+        // The first worker is enough if no other can be started.
         let _ = Queue::try_to_start_worker(&queue, &send);
     }
     // Answers come in the order of the tests, whichever is ready first.
@@ -102,7 +102,7 @@ struct Queue {
 
 impl Queue {
     /// Starts a thread that takes tests and runs them until there are none. Nobody waits for it: a test that takes too
-    /// long is abandoned. If no thread can be started, all tests fail that nobody has begun.
+    /// long is abandoned. If no thread can be started, all tests that have not begun fail.
     fn start_worker(queue: &Arc<Self>, send: &mpsc::Sender<(usize, Ended)>) {
         let Err(error) = Self::try_to_start_worker(queue, send) else { return };
         for number in queue.next.swap(queue.tests.len(), Ordering::Relaxed)..queue.tests.len() {

@@ -1,4 +1,4 @@
-//! `weir replay`: does a saved run or certificate answer what is asked?
+//! `weir replay`: does a saved run or certificate answer the user's question?
 
 use std::slice;
 

@@ -56,7 +56,7 @@ impl Task<'_> {
         self.format == Format::Json
     }
 
-    /// Prints the answer in the format that was asked for, and returns its status.
+    /// Prints the answer in the requested format, and returns its status.
     pub(super) fn answer(&self, answer: &Answer<'_>, is_verbose: bool, console: &mut Console) -> Status {
         console.show(answer, self.format, is_verbose);
         let status = answer.into();
@@ -68,7 +68,7 @@ impl Task<'_> {
     pub(super) fn report(&self, error: &Error, console: &mut Console) -> Status {
         let help = match error {
             Error::Stopped(limit) => more(*limit),
-            Error::OutOfMemory => "let the process have more memory, or get a partial result with a lower `--memory`",
+            Error::OutOfMemory => "give the process more memory, or lower `--memory` to get a partial result",
             _ => {
                 self.complain(error, console);
                 return Status::Bad;
@@ -86,7 +86,7 @@ impl Task<'_> {
         }
     }
 
-    /// Says why a file is not worked on any more: before the answer, or after it, while files were being written.
+    /// Reports why work on a file was abandoned: before the answer, or after it, while files were being written.
     fn overdue(&self, error: &Error, settled: Option<Status>, console: &mut Console) -> Status {
         let Some(status) = settled else { return self.report(error, console) };
         let reason = self.reason(error);

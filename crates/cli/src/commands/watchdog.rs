@@ -22,7 +22,7 @@ const MOST_GRACE: Duration = Duration::from_secs(2);
 /// How long a stage may take to end by itself after Ctrl-C.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(500);
 
-/// The next message of a worker, or why it is not waited for any more.
+/// The next message of a worker, or why to stop waiting for it.
 pub(super) enum Next<T> {
     Message(T),
     Overdue(Error),
@@ -57,8 +57,8 @@ impl<'s> Watchdog<'s> {
     }
 }
 
-/// Why a session is not waited for any more, if it is not: because of a limit, or because a thread that may work for it
-/// sleeps for want of memory. Ctrl-C ends it, and it has a moment to end by itself.
+/// Why to stop waiting for a session, if so: a limit was exceeded, or memory ran out, so that a thread that may be
+/// working for it sleeps. Ctrl-C stops the session, which then has a moment to end by itself.
 pub(super) fn overdue(session: &Session) -> Option<Error> {
     if weir_alloc::is_exhausted() {
         return Some(Error::OutOfMemory);

@@ -1,16 +1,16 @@
-//! How much memory the system lets this process have: what its container and its resource limits allow, as Linux tells.
+//! How much memory this process may have, according to its container and its resource limits, on Linux.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The memory limit of a session if the user gives none: so much that the process ends by itself, with what it has found,
-/// before the system ends it.
+/// The memory limit of a session if the user gives none: low enough for the process to end by itself, with what it has
+/// found, before the system kills it.
 pub(crate) fn default_limit() -> u64 {
     let granted = granted(Path::new("/"));
     granted.map_or(weir::Limits::DEFAULT_MEMORY, |granted| weir::Limits::DEFAULT_MEMORY.min(granted / 10 * 9))
 }
 
-/// The least of all limits, of a system whose files are below this folder.
+/// The lowest of all limits of a system whose files are below this folder.
 fn granted(root: &Path) -> Option<u64> {
     let read = |path: &Path| fs::read_to_string(path).ok();
     let limits = read(&root.join("proc/self/limits")).and_then(|text| of_process(&text));
@@ -19,7 +19,7 @@ fn granted(root: &Path) -> Option<u64> {
     limits.into_iter().chain(of_groups).min()
 }
 
-/// The least resource limit that allocations are subject to.
+/// The lowest resource limit that allocations are subject to.
 fn of_process(limits: &str) -> Option<u64> {
     let soft = |line: &str| {
         let rest = ["Max address space", "Max data size"].iter().find_map(|name| line.strip_prefix(name))?;
@@ -28,7 +28,7 @@ fn of_process(limits: &str) -> Option<u64> {
     limits.lines().filter_map(soft).min()
 }
 
-/// The files with the limits of the control groups that a process is in, and of those around them.
+/// The files with the limits of the control groups that a process is in, and of the enclosing groups.
 fn files(groups: &str) -> Vec<PathBuf> {
     let file = |line: &str| {
         let mut parts = line.splitn(3, ':').skip(1);

@@ -1,4 +1,4 @@
-//! How much memory this process really uses: measured, not estimated; and how much it may use.
+//! How much memory this process uses, measured rather than estimated, and how much it may use.
 
 mod granted;
 

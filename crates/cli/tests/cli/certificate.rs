@@ -137,19 +137,19 @@ fn a_proof_names_its_goals_and_they_are_those_of_the_program() {
             replay(&program, &path, &other)
         };
         is_no(&with(json!([])), "the file names no property");
-        is_no(&with(json!(["not-robust"])), "`--property robust` asks about it");
+        is_no(&with(json!(["not-robust"])), "select it with `--property robust`");
         let property = |number: u64, text: &str| json!({"property": {"number": number, "text": text}});
         is_no(&with(json!([property(3, "forbid deadlock")])), "the program has no property number 3");
         is_no(&with(json!([property(1, "forbid deadlock")])), "the file is for `forbid deadlock`");
         let first = json!([proof.line["metadata"]["specification"][0]]);
-        is_no(&with(first.clone()), "says nothing about this: forbid P at critical && x == 2");
+        is_no(&with(first.clone()), "does not cover this: forbid P at critical && x == 2");
         let mut part = proof.clone();
         part.line["metadata"]["specification"] = first;
         let ran = replay_asking(&["--property", "1"], &program, &path, &part);
         assert_eq!(ran.status, Some(0), "one property is asked about: {ran:?}");
-        is_no(&replay_asking(&["--property", "2"], &program, &path, &part), "`--property 1` asks about it");
-        is_no(&replay_asking(&["--property", "robust"], &program, &path, &proof), "the file is about something else");
-        is_no(&replay_asking(&["--model", "sc"], &program, &path, &proof), "`--model tso` asks about it");
+        is_no(&replay_asking(&["--property", "2"], &program, &path, &part), "select it with `--property 1`");
+        is_no(&replay_asking(&["--property", "robust"], &program, &path, &proof), "the file is about another property");
+        is_no(&replay_asking(&["--model", "sc"], &program, &path, &proof), "select it with `--model tso`");
     }
 }
 
@@ -243,7 +243,7 @@ fn a_proof_with_other_bytes_is_refused() {
     is_no(&replay(&program, &path, &shorter), "");
     let mut longer = proof.clone();
     longer.body.push(0);
-    is_no(&replay(&program, &path, &longer), "something follows the states");
+    is_no(&replay(&program, &path, &longer), "there is data after the states");
     longer.line["bytes"] = json!(u64::MAX);
     is_no(&replay(&program, &path, &longer), "");
 }

@@ -56,10 +56,10 @@ fn the_constants_are_those_of_the_user() {
 #[test]
 fn a_run_answers_only_what_is_asked() {
     let (path, _) = witness::saved("robust", &sample("sb"), "replay-question");
-    is_no(&weir(&["replay", &sample("sb"), &path]), "`--property robust` asks about it");
+    is_no(&weir(&["replay", &sample("sb"), &path]), "select it with `--property robust`");
     assert_eq!(weir(&["replay", "--property", "robust", &sample("sb"), &path]).status, Some(0));
     let (path, mut witness) = witness::saved("reach", &sample("sb"), "replay-question-reach");
-    is_no(&weir(&["replay", "--property", "robust", &sample("sb"), &path]), "`--property 1` asks about it");
+    is_no(&weir(&["replay", "--property", "robust", &sample("sb"), &path]), "select it with `--property 1`");
     let ran = weir(&["replay", "--property", "7", &sample("sb"), &path]);
     assert_eq!(ran.status, Some(2), "{ran:?}");
     witness["metadata"]["specification"] = json!([]);
@@ -121,7 +121,7 @@ fn what_the_file_says_of_its_steps_must_be_so() {
     let ran = replay_changed("peterson", "replay-wrong-model", |witness| {
         witness["metadata"]["model"] = json!("sc");
     });
-    is_no(&ran, "the file is about SC, not TSO; `--model sc` asks about it");
+    is_no(&ran, "the file is about SC, not TSO; select it with `--model sc`");
 }
 
 /// What a field is about: the kind of its step, and its name.

@@ -68,7 +68,7 @@ fn live_before(body: &Body, edge: &Edge, live: &[RegisterSet]) -> RegisterSet {
     before
 }
 
-/// The registers of a thread that properties speak of.
+/// The registers of a thread that properties refer to.
 pub fn observed_registers(program: &Program, thread: ThreadId) -> RegisterSet {
     let mut observed = RegisterSet::new();
     for property in &program.properties {

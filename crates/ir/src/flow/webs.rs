@@ -1,5 +1,5 @@
-//! Def-use webs: the separate lives of a register. Two uses belong to the same web if a definition reaches both, directly
-//! or through others. A temporary that is loaded again and again for different purposes has as many webs.
+//! Def-use webs: the separate live ranges of a register. Two uses belong to the same web if a definition reaches both,
+//! directly or through others. A temporary that is reused for different purposes has one web for each.
 //!
 //! A web is a connected set of places at which the register is live: an edge that does not define the register connects
 //! its ends.
@@ -44,7 +44,7 @@ impl Webs {
         Self { places: None, registers: (0..body.registers.len()).map(RegId::new).collect() }
     }
 
-    /// For each place, one that stands for its web.
+    /// For each place, the one that represents its web.
     fn joined(&self, body: &Body, live: &Liveness) -> Vec<u32> {
         let count = self.places.as_ref().map_or(0, |(_, places)| places.len());
         let mut parents: Vec<u32> = (0..count as u32).collect();
@@ -105,7 +105,7 @@ impl Webs {
     }
 }
 
-/// Who stands for a place.
+/// The representative of a place.
 fn root(parents: &mut [u32], mut place: u32) -> u32 {
     while parents[place as usize] != place {
         let next = parents[parents[place as usize] as usize];

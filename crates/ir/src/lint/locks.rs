@@ -1,4 +1,4 @@
-//! The global lock: given back without having been taken, taken while held, kept forever.
+//! The global lock: released without having been taken, taken while held, held forever.
 //!
 //! For each location, whether the thread may hold the lock there; unknown where a procedure may have taken
 //! it or given it back.

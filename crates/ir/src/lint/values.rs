@@ -10,7 +10,7 @@ use crate::program::{Address, Edge, Instruction, Program, Range, RegExpr, Rmw, S
 use crate::span::Span;
 use std::collections::BTreeMap;
 
-/// Divisors that are 0 (a warning), or that may be (a note, if enough is known of them for that to say something).
+/// Divisors that are 0 (a warning), or that may be (a note, if enough is known about them to be informative).
 pub(super) fn divisors(units: &[Unit], statements: &Statements) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (span, places) in statements.iter() {

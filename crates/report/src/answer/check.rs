@@ -47,8 +47,7 @@ pub struct CheckAnswer<'a> {
     /// The bound of the over-approximation that gave this verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<u32>,
-    /// Number of distinct states that the engines found that decided something or, where none did, all engines
-    /// together.
+    /// Number of distinct states found by the engines that decided something, or by all engines if none did.
     pub states: u64,
     /// The property that fails or, if only one was checked, that one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +68,7 @@ pub struct CheckAnswer<'a> {
     /// What ended the check, if the verdict is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitRecord>,
-    /// That hangs were not looked for: the program waits, and no `forbid stuck` or `live` was checked.
+    /// A note that hangs were not checked: the program waits, and no `forbid stuck` or `live` was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// What each engine did, by round: each round asks about the properties that are still open.
@@ -80,7 +79,7 @@ pub struct CheckAnswer<'a> {
     /// search was exhaustive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unexecuted: Option<Vec<InstructionRecord>>,
-    /// Statistics. What the memory of the process was is not among them: it differs from call to call.
+    /// Statistics, except for the memory of the process, which differs between invocations.
     pub statistics: StatisticsRecord,
     #[serde(skip)]
     pub(crate) origin: CheckOrigin<'a>,
@@ -316,7 +315,7 @@ impl<'a> CheckOrigin<'a> {
             others => format!(" and at {others} other places"),
         };
         let (name, line) = (&program.thread(thread).name, program.source.line(span));
-        Some(format!("hangs were not looked for: {name} waits at line {line}{others}; `forbid stuck;` asks about them"))
+        Some(format!("hangs were not checked: {name} waits at line {line}{others}; `forbid stuck;` checks for them"))
     }
 
     /// A warning for each property that holds for the wrong reason.

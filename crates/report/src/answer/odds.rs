@@ -135,7 +135,7 @@ pub(crate) struct Gap<'a> {
     pub(crate) file: &'a str,
     /// Which number.
     pub(crate) what: String,
-    /// What is known of it.
+    /// What is known about it.
     pub(crate) interval: Interval,
     pub(crate) obstacle: Obstacle,
 }
@@ -172,7 +172,7 @@ impl Odds<'_> {
         }
     }
 
-    /// Why a number is not known as precisely as was asked for.
+    /// Why a number is not known as precisely as was requested.
     pub(crate) fn reason(&self, obstacle: Obstacle) -> String {
         let growth = match obstacle {
             Obstacle::Limit(_) | Obstacle::Unbounded => growth_text(self.subject.program, &self.growth),

@@ -44,7 +44,7 @@ pub struct ReachAnswer<'a> {
     pub model: ModelRecord,
     /// Number of distinct states found.
     pub states: u64,
-    /// Sets of threads that can change places: states that differ only in that count as one.
+    /// Sets of interchangeable threads: states that differ only in their numbering count as one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub interchangeable: Vec<Vec<String>>,
     /// The violated property or, if only one was checked, that one.
@@ -95,7 +95,7 @@ pub(crate) struct ReachOrigin<'a> {
     pub(crate) coverage: Coverage,
     pub(crate) buffering: Option<Buffering>,
     pub(crate) symmetry: Interchangeable,
-    /// Whether to say what keeps threads apart, even if that is not asked for by `-v`.
+    /// Whether to say what keeps threads apart, even without `-v`.
     pub(crate) explain_symmetry: bool,
     pub(crate) rounds: Vec<Round>,
     pub(crate) statistics: Statistics,
@@ -110,7 +110,7 @@ pub struct ReachQuestion<'a> {
     pub goals: &'a [Goal],
     /// Whether to show how the lazy engine extended the program.
     pub trace_rounds: bool,
-    /// Whether to say what keeps copies of a thread from changing places.
+    /// Whether to say what keeps copies of a thread apart.
     pub explain_symmetry: bool,
 }
 

@@ -50,7 +50,7 @@ pub struct FencesQuestion {
     pub aim: Aim,
     /// Whether all cheapest sets were asked for.
     pub all: bool,
-    /// Whether the program with its fences was asked for.
+    /// Whether the program with its fences was requested.
     pub write: bool,
     /// Whether every fence costs 1.
     pub is_unit_cost: bool,

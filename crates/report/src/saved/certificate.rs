@@ -95,7 +95,7 @@ impl SavedCertificate {
         check_proof(question.program, &proof, interrupt)
     }
 
-    /// Whether each part proves what it says, and all of them together what is asked.
+    /// Whether each part proves what it claims, and all parts together answer the question.
     fn check_parts(
         &self,
         question: &Question<'_>,
@@ -105,7 +105,7 @@ impl SavedCertificate {
         for part in self.split().map_err(|reason| wrong(&reason))? {
             let goals = part.metadata.goals(question.program).map_err(Rejection::Mismatch)?;
             if part.kind == CertificateKind::Parts || goals.iter().any(|goal| !question.goals.contains(goal)) {
-                return Err(wrong("a part is about something else than the whole"));
+                return Err(wrong("a part is about a different question than the whole"));
             }
             part.check(&Question { goals: &goals, ..*question }, interrupt)?;
             left.retain(|goal| !goals.contains(goal));
@@ -259,7 +259,7 @@ fn to_proof(
     match saved.kind {
         CertificateKind::Configurations => to_backward(question, saved, goals).map(Proof::Backward),
         CertificateKind::States => to_closed_set(question, saved, goals, interrupt).map(Proof::Forward),
-        CertificateKind::Parts => Err(wrong("a part has parts")),
+        CertificateKind::Parts => Err(wrong("a part itself has parts")),
     }
 }
 
@@ -299,7 +299,7 @@ fn to_closed_set(
         (Model::Sc, Some(BuffersRecord::None)) | (Model::Tso, Some(BuffersRecord::Fifo)) => Buffering::EXACT,
         (Model::Tso, Some(BuffersRecord::Coherence(bound))) => Buffering::Coherence(bound),
         (Model::Tso, Some(BuffersRecord::Multiset(bound))) => Buffering::Multiset(bound),
-        _ => return Err(wrong("the file does not say what its states know of buffers under this memory model")),
+        _ => return Err(wrong("the file does not say how its states represent buffers under this memory model")),
     };
     let (Some(count), Some(length)) = (saved.states, saved.bytes) else {
         return Err(wrong("the file does not say how many states there are, and how many bytes they take"));
@@ -309,7 +309,7 @@ fn to_closed_set(
     let bytes = decompress(&saved.body, length, interrupt)?;
     let count = usize::try_from(count).map_err(|_| wrong("the file has too many states"))?;
     let states = PackedStates::read(listed, count, bytes).map_err(|MalformedRow(number)| {
-        let reason = "it is not as the format requires, or not in ascending order".to_owned();
+        let reason = "it is malformed, or not in ascending order".to_owned();
         Rejection::Mismatch(Mismatch::at(number, reason))
     })?;
     Ok(ClosedSet { model, buffering, goals, states })

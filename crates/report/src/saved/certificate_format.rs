@@ -34,10 +34,10 @@ pub struct SavedCertificate {
     pub metadata: Metadata,
     /// The running threads, in order.
     pub threads: Vec<String>,
-    /// What states know of buffers.
+    /// How states represent buffers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffers: Option<BuffersRecord>,
-    /// Which registers states tell: per thread, per location, their numbers in ascending order.
+    /// Which registers states record: per thread, per location, their numbers in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub registers: Vec<Vec<Vec<u32>>>,
     /// The number of states.
@@ -111,7 +111,7 @@ pub enum MessageRecord {
     Several(Vec<(Address, Value)>),
 }
 
-/// What states know of buffers.
+/// How states represent buffers.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

@@ -1,4 +1,4 @@
-//! The bytes of a set of states, compressed as zlib does (RFC 1950), which every language has a library for.
+//! The bytes of a set of states, compressed by zlib (RFC 1950), for which every language has a library.
 
 use std::io::Read;
 
@@ -8,7 +8,7 @@ use weir_ir::Interrupt;
 
 use super::mismatch::{Mismatch, Rejection};
 
-/// How many bytes are decompressed between two looks at the limits.
+/// How many bytes are decompressed between two checks of the limits.
 const CHUNK: usize = 1 << 20;
 
 /// The bytes, compressed.
@@ -28,20 +28,20 @@ pub(super) fn decompress(bytes: &[u8], length: u64, interrupt: &dyn Interrupt) -
         if interrupt.is_over() {
             return Err(Rejection::Interrupted);
         }
-        // One byte more than there may be: so it is noticed if there are more.
+        // One byte more than expected, so that extra data is noticed.
         let room = length.saturating_add(1).saturating_sub(found.len() as u64).min(CHUNK as u64);
         let before = found.len();
         let mut part = decoder.by_ref().take(room);
-        part.read_to_end(&mut found).map_err(|_| wrong("the states are not compressed as they should be"))?;
+        part.read_to_end(&mut found).map_err(|_| wrong("the compressed states are malformed"))?;
         if found.len() == before {
             break;
         }
     }
     if found.len() as u64 != length {
-        return Err(wrong("the states take another number of bytes than the file says"));
+        return Err(wrong("the number of bytes that the states take differs from the number in the file"));
     }
     if decoder.total_in() != bytes.len() as u64 {
-        return Err(wrong("something follows the states"));
+        return Err(wrong("there is data after the states"));
     }
     Ok(found)
 }

@@ -1,7 +1,7 @@
 //! What evidence is about: the program, the constants, the memory model and the properties.
 //!
-//! The user says what is asked, never the file: whatever the file says about the question is compared with it, and
-//! evidence for any other question is refused. There is no time of creation, so that the same input and the same
+//! The question comes from the user, never from the file: whatever the file says about the question is compared with
+//! it, and evidence for any other question is refused. There is no creation time, so that the same input and the same
 //! options give the same file.
 
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ pub struct Question<'a> {
 }
 
 impl Metadata {
-    /// Of evidence that is made now.
+    /// The metadata of new evidence.
     pub fn new(question: &Question<'_>) -> Self {
         Self {
             producer: "Weir".to_owned(),
@@ -87,7 +87,7 @@ impl Metadata {
             return Ok(());
         }
         let (name, option) = (model_name(claimed), claimed.name());
-        let reason = format!("the file is about {name}, not {}; `--model {option}` asks about it", model_name(asked));
+        let reason = format!("the file is about {name}, not {}; select it with `--model {option}`", model_name(asked));
         Err(Mismatch::whole(reason))
     }
 
@@ -117,14 +117,14 @@ impl Metadata {
         if let Some(&goal) = question.goals.iter().find(|goal| !goals.contains(goal)) {
             let text = goal::text(question.program, goal);
             return Err(Mismatch::whole(format!(
-                "the file says nothing about this: {text}; `--property` asks about less"
+                "the file does not cover this: {text}; select fewer properties with `--property`"
             )));
         }
         Ok(goals)
     }
 }
 
-/// Says that the file answers another question.
+/// The mismatch of a file that answers another question.
 fn unasked(program: &Program, goal: Goal) -> Mismatch {
     let text = goal::text(program, goal);
     let name = match goal {
@@ -132,7 +132,7 @@ fn unasked(program: &Program, goal: Goal) -> Mismatch {
         Goal::Assertion(thread) => program.thread(thread).name.clone(),
         Goal::NotRobust => "robust".to_owned(),
     };
-    Mismatch::whole(format!("the file is about something else: {text}; `--property {name}` asks about it"))
+    Mismatch::whole(format!("the file is about another property: {text}; select it with `--property {name}`"))
 }
 
 impl ProgramRecord {

@@ -16,7 +16,7 @@ pub struct Mismatch {
 pub enum Rejection {
     /// It is wrong.
     Mismatch(Mismatch),
-    /// Checking was interrupted: nothing is known of it.
+    /// Checking was interrupted: nothing is known about it.
     Interrupted,
 }
 

@@ -14,7 +14,7 @@ pub enum Saved {
 }
 
 impl Saved {
-    /// Reads a file, or tells what is wrong with it.
+    /// Reads a file, or says what is wrong with it.
     ///
     /// # Errors
     /// If it is neither a run nor a proof in this format.

@@ -105,7 +105,7 @@ fn is_cycle(program: &Program, replay: &Replay, trace: &HappensBefore, cycle: &[
     })
 }
 
-/// What a file says of a step that is not so.
+/// What a file claims about a step that is not true.
 fn contradiction(claim: &StepRecord, fact: &StepRecord) -> Option<String> {
     let text = |text: &Option<String>| {
         text.as_deref().map_or_else(|| "nothing".to_owned(), |text| format!("`{}`", clean(text)))

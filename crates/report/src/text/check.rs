@@ -106,7 +106,7 @@ fn body(answer: &CheckAnswer<'_>, report: &Report, view: &View) -> String {
     text += &runs(answer, view.width);
     match &report.verdict {
         Verdict::Violated(Violation::NotMet(_)) => {
-            text += &format!("\n{}", help("`exists` asks for a run; there is none, so there is none to show"));
+            text += &format!("\n{}", help("`exists` asks for a run, and there is none to show"));
         }
         Verdict::Unknown(limit) => {
             let more = || format!("{}, or make the model smaller", more(*limit));

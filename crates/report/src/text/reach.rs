@@ -40,7 +40,7 @@ pub(super) fn render(answer: &ReachAnswer<'_>, view: &View) -> String {
     text
 }
 
-/// Which threads can change places, and what keeps others from it.
+/// Which threads are interchangeable, and what keeps others apart.
 fn symmetry(answer: &ReachAnswer<'_>) -> String {
     let program = answer.origin.subject.program;
     let list = |names: &Vec<String>| format!("  {}\n", clip(&names.join(", "), 400));

@@ -56,7 +56,7 @@ pub(super) fn first_line(answer: &RobustAnswer<'_>) -> String {
         Ok(Verdict::Violated(Shown::Cycle(_))) if answer.state.is_some() => headline(
             Tone::Bad,
             "not robust",
-            "store buffers let the program reach a state that it cannot reach without",
+            "store buffers let the program reach a state that it cannot reach without them",
             file,
         ),
         Ok(Verdict::Violated(Shown::Cycle(found))) => match found.overtaking() {

@@ -37,7 +37,7 @@ pub fn more(limit: Limit) -> &'static str {
     }
 }
 
-/// Why a number is not known as precisely as was asked for.
+/// Why a number is not known as precisely as was requested.
 pub fn obstacle_text(obstacle: Obstacle, limits: &Limits) -> String {
     match obstacle {
         Obstacle::Limit(limit) => limit_text(limit, limits),

@@ -36,7 +36,8 @@ impl Observation {
 }
 
 impl Litmus {
-    /// What must be known of each final state: what is observed, then whether the condition holds and the state counts.
+    /// What must be known about each final state: what is observed, then whether the condition holds and the state
+    /// counts.
     pub fn expressions(&self) -> Vec<StateExpr> {
         let observed = self.observed.iter().map(|observable| observable.value.clone());
         let filter = self.filter.clone().unwrap_or(Expr::Const(1));

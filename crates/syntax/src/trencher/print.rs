@@ -73,7 +73,7 @@ fn refused_parts(program: &Program) -> Vec<Diagnostic> {
     let wrapping = program.shared.iter().filter_map(|shared| Some((shared, shared.width?)));
     let wrapping = wrapping.map(|(shared, width)| {
         let message = format!("`{}` is {}, but Trencher's language has one width only", shared.name, width.name());
-        let help = "give it no width, and store `e & 255` (or as wide as it is) instead of `e`";
+        let help = "declare it without a width, and store `e & 255` (or the mask for its width) instead of `e`";
         Refusal::new(message, help).at(shared.span)
     });
     initial.chain(wrapping).chain(many).collect()

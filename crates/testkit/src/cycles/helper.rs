@@ -69,7 +69,7 @@ impl Generator<'_> {
         }
     }
 
-    /// All of it in a locked section, or a part; or a lock that is never given back.
+    /// All of it in a locked section, or a part; or a lock that is never released.
     fn in_section(&mut self, mut blocks: Vec<Block>) -> Vec<Block> {
         match self.rng.below(6) {
             0..=2 => locked(blocks),

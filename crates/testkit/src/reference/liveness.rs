@@ -79,7 +79,7 @@ fn outside(region: Region) -> StateExpr {
     Expr::unary(UnaryOp::Not, Expr::Leaf(inside))
 }
 
-/// What speaks of cells is judged at drained states.
+/// What refers to cells is judged at drained states.
 fn is_met(program: &Program, state: &State, condition: &StateExpr) -> bool {
     let mut speaks_of_cells = false;
     condition.for_each_leaf(&mut |atom| speaks_of_cells |= matches!(atom, StateAtom::Cell(_)));

@@ -175,7 +175,7 @@ pub fn no_property() -> Diagnostic {
         .help("state what must not happen, as in `forbid P0 at critical && P1 at critical;`, or use `weir robust`")
 }
 
-/// Whether a goal is an `exists`: then a run that reaches it is what was asked for.
+/// Whether a goal is an `exists`: then a run that reaches it is the desired answer.
 pub fn is_exists(program: &Program, goal: Goal) -> bool {
     matches!(goal, Goal::Property(property)
         if matches!(program.properties.get(property.index()).map(|property| &property.kind), Some(PropertyKind::Exists(_))))

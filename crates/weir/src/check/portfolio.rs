@@ -117,7 +117,7 @@ fn side_by_side(
                 let _ = sender.send((group, run(members, clock, (&session, share), attempt)));
             };
             if thread::Builder::new().spawn_scoped(scope, work).is_err() {
-                // The system gives us no more threads: the others must do.
+                // No further thread can be started: the other groups have to do.
                 let _ = without.send((group, Results::new()));
             }
         }

@@ -29,8 +29,8 @@ pub(super) struct Round {
     pub(super) attempts: Vec<Attempt>,
     /// What the winner decided; empty if nobody won.
     pub(super) decided: Vec<(Goal, Found)>,
-    /// What the winner has shown for a part of the program, while in the whole more can follow than the checker looks
-    /// at.
+    /// What the winner has shown for a slice, where in the whole program more states can follow than the checker
+    /// visits.
     pub(super) unconfirmed: Vec<Goal>,
     pub(super) by: Winner,
     /// What the winner executed, if its search was complete.
@@ -102,7 +102,7 @@ impl Part {
         self.fused.as_ref().map_or(self.sliced.program(), Translation::program)
     }
 
-    /// The run of the whole program. None if more can follow it there than the checker looks at.
+    /// The run of the whole program. None if more states can follow it there than the checker visits.
     fn mapped_back(&self, program: &Program, goal: Goal, checked: &Checked) -> Result<Option<Checked>, Failure> {
         let fused = self.fused.as_ref().map(|fused| fused.map_back(self.sliced.program(), checked.run()));
         let run = self.sliced.map_back(program, fused.as_ref().unwrap_or(checked.run()));

@@ -130,7 +130,7 @@ fn a_deadlock_without_buffers_need_not_be_one_with_them() {
     assert_eq!(judgements(&answer), ["holds", "violated"]);
 }
 
-/// A thread waits for ever while it holds the lock, so that a buffered store never gets to memory.
+/// A thread waits forever while it holds the lock, so that a buffered store never gets to memory.
 #[test]
 fn deadlocks_with_locks_are_judged_under_the_model_that_was_asked_for() {
     let holder = "shared x, y; thread P { let r; lock; r = y; assume r == 1; unlock; }";

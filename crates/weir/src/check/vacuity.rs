@@ -199,7 +199,7 @@ fn asserts(edge: &Edge) -> bool {
     matches!(edge.instruction, Instruction::Assert(_))
 }
 
-/// The value of a condition, as far as what is known of its atoms determines it.
+/// The value of a condition, as far as what is known about its atoms determines it.
 fn value(condition: &StateExpr, known: &impl Fn(&StateAtom) -> Option<Value>) -> Option<Value> {
     match condition {
         Expr::Const(value) => Some(*value),

@@ -59,7 +59,7 @@ pub enum Aim {
     /// No triangular races remain: stricter, and easier to see in a program.
     RaceFree,
     /// Every property holds under TSO. This may take fewer fences than robustness, and may be impossible. `exists` does
-    /// not count: fences only take runs away.
+    /// not count: fences only remove runs.
     Safe,
 }
 
@@ -182,8 +182,8 @@ pub fn safe_goals(program: &Program) -> Result<Vec<Goal>, Box<Diagnostic>> {
     }
     goals.retain(|&goal| !is_exists(program, goal));
     if goals.is_empty() {
-        let what = "`exists` is the only property of the program, and no fence can establish it, since fences only take \
-                    runs away; to make the program robust, as `weir robust` checks, needs no property";
+        let what = "the only properties of the program are `exists`, which no fence can establish, since fences only \
+                    remove runs; making the program robust (see `weir robust`) needs no property";
         let help = "write `forbid` for what must not happen, or leave out `--for safe`";
         return Err(Box::new(Diagnostic::error("no-property", what, Span::default()).help(help)));
     }

@@ -1,8 +1,8 @@
 //! Which of several cheapest sets is best: the one whose fences are executed least.
 //!
 //! Sets of the same cost are distinguished by how deep in loops their fences stand, then by how often a walk through
-//! the code comes by that takes each branch equally often, then by their place in the text, earlier ones first. Each
-//! is a sum over the fences of a set, and the sums are minimized one after the other.
+//! the code visits them if it takes each branch equally often, then by their place in the text, earlier ones first.
+//! Each is a sum over the fences of a set, and the sums are minimized one after the other.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const MOST_MOVES: usize = 10_000_000;
 /// step of a loop once more than at another.
 const SLACK: f64 = 0.05;
 
-/// For each preference, a number for each place: the less, the rather a fence should stand there.
+/// For each preference, a number for each place: the lower it is, the better the place for a fence.
 pub(super) fn preferences(program: &Program, places: &[Place]) -> Vec<Vec<u64>> {
     let loops = LoopCosts::new(program);
     let visits = visits(program);

@@ -110,7 +110,7 @@ impl<'a, const N: usize> Chain<'a, N> {
     /// All transitions.
     ///
     /// # Errors
-    /// If numbers or their number become too large; then nothing is known of what follows.
+    /// If numbers or their number become too large; then nothing is known about what follows.
     pub(super) fn moves(&self, from: &Config<N>) -> Result<Vec<Move<N>>, Obstacle> {
         let choices = self.choices(&from.state).ok_or(Obstacle::Choices)?;
         self.weighed(from, &choices).ok_or(Obstacle::Odds)

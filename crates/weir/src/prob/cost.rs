@@ -117,7 +117,7 @@ impl Cost {
 }
 
 impl Task<'_> {
-    /// Whether it is as narrow as was asked for: costs above 1 in proportion.
+    /// Whether it is as narrow as was requested: costs above 1 in proportion.
     fn is_narrow(&self, cost: Interval) -> bool {
         cost.width() <= self.epsilon * cost.lower.max(1.0)
     }

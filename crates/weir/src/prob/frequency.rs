@@ -49,7 +49,7 @@ impl Visitor for Task<'_> {
     fn visit<const N: usize>(self, chain: &Chain<'_, N>) -> Self::Output {
         let mut counts = vec![Interval { lower: 0.0, upper: 0.0 }; chain.model.costs.len()];
         let mut flow = Flow::new(chain);
-        // Runs that have come to an end stay where they are. Of others that were dropped, each step might be along any
+        // Runs that have ended stay where they are. Of others that were dropped, each step might be along any
         // edge.
         let (mut ended, mut unseen, mut moves) = (0.0, 0.0, 0);
         for step in 0..self.steps {

@@ -188,7 +188,7 @@ impl Model {
     }
 
     /// Whether every run visits drained configurations forever, almost surely. With the lock, buffers of others wait
-    /// while it is held; uniform updates make up for that as soon as it is given back, and other policies need not.
+    /// while it is held; uniform updates make up for that as soon as it is released, and other policies need not.
     pub(super) fn always_drains(&self) -> bool {
         !self.uses_lock || (self.longest_section.is_some() && self.settings.updates == UpdatePolicy::Uniform)
     }

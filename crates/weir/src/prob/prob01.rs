@@ -195,7 +195,7 @@ mod tests {
     use crate::prob::settings::{Fraction, Settings};
     use crate::prob::testing::model;
 
-    /// Compares what is certain of each state with what is known of its configurations, one by one; how many have
+    /// Compares what is certain of each state with what is known about its configurations, one by one; how many have
     /// several.
     struct OneIsEnough;
 

@@ -14,12 +14,12 @@ pub(super) struct Entry {
     pub(super) p: f64,
 }
 
-/// What is known of the transitions of a configuration.
+/// What is known about the transitions of a configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Row {
     /// Nothing yet.
     Unexpanded,
-    /// This keeps them from being listed.
+    /// They cannot be listed, for this reason.
     Blocked(Obstacle),
     /// These entries.
     Known { start: u32, end: u32 },
@@ -73,17 +73,17 @@ impl Transitions {
         self.is_target[number]
     }
 
-    /// Whether it is known how to go on from here.
+    /// Whether the transitions of a configuration are known.
     pub(super) fn is_expanded(&self, number: usize) -> bool {
         matches!(self.rows[number], Row::Known { .. })
     }
 
-    /// Whether it can be found out how to go on from here.
+    /// Whether the transitions of a configuration are known or may still be found.
     pub(super) fn is_expandable(&self, number: usize) -> bool {
         self.rows[number] == Row::Unexpanded
     }
 
-    /// Why it cannot be found out how to go on from here, if that was tried.
+    /// Why the transitions of a configuration cannot be listed, if that was tried.
     pub(super) fn obstacle(&self, number: usize) -> Option<Obstacle> {
         if let Row::Blocked(obstacle) = self.rows[number] { Some(obstacle) } else { None }
     }

@@ -96,7 +96,7 @@ pub struct Options {
     pub jobs: NonZeroUsize,
     /// Whether states are distinguished by dead registers (more states, same answer).
     pub keep_dead_registers: bool,
-    /// Whether the explicit engine counts states as one that differ only in the numbering of interchangeable threads.
+    /// Whether states that differ only in the numbering of interchangeable threads count as one in the explicit engine.
     pub symmetry: bool,
     /// Which redundant runs the explicit engine skips.
     pub reduction: Reduction,
@@ -135,7 +135,7 @@ pub struct Report {
     pub coverage: Coverage,
     /// How the lazy engine extended the program, round by round; empty for other engines.
     pub rounds: Vec<Round>,
-    /// What the explicit engine made of the symmetry between threads.
+    /// The symmetry between threads that the explicit engine used.
     pub symmetry: Interchangeable,
     /// How buffers were over-approximated, if they were.
     pub buffering: Option<Buffering>,

@@ -182,7 +182,7 @@ pub fn attacks(program: &Program, session: &Session) -> Result<Attacks, Limit> {
 /// # Errors
 /// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn robust(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
-    let session = &session.doing("robust: looking for delays that show");
+    let session = &session.doing("robust: looking for observable delays");
     let mut report = match options.method {
         Method::Attacks => by_attacks(program, options, session),
         Method::Instrumented => instrumented::one_by_one(program, options, session),

@@ -79,7 +79,7 @@ impl Flow {
     }
 }
 
-/// What is known of a thread before any search.
+/// What is known about a thread before any search.
 pub(super) struct Plan {
     /// Forgets location and registers.
     pub(super) forget: Patch,
@@ -109,7 +109,7 @@ impl Plan {
     }
 }
 
-/// What is known of the threads before any search.
+/// What is known about the threads before any search.
 pub(super) struct Plans {
     /// Invisible steps go first.
     pub(super) ample: AmpleSets,

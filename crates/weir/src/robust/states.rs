@@ -6,7 +6,7 @@
 //! *A robust program has the same drained states.* Let a run under TSO end in a drained state. If the program is
 //! robust, some run under SC has the same trace. In both, each thread executes the same instructions and loads the
 //! same values, so it ends at the same location with the same registers; the stores to each cell reach memory in the
-//! same order, so the last one is the same, and with it memory; and the lock was taken and given back by the same
+//! same order, so the last one is the same, and with it memory; and the lock was taken and released by the same
 //! threads. So the run under SC ends in that very state. Under SC every state is drained, and every run under SC is
 //! also one under TSO in which each store is flushed at once (while another thread holds the lock, SC takes no store).
 //! Hence trace robustness is tried first: it needs no buffers, and decides programs whose buffers grow without bound.

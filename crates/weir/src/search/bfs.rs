@@ -170,7 +170,7 @@ struct Crew {
     finished: AtomicUsize,
 }
 
-/// Counts a worker as finished when dropped, also if it panics: the others would wait for it for ever.
+/// Counts a worker as finished when dropped, also if it panics: the others would wait for it forever.
 struct Finishing<'a>(&'a Crew);
 
 impl Drop for Finishing<'_> {

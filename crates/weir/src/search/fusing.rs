@@ -1,17 +1,17 @@
-//! Fusing of local steps: what a thread does by itself after a step belongs to that step.
+//! Fusing of local steps: the local steps that a thread takes after a step become part of that step.
 //!
 //! An assignment, a test of registers: such a step accesses neither memory nor the lock nor a buffer, so it is
 //! independent of all steps of other threads and of all flushes, under SC and TSO alike. If it also changes nothing
 //! that a goal observes, and is the only step that its thread can take, then it can be taken at once: alone it is an
 //! ample set. States in between are not stored.
 //!
-//! The cycle proviso holds by construction: a chain of local steps is fused only if it ends. One that comes round to a
-//! state again, or goes on for too long, is not fused at all; its steps are taken one by one, among those of the other
-//! threads. Whether a chain ends depends on the thread's own location and registers alone, so this does not depend on
-//! the order of the search, and exchanging threads does not change it.
+//! The cycle proviso holds by construction: a chain of local steps is fused only if it ends. One that returns to an
+//! earlier state, or goes on for too long, is not fused at all; its steps are taken one by one, among those of the
+//! other threads. Whether a chain ends depends on the thread's own location and registers alone, so this does not
+//! depend on the order of the search, and exchanging threads does not change it.
 //!
-//! Direction of error: none. Goals in single states, deadlocks and final states are preserved, and so is which edges
-//! are executed: each run of the program is, up to the order of independent steps, the beginning of a run that is found
+//! Direction of error: none. Goals in single states, deadlocks and final states are preserved, and so is the set of
+//! executed edges: each run of the program is, up to the order of independent steps, a prefix of a run that is found
 //! here. The length of runs is not.
 
 use std::sync::atomic::AtomicBool;
@@ -25,7 +25,8 @@ use crate::semantics::compile::Compiled;
 use crate::semantics::state::width;
 use crate::semantics::{StepCode, ThreadSteps};
 
-/// Registers that change in a loop of local steps have at most so many bits: else the loop could go on for very long.
+/// Registers that change in a loop of local steps have at most this many bits; otherwise the loop could go on for very
+/// long.
 const MOST_LOOP_BITS: u32 = 17;
 
 /// Longer chains are not fused.
@@ -42,7 +43,7 @@ pub(crate) struct Fusing {
 }
 
 impl Fusing {
-    /// Of a compiled program with these goals.
+    /// The fused steps of a compiled program with these goals.
     pub(crate) fn new(program: &Program, compiled: &Compiled, goals: &[Goal]) -> Self {
         let fusible = |&thread: &ThreadId| fusible_locations(program, compiled, thread, goals);
         let threads: Vec<Vec<bool>> = compiled.threads.iter().map(fusible).collect();
@@ -71,7 +72,7 @@ impl Fusing {
             return *start;
         }
         let (mut state, mut steps) = (*start, Vec::new());
-        // After Brent: the state at the last power of two, to notice a circle.
+        // Brent's algorithm: the state at the last power of two, to detect a cycle.
         let (mut seen, mut next_power) = (state, 1);
         while is_fusible[system.location(&state, thread)] {
             let Some((step, next)) = only_step(system, &state, thread) else { break };

@@ -1,4 +1,4 @@
-//! Tasks side by side, one thread each, as far as the system gives us threads.
+//! Tasks side by side, one thread each, as far as threads can be started.
 //!
 //! Starting a thread is a lot of code in the standard library. It is compiled once here, not for every kind of search.
 

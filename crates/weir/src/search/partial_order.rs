@@ -108,7 +108,7 @@ mod tests {
         !at.is_empty()
     }
 
-    /// Those that only local steps leave, and from which no run stays in such for ever.
+    /// Those that only local steps leave, and from which no run stays in such forever.
     #[test]
     fn exactly_the_acyclic_invisible_locations_are_ample() {
         let config = Config::cyclic().weighing(Statement::Assign, 30).weighing(Statement::UnboundedLoop, 30);

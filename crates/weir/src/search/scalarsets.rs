@@ -5,8 +5,8 @@
 //! numbers is renamed. The key of a thread is a hash of its own state, in which a number counts as "mine", "of another
 //! thread of the class" or "none", and of what cells say about it; for threads with equal keys, also of the threads
 //! that it refers to and that refer to it. Threads whose keys are still equal keep their order, so that some orbits
-//! have more than one representative. That costs states, never correctness: whatever stands for a state is one of its
-//! orbit.
+//! have more than one representative. That costs states, never correctness: the representative of a state is always in
+//! its orbit.
 //!
 //! A representative depends on the content of a state alone, not on numbers that interning assigns.
 
@@ -85,8 +85,8 @@ struct Region {
 /// New numbers, by old number.
 type Numbers = [u8; MOST_THREADS];
 
-/// With more stores in a buffer, a state is its own representative: renaming takes time in proportion to the length,
-/// and buffers that grow without bound would be copied over and over.
+/// With more stores in a buffer, a state is its own representative: renaming takes time proportional to the length, and
+/// buffers that grow without bound would be copied over and over.
 const MOST_STORES: usize = 16;
 
 /// Steps of longer runs are not gathered by thread: that replays the run for each of its steps.
@@ -109,7 +109,7 @@ impl Hash {
 }
 
 impl Renaming {
-    /// All of a program.
+    /// The renamings of all families of a program.
     pub(crate) fn all(program: &Program, compiled: &Compiled, symmetry: &Symmetry) -> Vec<Self> {
         symmetry.families.iter().map(|family| Self::new(program, compiled, family)).collect()
     }
@@ -251,7 +251,7 @@ impl Renaming {
         }
     }
 
-    /// Adds to the keys of threads what those are like that they refer to, and those that refer to them.
+    /// Adds to the key of each thread those of the threads that it refers to and that refer to it.
     fn refine<const N: usize>(&self, machine: &Machine, state: &Packed<N>, keys: &[u64], refined: &mut [u64]) {
         refined.copy_from_slice(keys);
         let mut refer = |from: usize, to: Option<usize>, by: u64| {
@@ -416,7 +416,8 @@ impl Renaming {
         StepCode { number: machine.threads[renumbered(position)].first_number + edge, choice }
     }
 
-    /// What a thread of a class did, others of it do in other runs: marks it as done, or blocked, by all of them.
+    /// What one thread of a class does, the others do in other runs: marks an edge that one of them took, or was
+    /// blocked at, for all of them.
     pub(crate) fn spread(&self, machine: &Machine, taken: &mut [bool]) {
         for class in &self.classes {
             let first = |&number: &usize| machine.threads[self.members[number].position].first_number as usize;
@@ -432,7 +433,7 @@ impl Renaming {
     }
 }
 
-/// Gives a field a value that fits, since every value of a reachable state does.
+/// Sets a field to a value, which fits, since every value of a reachable state does.
 fn put<const N: usize>(machine: &Machine, state: &mut Packed<N>, field: Field, value: Value, is_same_register: bool) {
     if !state.set(field, value) || !is_same_register {
         machine.broken("a renumbered state does not fit");
@@ -509,7 +510,7 @@ impl<'a, M: MemoryModel, const N: usize> Renumbered<'a, M, N> {
             state = self.fused(step, &self.after(&state, step)?, &mut push);
             self.follow(&mut state, &mut originals);
         }
-        // Another goal than in the representative, if it is about other threads.
+        // A different goal than in the representative, if it is about other threads.
         let goal = self.goal_after(&unpermuted)?;
         let (goal, run) = self.trimmed(goal, unpermuted);
         Some((goal, self.gathered(run)))

@@ -8,7 +8,7 @@ use weir_witness::Goal;
 
 use crate::semantics::{StepCode, TransitionSystem};
 
-/// Takes the same steps as `system`. Deadlocks are no goals.
+/// Takes the same steps as `system`. Deadlocks are not goals.
 pub(crate) struct WithGoals<'a, T, G> {
     pub(crate) system: T,
     /// The goal that a state shows, if any.

@@ -63,7 +63,7 @@ impl Compiled {
         live.filter_map(|(register, slot)| slot.map(|(slot, range)| (register, slots[slot].based_at(range.low))))
     }
 
-    /// The lives of the registers of the thread at this position, which has this body.
+    /// The live ranges of the registers of the thread at this position, which has this body.
     pub(crate) fn webs(&self, body: &Body, position: usize) -> Webs {
         self.plans[position].live.as_ref().map_or_else(|| Webs::one_per_register(body), |live| Webs::of(body, live))
     }

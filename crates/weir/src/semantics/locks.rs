@@ -1,13 +1,12 @@
-//! Is the global lock always given back?
+//! Is the global lock always released?
 //!
 //! While a thread holds it, stores of the others cannot leave their buffers; if it is held forever, they pile up, and
-//! nothing that rests on drained configurations is certain. A thread gives it back if what it does meanwhile never goes
-//! round in a circle and never has to wait for others. This looks at the text only, so it may say no where the lock is
-//! given back all the same.
+//! nothing that rests on drained configurations is certain. A thread releases it if its steps in between form no cycle
+//! and never wait for others. Only the text is examined, so the answer may be no although the lock is always released.
 
 use weir_ir::{Body, Edge, Expr, Hindrance, Instruction, LocId, Program};
 
-/// The most steps that a thread makes from taking the lock to giving it back; 0 if nobody takes it. None if that may
+/// The most steps that a thread makes from taking the lock to releasing it; 0 if no thread takes it. None if that may
 /// take forever.
 pub(crate) fn longest_section(program: &Program) -> Option<usize> {
     let mut longest = 0;
@@ -55,7 +54,7 @@ impl Walk<'_> {
                     for (_, edge) in body.edges_from(location).filter(|(_, edge)| !gives_back(edge)) {
                         match self.known[edge.to.index()] {
                             Visit::Not => path.push(edge.to),
-                            // Round in a circle.
+                            // A cycle.
                             Visit::UnderWay => return None,
                             Visit::Done(_) => {}
                         }
@@ -97,7 +96,7 @@ impl Walk<'_> {
 
     fn goes_on(&self, instruction: &Instruction) -> bool {
         match (instruction.hindrance(), instruction) {
-            // A thread that ends here, as one that fails an assertion does, keeps the lock; and a membarrier waits for
+            // A thread that ends here, as it does if an assertion fails, keeps the lock; and a membarrier waits for
             // stores of others, which wait for the lock.
             (_, Instruction::Assert(_) | Instruction::Terminate | Instruction::Membarrier) => false,
             (_, Instruction::Store { address: Expr::Const(address), value: Expr::Const(value) }) => {

@@ -1,6 +1,6 @@
 //! Memory models as transition systems over flat states.
 //!
-//! [`TransitionSystem`] is all that a search knows of a program. [`machine`] gives the instructions their
+//! [`TransitionSystem`] is all that a search knows about a program. [`machine`] gives the instructions their
 //! meaning, once; [`sc`], [`tso`] and [`abstraction`] say what becomes of loads and stores. A state is a row of bits
 //! ([`layout`]); what has no fixed size is interned and the state holds its number: store buffers
 //! ([`buffers`]), cells that no declaration names ([`intern`]). Call stacks, spawned threads and other kinds of

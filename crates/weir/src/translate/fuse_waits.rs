@@ -111,7 +111,7 @@ impl<'a> Waiter<'a> {
             && !self.are_distinguished(*from, *to)
     }
 
-    /// Whether a property says of one of these places something else than of the other.
+    /// Whether a property distinguishes one of these places from the other.
     fn are_distinguished(&self, one: LocId, other: LocId) -> bool {
         let mut found = false;
         for condition in self.program.properties.iter().filter_map(|property| property.kind.condition()) {

@@ -35,7 +35,7 @@ use relevance::Relevance;
 pub struct Slicer<'p> {
     program: &'p Program,
     ranges: Ranges,
-    /// The lives of registers, thread by thread.
+    /// The live ranges of registers, thread by thread.
     lives: Arc<Vec<Webs>>,
     /// Whether the ranges are those of the whole analysis: if it ended early, anything seems possible.
     is_analysed: bool,

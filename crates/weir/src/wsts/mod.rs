@@ -6,9 +6,9 @@
 //! configurations. The search computes that basis backwards from the goals, until saturation (no predecessor adds
 //! anything) or until the initial configuration is in the upward closure.
 //!
-//! [`WellStructured`] is all that the search knows of a system; [`basis`] keeps the minimal basis, and [`backward`] is
-//! the saturation loop. The load-buffer semantics of TSO (`reach::dual`) is an instance; the tests have another, vector
-//! addition systems.
+//! [`WellStructured`] is all that the search knows about a system; [`basis`] keeps the minimal basis, and [`backward`]
+//! is the saturation loop. The load-buffer semantics of TSO (`reach::dual`) is an instance; the tests have another,
+//! vector addition systems.
 //!
 //! Direction of error: none, if the predecessors are exact.
 

@@ -14,11 +14,11 @@ fn fused(text: &str, model: Model) -> Report {
 /// Each can be reached, and is missed if local steps are favoured without care.
 const TRAPS: [(&str, &str); 9] = [
     (
-        "a thread that loops for ever does not starve others",
+        "a thread that loops forever does not starve others",
         "shared x; thread P { loop { skip; } } thread Q { x = 1; } forbid x == 1;",
     ),
     (
-        "nor does one that counts for ever",
+        "nor does one that counts forever",
         "shared x; thread P { let n = 0; loop { n = n + 1; } } thread Q { x = 1; } forbid x == 1;",
     ),
     (

@@ -38,7 +38,7 @@ pub fn check_backward_proof(program: &Program, proof: &BackwardProof) -> Result<
     check_backward_proof_until(program, proof, &Uninterrupted)
 }
 
-/// As [`check_backward_proof`], unless it is interrupted: then nothing is known of the proof.
+/// As [`check_backward_proof`], unless it is interrupted: then nothing is known about the proof.
 ///
 /// # Errors
 /// As [`check_backward_proof`], or [`BackwardFault::Interrupted`].
@@ -160,7 +160,7 @@ impl<'a> Set<'a> {
         self.groups.iter().map(group).collect()
     }
 
-    /// Whether it speaks of threads and classes that there are; each cell has one newest own message at most; and other
+    /// Whether it refers only to existing threads and classes; each cell has one newest own message at most; and other
     /// messages are in order.
     fn is_sound(&self, configuration: &Configuration) -> bool {
         let thread = |(place, thread): (usize, &ThreadView)| {

@@ -36,7 +36,7 @@ pub(super) fn condition(program: &Program, threads: &[ThreadId], goal: Goal) -> 
     }
 }
 
-/// What is known of a part of the configurations.
+/// What is known about a part of the configurations.
 enum Part {
     /// All that meet the condition are held.
     Held,
@@ -123,7 +123,7 @@ impl GoalCover<'_> {
         }
     }
 
-    /// What is known of a part in which so many threads and cells are fixed: first threads, then cells.
+    /// What is known about a part in which so many threads and cells are fixed: first threads, then cells.
     fn look(
         &mut self,
         condition: &StateExpr,

@@ -92,7 +92,7 @@ impl Steps<'_> {
             Label::ReadModifyWrite(address, old, new) if leaves(&address, new) => {
                 before.memory.insert(address, old);
             }
-            // Nobody can hold the lock but the thread that just took it; nobody after it was given back.
+            // Nobody can hold the lock but the thread that just took it; nobody after it was released.
             Label::Lock if self.holder(configuration) == Some(place) => {}
             Label::Unlock if self.holder(configuration).is_none() => {}
             _ => return None,

@@ -45,7 +45,7 @@ pub fn check_certificate(program: &Program, certificate: &Certificate) -> Result
     check_certificate_until(program, certificate, &Uninterrupted)
 }
 
-/// As [`check_certificate`], unless it is interrupted: then nothing is known of the certificate.
+/// As [`check_certificate`], unless it is interrupted: then nothing is known about the certificate.
 ///
 /// # Errors
 /// As [`check_certificate`], or [`Fault::Interrupted`].
@@ -91,7 +91,7 @@ pub(super) trait States {
     fn has(&self, state: &AbstractState) -> bool;
     fn count(&self) -> usize;
 
-    /// Whether what can still happen is looked at afterwards.
+    /// Whether what can still happen is checked afterwards.
     fn decides_liveness(&self) -> bool;
 }
 
@@ -165,17 +165,17 @@ impl<'a, S: States> Checker<'a, S> {
             self.stays_inside(state).map_err(here)?;
             seen += 1;
         }
-        // Whatever is looked up must have been looked at.
+        // Every state that can be looked up must have been checked.
         if seen >= self.states.count() { Ok(()) } else { Err(self.error(Some(seen), Fault::Malformed)) }
     }
 
-    /// Without buffers nothing waits in one.
+    /// Without buffers, no store waits.
     fn is_of_the_model(&self, state: &AbstractState) -> Result<(), Fault> {
         let is_empty = state.threads.iter().all(|own| own.buffer.is_empty());
         if is_empty || self.claim.model == Model::Tso { Ok(()) } else { Err(Fault::Malformed) }
     }
 
-    /// Takes over which registers states tell.
+    /// Notes which registers states record, as listed.
     fn list(&mut self, listed: &ListedRegisters) -> Result<(), Fault> {
         if listed.len() != self.threads.len() {
             return Err(Fault::Malformed);
@@ -195,7 +195,7 @@ impl<'a, S: States> Checker<'a, S> {
         Ok(())
     }
 
-    /// Notes which registers the state tells.
+    /// Notes which registers the state records.
     fn note(&mut self, state: &AbstractState) -> Result<(), Fault> {
         if state.threads.len() != self.threads.len() {
             return Err(Fault::Malformed);
@@ -245,13 +245,13 @@ impl<'a, S: States> Checker<'a, S> {
         if self.covers(first) { Ok(()) } else { Err(self.error(None, Fault::NoStart)) }
     }
 
-    /// Whether a state of the certificate stands for this one: it agrees in all that it tells.
+    /// Whether a state of the certificate stands for this one: it agrees in all that it records.
     fn covers(&self, state: AbstractState) -> bool {
-        self.told(state).is_some_and(|state| self.states.has(&state))
+        self.recorded(state).is_some_and(|state| self.states.has(&state))
     }
 
-    /// What states of the certificate tell of this one.
-    pub(super) fn told(&self, mut state: AbstractState) -> Option<AbstractState> {
+    /// The part of this state that states of the certificate record.
+    pub(super) fn recorded(&self, mut state: AbstractState) -> Option<AbstractState> {
         for (place, own) in state.threads.iter_mut().enumerate() {
             let listed = self.listed.get(&(place, own.location))?;
             own.registers.retain(|register, _| listed.contains(register));

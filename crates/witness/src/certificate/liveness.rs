@@ -1,7 +1,7 @@
 //! Whether from every state of a closed set something can still happen: `forbid stuck` and `live`.
 //!
-//! With buffers that forget nothing, every step between states of the set is a step of the program. So if each state has
-//! a way to one in which the condition holds, then so has each state that can be reached.
+//! With exact buffers, every step between states of the set is a step of the program. So if each state of the set has a
+//! path to one in which the condition holds, then so does each reachable state.
 
 use weir_ir::flow::leavable_regions;
 use weir_ir::{Interrupt, Poll, PropertyId, PropertyKind, StateAtom, StateExpr};
@@ -10,7 +10,7 @@ use super::check::{CertificateError, Checker};
 use super::{AbstractState, Buffering, Fault, PackedStates};
 use crate::run::Goal;
 
-/// How many states are looked at between two looks at the interrupt.
+/// How many states are processed between two checks of the interrupt.
 const PERIOD: u32 = 64;
 
 /// The steps between the states of a closed set, backward.
@@ -51,7 +51,7 @@ impl Checker<'_, &PackedStates> {
                 return Err(self.error(None, Fault::Interrupted));
             }
             let mut note = |_, _, next: AbstractState| {
-                let place = self.told(next).and_then(|next| self.states.place(&next));
+                let place = self.recorded(next).and_then(|next| self.states.place(&next));
                 place.map(|place| before[place].push(number as u32)).is_some()
             };
             self.steps(&state, &mut note).map_err(|fault| self.error(Some(number), fault))?;
@@ -105,7 +105,7 @@ impl Graph<'_> {
     }
 }
 
-/// A condition that speaks of cells is judged at drained states.
+/// A condition that refers to cells is judged at drained states.
 fn is_judged(state: &AbstractState, condition: &StateExpr) -> bool {
     let mut needs_drained = false;
     condition.for_each_leaf(&mut |atom| needs_drained |= matches!(atom, StateAtom::Cell(_)));

@@ -1,8 +1,8 @@
-//! Sets of states in little memory, in the form in which files hold them (docs/evidence.md).
+//! Compact sets of states, in the form used in files (docs/evidence.md).
 //!
 //! Each state is a row of bytes; rows are sorted, and each is written as the difference from the one before it. Every
-//! sixteenth row is written in full, so that any row is found by bisection and a short walk: the bytes of the file are
-//! also the index in which a state is looked up.
+//! sixteenth row is written in full, so that any row is found by binary search and a short scan: the bytes of the file
+//! are also the index in which states are looked up.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use weir_ir::{LocId, RegId, ThreadId, Value};
 
 use super::{AbstractBuffer, AbstractState, AbstractThread, Waiting};
 
-/// How many rows there are from one that is written in full to the next.
+/// The distance from one row that is written in full to the next.
 const BLOCK: usize = 16;
 
-/// Which registers states tell: for each thread that runs, for each of its locations, in ascending order.
+/// Which registers states record: for each thread that runs, for each of its locations, in ascending order.
 pub type ListedRegisters = Vec<Vec<Vec<RegId>>>;
 
 /// A set of states.
@@ -76,7 +76,7 @@ impl PackedStates {
     /// A set as a file holds it.
     ///
     /// # Errors
-    /// If the bytes are not rows of such states in ascending order, each in its only form.
+    /// If the bytes are not rows of such states in ascending order, each in canonical form.
     pub fn read(listed: ListedRegisters, count: usize, bytes: Vec<u8>) -> Result<Self, MalformedRow> {
         let mut heads = Vec::with_capacity(count.min(bytes.len()) / BLOCK + 1);
         let (mut at, mut row, mut before) = (0, Vec::new(), Vec::new());
@@ -112,7 +112,7 @@ impl PackedStates {
         &self.bytes
     }
 
-    /// Which registers the states tell.
+    /// Which registers the states record.
     pub fn listed(&self) -> &ListedRegisters {
         &self.listed
     }
@@ -138,7 +138,7 @@ impl PackedStates {
         })
     }
 
-    /// Whether the state is one of them; it tells the registers that are listed.
+    /// Whether the state is one of them; it records the listed registers.
     pub(super) fn contains(&self, state: &AbstractState) -> bool {
         self.place(state).is_some()
     }
@@ -228,7 +228,7 @@ fn get_value(bytes: &[u8], at: &mut usize) -> Option<Value> {
     Some((number >> 1) as i64 ^ -((number & 1) as i64))
 }
 
-/// The row of a state; `None` if it has not these threads and locations, or does not tell a register that is listed.
+/// The row of a state; `None` if it does not have these threads and locations, or does not record a listed register.
 fn encode(listed: &ListedRegisters, state: &AbstractState, to: &mut Vec<u8>) -> Option<()> {
     let begin = to.len();
     let encoded = (|| {

@@ -8,7 +8,7 @@
 //! error: none.
 //!
 //! A computed address may be any that its expression allows, whatever its registers hold (`2 + (r & 1)` is 2 or 3).
-//! That is coarser than what the engines know about values, and needs no trust in that.
+//! That is coarser than the engines' value analysis, and does not rely on it.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,14 @@ use weir_ir::{
     Address, Edge, Expr, Instruction, Program, Range, RegExpr, RegId, Rmw, Shared, StateAtom, StateExpr, ThreadId,
 };
 
-/// A program with the same steps, and what it still has of the values.
+/// A program with the same steps, and the values that it keeps.
 pub(super) struct Forgetful {
     pub(super) program: Program,
     needed: Needed,
 }
 
 impl Forgetful {
-    /// What is left of a program if only `claim` is asked about besides locations. None if everything is needed.
+    /// The program reduced to what matters for `claim` and for locations. None if everything is needed.
     pub(super) fn of(program: &Program, claim: Option<&StateExpr>) -> Option<Self> {
         let needed = Needed::of(program, claim)?;
         let mut forgetful = program.clone();
@@ -169,7 +169,7 @@ impl Needed {
     fn left_of(&self, program: &Program, thread: ThreadId, instruction: &Instruction) -> Instruction {
         let is_needed = |register: &RegId| self.registers.contains(&(thread, *register));
         let neutral = |address: &RegExpr| {
-            // Cells without a range hold anything.
+            // Cells without a range can hold any value.
             Expr::Const(address.constant().map_or(0, |address| program.initial_value(address)))
         };
         match instruction {

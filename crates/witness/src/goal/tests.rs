@@ -46,7 +46,7 @@ fn forbid_sees_cells_registers_and_places() {
     assert_eq!(missing(&claim, Model::Sc, ""), "", "a cell that was never written holds its initial value");
 }
 
-/// P1 waits for ever, whatever P0 does; with buffers P0 has no end of states.
+/// P1 waits forever, whatever P0 does; with buffers P0 has no end of states.
 #[test]
 fn endless_buffers_are_followed_as_sets() {
     let endless = vec![(0, 0, store(X, 1))];
@@ -62,7 +62,7 @@ fn endless_buffers_are_followed_as_sets() {
         assert_eq!(found.constant_cells.get(&X), None);
     }
     let live = with_property(claim.0.clone(), PropertyKind::Live(cell_is(X, 1)));
-    assert_eq!(missing(&live, Model::Tso, ""), "the condition can still come to hold after the last state");
+    assert_eq!(missing(&live, Model::Tso, ""), "the condition can still become true after the last state");
     let never = with_property(claim.0, PropertyKind::Live(cell_is(X, 0)));
     assert_eq!(missing(&never, Model::Tso, "0 0f"), "");
 }

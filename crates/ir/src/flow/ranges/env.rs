@@ -166,7 +166,7 @@ pub(crate) fn eval(row: &[Range], expr: &RegExpr) -> Range {
     eval_with(&|register: RegId| row[register.index()], expr)
 }
 
-/// What an expression can give, whatever its registers hold: `r & 3` is 0 to 3.
+/// The possible values of an expression, whatever its registers hold: `r & 3` is 0 to 3.
 pub fn possible_values(expr: &RegExpr) -> Range {
     eval_with(&|_| Range::FULL, expr)
 }

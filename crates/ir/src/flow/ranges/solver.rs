@@ -58,7 +58,7 @@ impl Rows {
         }
     }
 
-    /// Adds one more way to a location to what is known of it.
+    /// Adds one more way to a location to what is known about it.
     fn collect(&self, row: &mut [Range], env: &Env, is_reached: bool) {
         if !self.is_followed {
             return;

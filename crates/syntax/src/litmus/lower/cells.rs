@@ -39,7 +39,7 @@ pub(super) struct Cells {
     pub(super) are_values: bool,
 }
 
-/// What is known of the size of a cell before all is read.
+/// What is known about the size of a cell before all is read.
 #[derive(Clone, Copy, Default)]
 struct Evidence {
     declared: Option<(Type, Span)>,

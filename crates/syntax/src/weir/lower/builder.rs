@@ -99,7 +99,7 @@ pub(super) struct Builder<'c, 'a> {
     pub(super) ruled_out: usize,
 }
 
-/// A lowered body with what properties need to know of it.
+/// A lowered body with what properties need to know about it.
 pub(super) struct Lowered<'a> {
     pub(super) body: Body,
     pub(super) registers: HashMap<&'a str, RegId>,

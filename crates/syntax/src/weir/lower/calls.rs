@@ -12,7 +12,7 @@ use super::inlined_size;
 use super::name_errors::report_unknown;
 use super::names::{Global, Globals, ProcInfo};
 
-/// What looks like a call and is none.
+/// Something that looks like a call but is not one.
 const OPERATIONS: [&str; 8] =
     ["cas", "cmpxchg", "xchg", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor"];
 

@@ -10,7 +10,7 @@ use super::super::sink::Sink;
 use super::name_errors::{duplicate, listed, near};
 use super::size::Size;
 
-/// What is known of a body.
+/// What is known about a body.
 #[derive(Default, Debug)]
 pub(super) struct Facts<'a> {
     /// Labels in order of the source.
@@ -18,7 +18,7 @@ pub(super) struct Facts<'a> {
     label_index: HashMap<&'a str, usize>,
     /// Names that are called, and whether that is inside `atomic`.
     pub(super) calls: Vec<(Name<'a>, bool)>,
-    /// The first statement that takes or gives back the lock, or ends the thread.
+    /// The first statement that takes or releases the lock, or ends the thread.
     pub(super) locking: Option<Span>,
     /// The first `return e`.
     pub(super) returns_value: Option<Span>,

@@ -242,9 +242,8 @@ impl<'a> Builder<'_, 'a> {
     fn refuse_observation(&mut self, span: Span) {
         let message = "places and registers of threads can only be observed in properties";
         let error = Diagnostic::error("observation-in-body", message, span);
-        self.around
-            .sink
-            .error(error.help("use this in `forbid`, `exists` or `always`; threads share cells, not registers"));
+        let help = "use this in `forbid`, `exists`, `always` or `live`; threads share cells, not registers";
+        self.around.sink.error(error.help(help));
     }
 
     pub(super) fn read_modify_write(

@@ -19,7 +19,7 @@ pub(super) enum Way {
     Silent { to: Node, span: Span, is_jump: bool },
 }
 
-/// What is known of a node.
+/// What is known about a node.
 #[derive(Default, Debug)]
 pub(super) struct NodeData {
     /// The ways out, in order of the source.

@@ -57,7 +57,7 @@ impl Family<'_> {
     }
 }
 
-/// A procedure and what is known of it.
+/// A procedure and what is known about it.
 #[derive(Debug)]
 pub(super) struct ProcInfo<'a> {
     pub(super) declaration: &'a ProcDecl<'a>,

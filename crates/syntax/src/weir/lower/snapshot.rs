@@ -44,7 +44,7 @@ impl<'a> Builder<'_, 'a> {
                 Some(Meaning::Register(register)) => return Some(register),
                 Some(Meaning::Shared(_) | Meaning::Constant(_)) => {}
                 Some(Meaning::Nothing) | None => {
-                    // Tells of a name that is not known.
+                    // Reports a name that is not known.
                     self.meaning(*name);
                     return None;
                 }

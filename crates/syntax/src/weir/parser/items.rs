@@ -47,7 +47,8 @@ impl<'s> Parser<'s, '_> {
                 let otherwise = if is_statement {
                     "statements belong in a thread or procedure: `thread P0 { … }`"
                 } else {
-                    "items start with `const`, `shared`, `thread`, `proc`, `forbid`, `exists`, `always` or `cost`"
+                    "items start with `const`, `shared`, `thread`, `proc`, `forbid`, `exists`, `always`, `live` or \
+                     `cost`"
                 };
                 otherwise.to_owned()
             }))

@@ -57,7 +57,7 @@ pub(super) fn packed<M: MemoryModel, const N: usize>(
     Ok(packer.finish())
 }
 
-/// Visits every reachable state. `keep` tells how many bytes it has kept so far.
+/// Visits every reachable state. `keep` returns how many bytes it has kept so far.
 fn visit<M: MemoryModel, const N: usize>(
     program: &Program,
     compiled: &Compiled,

@@ -155,7 +155,7 @@ impl<'a> Oracle<'a> {
                 let broken = || Err(Failure::Bug("a worker of the oracle ended early".to_owned()));
                 let finish = |(thread, worker): (_, std::io::Result<ScopedJoinHandle<'_, _>>)| match worker {
                     Ok(worker) => worker.join().unwrap_or_else(|_| broken()),
-                    // The system gives us no more threads.
+                    // No further thread can be started.
                     Err(_) => decide(thread, each),
                 };
                 workers.into_iter().map(finish).collect::<Vec<_>>()

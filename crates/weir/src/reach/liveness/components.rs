@@ -2,9 +2,9 @@
 //! component (strongly connected, and no step leaves it) has a state that meets it.
 //!
 //! States that were not expanded, since a limit was reached, belong to no bottom component that counts; so a violation
-//! can be found before all states are known, and `Holds` only afterwards. Components are looked for whenever the graph
-//! has doubled: a violation among the first states does not wait for the rest, of which there may be no end, and when
-//! time is up, there is no long work left to do.
+//! can be found before all states are known, and `Holds` only afterwards. Components are computed whenever the graph
+//! has doubled: a violation among the first states does not have to wait for the rest, which may be infinite, and when
+//! time is up, little work is left to do.
 
 use weir_ir::Program;
 use weir_witness::{Goal, Model};
@@ -43,7 +43,8 @@ pub(super) fn decide(program: &Program, model: Model, goals: &[Goal], session: &
     }
 }
 
-/// How many states are expanded before components are looked for the first time. Below, that takes no time to speak of.
+/// How many states are expanded before components are computed for the first time. Up to there, exploring takes hardly
+/// any time.
 const FIRST_LOOK: usize = 1 << 17;
 
 struct Question<'a> {

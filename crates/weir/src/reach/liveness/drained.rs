@@ -64,14 +64,15 @@ pub(super) fn refuse_locks(program: &Program, goals: &[Goal]) -> Result<(), Fail
     let asked = || goals.iter().filter_map(|&goal| property(program, goal));
     if longest_section(program).is_none() {
         let what =
-            "`dual` cannot decide `forbid stuck` and `live` if a thread may keep the lock for ever, or wait with it";
+            "`dual` cannot decide `forbid stuck` and `live` if a thread may wait, loop or end while it holds the lock";
         return refused(what, asked().next().map(|property| property.span).unwrap_or_default());
     }
     let is_joint = |property: &&Property| property.kind.condition().is_some_and(is_about_places_of_several_threads);
     match asked().find(is_joint).filter(|_| program.uses_lock()) {
-        Some(joint) => {
-            refused("`dual` cannot decide a `live` about places of several threads in a program that locks", joint.span)
-        }
+        Some(joint) => refused(
+            "`dual` cannot decide a `live` about places of several threads in a program that uses the lock",
+            joint.span,
+        ),
         None => Ok(()),
     }
 }

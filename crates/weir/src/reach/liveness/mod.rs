@@ -64,7 +64,7 @@ pub(super) fn refuse(program: &Program, goals: &[Goal], options: &Options) -> Re
     match (options.engine, options.model) {
         (Engine::Explicit, _) => Ok(()),
         (Engine::Dual, Model::Tso) => drained::refuse_locks(program, goals),
-        (Engine::Dual, Model::Sc) => refused(format!("`{name}` decides questions under TSO only")),
+        (Engine::Dual, Model::Sc) => refused(format!("`{name}` works only under TSO")),
         _ => refused(format!(
             "`{name}` looks for states that can be reached; it cannot decide what can still happen after them"
         )),

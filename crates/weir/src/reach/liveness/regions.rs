@@ -1,4 +1,4 @@
-//! Where threads must not stay for ever.
+//! Where threads must not stay forever.
 
 use weir_ir::flow::{Region, leavable_regions};
 use weir_ir::{LocId, Program, PropertyKind};

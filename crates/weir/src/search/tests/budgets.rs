@@ -63,7 +63,7 @@ impl TransitionSystem for Endless {
     }
 }
 
-/// No search here goes on for ever, whatever the limit under test does.
+/// No search here goes on forever, whatever the limit under test does.
 const MOST: u64 = 3_000_000;
 
 fn session(limits: Limits) -> Session {

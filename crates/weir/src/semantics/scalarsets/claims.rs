@@ -1,4 +1,4 @@
-//! What goals say, in a form in which equal claims look alike.
+//! What goals claim, in a normal form in which equal claims look the same.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ pub(super) fn image(
             PropertyKind::Exists(condition) => claim(2, condition),
             PropertyKind::Always(condition) => claim(3, condition),
             PropertyKind::ForbidDeadlock => Some((4, None)),
-            // Not about single states: no search for a state with these goals is reduced.
+            // These are not about single states; searches with such goals are not reduced.
             PropertyKind::ForbidStuck | PropertyKind::Live(_) => None,
         },
         Goal::NotRobust => None,

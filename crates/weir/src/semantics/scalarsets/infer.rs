@@ -1,16 +1,16 @@
 //! Proposes what holds thread numbers, and with which shift.
 //!
 //! Where copies of a thread differ, they differ in constants: 1, 2, 3 in the code of three copies is their number with
-//! shift 1. From there numbers flow with assignments, loads, stores and comparisons, and shifts change with `+ c`.
-//! What is related in this way forms a class (union-find, with the difference of shifts on each link). A class that is
-//! also computed with otherwise, or compared by order, holds no numbers.
+//! shift 1. From there numbers flow with assignments, loads, stores and comparisons, and shifts change with `+ c`. What
+//! is related in this way forms a class (union-find, with the difference of shifts on each link). A class that is also
+//! used in other computations, or compared by order, holds no numbers.
 
 use weir_ir::{BinaryOp, Diagnostic, Edge, Instruction, LocId, RegExpr, RegId, Rmw, Severity, Span, UnaryOp, Value};
 
 use super::Kinds;
 use super::subject::Subject;
 
-/// What the threads at these positions keep their numbers in, and lines that speak against it.
+/// What holds the numbers of the threads at these positions, and the lines that rule out some candidates.
 pub(super) fn kinds(subject: &Subject<'_>, family: &[usize]) -> (Kinds, Vec<Diagnostic>) {
     let mut inference = Inference::new(subject, family);
     for group in inference.groups() {
@@ -41,7 +41,7 @@ enum Term {
     Other,
 }
 
-/// What one holder has in common with all others of its class.
+/// What all holders of a class have in common.
 #[derive(Clone, Default)]
 struct Class {
     /// The shift, in terms of the root.
@@ -59,8 +59,8 @@ struct Doubt {
 struct Inference<'a> {
     subject: &'a Subject<'a>,
     family: &'a [usize],
-    /// The first of the family whose webs most others of it have as well. Those with others, because a property
-    /// observes more of their registers, are looked at by themselves too.
+    /// The first of the family whose webs are those of most others. Threads with other webs, because a property
+    /// observes more of their registers, are also examined separately.
     lead: usize,
     /// Where the webs of the thread at each position begin; those that are like the lead share theirs.
     first_web: Vec<Holder>,
@@ -76,14 +76,14 @@ struct Inference<'a> {
 struct Place<'e> {
     position: usize,
     location: LocId,
-    /// Registers that mean what was just loaded.
+    /// Registers that stand for what was just loaded.
     loaded: &'e [(RegId, Option<Holder>)],
     span: Span,
 }
 
-const COMPUTED: &str = "a thread number takes part in a computation here";
+const COMPUTED: &str = "a thread number is used in a computation here";
 const ORDERED: &str = "thread numbers are compared by order here";
-const SHIFTED: &str = "thread numbers are counted from different values here";
+const SHIFTED: &str = "thread numbers with different offsets are mixed here";
 const INDEXED: &str = "cells that belong to threads are accessed by a computed index here";
 
 impl<'a> Inference<'a> {
@@ -250,7 +250,7 @@ impl<'a> Inference<'a> {
         Some(self.first_web[position] + web as usize)
     }
 
-    /// All lives of a register that a property observes hold the same.
+    /// All live ranges of a register that a property observes hold the same.
     fn observe(&mut self, position: usize, register: RegId) {
         let registers = self.subject.webs[position].registers();
         let webs: Vec<Holder> = (0..registers.len())
@@ -280,7 +280,7 @@ impl<'a> Inference<'a> {
                     Instruction::Assign { value, .. } => Some(value),
                     _ => None,
                 });
-                // What nobody reads may be anything.
+                // A value that is never read may be anything.
                 if self.web(position, edge.to, *register).is_some() {
                     let term = self.term(&values, &place);
                     self.receive(position, edge, *register, term);
@@ -336,7 +336,7 @@ impl<'a> Inference<'a> {
                     self.receive(position, edge, *register, held(result));
                 }
             }
-            // A choice may be one of threads.
+            // A choice may be among threads.
             Instruction::Havoc { .. }
             | Instruction::Skip
             | Instruction::Fence
@@ -432,7 +432,7 @@ impl<'a> Inference<'a> {
     }
 }
 
-/// The first thread whose webs most others have as well.
+/// The first thread whose webs are those of most others.
 fn lead(subject: &Subject<'_>, family: &[usize]) -> usize {
     let alike = |one: usize| family.iter().filter(|&&other| subject.webs[other] == subject.webs[one]).count();
     let rank = |&(at, &position): &(usize, &usize)| (alike(position), std::cmp::Reverse(at));

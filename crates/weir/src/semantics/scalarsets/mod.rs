@@ -1,4 +1,4 @@
-//! Data symmetry: copies of a thread that can change places together with the numbers that stand for them.
+//! Data symmetry: copies of a thread that can be exchanged together with the numbers that stand for them.
 //!
 //! The copies of a replicated thread seldom run the same code: each knows its number, stores it, compares it and uses
 //! it as an index. They are symmetric all the same if numbers are used for nothing else (a *scalarset*: C. N. Ip, D. L.
@@ -6,8 +6,8 @@
 //! number is renamed with them: cells, registers, positions in arrays, stores in buffers.
 //!
 //! Three steps. [`infer`] proposes what holds numbers, and with which shift (`i + 1` has shift 1). [`swap`] then checks
-//! for two copies that exchanging them turns the program into itself: code, initial values and goals. Only this check
-//! has to be right; a bad proposal fails it, and nothing is reduced. Copies that can be exchanged with each other form
+//! for two copies that exchanging them maps the program to itself: code, initial values and goals. Soundness depends on
+//! this check alone; a bad proposal fails it, and nothing is reduced. Copies that can be exchanged with each other form
 //! a class: the transpositions of a class generate all its permutations.
 
 mod claims;
@@ -64,7 +64,7 @@ pub(crate) fn symmetry(program: &Program, compiled: &Compiled, goals: &[Goal]) -
     let mut symmetry =
         Symmetry { families: Vec::new(), obstacles: different_code(program, &compiled.threads, &groups) };
     groups.retain(|group| group.len() > 1 && group.len() <= MOST_THREADS);
-    // Cells in the interned map are not told apart here.
+    // Cells in the interned map are not distinguished here.
     if groups.is_empty() || compiled.machine.layout.heap.is_some() || !compiled.machine.keeps_back.is_empty() {
         return symmetry;
     }
@@ -136,7 +136,8 @@ fn family(subject: &Subject<'_>, threads: Vec<usize>, goals: &[Goal], symmetry: 
         }
     }
     if let Some(reason) = reason.filter(|_| classes.len() > 1) {
-        // A line that uses numbers otherwise is what people can change; that constants differ follows from it.
+        // A line that uses numbers in other ways is something that users can change; that constants differ follows from
+        // it.
         let obstacle = doubts.into_iter().next().unwrap_or(*reason);
         let thread = subject.program.thread(subject.threads[family.threads[0]]);
         let obstacle = apart(thread, &obstacle.message, obstacle.primary.span);

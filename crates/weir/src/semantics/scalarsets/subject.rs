@@ -12,7 +12,7 @@ pub(super) struct Subject<'a> {
     /// The threads that run, by position.
     pub(super) threads: &'a [ThreadId],
     pub(super) ranges: &'a Ranges,
-    /// The lives of registers, by position.
+    /// The live ranges of registers, by position.
     pub(super) webs: Vec<Webs>,
     /// The registers that properties observe, by position.
     pub(super) observed: Vec<RegisterSet>,
@@ -72,7 +72,7 @@ impl<'a> Subject<'a> {
         let first = self.extents.partition_point(|&(_, last, _)| last < range.low);
         let inside = self.extents[first..].iter().take_while(|&&(base, _, _)| base <= range.high);
         let mut touched = Touched { declarations: Vec::new(), undeclared: false };
-        // The first address that is not known to be declared, as far as was looked.
+        // The first address that is not known to be declared so far.
         let mut next = Some(range.low);
         for &(base, last, number) in inside {
             touched.declarations.push(number);

@@ -1,14 +1,14 @@
-//! Does exchanging two copies of a thread turn the program into itself?
+//! Does exchanging two copies of a thread map the program to itself?
 //!
 //! The exchange τ of numbers `a` and `b` acts on values that are numbers (of shift `c`: it swaps `c + a` and `c + b`),
 //! on addresses (in each region it swaps the cells of `a` and `b`), on threads, and through these on states. What is
 //! checked here is that τ is an automorphism of the transition system on its reachable states:
 //!
-//! - each edge of a thread is turned into the same edge of its image, constants included, and its operands are of the
-//!   kinds that the cells and registers have: so a step from `s` becomes a step from `τ s`;
+//! - each edge of a thread is mapped to the same edge of its image, constants included, and its operands have the kinds
+//!   of the cells and registers: so a step from `s` becomes a step from `τ s`;
 //! - the initial state is its own image, so that with `s` also `τ s` is reachable, and the ranges of values hold for
 //!   it;
-//! - each goal is turned into a goal.
+//! - each goal is mapped to a goal.
 //!
 //! Expressions are checked by their kind: a number can be copied, shifted by a constant, compared with `==` and `!=`
 //! to a number of the same shift or a constant, and used as an address. Nothing else is allowed to see it.
@@ -40,7 +40,7 @@ pub(super) struct Swap<'a> {
 struct Pair<'p> {
     position: usize,
     location: LocId,
-    /// Kinds of registers that mean what was just loaded.
+    /// Kinds of registers that stand for what was just loaded.
     loaded: &'p [(RegId, Kind)],
 }
 
@@ -56,7 +56,7 @@ fn obstacle(why: &str, span: Span) -> Box<Diagnostic> {
 
 pub(super) const CODE: &str = "they run different code";
 const CONSTANT: &str = "a constant tells the copies apart here";
-const KIND: &str = "a thread number is used other than as a number here";
+const KIND: &str = "a thread number and another value are mixed here";
 const ADDRESS: &str = "cells that belong to threads are accessed by something other than a thread number here";
 
 impl<'a> Swap<'a> {
@@ -148,7 +148,7 @@ impl<'a> Swap<'a> {
 
     fn edge(&self, position: usize, number: usize, (edge, image): (&Edge, &Edge)) -> Checked {
         let pair = Pair { position, location: edge.from, loaded: &[] };
-        // What a register receives that nobody reads does not count.
+        // A value that is never read does not count.
         let receives = |register: RegId, kind: Kind| match self.web_kind(position, edge.to, register) {
             Some(wanted) if wanted != kind => Err(KIND),
             _ => Ok(()),
@@ -231,7 +231,7 @@ impl<'a> Swap<'a> {
         Ok(if matches!(operation, Rmw::CompareAndSwap { .. }) { None } else { content })
     }
 
-    /// Whether the address is turned into the other one; then the kind of what is there.
+    /// Whether the address is mapped to the other one; if so, the kind of what is there.
     fn access(
         &self,
         number: usize,
@@ -248,7 +248,7 @@ impl<'a> Swap<'a> {
             (None, None) => {
                 let kind = self.kind(address, pair).unwrap_or(None);
                 self.maps(address, image, kind, pair)?;
-                // As a value it must be turned into what it is turned into as an address.
+                // As a value it must be mapped to the same as it is as an address.
                 let numbers = kind
                     .into_iter()
                     .flat_map(|shift| [self.one, self.other].map(|number| shift.wrapping_add(number as Value)));
@@ -277,7 +277,7 @@ impl<'a> Swap<'a> {
         Ok(common.unwrap_or(None))
     }
 
-    /// The kind of an expression; none for a constant, which can be of any.
+    /// The kind of an expression; none for a constant, which can have any kind.
     fn kind(&self, expr: &RegExpr, pair: &Pair<'_>) -> Option<Kind> {
         if expr.constant().is_some() {
             return None;
@@ -396,7 +396,7 @@ impl<'a> Swap<'a> {
         let regions = &self.family.kinds.regions;
         let count = self.family.threads.len() as u64;
         if regions.windows(2).any(|pair| (pair[1].wrapping_sub(pair[0]) as u64) < count) {
-            return Err(obstacle("cells belong to threads in two ways", Span::default()));
+            return Err(obstacle("some cells belong to threads in two different ways", Span::default()));
         }
         for address in self.moved() {
             let image = self.address(address);
@@ -434,7 +434,7 @@ impl<'a> Swap<'a> {
         Ok(())
     }
 
-    /// The image of a condition over states; nothing if it uses numbers otherwise.
+    /// The image of a condition over states; nothing if it uses numbers in other ways.
     fn state(&self, expr: &StateExpr, kind: Kind) -> Option<StateExpr> {
         if let Some(value) = expr.constant() {
             return Some(StateExpr::Const(self.value(kind, value)));

@@ -17,7 +17,7 @@ use weir_witness::Goal;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Relevance {
     threads: Vec<bool>,
-    /// The lives of registers, thread by thread: a register may count in one and not in another.
+    /// The live ranges of registers, thread by thread: a register may count in one and not in another.
     lives: Arc<Vec<Webs>>,
     /// Those that count, by their numbers.
     webs: Vec<RegisterSet>,
@@ -27,7 +27,7 @@ pub(super) struct Relevance {
     writes: Vec<Vec<bool>>,
     /// Whether all accesses stay, so that they wait where they waited. Their values need not.
     keeps_accesses: bool,
-    /// Whether all conditions stay, so that what can block is the same by its form, too.
+    /// Whether all conditions stay, so that the same instructions can block, judging by their form.
     keeps_conditions: bool,
 }
 
@@ -164,10 +164,10 @@ impl Relevance {
                 | PropertyKind::Exists(condition)
                 | PropertyKind::Always(condition)
                 | PropertyKind::Live(condition) => self.add_condition(condition),
-                // A thread at rest behind a lock that another holds for ever is not done.
+                // A thread at rest behind a lock that another holds forever is not done.
                 PropertyKind::ForbidDeadlock if program.uses_lock() => self.threads.fill(true),
                 PropertyKind::ForbidDeadlock => {}
-                // Whoever goes on for ever can be what keeps a thread from being stuck.
+                // A thread that never ends may be what keeps another from being stuck.
                 PropertyKind::ForbidStuck => self.threads.fill(true),
             },
             Goal::NotRobust => self.threads.fill(true),
@@ -366,7 +366,7 @@ pub(super) fn decided(ranges: &Ranges, thread: ThreadId, edge: &Edge, condition:
     }
 }
 
-/// Whether a goal speaks of states in which threads have ended.
+/// Whether a goal is about states in which threads have ended.
 pub(super) fn needs_ends(program: &Program, goal: Goal) -> bool {
     match goal {
         Goal::Property(property) => match program.properties[property.index()].kind {

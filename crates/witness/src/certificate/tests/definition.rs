@@ -32,7 +32,7 @@ fn storing() -> Vec<Program> {
     bodies.into_iter().map(|body| family::with_data(program(vec![sequence(body), reader()]))).collect()
 }
 
-/// Loops, in which buffers would grow for ever.
+/// Loops, in which buffers would grow forever.
 fn looping() -> Vec<Program> {
     let bodies = [
         vec![(0, 0, store(X, 1))],

@@ -84,7 +84,7 @@ fn counts() -> Vec<(u32, u32, Instruction)> {
     vec![(0, 1, load(0, X)), (1, 0, Instruction::Store { address: number(X), value: plus_one(0) })]
 }
 
-/// A counter that nobody waits for does not hide that a thread waits for ever.
+/// A counter that nobody waits for does not hide that a thread waits forever.
 #[test]
 fn counters_are_left_out() {
     let claim = with_property(program(vec![counts(), sequence(vec![waits_for(Y)])]), PropertyKind::ForbidStuck);
