@@ -52,6 +52,9 @@ const MOST_SPARE: usize = 64;
 /// Bytes for the states that were offered last: a share of the second-level cache.
 const RECENT_BYTES: usize = 1 << 18;
 
+/// For how many states there is room at first.
+const FIRST_RECENT: usize = 64;
+
 /// Visits all states breadth-first.
 pub(crate) fn breadth_first<T: TransitionSystem>(system: &T, session: &Session, jobs: usize) -> Outcome {
     let shared = Shared::new(session);
@@ -311,7 +314,7 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
             found: mailboxes.iter().map(|_| Vec::new()).collect(),
             part_bytes: 0,
             scratch: Scratch::default(),
-            recent: vec![system.initial(); (RECENT_BYTES / size_of::<T::State>()).next_power_of_two()],
+            recent: vec![system.initial(); FIRST_RECENT],
             outgoing: mailboxes.iter().map(|_| CacheAligned(Vec::with_capacity(BATCH))).collect(),
             spare: Vec::new(),
             taken: vec![false; system.step_count()],
@@ -332,10 +335,19 @@ impl<'a, T: TransitionSystem> Worker<'a, T> {
         self.levels.push(self.store.len());
         self.depth = depth + 1;
         self.part_bytes = 0;
+        self.grow_recent();
         for (found, part) in self.found.iter_mut().zip(parts) {
             part.clear();
             std::mem::swap(found, part);
             self.part_bytes += (part.capacity() * size_of::<T::State>()) as u64;
+        }
+    }
+
+    /// Gives recent states as much room as the search has turned out to need: most searches are small.
+    fn grow_recent(&mut self) {
+        let most = (RECENT_BYTES / size_of::<T::State>()).next_power_of_two();
+        if self.recent.len() < most && self.store.len() as usize > self.recent.len() {
+            self.recent = vec![self.system.initial(); most];
         }
     }
 

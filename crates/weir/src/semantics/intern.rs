@@ -64,7 +64,7 @@ impl Interner {
     pub(crate) fn new() -> Self {
         let interner = Self { rows: boxcar::Vec::new(), index: Index::new(), bytes: AtomicU64::new(0) };
         let empty = interner.number(&[]);
-        debug_assert_eq!(empty, Some(0));
+        assert_eq!(empty, Some(0));
         interner
     }
 

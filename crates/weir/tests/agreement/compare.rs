@@ -16,13 +16,19 @@ use weir_witness::{Goal, Model, Step};
 pub(crate) struct Effort {
     /// How many states the reference visits at most.
     pub(crate) limit: usize,
-    /// Whether to try every search with dead registers cleared, too.
-    pub(crate) clearing: bool,
+    /// With which symmetries and reductions to try every search, too, with dead registers cleared.
+    pub(crate) merging: &'static [(bool, Reduction)],
+    /// Whether to try limits on states.
+    pub(crate) budgets: bool,
     /// Whether to search depth-first, too.
     pub(crate) depth_first: bool,
     /// The numbers of workers that must give the same report as one does.
     pub(crate) jobs: &'static [usize],
 }
+
+/// All ways of merging states.
+pub(crate) const ALL_MERGED: &[(bool, Reduction)] =
+    &[(false, Reduction::None), (true, Reduction::None), (false, Reduction::Local), (true, Reduction::Local)];
 
 /// What one comparison saw, for claims about the comparisons as a whole.
 #[derive(Clone, Copy, Default, Debug)]
@@ -65,7 +71,9 @@ fn compare(program: &Program, model: Model, effort: Effort) -> Result<Seen, Stri
         all_goals(program).into_iter().partition(|goal| judge.steps_to(*goal).is_some());
     if reference.complete {
         judge.agree_on_all_states(&unreached)?;
-        judge.agree_on_budgets(&unreached)?;
+        if effort.budgets {
+            judge.agree_on_budgets(&unreached)?;
+        }
     } else {
         judge.agree_on_incompleteness(&unreached)?;
     }
@@ -127,14 +135,18 @@ impl Judge<'_> {
             let deep = self.holds(&Options { search: Search::DepthFirst, ..options.clone() })?;
             same("states depth-first", deep.statistics.states, states as u64)?;
         }
-        if self.effort.clearing {
-            for symmetry in [false, true] {
-                let merged = Options { keep_dead_registers: false, symmetry, ..options.clone() };
-                self.agree_with_states_merged(&merged)?;
-                self.agree_with_states_merged(&Options { reduction: Reduction::Local, ..merged })?;
-            }
-        }
-        Ok(())
+        self.merged(&options).iter().try_for_each(|merged| self.agree_with_states_merged(merged))
+    }
+
+    /// The same search with states merged.
+    fn merged(&self, options: &Options) -> Vec<Options> {
+        let merged = |&(symmetry, reduction): &(bool, Reduction)| Options {
+            keep_dead_registers: false,
+            symmetry,
+            reduction,
+            ..options.clone()
+        };
+        self.effort.merging.iter().map(merged).collect()
     }
 
     /// Clearing dead registers merges states, and so does symmetry; both always the same ones.
@@ -224,11 +236,10 @@ impl Judge<'_> {
         let limits = Some(4 * self.effort.limit as u64 + 50_000);
         let fewest = goals.iter().filter_map(|goal| self.steps_to(*goal)).min();
         let options = self.options(goals);
-        let merged = |symmetry| Options { keep_dead_registers: false, symmetry, ..options.clone() };
-        let merged = if self.effort.clearing { vec![merged(false), merged(true)] } else { Vec::new() };
-        for options in &merged {
-            let fused = Options { reduction: Reduction::Local, ..options.clone() };
-            let (goal, steps) = self.violated(&fused, limits)?;
+        let (merged, fused): (Vec<Options>, Vec<Options>) =
+            self.merged(&options).into_iter().partition(|merged| merged.reduction == Reduction::None);
+        for fused in &fused {
+            let (goal, steps) = self.violated(fused, limits)?;
             if self.reference.complete && self.steps_to(goal).is_none_or(|fewest| steps < fewest) {
                 return Err(format!("with local steps fused, {goal:?} is reached in {steps} steps"));
             }

@@ -9,12 +9,12 @@ use weir_testkit::sketch::{
 };
 use weir_witness::Model;
 
-use crate::compare::{Effort, check};
+use crate::compare::{ALL_MERGED, Effort, check};
 
 /// At least as many as the engine wants in a level before it wakes its workers.
 const WIDE: usize = 4096;
 
-const EFFORT: Effort = Effort { limit: 250_000, clearing: true, depth_first: true, jobs: &[2, 3] };
+const EFFORT: Effort = Effort { limit: 250_000, merging: ALL_MERGED, budgets: true, depth_first: true, jobs: &[2, 3] };
 
 fn address(index: u32) -> Value {
     Value::from(index) + 1

@@ -4,12 +4,13 @@
 use weir_testkit::random::{Config, Statement, program};
 use weir_witness::Model;
 
-use crate::compare::{Effort, check};
+use crate::compare::{ALL_MERGED, Effort, check};
 
 /// What is tried beside the plain search comes by turns; each with every kind of program.
 fn effort(seed: u64) -> Effort {
     let jobs: [&[usize]; 5] = [&[], &[2], &[3], &[], &[5]];
-    Effort { limit: 1500, clearing: seed % 4 != 3, depth_first: seed % 3 != 2, jobs: jobs[seed as usize % 5] }
+    let merging = if seed % 4 == 3 { &[] } else { ALL_MERGED };
+    Effort { limit: 1500, merging, budgets: true, depth_first: seed % 3 != 2, jobs: jobs[seed as usize % 5] }
 }
 
 /// Compares on `count` programs under both models; in at least `complete` of 100 searches all states must have been

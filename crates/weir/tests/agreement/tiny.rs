@@ -5,13 +5,16 @@ use weir_ir::{BinaryOp, Edge, Expr, Instruction, Program, Width};
 use weir_testkit::tiny::{Alphabet, programs, programs_up_to_renaming};
 use weir_witness::Model;
 
-use crate::compare::{Effort, check};
+use crate::compare::{ALL_MERGED, Effort, check};
 use crate::random::wanted_seeds;
 
-/// Workers come by turns: so few states are never shared, and it is only the work that is divided differently.
+/// Workers, reductions and limits come by turns. So few states are never shared among workers: it is only the work that
+/// is divided differently.
 fn effort(number: usize) -> Effort {
-    let jobs: [&[usize]; 4] = [&[], &[2], &[], &[3]];
-    Effort { limit: 1000, clearing: true, depth_first: number.is_multiple_of(3), jobs: jobs[number % 4] }
+    let jobs: [&[usize]; 5] = [&[], &[2], &[], &[3], &[]];
+    let (jobs, merging) = (jobs[number % 5], &ALL_MERGED[number % 4..=number % 4]);
+    let (depth_first, budgets) = (number.is_multiple_of(3), number.is_multiple_of(7));
+    Effort { limit: 1000, merging, budgets, depth_first, jobs }
 }
 
 fn agree_on_all(model: Model, programs: impl Iterator<Item = (String, Program)>) {

@@ -89,7 +89,7 @@ impl WellStructured for System {
         mut is_found: impl FnMut(u64) -> bool,
     ) -> bool {
         let (shape, view) = (&self.shape, View::new(config, &self.shape));
-        debug_assert!(shape.groups.iter().all(|group| group.len() == 1), "each thread is a group of its own");
+        assert!(shape.groups.iter().all(|group| group.len() == 1), "each thread is a group of its own");
         patterns.iter().any(|pattern| {
             let open = shape.groups.iter().zip(pattern).filter(|&(_, &count)| count > 0);
             is_found(key(shape, view, open.fold(0, |mask, (group, _)| mask | 1 << group[0])))

@@ -35,7 +35,7 @@ impl Pool {
     pub(crate) fn new(buffering: Buffering) -> Self {
         let pool = Self { buffering, rows: boxcar::Vec::new(), index: Index::new(), bytes: AtomicU64::new(0) };
         let empty = pool.number(Buffer::default());
-        debug_assert_eq!(empty, Some(0));
+        assert_eq!(empty, Some(0));
         pool
     }
 
