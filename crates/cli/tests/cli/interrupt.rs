@@ -84,7 +84,8 @@ fn a_signal_that_is_ignored_stays_ignored() {
 #[test]
 fn out_of_memory_is_an_answer() {
     let run = |memory: &[&str]| {
-        let arguments = [&["reach", "--jobs", "2", "--format", "json"], memory, &[&sample("endless")]].concat();
+        let endless = sample("endless");
+        let arguments = [&["reach", "--jobs", "2", "--format", "json"], memory, &[&endless]].concat();
         let output = shell("ulimit -v 80000", &arguments).wait_with_output().expect("the program ends");
         assert_eq!(output.status.code(), Some(3), "{output:?}");
         serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("stdout is JSON")
