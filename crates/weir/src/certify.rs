@@ -5,10 +5,11 @@
 //! that fits the engine, then by the others. `weir-witness` checks every proof before it counts as one, so this module
 //! may fail to find a proof, but never returns a wrong one.
 
-use weir_ir::Program;
+use weir_ir::flow::{RegisterSet, live_registers};
+use weir_ir::{Multiplicity, Program, ThreadId};
 use weir_witness::{
-    BackwardFault, BackwardProof, Buffering, ClosedSet, Fault, Goal, Model, check_backward_proof_until,
-    check_closed_set,
+    BackwardFault, BackwardProof, Buffering, ClosedSet, Fault, Goal, ListedRegisters, Model, PackedStates,
+    attack_closure, check_attack_proof, check_backward_proof_until, check_closed_set,
 };
 
 use crate::bounds::Bound;
@@ -24,6 +25,19 @@ pub enum Proof {
     Forward(ClosedSet),
     /// Configurations that no step enters.
     Backward(BackwardProof),
+    /// States of the program with a monitor for attacks, that no step leaves: the program is robust.
+    Attacks(PackedStates),
+}
+
+impl Proof {
+    /// What it shows to be out of reach.
+    pub fn goals(&self) -> &[Goal] {
+        match self {
+            Self::Forward(set) => &set.goals,
+            Self::Backward(proof) => &proof.goals,
+            Self::Attacks(_) => &[Goal::NotRobust],
+        }
+    }
 }
 
 /// Goals that one engine has decided, and how it did so.
@@ -96,6 +110,13 @@ pub struct Certified {
     pub unproved: Vec<(Vec<Goal>, Unproved)>,
 }
 
+impl Certified {
+    /// There is no proof that the program is robust.
+    fn without(why: Unproved) -> Self {
+        Self { proofs: Vec::new(), unproved: vec![(vec![Goal::NotRobust], why)] }
+    }
+}
+
 /// Proves that goals cannot be reached, after engines have decided so.
 ///
 /// # Errors
@@ -110,6 +131,42 @@ pub fn certify(program: &Program, model: Model, decided: &[Decided], session: &S
         }
     }
     Ok(certified)
+}
+
+/// Proves that the program is robust, after an engine has decided so.
+///
+/// # Errors
+/// If an invariant of Weir is broken: the checker finds an attack where the engine found none.
+pub fn certify_robust(program: &Program, session: &Session) -> Result<Certified, Failure> {
+    let session = &session.doing("writing out the proof");
+    let most = session.states_left().min(session.bound(Bound::CertifyStates));
+    let proved = match attack_closure(program, live(program), most, session) {
+        Ok(Some(states)) => match check_attack_proof(program, &states, session) {
+            Ok(()) => Ok(Proof::Attacks(states)),
+            Err(error) => Err(error),
+        },
+        Ok(None) => return Ok(Certified::without(Unproved::Stopped(Limit::States))),
+        Err(error) => Err(error),
+    };
+    match proved {
+        Ok(proof) => Ok(Certified { proofs: vec![proof], unproved: Vec::new() }),
+        Err(error) => match error.fault {
+            Fault::Interrupted => Ok(Certified::without(Unproved::Stopped(session.ended_by()))),
+            Fault::ShowsGoal(_) => Err(Failure::Bug("the checker finds an attack that the engine did not".to_owned())),
+            _ => Ok(Certified::without(Unproved::Unsuitable(error.to_string()))),
+        },
+    }
+}
+
+/// The registers of each thread that runs which may still be read, for each of its locations.
+fn live(program: &Program) -> ListedRegisters {
+    let runs = |thread: &ThreadId| program.thread(*thread).multiplicity != Multiplicity::Spawned;
+    let live = |thread: ThreadId| {
+        let body = program.body(thread);
+        let live = live_registers(body, &RegisterSet::new());
+        body.location_ids().map(|location| live.at(location).iter().collect()).collect()
+    };
+    program.thread_ids().filter(runs).map(live).collect()
 }
 
 /// One proof for all of these goals.

@@ -25,8 +25,8 @@ pub use backward::{
 };
 pub use certificate::{
     AbstractBuffer, AbstractState, AbstractThread, Buffering, Certificate, CertificateError, ClosedSet, Fault,
-    ListedRegisters, MalformedRow, PackedStates, Packer, Waiting, check_certificate, check_certificate_until,
-    check_closed_set,
+    ListedRegisters, MalformedRow, PackedStates, Packer, Waiting, attack_closure, check_attack_proof,
+    check_certificate, check_certificate_until, check_closed_set,
 };
 pub use checked::{CheckError, Checked};
 pub use continuations::Continuations;

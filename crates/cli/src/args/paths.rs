@@ -43,7 +43,10 @@ fn paths(command: &Command) -> Paths<'_> {
             paths.analysis(&options.common);
             paths.write("--certificate", options.certificate.as_deref());
         }
-        Command::Robust(options) => paths.analysis(&options.common),
+        Command::Robust(options) => {
+            paths.analysis(&options.common);
+            paths.write("--certificate", options.certificate.as_deref());
+        }
         Command::Fences(options) => {
             paths.read.extend(options.files.iter().map(|file| file.as_path()));
             if let CostChoice::File(file) = &options.cost {

@@ -1,6 +1,8 @@
 //! The options of `weir robust`.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
 use weir::robust::Criterion;
 use weir_report::Format;
 use weir_report::answer::CommandName;
@@ -21,6 +23,10 @@ pub(crate) struct RobustOptions {
     #[arg(long, value_parser = values::method(), default_value = MethodChoice::DEFAULT.name(), help_heading = SEARCH)]
     pub(crate) method: MethodChoice,
 
+    /// Save the proof of `robust`, for `weir replay --property robust`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
+    pub(crate) certificate: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) common: AnalysisOptions,
 
@@ -34,7 +40,11 @@ impl RobustOptions {
         if self.of == Criterion::States && self.method != MethodChoice::DEFAULT {
             return Err("`--method` is about traces: leave it out with `--of states`".into());
         }
-        self.common.check()
+        if self.of == Criterion::States && self.certificate.is_some() {
+            return Err("`--certificate` is about traces: leave it out with `--of states`".into());
+        }
+        self.common.check()?;
+        self.common.check_certificate(self.certificate.as_deref())
     }
 }
 

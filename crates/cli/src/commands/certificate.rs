@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use weir::certify::{Certified, Decided, Unproved, certify};
+use weir::certify::{Certified, Decided, Unproved, certify, certify_robust};
 use weir_ir::Program;
 use weir_report::saved::SavedCertificate;
 use weir_report::wording::clean::display_name;
@@ -27,16 +27,45 @@ pub(super) fn save(
     (model, decided): (Model, &[Decided]),
     console: &mut Console,
 ) -> Result<Status, Error> {
-    let not_written =
-        |reason: &str, console: &mut Console| Ok(analysis::written("certificate", path, Err(reason), console));
     if decided.is_empty() {
-        return not_written("nothing was proved", console);
+        return Ok(not_written(NOTHING_PROVED, path, console));
     }
     if decided.iter().all(|group| group.goals.is_empty()) {
-        return not_written("the program has no properties, so there is nothing to prove", console);
+        return Ok(not_written("the program has no properties, so there is nothing to prove", path, console));
     }
     let certified = analysis::watched(task, console, |session| certify(&loaded.program, model, decided, session));
-    let Certified { proofs, unproved, .. } = certified.map_err(Error::of_library)?;
+    Ok(write(task, path, loaded, (model, certified.map_err(Error::of_library)?), console))
+}
+
+/// Saves the proof that the program is robust, if that was decided.
+pub(super) fn save_robust(
+    task: &Task<'_>,
+    path: &Path,
+    loaded: &Loaded,
+    is_robust: bool,
+    console: &mut Console,
+) -> Result<Status, Error> {
+    if !is_robust {
+        return Ok(not_written(NOTHING_PROVED, path, console));
+    }
+    let certified = analysis::watched(task, console, |session| certify_robust(&loaded.program, session));
+    Ok(write(task, path, loaded, (Model::Tso, certified.map_err(Error::of_library)?), console))
+}
+
+const NOTHING_PROVED: &str = "nothing was proved";
+
+fn not_written(reason: &str, path: &Path, console: &mut Console) -> Status {
+    analysis::written("certificate", path, Err(reason), console)
+}
+
+/// Writes the proofs that were found, and says what has none.
+fn write(
+    task: &Task<'_>,
+    path: &Path,
+    loaded: &Loaded,
+    (model, Certified { proofs, unproved, .. }): (Model, Certified),
+    console: &mut Console,
+) -> Status {
     let reason = |why: &Unproved| match why {
         Unproved::Stopped(limit) => {
             format!("the proof could not be written out: {}", limit_text(*limit, &task.session.limits()))
@@ -44,7 +73,7 @@ pub(super) fn save(
         Unproved::Unsuitable(reason) => format!("there is no proof that can be saved: {reason}"),
     };
     if let ([], Some((_, why))) = (&proofs[..], unproved.first()) {
-        return not_written(&reason(why), console);
+        return not_written(&reason(why), path, console);
     }
     for (goals, why) in &unproved {
         let (name, about) = (display_name(path), texts(&loaded.program, goals));
@@ -53,7 +82,7 @@ pub(super) fn save(
     let saved = SavedCertificate::new(&loaded.program, loaded.language, model, &proofs);
     let bytes = saved.and_then(|saved| saved.to_bytes()).map_err(io::Error::from);
     let written = bytes.and_then(|bytes| output::write(path, bytes));
-    Ok(analysis::written("certificate", path, Ok(written), console))
+    analysis::written("certificate", path, Ok(written), console)
 }
 
 fn texts(program: &Program, goals: &[Goal]) -> String {

@@ -3,8 +3,8 @@
 use weir::robust::{Criterion, Options, attacks, robust, same_states, triangular_races};
 use weir_report::answer::{Answer, CommandName, RobustAnswer};
 
-use super::analysis;
 use super::task::{Allowance, Task, Work};
+use super::{analysis, certificate};
 use crate::args::{MethodChoice, RobustOptions};
 use crate::console::Console;
 use crate::error::Error;
@@ -31,7 +31,12 @@ fn one(task: &Task<'_>, options: &RobustOptions, console: &mut Console) -> Resul
     }
     let answer = Answer::Robust(Box::new(search(task, options, &loaded, console)?));
     let status = task.answer(&answer, options.common.verbose, console);
-    Ok(status.and(analysis::save(&options.common, &loaded, answer.evidence(), console)))
+    let saved = analysis::save(&options.common, &loaded, answer.evidence(), console);
+    let certified = match &options.certificate {
+        Some(path) => certificate::save_robust(task, path, &loaded, status == Status::Holds, console)?,
+        None => Status::Holds,
+    };
+    Ok(status.and(saved).and(certified))
 }
 
 fn search<'l>(

@@ -63,6 +63,44 @@ fn replay_asking(question: &[&str], program: &str, path: &str, proof: &Proof) ->
     ran
 }
 
+#[test]
+fn a_proof_of_robustness_is_accepted_and_proves_nothing_else() {
+    let directory = scratch("certificate-robust");
+    let path = directory.join("proof").to_str().expect("the path is UTF-8").to_owned();
+    let program = write(&directory, "dekker.weir", dekker("fence;").as_bytes());
+    let ran = weir(&["robust", "-q", "--certificate", &path, &program]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let proof = Proof::read(&path);
+    assert_eq!(proof.line["kind"], "attacks");
+    let robust = ["--property", "robust"];
+    let accepted = replay_asking(&robust, &program, &path, &proof);
+    assert_eq!(accepted.status, Some(0), "{accepted:?}");
+    assert!(accepted.stdout.contains("ok: robust, proved by "), "{accepted:?}");
+    is_no(&replay(&program, &path, &proof), "the file is about another property: ");
+    let as_states = proof.with({
+        let mut line = proof.line.clone();
+        line["kind"] = "states".into();
+        line["buffers"] = "fifo".into();
+        line
+    });
+    is_no(&replay_asking(&robust, &program, &path, &as_states), "it names no property of the program");
+    // The same states, said to be those of a program that is not robust.
+    let unsafe_one = write(&directory, "unfenced.weir", dekker("skip;").as_bytes());
+    let other = weir(&["robust", "-q", "--witness", &format!("{path}.run"), &unsafe_one]);
+    assert_eq!(other.status, Some(1), "{other:?}");
+    let run: Value = serde_json::from_slice(&std::fs::read(format!("{path}.run")).expect("saved")).expect("JSON");
+    let forged = proof.with({
+        let mut line = proof.line.clone();
+        line["metadata"] = run["metadata"].clone();
+        line
+    });
+    let refused = replay_asking(&robust, &unsafe_one, &path, &forged);
+    assert_eq!(refused.status, Some(1), "{refused:?}");
+    let none = weir(&["robust", "-q", "--certificate", &format!("{path}.none"), &unsafe_one]);
+    assert!(none.status == Some(1) && !std::path::Path::new(&format!("{path}.none")).exists(), "{none:?}");
+    assert_eq!(weir(&["robust", "--of", "states", "--certificate", &path, &program]).status, Some(2));
+}
+
 const ENGINES: [&str; 6] = ["explicit", "lazy", "set", "multiset", "coherence", "dual"];
 
 #[test]

@@ -4,8 +4,9 @@ use weir::certify::Proof;
 use weir_ir::{Interrupt, LocId, Multiplicity, Program, RegId, ThreadId};
 use weir_syntax::Language;
 use weir_witness::{
-    BackwardFault, BackwardProof, Buffering, ClosedSet, Configuration, Fault, Goal, LocalState, MalformedRow, Message,
-    Model, PackedStates, ThreadView, check_backward_proof_until, check_closed_set,
+    BackwardFault, BackwardProof, Buffering, CertificateError, ClosedSet, Configuration, Fault, Goal, LocalState,
+    MalformedRow, Message, Model, PackedStates, ThreadView, check_attack_proof, check_backward_proof_until,
+    check_closed_set,
 };
 
 use super::certificate_format::{
@@ -17,21 +18,15 @@ use super::metadata::{Metadata, Question};
 use super::mismatch::{Mismatch, Rejection};
 use super::read::Saved;
 
-/// What a proof shows to be out of reach.
-fn goals(proof: &Proof) -> &[Goal] {
-    match proof {
-        Proof::Forward(set) => &set.goals,
-        Proof::Backward(proof) => &proof.goals,
-    }
-}
-
 /// Whether the independent checker accepts a proof.
 fn check_proof(program: &Program, proof: &Proof, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
+    let rejection = |error: CertificateError| match error.fault {
+        Fault::Interrupted => Rejection::Interrupted,
+        _ => Rejection::Mismatch(error.into()),
+    };
     match proof {
-        Proof::Forward(set) => check_closed_set(program, set, interrupt).map_err(|error| match error.fault {
-            Fault::Interrupted => Rejection::Interrupted,
-            _ => Rejection::Mismatch(error.into()),
-        }),
+        Proof::Forward(set) => check_closed_set(program, set, interrupt).map_err(rejection),
+        Proof::Attacks(states) => check_attack_proof(program, states, interrupt).map_err(rejection),
         Proof::Backward(proof) => {
             check_backward_proof_until(program, proof, interrupt).map_err(|error| match error.fault {
                 BackwardFault::Interrupted => Rejection::Interrupted,
@@ -53,11 +48,11 @@ impl SavedCertificate {
         proofs: &[Proof],
     ) -> Result<Self, serde_json::Error> {
         let about = |goals: &[Goal]| Metadata::new(&Question { program, language, model, goals });
-        let one = |proof: &Proof| to_saved(program, about(goals(proof)), proof);
+        let one = |proof: &Proof| to_saved(program, about(proof.goals()), proof);
         if let [only] = proofs {
             return Ok(one(only));
         }
-        let all: Vec<Goal> = proofs.iter().flat_map(goals).copied().collect();
+        let all: Vec<Goal> = proofs.iter().flat_map(Proof::goals).copied().collect();
         let (mut parts, mut body) = (Vec::new(), Vec::new());
         for proof in proofs {
             let part = one(proof).to_bytes()?;
@@ -132,7 +127,7 @@ impl SavedCertificate {
     /// What it is made of, and how many of these there are.
     pub fn size(&self) -> (&'static str, u64) {
         match self.kind {
-            CertificateKind::States => ("state", self.states.unwrap_or(0)),
+            CertificateKind::States | CertificateKind::Attacks => ("state", self.states.unwrap_or(0)),
             CertificateKind::Configurations => ("configuration", self.configurations.len() as u64),
             CertificateKind::Parts => ("part", self.parts.len() as u64),
         }
@@ -168,12 +163,9 @@ fn to_saved(program: &Program, metadata: Metadata, proof: &Proof) -> SavedCertif
         Proof::Forward(set) => SavedCertificate {
             kind: CertificateKind::States,
             buffers: Some(buffers_record(set)),
-            registers: set.states.listed().iter().map(|locations| numbers(locations)).collect(),
-            states: Some(set.states.len() as u64),
-            bytes: Some(set.states.bytes().len() as u64),
-            body: compress(set.states.bytes()),
-            ..empty
+            ..with_states(empty, &set.states)
         },
+        Proof::Attacks(states) => SavedCertificate { kind: CertificateKind::Attacks, ..with_states(empty, states) },
         Proof::Backward(proof) => SavedCertificate {
             classes: proof
                 .classes
@@ -183,6 +175,16 @@ fn to_saved(program: &Program, metadata: Metadata, proof: &Proof) -> SavedCertif
             configurations: proof.configurations.iter().map(to_configuration_record).collect(),
             ..empty
         },
+    }
+}
+
+fn with_states(empty: SavedCertificate, states: &PackedStates) -> SavedCertificate {
+    SavedCertificate {
+        registers: states.listed().iter().map(|locations| numbers(locations)).collect(),
+        states: Some(states.len() as u64),
+        bytes: Some(states.bytes().len() as u64),
+        body: compress(states.bytes()),
+        ..empty
     }
 }
 
@@ -259,6 +261,9 @@ fn to_proof(
     match saved.kind {
         CertificateKind::Configurations => to_backward(question, saved, goals).map(Proof::Backward),
         CertificateKind::States => to_closed_set(question, saved, goals, interrupt).map(Proof::Forward),
+        CertificateKind::Attacks if question.model != Model::Tso => Err(wrong("proofs of robustness are about TSO")),
+        CertificateKind::Attacks if goals != [Goal::NotRobust] || saved.buffers.is_some() => Err(wrong(MIXED)),
+        CertificateKind::Attacks => to_states(saved, interrupt).map(Proof::Attacks),
         CertificateKind::Parts => Err(wrong("a part itself has parts")),
     }
 }
@@ -291,9 +296,6 @@ fn to_closed_set(
     goals: Vec<Goal>,
     interrupt: &dyn Interrupt,
 ) -> Result<ClosedSet, Rejection> {
-    if !saved.classes.is_empty() || !saved.configurations.is_empty() {
-        return Err(wrong(MIXED));
-    }
     let model = question.model;
     let buffering = match (model, saved.buffers) {
         (Model::Sc, Some(BuffersRecord::None)) | (Model::Tso, Some(BuffersRecord::Fifo)) => Buffering::EXACT,
@@ -301,6 +303,13 @@ fn to_closed_set(
         (Model::Tso, Some(BuffersRecord::Multiset(bound))) => Buffering::Multiset(bound),
         _ => return Err(wrong("the file does not say how its states represent buffers under this memory model")),
     };
+    Ok(ClosedSet { model, buffering, goals, states: to_states(saved, interrupt)? })
+}
+
+fn to_states(saved: &SavedCertificate, interrupt: &dyn Interrupt) -> Result<PackedStates, Rejection> {
+    if !saved.classes.is_empty() || !saved.configurations.is_empty() {
+        return Err(wrong(MIXED));
+    }
     let (Some(count), Some(length)) = (saved.states, saved.bytes) else {
         return Err(wrong("the file does not say how many states there are, and how many bytes they take"));
     };
@@ -308,11 +317,10 @@ fn to_closed_set(
     let listed = saved.registers.iter().map(|rows| rows.iter().map(list).collect()).collect();
     let bytes = decompress(&saved.body, length, interrupt)?;
     let count = usize::try_from(count).map_err(|_| wrong("the file has too many states"))?;
-    let states = PackedStates::read(listed, count, bytes).map_err(|MalformedRow(number)| {
+    PackedStates::read(listed, count, bytes).map_err(|MalformedRow(number)| {
         let reason = "it is malformed, or not in ascending order".to_owned();
         Rejection::Mismatch(Mismatch::at(number, reason))
-    })?;
-    Ok(ClosedSet { model, buffering, goals, states })
+    })
 }
 
 fn to_class(class: &[LocalRecord]) -> Vec<LocalState> {

@@ -17,6 +17,9 @@ pub enum CertificateKind {
     States,
     /// A set of configurations that contains all violations and that no step enters: `classes` and `configurations`.
     Configurations,
+    /// A set of states of the program and a monitor for attacks, that no step leaves: `registers`, `states` and `bytes`,
+    /// and after the line the states.
+    Attacks,
     /// Several certificates, each for some of the properties: `parts`, and after the line one after the other.
     Parts,
 }

@@ -50,8 +50,14 @@ pub(super) fn render_certificate(answer: &CertificateAnswer<'_>, view: &View) ->
     if view.is_quiet || answer.origin.complaint.is_none() {
         return text;
     }
-    let next = help("the program may have changed since; `weir reach --certificate` saves a new proof");
+    let command = if is_about_robustness(answer) { "robust" } else { "reach" };
+    let advice = format!("the program may have changed since; `weir {command} --certificate` saves a new proof");
+    let next = help(&advice);
     format!("{text}\n{next}")
+}
+
+fn is_about_robustness(answer: &CertificateAnswer<'_>) -> bool {
+    answer.origin.saved.metadata.specification.contains(&SavedGoal::NotRobust)
 }
 
 /// The answer about a certificate in one line.
@@ -63,6 +69,9 @@ pub(super) fn certificate_line(answer: &CertificateAnswer<'_>) -> String {
     }
     let (what, count) = origin.saved.size();
     let states = counted(count, what);
+    if is_about_robustness(answer) {
+        return headline(Tone::Good, "ok", &format!("robust, proved by {states} with a monitor for attacks"), file);
+    }
     let model = model_name(origin.saved.metadata.model.into());
     let goals = match answer.goals.as_slice() {
         [only] => only.clone(),

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use weir::certify::{Certified, Proof, certify_robust};
 use weir::fences::feasible_attacks;
 use weir::robust::{Attack, Attacks, Method, Options, Race, Report, robust, triangular_races};
 use weir::{Failure, Limits, Session, Verdict};
-use weir_ir::{EdgeId, Instruction, Multiplicity, Program, ThreadId};
+use weir_ir::{EdgeId, Instruction, Multiplicity, Program, ThreadId, Uninterrupted};
 use weir_testkit::traces::{self, Bounds, Move, executed, feasible, is_robust, is_sc_trace};
-use weir_witness::{Action, Model, Run};
+use weir_witness::{Action, Model, Packer, Run, check_attack_proof};
 
 /// Runs are followed as far as this by default.
 pub(crate) const LIMITS: Bounds = Bounds { instructions: 24, ways: 12_000 };
@@ -36,6 +37,8 @@ pub(crate) struct Count {
     pub(crate) races: [usize; 2],
     /// For how many what they execute was compared.
     pub(crate) covered: usize,
+    /// How many have a proof of robustness.
+    pub(crate) proved: usize,
 }
 
 pub(crate) const METHODS: [Method; 3] = [Method::Attacks, Method::Instrumented, Method::Single];
@@ -102,8 +105,29 @@ pub(crate) fn judge(program: &Program, limits: Bounds, count: &mut Count) -> Res
             count.covered += usize::from(judge_coverage(program, &report, limits)?);
         }
     }
+    judge_proof(program, truth.robust, count)?;
     judge_feasible(program, &truth, count)?;
     judge_race(program, &truth, count)
+}
+
+/// There is a proof exactly of what is true, and none is left of one without one of its states.
+fn judge_proof(program: &Program, truth: Option<bool>, count: &mut Count) -> Result<(), String> {
+    match (certify_robust(program, &within(2_000)), truth) {
+        (Err(Failure::Bug(_)), Some(false) | None) => Ok(()),
+        (Err(failure), _) => Err(format!("no proof: {failure}")),
+        (Ok(Certified { proofs, .. }), _) if proofs.is_empty() => Ok(()),
+        (Ok(_), Some(false)) => Err("there is a proof that it is robust, and it is not".into()),
+        (Ok(Certified { proofs, .. }), _) => {
+            let [Proof::Attacks(states)] = &proofs[..] else { return Err("proofs of another kind".into()) };
+            let mut packer = Packer::new(states.listed().clone());
+            let left_out = count.programs % states.len();
+            let kept = states.iter().enumerate().filter(|&(number, _)| number != left_out);
+            kept.for_each(|(_, state)| packer.add(&state));
+            count.proved += 1;
+            let is_accepted = check_attack_proof(program, &packer.finish(), &Uninterrupted).is_ok();
+            same("a proof with a hole is accepted", false, is_accepted)
+        }
+    }
 }
 
 pub(crate) fn same<T: PartialEq + std::fmt::Debug>(what: &str, truth: T, said: T) -> Result<(), String> {

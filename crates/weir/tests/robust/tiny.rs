@@ -23,6 +23,7 @@ fn agree_on_all(alphabet: Alphabet) -> Count {
         judge(&program, LIMITS, &mut count).unwrap_or_else(|why| panic!("{name}: {why}"));
     }
     assert_eq!((count.decided, count.feasible, count.answered), (count.programs, count.programs, [count.programs; 3]));
+    assert_eq!(count.proved, count.programs - count.not_robust);
     count
 }
 
@@ -63,6 +64,7 @@ fn every_tiny_program_with_a_membarrier_in_between_agrees_with_the_definition() 
         }
     }
     assert_eq!((count.decided, count.feasible, count.answered), (count.programs, count.programs, [count.programs; 3]));
+    assert_eq!(count.proved, count.programs - count.not_robust);
     assert_eq!((count.programs, count.not_robust, count.races), (1447, 0, [25, 1422]));
 }
 

@@ -76,14 +76,14 @@ pub fn check_closed_set(program: &Program, set: &ClosedSet, interrupt: &dyn Inte
 }
 
 /// States per look at the interrupt: each has the steps of all its threads to check.
-const PERIOD: u32 = 16;
+pub(super) const PERIOD: u32 = 16;
 
 /// What a set of states is claimed to show.
 #[derive(Clone, Copy)]
-struct Claim<'a> {
-    model: Model,
-    buffering: Buffering,
-    goals: &'a [Goal],
+pub(super) struct Claim<'a> {
+    pub(super) model: Model,
+    pub(super) buffering: Buffering,
+    pub(super) goals: &'a [Goal],
 }
 
 /// A set of states, to look up where steps lead.
@@ -127,14 +127,14 @@ pub(super) struct Checker<'a, S> {
     pub(super) program: &'a Program,
     claim: Claim<'a>,
     /// The threads that run.
-    threads: Vec<ThreadId>,
+    pub(super) threads: Vec<ThreadId>,
     pub(super) states: S,
     /// Which registers the states tell, for each place of a thread.
     listed: BTreeMap<(usize, LocId), BTreeSet<RegId>>,
 }
 
 impl<'a, S: States> Checker<'a, S> {
-    fn new(program: &'a Program, claim: Claim<'a>, states: S) -> Result<Self, CertificateError> {
+    pub(super) fn new(program: &'a Program, claim: Claim<'a>, states: S) -> Result<Self, CertificateError> {
         let runs = |thread: &ThreadId| program.thread(*thread).multiplicity != Multiplicity::Spawned;
         let threads: Vec<ThreadId> = program.thread_ids().filter(runs).collect();
         let checker = Self { program, claim, threads, states, listed: BTreeMap::new() };
@@ -176,7 +176,7 @@ impl<'a, S: States> Checker<'a, S> {
     }
 
     /// Notes which registers states record, as listed.
-    fn list(&mut self, listed: &ListedRegisters) -> Result<(), Fault> {
+    pub(super) fn list(&mut self, listed: &ListedRegisters) -> Result<(), Fault> {
         if listed.len() != self.threads.len() {
             return Err(Fault::Malformed);
         }
@@ -234,19 +234,23 @@ impl<'a, S: States> Checker<'a, S> {
         fault.map_or(Ok(()), |fault| Err(self.error(None, fault)))
     }
 
-    fn holds_the_start(&self) -> Result<(), CertificateError> {
+    pub(super) fn holds_the_start(&self) -> Result<(), CertificateError> {
+        if self.covers(self.start()) { Ok(()) } else { Err(self.error(None, Fault::NoStart)) }
+    }
+
+    /// The initial state.
+    pub(super) fn start(&self) -> AbstractState {
         let start = |thread: &ThreadId| {
             let body = self.program.body(*thread);
             let registers = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).collect();
             AbstractThread { location: body.entry, registers, buffer: AbstractBuffer::default() }
         };
         let threads = self.threads.iter().map(start).collect();
-        let first = AbstractState { threads, memory: BTreeMap::new(), lock_holder: None };
-        if self.covers(first) { Ok(()) } else { Err(self.error(None, Fault::NoStart)) }
+        AbstractState { threads, memory: BTreeMap::new(), lock_holder: None }
     }
 
     /// Whether a state of the certificate stands for this one: it agrees in all that it records.
-    fn covers(&self, state: AbstractState) -> bool {
+    pub(super) fn covers(&self, state: AbstractState) -> bool {
         self.recorded(state).is_some_and(|state| self.states.has(&state))
     }
 
@@ -323,12 +327,23 @@ impl<'a, S: States> Checker<'a, S> {
         Ok(())
     }
 
-    fn interpreter<'s>(&'s self, state: &'s AbstractState, thread: ThreadId, place: usize) -> Interpreter<'s> {
+    pub(super) fn interpreter<'s>(
+        &'s self,
+        state: &'s AbstractState,
+        thread: ThreadId,
+        place: usize,
+    ) -> Interpreter<'s> {
         Interpreter { program: self.program, buffering: self.claim.buffering, state, thread, place }
     }
 
     /// Without buffers a store is flushed at once, and waits if it cannot be.
-    fn landed(&self, edge: &Edge, next: Vec<AbstractState>, thread: ThreadId, place: usize) -> Vec<AbstractState> {
+    pub(super) fn landed(
+        &self,
+        edge: &Edge,
+        next: Vec<AbstractState>,
+        thread: ThreadId,
+        place: usize,
+    ) -> Vec<AbstractState> {
         if self.claim.model == Model::Tso || !matches!(edge.instruction, Instruction::Store { .. }) {
             return next;
         }
@@ -346,7 +361,7 @@ impl<'a, S: States> Checker<'a, S> {
     }
 
     /// The values to try: one is enough if the register is not listed there.
-    fn choices(&self, to: (usize, LocId), register: RegId, range: Range) -> Result<Vec<Value>, Fault> {
+    pub(super) fn choices(&self, to: (usize, LocId), register: RegId, range: Range) -> Result<Vec<Value>, Fault> {
         if self.listed.get(&to).is_some_and(|listed| !listed.contains(&register)) {
             return Ok(vec![range.low]);
         }

@@ -4,6 +4,7 @@
 //! Buffers forget order, so the set may stand for more than TSO can do, never for less. What is checked is only the set
 //! itself ([`check_certificate`]): it does not matter how it was found.
 
+mod attacks;
 mod buffer;
 mod check;
 mod fault;
@@ -19,6 +20,7 @@ use weir_ir::{Address, LocId, RegId, ThreadId, Value};
 
 use crate::run::{Goal, Model};
 
+pub use attacks::{attack_closure, check_attack_proof};
 pub use check::{CertificateError, check_certificate, check_certificate_until, check_closed_set};
 pub use fault::Fault;
 pub use packed::{ListedRegisters, MalformedRow, PackedStates, Packer};

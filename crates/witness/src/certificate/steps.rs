@@ -139,12 +139,12 @@ impl Interpreter<'_> {
         self.state.lock_holder.is_some_and(|holder| holder != self.thread)
     }
 
-    fn read(&self, address: Address) -> Value {
+    pub(super) fn read(&self, address: Address) -> Value {
         self.state.memory.get(&address).copied().unwrap_or_else(|| self.program.initial_value(address))
     }
 
     /// The value of an expression, if the registers that it reads are known.
-    fn eval(&self, expr: &RegExpr) -> Result<Value, Fault> {
+    pub(super) fn eval(&self, expr: &RegExpr) -> Result<Value, Fault> {
         self.eval_in(self.own(), expr)
     }
 
