@@ -29,15 +29,14 @@ pub(crate) fn read(source: &Source, poll: &Poll<'_>) -> Result<Parsed, Vec<Diagn
     let tokens = lexer::lex(source, poll)?;
     let text = macros::expand(source, &tokens, poll)?;
     let file = parser::parse(&text, poll);
-    let file = if let Some(error) = text.too_large { return Err(cut_short(file.err(), *error)) } else { file? };
+    if let Some(too_large) = text.too_large {
+        // Only the beginning was read. That it is too large is what is wrong with it, unless it nests too deep, which
+        // explains its size better. Other errors may come from cutting it short.
+        let too_deep = file.err().and_then(|errors| errors.too_deep);
+        return Err(vec![too_deep.unwrap_or(*too_large)]);
+    }
+    let file = file.map_err(|errors| errors.all)?;
     let mut sink = Sink::default();
     let program = lower::lower(&file, source, &mut sink, poll);
     sink.finish().map(|warnings| Parsed { program, warnings })
-}
-
-/// The error about a program of which only the beginning was read: that it is too large, unless it nests too deep,
-/// which explains its size better. Other errors may come from cutting it short.
-fn cut_short(errors: Option<Vec<Diagnostic>>, too_large: Diagnostic) -> Vec<Diagnostic> {
-    let too_deep = errors.into_iter().flatten().find(|error| error.code == "too-deep");
-    vec![too_deep.unwrap_or(too_large)]
 }

@@ -473,3 +473,6 @@ fn load_ahead(body: &Body) -> Vec<bool> {
     }
     ahead
 }
+
+#[cfg(test)]
+mod tests;

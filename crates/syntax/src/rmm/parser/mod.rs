@@ -15,12 +15,20 @@ use crate::parsing::{self, Cursor};
 pub(super) use crate::parsing::{Descent, Failed, Parse};
 use crate::sink::Sink;
 
+/// What is wrong with a file.
+pub(super) struct Errors {
+    pub(super) all: Vec<Diagnostic>,
+    /// The one that says that something nests too deep, if that was the first.
+    pub(super) too_deep: Option<Diagnostic>,
+}
+
 /// Parses a whole file.
-pub(super) fn parse<'s>(text: &Expanded<'s>, poll: &Poll<'_>) -> Result<File<'s>, Vec<Diagnostic>> {
+pub(super) fn parse<'s>(text: &Expanded<'s>, poll: &Poll<'_>) -> Result<File<'s>, Errors> {
     let cursor = Cursor::new(&text.tokens, text.end, poll);
-    let mut parser = Parser { text, cursor, operators: 0, sink: Sink::default() };
+    let mut parser = Parser { text, cursor, operators: 0, sink: Sink::default(), is_too_deep: false, too_deep: None };
     let file = parser.file();
-    parser.sink.finish().map(|_| file)
+    let too_deep = parser.too_deep;
+    parser.sink.finish().map(|_| file).map_err(|all| Errors { all, too_deep })
 }
 
 struct Parser<'s, 'p> {
@@ -29,6 +37,9 @@ struct Parser<'s, 'p> {
     /// Operators in the current statement.
     operators: usize,
     sink: Sink,
+    /// Whether the next error is that something nests too deep.
+    is_too_deep: bool,
+    too_deep: Option<Diagnostic>,
 }
 
 impl<'s: 'p, 'p> Descent<'p> for Parser<'s, 'p> {
@@ -56,12 +67,16 @@ impl<'s: 'p, 'p> Descent<'p> for Parser<'s, 'p> {
             if let Some(before) = before.filter(|before| before.frame != 0 && before.frame != frame) {
                 error = error.also(before.span, "after this");
             }
+            if std::mem::take(&mut self.is_too_deep) {
+                self.too_deep.get_or_insert_with(|| error.clone());
+            }
             self.sink.error(error);
         }
         Failed
     }
 
     fn too_deep(&mut self) -> Failed {
+        self.is_too_deep = true;
         self.give_up(parsing::too_deep(self.token().span, "split it"))
     }
 }
@@ -115,6 +130,7 @@ impl<'s> Parser<'s, '_> {
             return Ok(());
         }
         let message = format!("more than {MAX_RMM_OPERATORS} operators in one statement");
+        self.is_too_deep = true;
         let error = Diagnostic::error("too-deep", message, self.token().span);
         Err(self.error(error.help("split it, and keep intermediate results in registers")))
     }
