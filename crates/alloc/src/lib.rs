@@ -3,7 +3,8 @@
 //! Rust aborts when memory runs out, for instance under `ulimit -v`: no answer, no valid JSON, an exit status that
 //! means nothing. With this allocator, the thread whose allocation failed sleeps forever, and [`is_exhausted`] becomes
 //! true. A thread that has called [`watch`] notices this, reports that the answer is unknown, and exits. It gets memory
-//! for this from a reserve, which is released at the first failure.
+//! for this from a reserve, which is released at the first failure. From then on, all other threads sleep when they
+//! allocate, so that they leave the reserve to it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -53,21 +54,21 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller upholds the contract of `GlobalAlloc`.
         let attempt = || unsafe { System.alloc(layout) };
-        or_exhausted(attempt(), attempt)
+        served(attempt)
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
         let attempt = || unsafe { System.alloc_zeroed(layout) };
-        or_exhausted(attempt(), attempt)
+        served(attempt)
     }
 
     #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as above; where it fails, the block is still valid, so that it can be tried again.
         let attempt = || unsafe { System.realloc(block, layout, size) };
-        or_exhausted(attempt(), attempt)
+        served(attempt)
     }
 
     #[inline]
@@ -78,8 +79,12 @@ unsafe impl GlobalAlloc for Allocator {
 }
 
 #[inline]
-fn or_exhausted(block: *mut u8, again: impl Fn() -> *mut u8) -> *mut u8 {
-    if block.is_null() { exhausted(again) } else { block }
+fn served(attempt: impl Fn() -> *mut u8) -> *mut u8 {
+    if is_exhausted() {
+        wait_unless_watching();
+    }
+    let block = attempt();
+    if block.is_null() { exhausted(attempt) } else { block }
 }
 
 /// What to do when memory has run out.
@@ -87,12 +92,16 @@ fn or_exhausted(block: *mut u8, again: impl Fn() -> *mut u8) -> *mut u8 {
 fn exhausted(again: impl Fn() -> *mut u8) -> *mut u8 {
     EXHAUSTED.store(true, Ordering::Relaxed);
     free_reserve(RESERVED.swap(ptr::null_mut(), Ordering::AcqRel));
+    wait_unless_watching();
+    again()
+}
+
+/// Sleeps forever if another thread watches.
+#[cold]
+fn wait_unless_watching() {
     // While a thread ends, its locals may be gone: it no longer watches.
     let watches = WATCHES.try_with(Cell::get).unwrap_or(false);
-    if watches || !WATCHED.load(Ordering::Relaxed) {
-        return again();
-    }
-    loop {
+    while WATCHED.load(Ordering::Relaxed) && !watches {
         std::thread::sleep(Duration::from_secs(1));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum Error {
     /// A limit was reached before there was anything to say.
     Stopped(Limit),
     /// An allocation failed before there was anything to say.
-    OutOfMemory,
+    Starved(String),
     /// A bug of ours.
     Bug(String),
 }
@@ -33,6 +33,16 @@ impl Error {
     /// Bad input without a place, and what to do about it.
     pub(crate) fn input_with_help(reason: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Input { reason: reason.into(), help: Some(help.into()) }
+    }
+
+    /// An allocation failed.
+    pub(crate) fn out_of_memory() -> Self {
+        Self::Starved("out of memory: the system refused an allocation".to_owned())
+    }
+
+    /// No thread could be started.
+    pub(crate) fn no_thread(error: &std::io::Error) -> Self {
+        Self::Starved(format!("the system refused to start a thread: {error}"))
     }
 
     /// A text that could not be read.
@@ -85,7 +95,7 @@ impl Error {
                 errors => format!("{errors} errors in the source"),
             },
             Self::Stopped(limit) => limit.to_string(),
-            Self::OutOfMemory => "out of memory: the system refused an allocation".to_owned(),
+            Self::Starved(reason) => reason.clone(),
             Self::Bug(what) => format!("this is a bug in Weir: {what}"),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::error::Error;
 use crate::input::{PROGRAM_LIMIT, is_stdin, read_text};
@@ -16,11 +17,13 @@ pub(crate) type Found = (PathBuf, Result<(), Error>);
 pub(crate) fn litmus_tests(named: &[PathBuf], follow: bool) -> Vec<Found> {
     let mut gathering = Gathering { follow, ..Gathering::default() };
     // The next one last.
-    let mut open: Vec<(PathBuf, usize)> = named.iter().rev().map(|path| (path.clone(), 0)).collect();
-    while let Some((path, depth)) = open.pop() {
-        let mut inner = gathering.visit(path, depth);
+    let mut open: Vec<Named> =
+        named.iter().rev().map(|path| Named { path: path.clone(), depth: 0, within: None }).collect();
+    while let Some(next) = open.pop() {
+        let (mut inner, within) = gathering.visit(&next);
         inner.reverse();
-        open.extend(inner.into_iter().map(|path| (path, depth + 1)));
+        let depth = next.depth + 1;
+        open.extend(inner.into_iter().map(|path| Named { path, depth, within: within.clone() }));
     }
     if let (true, Some(first)) = (gathering.found.is_empty(), named.first()) {
         // Lists that are empty, or name only each other.
@@ -28,6 +31,14 @@ pub(crate) fn litmus_tests(named: &[PathBuf], follow: bool) -> Vec<Found> {
         gathering.found.push((first.clone(), Err(error)));
     }
     gathering.found
+}
+
+/// A file or a folder that was named.
+struct Named {
+    path: PathBuf,
+    depth: usize,
+    /// If a list named it, or a folder around it: the folder that it must not lead out of.
+    within: Option<Rc<Path>>,
 }
 
 #[derive(Default)]
@@ -39,29 +50,33 @@ struct Gathering {
 }
 
 impl Gathering {
-    /// Notes a file; what a folder or a list holds is still to be visited.
-    fn visit(&mut self, path: PathBuf, depth: usize) -> Vec<PathBuf> {
-        let inner = if is_stdin(&path) {
+    /// Notes a file; what a folder or a list holds is still to be visited, and must not lead out of the folder that is
+    /// returned with it.
+    fn visit(&mut self, Named { path, depth, within }: &Named) -> (Vec<PathBuf>, Option<Rc<Path>>) {
+        let leads_outside = |folder: &Rc<Path>| !fs::canonicalize(path).is_ok_and(|real| real.starts_with(folder));
+        let inner = if is_stdin(path) && *depth == 0 {
             Ok(None)
+        } else if within.as_ref().is_some_and(leads_outside) {
+            Err(Error::input_with_help("this leads outside the folder of the list", FOLLOW))
         } else if path.is_dir() {
-            folder(&path, depth).map(Some)
-        } else if is_list(&path) {
-            self.list(&path).map(Some)
+            folder(path, *depth).map(|inner| Some((inner, within.clone())))
+        } else if is_list(path) {
+            self.list(path).map(Some)
         } else {
             Ok(None)
         };
         match inner {
             Ok(Some(inner)) => return inner,
-            Ok(None) => self.found.push((path, Ok(()))),
-            Err(error) => self.found.push((path, Err(error))),
+            Ok(None) => self.found.push((path.clone(), Ok(()))),
+            Err(error) => self.found.push((path.clone(), Err(error))),
         }
-        Vec::new()
+        (Vec::new(), None)
     }
 
-    fn list(&mut self, path: &Path) -> Result<Vec<PathBuf>, Error> {
+    fn list(&mut self, path: &Path) -> Result<(Vec<PathBuf>, Option<Rc<Path>>), Error> {
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if !self.lists.insert(real) {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
         let text = read_text(path, PROGRAM_LIMIT)?;
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -79,7 +94,7 @@ impl Gathering {
                 }
             }
         }
-        Ok(inner)
+        Ok((inner, (!self.follow).then(|| real.into())))
     }
 
     /// Why a list must not name this, if so, and a way out.
@@ -89,12 +104,15 @@ impl Gathering {
         };
         if !self.follow && !real.starts_with(folder) {
             let reason = "names a file outside the folder of the list";
-            return Some((reason, "if you trust the list, allow it with `--follow`"));
+            return Some((reason, FOLLOW));
         }
         let is_known = named.is_dir() || is_list(named) || is_test(named);
         (!is_known).then_some(("names a file that does not end in `.litmus`", "rename the test, or name it explicitly"))
     }
 }
+
+/// What to do about a list that leads out of its folder.
+const FOLLOW: &str = "if you trust the list, allow it with `--follow`";
 
 fn is_test(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("litmus"))

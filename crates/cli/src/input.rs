@@ -1,6 +1,6 @@
 //! Reading: files and standard input, as text of a size that can be dealt with.
 
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -28,8 +28,19 @@ pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
                 && too.is_file()
                 && (is_same(&found, &too) || one.canonicalize().ok() == other.canonicalize().ok())
         }
-        (Err(_), Err(_)) => std::path::absolute(one).ok() == std::path::absolute(other).ok(),
+        (Err(_), Err(_)) => made_at(one) == made_at(other),
         _ => false,
+    }
+}
+
+/// Where a file will be made: at the end of links, in a folder that exists.
+fn made_at(path: &Path) -> PathBuf {
+    let path = fs::read_link(path).map_or_else(|_| path.to_owned(), |to| path.with_file_name("").join(to));
+    let folder = path.parent().map(|folder| Path::new(".").join(folder));
+    let folder = folder.and_then(|folder| folder.canonicalize().ok());
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => std::path::absolute(&path).unwrap_or(path),
     }
 }
 

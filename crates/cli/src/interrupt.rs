@@ -1,5 +1,5 @@
-//! Signals that end a process (Ctrl-C, SIGTERM, SIGHUP): the first ends a search with a partial result, the second ends
-//! the process.
+//! Signals that end a process (Ctrl-C, SIGTERM, SIGHUP): the first ends a search with a partial result, another one some
+//! time later ends the process.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+
+/// Signals that come sooner after the first count as the same: `timeout` sends SIGTERM to a process and to its group.
+const APART: Duration = Duration::from_millis(300);
 
 /// The exit status that shells expect of a process ended by a signal: this plus the number of the signal.
 const KILLED: i32 = 128;
@@ -25,35 +28,45 @@ pub(crate) fn since() -> Option<Duration> {
         return None;
     }
     let noticed = NOTICED.get_or_init(|| {
-        let _ = writeln!(std::io::stderr(), "\ninterrupted; finishing up (press Ctrl-C again to stop immediately)");
+        let _ = writeln!(std::io::stderr(), "\ninterrupted; finishing up (interrupt again to stop immediately)");
         Instant::now()
     });
-    Some(noticed.elapsed())
+    let since = noticed.elapsed();
+    if since > APART {
+        armed().store(true, Ordering::Relaxed);
+    }
+    Some(since)
+}
+
+/// Whether one more signal ends the process.
+fn armed() -> &'static Arc<AtomicBool> {
+    static ARMED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    ARMED.get_or_init(Arc::default)
 }
 
 fn listen() -> Arc<AtomicBool> {
     let set = Arc::new(AtomicBool::new(false));
     for signal in signals() {
-        // In this order, so that only the second signal finds the flag set. Where no handler can be installed, a signal
-        // ends the process without a partial result: nothing worse.
-        let _ = flag::register_conditional_shutdown(signal, KILLED + signal, Arc::clone(&set));
+        // Where no handler can be installed, a signal ends the process without a partial result: nothing worse.
+        let _ = flag::register_conditional_shutdown(signal, KILLED + signal, Arc::clone(armed()));
         let _ = flag::register(signal, Arc::clone(&set));
     }
     set
 }
 
-/// The signals to listen for. Under `nohup`, SIGHUP is ignored, and must stay so.
+/// The signals to listen for. Those that are ignored stay so: SIGHUP under `nohup`, SIGINT in the background of a
+/// script.
+#[cfg(unix)]
 fn signals() -> Vec<i32> {
-    let mut signals = vec![SIGINT, SIGTERM];
-    #[cfg(unix)]
-    {
-        use signal_hook::consts::SIGHUP;
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        if !is_ignored(&status, SIGHUP) {
-            signals.push(SIGHUP);
-        }
-    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mut signals = vec![SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
+    signals.retain(|&signal| !is_ignored(&status, signal));
     signals
+}
+
+#[cfg(not(unix))]
+fn signals() -> Vec<i32> {
+    vec![SIGINT, SIGTERM]
 }
 
 /// Whether a process ignores a signal, according to its status on Linux.

@@ -145,7 +145,7 @@ pub fn certify_robust(program: &Program, session: &Session) -> Result<Certified,
             Ok(()) => Ok(Proof::Attacks(states)),
             Err(error) => Err(error),
         },
-        Ok(None) => return Ok(Certified::without(Unproved::Stopped(Limit::States))),
+        Ok(None) => return Ok(Certified::without(too_many_states(session))),
         Err(error) => Err(error),
     };
     match proved {
@@ -156,6 +156,15 @@ pub fn certify_robust(program: &Program, session: &Session) -> Result<Certified,
             _ => Ok(Certified::without(Unproved::Unsuitable(error.to_string()))),
         },
     }
+}
+
+/// A proof would take more states than may be enumerated.
+fn too_many_states(session: &Session) -> Unproved {
+    let most = session.bound(Bound::CertifyStates);
+    if session.states_left() < most {
+        return Unproved::Stopped(Limit::States);
+    }
+    Unproved::Unsuitable(format!("it would take more than {most} states; `--limit certify-states=N` allows more"))
 }
 
 /// The registers of each thread that runs which may still be read, for each of its locations.
@@ -183,6 +192,7 @@ fn one(
         match attempt(program, &options, way, &session.part(most)) {
             Ok(Ok(proof)) => return Ok(Ok(proof)),
             Ok(Err(why)) => reason = why,
+            Err(Failure::Stopped(Limit::States)) if most.is_some() => reason = too_many_states(session),
             Err(Failure::Stopped(limit)) => reason = Unproved::Stopped(limit),
             Err(Failure::Refused(diagnostic) | Failure::TooLarge(diagnostic)) => {
                 reason = Unproved::Unsuitable(diagnostic.message);

@@ -41,7 +41,7 @@ impl RobustOptions {
             return Err("`--method` is about traces: leave it out with `--of states`".into());
         }
         if self.of == Criterion::States && self.certificate.is_some() {
-            return Err("`--certificate` is about traces: leave it out with `--of states`".into());
+            return Err("`--certificate` proves trace robustness: it cannot be combined with `--of states`".into());
         }
         self.common.check()?;
         self.common.check_certificate(self.certificate.as_deref())

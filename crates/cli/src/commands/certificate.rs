@@ -73,11 +73,13 @@ fn write(
         Unproved::Unsuitable(reason) => format!("there is no proof that can be saved: {reason}"),
     };
     if let ([], Some((_, why))) = (&proofs[..], unproved.first()) {
-        return not_written(&reason(why), path, console);
+        // Even if quiet: the user has asked for the file, and an old one may be there.
+        console.complain(&format!("note: {}, so {} was not written", reason(why), display_name(path)));
+        return Status::Holds;
     }
     for (goals, why) in &unproved {
         let (name, about) = (display_name(path), texts(&loaded.program, goals));
-        console.remark(&format!("note: {}, so {name} does not cover this: {about}", reason(why)));
+        console.complain(&format!("note: {}, so {name} does not cover this: {about}", reason(why)));
     }
     let saved = SavedCertificate::new(&loaded.program, loaded.language, model, &proofs);
     let bytes = saved.and_then(|saved| saved.to_bytes()).map_err(io::Error::from);

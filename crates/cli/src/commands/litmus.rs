@@ -16,7 +16,7 @@ use weir_report::text::{Row, Summary};
 use weir_syntax::litmus::Litmus;
 
 use super::task::{Allowance, Task, panic_text};
-use super::watchdog::{self, PERIOD};
+use super::watchdog::{self, Next, PERIOD, Watchdog};
 use crate::args::LitmusOptions;
 use crate::console::Console;
 use crate::error::Error;
@@ -38,7 +38,13 @@ enum Ended {
 
 /// Runs it.
 pub(super) fn run(options: &'static LitmusOptions, console: &mut Console) -> Status {
-    let tests = gather::litmus_tests(&options.files, options.follow);
+    let tests = match gathered(options) {
+        Ok(tests) => tests,
+        Err(error) => {
+            let file = options.files.first().map_or(Path::new(""), PathBuf::as_path);
+            return Answers::new(options, true).report(file, &error, console);
+        }
+    };
     let mut answers = Answers::new(options, tests.len() == 1);
     let progress = ProgressLine::new(!console.is_quiet());
     let (started, total) = (Instant::now(), tests.len());
@@ -56,19 +62,24 @@ pub(super) fn run(options: &'static LitmusOptions, console: &mut Console) -> Sta
     // Answers come in the order of the tests, whichever is ready first.
     let mut ended: Vec<Option<Ended>> = (0..total).map(|_| None).collect();
     let mut is_done = vec![false; total];
-    let (mut done, mut shown) = (0, 0);
+    let (mut done, mut shown, mut checked) = (0, 0, Instant::now());
     while shown < total {
-        let news = match receive.recv_timeout(PERIOD) {
-            Ok(news) => vec![news],
-            Err(_) => queue.overdue(&is_done),
-        };
+        let mut news: Vec<(usize, Ended)> = receive.recv_timeout(PERIOD).into_iter().collect();
+        // However many tests end in the meantime.
+        if checked.elapsed() >= PERIOD {
+            news.extend(queue.overdue(&is_done));
+            checked = Instant::now();
+        }
         for (number, end) in news {
             // A test that was abandoned may still end.
             if std::mem::replace(&mut is_done[number], true) {
                 continue;
             }
-            if let Ended::Abandoned(_) = end {
-                Queue::start_worker(&queue, &send);
+            match &end {
+                // There would be nothing left for another worker.
+                Ended::Abandoned(Error::Starved(_)) => queue.fail_rest(&send, Error::out_of_memory),
+                Ended::Abandoned(_) => Queue::start_worker(&queue, &send),
+                _ => {}
             }
             ended[number] = Some(end);
             done += 1;
@@ -81,6 +92,19 @@ pub(super) fn run(options: &'static LitmusOptions, console: &mut Console) -> Sta
     }
     drop(progress);
     answers.finish(console)
+}
+
+/// The tests that the command line names, as long as the limits allow: a list may be a pipe.
+fn gathered(options: &'static LitmusOptions) -> Result<Vec<gather::Found>, Error> {
+    let session = Allowance::of(&options.limits).session();
+    let (send, receive) = mpsc::channel();
+    let gather = move || drop(send.send(gather::litmus_tests(&options.files, options.follow)));
+    std::thread::Builder::new().spawn(gather).map_err(|error| Error::no_thread(&error))?;
+    match Watchdog::new(&session).next(&receive) {
+        Next::Message(tests) => Ok(tests),
+        Next::Overdue(error) => Err(error),
+        Next::Gone => Err(Error::Bug("a thread ended without an answer".to_owned())),
+    }
 }
 
 /// A test, and what there is to know about it while it runs.
@@ -104,10 +128,15 @@ impl Queue {
     /// Starts a thread that takes tests and runs them until there are none. Nobody waits for it: a test that takes too
     /// long is abandoned. If no thread can be started, all tests that have not begun fail.
     fn start_worker(queue: &Arc<Self>, send: &mpsc::Sender<(usize, Ended)>) {
-        let Err(error) = Self::try_to_start_worker(queue, send) else { return };
-        for number in queue.next.swap(queue.tests.len(), Ordering::Relaxed)..queue.tests.len() {
-            let failed = Ended::Failed(Error::input(format!("cannot start a thread: {error}")));
-            let _ = send.send((number, failed));
+        if let Err(error) = Self::try_to_start_worker(queue, send) {
+            queue.fail_rest(send, || Error::no_thread(&error));
+        }
+    }
+
+    /// All tests fail that nobody has begun.
+    fn fail_rest(&self, send: &mpsc::Sender<(usize, Ended)>, error: impl Fn() -> Error) {
+        for number in self.next.swap(self.tests.len(), Ordering::Relaxed)..self.tests.len() {
+            let _ = send.send((number, Ended::Failed(error())));
         }
     }
 

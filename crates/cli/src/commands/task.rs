@@ -68,7 +68,7 @@ impl Task<'_> {
     pub(super) fn report(&self, error: &Error, console: &mut Console) -> Status {
         let help = match error {
             Error::Stopped(limit) => more(*limit),
-            Error::OutOfMemory => "give the process more memory, or lower `--memory` to get a partial result",
+            Error::Starved(_) => "give the process more memory, or lower `--memory` to get a partial result",
             _ => {
                 self.complain(error, console);
                 return Status::Bad;
@@ -115,7 +115,7 @@ impl Task<'_> {
                 console.complain(&format!("error: {name}: {}\nhelp: {help}", error.reason()));
             }
             Error::Input { .. } => console.complain(&format!("error: {name}: {}", error.reason())),
-            Error::Bug(_) | Error::Stopped(_) | Error::OutOfMemory => {
+            Error::Bug(_) | Error::Stopped(_) | Error::Starved(_) => {
                 console.complain(&format!("error: {name}: {}\nhelp: {REPORT_IT}", error.reason()));
             }
         }
@@ -165,7 +165,7 @@ where
             status = status.and(if interrupt::flag().load(Ordering::Relaxed) {
                 task.report(&Error::Stopped(Limit::Interrupted), console)
             } else if weir_alloc::is_exhausted() {
-                task.report(&Error::OutOfMemory, console)
+                task.report(&Error::out_of_memory(), console)
             } else {
                 watched(&task, &one, number + 1 == self.files.len(), console)
             });
@@ -214,7 +214,7 @@ where
         let _ = sender.send(Message::Ended(ended));
     };
     if let Err(error) = thread::Builder::new().stack_size(STACK).spawn(worker) {
-        return task.report(&Error::input(format!("cannot start a thread: {error}")), console);
+        return task.report(&Error::no_thread(&error), console);
     }
     let watchdog = Watchdog::new(&task.session);
     let mut settled = None;

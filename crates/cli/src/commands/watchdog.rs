@@ -61,7 +61,7 @@ impl<'s> Watchdog<'s> {
 /// working for it sleeps. Ctrl-C stops the session, which then has a moment to end by itself.
 pub(super) fn overdue(session: &Session) -> Option<Error> {
     if weir_alloc::is_exhausted() {
-        return Some(Error::OutOfMemory);
+        return Some(Error::out_of_memory());
     }
     if let Some(since) = interrupt::since() {
         session.stop();

@@ -21,9 +21,11 @@ fn granted(root: &Path) -> Option<u64> {
 
 /// The lowest resource limit that allocations are subject to.
 fn of_process(limits: &str) -> Option<u64> {
+    // Stacks and the heaps of threads take address space without being used, so only half of it counts.
     let soft = |line: &str| {
-        let rest = ["Max address space", "Max data size"].iter().find_map(|name| line.strip_prefix(name))?;
-        rest.split_whitespace().next()?.parse().ok()
+        let limits = [("Max address space", 2), ("Max data size", 1)];
+        let (rest, share) = limits.iter().find_map(|(name, share)| Some((line.strip_prefix(name)?, share)))?;
+        rest.split_whitespace().next()?.parse::<u64>().ok().map(|bytes| bytes / share)
     };
     limits.lines().filter_map(soft).min()
 }
@@ -55,7 +57,7 @@ mod tests {
 
     #[test]
     fn the_least_limit_counts() {
-        assert_eq!(of_process(LIMITS), Some(2_000_000_000));
+        assert_eq!(of_process(LIMITS), Some(1_000_000_000));
         assert_eq!(of_process(&LIMITS.replace("unlimited            unlimited", "7 9")), Some(7));
         assert_eq!(of_process("Max open files 3 3 files"), None);
         let paths = |groups| files(groups).iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
@@ -80,7 +82,7 @@ mod tests {
         put("sys/fs/cgroup/job/memory.max", "3000000000\n");
         assert_eq!(granted(&root), Some(3_000_000_000));
         put("proc/self/limits", LIMITS);
-        assert_eq!(granted(&root), Some(2_000_000_000));
+        assert_eq!(granted(&root), Some(1_000_000_000));
         fs::remove_dir_all(&root).expect("it is ours");
         assert!(default_limit() <= weir::Limits::DEFAULT_MEMORY);
     }

@@ -27,15 +27,26 @@ fn is_over(child: &mut Child) -> bool {
     child.try_wait().expect("the child can be asked").is_some()
 }
 
-/// The program listens for Ctrl-C before it says so in any way, so wait until it is searching.
-fn wait_until_searching() {
-    std::thread::sleep(Duration::from_millis(1_500));
+/// The program listens for signals before it says so in any way, so wait until it does, where the system can tell, and
+/// then until it is searching.
+fn wait_until_searching(child: &Child) {
+    let status = || std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let catches = || {
+        let status = status();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> 14 & 1 == 1)
+    };
+    let begun = Instant::now();
+    while !catches() && begun.elapsed() < Duration::from_secs(20) && !status().is_empty() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(1_000));
 }
 
 #[test]
 fn the_first_ctrl_c_gives_a_partial_result() {
     let mut child = endless();
-    wait_until_searching();
+    wait_until_searching(&child);
     assert!(!is_over(&mut child));
     interrupt(&child);
     let asked = Instant::now();
@@ -51,8 +62,10 @@ fn the_first_ctrl_c_gives_a_partial_result() {
 #[test]
 fn other_signals_do_the_same() {
     let children: Vec<(&str, Child)> = ["-TERM", "-HUP"].map(|signal| (signal, endless())).into();
-    wait_until_searching();
     for (signal, child) in children {
+        wait_until_searching(&child);
+        send(signal, &child);
+        // As `timeout` does it.
         send(signal, &child);
         let output = child.wait_with_output().expect("the program ends");
         assert_eq!(output.status.code(), Some(3), "{signal}: {output:?}");
@@ -73,7 +86,7 @@ fn shell(first: &str, arguments: &[&str]) -> Child {
 fn a_signal_that_is_ignored_stays_ignored() {
     // As `nohup` does it.
     let mut child = shell("trap '' HUP", &["reach", "--format", "json", &sample("endless")]);
-    wait_until_searching();
+    wait_until_searching(&child);
     send("-HUP", &child);
     std::thread::sleep(Duration::from_millis(300));
     assert!(!is_over(&mut child));

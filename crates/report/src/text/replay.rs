@@ -50,6 +50,10 @@ pub(super) fn render_certificate(answer: &CertificateAnswer<'_>, view: &View) ->
     if view.is_quiet || answer.origin.complaint.is_none() {
         return text;
     }
+    // Some complaints say themselves what to do.
+    if answer.origin.complaint.as_ref().is_some_and(|complaint| complaint.contains("`--")) {
+        return text;
+    }
     let command = if is_about_robustness(answer) { "robust" } else { "reach" };
     let advice = format!("the program may have changed since; `weir {command} --certificate` saves a new proof");
     let next = help(&advice);

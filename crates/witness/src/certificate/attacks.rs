@@ -1,12 +1,12 @@
 //! A proof that a program is robust: states of the program together with a monitor that looks for attacks.
 //!
-//! A program is not robust exactly if an attack is feasible ("Checking and Enforcing Robustness against TSO"; locks are
+//! A program is not robust if and only if an attack is feasible ("Checking and Enforcing Robustness against TSO"; locks are
 //! our addition, see SOUNDNESS.md). The monitor is in one of three phases:
 //! - *Before*: SC. A thread may begin to delay with any store outside a section of its own from which control flow leads
 //!   to a load without anything that drains the buffer.
 //! - *Delaying*: stores of this attacker go to an overlay, which its loads prefer; it does nothing that needs an empty
 //!   buffer. Others go on under SC, but nobody executes a membarrier. When the attacker loads from memory, it may halt.
-//! - *Path*: the attacker has halted, and nothing of it matters any more but the address of its first delayed store. A
+//! - *Path*: the attacker has halted, and nothing about it matters except the address of its first delayed store. A
 //!   helper acts only if it is on the path or if something on the path happens before what it does. A locked section is
 //!   one action. If an address on the path is that of the delayed store, and the lock is free, the attack has succeeded.
 //!
@@ -57,7 +57,7 @@ pub fn check_attack_proof(
     Ok(())
 }
 
-/// All states of the monitored program that can be reached, with these registers; nothing if there are more than `most`.
+/// All states of the monitored program that can be reached, with these registers; `None` if there are more than `most`.
 ///
 /// # Errors
 /// If they do not show that the program is robust.
@@ -79,16 +79,19 @@ pub fn attack_closure(
             return Err(checker.error(None, Fault::Interrupted));
         }
         packer.add(&state);
-        monitor
-            .steps(&state, &mut |_, next| {
-                let next = checker.recorded(next);
-                if let Some(next) = next.filter(|next| !seen.contains(next)) {
-                    seen.insert(next.clone());
-                    open.push(next);
-                }
-                true
-            })
-            .map_err(|fault| checker.error(None, fault))?;
+        let expanded = monitor.steps(&state, &mut |_, next| {
+            let next = checker.recorded(next);
+            if let Some(next) = next.filter(|next| !seen.contains(next)) {
+                seen.insert(next.clone());
+                open.push(next);
+            }
+            true
+        });
+        match expanded {
+            // A choice among more values than there may be states.
+            Err(Fault::Leaves(..)) => return Ok(None),
+            expanded => expanded.map_err(|fault| checker.error(None, fault))?,
+        }
         if seen.len() as u64 > most {
             return Ok(None);
         }

@@ -428,7 +428,7 @@ impl<'a, S: States> Checker<'a, S> {
     fn explain(&self, fault: &Fault) -> String {
         let name = |thread: &ThreadId| &self.program.thread(*thread).name;
         match fault {
-            Fault::Malformed => "its threads, places or registers do not match the program".to_owned(),
+            Fault::Malformed => "its threads, places, registers or buffers do not match the program".to_owned(),
             Fault::Registers(thread, _) => {
                 format!("at one place of {}, different states list different registers", name(thread))
             }
