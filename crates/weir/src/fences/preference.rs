@@ -84,6 +84,12 @@ mod tests {
         assert_eq!(ranks(&[], 0.0), []);
     }
 
+    #[test]
+    fn a_thread_that_does_nothing_takes_no_steps() {
+        let program = program(vec![cell("x", 1)], vec![thread("P", &[])], vec![]);
+        assert_eq!(visits(&program).len(), program.body(ThreadId(0)).edges().len());
+    }
+
     /// Outside of a loop rather than in it, on one of two branches rather than on both.
     #[test]
     fn seldom_executed_places_are_preferred() {

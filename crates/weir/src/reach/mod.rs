@@ -261,3 +261,20 @@ pub fn closed_set(
 pub(crate) fn goals(program: &Program, options: &Options) -> Vec<Goal> {
     if options.goals.is_empty() { all_goals(program) } else { options.goals.clone() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_engine_does_begins_with_its_name() {
+        for engine in Engine::ALL {
+            for model in [Model::Sc, Model::Tso] {
+                let said = activity(&Options { engine, model, ..Options::default() });
+                assert!(said.starts_with(engine.name()), "{said}");
+            }
+        }
+        let said = |model| activity(&Options { model, ..Options::default() });
+        assert!(said(Model::Sc).contains("without store buffers") && !said(Model::Tso).contains("without"));
+    }
+}

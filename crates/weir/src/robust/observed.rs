@@ -166,3 +166,29 @@ fn by_locations(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Registers are read only where what is known of places does not decide.
+    #[test]
+    fn one_operand_may_decide() {
+        let thread = ThreadId(0);
+        let register = || Expr::Leaf(StateAtom::Register { thread, register: RegId(0) });
+        let decided = |op, known: Value, is_first: bool| {
+            let known = Expr::Const(known);
+            let (left, right) = if is_first { (known, register()) } else { (register(), known) };
+            let mut read = vec![(ThreadId(7), RegId(7))];
+            let value = by_locations(&Expr::binary(op, left, right), &|_, _| false, &mut read);
+            assert_eq!(read.len(), if value.is_some() { 1 } else { 2 });
+            value
+        };
+        for is_first in [true, false] {
+            assert_eq!([-2, 0, 3].map(|known| decided(BinaryOp::Or, known, is_first)), [Some(1), None, Some(1)]);
+            assert_eq!([-2, 0, 3].map(|known| decided(BinaryOp::And, known, is_first)), [None, Some(0), None]);
+        }
+        let there = Expr::Leaf(StateAtom::At { thread, locations: vec![LocId(3)] });
+        assert_eq!(by_locations(&there, &|_, locations| locations == [LocId(3)], &mut Vec::new()), Some(1));
+    }
+}

@@ -105,6 +105,33 @@ fn agree(bodies: &[&str], names: &[&str], properties: &[&str]) -> Tallies {
     tallies
 }
 
+/// Of two copies just one gets 1. What one kind of property says of the one and another kind of the other is not the same
+/// with copies exchanged.
+#[test]
+fn properties_of_different_kinds_tell_copies_apart() {
+    for (one, other) in [("P", "Q"), ("Q", "P")] {
+        let exists = format!("exists {one}.r == 1 && {other}.r == 0");
+        let always = format!("always {other}.r == 1 && {one}.r == 0");
+        let program = program("let r = xchg(x, 1);", &["P", "Q"], &[&exists, &always]);
+        for way in WAYS {
+            let answer = ask(&program, way, weir::reach::all_goals(&program), 20_000);
+            assert_eq!(answer, Answer::Reached, "{way:?}, {exists}");
+        }
+    }
+}
+
+/// Only one copy gets the lock, in any run; in different runs it is each of them.
+#[test]
+fn what_one_copy_executes_others_execute_in_other_runs() {
+    let program = program("lock; x = 1;", &["P", "Q"], &["forbid x == 2"]);
+    for engine in reach::Engine::ALL {
+        let options = reach::Options { engine, ..reach::Options::default() };
+        let report = reach::reach(&program, &options, &Session::default()).expect("it can be handled");
+        assert!(matches!(report.verdict, Verdict::Holds), "{engine:?}");
+        assert_eq!(report.coverage.unexecuted, [], "{engine:?}");
+    }
+}
+
 fn all_is_answered(tallies: &Tallies, refused: u64) {
     let reached = tallies[&Way::Tso].reached;
     for (way, tally) in tallies {

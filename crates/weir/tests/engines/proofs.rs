@@ -113,3 +113,18 @@ fn several_loads_in_one_step_are_spoken_of_as_one_message() {
         assert!(fault(&parsed.program, &part).is_some(), "without configuration {number}");
     }
 }
+
+/// What waits in the own buffer is what is loaded, whether other values of the cell are larger or smaller.
+#[test]
+fn own_stores_hide_other_values() {
+    for (first, own) in [(1, 2), (2, 1)] {
+        let text = format!(
+            "shared x, f; thread W {{ x = {first}; f = 1; }}
+             thread R {{ await f == 1; x = {own}; let r = x; }} forbid R at end && R.r == {first};"
+        );
+        let source = weir_ir::Source::new("test.weir", text);
+        let parsed = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program");
+        let whole = proof(&parsed.program).expect("it is safe");
+        assert_eq!(fault(&parsed.program, &whole), None);
+    }
+}

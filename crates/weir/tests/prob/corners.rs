@@ -62,6 +62,19 @@ fn buffers_with_a_bound_need_no_other() {
 }
 
 #[test]
+fn threads_without_number_and_recursion_are_refused() {
+    for text in [
+        "shared x; thread P[*] { x = 1; } forbid x == 1;",
+        "shared x; proc f(a) { if a > 0 { f(a - 1); x = a; } } thread P { f(3); } forbid x == 1;",
+        "shared x; thread Q { x = 1; } thread P { spawn Q; } forbid x == 1;",
+    ] {
+        let (program, target) = read(text);
+        let answer = cost(&program, &target, &Settings::default(), 1e-6, &Session::default());
+        assert!(matches!(answer, Err(Failure::Refused(_))), "{text}: {answer:?}");
+    }
+}
+
+#[test]
 fn large_costs_are_refused_where_they_are_stated() {
     let text = "cost fence = 2000000000; shared x; thread P { x = 1; fence; } forbid P at end;";
     let (program, target) = read(text);

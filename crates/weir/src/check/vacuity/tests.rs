@@ -100,3 +100,19 @@ fn nothing_is_said_where_a_bound_ends_the_search() {
     assert_eq!(answer.verdict, Verdict::Holds);
     assert_eq!(answer.properties[0].vacuity, Vacuity::Unknown);
 }
+
+/// What is known of one operand may decide a conjunction or a disjunction, whatever the sign of a true value.
+#[test]
+fn one_operand_may_decide() {
+    let cell = || Expr::Leaf(StateAtom::Cell(1));
+    let decided = |op, known: Value, is_first: bool| {
+        let (left, right) = if is_first { (Expr::Const(known), cell()) } else { (cell(), Expr::Const(known)) };
+        value(&Expr::binary(op, left, right), &|_| None)
+    };
+    for is_first in [true, false] {
+        assert_eq!([-2, 0, 3].map(|known| decided(BinaryOp::Or, known, is_first)), [Some(1), None, Some(1)]);
+        assert_eq!([-2, 0, 3].map(|known| decided(BinaryOp::And, known, is_first)), [None, Some(0), None]);
+        assert_eq!(decided(BinaryOp::Add, 3, is_first), None);
+    }
+    assert_eq!(value(&cell(), &|_| Some(7)), Some(7));
+}
