@@ -597,7 +597,10 @@ impl Program {
 
     /// The declaration that covers an address, and the position within it.
     pub fn shared_at(&self, address: Address) -> Option<(&Shared, usize)> {
-        self.shared.iter().find_map(|shared| Some((shared, shared.offset_of(address)?)))
+        let found = |shared| -> Option<(&Shared, usize)> { Some((shared, Shared::offset_of(shared, address)?)) };
+        // Mostly they are in ascending order, but nothing depends on it.
+        let near = self.shared.partition_point(|shared| shared.address <= address).checked_sub(1);
+        near.and_then(|near| found(&self.shared[near])).or_else(|| self.shared.iter().find_map(found))
     }
 
     /// The declaration of this name.
@@ -619,5 +622,38 @@ impl Program {
     /// Whether a store of `value` to `address` is within the declared range.
     pub fn admits(&self, address: Address, value: Value) -> bool {
         self.shared_at(address).and_then(|(shared, _)| shared.range).is_none_or(|range| range.contains(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(address: Address, initial: &[Value]) -> Shared {
+        Shared {
+            name: format!("at{address}"),
+            address,
+            initial: initial.to_vec(),
+            is_array: initial.len() > 1,
+            range: None,
+            width: None,
+            span: Span::default(),
+        }
+    }
+
+    /// In whatever order they are declared, with gaps between them.
+    #[test]
+    fn declarations_are_found_by_address() {
+        let blocks = [block(-3, &[7]), block(1, &[10, 11, 12]), block(5, &[20]), block(9, &[30, 31])];
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]] {
+            let shared: Vec<Shared> = order.iter().map(|&at: &usize| blocks[at].clone()).collect();
+            let program = Program { shared, ..Program::default() };
+            for address in -6..14 {
+                let expected = blocks.iter().find_map(|block| Some((block, block.offset_of(address)?)));
+                assert_eq!(program.shared_at(address), expected, "{address} {order:?}");
+                let value = expected.map_or(0, |(block, offset)| block.initial[offset]);
+                assert_eq!(program.initial_value(address), value);
+            }
+        }
     }
 }

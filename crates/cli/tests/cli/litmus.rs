@@ -55,7 +55,7 @@ fn lists_stay_in_their_folder_and_nothing_of_them_is_shown() {
         assert!(said.contains(line), "{line}: {said}");
     }
     let good = write(&folder, "good.litmus", OK);
-    let list = write(&folder, "inner/@two", &format!("../good.litmus\n{good}\n"));
+    let list = write(&folder, "inner/@two", format!("../good.litmus\n{good}\n"));
     assert_eq!(weir(&["litmus", "-q", &list]).status, Some(2));
     let followed = weir(&["litmus", "-q", "--follow", &list]);
     assert_eq!((followed.status, followed.stdout.as_str()), (Some(0), "2 tests under TSO: 2 ok\n"));

@@ -33,7 +33,7 @@ pub(crate) fn read(source: &Source, poll: &Poll<'_>) -> Result<Parsed, Vec<Diagn
         // Only the beginning was read. That it is too large is what is wrong with it, unless it nests too deep, which
         // explains its size better. Other errors may come from cutting it short.
         let too_deep = file.err().and_then(|errors| errors.too_deep);
-        return Err(vec![too_deep.unwrap_or(*too_large)]);
+        return Err(vec![*too_deep.unwrap_or(too_large)]);
     }
     let file = file.map_err(|errors| errors.all)?;
     let mut sink = Sink::default();

@@ -19,7 +19,7 @@ use crate::sink::Sink;
 pub(super) struct Errors {
     pub(super) all: Vec<Diagnostic>,
     /// The one that says that something nests too deep, if that was the first.
-    pub(super) too_deep: Option<Diagnostic>,
+    pub(super) too_deep: Option<Box<Diagnostic>>,
 }
 
 /// Parses a whole file.
@@ -27,7 +27,7 @@ pub(super) fn parse<'s>(text: &Expanded<'s>, poll: &Poll<'_>) -> Result<File<'s>
     let cursor = Cursor::new(&text.tokens, text.end, poll);
     let mut parser = Parser { text, cursor, operators: 0, sink: Sink::default(), is_too_deep: false, too_deep: None };
     let file = parser.file();
-    let too_deep = parser.too_deep;
+    let too_deep = parser.too_deep.map(Box::new);
     parser.sink.finish().map(|_| file).map_err(|all| Errors { all, too_deep })
 }
 
