@@ -99,6 +99,11 @@ fn a_proof_of_robustness_is_accepted_and_proves_nothing_else() {
     let none = weir(&["robust", "-q", "--certificate", &format!("{path}.none"), &unsafe_one]);
     assert!(none.status == Some(1) && !std::path::Path::new(&format!("{path}.none")).exists(), "{none:?}");
     assert_eq!(weir(&["robust", "--of", "states", "--certificate", &path, &program]).status, Some(2));
+    // A proof that would take too many states is not written, and that is said even if quiet.
+    let few = ["robust", "-q", "--limit", "certify-states=5", "--certificate", &format!("{path}.few"), &program];
+    let few = weir(&few);
+    assert_eq!(few.status, Some(0), "{few:?}");
+    assert!(few.stderr.contains("more than 5 states; `--limit certify-states=N` allows more"), "{few:?}");
 }
 
 const ENGINES: [&str; 6] = ["explicit", "lazy", "set", "multiset", "coherence", "dual"];

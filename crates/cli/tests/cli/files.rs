@@ -34,6 +34,13 @@ fn what_is_read_is_never_overwritten() {
         assert_eq!(ran.status, Some(2), "{arguments:?}: {ran:?}");
         assert!(ran.stderr.contains(names), "{arguments:?}: {}", ran.stderr);
     }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(".", directory.join("here")).expect("a link can be made");
+        let again = directory.join("here/new");
+        let ran = weir(&["check", &file, "--svg", new, "--witness", again.to_str().expect("UTF-8")]);
+        assert!(ran.status == Some(2) && ran.stderr.contains("both name"), "{ran:?}");
+    }
     assert_eq!(std::fs::read_to_string(&file).expect("it is there"), text);
     assert_eq!(weir(&["check", &file, "--certificate", "/dev/null"]).status, Some(0));
 }

@@ -8,8 +8,20 @@ use std::time::{Duration, Instant};
 
 use crate::support::{program, sample};
 
+/// The program as from a terminal: where the tests run in the background, signals may be ignored, and would stay so.
+fn listening() -> Command {
+    let default = "--default-signal=INT,TERM,HUP";
+    let has_env = Command::new("env").args([default, "true"]).status().is_ok_and(|status| status.success());
+    if !has_env {
+        return program();
+    }
+    let mut command = Command::new("env");
+    command.args([default, env!("CARGO_BIN_EXE_weir")]).current_dir(crate::support::root());
+    command
+}
+
 fn endless() -> Child {
-    let mut command = program();
+    let mut command = listening();
     command.args(["reach", "--format", "json", &sample("endless")]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
 }
@@ -84,8 +96,11 @@ fn shell(first: &str, arguments: &[&str]) -> Child {
 
 #[test]
 fn a_signal_that_is_ignored_stays_ignored() {
-    // As `nohup` does it.
-    let mut child = shell("trap '' HUP", &["reach", "--format", "json", &sample("endless")]);
+    // As `nohup` does it. What comes after must not be ignored, whoever runs the tests.
+    let mut child = shell(
+        "trap '' HUP; set -- env --default-signal=INT \"$@\"",
+        &["reach", "--format", "json", &sample("endless")],
+    );
     wait_until_searching(&child);
     send("-HUP", &child);
     std::thread::sleep(Duration::from_millis(300));

@@ -61,6 +61,39 @@ fn lists_stay_in_their_folder_and_nothing_of_them_is_shown() {
     assert_eq!((followed.status, followed.stdout.as_str()), (Some(0), "2 tests under TSO: 2 ok\n"));
 }
 
+#[cfg(unix)]
+#[test]
+fn links_do_not_lead_out_of_the_folder_of_a_list() {
+    let folder = scratch("litmus-links");
+    std::fs::create_dir_all(folder.join("inner/sub")).expect("writable");
+    let secret = write(&folder, "secret.litmus", "X86 secret\n{ token=hunter2; }\n");
+    write(&folder, "inner/sub/good.litmus", OK);
+    std::os::unix::fs::symlink(&secret, folder.join("inner/sub/link.litmus")).expect("a link can be made");
+    let list = write(&folder, "inner/@all", "sub\n");
+    let ran = weir(&["litmus", &list]);
+    let said = ran.stdout.clone() + &ran.stderr;
+    assert_eq!(ran.status, Some(2), "{said}");
+    assert!(said.contains("leads outside the folder of the list") && said.contains("1 ok"), "{said}");
+    assert!(!said.contains("hunter2"), "{said}");
+    // Who names the folder means what is in it.
+    let named = weir(&["litmus", folder.join("inner/sub").to_str().expect("UTF-8")]);
+    assert!(!named.stderr.contains("leads outside"), "{named:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_list_that_never_ends_keeps_to_the_time_limit() {
+    let folder = scratch("litmus-pipe");
+    let pipe = folder.join("@pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return;
+    }
+    let ran = weir(&["litmus", "--timeout", "300ms", pipe.to_str().expect("UTF-8")]);
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+    assert!(ran.took < std::time::Duration::from_secs(20), "{ran:?}");
+}
+
 #[test]
 fn the_gravest_status_counts() {
     let folder = scratch("litmus-status");
