@@ -100,7 +100,7 @@ fn locked_blocks() {
     let choices = |count: usize| vec!["locked{ assume: $r = 0 or assume: $r = 1 }"; count].join("; ");
     warns(Language::Rmm, &process(&format!("locked{{ {} }}", choices(9))), &[]);
     wrong(&process(&format!("locked{{ {} }}", choices(10))), &["7:1 program-too-large"]);
-    let alternatives = |count: usize| format!("locked{{ {} }}", vec!["assume: $r = 0"; count].join(" or "));
+    let alternatives = |count: usize| format!("locked{{ locked{{ {} }} }}", vec!["assume: $r = 0"; count].join(" or "));
     warns(Language::Rmm, &process(&alternatives(10_000)), &[]);
     wrong(&process(&alternatives(10_001)), &["7:1 program-too-large"]);
 }
