@@ -18,7 +18,7 @@ pub(crate) enum Error {
     Source(Source, Vec<Diagnostic>),
     /// A limit was reached before there was anything to say.
     Stopped(Limit),
-    /// An allocation failed before there was anything to say.
+    /// The system refused memory or a thread before there was anything to say.
     Starved(String),
     /// A bug of ours.
     Bug(String),

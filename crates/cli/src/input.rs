@@ -23,11 +23,7 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
 /// Devices and pipes never count as the same file.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     match (one.metadata(), other.metadata()) {
-        (Ok(found), Ok(too)) => {
-            found.is_file()
-                && too.is_file()
-                && (is_same(&found, &too) || one.canonicalize().ok() == other.canonicalize().ok())
-        }
+        (Ok(found), Ok(too)) => found.is_file() && too.is_file() && is_same((one, &found), (other, &too)),
         (Err(_), Err(_)) => made_at(one) == made_at(other),
         _ => false,
     }
@@ -45,14 +41,14 @@ fn made_at(path: &Path) -> PathBuf {
 }
 
 #[cfg(unix)]
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
+fn is_same((_, one): (&Path, &Metadata), (_, other): (&Path, &Metadata)) -> bool {
     use std::os::unix::fs::MetadataExt;
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 #[cfg(not(unix))]
-fn is_same(_: &Metadata, _: &Metadata) -> bool {
-    false
+fn is_same((one, _): (&Path, &Metadata), (other, _): (&Path, &Metadata)) -> bool {
+    one.canonicalize().ok() == other.canonicalize().ok()
 }
 
 /// The language of a file: as given, or else by its extension.

@@ -1,5 +1,5 @@
-//! Signals that end a process (Ctrl-C, SIGTERM, SIGHUP): the first ends a search with a partial result, another one some
-//! time later ends the process.
+//! Signals that end a process (Ctrl-C, SIGTERM, SIGHUP): the first ends a search with a partial result, another one
+//! some time later ends the process.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -140,16 +140,13 @@ pub fn certify(program: &Program, model: Model, decided: &[Decided], session: &S
 pub fn certify_robust(program: &Program, session: &Session) -> Result<Certified, Failure> {
     let session = &session.doing("writing out the proof");
     let most = session.states_left().min(session.bound(Bound::CertifyStates));
-    let proved = match attack_closure(program, live(program), most, session) {
-        Ok(Some(states)) => match check_attack_proof(program, &states, session) {
-            Ok(()) => Ok(Proof::Attacks(states)),
-            Err(error) => Err(error),
-        },
-        Ok(None) => return Ok(Certified::without(too_many_states(session))),
-        Err(error) => Err(error),
+    let checked = |states| match states {
+        Some(states) => check_attack_proof(program, &states, session).map(|()| Some(states)),
+        None => Ok(None),
     };
-    match proved {
-        Ok(proof) => Ok(Certified { proofs: vec![proof], unproved: Vec::new() }),
+    match attack_closure(program, live(program), most, session).and_then(checked) {
+        Ok(Some(states)) => Ok(Certified { proofs: vec![Proof::Attacks(states)], unproved: Vec::new() }),
+        Ok(None) => Ok(Certified::without(too_many_states(session))),
         Err(error) => match error.fault {
             Fault::Interrupted => Ok(Certified::without(Unproved::Stopped(session.ended_by()))),
             Fault::ShowsGoal(_) => Err(Failure::Bug("the checker finds an attack that the engine did not".to_owned())),

@@ -6,7 +6,6 @@ use weir_report::wording::clean::display_name;
 
 use super::command::Command;
 use super::common::AnalysisOptions;
-use super::fences::CostChoice;
 use crate::input::is_same_file;
 
 /// The files that a command reads, and those that it writes, with the option that names each.
@@ -47,17 +46,12 @@ fn paths(command: &Command) -> Paths<'_> {
             paths.analysis(&options.common);
             paths.write("--certificate", options.certificate.as_deref());
         }
-        Command::Fences(options) => {
-            paths.read.extend(options.files.iter().map(|file| file.as_path()));
-            if let CostChoice::File(file) = &options.cost {
-                paths.read.push(file);
-            }
-        }
         Command::Prob(options) => {
             let named = [&options.costs, &options.compare].into_iter().flatten();
             paths.read.extend(options.files.iter().chain(named).map(|file| file.as_path()));
             paths.write("--curve", options.curve.as_deref());
         }
+        // The others write to standard output, or what they are meant to overwrite.
         _ => {}
     }
     paths

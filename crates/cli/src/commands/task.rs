@@ -68,7 +68,9 @@ impl Task<'_> {
     pub(super) fn report(&self, error: &Error, console: &mut Console) -> Status {
         let help = match error {
             Error::Stopped(limit) => more(*limit),
-            Error::Starved(_) => "give the process more memory, or lower `--memory` to get a partial result",
+            Error::Starved(_) => {
+                "allow the process more memory and threads, or lower `--memory` to get a partial result"
+            }
             _ => {
                 self.complain(error, console);
                 return Status::Bad;

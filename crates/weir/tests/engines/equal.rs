@@ -105,8 +105,8 @@ fn agree(bodies: &[&str], names: &[&str], properties: &[&str]) -> Tallies {
     tallies
 }
 
-/// Of two copies just one gets 1. What one kind of property says of the one and another kind of the other is not the same
-/// with copies exchanged.
+/// Exactly one of two copies reads 1. If properties of different kinds are about different copies, exchanging the copies
+/// changes the question.
 #[test]
 fn properties_of_different_kinds_tell_copies_apart() {
     for (one, other) in [("P", "Q"), ("Q", "P")] {

@@ -1,17 +1,17 @@
 //! A proof that a program is robust: states of the program together with a monitor that looks for attacks.
 //!
-//! A program is not robust if and only if an attack is feasible ("Checking and Enforcing Robustness against TSO"; locks are
-//! our addition, see SOUNDNESS.md). The monitor is in one of three phases:
-//! - *Before*: SC. A thread may begin to delay with any store outside a section of its own from which control flow leads
-//!   to a load without anything that drains the buffer.
+//! A program is not robust if and only if an attack is feasible ("Checking and Enforcing Robustness against TSO"; for
+//! locks see SOUNDNESS.md). The monitor is in one of three phases:
+//! - *Before*: SC. A thread may begin to delay with any store outside a locked section of its own, if control flow leads
+//!   from there to a load without anything that drains the buffer.
 //! - *Delaying*: stores of this attacker go to an overlay, which its loads prefer; it does nothing that needs an empty
 //!   buffer. Others go on under SC, but nobody executes a membarrier. When the attacker loads from memory, it may halt.
 //! - *Path*: the attacker has halted, and nothing about it matters except the address of its first delayed store. A
 //!   helper acts only if it is on the path or if something on the path happens before what it does. A locked section is
-//!   one action. If an address on the path is that of the delayed store, and the lock is free, the attack has succeeded.
+//!   one action. If the address of the delayed store is on the path, and the lock is free, the attack has succeeded.
 //!
-//! No reduction is used here: this is the definition, over plain maps. States are written down as those of other proofs,
-//! with what the monitor remembers in place of buffers, which are always empty under SC.
+//! No reduction is used here: this is the definition, over plain maps. States are written like those of other proofs,
+//! except that buffers, which are always empty under SC, hold what the monitor remembers.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -25,8 +25,8 @@ use super::{
 use crate::interpret::outcome;
 use crate::run::{Goal, Model};
 
-/// What stands in the queue of a buffer to say what the monitor knows of its thread: with the address of the first
-/// delayed store, that it delays or that it has halted; with address 0, that it is on the path.
+/// Values in the queue of a buffer that say what the monitor knows about its thread: with the address of the first
+/// delayed store, that the thread delays or has halted; with address 0, that it is on the path.
 const DELAYS: Value = 0;
 const HALTED: Value = 1;
 const ON_PATH: Value = 2;
@@ -48,13 +48,16 @@ pub fn check_attack_proof(
     checker.holds_the_start()?;
     let monitor = Monitor::new(&checker);
     let poll = Poll::every(PERIOD, interrupt);
+    let mut seen = 0;
     for (number, state) in states.iter().enumerate() {
         if poll.is_over() {
             return Err(checker.error(None, Fault::Interrupted));
         }
         monitor.stays_inside(&state).map_err(|fault| checker.error(Some(number), fault))?;
+        seen += 1;
     }
-    Ok(())
+    // Every state that can be looked up must have been checked.
+    if seen >= states.len() { Ok(()) } else { Err(checker.error(Some(seen), Fault::Malformed)) }
 }
 
 /// All states of the monitored program that can be reached, with these registers; `None` if there are more than `most`.
