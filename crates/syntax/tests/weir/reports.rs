@@ -165,7 +165,6 @@ fn as_many_places_as_the_limit_allows_are_accepted_and_one_more_is_refused() {
 
 /// Operands in properties count as those in statements do.
 #[test]
-#[ignore = "takes long without optimisation"]
 fn as_many_operands_as_the_limit_allows_are_accepted_and_one_more_is_refused() {
     let row = format!("forbid x{};\n", "+x".repeat(99));
     let text = |rows: usize, rest: usize| {
