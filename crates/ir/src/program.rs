@@ -590,7 +590,12 @@ impl Program {
         (0..self.threads.len()).map(ThreadId::new)
     }
 
-    /// The threads that run from the start.
+    /// The threads that run from the start, in one copy or in arbitrarily many.
+    pub fn initial_threads(&self) -> impl Iterator<Item = ThreadId> {
+        self.thread_ids().filter(|&thread| self.thread(thread).multiplicity != Multiplicity::Spawned)
+    }
+
+    /// The threads that run from the start in one copy: all of them, unless there are arbitrarily many of some.
     pub fn running_threads(&self) -> impl Iterator<Item = ThreadId> {
         self.thread_ids().filter(|&thread| self.thread(thread).multiplicity == Multiplicity::One)
     }

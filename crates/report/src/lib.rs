@@ -22,6 +22,7 @@
 //!     limits: Limits::default(),
 //!     elapsed: Duration::ZERO,
 //!     peak_memory: None,
+//!     copies: None,
 //! };
 //! let answer = answer::RobustAnswer::new(subject, options.method, Ok(report));
 //! let answer = answer::Answer::Robust(Box::new(answer));

@@ -21,6 +21,12 @@ pub enum Bound {
     CoverageStates,
     /// States searched for the number of fences that another aim takes.
     FencesAsideStates,
+    /// Control states, moves and pairs of states of a program with arbitrarily many threads.
+    CoverStates,
+    /// Copies of threads in the largest instance that is searched for a violation that is not known to exist.
+    InstanceCopies,
+    /// States searched in one instance for such a violation.
+    InstanceStates,
     /// Edges of the programs that the lazy engine builds.
     LazyEdges,
     /// Buffered stores kept in order by the refinement of `coherence`.
@@ -68,13 +74,16 @@ struct Entry {
 
 impl Bound {
     /// All bounds, in the order of the documentation.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 26] = [
         Self::CheckScStates,
         Self::CheckVacuityStates,
         Self::CertifyStates,
         Self::CheckSimplerStates,
         Self::CoverageStates,
         Self::FencesAsideStates,
+        Self::CoverStates,
+        Self::InstanceCopies,
+        Self::InstanceStates,
         Self::LazyEdges,
         Self::CoherenceStores,
         Self::ConcretizeStates,
@@ -140,6 +149,23 @@ impl Bound {
                 "states that `fences` searches to find out how many fences another aim takes",
                 "that number is not reported",
             ),
+            Self::CoverStates => entry(
+                "cover-states",
+                10_000_000,
+                any,
+                "states and moves of a program with arbitrarily many threads",
+                "only small numbers of threads are searched",
+            ),
+            Self::InstanceCopies => entry(
+                "instance-copies",
+                4,
+                100,
+                "copies of `[*]` threads in the largest instance searched for a violation that may not exist",
+                "unknown",
+            ),
+            Self::InstanceStates => {
+                entry("instance-states", 1_000_000, any, "states searched per instance for such a violation", "unknown")
+            }
             Self::LazyEdges => entry("lazy-edges", 100_000, any, "edges of the programs that `lazy` builds", "unknown"),
             Self::CoherenceStores => entry(
                 "coherence-stores",

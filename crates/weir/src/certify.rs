@@ -83,7 +83,7 @@ impl Decided {
             }
             let engine = one.member.and_then(|member| match member {
                 check::Member::Engine(engine) => Some(engine),
-                check::Member::Sc => None,
+                check::Member::Sc | check::Member::Cover => None,
             });
             match all.iter_mut().find(|group| (group.engine, group.buffering) == (engine, one.buffering)) {
                 Some(group) => group.goals.push(one.goal),

@@ -42,6 +42,8 @@ pub enum Limit {
     Extensions,
     /// An over-approximation found a violation that no run confirms; it may be a false alarm.
     Alarm,
+    /// The question about arbitrarily many threads is not decided, and no small instance violates the property.
+    Instances,
 }
 
 impl std::fmt::Display for Limit {
@@ -53,6 +55,7 @@ impl std::fmt::Display for Limit {
             Self::Interrupted => "interrupted",
             Self::Extensions => "the limit on extensions of the program was reached",
             Self::Alarm => "the over-approximation raised an alarm that no run confirms",
+            Self::Instances => "no small number of copies violates it, and nothing is known about larger numbers",
         })
     }
 }

@@ -4,6 +4,9 @@ use std::io;
 use std::path::Path;
 
 use weir::Session;
+use weir::parameterized::Decided;
+use weir_ir::Diagnostic;
+use weir_report::answer::CopiesRecord;
 use weir_report::run::Evidence;
 use weir_report::saved::SavedWitness;
 use weir_report::svg;
@@ -12,6 +15,7 @@ use weir_report::wording::clean::display_name;
 use super::task::Task;
 use crate::args::AnalysisOptions;
 use crate::console::Console;
+use crate::error::Error;
 use crate::exit::Status;
 use crate::load::Loaded;
 use crate::output;
@@ -24,6 +28,28 @@ pub(super) fn watched<T>(task: &Task<'_>, console: &Console, analysis: impl FnOn
         Some(sink) => analysis(&task.session.clone().with_progress(sink)),
         None => analysis(&task.session),
     }
+}
+
+/// The report on a program with arbitrarily many threads, and for which numbers it holds. From here on, the program is
+/// the instance that the report is about.
+pub(super) fn instance<R>(
+    loaded: &mut Loaded,
+    found: Result<Decided<R>, Box<Diagnostic>>,
+) -> (Option<CopiesRecord>, Result<R, Box<Diagnostic>>) {
+    match found {
+        Ok(decided) => {
+            let copies = CopiesRecord::new(&decided);
+            loaded.program = decided.instance.into_program();
+            (Some(copies), Ok(decided.report))
+        }
+        Err(refusal) => (None, Err(refusal)),
+    }
+}
+
+/// Why something cannot be asked about arbitrarily many threads.
+pub(super) fn fixed_number(what_is: &str) -> Error {
+    let reason = format!("{what_is} only available for a fixed number of threads, and this program has `[*]` threads");
+    Error::Input { reason, help: Some("set the number of copies, as in `-D 'T[*]=3'`".to_owned()) }
 }
 
 /// Saves the run, and the picture of its cycle, where the command line asks for it. The answer has been given by then:

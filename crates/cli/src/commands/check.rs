@@ -2,7 +2,9 @@
 
 use weir::certify::Decided;
 use weir::check::{Options, check, no_property};
-use weir_report::answer::{Answer, CheckAnswer, CheckQuestion, CommandName};
+use weir::parameterized::{self, is_parameterized};
+use weir_report::answer::{Answer, CheckAnswer, CheckQuestion, CommandName, Subject};
+use weir_witness::Goal;
 
 use super::analysis;
 use super::certificate;
@@ -12,7 +14,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
 use crate::goals;
-use crate::load::load;
+use crate::load::{Loaded, load};
 
 /// Runs it.
 pub(super) fn run(options: &'static CheckOptions, console: &mut Console) -> Status {
@@ -36,6 +38,9 @@ fn one(task: &Task<'_>, options: &CheckOptions, console: &mut Console) -> Result
     if goals.is_empty() {
         return Err(Error::unanswerable(&no_property()));
     }
+    if is_parameterized(&loaded.program) {
+        return every_number(task, options, (loaded, goals), console);
+    }
     let library = Options { model: options.model, goals: goals.clone(), ..Options::default() };
     let found = analysis::watched(task, console, |session| check(&loaded.program, &library, session));
     let found = Error::unless_refused(found)?;
@@ -50,4 +55,26 @@ fn one(task: &Task<'_>, options: &CheckOptions, console: &mut Console) -> Result
         None => Status::Holds,
     };
     Ok(status.and(saved).and(certified))
+}
+
+/// Asks about a program with arbitrarily many threads.
+fn every_number(
+    task: &Task<'_>,
+    options: &CheckOptions,
+    (mut loaded, goals): (Loaded, Vec<Goal>),
+    console: &mut Console,
+) -> Result<Status, Error> {
+    if options.certificate.is_some() {
+        return Err(analysis::fixed_number("certificates are"));
+    }
+    let library = Options { model: options.model, goals: goals.clone(), ..Options::default() };
+    let found = analysis::watched(task, console, |session| parameterized::check(&loaded.program, &library, session));
+    let (copies, found) = analysis::instance(&mut loaded, Error::unless_refused(found)?);
+    // Assertions are those of one copy now.
+    let goals = found.as_ref().map_or(goals, |report| report.properties.iter().map(|one| one.goal).collect());
+    let subject = Subject { copies: copies.as_ref(), ..task.subject(&loaded) };
+    let question = CheckQuestion { model: options.model, goals: &goals, all_witnesses: options.all_witnesses };
+    let answer = Answer::Check(Box::new(CheckAnswer::new(subject, question, found)));
+    let status = task.answer(&answer, options.common.verbose, console);
+    Ok(status.and(analysis::save(&options.common, &loaded, answer.evidence(), console)))
 }

@@ -4,11 +4,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use weir::fences::text::{Chosen, Sites};
-use weir::fences::{Aim, Fences, Need, Options, Reason, Recheck, Report, feasible_attacks, fences, needs, safe_goals};
+use weir::fences::{
+    Aim, Fences, Need, Options, Reason, Recheck, Report, feasible_attacks, fences, fences_for_every_number, needs,
+    safe_goals,
+};
+use weir::parameterized::is_parameterized;
 use weir::{Failure, Limit, Session};
 use weir_ir::{Diagnostic, Program};
 use weir_report::Format;
-use weir_report::answer::{Answer, Census, CommandName, FencesAnswer, FencesQuestion, NeedCount, Repair, Repairs};
+use weir_report::answer::{
+    Answer, Census, CommandName, CopiesRecord, FencesAnswer, FencesQuestion, NeedCount, Repair, Repairs, Subject,
+};
 use weir_report::text::{Fenced, fenced};
 
 use super::analysis;
@@ -40,6 +46,10 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
     if !task.is_json() {
         console.diagnostics(&loaded.program.source, &loaded.warnings);
     }
+    let is_parameterized = is_parameterized(&loaded.program);
+    if is_parameterized && (options.stats || options.aim != Aim::Robust) {
+        return Err(analysis::fixed_number("other aims than robustness, and `--stats`, are"));
+    }
     if options.aim == Aim::Safe {
         safe_goals(&loaded.program).map_err(|why| Error::unanswerable(&why))?;
     }
@@ -50,8 +60,8 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
         costs.set(&mut sites, session)?;
         let search = FenceSearch { options, program: &loaded.program, sites: &sites };
         let found = search.found(session)?;
-        let is_answer_only = options.write || console.is_quiet();
-        let needs = if is_answer_only && !task.is_json() { Vec::new() } else { search.needs(session)? };
+        let is_answer_only = (options.write || console.is_quiet()) && !task.is_json();
+        let needs = if is_answer_only || is_parameterized { Vec::new() } else { search.needs(session)? };
         let census = options.stats.then(|| search.census(session)).transpose()?.flatten();
         Ok((found, needs, census))
     })?;
@@ -60,11 +70,11 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
         wall: task.session.elapsed(),
         ..census
     });
-    let Found { report, repairs, unchecked } = found;
+    let Found { report, repairs, unchecked, instance } = found;
     let answer = FencesAnswer::new(Repairs {
-        subject: task.subject(&loaded),
+        subject: Subject { copies: instance.as_ref().map(|found| &found.1), ..task.subject(&loaded) },
         options: question(options),
-        searched: &sites.program,
+        searched: instance.as_ref().map_or(&sites.program, |found| &found.0),
         report,
         repairs,
         unchecked,
@@ -106,6 +116,8 @@ struct Found {
     repairs: Vec<Repair>,
     /// What kept them from being checked again, if anything did.
     unchecked: Option<Limit>,
+    /// For arbitrarily many threads: the instance that the report is about, and for which numbers it holds.
+    instance: Option<(Program, CopiesRecord)>,
 }
 
 struct FenceSearch<'a> {
@@ -121,13 +133,24 @@ impl FenceSearch<'_> {
     }
 
     fn found(&self, session: &Session) -> Result<Found, Error> {
-        let found = fences(&self.sites.program, &self.sites.places(), &self.engine(), session);
-        let report = Error::unless_refused(found)?;
+        let (program, places) = (&self.sites.program, self.sites.places());
+        let (report, instance) = if is_parameterized(program) {
+            let found = fences_for_every_number(program, &places, &self.engine(), session);
+            match Error::unless_refused(found)? {
+                Ok(decided) => {
+                    let copies = CopiesRecord::new(&decided);
+                    (Ok(decided.report), Some((decided.instance.into_program(), copies)))
+                }
+                Err(refusal) => (Err(refusal), None),
+            }
+        } else {
+            (Error::unless_refused(fences(program, &places, &self.engine(), session))?, None)
+        };
         let (repairs, unchecked) = match &report {
             Ok(Report { fences: Fences::Cheapest(sets), reasons, .. }) => self.checked(sets, reasons, session)?,
             _ => (Vec::new(), None),
         };
-        Ok(Found { report, repairs, unchecked })
+        Ok(Found { report, repairs, unchecked, instance })
     }
 
     /// The sets with their texts, each checked again.

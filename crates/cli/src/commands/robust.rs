@@ -1,7 +1,8 @@
 //! `weir robust`: do store buffers change the program's behaviour?
 
-use weir::robust::{Criterion, Options, attacks, robust, same_states, triangular_races};
-use weir_report::answer::{Answer, CommandName, RobustAnswer};
+use weir::parameterized::{self, is_parameterized};
+use weir::robust::{Criterion, Method, Options, attacks, robust, same_states, triangular_races};
+use weir_report::answer::{Answer, CommandName, RobustAnswer, Subject};
 
 use super::task::{Allowance, Task, Work};
 use super::{analysis, certificate};
@@ -29,6 +30,9 @@ fn one(task: &Task<'_>, options: &RobustOptions, console: &mut Console) -> Resul
     if !task.is_json() {
         console.diagnostics(&loaded.program.source, &loaded.warnings);
     }
+    if is_parameterized(&loaded.program) {
+        return every_number(task, options, loaded, console);
+    }
     let answer = Answer::Robust(Box::new(search(task, options, &loaded, console)?));
     let status = task.answer(&answer, options.common.verbose, console);
     let saved = analysis::save(&options.common, &loaded, answer.evidence(), console);
@@ -37,6 +41,31 @@ fn one(task: &Task<'_>, options: &RobustOptions, console: &mut Console) -> Resul
         None => Status::Holds,
     };
     Ok(status.and(saved).and(certified))
+}
+
+/// Asks about a program with arbitrarily many threads.
+fn every_number(
+    task: &Task<'_>,
+    options: &RobustOptions,
+    mut loaded: Loaded,
+    console: &mut Console,
+) -> Result<Status, Error> {
+    let method = match options.method {
+        MethodChoice::Decide(method @ Method::Attacks) if options.of == Criterion::Traces => method,
+        _ => return Err(analysis::fixed_number("other methods than `attacks`, and `--of states`, are")),
+    };
+    if options.certificate.is_some() {
+        return Err(analysis::fixed_number("certificates are"));
+    }
+    let jobs = options.common.limits.workers();
+    let found = analysis::watched(task, console, |session| {
+        parameterized::robust(&loaded.program, &Options { method, jobs }, session)
+    });
+    let (copies, found) = analysis::instance(&mut loaded, Error::unless_refused(found)?);
+    let subject = Subject { copies: copies.as_ref(), ..task.subject(&loaded) };
+    let answer = Answer::Robust(Box::new(RobustAnswer::new(subject, method, found)));
+    let status = task.answer(&answer, options.common.verbose, console);
+    Ok(status.and(analysis::save(&options.common, &loaded, answer.evidence(), console)))
 }
 
 fn search<'l>(

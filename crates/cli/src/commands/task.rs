@@ -44,6 +44,7 @@ impl Task<'_> {
             limits: self.session.limits(),
             elapsed: self.session.elapsed(),
             peak_memory: memory::peak(),
+            copies: None,
         }
     }
 

@@ -17,7 +17,7 @@ pub struct EnteredLocation {
 /// Every location that some edge leads to and where something other than a fence follows, by threads and locations.
 pub fn entered_locations(program: &Program) -> Vec<EnteredLocation> {
     let mut found = Vec::new();
-    for thread in program.running_threads() {
+    for thread in program.initial_threads() {
         let body = program.body(thread);
         let mut entering: Vec<Vec<EdgeId>> = vec![Vec::new(); body.locations.len()];
         for (index, edge) in body.edges().iter().enumerate() {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::copies::CopiesRecord;
 use crate::version::VERSION;
 
 /// The fields that every answer starts with.
@@ -21,13 +22,16 @@ pub struct Head<V> {
     pub verdict: V,
     /// Wall-clock time in seconds, including reading and checking the input.
     pub seconds: f64,
+    /// For which numbers of copies the answer holds, if the program has `[*]` threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copies: Option<CopiesRecord>,
 }
 
 impl<V> Head<V> {
     /// The head of an answer about `file` that took so long.
     pub fn new(command: CommandName, file: &Path, verdict: V, elapsed: Duration) -> Self {
         let seconds = elapsed.as_secs_f64();
-        Self { weir: VERSION, command, file: file.display().to_string(), verdict, seconds }
+        Self { weir: VERSION, command, file: file.display().to_string(), verdict, seconds, copies: None }
     }
 }
 

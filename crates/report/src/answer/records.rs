@@ -49,6 +49,8 @@ pub enum LimitRecord {
     Extensions,
     /// An over-approximation found a violation that no run confirms.
     Alarm,
+    /// Nothing is known about large numbers of copies of a `[*]` thread.
+    Instances,
     /// The engine does not support something in the program; see `warnings`.
     Refused,
 }
@@ -62,6 +64,7 @@ impl From<Limit> for LimitRecord {
             Limit::Interrupted => Self::Interrupted,
             Limit::Extensions => Self::Extensions,
             Limit::Alarm => Self::Alarm,
+            Limit::Instances => Self::Instances,
         }
     }
 }

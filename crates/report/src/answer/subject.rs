@@ -8,6 +8,7 @@ use weir::reach::{Reduction, Statistics};
 use weir_ir::{Diagnostic, Program};
 use weir_syntax::Language;
 
+use super::copies::CopiesRecord;
 use super::diagnostic::DiagnosticRecord;
 use super::head::{CommandName, Head};
 use super::records::StatisticsRecord;
@@ -29,11 +30,13 @@ pub struct Subject<'a> {
     pub elapsed: Duration,
     /// Peak memory of the process, if the system reports it.
     pub peak_memory: Option<u64>,
+    /// For which numbers of threads the answer holds, if the program has arbitrarily many of some.
+    pub copies: Option<&'a CopiesRecord>,
 }
 
 impl Subject<'_> {
     pub(super) fn head<V>(&self, command: CommandName, verdict: V) -> Head<V> {
-        Head::new(command, self.file, verdict, self.elapsed)
+        Head { copies: self.copies.cloned(), ..Head::new(command, self.file, verdict, self.elapsed) }
     }
 
     /// What there is to say about the program, and why an engine refused it.

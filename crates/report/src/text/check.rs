@@ -5,7 +5,7 @@ use weir::check::{Attempt, End, Judgement, Member, PropertyReport, Report, Viola
 use weir_witness::Model;
 
 use super::diagnostic::render_place;
-use super::parts::{Tone, diagnostics, emphasized, evidence, headline, help, statistics};
+use super::parts::{Tone, diagnostics, emphasized, evidence, headline, help, numbers_of_copies, statistics};
 use super::reach::{basis, goals_text};
 use super::view::View;
 use super::wrap::words;
@@ -30,6 +30,8 @@ pub(super) fn render(answer: &CheckAnswer<'_>, view: &View) -> String {
     let mut text = first_line(answer);
     let origin = &answer.origin;
     if !view.is_quiet {
+        let verdict = origin.report.as_ref().map(|report| &report.verdict);
+        text += &numbers_of_copies(&origin.subject, matches!(verdict, Ok(Verdict::Holds | Verdict::Violated(_))));
         text += &match &origin.report {
             Ok(report) => body(answer, report, view),
             Err(diagnostic) => format!("\n{}\n", render_place(&origin.subject.program.source, diagnostic)),

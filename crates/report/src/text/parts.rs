@@ -7,6 +7,7 @@ use weir_witness::Replay;
 
 use super::diagnostic::{illustrate, render_all};
 use super::lanes::{LaneOptions, lanes};
+use crate::answer::{CopiesRecord, Subject};
 use crate::run::cycle_text::cycle_text;
 use crate::run::{ContinuationsRecord, Evidence};
 use crate::wording::clean::clip;
@@ -36,6 +37,11 @@ pub(super) enum Tone {
 /// The first line: `verdict: what (where)`.
 pub(super) fn headline(tone: Tone, verdict: &str, what: &str, place: &str) -> String {
     format!("{}: {} ({place})\n", emphasized(tone, verdict), clip(what, GOAL_LIMIT))
+}
+
+/// For which numbers of threads the answer holds, if there are arbitrarily many.
+pub(super) fn numbers_of_copies(subject: &Subject<'_>, is_decided: bool) -> String {
+    subject.copies.filter(|_| is_decided).map(CopiesRecord::text).unwrap_or_default()
 }
 
 /// A text in the colour of a verdict.

@@ -5,7 +5,7 @@ use weir::{Limit, Verdict};
 use weir_ir::Program;
 
 use super::diagnostic::{illustrate, render_place};
-use super::parts::{Tone, diagnostics, evidence, headline, help, run, statistics};
+use super::parts::{Tone, diagnostics, evidence, headline, help, numbers_of_copies, run, statistics};
 use super::view::View;
 use crate::answer::coverage;
 use crate::answer::robust::Shown;
@@ -27,6 +27,8 @@ pub(super) fn render(answer: &RobustAnswer<'_>, view: &View) -> String {
     let origin = &answer.origin;
     let program = origin.subject.program;
     if !view.is_quiet {
+        let is_decided = matches!(&origin.verdict, Ok(Verdict::Holds | Verdict::Violated(_)));
+        text += &numbers_of_copies(&origin.subject, is_decided);
         text += &match &origin.verdict {
             Ok(Verdict::Holds) => how(answer) + &never_seen(answer),
             Ok(Verdict::Violated(Shown::Cycle(found))) => violated(answer, found, view.width),

@@ -18,7 +18,7 @@ pub fn limit_text(limit: Limit, limits: &Limits) -> String {
             format!("the limit of {states} was reached")
         }
         Limit::Interrupted => "interrupted".to_owned(),
-        Limit::Extensions => limit.to_string(),
+        Limit::Extensions | Limit::Instances => limit.to_string(),
         Limit::Alarm => "the over-approximation raised an alarm that no run confirms".to_owned(),
     }
 }
@@ -34,6 +34,7 @@ pub fn more(limit: Limit) -> &'static str {
         }
         Limit::Interrupted => "let it run longer",
         Limit::Alarm => "use a more precise engine",
+        Limit::Instances => "ask about a fixed number of copies, as in `-D 'T[*]=3'`",
     }
 }
 

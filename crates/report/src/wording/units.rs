@@ -17,8 +17,12 @@ pub fn grouped(number: u64) -> String {
 
 /// `1 state`, `1,234 states`.
 pub fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(number))
+    let (stem, ending) = match noun.strip_suffix('y') {
+        _ if number == 1 => (noun, ""),
+        Some(stem) => (stem, "ies"),
+        None => (noun, "s"),
+    };
+    format!("{} {stem}{ending}", grouped(number))
 }
 
 /// A number of bytes in the unit that reads best.

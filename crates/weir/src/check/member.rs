@@ -131,6 +131,7 @@ fn ask(
     let (model, engine) = match member {
         Member::Sc => (Model::Sc, Engine::Explicit),
         Member::Engine(engine) => (model, engine),
+        Member::Cover => return Err(Failure::Bug("the portfolio has no such member".into())),
     };
     let options = reach::Options { model, engine, goals: goals.to_vec(), ..reach::Options::default() };
     reach::reach(program, &options, session)
@@ -174,7 +175,9 @@ pub(super) fn ended<E>(member: Member, verdict: &Verdict<E>) -> End {
     match (verdict, member) {
         (Verdict::Violated(_), _) => End::Answered,
         // It has limits of its own.
-        (Verdict::Holds | Verdict::Unknown(Limit::States), Member::Sc) => End::Nothing,
+        (Verdict::Holds | Verdict::Unknown(Limit::States), Member::Sc) | (Verdict::Holds, Member::Cover) => {
+            End::Nothing
+        }
         (Verdict::Holds, Member::Engine(_)) => End::Answered,
         (Verdict::Unknown(limit), _) => End::Stopped(*limit),
     }

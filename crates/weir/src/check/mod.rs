@@ -35,6 +35,8 @@ pub enum Member {
     Sc,
     /// An engine of [`reach`](mod@crate::reach).
     Engine(Engine),
+    /// Not asked by the portfolio: [coverability](mod@crate::parameterized), for arbitrarily many threads.
+    Cover,
 }
 
 impl Member {
@@ -43,6 +45,7 @@ impl Member {
         match self {
             Self::Sc => "sc",
             Self::Engine(engine) => engine.name(),
+            Self::Cover => "cover",
         }
     }
 }
@@ -125,6 +128,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// A report on properties of which all is known.
+    pub(crate) fn of(properties: Vec<PropertyReport>, attempts: Vec<Attempt>, statistics: Statistics) -> Self {
+        let verdict = property::overall(&properties);
+        Self { verdict, properties, attempts, statistics, growth: Vec::new(), coverage: None }
+    }
+
     /// The member that gave the overall verdict: for its first property that is as bad as that.
     pub fn member(&self) -> Option<Member> {
         self.deciding().and_then(|property| property.member)

@@ -107,7 +107,7 @@ pub struct PropertyReport {
 
 impl PropertyReport {
     /// Before anybody was asked.
-    pub(super) fn open(goal: Goal) -> Self {
+    pub(crate) fn open(goal: Goal) -> Self {
         let judgement = Judgement::Unknown(Limit::Interrupted);
         Self { goal, judgement, member: None, buffering: None, elapsed: Duration::ZERO, vacuity: Vacuity::Unknown }
     }

@@ -12,6 +12,7 @@
 
 mod cores;
 mod costs;
+mod every_number;
 mod hitting_set;
 mod needs;
 mod places;
@@ -33,6 +34,7 @@ use crate::robust::{Answer, Attack, Attacks, Checker, Options as RobustOptions, 
 use crate::session::Session;
 use crate::verdict::{Failure, Limit};
 pub use costs::{FrequencyCosts, LoopCosts, unit_cost};
+pub use every_number::fences_for_every_number;
 pub use needs::{Need, needs};
 pub use places::{AtLocation, at_locations};
 pub use reasons::{Access, Reason};

@@ -4,6 +4,7 @@ use weir_ir::Program;
 
 use super::{Aim, Options, safe_goals};
 use crate::check::{self, check};
+use crate::parameterized::{self, is_parameterized};
 use crate::robust::{robust, same_states, triangular_races};
 use crate::session::Session;
 use crate::verdict::{Failure, Limit, Verdict};
@@ -47,6 +48,9 @@ pub fn recheck(
 /// Whether a program already meets the aim.
 fn achieves(program: &Program, options: &Options, session: &Session) -> Result<Verdict<()>, Failure> {
     Ok(match options.aim {
+        Aim::Robust if is_parameterized(program) => {
+            without_run(parameterized::robust(program, &options.robust, session)?.report.verdict)
+        }
         Aim::Robust => without_run(robust(program, &options.robust, session)?.verdict),
         Aim::States => without_run(same_states(program, &options.robust, session)?.verdict),
         Aim::Safe => without_run(check(program, &safe_options(program)?, session)?.verdict),

@@ -31,6 +31,7 @@ use weir_ir::Program;
 use weir_witness::Checked;
 
 pub use crate::attack::{Attack, Attacks, ThreadEdge};
+pub(crate) use attacks::enumerate as attacks_of;
 pub(crate) use covered::{Covered, Effect};
 pub(crate) use question::Question;
 pub use race::Race;
@@ -162,8 +163,13 @@ impl Report {
         Self { verdict, attacks, statistics, growth: Vec::new(), coverage: None, compared: None }
     }
 
+    /// No attack is feasible.
+    pub(crate) fn holding(attacks: Attacks, statistics: Statistics) -> Self {
+        Self::of(Verdict::Holds, attacks, statistics)
+    }
+
     /// An inconclusive answer.
-    fn unknown(limit: Limit, elapsed: Duration) -> Self {
+    pub(crate) fn unknown(limit: Limit, elapsed: Duration) -> Self {
         let statistics = Statistics { elapsed, ..Statistics::default() };
         Self::of(Verdict::Unknown(limit), Attacks::default(), statistics)
     }

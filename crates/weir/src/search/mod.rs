@@ -197,11 +197,20 @@ fn encode(limit: Limit) -> u64 {
         Limit::Interrupted => 4,
         Limit::Alarm => 5,
         Limit::Extensions => 6,
+        Limit::Instances => 7,
     }
 }
 
 fn decode(code: u64) -> Option<Limit> {
-    let all = [Limit::Time, Limit::Memory, Limit::States, Limit::Interrupted, Limit::Alarm, Limit::Extensions];
+    let all = [
+        Limit::Time,
+        Limit::Memory,
+        Limit::States,
+        Limit::Interrupted,
+        Limit::Alarm,
+        Limit::Extensions,
+        Limit::Instances,
+    ];
     all.into_iter().find(|&limit| encode(limit) == code)
 }
 

@@ -13,7 +13,7 @@ use super::state::{Packed, ZeroTest};
 /// All goals of a program, in order of preference.
 pub fn all_goals(program: &Program) -> Vec<Goal> {
     let properties = (0..program.properties.len()).map(|property| Goal::Property(PropertyId::new(property)));
-    let asserting = program.running_threads().filter(|&thread| program.body(thread).failed.is_some());
+    let asserting = program.initial_threads().filter(|&thread| program.body(thread).failed.is_some());
     properties.chain(asserting.map(Goal::Assertion)).collect()
 }
 

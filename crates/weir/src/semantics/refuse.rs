@@ -23,11 +23,21 @@ pub(crate) fn unsupported(program: &Program) -> Result<(), Failure> {
     unsupported_by(program, "explicit")
 }
 
+/// Refuses what cannot be handled even where arbitrarily many threads can.
+pub(crate) fn unsupported_templates(program: &Program) -> Result<(), Failure> {
+    refused(program, "explicit", true)
+}
+
 /// Refuses programs whose states have no fixed shape, and lists everything that this engine does not support.
 pub(crate) fn unsupported_by(program: &Program, engine: &str) -> Result<(), Failure> {
+    refused(program, engine, false)
+}
+
+fn refused(program: &Program, engine: &str, allows_templates: bool) -> Result<(), Failure> {
     let mut obstacles = Vec::new();
     for thread in &program.threads {
         match thread.multiplicity {
+            Multiplicity::Arbitrary if allows_templates => {}
             Multiplicity::Arbitrary => obstacles.push(arbitrarily_many(thread)),
             // Nobody can start it but a `spawn`, which is refused where it stands.
             Multiplicity::Spawned => continue,
@@ -66,7 +76,8 @@ fn arbitrarily_many(thread: &Thread) -> Obstacle {
         code: "arbitrary-threads",
         span: thread.span,
         what: format!("cannot run arbitrarily many copies of `{}`", thread.name),
-        help: "use a fixed number, such as `[3]`: a violation with few threads is also one with many",
+        help: "`check`, `robust` and `fences` answer for every number of copies; for anything else set the number, as in \
+               `-D 'T[*]=3'`: a violation with few threads is also one with many",
     }
 }
 

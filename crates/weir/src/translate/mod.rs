@@ -5,20 +5,23 @@
 //!
 //! The passes, in the order in which they may be applied:
 //!
-//! 1. [`slice`](mod@slice): the program without what no goal depends on. The result is to be run under the same memory
+//! 1. [`instantiate`](mod@instantiate): a fixed number of copies of each thread of which there are arbitrarily many. The
+//!    result is to be run under the same memory model.
+//! 2. [`slice`](mod@slice): the program without what no goal depends on. The result is to be run under the same memory
 //!    model.
-//! 2. [`fuse_waits`](mod@fuse_waits): waiting loops with each load and its tests in one step. Again for the same memory
+//! 3. [`fuse_waits`](mod@fuse_waits): waiting loops with each load and its tests in one step. Again for the same memory
 //!    model.
-//! 3. [`insert_fences`](mod@insert_fences): fences at chosen places. The result is again a program to be run under TSO.
-//! 4. [`instrument`](mod@instrument): robustness as reachability under SC. The result decides the question about one
+//! 4. [`insert_fences`](mod@insert_fences): fences at chosen places. The result is again a program to be run under TSO.
+//! 5. [`instrument`](mod@instrument): robustness as reachability under SC. The result decides the question about one
 //!    attack or about all, and has no other properties.
-//! 5. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
+//! 6. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
 //!
-//! After the fourth and fifth pass a program must be run under SC; nothing can follow `instrument`.
+//! After the fifth and sixth pass a program must be run under SC; nothing can follow `instrument`.
 
 pub mod delay;
 pub mod fuse_waits;
 pub mod insert_fences;
+pub mod instantiate;
 pub mod instrument;
 pub mod slice;
 

@@ -8,7 +8,7 @@ use weir_syntax::Language;
 use super::{difference, reasons, table};
 use crate::answer::{FencePlace, FencesAnswer, Repair};
 use crate::text::diagnostic::render_place;
-use crate::text::parts::{Tone, emphasized, headline, help, statistics};
+use crate::text::parts::{Tone, emphasized, headline, help, numbers_of_copies, statistics};
 use crate::text::robust::open_attacks;
 use crate::text::view::View;
 use crate::wording::limit::{limit_text, more};
@@ -31,7 +31,9 @@ pub(crate) fn render(answer: &FencesAnswer<'_>, view: &View) -> String {
 }
 
 fn brief(answer: &FencesAnswer<'_>, is_quiet: bool) -> String {
-    first_line(answer) + &if is_quiet { String::new() } else { explanation(answer) }
+    let is_found = matches!(answer.origin.report.as_ref().map(|report| &report.fences), Ok(Fences::Cheapest(_)));
+    let more = || numbers_of_copies(&answer.origin.subject, is_found) + &explanation(answer);
+    first_line(answer) + &if is_quiet { String::new() } else { more() }
 }
 
 /// The program with its fences, and remarks that do not belong into it.
@@ -232,6 +234,7 @@ mod tests {
                 limits: Limits::default(),
                 elapsed: Duration::ZERO,
                 peak_memory: None,
+                copies: None,
             };
             let options = FencesQuestion { aim: Aim::Robust, all: false, write: false, is_unit_cost: true };
             let repairs = vec![Repair { places: Vec::new(), text: String::new(), language: Language::Weir }];

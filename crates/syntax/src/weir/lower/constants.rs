@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use weir_ir::flow::strongly_connected_components;
 use weir_ir::{BinaryOp, Diagnostic, RegId, Span, Value};
 
-use super::super::ast::{Expr, ExprKind, File, Name, RangeExpr};
+use super::super::ast::{Expr, ExprKind, File, Name, RangeExpr, Replication, ThreadDecl};
 use super::super::sink::Sink;
 use super::Options;
 use super::elements::element_address;
@@ -134,6 +134,7 @@ pub(super) fn evaluate<'a>(
     globals.constants = file.constants.iter().map(|constant| (constant.name, None)).collect();
     used.constants = vec![false; file.constants.len()];
     refuse_unknown_definitions(file, options, sink);
+    globals.given_copies = file.threads.iter().map(|thread| given_copies(thread, options)).collect();
     for at in order(file, globals, sink) {
         let constant = &file.constants[at];
         let written = Constants { globals, parameter: None, registers: None, sink, used }.value(&constant.value);
@@ -142,8 +143,21 @@ pub(super) fn evaluate<'a>(
     }
 }
 
+/// The name under which the options give the number of copies of a thread of which there are arbitrarily many.
+pub(super) fn number_of_copies(thread: &ThreadDecl) -> Option<String> {
+    matches!(thread.replication, Some(Replication::Arbitrary(_))).then(|| format!("{}[*]", thread.name.text))
+}
+
+/// The number of copies that the options give of such a thread.
+fn given_copies(thread: &ThreadDecl, options: &Options) -> Option<(String, Value)> {
+    let wanted = number_of_copies(thread)?;
+    options.defines.iter().rev().find(|(name, _)| *name == wanted).cloned()
+}
+
 fn refuse_unknown_definitions(file: &File, options: &Options, sink: &mut Sink) {
-    let known: Vec<&str> = file.constants.iter().map(|constant| constant.name.text).collect();
+    let constants = file.constants.iter().map(|constant| constant.name.text.to_owned());
+    let known: Vec<String> = constants.chain(file.threads.iter().filter_map(number_of_copies)).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
     // All of these have no place in the source, so they go into one message.
     let unknown: Vec<&str> =
         options.defines.iter().map(|(name, _)| name.as_str()).filter(|name| !known.contains(name)).collect();

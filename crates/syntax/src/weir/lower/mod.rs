@@ -68,7 +68,10 @@ pub(super) fn lower<'a>(
     let constants = globals.constants.iter();
     Program {
         source: source.clone(),
-        constants: constants.map(|&(name, value)| (name.text.to_string(), value.unwrap_or(0))).collect(),
+        constants: constants
+            .map(|&(name, value)| (name.text.to_string(), value.unwrap_or(0)))
+            .chain(globals.given_copies.iter().flatten().cloned())
+            .collect(),
         shared: globals.shared,
         threads: bodies.threads,
         procedures: bodies.procedures,

@@ -76,6 +76,8 @@ pub(super) struct Globals<'a> {
     names: HashMap<&'a str, (Global, Span)>,
     /// `None` where the value is in error or not known yet.
     pub(super) constants: Vec<(Name<'a>, Option<Value>)>,
+    /// For each thread declaration the number of copies that the options give, under its name there.
+    pub(super) given_copies: Vec<Option<(String, Value)>>,
     /// Empty until addresses are known.
     pub(super) shared: Vec<Shared>,
     pub(super) procedures: Vec<ProcInfo<'a>>,

@@ -31,9 +31,10 @@ pub(super) fn prepare<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &
     }
     classify(globals, sink);
     let mut count = 0;
-    for declaration in &file.threads {
+    for (at, declaration) in file.threads.iter().enumerate() {
+        let given = globals.given_copies.get(at).and_then(|given| given.as_ref().map(|&(_, number)| number));
         let mut constants = Constants { globals, parameter: None, registers: None, sink, used };
-        let copies = copies(declaration, MAX_THREADS.saturating_sub(count), &mut constants);
+        let copies = copies(declaration, given, MAX_THREADS.saturating_sub(count), &mut constants);
         let weight = weight(declaration, &mut constants);
         let family = Family { declaration, first: ThreadId::new(count), copies, weight };
         count += family.threads().count();
@@ -61,12 +62,25 @@ fn refuse_repeated_parameters(parameters: &[Name], sink: &mut Sink) {
     }
 }
 
-/// How many threads a declaration stands for.
-fn copies(declaration: &ThreadDecl, left: usize, constants: &mut Constants) -> Copies {
+/// How many threads a declaration stands for, if this many copies are given of what would be arbitrarily many.
+fn copies(declaration: &ThreadDecl, given: Option<Value>, left: usize, constants: &mut Constants) -> Copies {
     let name = declaration.name.text;
     let copies = match &declaration.replication {
         None => Copies::One,
-        Some(Replication::Arbitrary(_)) => Copies::Arbitrary,
+        Some(Replication::Arbitrary(span)) => match given {
+            None => Copies::Arbitrary,
+            Some(0) => Copies::Spawned,
+            Some(number) if (1..=left as Value).contains(&number) => Copies::Instances(number as u32),
+            Some(number) if number < 0 => {
+                let message = format!("there cannot be {number} copies of `{name}`");
+                constants.sink.error(Diagnostic::error("bad-replication", message, *span));
+                Copies::One
+            }
+            Some(_) => {
+                too_many_threads(*span, constants.sink);
+                Copies::One
+            }
+        },
         Some(Replication::Times(times)) => match constants.value(times) {
             Some(0) => Copies::Spawned,
             Some(times) if (1..=left as Value).contains(&times) => return Copies::Instances(times as u32),
@@ -85,9 +99,11 @@ fn copies(declaration: &ThreadDecl, left: usize, constants: &mut Constants) -> C
     if left == 0 {
         too_many_threads(declaration.span, constants.sink);
     }
-    if let (Some(parameter), false) = (declaration.parameter, matches!(copies, Copies::Instances(_))) {
+    let is_arbitrary = matches!(declaration.replication, Some(Replication::Arbitrary(_)));
+    let has_numbers = matches!(copies, Copies::Instances(_)) && !is_arbitrary;
+    if let (Some(parameter), false) = (declaration.parameter, has_numbers) {
         let why = match copies {
-            Copies::Arbitrary => "the copies of a `[*]` thread have no numbers",
+            _ if is_arbitrary => "the copies of a `[*]` thread have no numbers",
             Copies::Spawned => "spawned threads have no numbers",
             _ => "a single thread has no number",
         };

@@ -1,0 +1,210 @@
+//! Do the properties hold in every instance?
+
+use weir_ir::{Program, PropertyKind};
+use weir_witness::{Goal, Model};
+
+use super::cover::{Cover, Element, cover};
+use super::step::Code;
+use super::system::System;
+use super::targets::{Condition, failed_assertions};
+use super::{Decided, attack, instances, smallest, statistics};
+use crate::bounds::Bound;
+use crate::check::{self, Judgement, Member, PropertyReport};
+use crate::reach::all_goals;
+use crate::robust::attacks_of;
+use crate::semantics::refuse;
+use crate::session::Session;
+use crate::translate::Translation;
+use crate::translate::instantiate::Instance;
+use crate::verdict::{Failure, Limit, Statistics};
+
+/// What the counter abstraction says about a goal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Known {
+    /// No instance reaches it.
+    Holds,
+    /// Under SC, an instance with so many copies may reach it.
+    Reachable(usize),
+    /// Nothing.
+    Open(Limit),
+}
+
+/// Decides for each property whether it holds in every instance of `program`.
+///
+/// # Errors
+/// If the program has no properties, if no engine supports it, or if an invariant of Weir is broken.
+pub fn check(
+    program: &Program,
+    options: &check::Options,
+    session: &Session,
+) -> Result<Decided<check::Report>, Failure> {
+    refuse::unsupported_templates(program)?;
+    let began = session.elapsed();
+    let goals = if options.goals.is_empty() { all_goals(program) } else { options.goals.clone() };
+    if goals.is_empty() {
+        return Err(Failure::Refused(Box::new(check::no_property())));
+    }
+    let doing = session.doing("check: counting copies");
+    let (mut known, mut statistics) = under_sc(program, &goals, &doing);
+    if options.model == Model::Tso && known.contains(&Known::Holds) {
+        let (limit, more) = with_buffers(program, &doing);
+        statistics.add(&more);
+        if let Some(limit) = limit {
+            known.iter_mut().filter(|known| **known == Known::Holds).for_each(|known| *known = Known::Open(limit));
+        }
+    }
+    statistics.elapsed = session.since(began);
+    let shown = violations(program, &goals, &known, options, session)?;
+    let for_every_number = shown.is_none() && known.iter().all(|known| *known == Known::Holds);
+    let (instance, found) = match shown {
+        Some((instance, report)) => (instance, Some(report)),
+        None => (smallest(program), None),
+    };
+    let report = report(&instance, &goals, &known, found, statistics);
+    Ok(Decided { instance, for_every_number, report })
+}
+
+/// What the counter abstraction says about each goal under SC.
+fn under_sc(program: &Program, goals: &[Goal], session: &Session) -> (Vec<Known>, Statistics) {
+    let most = session.bound(Bound::CoverStates);
+    let conditions: Vec<Option<Condition<'_>>> = goals.iter().map(|&goal| condition(program, goal)).collect();
+    let is_observed =
+        |thread, location| conditions.iter().flatten().any(|condition| condition.observes(thread, location));
+    let code = Code::new(program, &is_observed, false, most);
+    let system = match System::new(&code, most, session) {
+        Ok(system) => system,
+        Err(incomplete) => return (vec![Known::Open(incomplete.limit(session)); goals.len()], Statistics::default()),
+    };
+    let answer = |(&goal, condition): (&Goal, &Option<Condition<'_>>)| {
+        let targets: Vec<(Element, usize)> = match (goal, condition) {
+            (Goal::Assertion(thread), _) => failed_assertions(&code, &system, thread),
+            (_, Some(condition)) => match condition.targets(&code, &system) {
+                Ok(targets) => targets,
+                Err(_) => return Known::Open(Limit::Instances),
+            },
+            (_, None) => return Known::Open(Limit::Instances),
+        };
+        match cover(&system, targets, most as usize, session) {
+            Ok(Cover::Unreachable(_)) => Known::Holds,
+            Ok(Cover::Reachable(copies)) => Known::Reachable(copies),
+            Err(incomplete) => Known::Open(incomplete.limit(session)),
+        }
+    };
+    let known = goals.iter().zip(&conditions).map(answer).collect();
+    (known, statistics(&system))
+}
+
+/// The condition of a goal that can be decided for all instances.
+fn condition(program: &Program, goal: Goal) -> Option<Condition<'_>> {
+    let Goal::Property(id) = goal else { return None };
+    match &program.properties.get(id.index())?.kind {
+        PropertyKind::Forbid(condition) => Condition::new(program, condition).ok(),
+        _ => None,
+    }
+}
+
+/// Why what holds under SC may not hold under TSO; nothing if every instance is robust.
+fn with_buffers(program: &Program, session: &Session) -> (Option<Limit>, Statistics) {
+    let attacks = match attacks_of(program, &program.initial_threads().collect::<Vec<_>>(), session) {
+        Ok(attacks) => attacks,
+        Err(limit) => return (Some(limit), Statistics::default()),
+    };
+    let (found, statistics) = attack(program, attacks.open.is_empty(), session);
+    let limit = match found {
+        Ok(Cover::Unreachable(_)) => None,
+        Ok(Cover::Reachable(_)) => Some(Limit::Instances),
+        Err(incomplete) => Some(incomplete.limit(session)),
+    };
+    (limit, statistics)
+}
+
+/// The smallest instance that violates all goals of which a violation is found, with its report on them.
+fn violations(
+    program: &Program,
+    goals: &[Goal],
+    known: &[Known],
+    options: &check::Options,
+    session: &Session,
+) -> Result<Option<(Instance, check::Report)>, Failure> {
+    let few = session.bound(Bound::InstanceCopies) as usize;
+    let mut wanted: Vec<(Goal, usize)> = Vec::new();
+    for (&goal, known) in goals.iter().zip(known) {
+        match known {
+            Known::Holds => {}
+            Known::Reachable(copies) => wanted.push((goal, (*copies).max(few))),
+            Known::Open(_) => wanted.push((goal, few)),
+        }
+    }
+    let most = wanted.iter().map(|&(_, most)| most).max();
+    let (mut found, mut shown): (Vec<Goal>, Option<(Instance, check::Report)>) = (Vec::new(), None);
+    for instance in most.map(|most| instances(program, most as u32)).into_iter().flatten() {
+        let total = instance.total() as usize;
+        let asked: Vec<Goal> = wanted.iter().filter(|&&(_, most)| total <= most).map(|&(goal, _)| goal).collect();
+        if asked.iter().all(|goal| found.contains(goal)) || session.exceeded_before_work().is_some() {
+            break;
+        }
+        let mapped = asked.iter().flat_map(|&goal| images(&instance, goal)).collect::<Vec<_>>();
+        if mapped.is_empty() {
+            continue;
+        }
+        let options = check::Options { goals: mapped, ..options.clone() };
+        let part = session.part(Some(session.bound(Bound::InstanceStates)));
+        let report = check::check(instance.program(), &options, &part)?;
+        let violated = |goal: &Goal| is_violated(&instance, &report, *goal);
+        let now: Vec<Goal> = asked.iter().copied().filter(violated).collect();
+        if now.iter().any(|goal| !found.contains(goal)) {
+            found.extend(now.iter().filter(|goal| !found.contains(goal)).copied().collect::<Vec<_>>());
+            shown = Some((instance, report));
+        }
+    }
+    Ok(shown)
+}
+
+/// The goals of an instance that a goal of the program stands for.
+fn images(instance: &Instance, goal: Goal) -> Vec<Goal> {
+    match goal {
+        Goal::Assertion(thread) => {
+            let copies = instance.program().thread_ids().filter(|&copy| instance.origin(copy) == thread);
+            copies.map(Goal::Assertion).collect()
+        }
+        other => vec![other],
+    }
+}
+
+fn is_violated(instance: &Instance, report: &check::Report, goal: Goal) -> bool {
+    let images = images(instance, goal);
+    report.properties.iter().any(|one| images.contains(&one.goal) && one.judgement.is_failure())
+}
+
+/// What is known about each property, of an instance.
+fn report(
+    instance: &Instance,
+    goals: &[Goal],
+    known: &[Known],
+    found: Option<check::Report>,
+    statistics: Statistics,
+) -> check::Report {
+    let mut properties = Vec::new();
+    for (&goal, known) in goals.iter().zip(known) {
+        let images = images(instance, goal);
+        let violated = found.iter().flat_map(|report| &report.properties);
+        let violated = violated.filter(|one| images.contains(&one.goal) && one.judgement.is_failure());
+        let shown: Vec<PropertyReport> = violated.cloned().take(1).collect();
+        if !shown.is_empty() {
+            properties.extend(shown);
+            continue;
+        }
+        let mut one = PropertyReport::open(images.first().copied().unwrap_or(goal));
+        match known {
+            Known::Holds => {
+                one.judgement = Judgement::Holds;
+                one.member = Some(Member::Cover);
+            }
+            // Found under SC, and no instance that could be searched shows it.
+            Known::Reachable(_) => one.judgement = Judgement::Unknown(Limit::States),
+            Known::Open(limit) => one.judgement = Judgement::Unknown(*limit),
+        }
+        properties.push(one);
+    }
+    check::Report::of(properties, found.map_or_else(Vec::new, |report| report.attempts), statistics)
+}
