@@ -5,7 +5,8 @@ use std::path::Path;
 
 use weir::Session;
 use weir::parameterized::Decided;
-use weir_ir::Diagnostic;
+use weir::translate::Translation;
+use weir_ir::{Diagnostic, Program, Value};
 use weir_report::answer::CopiesRecord;
 use weir_report::run::Evidence;
 use weir_report::saved::SavedWitness;
@@ -13,7 +14,7 @@ use weir_report::svg;
 use weir_report::wording::clean::display_name;
 
 use super::task::Task;
-use crate::args::AnalysisOptions;
+use crate::args::{AnalysisOptions, ProgramOptions};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
@@ -30,20 +31,34 @@ pub(super) fn watched<T>(task: &Task<'_>, console: &Console, analysis: impl FnOn
     }
 }
 
-/// The report on a program with arbitrarily many threads, and for which numbers it holds. From here on, the program is
-/// the instance that the report is about.
+/// The report on a program with arbitrarily many threads, and for which numbers it holds. If it is about an instance,
+/// that takes the program's place, read as it would be with `-D`, so that saved evidence fits it.
 pub(super) fn instance<R>(
+    task: &Task<'_>,
+    options: &ProgramOptions,
     loaded: &mut Loaded,
     found: Result<Decided<R>, Box<Diagnostic>>,
-) -> (Option<CopiesRecord>, Result<R, Box<Diagnostic>>) {
-    match found {
-        Ok(decided) => {
-            let copies = CopiesRecord::new(&decided);
-            loaded.program = decided.instance.into_program();
-            (Some(copies), Ok(decided.report))
-        }
-        Err(refusal) => (None, Err(refusal)),
+) -> Result<(Option<CopiesRecord>, Result<R, Box<Diagnostic>>), Error> {
+    let decided = match found {
+        Ok(decided) => decided,
+        Err(refusal) => return Ok((None, Err(refusal))),
+    };
+    let copies = CopiesRecord::new(&decided);
+    if decided.for_every_number {
+        return Ok((Some(copies), Ok(decided.report)));
     }
+    let numbers = decided.instance.copies().iter().map(|(name, number)| (format!("{name}[*]"), Value::from(*number)));
+    let defines: Vec<(String, Value)> = options.defines.iter().cloned().chain(numbers).collect();
+    let source = loaded.program.source.clone();
+    let again = loaded.language.load_until(&source, &defines, &task.session);
+    let again = again.map_err(|error| Error::unread(source, error, &task.session))?.program;
+    let bodies = |program: &Program| program.threads.iter().map(|thread| thread.body.clone()).collect::<Vec<_>>();
+    let (one, other) = (bodies(decided.instance.program()), bodies(&again));
+    if one.len() != other.len() || !one.iter().zip(&other).all(|(one, other)| one.does_the_same(other)) {
+        return Err(Error::Bug("an instance differs from the program read with that number of copies".to_owned()));
+    }
+    loaded.program = again;
+    Ok((Some(copies), Ok(decided.report)))
 }
 
 /// Why something cannot be asked about arbitrarily many threads.

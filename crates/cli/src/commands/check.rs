@@ -69,7 +69,8 @@ fn every_number(
     }
     let library = Options { model: options.model, goals: goals.clone(), ..Options::default() };
     let found = analysis::watched(task, console, |session| parameterized::check(&loaded.program, &library, session));
-    let (copies, found) = analysis::instance(&mut loaded, Error::unless_refused(found)?);
+    let (copies, found) =
+        analysis::instance(task, &options.common.program, &mut loaded, Error::unless_refused(found)?)?;
     // Assertions are those of one copy now.
     let goals = found.as_ref().map_or(goals, |report| report.properties.iter().map(|one| one.goal).collect());
     let subject = Subject { copies: copies.as_ref(), ..task.subject(&loaded) };

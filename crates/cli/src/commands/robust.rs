@@ -61,7 +61,8 @@ fn every_number(
     let found = analysis::watched(task, console, |session| {
         parameterized::robust(&loaded.program, &Options { method, jobs }, session)
     });
-    let (copies, found) = analysis::instance(&mut loaded, Error::unless_refused(found)?);
+    let (copies, found) =
+        analysis::instance(task, &options.common.program, &mut loaded, Error::unless_refused(found)?)?;
     let subject = Subject { copies: copies.as_ref(), ..task.subject(&loaded) };
     let answer = Answer::Robust(Box::new(RobustAnswer::new(subject, method, found)));
     let status = task.answer(&answer, options.common.verbose, console);

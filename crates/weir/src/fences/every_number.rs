@@ -4,18 +4,18 @@
 //! the cheapest set for all of them. So: take the cheapest set for the smallest instance that is not robust. If it makes
 //! every instance robust, no cheaper set does. If not, there is an instance for which it is not enough: go on with that.
 
-use weir_ir::{Program, ThreadId};
+use weir_ir::{Diagnostic, Program, ThreadId};
 
 use super::{Aim, Fences, Options, Place, Report, fences};
 use crate::parameterized::{Decided, robust};
 use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::insert_fences_after;
-use crate::translate::instantiate::{Instance, instantiate};
+use crate::translate::instantiate::{Instance, instantiate, templates};
 use crate::verdict::{Failure, Verdict};
 
 /// Finds the cheapest fences at the given places that make every instance of `program` robust. Attacks and reasons in the
-/// report are those of the instance.
+/// report are always those of the instance.
 ///
 /// # Errors
 /// If the engine does not support the program or the aim, or if an invariant of Weir is broken.
@@ -72,10 +72,10 @@ fn larger(program: &Program, one: &Instance, other: &Instance) -> Result<Instanc
     Ok(instantiate(program, &joined))
 }
 
-fn only_robust(program: &Program) -> weir_ir::Diagnostic {
-    let thread = crate::translate::instantiate::templates(program).next();
+fn only_robust(program: &Program) -> Diagnostic {
+    let thread = templates(program).next();
     let span = thread.map_or_else(Default::default, |thread| program.thread(thread).span);
     let what = "for arbitrarily many threads, fences can be found for robustness only";
-    weir_ir::Diagnostic::error("arbitrary-threads", what, span)
+    Diagnostic::error("arbitrary-threads", what, span)
         .help("leave out `--for`, or ask about a fixed number of copies with `-D 'T[*]=3'`")
 }

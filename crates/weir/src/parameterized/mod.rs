@@ -42,11 +42,11 @@ use system::{Incomplete, System};
 /// An answer about a program with arbitrarily many threads.
 #[derive(Clone, Debug)]
 pub struct Decided<R> {
-    /// The instance that the report is about: the smallest that shows a violation, if one was found.
+    /// The smallest instance that shows a violation, if one was found; any other, if not.
     pub instance: Instance,
     /// Whether the report holds for every number of copies, and not just for this instance.
     pub for_every_number: bool,
-    /// The report.
+    /// The report: about the program itself if it holds for every number, else about the instance.
     pub report: R,
 }
 

@@ -60,7 +60,8 @@ pub fn check(
         Some((instance, report)) => (instance, Some(report)),
         None => (smallest(program), None),
     };
-    let report = report(&instance, &goals, &known, found, statistics);
+    let images = |goal: Goal| if for_every_number { vec![goal] } else { images(&instance, goal) };
+    let report = report(&images, &goals, &known, found, statistics);
     Ok(Decided { instance, for_every_number, report })
 }
 
@@ -176,9 +177,9 @@ fn is_violated(instance: &Instance, report: &check::Report, goal: Goal) -> bool 
     report.properties.iter().any(|one| images.contains(&one.goal) && one.judgement.is_failure())
 }
 
-/// What is known about each property, of an instance.
+/// What is known about each property; `images` are the goals of what the report is about.
 fn report(
-    instance: &Instance,
+    images: &dyn Fn(Goal) -> Vec<Goal>,
     goals: &[Goal],
     known: &[Known],
     found: Option<check::Report>,
@@ -186,7 +187,7 @@ fn report(
 ) -> check::Report {
     let mut properties = Vec::new();
     for (&goal, known) in goals.iter().zip(known) {
-        let images = images(instance, goal);
+        let images = images(goal);
         let violated = found.iter().flat_map(|report| &report.properties);
         let violated = violated.filter(|one| images.contains(&one.goal) && one.judgement.is_failure());
         let shown: Vec<PropertyReport> = violated.cloned().take(1).collect();

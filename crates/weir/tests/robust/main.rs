@@ -3,6 +3,7 @@
 
 mod collected;
 mod corpus;
+mod every_number;
 mod fences;
 mod limits;
 mod litmus;

@@ -1,0 +1,320 @@
+//! Arbitrarily many threads, compared with fixed numbers of them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use weir::fences::text::Sites;
+use weir::fences::{Fences, Options as FencesOptions, at_locations, fences_for_every_number};
+use weir::ir::{BinaryOp, Expr, Multiplicity, Program, Property, PropertyKind, Span, StateAtom, ThreadId};
+use weir::parameterized::{self, Decided};
+use weir::translate::Translation;
+use weir::translate::instantiate::{instantiate, templates};
+use weir::witness::Model;
+use weir::{Limits, Session, Verdict, check, robust};
+use weir_testkit::random::{Config, Statement, program};
+use weir_testkit::{Rng, dump, shrink};
+
+use crate::random::accesses;
+
+/// Numbers of copies, by thread.
+type Numbers = Vec<u32>;
+
+/// All ways to have so many copies altogether.
+fn shares(total: u32, among: usize) -> Vec<Numbers> {
+    if among == 1 {
+        return vec![vec![total]];
+    }
+    let with = |first: u32| shares(total - first, among - 1).into_iter().map(move |rest| [vec![first], rest].concat());
+    (0..=total).flat_map(with).collect()
+}
+
+/// The instances with at most so many copies.
+fn numbers(program: &Program, most: u32) -> Vec<Numbers> {
+    let among = templates(program).count();
+    (0..=most).flat_map(|total| shares(total, among)).collect()
+}
+
+fn limited() -> Session {
+    Session::new(Limits { states: Some(30_000), ..Limits::default() })
+}
+
+fn fixed_robust(program: &Program, numbers: &Numbers) -> Verdict<()> {
+    let instance = instantiate(program, numbers);
+    let report = robust::robust(instance.program(), &robust::Options::default(), &limited());
+    simple(report.expect("it is supported").verdict)
+}
+
+fn fixed_check(program: &Program, model: Model, numbers: &Numbers) -> Verdict<()> {
+    let instance = instantiate(program, numbers);
+    let options = check::Options { model, ..check::Options::default() };
+    simple(check::check(instance.program(), &options, &limited()).expect("it is supported").verdict)
+}
+
+fn simple<R>(verdict: Verdict<R>) -> Verdict<()> {
+    match verdict {
+        Verdict::Holds => Verdict::Holds,
+        Verdict::Violated(_) => Verdict::Violated(()),
+        Verdict::Unknown(limit) => Verdict::Unknown(limit),
+    }
+}
+
+/// How many answers there were.
+#[derive(Default, Debug)]
+struct Count {
+    holds: usize,
+    violated: usize,
+    by_several: usize,
+    unknown: usize,
+}
+
+/// Compares an answer for every number with those for fixed numbers: what holds for all holds for few, and a violation
+/// is one of the instance that is named and of no smaller one.
+fn compare<R>(
+    program: &Program,
+    decided: &Decided<R>,
+    verdict: Verdict<()>,
+    fixed: impl Fn(&Numbers) -> Verdict<()>,
+    count: &mut Count,
+) -> Result<(), String> {
+    let named: Numbers = decided.instance.copies().iter().map(|&(_, number)| number).collect();
+    match verdict {
+        Verdict::Holds => {
+            count.holds += 1;
+            if !decided.for_every_number {
+                return Err("it holds, but not for every number".to_owned());
+            }
+            for numbers in numbers(program, 3) {
+                if matches!(fixed(&numbers), Verdict::Violated(())) {
+                    return Err(format!("holds for every number, but not for {numbers:?}"));
+                }
+            }
+        }
+        Verdict::Violated(()) => {
+            count.violated += 1;
+            let total: u32 = named.iter().sum();
+            count.by_several += usize::from(total > 1);
+            if matches!(fixed(&named), Verdict::Holds) {
+                return Err(format!("said to be violated for {named:?}, but is not"));
+            }
+            for numbers in numbers(program, total.saturating_sub(1)) {
+                if matches!(fixed(&numbers), Verdict::Violated(())) {
+                    return Err(format!("violated for {named:?}, but for {numbers:?}, too"));
+                }
+            }
+        }
+        Verdict::Unknown(_) => count.unknown += 1,
+    }
+    Ok(())
+}
+
+fn compare_robust(program: &Program, count: &mut Count) -> Result<(), String> {
+    let decided = parameterized::robust(program, &robust::Options::default(), &limited()).expect("it is supported");
+    let verdict = simple(decided.report.verdict.clone());
+    compare(program, &decided, verdict, |numbers| fixed_robust(program, numbers), count)
+}
+
+fn compare_check(program: &Program, model: Model, count: &mut Count) -> Result<(), String> {
+    let options = check::Options { model, ..check::Options::default() };
+    let decided = parameterized::check(program, &options, &limited()).expect("it is supported");
+    let verdict = simple(decided.report.verdict.clone());
+    compare(program, &decided, verdict, |numbers| fixed_check(program, model, numbers), count)
+}
+
+/// A random program with copies of the first thread, of the last, or of all, and a property about their numbers.
+fn template(seed: u64, config: &Config) -> Program {
+    let mut program = program(seed, config);
+    let mut rng = Rng::new(seed);
+    let last = program.threads.len() - 1;
+    let which = rng.below(3);
+    for (at, thread) in program.threads.iter_mut().enumerate() {
+        if thread.multiplicity == Multiplicity::One && (which == 2 || at == which * last) {
+            thread.multiplicity = Multiplicity::Arbitrary;
+        }
+    }
+    program.properties = vec![about_numbers(&program, &mut rng)];
+    program
+}
+
+/// Forbids a number of copies at a place, together with a value of a cell.
+fn about_numbers(program: &Program, rng: &mut Rng) -> Property {
+    let all: Vec<ThreadId> = templates(program).collect();
+    let thread = *rng.pick(&all);
+    let places: Vec<_> = program.body(thread).location_ids().collect();
+    let at = StateAtom::At { thread, locations: vec![*rng.pick(&places)] };
+    let least = 1 + rng.below(3) as i64;
+    let many = Expr::binary(BinaryOp::GreaterEqual, Expr::Leaf(at), Expr::Const(least));
+    let cell = Expr::Leaf(StateAtom::Cell(program.shared[0].address));
+    let holds = Expr::binary(BinaryOp::Equal, cell, Expr::Const(rng.below(2) as i64));
+    let condition = if rng.below(2) == 0 { many } else { Expr::binary(BinaryOp::And, many, holds) };
+    Property { kind: PropertyKind::Forbid(condition), span: Span::default() }
+}
+
+fn agree(
+    name: &str,
+    programs: u64,
+    least: [usize; 3],
+    make: impl Fn(u64) -> Program,
+    judge: impl Fn(&Program, &mut Count) -> Result<(), String>,
+) {
+    let seeds = std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(programs);
+    let mut count = Count::default();
+    for seed in 0..seeds {
+        let program = make(seed);
+        if let Err(why) = judge(&program, &mut count) {
+            let fails = |program: &Program| {
+                templates(program).next().is_some() && judge(program, &mut Count::default()).is_err()
+            };
+            let small = shrink(&program, fails);
+            let still = judge(&small, &mut Count::default()).err().unwrap_or_default();
+            panic!("{name}, seed {seed}: {why}\nmade small: {still}\n{}", dump(&small));
+        }
+    }
+    let enough = |found: usize, least: usize| found * 100 >= least * seeds as usize;
+    let [holds, violated, by_several] = least;
+    assert!(
+        enough(count.holds, holds) && enough(count.violated, violated) && enough(count.by_several, by_several),
+        "{name}: {count:?}"
+    );
+}
+
+fn small() -> Config {
+    Config { threads: (2, 2), statements: (2, 3), absent_threads: 0, ..accesses() }
+}
+
+#[test]
+fn robustness_agrees_with_fixed_numbers() {
+    agree("accesses", 60, [1, 1, 1], |seed| template(seed, &small()), compare_robust);
+    let locking = small().weighing(Statement::Atomic, 30).weighing(Statement::Membarrier, 4);
+    agree("locks", 60, [1, 1, 1], |seed| template(seed, &locking), compare_robust);
+    let looping = small().weighing(Statement::UnboundedLoop, 10).weighing(Statement::Snapshot, 20);
+    agree("loops", 40, [1, 1, 1], |seed| template(seed, &looping), compare_robust);
+}
+
+#[test]
+fn safety_agrees_with_fixed_numbers() {
+    let synchronizing = small().weighing(Statement::ReadModifyWrite, 30).weighing(Statement::Assert, 5);
+    for model in Model::ALL {
+        let judge = |program: &Program, count: &mut Count| compare_check(program, model, count);
+        agree("safety", 60, [1, 1, 1], |seed| template(seed, &synchronizing), judge);
+        let locking = synchronizing.clone().weighing(Statement::Atomic, 30).weighing(Statement::StrayLock, 5);
+        agree("safety with locks", 40, [1, 1, 1], |seed| template(seed, &locking), judge);
+    }
+}
+
+/// A set of fences for every number is one for each, and the cheapest for the instance that it was found for.
+#[test]
+fn fences_agree_with_fixed_numbers() {
+    let mut found = 0;
+    for seed in 0..25 {
+        let program = template(seed, &small());
+        let places: Vec<_> = at_locations(&program).into_iter().map(|at| at.place).collect();
+        let decided = fences_for_every_number(&program, &places, &FencesOptions::default(), &limited());
+        let Ok(Decided { report, for_every_number: true, .. }) = decided else { continue };
+        let Fences::Cheapest(sets) = &report.fences else { continue };
+        found += usize::from(!sets[0].is_empty());
+        let after = sets[0].iter().flat_map(|&place| places[place].after.iter().copied()).collect();
+        let fenced = weir::translate::insert_fences_after(&program, &after).program;
+        for numbers in numbers(&fenced, 3) {
+            let verdict = fixed_robust(&fenced, &numbers);
+            assert!(!matches!(verdict, Verdict::Violated(())), "seed {seed}, {numbers:?}\n{}", dump(&program));
+        }
+    }
+    assert!(found > 0, "no program needed fences");
+}
+
+/// Header lines of an example: `// expect every number QUESTION: ANSWER`.
+fn expected(text: &str, question: &str) -> String {
+    let prefix = format!("// expect every number {question}: ");
+    let line = text.lines().find_map(|line| line.strip_prefix(&prefix));
+    line.unwrap_or_else(|| panic!("nothing is expected of {question}")).to_owned()
+}
+
+fn described<R>(decided: &Decided<R>, verdict: Verdict<()>, [good, bad]: [&str; 2]) -> String {
+    match verdict {
+        Verdict::Holds => good.to_owned(),
+        Verdict::Violated(()) => format!("{bad} from {}", decided.instance.total()),
+        Verdict::Unknown(limit) => limit.to_string(),
+    }
+}
+
+fn examples() -> Vec<(String, String, Program)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/parameterized");
+    let entries = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("readable").path());
+        entries.collect::<Vec<PathBuf>>()
+    };
+    let mut files: Vec<PathBuf> = entries(&root).iter().flat_map(|folder| entries(folder)).collect();
+    files.sort();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let source = weir::ir::Source::new(path.display().to_string(), text.clone());
+        let program = weir::Language::Weir.parse(&source, &[]).expect("a program").program;
+        (path.display().to_string(), text, program)
+    };
+    files.into_iter().map(read).collect()
+}
+
+#[test]
+fn examples_answer_as_their_headers_say() {
+    let mut answered = 0;
+    for (name, text, program) in examples() {
+        for (question, model) in [("sc", Model::Sc), ("tso", Model::Tso)] {
+            let options = check::Options { model, ..check::Options::default() };
+            let decided = parameterized::check(&program, &options, &Session::default()).expect("it is supported");
+            let got = described(&decided, simple(decided.report.verdict.clone()), ["safe", "unsafe"]);
+            assert_eq!(got, expected(&text, question), "{name} {question}");
+            let fixed = |numbers: &Numbers| fixed_check(&program, model, numbers);
+            compare(&program, &decided, simple(decided.report.verdict.clone()), fixed, &mut Count::default())
+                .unwrap_or_else(|why| panic!("{name}: {why}"));
+        }
+        let decided = parameterized::robust(&program, &robust::Options::default(), &Session::default());
+        let decided = decided.expect("it is supported");
+        let got = described(&decided, simple(decided.report.verdict.clone()), ["yes", "no"]);
+        assert_eq!(got, expected(&text, "robust"), "{name}");
+        compare_robust(&program, &mut Count::default()).unwrap_or_else(|why| panic!("{name}: {why}"));
+        answered += 1;
+    }
+    assert!(answered >= 19, "only {answered} examples");
+}
+
+/// `// fence for robust` marks the line before which a fence belongs.
+#[test]
+fn fences_of_examples_are_where_they_are_marked() {
+    let mut needed = 0;
+    for (name, text, program) in examples() {
+        let marked = |(line, next): (&str, u32)| (line.trim() == "// fence for robust").then_some(next);
+        let marks: BTreeSet<u32> = text.lines().zip(2..).filter_map(marked).collect();
+        let sites = Sites::of(&program, weir::Language::Weir, &[], &Session::default()).expect("places");
+        let options = FencesOptions::default();
+        let decided = fences_for_every_number(&sites.program, &sites.places(), &options, &Session::default());
+        let decided = decided.expect("it is supported");
+        assert!(decided.for_every_number, "{name}");
+        let Fences::Cheapest(sets) = decided.report.fences else { panic!("{name}: {:?}", decided.report.fences) };
+        let found: BTreeSet<u32> = sets[0].iter().map(|&at| sites.line(&sites.list[at])).collect();
+        assert_eq!(found, marks, "{name}");
+        needed += usize::from(!marks.is_empty());
+    }
+    assert!(needed >= 4, "{needed}");
+}
+
+/// An instance is what the text gives with that number of copies.
+#[test]
+fn instances_are_what_the_text_says_with_that_number() {
+    for (name, text, program) in examples() {
+        let numbers: Numbers = templates(&program).map(|_| 2).collect();
+        let instance = instantiate(&program, &numbers);
+        let given: Vec<_> =
+            templates(&program).map(|thread| (format!("{}[*]", program.thread(thread).name), 2)).collect();
+        let source = weir::ir::Source::new(name.clone(), text);
+        let read = weir::Language::Weir.parse(&source, &given).expect("a program").program;
+        let threads = |program: &Program| {
+            program.threads.iter().map(|thread| (thread.name.clone(), thread.body.clone())).collect::<Vec<_>>()
+        };
+        let (one, other) = (threads(instance.program()), threads(&read));
+        assert_eq!(one.len(), other.len(), "{name}");
+        for ((name, one), (again, other)) in one.iter().zip(&other) {
+            assert!(name == again && one.does_the_same(other), "{name} {again}");
+        }
+        assert_eq!(instance.program().constants, read.constants);
+    }
+}
