@@ -11,7 +11,7 @@ use crate::wording::units::counted;
 pub struct CopiesRecord {
     /// Whether the answer holds for every number of copies.
     pub every_number: bool,
-    /// If not: the instance that the answer is about. If it shows a violation, no smaller instance was found to.
+    /// If not: the instance that the answer is about: the smallest found that shows all violations there are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<CopyRecord>,
     #[serde(skip)]

@@ -22,9 +22,6 @@ mod step;
 mod system;
 mod targets;
 
-#[cfg(test)]
-mod tests;
-
 use weir_ir::Program;
 
 use crate::bounds::Bound;
@@ -105,7 +102,7 @@ fn attack(program: &Program, is_ruled_out: bool, session: &Session) -> (Result<C
     }
     // What properties observe need not be kept.
     let bare = Program { properties: Vec::new(), ..program.clone() };
-    let most = session.bound(Bound::CoverStates);
+    let most = most(session);
     let code = Code::new(&bare, &|_, _| false, true, most);
     match System::new(&code, most, session) {
         Ok(system) => {
@@ -114,6 +111,11 @@ fn attack(program: &Program, is_ruled_out: bool, session: &Session) -> (Result<C
         }
         Err(incomplete) => (Err(incomplete), Statistics::default()),
     }
+}
+
+/// How many states and moves may be found.
+fn most(session: &Session) -> u64 {
+    session.bound(Bound::CoverStates).min(session.states_left())
 }
 
 fn statistics(system: &System) -> Statistics {

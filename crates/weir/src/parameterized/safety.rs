@@ -67,7 +67,7 @@ pub fn check(
 
 /// What the counter abstraction says about each goal under SC.
 fn under_sc(program: &Program, goals: &[Goal], session: &Session) -> (Vec<Known>, Statistics) {
-    let most = session.bound(Bound::CoverStates);
+    let most = super::most(session);
     let conditions: Vec<Option<Condition<'_>>> = goals.iter().map(|&goal| condition(program, goal)).collect();
     let is_observed =
         |thread, location| conditions.iter().flatten().any(|condition| condition.observes(thread, location));

@@ -7,9 +7,10 @@ use weir::fences::text::Sites;
 use weir::fences::{Fences, Options as FencesOptions, at_locations, fences_for_every_number};
 use weir::ir::{BinaryOp, Expr, Multiplicity, Program, Property, PropertyKind, Span, StateAtom, ThreadId};
 use weir::parameterized::{self, Decided};
+use weir::reach::all_goals;
 use weir::translate::Translation;
 use weir::translate::instantiate::{instantiate, templates};
-use weir::witness::Model;
+use weir::witness::{Goal, Model};
 use weir::{Limits, Session, Verdict, check, robust};
 use weir_testkit::random::{Config, Statement, program};
 use weir_testkit::{Rng, dump, shrink};
@@ -44,9 +45,18 @@ fn fixed_robust(program: &Program, numbers: &Numbers) -> Verdict<()> {
     simple(report.expect("it is supported").verdict)
 }
 
-fn fixed_check(program: &Program, model: Model, numbers: &Numbers) -> Verdict<()> {
+fn fixed_check(program: &Program, model: Model, goals: &[Goal], numbers: &Numbers) -> Verdict<()> {
     let instance = instantiate(program, numbers);
-    let options = check::Options { model, ..check::Options::default() };
+    let copies = |thread: ThreadId| {
+        let all = instance.program().running_threads().filter(|&copy| instance.origin(copy) == thread);
+        all.map(Goal::Assertion).collect::<Vec<_>>()
+    };
+    let image = |&goal: &Goal| if let Goal::Assertion(thread) = goal { copies(thread) } else { vec![goal] };
+    let goals: Vec<Goal> = goals.iter().flat_map(image).collect();
+    if goals.is_empty() {
+        return Verdict::Holds;
+    }
+    let options = check::Options { model, goals, ..check::Options::default() };
     simple(check::check(instance.program(), &options, &limited()).expect("it is supported").verdict)
 }
 
@@ -113,11 +123,15 @@ fn compare_robust(program: &Program, count: &mut Count) -> Result<(), String> {
     compare(program, &decided, verdict, |numbers| fixed_robust(program, numbers), count)
 }
 
+/// Each goal by itself: the instance that is shown violates all goals that are violated, and is the smallest for one.
 fn compare_check(program: &Program, model: Model, count: &mut Count) -> Result<(), String> {
-    let options = check::Options { model, ..check::Options::default() };
-    let decided = parameterized::check(program, &options, &limited()).expect("it is supported");
-    let verdict = simple(decided.report.verdict.clone());
-    compare(program, &decided, verdict, |numbers| fixed_check(program, model, numbers), count)
+    for goal in all_goals(program) {
+        let options = check::Options { model, goals: vec![goal], ..check::Options::default() };
+        let decided = parameterized::check(program, &options, &limited()).expect("it is supported");
+        let verdict = simple(decided.report.verdict.clone());
+        compare(program, &decided, verdict, |numbers| fixed_check(program, model, &[goal], numbers), count)?;
+    }
+    Ok(())
 }
 
 /// A random program with copies of the first thread, of the last, or of all, and a property about their numbers.
@@ -162,7 +176,8 @@ fn agree(
         let program = make(seed);
         if let Err(why) = judge(&program, &mut count) {
             let fails = |program: &Program| {
-                templates(program).next().is_some() && judge(program, &mut Count::default()).is_err()
+                let is_question = templates(program).next().is_some() && !all_goals(program).is_empty();
+                is_question && judge(program, &mut Count::default()).is_err()
             };
             let small = shrink(&program, fails);
             let still = judge(&small, &mut Count::default()).err().unwrap_or_default();
@@ -263,7 +278,8 @@ fn examples_answer_as_their_headers_say() {
             let decided = parameterized::check(&program, &options, &Session::default()).expect("it is supported");
             let got = described(&decided, simple(decided.report.verdict.clone()), ["safe", "unsafe"]);
             assert_eq!(got, expected(&text, question), "{name} {question}");
-            let fixed = |numbers: &Numbers| fixed_check(&program, model, numbers);
+            let goals = all_goals(&program);
+            let fixed = |numbers: &Numbers| fixed_check(&program, model, &goals, numbers);
             compare(&program, &decided, simple(decided.report.verdict.clone()), fixed, &mut Count::default())
                 .unwrap_or_else(|why| panic!("{name}: {why}"));
         }
@@ -317,4 +333,47 @@ fn instances_are_what_the_text_says_with_that_number() {
         }
         assert_eq!(instance.program().constants, read.constants);
     }
+}
+
+fn parsed(text: &str) -> Program {
+    weir::Language::Weir.parse(&weir::ir::Source::new("test.weir", text), &[]).expect("a program").program
+}
+
+fn checked(text: &str, session: &Session) -> (Verdict<()>, u32) {
+    let decided = parameterized::check(&parsed(text), &check::Options::default(), session).expect("it is supported");
+    (simple(decided.report.verdict), decided.instance.total())
+}
+
+/// Conditions that more copies can make false again: the upward-closed set around them may be reachable although they
+/// are not, and instances decide.
+#[test]
+fn conditions_with_upper_bounds_are_decided_by_instances() {
+    let with = |condition: &str| {
+        format!("shared x: 0..1; thread T[*] {{ let r = xchg(x, 1); in: skip; }} forbid {condition};")
+    };
+    let one = |condition: &str| checked(&with(condition), &Session::default());
+    assert_eq!(one("count(T at in) == 2"), (Verdict::Violated(()), 2));
+    assert_eq!(one("count(T at in) == 1 && x == 0"), (Verdict::Holds, 1));
+    assert_eq!(one("!(count(T at in) < 3)"), (Verdict::Violated(()), 3));
+    assert_eq!(one("count(T at in) < 1 && x == 1"), (Verdict::Violated(()), 1));
+    // Nobody computes with numbers of copies.
+    assert!(matches!(one("count(T at in) * 2 == 5").0, Verdict::Unknown(weir::Limit::Instances)));
+    assert_eq!(one("count(T at in) + x == 3"), (Verdict::Violated(()), 2));
+}
+
+/// Data that grows, and limits of any kind, end in `unknown`.
+#[test]
+fn limits_end_in_unknown() {
+    let growing = "shared next, serving; thread T[*] { let mine = fetch_add(next, 1); while serving != mine { } in: skip; \
+                   serving = mine + 1; } forbid count(T at in) >= 2;";
+    let limited = Session::new(Limits { states: Some(2_000), ..Limits::default() });
+    assert!(matches!(checked(growing, &limited).0, Verdict::Unknown(_)));
+    let timed = Session::new(Limits { time: Some(std::time::Duration::from_millis(300)), ..Limits::default() });
+    assert!(matches!(checked(growing, &timed).0, Verdict::Unknown(_)));
+    let robust = |session: &Session| {
+        let text = growing.replace("let mine", "x = 1; let seen = y; let mine").replace("shared", "shared x, y,");
+        let decided = parameterized::robust(&parsed(&text), &robust::Options::default(), session);
+        simple(decided.expect("it is supported").report.verdict)
+    };
+    assert!(matches!(robust(&Session::new(Limits { states: Some(50), ..Limits::default() })), Verdict::Unknown(_)));
 }
