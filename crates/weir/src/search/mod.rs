@@ -188,6 +188,8 @@ impl<'a> Shared<'a> {
 }
 
 const NO_LIMIT: u64 = 0;
+/// Where the number of a limit that has one begins.
+const BOUND_SHIFT: u32 = 8;
 
 fn encode(limit: Limit) -> u64 {
     match limit {
@@ -197,12 +199,16 @@ fn encode(limit: Limit) -> u64 {
         Limit::Interrupted => 4,
         Limit::Alarm => 5,
         Limit::Extensions => 6,
+        Limit::Rounds(bound) => 7 | u64::from(bound) << BOUND_SHIFT,
+        Limit::Age(bound) => 8 | u64::from(bound) << BOUND_SHIFT,
     }
 }
 
 fn decode(code: u64) -> Option<Limit> {
-    let all = [Limit::Time, Limit::Memory, Limit::States, Limit::Interrupted, Limit::Alarm, Limit::Extensions];
-    all.into_iter().find(|&limit| encode(limit) == code)
+    let bound = (code >> BOUND_SHIFT) as u32;
+    let plain = [Limit::Time, Limit::Memory, Limit::States, Limit::Interrupted, Limit::Alarm, Limit::Extensions];
+    let mut all = plain.into_iter().chain([Limit::Rounds(bound), Limit::Age(bound)]);
+    all.find(|&limit| encode(limit) == code)
 }
 
 /// The first step, in the order of the system, that leads from one state to the other.
