@@ -19,8 +19,17 @@ fn engine(bound: RunBound) -> Engine {
 }
 
 pub(crate) fn ask(program: &Program, bound: RunBound, goals: Vec<Goal>) -> Result<Verdict<()>, Failure> {
+    ask_within(program, bound, goals, 1_000_000)
+}
+
+pub(crate) fn ask_within(
+    program: &Program,
+    bound: RunBound,
+    goals: Vec<Goal>,
+    states: u64,
+) -> Result<Verdict<()>, Failure> {
     let options = Options { engine: engine(bound), bound: Some(bound.number()), goals, ..Options::default() };
-    let session = Session::new(Limits { states: Some(1_000_000), ..Limits::default() });
+    let session = Session::new(Limits { states: Some(states), ..Limits::default() });
     // A violation was replayed when it was made.
     reach(program, &options, &session).map(|report| report.verdict.map(|_| ()))
 }

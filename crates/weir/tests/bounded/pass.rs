@@ -24,16 +24,17 @@ fn printed(text: &str, bound: RunBound) -> String {
 
 /// One thread with so many times the same statements.
 fn long(count: usize) -> String {
-    let body = "x = 1; r = y; y = r + 1; fence; s = xchg(x, r); r, s = x, y; await r = x if r == s; "
-        .to_owned()
-        .repeat(count);
+    let body =
+        "x = 1; r = y; y = r + 1; fence; s = xchg(x, r); r, s = x, y; await r = x if r == s; ".to_owned().repeat(count);
     format!("shared x, y;\nthread P {{ let r, s; {body} }}\nexists P.r == 0 && P.s == 1;\n")
 }
 
 /// One thread with so many accesses to computed addresses.
 fn computed(count: usize) -> String {
     let body = "a[r] = s; s = a[s]; r, s = a[r], a[s]; r = fetch_add(a[r], 1); r = r & 3; s = s & 3; ".repeat(count);
-    format!("shared a[4]: 0..3;\nthread P {{ let r = any 0..3; let s = any 0..3; {body} }}\nforbid P at end && a[1] == 3;\n")
+    format!(
+        "shared a[4]: 0..3;\nthread P {{ let r = any 0..3; let s = any 0..3; {body} }}\nforbid P at end && a[1] == 3;\n"
+    )
 }
 
 /// So many threads with cells of their own, and as many properties.
