@@ -2,9 +2,10 @@
 
 use weir::Session;
 use weir::robust::{Attack, attacks};
+use weir::translate::bounded::{RunBound, bounded};
 use weir::translate::delay::{delay, shortest_path};
 use weir::translate::instrument::{instrument, instrument_all};
-use weir_ir::{EdgeId, Program};
+use weir_ir::{Comments, EdgeId, Program, PropertyKind};
 
 use crate::error::Error;
 
@@ -15,6 +16,16 @@ pub(crate) enum Pass {
     Instrument(Selection),
     /// The program that can also do under SC what it could do with stores waiting along shortest paths.
     Delay(Selection),
+    /// The program that can do under SC what the original does in runs within a bound.
+    Bounded(RunBound),
+}
+
+/// A program after a pass.
+pub(crate) struct Passed {
+    /// The program.
+    pub(crate) program: Program,
+    /// What its text should say.
+    pub(crate) comments: Comments,
 }
 
 /// Which attacks.
@@ -40,11 +51,14 @@ const MOST_LISTED: usize = 20;
 
 /// Reads a pass.
 pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
-    let known = "expected `instrument=ATTACK` or `delay=ATTACK`, where ATTACK is THREAD:STORE:LOAD (STORE and LOAD are \
-                 lines or labels), a number N for the N-th attack, or `all`";
+    let known = "expected `rounds=K` or `age=K` with a number K, or `instrument=ATTACK` or `delay=ATTACK`, where ATTACK is \
+                 THREAD:STORE:LOAD (STORE and LOAD are lines or labels), a number N for the N-th attack, or `all`";
+    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is not a number; {known}"));
     let (pass, which): (fn(Selection) -> Pass, _) = match text.split_once('=') {
         Some(("instrument", which)) => (Pass::Instrument, which),
         Some(("delay", which)) => (Pass::Delay, which),
+        Some(("rounds", bound)) => return Ok(Pass::Bounded(RunBound::Rounds(number(bound)?))),
+        Some(("age", bound)) => return Ok(Pass::Bounded(RunBound::Age(number(bound)?))),
         _ => return Err(format!("unknown pass; {known}")),
     };
     if which == "all" {
@@ -64,9 +78,13 @@ pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
 
 impl Pass {
     /// The program after the pass.
-    pub(crate) fn apply(&self, program: &Program, session: &Session) -> Result<Program, Error> {
+    pub(crate) fn apply(&self, program: &Program, session: &Session) -> Result<Passed, Error> {
+        if let Self::Bounded(bound) = self {
+            return within(program, *bound, session);
+        }
         let attacks = attacks(program, session).map_err(|limit| Error::input(limit.to_string()))?.open;
         let made = match self {
+            Self::Bounded(_) => Ok(program.clone()),
             Self::Instrument(selection) => match selection.attacks(program, &attacks)?[..] {
                 [attack] if *selection != Selection::All => instrument(program, attack),
                 _ => instrument_all(program, &attacks),
@@ -78,8 +96,23 @@ impl Pass {
                 delay(program, &paths).map(|made| made.program)
             }
         };
-        made.map_err(|failure| Error::of(program, failure))
+        let program = made.map_err(|failure| Error::of(program, failure))?;
+        Ok(Passed { program, comments: Comments::default() })
     }
+}
+
+/// The program within a bound. Properties that only make sense for all runs are left out, and the text says so.
+fn within(program: &Program, bound: RunBound, session: &Session) -> Result<Passed, Error> {
+    let is_about_all_runs = |kind: &PropertyKind| *kind == PropertyKind::ForbidDeadlock || kind.is_liveness();
+    let mut kept = program.clone();
+    kept.properties.retain(|property| !is_about_all_runs(&property.kind));
+    let made = bounded(&kept, bound, session).map_err(|failure| Error::of(program, failure))?;
+    let mut comments = made.comments().clone();
+    for property in program.properties.iter().filter(|property| is_about_all_runs(&property.kind)) {
+        let text = program.property_text(property);
+        comments.header.push(format!("Left out, since runs within a bound do not decide it: `{text}`."));
+    }
+    Ok(Passed { program: made.program, comments })
 }
 
 impl Selection {

@@ -4,6 +4,7 @@
 //! This crate depends on nothing of Weir's, reads no text and does no IO.
 
 mod builder;
+mod comments;
 mod diagnostic;
 mod display;
 mod expr;
@@ -18,6 +19,7 @@ mod span;
 mod validate;
 
 pub use builder::BodyBuilder;
+pub use comments::Comments;
 pub use diagnostic::{Diagnostic, Label, Severity, nearest};
 pub use display::{body_instruction_text, body_place_name, expr_text};
 pub use expr::{BinaryOp, Expr, UnaryOp, Value};

@@ -4,6 +4,7 @@
 //! shortcut and makes no reduction. It errs in no direction: what it reports was reached, and when the search is
 //! [`Outcome::complete`] nothing else can be. Limits are for the caller to set; it is slow.
 
+mod bounded;
 pub mod chance;
 mod goals;
 mod liveness;
@@ -17,6 +18,7 @@ use std::rc::Rc;
 
 use weir_ir::{Address, EdgeId, Instruction, LocId, Multiplicity, Program, PropertyId, RegId, Span, ThreadId, Value};
 
+pub use bounded::{BoundedOutcome, RunBound, bounded_states};
 use goals::{goals_of, is_deadlock};
 pub use liveness::violated_liveness;
 use state::State;

@@ -8,17 +8,20 @@ use crate::reach::MOST_TIMES;
 use crate::reach::dual::{MOST_MESSAGES, MOST_SNAPSHOT_CELLS, MOST_THREADS};
 use crate::search::MOST_WORKERS;
 use crate::semantics::size::MOST_WORDS;
+use crate::translate::bounded::{MOST_CELLS, MOST_ROUNDS};
 use crate::translate::instrument::MOST_LOCKERS;
 
 /// Limits of the analyses that no option changes. Those that options change are [`Bound`](crate::Bound)s, and
 /// [`Limits`](crate::Limits) apply to sessions as a whole.
-pub const FIXED_LIMITS: [FixedLimit; 20] = [
+pub const FIXED_LIMITS: [FixedLimit; 22] = [
     FixedLimit::new("bytes of a state", 8 * MOST_WORDS as u64, "refused; `dual` and `lazy` may still answer"),
     FixedLimit::new("worker threads", MOST_WORKERS as u64, "no more are started"),
     FixedLimit::new("threads in `dual`", MOST_THREADS as u64, "refused"),
     FixedLimit::new("kinds of messages in `dual`", MOST_MESSAGES as u64, "refused"),
     FixedLimit::new("cells that one step reads in `dual`", MOST_SNAPSHOT_CELLS as u64, "refused"),
     FixedLimit::new("iterations of a loop in `lazy --lazy-form first`", MOST_TIMES as u64, "unknown"),
+    FixedLimit::new("as the bound of `rounds` and `age`", MOST_ROUNDS as u64, "refused"),
+    FixedLimit::new("cells that one address may name in `rounds` and `age`", MOST_CELLS, "refused"),
     FixedLimit::new("threads that lock in instrumented programs", MOST_LOCKERS as u64, "refused"),
     FixedLimit::new("successors of a configuration in `prob`", MOST_CHOICES as u64, "unknown"),
     FixedLimit::new("as the cost of a step in `prob`", MOST_COST as u64, "refused"),

@@ -40,6 +40,11 @@ pub enum Limit {
     Interrupted,
     /// The program would have to be extended further than is allowed or possible.
     Extensions,
+    /// Runs with at most so many rounds per thread show no violation; others were not looked at.
+    Rounds(u32),
+    /// Runs in which no store waits for more than so many rounds of its thread show no violation; others were not looked
+    /// at.
+    Age(u32),
     /// An over-approximation found a violation that no run confirms; it may be a false alarm.
     Alarm,
     /// The question about arbitrarily many threads is not decided, and no small instance violates the property.
@@ -48,7 +53,11 @@ pub enum Limit {
 
 impl std::fmt::Display for Limit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
+        let text = match self {
+            Self::Rounds(bound) => return write!(f, "only runs with at most {bound} rounds per thread were searched"),
+            Self::Age(bound) => {
+                return write!(f, "only runs in which no store waits for more than {bound} rounds were searched");
+            }
             Self::Time => "the time limit was reached",
             Self::Memory => "the memory limit was reached",
             Self::States => "the limit on states was reached",
@@ -56,7 +65,8 @@ impl std::fmt::Display for Limit {
             Self::Extensions => "the limit on extensions of the program was reached",
             Self::Alarm => "the over-approximation raised an alarm that no run confirms",
             Self::Instances => "no small number of copies violates it, and nothing is known about larger numbers",
-        })
+        };
+        f.write_str(text)
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) use litmus::LitmusOptions;
 pub(crate) use meta::{CompletionOptions, ManOptions};
 pub(crate) use parse::{Arguments, parse};
 pub(crate) use prob::ProbOptions;
-pub(crate) use reach::ReachOptions;
+pub(crate) use reach::{Precision, ReachOptions};
 pub(crate) use replay::ReplayOptions;
 pub(crate) use robust::RobustOptions;
 pub(crate) use translate::TranslateOptions;

@@ -30,6 +30,33 @@ pub(crate) struct ReachOptions {
     pub(crate) format: Format,
 }
 
+/// The value of `--bound`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Precision {
+    /// Raised step by step.
+    Auto,
+    /// Fixed.
+    Number(u32),
+}
+
+impl Precision {
+    /// The number, if there is one.
+    pub(crate) fn number(self) -> Option<u32> {
+        match self {
+            Self::Auto => None,
+            Self::Number(number) => Some(number),
+        }
+    }
+}
+
+/// Reads the value of `--bound`.
+fn parse_precision(text: &str) -> Result<Precision, String> {
+    match text {
+        "auto" => Ok(Precision::Auto),
+        _ => text.parse().map(Precision::Number).map_err(|_| "expected a number, or `auto`".into()),
+    }
+}
+
 /// What to search for, and how.
 #[derive(Args, Debug)]
 #[command(next_help_heading = SEARCH)]
@@ -43,13 +70,16 @@ pub(crate) struct SearchOptions {
     #[arg(long = "goal", value_name = "GOAL")]
     pub(crate) goals: Vec<String>,
 
-    /// Engine. `explicit`, `lazy` and `dual` are exact; the others over-approximate and can answer `unknown`
+    /// Engine. `explicit`, `lazy` and `dual` are exact; `rounds` and `age` look only at some runs; the others
+    /// over-approximate. Those that are not exact can answer `unknown`
     #[arg(long, value_parser = values::engine(), default_value = Engine::Explicit.name())]
     pub(crate) engine: Engine,
 
-    /// Precision of the engine. `coherence`: how many stores are kept in order; `multiset`: how far stores are counted
-    #[arg(long, value_name = "K")]
-    pub(crate) bound: Option<u32>,
+    /// Precision of the engine. `coherence`: how many stores are kept in order; `multiset`: how far stores are counted;
+    /// `rounds`: how many rounds each thread has; `age`: how many rounds of its thread a store can wait for. `auto`
+    /// raises it step by step, where the engine can do so [default: `auto`; for `multiset`, a fixed number]
+    #[arg(long, value_name = "K", value_parser = parse_precision)]
+    pub(crate) bound: Option<Precision>,
 
     /// Search order: `bfs` finds a shortest run and uses all jobs; `dfs` goes deep early and uses one job
     #[arg(long = "search", value_parser = values::search(), default_value = Search::BreadthFirst.name(), value_name = "ORDER")]
@@ -91,10 +121,14 @@ impl ReachOptions {
 impl SearchOptions {
     fn check(&self) -> Result<(), String> {
         let engine = self.engine.name();
-        if self.bound.is_some() && !matches!(self.engine, Engine::Coherence | Engine::Multiset) {
+        if self.bound.is_some() && !self.engine.has_bound() {
             return Err(format!(
-                "`--bound` has no effect on `--engine {engine}`; only `coherence` and `multiset` have a bound"
+                "`--bound` has no effect on `--engine {engine}`; only `rounds`, `age`, `coherence` and `multiset` have a \
+                 bound"
             ));
+        }
+        if self.bound == Some(Precision::Auto) && self.engine == Engine::Multiset {
+            return Err("`--engine multiset` cannot raise its bound by itself; name a number, or leave it out".into());
         }
         if self.order == Search::DepthFirst && self.engine == Engine::Dual {
             return Err("`--search` has no effect on `--engine dual`, which searches backward".into());
@@ -123,6 +157,7 @@ Examples:
   weir reach -D N=4 --timeout 10m lamport.weir    Set a constant; stop after ten minutes
   weir reach --witness run.json sb.weir           Save the run, for `weir replay`
   weir reach --engine coherence mp.weir           Prove it for buffers of any size
+  weir reach --engine age --bound 2 dekker.weir   Look for a violation with short waits of stores only
   weir reach --format json *.weir | jq -r '.file + \" \" + .verdict'
 
 Exit status: 0 unreachable, 1 reachable, 2 bad usage or bad input, 3 unknown.";

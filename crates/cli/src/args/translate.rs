@@ -27,7 +27,9 @@ pub(crate) struct TranslateOptions {
     /// and only if that thread can break robustness by delaying that store past that load; STORE and LOAD are lines or
     /// labels. `instrument=N` selects the N-th such attack, and `instrument=all` combines all attacks in one program.
     /// `delay=` takes the same values, and prints a program that can also do under SC what the original does while that
-    /// store is delayed past that load
+    /// store is delayed past that load. `rounds=K` prints a program that does under SC what the original does with store
+    /// buffers in runs with at most K rounds per thread, and `age=K` in runs in which stores wait for at most K rounds
+    /// of their thread
     #[arg(long, value_name = "PASS", value_parser = parse_pass)]
     pub(crate) pass: Option<Pass>,
 
@@ -46,4 +48,5 @@ const EXAMPLES: &str = "\
 Examples:
   weir translate peterson.weir --to dot | dot -Tsvg > peterson.svg
   weir translate -D N=3 lamport.weir --to weir    Print the program as Weir sees it, with N set to 3
-  weir translate sb.weir --to weir --pass instrument=P0:6:7 | weir reach --model sc -";
+  weir translate sb.weir --to weir --pass instrument=P0:6:7 | weir reach --model sc -
+  weir translate peterson.weir --to weir --pass age=1 | weir reach --model sc -";

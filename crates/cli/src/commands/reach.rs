@@ -10,7 +10,7 @@ use weir_witness::Goal;
 use super::analysis;
 use super::certificate;
 use super::task::{Allowance, Task, Work};
-use crate::args::{ReachOptions, SymmetryName};
+use crate::args::{Precision, ReachOptions, SymmetryName};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
@@ -73,7 +73,7 @@ fn question(options: &ReachOptions, goals: &[Goal]) -> Options {
     Options {
         model: search.model,
         engine: search.engine,
-        bound: search.bound,
+        bound: search.bound.and_then(Precision::number),
         search: search.order,
         jobs: options.common.limits.workers(),
         keep_dead_registers: search.keep_dead_registers,

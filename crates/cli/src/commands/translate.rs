@@ -17,9 +17,10 @@ pub(super) fn run(options: &'static TranslateOptions, console: &mut Console) -> 
     let one = |task: &Task<'_>, console: &mut Console| {
         let loaded = load(task.file, &options.program, &task.session)?;
         let passed = options.pass.as_ref().map(|pass| pass.apply(&loaded.program, &task.session)).transpose()?;
-        let program = passed.as_ref().unwrap_or(&loaded.program);
+        let comments = passed.as_ref().map(|passed| passed.comments.clone()).unwrap_or_default();
+        let program = passed.as_ref().map_or(&loaded.program, |passed| &passed.program);
         let (to, text) = match options.to {
-            Target::Weir => ("weir", weir_syntax::weir::print::print(program)),
+            Target::Weir => ("weir", weir_syntax::weir::print::print_with(program, &comments)),
             Target::Json => ("json", weir_report::automaton::text(program)),
             Target::Dot => ("dot", weir_syntax::dot::print(program)),
             Target::Trencher => {

@@ -47,6 +47,8 @@ pub enum LimitRecord {
     Interrupted,
     /// The lazy engine would have to extend the program further than is allowed or possible.
     Extensions,
+    /// Only runs within the bound of the engine `rounds` or `age` were searched.
+    Bound,
     /// An over-approximation found a violation that no run confirms.
     Alarm,
     /// Nothing is known about large numbers of copies of a `[*]` thread.
@@ -63,6 +65,7 @@ impl From<Limit> for LimitRecord {
             Limit::States => Self::States,
             Limit::Interrupted => Self::Interrupted,
             Limit::Extensions => Self::Extensions,
+            Limit::Rounds(_) | Limit::Age(_) => Self::Bound,
             Limit::Alarm => Self::Alarm,
             Limit::Instances => Self::Instances,
         }

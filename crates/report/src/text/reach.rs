@@ -148,6 +148,10 @@ pub(super) fn basis(engine: Engine, buffering: Option<Buffering>, statistics: &S
             "proved by backward coverability: {found} can reach a violation, and the initial state is not among them\n"
         );
     }
+    if matches!(engine, Engine::Rounds | Engine::Age) {
+        let states = counted(states, "state");
+        return format!("proved: no run exceeds the bound, and none within it is a violation ({states} visited)\n");
+    }
     let all = if states == 1 {
         "the only reachable state was visited".to_owned()
     } else {
@@ -205,9 +209,20 @@ fn alarm(answer: &ReachAnswer<'_>) -> String {
     )
 }
 
+/// No violation within a bound.
+fn within_bound(answer: &ReachAnswer<'_>, limit: Limit) -> String {
+    let states = counted(answer.states, "state");
+    format!(
+        "no violation in such runs ({states} visited); longer waits of stores may show one\n\n{}",
+        help(more(limit))
+    )
+}
+
 fn stopped(answer: &ReachAnswer<'_>, limit: Limit) -> String {
-    if limit == Limit::Alarm {
-        return alarm(answer);
+    match limit {
+        Limit::Alarm => return alarm(answer),
+        Limit::Rounds(_) | Limit::Age(_) => return within_bound(answer, limit),
+        _ => {}
     }
     let origin = &answer.origin;
     let (program, question) = (origin.subject.program, origin.question);

@@ -18,7 +18,7 @@ pub fn limit_text(limit: Limit, limits: &Limits) -> String {
             format!("the limit of {states} was reached")
         }
         Limit::Interrupted => "interrupted".to_owned(),
-        Limit::Extensions | Limit::Instances => limit.to_string(),
+        Limit::Extensions | Limit::Instances | Limit::Rounds(_) | Limit::Age(_) => limit.to_string(),
         Limit::Alarm => "the over-approximation raised an alarm that no run confirms".to_owned(),
     }
 }
@@ -31,6 +31,9 @@ pub fn more(limit: Limit) -> &'static str {
         Limit::States => "raise the limit with `--states`",
         Limit::Extensions => {
             "allow more rounds with `--lazy-rounds` or larger programs with `--limit lazy-edges=N`, use another engine"
+        }
+        Limit::Rounds(_) | Limit::Age(_) => {
+            "raise the bound with `--bound`, or use `--engine dual` or `--engine explicit`, which look at all runs"
         }
         Limit::Interrupted => "let it run longer",
         Limit::Alarm => "use a more precise engine",

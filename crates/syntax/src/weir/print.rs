@@ -24,8 +24,8 @@ mod text;
 use std::fmt::Write as _;
 
 use weir_ir::{
-    Body, CostRule, CostSubject, LocId, Multiplicity, Procedure, Program, RegId, Register, Shared, StateAtom, Thread,
-    ThreadId,
+    Body, Comments, CostRule, CostSubject, LocId, Multiplicity, Procedure, Program, RegId, Register, Shared, StateAtom,
+    Thread, ThreadId,
 };
 
 pub(crate) use self::names::Names;
@@ -33,15 +33,21 @@ use self::text::{BodyText, wrapped};
 
 /// The program as `.weir` text.
 pub fn print(program: &Program) -> String {
+    print_with(program, &Comments::default())
+}
+
+/// The program as `.weir` text, with comments.
+pub fn print_with(program: &Program, comments: &Comments) -> String {
     let (mut program, mut labels) = tidy(program);
-    let mut blocks = vec![shared_text(&program.shared)];
+    let header = comments.header.iter().map(|line| format!("{}\n", format!("// {line}").trim_end()));
+    let mut blocks = vec![header.collect(), shared_text(&program.shared)];
     for at in 0..program.procedures.len() {
-        let text = procedure_text(&program, &program.procedures[at], &mut labels);
+        let text = procedure_text(&program, comments, &program.procedures[at], &mut labels);
         blocks.push(text);
     }
     for thread in program.thread_ids() {
         let wanted = observed_places(&program, thread);
-        let (text, new_labels) = thread_text(&program, program.thread(thread), &wanted, &mut labels);
+        let (text, new_labels) = thread_text(&program, comments, program.thread(thread), &wanted, &mut labels);
         blocks.push(text);
         // Properties come after the threads, and mention places by these names.
         for (loc, label) in new_labels {
@@ -104,18 +110,19 @@ fn declaration(shared: &Shared, free: Option<i64>) -> String {
     text
 }
 
-fn procedure_text(program: &Program, procedure: &Procedure, labels: &mut Names) -> String {
+fn procedure_text(program: &Program, comments: &Comments, procedure: &Procedure, labels: &mut Names) -> String {
     let is_parameter = |register: usize| procedure.parameters.iter().any(|parameter| parameter.index() == register);
     let registers = procedure.body.registers.iter().enumerate();
     let locals: Vec<&Register> = registers.filter(|&(at, _)| !is_parameter(at)).map(|(_, register)| register).collect();
     let name = |register: &RegId| procedure.body.registers[register.index()].name.clone();
     let parameters: Vec<String> = procedure.parameters.iter().map(name).collect();
     let header = format!("proc {}({})", procedure.name, parameters.join(", "));
-    body_text(program, &header, &procedure.body, &locals, &[], labels).0
+    body_text((program, comments), &header, &procedure.body, &locals, &[], labels).0
 }
 
 fn thread_text(
     program: &Program,
+    comments: &Comments,
     thread: &Thread,
     wanted: &[LocId],
     labels: &mut Names,
@@ -128,12 +135,12 @@ fn thread_text(
     let weight = if thread.weight == 1 { String::new() } else { format!(" weight {}", thread.weight) };
     let header = format!("thread {}{replication}{weight}", thread.name);
     let registers: Vec<&Register> = thread.body.registers.iter().collect();
-    body_text(program, &header, &thread.body, &registers, wanted, labels)
+    body_text((program, comments), &header, &thread.body, &registers, wanted, labels)
 }
 
 /// A body with its header, and the labels that it needed beside its own.
 fn body_text(
-    program: &Program,
+    (program, comments): (&Program, &Comments),
     header: &str,
     body: &Body,
     registers: &[&Register],
@@ -141,7 +148,7 @@ fn body_text(
     labels: &mut Names,
 ) -> (String, Vec<(LocId, String)>) {
     let statements = layout::statements(body);
-    let mut text = BodyText::new(program, body, &statements, wanted, labels);
+    let mut text = BodyText::new((program, comments), body, &statements, wanted, labels);
     text.line(&format!("{header} {{"));
     text.declare(registers);
     text.statements(&statements);

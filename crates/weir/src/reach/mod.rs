@@ -3,14 +3,16 @@
 //! A violation is a run that `weir-witness` has replayed, whichever engine found it.
 
 mod abstraction;
+mod bounded;
 pub(crate) mod dual;
 mod explicit;
 mod lazy;
 pub(crate) mod liveness;
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use weir_ir::Program;
+use weir_ir::{EdgeId, Program, ThreadId};
 use weir_witness::{BackwardProof, Buffering, Certificate, Checked, ClosedSet, Goal, Model};
 
 pub use crate::search::Search;
@@ -32,6 +34,10 @@ pub enum Engine {
     Lazy,
     /// Backward coverability: exact for unbounded buffers, if there are finitely many values.
     Dual,
+    /// Runs with at most so many rounds per thread: finds violations.
+    Rounds,
+    /// Runs in which stores wait for at most so many rounds of their thread: finds violations.
+    Age,
     /// Over-approximates buffers as sets: fast, but can be inconclusive.
     Set,
     /// Over-approximates buffers as multisets: like sets, but counts stores.
@@ -42,7 +48,8 @@ pub enum Engine {
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Explicit, Self::Lazy, Self::Dual, Self::Set, Self::Multiset, Self::Coherence];
+    pub const ALL: [Self; 8] =
+        [Self::Explicit, Self::Lazy, Self::Dual, Self::Rounds, Self::Age, Self::Set, Self::Multiset, Self::Coherence];
 
     /// What it does, in a line.
     pub fn description(self) -> &'static str {
@@ -52,6 +59,13 @@ impl Engine {
                 "Delays stores only where that can make a difference, which it finds out by checking robustness"
             }
             Self::Dual => "Backward coverability: exact for unbounded buffers, if there are finitely many values",
+            Self::Rounds => {
+                "Searches runs with at most --bound rounds per thread: finds violations. Without --bound, more and more"
+            }
+            Self::Age => {
+                "Searches runs in which stores wait for at most --bound rounds of their thread: finds violations. Without \
+                 --bound, more and more"
+            }
             Self::Set => {
                 "Over-approximates buffers as sets: fast proofs, even for unbounded buffers, but can be inconclusive"
             }
@@ -67,12 +81,19 @@ impl Engine {
         matches!(self, Self::Set | Self::Multiset | Self::Coherence)
     }
 
+    /// Whether it has a bound.
+    pub fn has_bound(self) -> bool {
+        matches!(self, Self::Rounds | Self::Age | Self::Multiset | Self::Coherence)
+    }
+
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Explicit => "explicit",
             Self::Lazy => "lazy",
             Self::Dual => "dual",
+            Self::Rounds => "rounds",
+            Self::Age => "age",
             Self::Set => "set",
             Self::Multiset => "multiset",
             Self::Coherence => "coherence",
@@ -88,7 +109,8 @@ pub struct Options {
     /// The engine.
     pub engine: Engine,
     /// For [`Engine::Coherence`]: how many stores are kept in order; refined step by step if not given. For
-    /// [`Engine::Multiset`]: the maximum of counters.
+    /// [`Engine::Multiset`]: the maximum of counters. For [`Engine::Rounds`]: the rounds of each thread; for
+    /// [`Engine::Age`]: the rounds that a store may wait for; both raised step by step if not given.
     pub bound: Option<u32>,
     /// The order of the search.
     pub search: Search,
@@ -178,6 +200,7 @@ fn activity(options: &Options) -> String {
         (Engine::Explicit, Model::Tso) => format!("{name}: visiting states"),
         (Engine::Lazy, _) => name.to_owned(),
         (Engine::Dual, _) => format!("{name}: searching backward"),
+        (Engine::Rounds | Engine::Age, _) => format!("{name}: visiting states within a bound"),
         (Engine::Set | Engine::Multiset | Engine::Coherence, _) => format!("{name}: visiting abstract states"),
     }
 }
@@ -213,6 +236,7 @@ fn search(program: &Program, options: &Options, session: &Session) -> Result<Rep
         Engine::Explicit => explicit::reach(program, options, session),
         Engine::Lazy => lazy::reach(program, options, session),
         Engine::Dual => dual::reach(program, options, session),
+        Engine::Rounds | Engine::Age => bounded::reach(program, options, session),
         Engine::Set | Engine::Multiset | Engine::Coherence => abstraction::reach(program, options, session),
     }
 }
@@ -255,6 +279,33 @@ pub fn closed_set(
     session: &Session,
 ) -> Result<ClosedSet, Failure> {
     abstraction::closed_set(program, options, buffering, session)
+}
+
+/// What was executed of the original program, given what was of a translated one: for each of its threads and edges,
+/// which edge of the original it executes, if any.
+fn mapped_coverage(program: &Program, executes: &[Vec<Option<EdgeId>>], seen: &Coverage) -> Coverage {
+    let unexecuted: BTreeSet<_> = seen.unexecuted.iter().copied().collect();
+    let mut executed = BTreeSet::new();
+    for thread in program.running_threads() {
+        for (index, &original) in executes[thread.index()].iter().enumerate() {
+            if !unexecuted.contains(&(thread, EdgeId::new(index))) {
+                executed.extend(original.map(|edge| (thread, edge)));
+            }
+        }
+    }
+    let edges = |thread: ThreadId| (0..program.body(thread).edges().len()).map(EdgeId::new);
+    let all = program.running_threads().flat_map(|thread| edges(thread).map(move |edge| (thread, edge)));
+    let is_immobile =
+        |thread: &ThreadId| edges(*thread).len() > 0 && !edges(*thread).any(|edge| executed.contains(&(*thread, edge)));
+    let original = |&(thread, edge): &(ThreadId, EdgeId)| Some((thread, executes[thread.index()][edge.index()]?));
+    let out_of_range: BTreeSet<_> = seen.out_of_range.iter().filter_map(original).collect();
+    Coverage {
+        unexecuted: all.filter(|edge| !executed.contains(edge)).collect(),
+        immobile: program.running_threads().filter(is_immobile).collect(),
+        out_of_range: out_of_range.into_iter().collect(),
+        unexamined: Vec::new(),
+        approximate: false,
+    }
 }
 
 /// What an engine looks for.

@@ -188,6 +188,8 @@ impl<'a> Shared<'a> {
 }
 
 const NO_LIMIT: u64 = 0;
+/// Where the number of a limit that has one begins.
+const BOUND_SHIFT: u32 = 8;
 
 fn encode(limit: Limit) -> u64 {
     match limit {
@@ -198,20 +200,17 @@ fn encode(limit: Limit) -> u64 {
         Limit::Alarm => 5,
         Limit::Extensions => 6,
         Limit::Instances => 7,
+        Limit::Rounds(bound) => 8 | u64::from(bound) << BOUND_SHIFT,
+        Limit::Age(bound) => 9 | u64::from(bound) << BOUND_SHIFT,
     }
 }
 
 fn decode(code: u64) -> Option<Limit> {
-    let all = [
-        Limit::Time,
-        Limit::Memory,
-        Limit::States,
-        Limit::Interrupted,
-        Limit::Alarm,
-        Limit::Extensions,
-        Limit::Instances,
-    ];
-    all.into_iter().find(|&limit| encode(limit) == code)
+    let bound = (code >> BOUND_SHIFT) as u32;
+    let plain = [Limit::Time, Limit::Memory, Limit::States, Limit::Interrupted, Limit::Alarm, Limit::Extensions];
+    let plain = plain.into_iter().chain([Limit::Instances]);
+    let mut all = plain.chain([Limit::Rounds(bound), Limit::Age(bound)]);
+    all.find(|&limit| encode(limit) == code)
 }
 
 /// The first step, in the order of the system, that leads from one state to the other.

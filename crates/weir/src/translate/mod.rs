@@ -16,8 +16,11 @@
 //!    attack or about all, and has no other properties.
 //! 6. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
 //!
-//! After the fifth and sixth pass a program must be run under SC; nothing can follow `instrument`.
+//! 7. [`bounded`](mod@bounded): TSO within a bound on rounds or on the age of stores, under SC.
+//!
+//! After the last three passes a program must be run under SC; nothing can follow `instrument` or `bounded`.
 
+pub mod bounded;
 pub mod delay;
 pub mod fuse_waits;
 pub mod insert_fences;
@@ -36,6 +39,6 @@ pub trait Translation {
     fn program(&self) -> &Program;
 
     /// Maps a run of the translated program back: the run of `original` that it stands for. For the passes whose result
-    /// is to be run under SC ([`instrument`](mod@instrument), [`delay`]), the original's run is under TSO.
+    /// is to be run under SC ([`instrument`](mod@instrument), [`delay`], [`bounded`](mod@bounded)), the original's run is under TSO.
     fn map_back(&self, original: &Program, run: &Run) -> Run;
 }

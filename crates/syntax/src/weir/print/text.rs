@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Body, LocId, Program, RegExpr, Register, body_instruction_text, expr_text};
+use weir_ir::{Body, Comments, LocId, Program, RegExpr, Register, body_instruction_text, expr_text};
 
 use super::layout::Item;
 use super::names::Names;
@@ -13,6 +13,7 @@ const WIDTH: usize = 100;
 /// The text of one body under construction.
 pub(super) struct BodyText<'p> {
     program: &'p Program,
+    comments: &'p Comments,
     body: &'p Body,
     /// Labels that were made up.
     made_up: BTreeMap<LocId, String>,
@@ -23,7 +24,7 @@ pub(super) struct BodyText<'p> {
 impl<'p> BodyText<'p> {
     /// Starts a text; `wanted` places get a label even if nothing jumps there.
     pub(super) fn new(
-        program: &'p Program,
+        (program, comments): (&'p Program, &'p Comments),
         body: &'p Body,
         statements: &[Item],
         wanted: &[LocId],
@@ -41,7 +42,7 @@ impl<'p> BodyText<'p> {
                 made_up.insert(*loc, labels.fresh("l"));
             }
         });
-        Self { program, body, made_up, text: String::new(), level: 0 }
+        Self { program, comments, body, made_up, text: String::new(), level: 0 }
     }
 
     /// The text, and the labels that were made up.
@@ -105,7 +106,11 @@ impl<'p> BodyText<'p> {
 
     /// Labels stand one level out, so that they are easy to find.
     fn place(&mut self, loc: LocId) {
-        let lines: Vec<String> = self.labels(loc).map(|label| format!("{label}:")).collect();
+        let mut lines: Vec<String> = Vec::new();
+        for label in self.labels(loc) {
+            lines.extend(self.comments.at(label).map(|comment| format!("// {comment}")));
+            lines.push(format!("{label}:"));
+        }
         self.level -= 1;
         for line in lines {
             self.line(&line);

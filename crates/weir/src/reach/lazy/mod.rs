@@ -14,17 +14,15 @@ mod oracle;
 
 pub(crate) use first::MOST_TIMES;
 
-use std::collections::BTreeSet;
-
-use weir_ir::{Diagnostic, Program, PropertyKind, ThreadId};
+use weir_ir::{Diagnostic, EdgeId, Program, PropertyKind};
 use weir_witness::{Checked, Goal, Model};
 
-use super::{Coverage, Engine, Options, Report, Search, Statistics, explicit, goals};
+use super::{Coverage, Engine, Options, Report, Search, Statistics, explicit, goals, mapped_coverage};
 use crate::bounds::Bound;
 use crate::semantics::refuse;
 use crate::session::Session;
 use crate::translate::Translation;
-use crate::translate::delay::{DelayPath, Extended};
+use crate::translate::delay::{DelayPath, Extended, Origin};
 use crate::verdict::{Failure, Limit, Verdict};
 
 /// How the program is extended.
@@ -165,7 +163,9 @@ impl Lazy<'_> {
             result => result?,
         };
         self.statistics.add(&report.statistics);
-        let coverage = mapped_coverage(self.program, extended, &report.coverage);
+        let executes = |origins: &Vec<Origin>| origins.iter().map(|origin| origin.execute).collect();
+        let executes: Vec<Vec<Option<EdgeId>>> = extended.origins.iter().map(executes).collect();
+        let coverage = mapped_coverage(self.program, &executes, &report.coverage);
         let verdict = match report.verdict {
             Verdict::Holds => Verdict::Holds,
             Verdict::Unknown(limit) => Verdict::Unknown(limit),
@@ -188,33 +188,5 @@ impl Lazy<'_> {
     fn may_go_on(&self, extended: &Extended) -> bool {
         let edges: usize = extended.origins.iter().map(Vec::len).sum();
         self.rounds.len() < self.options.lazy.rounds && edges < self.session.size_bound(Bound::LazyEdges)
-    }
-}
-
-/// What was executed of the original program, given what was of the extended one.
-fn mapped_coverage(program: &Program, extended: &Extended, seen: &Coverage) -> Coverage {
-    let unexecuted: BTreeSet<_> = seen.unexecuted.iter().copied().collect();
-    let mut executed = BTreeSet::new();
-    for thread in program.running_threads() {
-        for (index, origin) in extended.origins[thread.index()].iter().enumerate() {
-            if !unexecuted.contains(&(thread, weir_ir::EdgeId::new(index))) {
-                executed.extend(origin.execute.map(|edge| (thread, edge)));
-            }
-        }
-    }
-    let edges = |thread: ThreadId| (0..program.body(thread).edges().len()).map(weir_ir::EdgeId::new);
-    let all = program.running_threads().flat_map(|thread| edges(thread).map(move |edge| (thread, edge)));
-    let is_immobile =
-        |thread: &ThreadId| edges(*thread).len() > 0 && !edges(*thread).any(|edge| executed.contains(&(*thread, edge)));
-    let original = |&(thread, edge): &(ThreadId, weir_ir::EdgeId)| {
-        Some((thread, extended.origins[thread.index()][edge.index()].execute?))
-    };
-    let out_of_range: BTreeSet<_> = seen.out_of_range.iter().filter_map(original).collect();
-    Coverage {
-        unexecuted: all.filter(|edge| !executed.contains(edge)).collect(),
-        immobile: program.running_threads().filter(is_immobile).collect(),
-        out_of_range: out_of_range.into_iter().collect(),
-        unexamined: Vec::new(),
-        approximate: false,
     }
 }
