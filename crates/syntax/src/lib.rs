@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads files or prints.
 
+pub mod c;
 pub mod dot;
 pub mod export;
 mod fences;

@@ -18,12 +18,15 @@ use weir_ir::{
 use super::refusal::Refusal;
 use crate::limits::MAX_EXPORTED_CELLS;
 
+/// An edge of a thread.
+type Step = (ThreadId, EdgeId);
+
 /// The cells of a program as variables.
 #[derive(Debug)]
 pub(crate) struct Memory {
     /// Ascending by address, without overlap.
     segments: Vec<Segment>,
-    accesses: BTreeMap<(ThreadId, EdgeId), Vec<Access>>,
+    accesses: BTreeMap<Step, Vec<Access>>,
 }
 
 /// Cells that some access cannot tell apart.
@@ -77,7 +80,7 @@ impl Memory {
         let declared = declared_hull(program);
         let mut refused = Vec::new();
         let mut stretches: Vec<Range> = program.shared.iter().filter_map(stretch).collect();
-        let mut found: Vec<((ThreadId, EdgeId), Vec<(Range, bool)>)> = Vec::new();
+        let mut found: Vec<(Step, Vec<(Range, bool)>)> = Vec::new();
         for thread in program.running_threads() {
             let body = program.body(thread);
             for (at, edge) in body.edges().iter().enumerate() {
@@ -189,8 +192,10 @@ fn wide_address(program: &Program, body: &Body, address: &RegExpr, reached: Rang
     let text = body_instruction_text(program, body, &load);
     let cell = text.split_once(" = ").map_or(text.as_str(), |(_, cell)| cell);
     let message = format!("the address of `{cell}` may be any from {} to {}", reached.low, reached.high);
-    let help = format!("at most {MAX_EXPORTED_CELLS} cells can be exported: mask the index, or give cells that hold \
-                        addresses a range");
+    let help = format!(
+        "at most {MAX_EXPORTED_CELLS} cells can be exported: mask the index, or give cells that hold \
+                        addresses a range"
+    );
     Refusal::new(message, help)
 }
 

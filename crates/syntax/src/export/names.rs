@@ -76,7 +76,7 @@ impl<'o> Names<'o> {
 }
 
 /// The name with underscores for what is not allowed.
-fn cleaned(name: &str) -> String {
+pub(crate) fn cleaned(name: &str) -> String {
     let is_allowed = |character: char| character.is_ascii_alphanumeric() || character == '_';
     let replaced: String = name.chars().map(|character| if is_allowed(character) { character } else { '_' }).collect();
     let cut = &replaced[..replaced.len().min(LONGEST)];
@@ -101,8 +101,9 @@ mod tests {
     #[test]
     fn names_stay_unless_they_cannot() {
         let mut names = Names::new(["int"]);
-        let given: Vec<String> =
-            ["x", "int", "Worker[1]", "Worker_1", "_t", "f.r", "", "0", "x", "_"].map(|name| names.identifier(name)).into();
+        let given: Vec<String> = ["x", "int", "Worker[1]", "Worker_1", "_t", "f.r", "", "0", "x", "_"]
+            .map(|name| names.identifier(name))
+            .into();
         assert_eq!(given, ["x", "int_2", "Worker_1", "Worker_1_2", "t", "f_r", "n", "n0", "x_2", "n_2"]);
         let renamed: Vec<&str> = names.renamed().iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(renamed, ["int", "Worker[1]", "Worker_1", "_t", "f.r", "", "0", "x", "_"]);

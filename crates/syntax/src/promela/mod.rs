@@ -2,8 +2,9 @@
 //!
 //! One process per thread; every step of the program is one `d_step`, so that the model has the same states as the
 //! program under SC (plus the start of the processes). A monitor process asserts the properties: it can look at any
-//! state, since it can move whenever a forbidden condition holds. What properties observe (places, registers) is global.
-//! A deadlock is a state in which only `timeout` is enabled; done threads wait for ever, which keeps their values.
+//! state, since it can move whenever a forbidden condition holds. What properties observe (places, registers) is
+//! global. A deadlock is a state in which only `timeout` is enabled; done threads wait for ever, which keeps their
+//! values.
 //!
 //! Values that do not fit Promela's `int`, unbounded addresses, recursion and `spawn` are refused; `live` and
 //! `forbid stuck` are not expressible (they are no LTL properties) and are left out with a warning.
@@ -194,13 +195,22 @@ impl<'p> Model<'p> {
         };
         let _ = writeln!(text, " *     spin -DPROPERTY=N -a MODEL.pml");
         let _ = writeln!(text, " *     gcc -O2 -DSAFETY{vector} -o pan pan.c");
-        let _ = writeln!(text, " *     ./pan -m1000000        and for the run of an error: spin -DPROPERTY=N -t -p MODEL.pml");
+        let _ = writeln!(
+            text,
+            " *     ./pan -m1000000        and for the run of an error: spin -DPROPERTY=N -t -p MODEL.pml"
+        );
         let _ = writeln!(text, " * `errors: 0` and `assertion violated` mean:");
         text.push_str(&self.property_list());
         if self.is_checked() {
             let covered = values::COVERED.high;
-            let _ = writeln!(text, " *\n * Some values or addresses are not bounded by the text. The model asserts OUTSIDE == 0");
-            let _ = writeln!(text, " * if they leave the range it covers (values from -{covered} to {covered}, declared cells):");
+            let _ = writeln!(
+                text,
+                " *\n * Some values or addresses are not bounded by the text. The model asserts OUTSIDE == 0"
+            );
+            let _ = writeln!(
+                text,
+                " * if they leave the range it covers (values from -{covered} to {covered}, declared cells):"
+            );
             let _ = writeln!(text, " * after that error, nothing is known about the property.");
         }
         text
@@ -226,14 +236,17 @@ impl<'p> Model<'p> {
     fn has_checked_address(&self) -> bool {
         self.program.running_threads().any(|thread| {
             let edges = 0..self.program.body(thread).edges().len();
-            edges.map(weir_ir::EdgeId::new).any(|edge| self.memory.accesses(thread, edge).iter().any(|access| access.is_checked))
+            edges
+                .map(weir_ir::EdgeId::new)
+                .any(|edge| self.memory.accesses(thread, edge).iter().any(|access| access.is_checked))
         })
     }
 
     fn declarations(&self) -> String {
         let mut text = self.cells.declarations(self.program, self.memory, &self.values);
         if let Some(lock) = &self.lock {
-            let _ = writeln!(text, "\nbyte {lock}; /* the global lock: 0 if it is free, else the number of its holder */");
+            let _ =
+                writeln!(text, "\nbyte {lock}; /* the global lock: 0 if it is free, else the number of its holder */");
         }
         let mut lines = String::new();
         for (thread, register) in self.observed.registers() {
@@ -262,8 +275,9 @@ impl<'p> Model<'p> {
 
     /// Variables that hold values within a step only, as far as the program needs them.
     fn scratch(&self) -> String {
-        let instructions =
-            || self.program.running_threads().flat_map(|thread| self.program.body(thread).edges()).map(|e| &e.instruction);
+        let instructions = || {
+            self.program.running_threads().flat_map(|thread| self.program.body(thread).edges()).map(|e| &e.instruction)
+        };
         let mut text = String::new();
         if instructions().any(|instruction| matches!(instruction, Instruction::ReadModifyWrite { .. })) {
             let _ = writeln!(text, "\nhidden int {}; /* what a read-modify-write reads */", self.held);

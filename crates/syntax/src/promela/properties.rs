@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use weir_ir::{Diagnostic, Instruction, Multiplicity, Property, PropertyKind, Range, StateAtom, StateExpr, ThreadId};
 
-use super::values::Ints;
+use super::values::{Ints, fitting};
 use super::{Model, is_expressed};
 use crate::export::lines::{comment, place};
 use crate::export::observed::done_locations;
@@ -47,7 +47,8 @@ impl Model<'_> {
     /// The number that stands for the assertions, if there are some.
     fn assertions(&self) -> Option<usize> {
         let is_assertion = |edge: &weir_ir::Edge| matches!(edge.instruction, Instruction::Assert(_));
-        let asserts = self.program.running_threads().any(|thread| self.program.body(thread).edges().iter().any(is_assertion));
+        let asserts =
+            self.program.running_threads().any(|thread| self.program.body(thread).edges().iter().any(is_assertion));
         asserts.then_some(self.program.properties.len() + 1)
     }
 
@@ -90,7 +91,8 @@ impl Model<'_> {
                 Err(refusal) => refused.push(refusal.at(property.span)),
             }
         }
-        let checks = self.assertions().map_or("0".to_owned(), |number| format!("(PROPERTY == 0 || PROPERTY == {number})"));
+        let checks =
+            self.assertions().map_or("0".to_owned(), |number| format!("(PROPERTY == 0 || PROPERTY == {number})"));
         let _ = writeln!(macros, "\n#define CHECKS_ASSERTIONS {checks}");
         let deadlock = if deadlocks == "0" {
             "    :: timeout /* nobody can move: nothing to check */\n".to_owned()
@@ -122,7 +124,7 @@ impl Model<'_> {
     }
 
     fn condition(&self, condition: &StateExpr, ints: &mut Ints) -> Result<Term, Refusal> {
-        write(ints, condition, &mut |atom| Ok(self.atom(atom)))
+        fitting(write(ints, condition, &mut |atom| Ok(self.atom(atom)))?)
     }
 
     fn atom(&self, atom: &StateAtom) -> Term {

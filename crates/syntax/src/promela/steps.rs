@@ -3,7 +3,7 @@
 use weir_ir::{Address, Edge, EdgeId, Instruction, LocId, Range, RegExpr, RegId, Rmw, ThreadId};
 
 use super::cells::index_of;
-use super::values::{INT, Ints, includes};
+use super::values::{INT, Ints, fitting, includes};
 use super::{Model, number};
 use crate::export::memory::{Access, Constraint, limit};
 use crate::export::refusal::Refusal;
@@ -12,6 +12,8 @@ use crate::export::term::{Operators as _, Term, write};
 /// One way to take an edge.
 #[derive(Debug, Default)]
 pub(super) struct Step {
+    /// The location at which it can be taken.
+    pub(super) from: Option<LocId>,
     /// All of these must hold.
     pub(super) guards: Vec<String>,
     /// Done one after the other.
@@ -44,7 +46,7 @@ impl Writer<'_, '_> {
     /// All ways to take the edge.
     pub(super) fn moves(&mut self, id: EdgeId, edge: &Edge) -> Result<Vec<Move>, Refusal> {
         let accesses = self.model.memory.accesses(self.thread, id).to_vec();
-        let mut step = Step::default();
+        let mut step = Step { from: Some(self.from), ..Step::default() };
         if edge.instruction.accesses().next().is_some() {
             step.guards.extend(self.lock_is_free());
         }
@@ -75,7 +77,7 @@ impl Writer<'_, '_> {
                 let condition = self.expr(condition)?;
                 let failed = self.model.program.body(self.thread).failed.unwrap_or(edge.to);
                 let effects = vec!["assert(!CHECKS_ASSERTIONS)".to_owned()];
-                moves.push((Step { guards: vec![format!("!{}", condition.operand())], effects }, failed));
+                moves.push((Step { guards: vec![format!("!{}", condition.operand())], effects, from: None }, failed));
                 step.guards.push(condition.text);
             }
             Instruction::ReadModifyWrite { register, address, operation } => {
@@ -123,7 +125,7 @@ impl Writer<'_, '_> {
             let Some(inside) = between(&address, within) else { continue };
             let mut guards: Vec<String> = step.guards.clone();
             guards.push(format!("!({inside})"));
-            moves.push((Step { guards, effects: vec!["assert(OUTSIDE)".to_owned()] }, self.from));
+            moves.push((Step { guards, effects: vec!["assert(OUTSIDE)".to_owned()], from: None }, self.from));
             step.guards.push(format!("({inside})"));
         }
         Ok(moves)
@@ -134,7 +136,7 @@ impl Writer<'_, '_> {
         let leaf = |register: &RegId| {
             Ok(Term::simple(&registers[register.index()], model.values.register_at(thread, from, *register)))
         };
-        write(self.ints, expr, &mut { leaf })
+        fitting(write(self.ints, expr, &mut { leaf })?)
     }
 
     /// An address, which need not fit an `int` if it is constant.
@@ -167,7 +169,9 @@ impl Writer<'_, '_> {
 
     fn set(&mut self, step: &mut Step, register: RegId, value: &Term) {
         let held = self.model.values.register(self.thread, register);
-        if held.is_checked && let Some(inside) = between(value, held.range) {
+        if held.is_checked
+            && let Some(inside) = between(value, held.range)
+        {
             step.effects.push(format!("assert(({inside}) || OUTSIDE)"));
         }
         step.effects.push(format!("{} = {}", self.registers[register.index()], value.text));
@@ -209,7 +213,7 @@ impl Writer<'_, '_> {
             Some((_, cell)) => Ok(cell.clone()),
             None => Ok(Term::simple(&registers[register.index()], model.values.register_at(thread, from, *register))),
         };
-        Ok(write(self.ints, condition, &mut { leaf })?.text)
+        Ok(fitting(write(self.ints, condition, &mut { leaf })?)?.text)
     }
 
     /// What limits the values of a cell.
@@ -222,13 +226,7 @@ impl Writer<'_, '_> {
     }
 
     /// A store of a value that the cell does not take is blocked. If `unless` holds, nothing is stored.
-    fn guard_store(
-        &mut self,
-        step: &mut Step,
-        cell: &Cell,
-        value: &Term,
-        unless: Option<&str>,
-    ) -> Result<(), Refusal> {
+    fn guard_store(&mut self, step: &mut Step, cell: &Cell, value: &Term, unless: Option<&str>) -> Result<(), Refusal> {
         let admitted = match self.constraint(cell) {
             Constraint::Within(range) => between(value, range),
             Constraint::Differing => {
@@ -268,7 +266,9 @@ impl Writer<'_, '_> {
             _ => value.clone(),
         };
         let held = self.model.values.cell(cell.segment);
-        if held.is_checked && let Some(inside) = between(&kept, held.range) {
+        if held.is_checked
+            && let Some(inside) = between(&kept, held.range)
+        {
             step.effects.push(format!("assert(({inside}) || OUTSIDE)"));
         }
         step.effects.push(format!("{} = {}", cell.term.text, kept.text));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use weir_ir::{Body, Diagnostic, LocId, Register, RegId, ThreadId};
+use weir_ir::{Body, Diagnostic, LocId, RegId, Register, ThreadId};
 
 use super::Model;
 use super::steps::{Move, Step, Writer};
@@ -25,7 +25,8 @@ impl Model<'_> {
         let printed = printed_locations(body, |edge| self.ranges.can_take(thread, edge));
         let labels = label_names(body, &printed, &mut names);
         let declared = &self.program.thread(thread).name;
-        let mut text = format!("\n/* {}thread {} */\n", place(self.program, self.program.thread(thread).span), comment(declared));
+        let mut text =
+            format!("\n/* {}thread {} */\n", place(self.program, self.program.thread(thread).span), comment(declared));
         for (name, identifier) in names.renamed() {
             let _ = writeln!(text, "/* {} is {identifier} here */", comment(name));
         }
@@ -117,6 +118,8 @@ impl Model<'_> {
             several => Some(several.iter().map(|guard| format!("({guard})")).collect::<Vec<_>>().join(" && ")),
         };
         match (guard, &effects[..]) {
+            // Always true. SPIN does not accept `skip` as a step that leads back to its own location.
+            (None, []) if step.from == Some(to) => "(_nr_pr > 0)".to_owned(),
             (None, []) => "skip".to_owned(),
             (None, [only]) => (*only).to_owned(),
             (None, _) => format!("d_step {{ {} }}", effects.join("; ")),

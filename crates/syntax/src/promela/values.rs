@@ -10,7 +10,7 @@ use weir_ir::{BinaryOp, LocId, Program, Range, RegId, ThreadId, UnaryOp, Value};
 
 use crate::export::memory::Memory;
 use crate::export::refusal::Refusal;
-use crate::export::term::{Operators, Term};
+use crate::export::term::{Kind, Operators, Term};
 
 /// What an `int` holds. The least value is left out: C does not define all operations on it.
 pub(super) const INT: Range = Range { low: -(i32::MAX as Value), high: i32::MAX as Value };
@@ -111,7 +111,7 @@ impl Ints {
 }
 
 /// The term, if it fits an `int`.
-fn fitting(term: Term) -> Result<Term, Refusal> {
+pub(super) fn fitting(term: Term) -> Result<Term, Refusal> {
     if includes(INT, term.range) {
         return Ok(term);
     }
@@ -123,8 +123,9 @@ fn fitting(term: Term) -> Result<Term, Refusal> {
 
 impl Operators for Ints {
     fn constant(&mut self, value: Value) -> Result<Term, Refusal> {
-        let range = Range::single(value);
-        fitting(if value < 0 { Term::compound(value.to_string(), range) } else { Term::simple(value.to_string(), range) })
+        let (text, range) = (value.to_string(), Range::single(value));
+        let term = if value < 0 { Term::compound(text, range) } else { Term::simple(text, range) };
+        Ok(term.of_kind(Kind::Constant(value)))
     }
 
     fn unary(&mut self, op: UnaryOp, operand: &Term, range: Range) -> Result<Term, Refusal> {
@@ -132,6 +133,9 @@ impl Operators for Ints {
     }
 
     fn binary(&mut self, op: BinaryOp, left: &Term, right: &Term, range: Range) -> Result<Term, Refusal> {
+        // Numbers are only checked where they are used: what they are part of may be a number, too.
+        fitting(left.clone())?;
+        fitting(right.clone())?;
         let may_be_zero = right.range.contains(0);
         let is_small = includes(Range { low: 0, high: 31 }, right.range);
         let macro_of = match op {

@@ -114,7 +114,8 @@ fn random_programs_have_the_verdicts_and_states_of_the_reference() {
     if !tools() {
         return;
     }
-    let configs = [Config::acyclic(), Config::cyclic(), Config::locking(), Config::synchronizing(), Config::wild_data()];
+    let configs =
+        [Config::acyclic(), Config::cyclic(), Config::locking(), Config::synchronizing(), Config::wild_data()];
     let wanted = count("WEIR_SPIN_PROGRAMS", 12);
     let (mut compared, mut refused) = (0, 0);
     for seed in 0..wanted {
@@ -133,7 +134,9 @@ fn random_programs_have_the_verdicts_and_states_of_the_reference() {
 fn a_reader_finds_threads_labels_and_lines() {
     let program = read("shared x;\nthread P {\n    x = 1;\nhere:\n    await x == 2;\n}\nforbid P at here && x == 3;\n");
     let text = print(&program, &Uninterrupted).unwrap().text;
-    for part in ["/* line 2: thread P */", "proctype P()", "here:", "line 3: x = 1", "1: line 7: forbid P at here && x == 3"] {
+    for part in
+        ["/* line 2: thread P */", "proctype P()", "here:", "line 3: x = 1", "1: line 7: forbid P at here && x == 3"]
+    {
         assert!(text.contains(part), "{part}\n{text}");
     }
     assert_eq!(text, print(&program, &Uninterrupted).unwrap().text);
