@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads files or prints.
 
+pub mod btor2;
 pub mod c;
 pub mod dot;
 pub mod export;

@@ -19,7 +19,7 @@ pub(crate) struct TranslateOptions {
     pub(crate) file: PathBuf,
 
     /// Output language: Weir's own, control-flow graphs for Graphviz, the input language of Trencher, automata in plain
-    /// JSON (the form that evidence checkers read), a Promela model, or C
+    /// JSON (the form that evidence checkers read), a Promela model, C, a litmus test, or BTOR2
     #[arg(long, value_enum, value_name = "FORM")]
     pub(crate) to: Target,
 

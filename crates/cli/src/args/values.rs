@@ -143,6 +143,10 @@ pub(crate) enum Target {
     Promela,
     /// C; see `--for`.
     C,
+    /// A litmus test for `X86_64`, for herd7 and litmus7. Straight-line programs only.
+    Litmus,
+    /// A transition system in BTOR2, for hardware model checkers, under SC.
+    Btor2,
 }
 
 /// What an export is for.

@@ -8,7 +8,7 @@ use weir_ir::{Diagnostic, Program};
 use weir_report::answer::{Answer, CommandName, DiagnosticRecord, TranslateAnswer, YesNo};
 use weir_syntax::c::Purpose;
 use weir_syntax::export::Export;
-use weir_syntax::{c, promela, trencher};
+use weir_syntax::{btor2, c, litmus, promela, trencher};
 
 use super::task::{Allowance, Task, Work};
 use crate::args::{Target, Tool, TranslateOptions};
@@ -48,6 +48,8 @@ fn export(options: &TranslateOptions, program: &Program, session: &Session) -> R
         Target::Dot => ("dot", plain(weir_syntax::dot::print(program))),
         Target::Trencher => ("trencher", trencher::print::print(program).and_then(plain)),
         Target::Promela => ("promela", promela::print(program, session)),
+        Target::Litmus => ("litmus", litmus::print::print(program, session)),
+        Target::Btor2 => ("btor2", btor2::print(program, session)),
         Target::C => ("c", c::print(program, purpose(options.tool), session)),
     };
     Ok((to, exported.map_err(|errors| Error::Source(program.source.clone(), errors))?))

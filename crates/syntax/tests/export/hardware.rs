@@ -59,7 +59,11 @@ fn possible(program: &Program, names: &[String], limit: usize) -> Option<BTreeSe
             (None, Some(address)) => {
                 state.memory.get(&address).copied().unwrap_or_else(|| program.initial_value(address))
             }
-            (None, None) => panic!("`{name}` is nothing of the program"),
+            (None, None) => {
+                let address = name.strip_prefix("mem[").and_then(|rest| rest.strip_suffix(']'));
+                let address: Value = address.and_then(|text| text.parse().ok()).expect("an address");
+                state.memory.get(&address).copied().unwrap_or(0)
+            }
         };
         found.insert(names.iter().map(value).collect());
     }
@@ -111,15 +115,15 @@ fn random_programs_compile_and_show_no_outcome_that_the_reference_rules_out() {
             .into_iter()
             .fold(config, |config, statement| config.weighing(statement, 0))
     };
-    let configs = [Config::acyclic(), Config::cyclic(), Config::wrapping(), Config::wild_data(), Config::small()];
+    let configs = [Config::acyclic(), Config::wrapping(), Config::crowded(), Config::small(), Config::wild_data()];
     let wanted = count("WEIR_HARDWARE_PROGRAMS", 10);
     let mut compared = 0;
     for seed in 0..wanted {
         let config = no_lock(configs[seed as usize % configs.len()].clone());
-        compared += u64::from(compare(&format!("seed {seed}"), &random::program(seed, &config), "300").is_some());
+        compared += u64::from(compare(&format!("seed {seed}"), &random::program(seed, &config), "100").is_some());
     }
     eprintln!("{compared} random programs compared");
-    assert!(compared * 3 >= wanted, "{compared}");
+    assert!(compared * 4 >= wanted, "{compared}");
 }
 
 #[test]

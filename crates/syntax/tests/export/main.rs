@@ -3,7 +3,9 @@
 
 #![allow(clippy::print_stderr)] // Tests say what they skip, and how much they compared.
 
+mod btor2;
 mod hardware;
+mod litmus;
 mod spin;
 mod support;
 mod verifier;

@@ -27,8 +27,8 @@ struct helper {
 enum { DONE, BLOCKED, CUT, FAILED };
 
 /* How often a thread tries a step that waits, and how often it goes back in its code, before it gives up. */
-#define WAITS 20000
-#define STEPS 20000
+#define WAITS 5000
+#define STEPS 5000
 
 /* Plain accesses: on x86, one mov each. The signal fences keep the compiler from moving or merging them, and generate
  * no code. */
