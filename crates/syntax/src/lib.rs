@@ -2,13 +2,17 @@
 //!
 //! Nothing here reads files or prints.
 
+pub mod btor2;
+pub mod c;
 pub mod dot;
+pub mod export;
 mod fences;
 mod language;
 pub mod limits;
 pub mod litmus;
 mod parsed;
 mod parsing;
+pub mod promela;
 pub mod rmm;
 mod sink;
 pub mod trencher;

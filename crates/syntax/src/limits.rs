@@ -41,8 +41,11 @@ pub const MAX_TRENCHER_CHOICES: u64 = 256;
 /// them doubles it each time.
 pub const MAX_TRENCHER_BYTES: usize = 10_000;
 
+/// Cells of a program that is exported to another tool: each becomes a variable of a fixed size there.
+pub const MAX_EXPORTED_CELLS: u64 = 65_536;
+
 /// All of these, for the documentation.
-pub const ALL: [FixedLimit; 18] = {
+pub const ALL: [FixedLimit; 19] = {
     let error = "an error";
     [
         FixedLimit::new("bytes of source", MAX_SOURCE_BYTES as u64, error),
@@ -63,5 +66,6 @@ pub const ALL: [FixedLimit; 18] = {
         FixedLimit::new("as the exponent of `^` in Trencher's language", MAX_EXPONENT as u64, error),
         FixedLimit::new("values of an `any` printed in Trencher's language", MAX_TRENCHER_CHOICES, error),
         FixedLimit::new("bytes of an expression printed in Trencher's language", MAX_TRENCHER_BYTES as u64, error),
+        FixedLimit::new("cells of a program that is exported to another tool", MAX_EXPORTED_CELLS, error),
     ]
 };

@@ -9,11 +9,13 @@
 //! - [`shrink()`]: makes a failing program small; [`dump()`]: shows it;
 //! - [`sketch`]: writes programs by hand in a few words; [`small`]: programs over three cells, as lists of
 //!   instructions;
+//! - [`btor2`]: a model checker for exported transition systems;
 //! - [`corpus()`]: programs from elsewhere, where they are there.
 //!
 //! Nothing here shares code with an engine, so that a mistake in one is no mistake in the other.
 
 pub mod blocks;
+pub mod btor2;
 mod corpus;
 pub mod cycles;
 mod dump;

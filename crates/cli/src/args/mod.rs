@@ -31,4 +31,4 @@ pub(crate) use reach::{Precision, ReachOptions};
 pub(crate) use replay::ReplayOptions;
 pub(crate) use robust::RobustOptions;
 pub(crate) use translate::TranslateOptions;
-pub(crate) use values::{Color, MethodChoice, SymmetryName, Target};
+pub(crate) use values::{Color, MethodChoice, SymmetryName, Target, Tool};

@@ -7,7 +7,7 @@ use weir_report::Format;
 use weir_report::answer::CommandName;
 
 use super::common::{OUTPUT, ProgramOptions, ResourceOptions};
-use super::values::{self, Target};
+use super::values::{self, Target, Tool};
 use crate::passes::{Pass, parse_pass};
 
 /// Options of `weir translate`.
@@ -18,10 +18,16 @@ pub(crate) struct TranslateOptions {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// Output language: Weir's own, control-flow graphs for Graphviz, the input language of Trencher, or automata in
-    /// plain JSON, the form that evidence checkers read
+    /// Output language: Weir's own, control-flow graphs for Graphviz, the input language of Trencher, automata in plain
+    /// JSON (the form that evidence checkers read), a Promela model, C, a litmus test, or BTOR2
     #[arg(long, value_enum, value_name = "FORM")]
     pub(crate) to: Target,
+
+    /// What the export is for. Exports have the runs of the program under SC, except for `hardware`, where the
+    /// processor decides; that is the default for C. Properties that the tool cannot check are left out with a warning;
+    /// what else it cannot express is an error
+    #[arg(long = "for", value_enum, value_name = "TOOL")]
+    pub(crate) tool: Option<Tool>,
 
     /// Apply a pass before printing. `instrument=THREAD:STORE:LOAD` prints a program that sets `success` under SC if
     /// and only if that thread can break robustness by delaying that store past that load; STORE and LOAD are lines or
@@ -49,4 +55,6 @@ Examples:
   weir translate peterson.weir --to dot | dot -Tsvg > peterson.svg
   weir translate -D N=3 lamport.weir --to weir    Print the program as Weir sees it, with N set to 3
   weir translate sb.weir --to weir --pass instrument=P0:6:7 | weir reach --model sc -
-  weir translate peterson.weir --to weir --pass age=1 | weir reach --model sc -";
+  weir translate peterson.weir --to weir --pass age=1 | weir reach --model sc -
+  weir translate peterson.weir --to promela > peterson.pml    A model for SPIN; its first lines say how to check it
+  weir translate sb.weir --to c --for hardware > sb.c         Run it on this machine, and count the outcomes";

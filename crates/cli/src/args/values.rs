@@ -139,4 +139,35 @@ pub(crate) enum Target {
     Trencher,
     /// The automata in plain JSON, the form that evidence checkers read.
     Json,
+    /// A model for SPIN, under SC.
+    Promela,
+    /// C; see `--for`.
+    C,
+    /// A litmus test for `X86_64`, for herd7 and litmus7. Straight-line programs only.
+    Litmus,
+    /// A transition system in BTOR2, for hardware model checkers, under SC.
+    Btor2,
+}
+
+/// What an export is for.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tool {
+    /// The model checker SPIN (with `--to promela`).
+    Spin,
+    /// The bounded model checker CBMC (with `--to c`).
+    Cbmc,
+    /// The bounded model checker ESBMC (with `--to c`).
+    Esbmc,
+    /// A C compiler and a real processor: the program runs in a loop that counts outcomes (with `--to c`).
+    Hardware,
+}
+
+impl Tool {
+    /// The output languages it reads.
+    pub(crate) fn reads(self) -> &'static [Target] {
+        match self {
+            Self::Spin => &[Target::Promela],
+            Self::Cbmc | Self::Esbmc | Self::Hardware => &[Target::C],
+        }
+    }
 }

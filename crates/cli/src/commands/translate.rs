@@ -2,10 +2,16 @@
 
 use std::slice;
 
+use clap::ValueEnum as _;
+use weir::Session;
+use weir_ir::{Comments, Diagnostic, Program};
 use weir_report::answer::{Answer, CommandName, DiagnosticRecord, TranslateAnswer, YesNo};
+use weir_syntax::c::Purpose;
+use weir_syntax::export::Export;
+use weir_syntax::{btor2, c, litmus, promela, trencher};
 
 use super::task::{Allowance, Task, Work};
-use crate::args::{Target, TranslateOptions};
+use crate::args::{Target, Tool, TranslateOptions};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
@@ -19,23 +25,57 @@ pub(super) fn run(options: &'static TranslateOptions, console: &mut Console) -> 
         let passed = options.pass.as_ref().map(|pass| pass.apply(&loaded.program, &task.session)).transpose()?;
         let comments = passed.as_ref().map(|passed| passed.comments.clone()).unwrap_or_default();
         let program = passed.as_ref().map_or(&loaded.program, |passed| &passed.program);
-        let (to, text) = match options.to {
-            Target::Weir => ("weir", weir_syntax::weir::print::print_with(program, &comments)),
-            Target::Json => ("json", weir_report::automaton::text(program)),
-            Target::Dot => ("dot", weir_syntax::dot::print(program)),
-            Target::Trencher => {
-                let text = weir_syntax::trencher::print::print(program);
-                ("trencher", text.map_err(|errors| Error::Source(program.source.clone(), errors))?)
-            }
-        };
+        let (to, export) = export(options, (program, &comments), &task.session)?;
+        let warnings: Vec<Diagnostic> = loaded.warnings.iter().cloned().chain(export.warnings).collect();
         if !task.is_json() {
-            console.diagnostics(&program.source, &loaded.warnings);
+            console.diagnostics(&program.source, &warnings);
         }
-        let warnings = DiagnosticRecord::all(&program.source, &loaded.warnings);
-        let answer = TranslateAnswer { head: task.head(YesNo::Ok), to, text, warnings };
+        let warnings = DiagnosticRecord::all(&program.source, &warnings);
+        let answer = TranslateAnswer { head: task.head(YesNo::Ok), to, text: export.text, warnings };
         Ok(task.answer(&Answer::Translate(answer), false, console))
     };
     let (command, format) = (CommandName::Translate, options.format);
     Work { command, format, files, limits: Allowance::of_resources(&options.limits), is_spaced: false, one }
         .run(console)
+}
+
+/// The name of the output language, and the program in it.
+fn export(
+    options: &TranslateOptions,
+    (program, comments): (&Program, &Comments),
+    session: &Session,
+) -> Result<(&'static str, Export), Error> {
+    check_tool(options)?;
+    let plain = |text: String| Ok(Export { text, warnings: Vec::new() });
+    let (to, exported) = match options.to {
+        Target::Weir => ("weir", plain(weir_syntax::weir::print::print_with(program, comments))),
+        Target::Json => ("json", plain(weir_report::automaton::text(program))),
+        Target::Dot => ("dot", plain(weir_syntax::dot::print(program))),
+        Target::Trencher => ("trencher", trencher::print::print(program).and_then(plain)),
+        Target::Promela => ("promela", promela::print(program, session)),
+        Target::Litmus => ("litmus", litmus::print::print(program, session)),
+        Target::Btor2 => ("btor2", btor2::print(program, session)),
+        Target::C => ("c", c::print(program, purpose(options.tool), session)),
+    };
+    Ok((to, exported.map_err(|errors| Error::Source(program.source.clone(), errors))?))
+}
+
+/// Refuses a tool that does not read the output language.
+fn check_tool(options: &TranslateOptions) -> Result<(), Error> {
+    let Some(tool) = options.tool.filter(|tool| !tool.reads().contains(&options.to)) else { return Ok(()) };
+    let name =
+        |value: Option<clap::builder::PossibleValue>| value.map_or(String::new(), |value| value.get_name().to_owned());
+    let read: Vec<String> =
+        tool.reads().iter().map(|target| format!("`--to {}`", name(target.to_possible_value()))).collect();
+    let message = format!("`--for {}` needs {}", name(tool.to_possible_value()), read.join(" or "));
+    Err(Error::input(message))
+}
+
+/// What C is written for.
+fn purpose(tool: Option<Tool>) -> Purpose {
+    match tool {
+        Some(Tool::Cbmc) => Purpose::Cbmc,
+        Some(Tool::Esbmc) => Purpose::Esbmc,
+        None | Some(Tool::Hardware | Tool::Spin) => Purpose::Hardware,
+    }
 }

@@ -170,7 +170,7 @@ fn bad_usage_exits_with_two() {
         &["reach", "--witness", "-", "a.weir"],
         &["replay", "-", "-"],
         &["translate", "a.weir"],
-        &["translate", "a.weir", "--to", "c"],
+        &["translate", "a.weir", "--to", "cobol"],
         &["check", "a.weir"],
         &["no-such-command"],
         &[],

@@ -123,6 +123,26 @@ fn every_form_is_printed() {
 }
 
 #[test]
+fn exports_are_printed_for_the_tools_that_read_them() {
+    for (to, tool, part) in [("promela", "spin", "proctype P0()"), ("c", "hardware", "int main(int argc, char **argv)")]
+    {
+        let ran = weir(&["translate", "--to", to, "--for", tool, &sample("fenced")]);
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        assert!(ran.stdout.contains(part), "{}", ran.stdout);
+        assert_eq!(ran.stdout, weir(&["translate", "--to", to, &sample("fenced")]).stdout);
+    }
+    for (tool, part) in [("cbmc", "__CPROVER_atomic_begin()"), ("esbmc", "__ESBMC_atomic_begin()")] {
+        let ran = weir(&["translate", "--to", "c", "--for", tool, &sample("fenced")]);
+        assert!(ran.status == Some(0) && ran.stdout.contains(part), "{ran:?}");
+    }
+    let wrong = weir(&["translate", "--to", "promela", "--for", "hardware", &sample("fenced")]);
+    assert_eq!(wrong.status, Some(2));
+    assert!(wrong.stderr.contains("`--for hardware` needs `--to c`"), "{}", wrong.stderr);
+    // What a tool cannot check is left out, and said so.
+    assert!(weir(&["translate", "--to", "c", &sample("fenced")]).stderr.contains("is not exported"));
+}
+
+#[test]
 fn what_a_language_cannot_say_is_refused_with_the_place() {
     let ran = weir_with_input(&["translate", "--to", "trencher", "-"], b"shared x = 1;\nthread P { x = 2; }\n");
     ran.assert_no_bug();

@@ -29,7 +29,7 @@ pub use entered::{EnteredLocation, entered_locations};
 pub use liveness::{Liveness, live_registers, observed_registers};
 pub use loops::Loops;
 pub(crate) use ranges::{BodyRanges, Env, eval};
-pub use ranges::{Moment, Ranges, possible_values};
+pub use ranges::{Moment, Ranges, possible_values, values_of_binary, values_of_unary};
 pub use regions::{Region, leavable_regions};
 pub use register_set::RegisterSet;
 pub use waiting::{WaitingLoop, waiting_loops, waits};

@@ -16,6 +16,7 @@ mod widening;
 pub use condition::Moment;
 pub use env::possible_values;
 pub(crate) use env::{Env, eval};
+pub use interval::{binary as values_of_binary, unary as values_of_unary};
 
 use self::memory::Memory;
 use self::solver::{Rows, can_take, solve};

@@ -16,6 +16,7 @@ mod lower;
 mod mnemonic;
 mod parser;
 mod place;
+pub mod print;
 mod question;
 mod register;
 mod results;

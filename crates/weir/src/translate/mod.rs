@@ -15,7 +15,6 @@
 //! 5. [`instrument`](mod@instrument): robustness as reachability under SC. The result decides the question about one
 //!    attack or about all, and has no other properties.
 //! 6. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
-//!
 //! 7. [`bounded`](mod@bounded): TSO within a bound on rounds or on the age of stores, under SC.
 //!
 //! After the last three passes a program must be run under SC; nothing can follow `instrument` or `bounded`.

@@ -7,8 +7,8 @@ use crate::program::Range;
 /// The truth values.
 const BOOLEAN: Range = Range { low: 0, high: 1 };
 
-/// What `op` can give.
-pub(crate) fn unary(op: UnaryOp, operand: Range) -> Range {
+/// What `op` can give on operands in this range.
+pub fn unary(op: UnaryOp, operand: Range) -> Range {
     match op {
         UnaryOp::Negate => wrapped(-i128::from(operand.high), -i128::from(operand.low)),
         UnaryOp::Complement => complement(operand),
@@ -16,8 +16,8 @@ pub(crate) fn unary(op: UnaryOp, operand: Range) -> Range {
     }
 }
 
-/// What `op` can give.
-pub(crate) fn binary(op: BinaryOp, left: Range, right: Range) -> Range {
+/// What `op` can give on operands in these ranges.
+pub fn binary(op: BinaryOp, left: Range, right: Range) -> Range {
     if left.low == left.high && right.low == right.high {
         return Range::single(op.apply(left.low, right.low));
     }
