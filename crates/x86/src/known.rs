@@ -1,0 +1,252 @@
+//! What is known about values before the program runs: some are the same in every run.
+
+use std::collections::BTreeMap;
+
+use weir_ir::{BinaryOp, Expr, UnaryOp, Value};
+
+use crate::ops::{E, Leaf, Reg, Test, mask};
+
+/// What is known about a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Known {
+    /// It is always this.
+    Const(Value),
+    /// It has at most so many bits, without sign.
+    Any {
+        bits: u8,
+        /// Whether it may hold an address of the thread's own stack.
+        is_private: bool,
+    },
+}
+
+/// Addresses have more bits than this.
+const ADDRESS_BITS: u8 = 40;
+
+/// Where the stacks of threads are.
+pub(crate) const STACKS: Value = 0x7000_0000_0000;
+/// How far apart they are.
+const STACK_STRIDE: Value = 0x100_0000;
+
+/// Where the stack of a thread ends.
+pub(crate) fn stack_end(thread: usize) -> Value {
+    STACKS + (thread as Value + 1) * STACK_STRIDE
+}
+
+/// Whether an address lies in the stack of some thread.
+pub(crate) fn is_private(address: Value) -> bool {
+    (STACKS..STACKS + 0x1000 * STACK_STRIDE).contains(&address)
+}
+
+impl Known {
+    /// A value of so many bits that is no address of the stack.
+    pub(crate) fn public(bits: u8) -> Self {
+        Self::Any { bits, is_private: false }
+    }
+
+    pub(crate) fn bits(self) -> u8 {
+        match self {
+            Self::Const(value) => (64 - value.leading_zeros()) as u8,
+            Self::Any { bits, .. } => bits,
+        }
+    }
+
+    pub(crate) fn is_private(self) -> bool {
+        match self {
+            Self::Const(value) => is_private(value),
+            Self::Any { is_private, .. } => is_private,
+        }
+    }
+
+    pub(crate) fn constant(self) -> Option<Value> {
+        match self {
+            Self::Const(value) => Some(value),
+            Self::Any { .. } => None,
+        }
+    }
+
+    /// What is known if either is the case.
+    pub(crate) fn join(self, other: Self) -> Self {
+        if self == other {
+            return self;
+        }
+        let bits = self.bits().max(other.bits());
+        // Few sizes, so that loops settle soon.
+        let bits = [1, 8, 16, 32, 64].into_iter().find(|&size| bits <= size).unwrap_or(64);
+        Self::Any { bits, is_private: self.is_private() || other.is_private() }
+    }
+
+    /// So many bytes of it, from a byte on.
+    fn part(self, from: u32, size: u32) -> Self {
+        match self {
+            Self::Const(value) => {
+                let moved = if from >= 8 { 0 } else { (value as u64 >> (8 * from)) as Value };
+                Self::Const(moved & mask(size))
+            }
+            Self::Any { bits, is_private } => {
+                let left = u32::from(bits).saturating_sub(8 * from).min(8 * size);
+                Self::Any { bits: left as u8, is_private }
+            }
+        }
+    }
+}
+
+/// What is known at a point of the code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct State {
+    pub(crate) registers: [Known; Reg::COUNT],
+    pub(crate) flags: [Known; 8],
+    /// What the stack holds: the size in bytes and the value, by address; apart from each other.
+    stack: BTreeMap<Value, (u32, Known)>,
+    /// Whether something was forgotten that may be an address of the stack.
+    has_lost: bool,
+}
+
+impl State {
+    /// Everything is 0.
+    pub(crate) fn new() -> Self {
+        Self {
+            registers: [Known::Const(0); Reg::COUNT],
+            flags: [Known::public(1); 8],
+            stack: BTreeMap::new(),
+            has_lost: false,
+        }
+    }
+
+    pub(crate) fn register(&self, reg: Reg) -> Known {
+        self.registers[usize::from(reg.0)]
+    }
+
+    pub(crate) fn set(&mut self, reg: Reg, value: Known) {
+        self.registers[usize::from(reg.0)] = value;
+    }
+
+    pub(crate) fn flag(&self, test: Test) -> Known {
+        self.flags[test as usize]
+    }
+
+    /// What is known about an expression.
+    pub(crate) fn value(&self, expr: &E) -> Known {
+        match expr {
+            Expr::Const(value) => Known::Const(*value),
+            Expr::Leaf(Leaf::Reg(reg)) => self.register(*reg),
+            Expr::Leaf(Leaf::Test(test)) => self.flag(*test),
+            Expr::Unary(op, operand) => unary(*op, self.value(operand)),
+            Expr::Binary(op, left, right) => binary(*op, self.value(left), self.value(right)),
+        }
+    }
+
+    /// What the stack holds at an address.
+    pub(crate) fn load(&self, address: Value, size: u32) -> Known {
+        let mut found: Option<Known> = None;
+        let mut covered = 0;
+        for (&at, &(length, value)) in self.overlapping(address, size) {
+            if at <= address && at + Value::from(length) >= address + Value::from(size) {
+                return value.part((address - at) as u32, size);
+            }
+            let (start, end) = (at.max(address), (at + Value::from(length)).min(address + Value::from(size)));
+            covered += end - start;
+            let is_private = found.is_some_and(Known::is_private) || value.is_private();
+            found = Some(Known::Any { bits: 8 * size.min(8) as u8, is_private });
+        }
+        let is_private = found.is_some_and(Known::is_private) || (covered < Value::from(size) && self.has_lost);
+        Known::Any { bits: (8 * size.min(8)) as u8, is_private }
+    }
+
+    /// Entries that share bytes with these.
+    fn overlapping(&self, address: Value, size: u32) -> impl Iterator<Item = (&Value, &(u32, Known))> {
+        let end = address.saturating_add(size.into());
+        // No entry is longer than 8 bytes.
+        self.stack
+            .range(address.saturating_sub(8)..end)
+            .filter(move |&(&at, &(length, _))| at.saturating_add(length.into()) > address)
+    }
+
+    /// Stores to the stack.
+    pub(crate) fn store(&mut self, address: Value, size: u32, value: Known) {
+        let old: Vec<(Value, u32, Known)> =
+            self.overlapping(address, size).map(|(&at, &(length, value))| (at, length, value)).collect();
+        let end = address + Value::from(size);
+        for (at, length, known) in old {
+            self.stack.remove(&at);
+            if at < address {
+                let kept = (address - at) as u32;
+                self.stack.insert(at, (kept, known.part(0, kept)));
+            }
+            let rest = at + Value::from(length) - end;
+            if rest > 0 {
+                self.stack.insert(end, (rest as u32, known.part((end - at) as u32, rest as u32)));
+            }
+        }
+        self.stack.insert(address, (size, value.part(0, size)));
+    }
+
+    /// Whatever the stack holds may have changed.
+    pub(crate) fn forget_stack(&mut self) {
+        self.has_lost = true;
+        self.stack.clear();
+    }
+
+    /// What is known if control comes from either. Whether this changed anything.
+    pub(crate) fn join(&mut self, other: &Self) -> bool {
+        let before = self.clone();
+        for (known, other) in self.registers.iter_mut().zip(&other.registers) {
+            *known = known.join(*other);
+        }
+        for (known, other) in self.flags.iter_mut().zip(&other.flags) {
+            *known = known.join(*other);
+        }
+        let mut lost = self.has_lost || other.has_lost;
+        let stack = std::mem::take(&mut self.stack);
+        lost |= other.stack.iter().any(|(at, (_, value))| value.is_private() && !stack.contains_key(at));
+        for (at, (size, value)) in stack {
+            match other.stack.get(&at) {
+                Some(&(length, known)) if length == size => {
+                    self.stack.insert(at, (size, value.join(known)));
+                }
+                _ => lost |= value.is_private(),
+            }
+        }
+        self.has_lost = lost;
+        *self != before
+    }
+}
+
+fn unary(op: UnaryOp, operand: Known) -> Known {
+    match (op, operand) {
+        (op, Known::Const(value)) => Known::Const(op.apply(value)),
+        (UnaryOp::Not, _) => Known::public(1),
+        (_, operand) => Known::Any { bits: 64, is_private: operand.is_private() },
+    }
+}
+
+fn binary(op: BinaryOp, left: Known, right: Known) -> Known {
+    if let (Known::Const(left), Known::Const(right)) = (left, right) {
+        return Known::Const(op.apply(left, right));
+    }
+    let (l, r) = (left.bits(), right.bits());
+    let count = right.constant().map(|count| (count & 63) as u8);
+    let bits = match op {
+        BinaryOp::Add => (l.max(r) + 1).min(64),
+        BinaryOp::Multiply => (l + r).min(64),
+        BinaryOp::BitAnd => l.min(r),
+        BinaryOp::BitOr | BinaryOp::BitXor => l.max(r),
+        BinaryOp::ShiftLeft => count.map_or(64, |count| (l + count).min(64)),
+        BinaryOp::ShiftRight if l < 64 => l.saturating_sub(count.unwrap_or(0)),
+        BinaryOp::Divide if l < 64 && r < 64 => l,
+        BinaryOp::Remainder if l < 64 && r < 64 => l.min(r),
+        BinaryOp::Subtract | BinaryOp::ShiftRight | BinaryOp::Divide | BinaryOp::Remainder => 64,
+        BinaryOp::Equal
+        | BinaryOp::NotEqual
+        | BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual
+        | BinaryOp::And
+        | BinaryOp::Or => return Known::public(1),
+    };
+    // The product or conjunction with 0 is 0, whatever the other is.
+    if bits == 0 {
+        return Known::Const(0);
+    }
+    Known::Any { bits, is_private: (left.is_private() || right.is_private()) && bits >= ADDRESS_BITS }
+}
