@@ -23,7 +23,7 @@ pub(crate) fn load(path: &Path, options: &ProgramOptions, session: &Session) -> 
     match weir_x86::read(&display_name(path), &bytes, &settings, &source_file, session) {
         Ok(program) => Ok(Loaded { program, language: Language::X86, warnings: Vec::new() }),
         Err(ReadError::Refused(refusal)) => Err(refused(&refusal)),
-        Err(ReadError::Invalid(source, diagnostic)) => Err(Error::Source(source, vec![diagnostic])),
+        Err(ReadError::Invalid(source, diagnostic)) => Err(Error::Source(source, vec![*diagnostic])),
         Err(ReadError::Interrupted) => Err(Error::Stopped(session.ended_by())),
     }
 }

@@ -118,8 +118,12 @@ pub(crate) fn unknown(name: &str, objects: &Objects) -> Refusal {
     let help = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),
         None => {
-            let shown: Vec<String> =
-                objects.iter().filter(|object| object.is_writable).take(12).map(|object| format!("`{}`", object.name)).collect();
+            let shown: Vec<String> = objects
+                .iter()
+                .filter(|object| object.is_writable)
+                .take(12)
+                .map(|object| format!("`{}`", object.name))
+                .collect();
             if shown.is_empty() {
                 "the file has no global variables".to_owned()
             } else {

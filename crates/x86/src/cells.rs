@@ -42,7 +42,6 @@ pub(crate) struct Cell {
     pub(crate) address: Value,
     pub(crate) size: u32,
     pub(crate) name: String,
-    pub(crate) is_signed: bool,
     is_writable: bool,
     initial: Value,
 }
@@ -65,7 +64,8 @@ impl Cells {
         for (address, size) in groups(image, objects, accesses)? {
             cells.add(image, objects, address, size);
         }
-        let computed: Vec<u32> = accesses.iter().filter(|access| access.address.is_none()).map(|access| access.size).collect();
+        let computed: Vec<u32> =
+            accesses.iter().filter(|access| access.address.is_none()).map(|access| access.size).collect();
         if !computed.is_empty() {
             cells.fill(image, objects, &computed)?;
         }
@@ -86,10 +86,9 @@ impl Cells {
     fn add(&mut self, image: &Image, objects: &Objects, address: Value, size: u32) {
         let object = objects.at(address);
         let name = object.map_or_else(|| format!("[{address:#x}]"), |object| object.name_of(address, size));
-        let is_signed = object.and_then(|object| object.part(address)).is_some_and(|part| part.is_signed);
         let initial = image.value(address as u64, size).unwrap_or(0) as Value;
         let is_writable = image.region(address as u64, size as usize).is_some_and(|region| region.is_writable);
-        self.cells.insert(address, Cell { address, size, name, is_signed, is_writable, initial });
+        self.cells.insert(address, Cell { address, size, name, is_writable, initial });
     }
 
     /// Divides what no access at a known address touches.
@@ -104,7 +103,9 @@ impl Cells {
                         "accesses at computed addresses have several sizes, and nothing says what `{}` consists of",
                         object.name
                     );
-                    return Err(Refusal::new("unknown-type", message).help("compile with `-g`, so that types are known"));
+                    return Err(
+                        Refusal::new("unknown-type", message).help("compile with `-g`, so that types are known")
+                    );
                 }
                 None => continue,
             };
@@ -115,8 +116,11 @@ impl Cells {
                 }
             }
             if self.cells.len() > MOST_CELLS {
-                return Err(Refusal::new("too-large", format!("the objects of the file have more than {MOST_CELLS} cells"))
-                    .help("make the arrays smaller"));
+                return Err(Refusal::new(
+                    "too-large",
+                    format!("the objects of the file have more than {MOST_CELLS} cells"),
+                )
+                .help("make the arrays smaller"));
             }
         }
         Ok(())
@@ -139,8 +143,7 @@ impl Cells {
     pub(crate) fn is_valid(&self, address: &RegExpr, size: u32, kind: Kind) -> RegExpr {
         let fits = |cell: &&Cell| cell.size == size && (cell.is_writable || kind == Kind::Load);
         let fitting: Vec<Value> = self.cells.values().filter(fits).map(|cell| cell.address).collect();
-        let mut parts: Vec<RegExpr> =
-            progressions(&fitting).into_iter().map(|run| run.contains(address)).collect();
+        let mut parts: Vec<RegExpr> = progressions(&fitting).into_iter().map(|run| run.contains(address)).collect();
         while parts.len() > 1 {
             let right = parts.split_off(parts.len() / 2 + parts.len() % 2);
             let mut right = right.into_iter();
@@ -227,7 +230,9 @@ fn groups(image: &Image, objects: &Objects, accesses: &[Access]) -> Result<Vec<(
     let mut known: Vec<(Value, &Access)> = accesses
         .iter()
         .filter_map(|access| Some((access.address?, access)))
-        .filter(|&(address, access)| !is_private(address) && image.region(address as u64, access.size as usize).is_some())
+        .filter(|&(address, access)| {
+            !is_private(address) && image.region(address as u64, access.size as usize).is_some()
+        })
         .collect();
     // The longest first, so that it decides.
     known.sort_by_key(|&(address, access)| (address, std::cmp::Reverse(access.size)));

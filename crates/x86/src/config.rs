@@ -43,7 +43,9 @@ impl Options {
                     let known = ["threads", "init", "functions"].into_iter().chain(PROPERTIES);
                     let help = match weir_ir::nearest(key, known) {
                         Some(near) => format!("did you mean `{near}`?"),
-                        None => "known keys are `threads`, `init`, `forbid`, `always`, `exists`, `live`, `functions`".into(),
+                        None => {
+                            "known keys are `threads`, `init`, `forbid`, `always`, `exists`, `live`, `functions`".into()
+                        }
                     };
                     return Err(Refusal::new("unknown-key", format!("the key `{key}` is not known")).help(help));
                 }

@@ -74,7 +74,9 @@ impl Draft {
         for step in &mut self.edges {
             let after = &live[step.to];
             match &mut step.instruction {
-                Instruction::Assign { register, .. } if !after.contains(*register) => {
+                Instruction::Assign { register, value }
+                    if !after.contains(*register) || *value == Expr::Leaf(*register) =>
+                {
                     step.instruction = Instruction::Skip;
                 }
                 Instruction::Assign { .. } => {
@@ -235,7 +237,8 @@ impl Draft {
                 edges.push(number);
             }
         }
-        let span = |location: usize| leaving[location].first().map_or(Span::default(), |&number| self.edges[number].span);
+        let span =
+            |location: usize| leaving[location].first().map_or(Span::default(), |&number| self.edges[number].span);
         let mut locations: Vec<Location> =
             order.iter().map(|&location| Location { labels: Vec::new(), span: span(location) }).collect();
         let asserts = edges.iter().any(|&number| matches!(self.edges[number].instruction, Instruction::Assert(_)));
@@ -290,7 +293,9 @@ fn without_unused(registers: Vec<Register>, mut edges: Vec<Edge>) -> (Vec<Regist
 fn renamed(instruction: &Instruction, to: &impl Fn(RegId) -> RegId) -> Instruction {
     let expr = |expr: &RegExpr| expr.map(&mut |register| Expr::Leaf(to(*register)));
     match instruction {
-        Instruction::Load { register, address } => Instruction::Load { register: to(*register), address: expr(address) },
+        Instruction::Load { register, address } => {
+            Instruction::Load { register: to(*register), address: expr(address) }
+        }
         Instruction::Store { address, value } => Instruction::Store { address: expr(address), value: expr(value) },
         Instruction::Assign { register, value } => Instruction::Assign { register: to(*register), value: expr(value) },
         Instruction::Assume(condition) => Instruction::Assume(expr(condition)),
@@ -298,7 +303,9 @@ fn renamed(instruction: &Instruction, to: &impl Fn(RegId) -> RegId) -> Instructi
         Instruction::ReadModifyWrite { register, address, operation } => {
             use weir_ir::Rmw;
             let operation = match operation {
-                Rmw::CompareAndSwap { expected, new } => Rmw::CompareAndSwap { expected: expr(expected), new: expr(new) },
+                Rmw::CompareAndSwap { expected, new } => {
+                    Rmw::CompareAndSwap { expected: expr(expected), new: expr(new) }
+                }
                 Rmw::CompareExchange { expected, new } => {
                     Rmw::CompareExchange { expected: expr(expected), new: expr(new) }
                 }

@@ -378,7 +378,14 @@ impl Emitter<'_> {
     }
 
     /// A locked access to the own stack: a fence, since nobody sees the rest.
-    fn change_private(&mut self, to: Reg, address: &E, size: u32, change: &Change, state: &State) -> Result<(), Refusal> {
+    fn change_private(
+        &mut self,
+        to: Reg,
+        address: &E,
+        size: u32,
+        change: &Change,
+        state: &State,
+    ) -> Result<(), Refusal> {
         self.push(Instruction::Fence);
         self.load(to, address, size, state)?;
         let old = Expr::Leaf(self.register(Place::Reg(to)));
@@ -386,8 +393,7 @@ impl Emitter<'_> {
             Change::Exchange(value) => self.value(value, state),
             Change::CompareExchange(expected, new) => {
                 // The new value where they are equal, else the old one.
-                let is_equal =
-                    Expr::binary(weir_ir::BinaryOp::Equal, self.value(expected, state), old.clone());
+                let is_equal = Expr::binary(weir_ir::BinaryOp::Equal, self.value(expected, state), old.clone());
                 let difference = Expr::binary(weir_ir::BinaryOp::Subtract, self.value(new, state), old.clone());
                 let change = Expr::binary(weir_ir::BinaryOp::Multiply, difference, is_equal);
                 Expr::binary(weir_ir::BinaryOp::Add, old, change)

@@ -81,7 +81,12 @@ pub(crate) struct Flow {
 }
 
 /// Finds the code of a thread.
-pub(crate) fn explore(image: &Image, models: &Models, start: &Start, interrupt: &dyn Interrupt) -> Result<Flow, Refusal> {
+pub(crate) fn explore(
+    image: &Image,
+    models: &Models,
+    start: &Start,
+    interrupt: &dyn Interrupt,
+) -> Result<Flow, Refusal> {
     let mut explorer = Explorer {
         image,
         models,
@@ -120,7 +125,7 @@ pub(crate) fn explore(image: &Image, models: &Models, start: &Start, interrupt: 
     let mut exits = Vec::new();
     for number in 0..explorer.nodes.len() {
         let address = explorer.nodes[number].address;
-        exits.push(explorer.exits(number).map_err(|refusal| refusal.at(address))?.into_iter().map(|(exit, _)| exit).collect());
+        exits.push(explorer.exits(number).map_err(|refusal| refusal.at(address))?);
     }
     Ok(Flow { arguments: start.arguments.clone(), nodes: explorer.nodes, exits })
 }
@@ -134,9 +139,6 @@ struct Explorer<'a> {
     numbers: HashMap<(usize, u64), usize>,
     lifted: HashMap<u64, Rc<Lifted>>,
 }
-
-/// A way on, and what is known there; nothing needs to be known where a thread ends.
-type Way = (Exit, Option<State>);
 
 impl Explorer<'_> {
     /// Control reaches a point in a state. The number of the point if this is news.
@@ -153,8 +155,11 @@ impl Explorer<'_> {
             return Ok(is_news.then_some(number));
         }
         if self.nodes.len() >= MOST_NODES {
-            return Err(Refusal::new("too-much-code", format!("a thread runs more than {MOST_NODES} instructions of code"))
-                .help("give Weir a smaller function to run, or model what it calls"));
+            return Err(Refusal::new(
+                "too-much-code",
+                format!("a thread runs more than {MOST_NODES} instructions of code"),
+            )
+            .help("give Weir a smaller function to run, or model what it calls"));
         }
         let lifted = match self.lifted.get(&address) {
             Some(lifted) => Rc::clone(lifted),
@@ -173,21 +178,16 @@ impl Explorer<'_> {
     /// Follows an instruction. The points at which more is possible than before.
     fn step(&mut self, number: usize) -> Result<Vec<usize>, Refusal> {
         let mut changed = Vec::new();
-        for (exit, state) in self.ways(number)? {
-            let (Some((context, address)), Some(state)) = (exit, state) else { continue };
-            changed.extend(self.visit(context, address, state)?);
+        for Followed { to, state, .. } in self.follow(number)? {
+            if let (Place::Point(context, address), Some(state)) = (to, state) {
+                changed.extend(self.visit(context, address, state)?);
+            }
         }
         Ok(changed)
     }
 
-    /// The ways on, by point.
-    fn ways(&mut self, number: usize) -> Result<Vec<(Option<(usize, u64)>, Option<State>)>, Refusal> {
-        let ways = self.follow(number)?;
-        Ok(ways.into_iter().map(|way| (way.to.point(), way.state)).collect())
-    }
-
     /// The ways on, once all points are known.
-    fn exits(&mut self, number: usize) -> Result<Vec<Way>, Refusal> {
+    fn exits(&mut self, number: usize) -> Result<Vec<Exit>, Refusal> {
         let ways = self.follow(number)?;
         let exit = |way: Followed| {
             let to = match way.to {
@@ -198,7 +198,7 @@ impl Explorer<'_> {
                 Place::End => Target::End,
                 Place::Fail => Target::Fail,
             };
-            Ok((Exit { condition: way.condition, effect: way.effect, to }, way.state))
+            Ok(Exit { condition: way.condition, effect: way.effect, to })
         };
         ways.into_iter().map(exit).collect()
     }
@@ -265,8 +265,11 @@ impl Explorer<'_> {
         while let Some(number) = caller {
             if self.contexts[number].entry == to {
                 let name = self.image.code_name(to);
-                return Err(Refusal::new("recursion", format!("`{name}` calls itself, and recursion is not supported"))
-                    .help("write it as a loop, or give Weir the function that it is called from less deeply"));
+                return Err(Refusal::new(
+                    "recursion",
+                    format!("`{name}` calls itself, and recursion is not supported"),
+                )
+                .help("write it as a loop, or give Weir the function that it is called from less deeply"));
             }
             caller = self.contexts[number].caller;
         }
@@ -295,9 +298,13 @@ impl Explorer<'_> {
         if let Some(name) = self.image.externals.get(&to) {
             return match self.models.outcome(name) {
                 Some(outcome) => Ok(Some(outcome)),
-                None => Err(Refusal::new("unknown-function", format!("the code calls `{name}`, which is not in the file"))
-                    .help("link it in (`ld -r -o all.o a.o b.o`), or say what it does: `--model NAME=nothing`, \
-                           `NAME=fail` or `NAME=fence`")),
+                None => {
+                    Err(Refusal::new("unknown-function", format!("the code calls `{name}`, which is not in the file"))
+                        .help(
+                            "link it in (`ld -r -o all.o a.o b.o`), or say what it does: `--model NAME=nothing`, \
+                           `NAME=fail` or `NAME=fence`",
+                        ))
+                }
             };
         }
         Ok(self.models.given(&named))
@@ -337,15 +344,6 @@ enum Place {
     Fail,
 }
 
-impl Place {
-    fn point(self) -> Option<(usize, u64)> {
-        match self {
-            Self::Point(context, address) => Some((context, address)),
-            Self::End | Self::Fail => None,
-        }
-    }
-}
-
 fn known_target(state: &State, to: &E, what: &str) -> Result<u64, Refusal> {
     state.value(to).constant().map(|to| to as u64).ok_or_else(|| {
         let help = if what == "jump" {
@@ -363,9 +361,8 @@ pub(crate) fn apply(image: &Image, op: &Op, state: &mut State) -> Result<(), Ref
         Op::Set(to, value) => {
             let value = state.value(value);
             if *to == Reg::SP && value.constant().is_none() {
-                return Err(Refusal::new("stack-pointer", "the stack pointer is only known at run time").help(
-                    "arrays of variable length and `alloca` are not supported: give the array a fixed size",
-                ));
+                return Err(Refusal::new("stack-pointer", "the stack pointer is only known at run time")
+                    .help("arrays of variable length and `alloca` are not supported: give the array a fixed size"));
             }
             state.set(*to, value);
         }

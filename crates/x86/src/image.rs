@@ -124,13 +124,14 @@ impl Image {
     pub(crate) fn symbol_at(&self, address: u64, kind: SymbolKind) -> Option<&Symbol> {
         let end = self.symbols.partition_point(|symbol| symbol.address <= address);
         let before = self.symbols[..end].iter().rev().filter(|symbol| symbol.kind == kind);
-        before
-            .take(64)
-            .find(|symbol| address - symbol.address < symbol.size.max(1) || (symbol.size == 0 && self.is_near(symbol, address)))
+        before.take(64).find(|symbol| {
+            address - symbol.address < symbol.size.max(1) || (symbol.size == 0 && self.is_near(symbol, address))
+        })
     }
 
     fn is_near(&self, symbol: &Symbol, address: u64) -> bool {
-        symbol.kind == SymbolKind::Function && self.region(symbol.address, (address - symbol.address) as usize).is_some()
+        symbol.kind == SymbolKind::Function
+            && self.region(symbol.address, (address - symbol.address) as usize).is_some()
     }
 
     /// The symbol of this name.
@@ -176,6 +177,5 @@ fn not_supported(what: &str) -> Refusal {
 
 fn malformed(member: &str, error: &object::Error) -> Refusal {
     let of = if member.is_empty() { String::new() } else { format!(" (member {member})") };
-    Refusal::new("malformed-object", format!("the object file is damaged{of}: {error}"))
-        .help("compile it again")
+    Refusal::new("malformed-object", format!("the object file is damaged{of}: {error}")).help("compile it again")
 }

@@ -180,12 +180,6 @@ impl State {
         self.stack.insert(address, (size, value.part(0, size)));
     }
 
-    /// Whatever the stack holds may have changed.
-    pub(crate) fn forget_stack(&mut self) {
-        self.has_lost = true;
-        self.stack.clear();
-    }
-
     /// What is known if control comes from either. Whether this changed anything.
     pub(crate) fn join(&mut self, other: &Self) -> bool {
         let before = self.clone();

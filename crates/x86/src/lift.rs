@@ -50,8 +50,12 @@ impl Lifter<'_> {
         if let Some(next) = self.control()? {
             return Ok(next);
         }
-        let is_done =
-            self.moves()? || self.arithmetic()? || self.multiply()? || self.atomic()? || self.vector()? || self.rest()?;
+        let is_done = self.moves()?
+            || self.arithmetic()?
+            || self.multiply()?
+            || self.atomic()?
+            || self.vector()?
+            || self.rest()?;
         if is_done { Ok(Next::Fall) } else { Err(self.unsupported()) }
     }
 
@@ -193,11 +197,22 @@ impl Lifter<'_> {
             Mnemonic::Mfence => self.ops.push(Op::Fence),
             // Loads are never reordered with loads, nor stores with stores; stores that would be are refused.
             Mnemonic::Lfence | Mnemonic::Sfence => {}
-            Mnemonic::Nop | Mnemonic::Fnop | Mnemonic::Endbr64 | Mnemonic::Pause | Mnemonic::Prefetcht0
-            | Mnemonic::Prefetcht1 | Mnemonic::Prefetcht2 | Mnemonic::Prefetchnta | Mnemonic::Prefetchw => {}
+            Mnemonic::Nop
+            | Mnemonic::Fnop
+            | Mnemonic::Endbr64
+            | Mnemonic::Pause
+            | Mnemonic::Prefetcht0
+            | Mnemonic::Prefetcht1
+            | Mnemonic::Prefetcht2
+            | Mnemonic::Prefetchnta
+            | Mnemonic::Prefetchw => {}
             mnemonic => {
                 return match mnemonic {
-                    Mnemonic::Movnti | Mnemonic::Movntdq | Mnemonic::Movntps | Mnemonic::Movntpd | Mnemonic::Movntq
+                    Mnemonic::Movnti
+                    | Mnemonic::Movntdq
+                    | Mnemonic::Movntps
+                    | Mnemonic::Movntpd
+                    | Mnemonic::Movntq
                     | Mnemonic::Maskmovdqu => Err(Refusal::new(
                         "non-temporal-store",
                         "non-temporal stores do not follow the order of store buffers, and are not supported",

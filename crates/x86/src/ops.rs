@@ -69,17 +69,6 @@ pub(crate) enum Test {
 }
 
 impl Test {
-    pub(crate) const ALL: [Self; 8] = [
-        Self::Overflow,
-        Self::Below,
-        Self::Equal,
-        Self::BelowOrEqual,
-        Self::Sign,
-        Self::Parity,
-        Self::Less,
-        Self::LessOrEqual,
-    ];
-
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Overflow => "overflow",

@@ -37,7 +37,7 @@ pub enum ReadError {
     /// The file or the options cannot be used.
     Refused(Refusal),
     /// The code cannot be used, for a reason that has a place in it.
-    Invalid(Source, Diagnostic),
+    Invalid(Source, Box<Diagnostic>),
     /// Reading was interrupted.
     Interrupted,
 }
@@ -82,9 +82,8 @@ impl Reader<'_> {
 
     fn program(&mut self) -> Result<Program, Refusal> {
         if self.options.threads.is_empty() {
-            return Err(Refusal::new("no-thread", "nothing says which functions of the file run as threads").help(
-                "name a call for each thread: `--thread 'producer(&q, 3)' --thread 'consumer(&q)'`",
-            ));
+            return Err(Refusal::new("no-thread", "nothing says which functions of the file run as threads")
+                .help("name a call for each thread: `--thread 'producer(&q, 3)' --thread 'consumer(&q)'`"));
         }
         let properties: Vec<Written> =
             self.options.properties.iter().map(|text| Written::parse(text)).collect::<Result<_, _>>()?;
@@ -158,7 +157,9 @@ impl Reader<'_> {
             let start = Start { thread: number, entry: call.entry, arguments: call.arguments.clone() };
             let flow = explore(&self.image, &models, &start, self.interrupt)?;
             let accesses = accesses(&self.image, &flow)?;
-            let is_same = |(other, call): &&(Option<&str>, Call)| other.unwrap_or(&call.name) == name.unwrap_or(&calls[number].1.name);
+            let is_same = |(other, call): &&(Option<&str>, Call)| {
+                other.unwrap_or(&call.name) == name.unwrap_or(&calls[number].1.name)
+            };
             let copies = calls.iter().filter(is_same).count();
             let before = calls[..number].iter().filter(is_same).count();
             let name = name.unwrap_or(&call.name);
@@ -191,6 +192,6 @@ impl Reader<'_> {
         let mut diagnostic =
             Diagnostic::error(refusal.code, refusal.message, span).label(format!("compiled to `{}`", text.join(" ")));
         diagnostic.help = refusal.help;
-        ReadError::Invalid(listing.source, diagnostic)
+        ReadError::Invalid(listing.source, Box::new(diagnostic))
     }
 }

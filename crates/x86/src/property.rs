@@ -60,9 +60,10 @@ impl Written {
             ("exists", _) => Word::Exists,
             ("live", _) => Word::Live,
             _ => {
-                return Err(Refusal::new("malformed-property", format!("`{text}` is not a property"))
-                    .help("write `forbid CONDITION`, `always CONDITION`, `exists CONDITION`, `live CONDITION`, \
-                           `forbid deadlock` or `forbid stuck`"));
+                return Err(Refusal::new("malformed-property", format!("`{text}` is not a property")).help(
+                    "write `forbid CONDITION`, `always CONDITION`, `exists CONDITION`, `live CONDITION`, \
+                           `forbid deadlock` or `forbid stuck`",
+                ));
             }
         };
         let condition = match word {
@@ -187,7 +188,8 @@ fn lower(
             let names: Vec<&str> = threads.iter().map(|thread| thread.name).collect();
             if let Some((number, reg, size)) = register(path, &names) {
                 let id: Option<RegId> = threads[number].body.register(&reg.name());
-                let atom = id.map(|register| Expr::Leaf(StateAtom::Register { thread: ThreadId::new(number), register }));
+                let atom =
+                    id.map(|register| Expr::Leaf(StateAtom::Register { thread: ThreadId::new(number), register }));
                 return Ok(atom.map_or(Expr::Const(0), |value| if size < 8 { signed(value, size) } else { value }));
             }
             let (address, size) = place(path, objects)?;
@@ -197,7 +199,8 @@ fn lower(
                 true => whole,
                 false => cut(shift_right(whole, 8 * (address - cell.address) as u32), size),
             };
-            let is_signed = objects.at(address).and_then(|object| object.part(address)).is_some_and(|part| part.is_signed);
+            let is_signed =
+                objects.at(address).and_then(|object| object.part(address)).is_some_and(|part| part.is_signed);
             Ok(if is_signed { signed(part, size) } else { part })
         }
         Name::At(thread, file, line) => at(thread, file, *line, source, threads),
@@ -205,13 +208,7 @@ fn lower(
 }
 
 /// `THREAD at FILE:LINE`.
-fn at(
-    thread: &str,
-    file: &str,
-    line: u32,
-    source: &Source,
-    threads: &[NamedThread<'_>],
-) -> Result<StateExpr, Refusal> {
+fn at(thread: &str, file: &str, line: u32, source: &Source, threads: &[NamedThread<'_>]) -> Result<StateExpr, Refusal> {
     let Some(number) = threads.iter().position(|known| known.name == thread) else {
         let names: Vec<String> = threads.iter().map(|thread| format!("`{}`", thread.name)).collect();
         return Err(Refusal::new("unknown-thread", format!("there is no thread `{thread}`"))

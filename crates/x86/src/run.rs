@@ -24,7 +24,12 @@ const FINISH: u64 = 0x10;
 ///
 /// # Errors
 /// If it does something that is not supported, fails, or does not end.
-pub(crate) fn call(image: &mut Image, entry: u64, arguments: &[Value], interrupt: &dyn Interrupt) -> Result<Value, Refusal> {
+pub(crate) fn call(
+    image: &mut Image,
+    entry: u64,
+    arguments: &[Value],
+    interrupt: &dyn Interrupt,
+) -> Result<Value, Refusal> {
     let mut machine = Machine {
         image,
         stack: vec![0; STACK_SIZE as usize],
@@ -83,7 +88,13 @@ impl Machine<'_> {
         Ok(match lifted.next {
             Next::Fall => lifted.end,
             Next::Jump(to) => to,
-            Next::Branch(condition, to) => if self.value(&condition)? != 0 { to } else { lifted.end },
+            Next::Branch(condition, to) => {
+                if self.value(&condition)? != 0 {
+                    to
+                } else {
+                    lifted.end
+                }
+            }
             Next::JumpTo(to) => self.value(&to)? as u64,
             Next::Call(to) => {
                 let to = self.value(&to)? as u64;
@@ -126,7 +137,11 @@ impl Machine<'_> {
                 let new = match change {
                     Change::Exchange(value) => self.value(value)?,
                     Change::CompareExchange(expected, new) => {
-                        if self.value(expected)? == old { self.value(new)? } else { old }
+                        if self.value(expected)? == old {
+                            self.value(new)?
+                        } else {
+                            old
+                        }
                     }
                     Change::Fetch(kind, value) => BinaryRmw::operator(*kind).apply(old, self.value(value)?),
                 };
@@ -229,7 +244,7 @@ impl Machine<'_> {
 
     /// New memory: each block is an object of its own.
     fn allocate(&mut self, size: Value) -> Result<Value, Refusal> {
-        let last = self.image.regions.iter().filter(|region| (HEAP..HEAP + 0x1000_0000).contains(&region.base)).next_back();
+        let last = self.image.regions.iter().rfind(|region| (HEAP..HEAP + 0x1000_0000).contains(&region.base));
         let base = last.map_or(HEAP, |region| (region.base + region.bytes.len() as u64 + 64).next_multiple_of(64));
         let size = usize::try_from(size).ok().filter(|&size| size <= 1 << 20 && base < HEAP + 0x0F00_0000);
         let size = size.ok_or_else(|| Refusal::new("too-large", "the code allocates too much memory"))?;
@@ -245,9 +260,9 @@ impl Machine<'_> {
 
 /// The instruction at an address.
 pub(crate) fn instruction(image: &Image, at: u64) -> Result<Lifted, Refusal> {
-    let code = image.code(at, LONGEST).ok_or_else(|| {
-        Refusal::new("no-code", format!("control goes to {at:#x}, where there is no code"))
-    })?;
+    let code = image
+        .code(at, LONGEST)
+        .ok_or_else(|| Refusal::new("no-code", format!("control goes to {at:#x}, where there is no code")))?;
     let instruction = decode(code, at).ok_or_else(|| {
         Refusal::new("unsupported-instruction", "this is no instruction that Weir knows")
             .help("compile for plain x86-64 without vector code (`-O1`, or `-O2 -fno-tree-vectorize -mno-avx`)")
@@ -255,16 +270,20 @@ pub(crate) fn instruction(image: &Image, at: u64) -> Result<Lifted, Refusal> {
     let instruction = instruction.map_err(|refusal| refusal.at(at))?;
     let covered = at..at + instruction.len() as u64;
     if let Some((_, reason)) = image.unsupported.range(covered).next() {
-        return Err(Refusal::new("unsupported-relocation", format!("the instruction uses {reason}, which is not supported"))
-            .help("make the variable an ordinary one, and give each thread its own")
-            .at(at));
+        return Err(Refusal::new(
+            "unsupported-relocation",
+            format!("the instruction uses {reason}, which is not supported"),
+        )
+        .help("make the variable an ordinary one, and give each thread its own")
+        .at(at));
     }
     lift(&instruction)
 }
 
 /// A test of a flag that nothing has set.
 pub(crate) fn undefined_flag(test: Test) -> Refusal {
-    let message = format!("the instruction looks at a flag (for \"{}\") that the code before it leaves undefined", test.name());
+    let message =
+        format!("the instruction looks at a flag (for \"{}\") that the code before it leaves undefined", test.name());
     Refusal::new("undefined-flag", message)
 }
 

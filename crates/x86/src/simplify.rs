@@ -92,9 +92,7 @@ fn special(op: BinaryOp, (left, l): (&RegExpr, u8), (right, r): (&RegExpr, u8)) 
             is_same.then(|| ((**inner).clone(), bits))
         }
         (BinaryOp::Less, _, _) => without_flip(left, right),
-        (BinaryOp::GreaterEqual, _, _) => {
-            without_flip(left, right).map(|(less, _)| (less.negated(), 1))
-        }
+        (BinaryOp::GreaterEqual, _, _) => without_flip(left, right).map(|(less, _)| (less.negated(), 1)),
         // A test of a test.
         (BinaryOp::NotEqual, Expr::Binary(inner, ..), Expr::Const(0)) if inner.negated().is_some() => {
             Some((left.clone(), 1))
@@ -107,7 +105,7 @@ fn special(op: BinaryOp, (left, l): (&RegExpr, u8), (right, r): (&RegExpr, u8)) 
 }
 
 fn masked(value: &RegExpr, bits: u8, mask: Value) -> Option<(RegExpr, u8)> {
-    if bits < 64 && (1_u64 << bits) - 1 & !(mask as u64) == 0 || mask == -1 {
+    if bits < 64 && ((1_u64 << bits) - 1) & !(mask as u64) == 0 || mask == -1 {
         return Some((value.clone(), bits));
     }
     match value {

@@ -77,7 +77,8 @@ impl Slots {
         let mut value = Expr::Const(0);
         for piece in self.pieces(address, size) {
             let whole = Expr::Leaf(register(piece.slot));
-            let part = if piece.size == piece.slot.size { whole } else { cut(shift_right(whole, 8 * piece.at), piece.size) };
+            let part =
+                if piece.size == piece.slot.size { whole } else { cut(shift_right(whole, 8 * piece.at), piece.size) };
             let moved = binary(BinaryOp::ShiftLeft, part, Expr::Const((8 * piece.from).into()));
             value = if piece.from == 0 { moved } else { binary(BinaryOp::BitOr, value, moved) };
         }
@@ -157,7 +158,8 @@ mod tests {
                 }
                 for (address, size) in accesses {
                     let start = (address - base) as usize;
-                    let expected = bytes[start..start + size as usize].iter().rev().fold(0, |v, &b| v << 8 | i64::from(b));
+                    let expected =
+                        bytes[start..start + size as usize].iter().rev().fold(0, |v, &b| v << 8 | i64::from(b));
                     let mut register = |slot: Slot| {
                         RegId::new(names.iter().position(|known| *known == slot).expect("a slot that was stored to"))
                     };

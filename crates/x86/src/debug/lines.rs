@@ -8,7 +8,11 @@ use super::{Debug, Slice, SourcePlace};
 const MOST_ROWS: usize = 1 << 22;
 
 /// Reads the lines of a unit. Returns the numbers of its files, by their numbers in the unit.
-pub(super) fn read(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>, debug: &mut Debug) -> Result<Vec<usize>, gimli::Error> {
+pub(super) fn read(
+    dwarf: &Dwarf<Slice<'_>>,
+    unit: &Unit<Slice<'_>>,
+    debug: &mut Debug,
+) -> Result<Vec<usize>, gimli::Error> {
     let Some(program) = unit.line_program.clone() else { return Ok(Vec::new()) };
     let header = program.header().clone();
     // Numbers begin with 0 or 1, by version; the first is the unit's own file.

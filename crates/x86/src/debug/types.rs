@@ -2,16 +2,8 @@
 
 use std::collections::HashMap;
 
-use gimli::constants::{
-    DW_AT_abstract_origin, DW_AT_bit_size, DW_AT_byte_size, DW_AT_call_column, DW_AT_call_file, DW_AT_call_line,
-    DW_AT_count, DW_AT_data_bit_offset, DW_AT_data_member_location, DW_AT_encoding, DW_AT_location, DW_AT_name,
-    DW_AT_specification, DW_AT_type, DW_AT_upper_bound, DW_ATE_signed, DW_ATE_signed_char, DW_TAG_array_type,
-    DW_TAG_atomic_type, DW_TAG_base_type, DW_TAG_class_type, DW_TAG_const_type, DW_TAG_enumeration_type,
-    DW_TAG_inheritance, DW_TAG_inlined_subroutine, DW_TAG_member, DW_TAG_pointer_type, DW_TAG_restrict_type,
-    DW_TAG_structure_type, DW_TAG_subrange_type, DW_TAG_typedef, DW_TAG_union_type, DW_TAG_variable,
-    DW_TAG_volatile_type,
-};
-use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, DwTag, Unit};
+use gimli::constants as dw;
+use gimli::{AttributeValue, DebuggingInformationEntry, DwTag, Dwarf, Unit};
 
 use super::{Debug, Inlined, Slice, SourcePlace};
 use crate::objects::Part;
@@ -58,8 +50,8 @@ pub(super) fn read<'d>(
             parents.pop();
         }
         match die.tag() {
-            DW_TAG_inlined_subroutine => inlined(dwarf, unit, files, die, depth, debug),
-            DW_TAG_variable => {
+            dw::DW_TAG_inlined_subroutine => inlined(dwarf, unit, files, die, depth, debug),
+            dw::DW_TAG_variable => {
                 variables.extend(address(die).map(|address| (address, offset)));
                 entries.insert(offset, entry(dwarf, unit, die));
             }
@@ -76,13 +68,15 @@ pub(super) fn read<'d>(
     for (address, variable) in variables {
         let variable = &entries[&variable];
         let declared = variable.declaration.and_then(|declared| entries.get(&declared));
-        let name = if variable.name.is_empty() { declared.map_or("", |declared| &declared.name) } else { &variable.name };
+        let name =
+            if variable.name.is_empty() { declared.map_or("", |declared| &declared.name) } else { &variable.name };
         let of = variable.of.or_else(|| declared.and_then(|declared| declared.of));
         let mut parts = Vec::new();
         if let Some(of) = of {
             add_parts(&entries, of, 0, name.to_owned(), DEEPEST, &mut parts);
         }
-        if parts.len() <= MOST_PARTS && parts.windows(2).all(|pair| pair[0].offset + u64::from(pair[0].size) <= pair[1].offset)
+        if parts.len() <= MOST_PARTS
+            && parts.windows(2).all(|pair| pair[0].offset + u64::from(pair[0].size) <= pair[1].offset)
         {
             debug.variables.insert(address, parts);
         }
@@ -92,21 +86,21 @@ pub(super) fn read<'d>(
 
 fn is_type(tag: DwTag) -> bool {
     [
-        DW_TAG_array_type,
-        DW_TAG_atomic_type,
-        DW_TAG_base_type,
-        DW_TAG_class_type,
-        DW_TAG_const_type,
-        DW_TAG_enumeration_type,
-        DW_TAG_inheritance,
-        DW_TAG_member,
-        DW_TAG_pointer_type,
-        DW_TAG_restrict_type,
-        DW_TAG_structure_type,
-        DW_TAG_subrange_type,
-        DW_TAG_typedef,
-        DW_TAG_union_type,
-        DW_TAG_volatile_type,
+        dw::DW_TAG_array_type,
+        dw::DW_TAG_atomic_type,
+        dw::DW_TAG_base_type,
+        dw::DW_TAG_class_type,
+        dw::DW_TAG_const_type,
+        dw::DW_TAG_enumeration_type,
+        dw::DW_TAG_inheritance,
+        dw::DW_TAG_member,
+        dw::DW_TAG_pointer_type,
+        dw::DW_TAG_restrict_type,
+        dw::DW_TAG_structure_type,
+        dw::DW_TAG_subrange_type,
+        dw::DW_TAG_typedef,
+        dw::DW_TAG_union_type,
+        dw::DW_TAG_volatile_type,
     ]
     .contains(&tag)
 }
@@ -123,28 +117,28 @@ fn reference(die: &DebuggingInformationEntry<Slice<'_>>, name: gimli::DwAt) -> O
 }
 
 fn entry(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>, die: &DebuggingInformationEntry<Slice<'_>>) -> Entry {
-    let name = die.attr_value(DW_AT_name).and_then(|name| dwarf.attr_string(unit, name).ok());
-    let is_signed = match die.attr_value(DW_AT_encoding) {
-        Some(AttributeValue::Encoding(encoding)) => [DW_ATE_signed, DW_ATE_signed_char].contains(&encoding),
+    let name = die.attr_value(dw::DW_AT_name).and_then(|name| dwarf.attr_string(unit, name).ok());
+    let is_signed = match die.attr_value(dw::DW_AT_encoding) {
+        Some(AttributeValue::Encoding(encoding)) => [dw::DW_ATE_signed, dw::DW_ATE_signed_char].contains(&encoding),
         _ => false,
     };
-    let count = number(die, DW_AT_count).or_else(|| number(die, DW_AT_upper_bound)?.checked_add(1));
+    let count = number(die, dw::DW_AT_count).or_else(|| number(die, dw::DW_AT_upper_bound)?.checked_add(1));
     Entry {
         tag: die.tag(),
         name: name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-        size: number(die, DW_AT_byte_size).unwrap_or(0),
-        of: reference(die, DW_AT_type),
-        declaration: reference(die, DW_AT_specification).or_else(|| reference(die, DW_AT_abstract_origin)),
+        size: number(die, dw::DW_AT_byte_size).unwrap_or(0),
+        of: reference(die, dw::DW_AT_type),
+        declaration: reference(die, dw::DW_AT_specification).or_else(|| reference(die, dw::DW_AT_abstract_origin)),
         is_signed,
-        is_bit_field: number(die, DW_AT_bit_size).is_some() || number(die, DW_AT_data_bit_offset).is_some(),
-        number: number(die, DW_AT_data_member_location).or(count).unwrap_or(0),
+        is_bit_field: number(die, dw::DW_AT_bit_size).is_some() || number(die, dw::DW_AT_data_bit_offset).is_some(),
+        number: number(die, dw::DW_AT_data_member_location).or(count).unwrap_or(0),
         children: Vec::new(),
     }
 }
 
 /// The fixed address of a variable.
 fn address(die: &DebuggingInformationEntry<Slice<'_>>) -> Option<u64> {
-    let AttributeValue::Exprloc(expression) = die.attr_value(DW_AT_location)? else { return None };
+    let AttributeValue::Exprloc(expression) = die.attr_value(dw::DW_AT_location)? else { return None };
     match expression.0.slice() {
         [3, address @ ..] => Some(u64::from_le_bytes(address.try_into().ok()?)),
         _ => None,
@@ -159,14 +153,14 @@ fn inlined<'d>(
     depth: isize,
     debug: &mut Debug,
 ) {
-    let file = match die.attr_value(DW_AT_call_file) {
+    let file = match die.attr_value(dw::DW_AT_call_file) {
         Some(AttributeValue::FileIndex(number)) => Some(number),
         Some(value) => value.udata_value(),
         None => None,
     };
     let file = file.and_then(|number| files.get(usize::try_from(number).ok()?).copied());
-    let line = number(die, DW_AT_call_line).and_then(|line| u32::try_from(line).ok());
-    let column = number(die, DW_AT_call_column).and_then(|column| u32::try_from(column).ok()).unwrap_or(0);
+    let line = number(die, dw::DW_AT_call_line).and_then(|line| u32::try_from(line).ok());
+    let column = number(die, dw::DW_AT_call_column).and_then(|column| u32::try_from(column).ok()).unwrap_or(0);
     let (Some(file), Some(line), Ok(mut ranges)) = (file, line, dwarf.die_ranges(unit, die)) else { return };
     while let Ok(Some(range)) = ranges.next() {
         let call = SourcePlace { file, line, column };
@@ -178,14 +172,19 @@ fn inlined<'d>(
 fn add_parts(entries: &Entries, of: usize, offset: u64, name: String, depth: u32, parts: &mut Vec<Part>) {
     let Some(entry) = entries.get(&of).filter(|_| depth > 0 && parts.len() <= MOST_PARTS) else { return };
     match entry.tag {
-        DW_TAG_typedef | DW_TAG_const_type | DW_TAG_volatile_type | DW_TAG_atomic_type | DW_TAG_restrict_type => {
+        dw::DW_TAG_typedef
+        | dw::DW_TAG_const_type
+        | dw::DW_TAG_volatile_type
+        | dw::DW_TAG_atomic_type
+        | dw::DW_TAG_restrict_type => {
             if let Some(of) = entry.of {
                 add_parts(entries, of, offset, name, depth - 1, parts);
             }
         }
-        DW_TAG_array_type => {
+        dw::DW_TAG_array_type => {
             let Some(of) = entry.of else { return };
-            let dimensions: Vec<u64> = entry.children.iter().filter_map(|child| Some(entries.get(child)?.number)).collect();
+            let dimensions: Vec<u64> =
+                entry.children.iter().filter_map(|child| Some(entries.get(child)?.number)).collect();
             let Some(stride) = size(entries, of, DEEPEST).filter(|&stride| stride > 0) else { return };
             let total = dimensions.iter().fold(1_u64, |total, &count| total.saturating_mul(count));
             for at in 0..total.min(MOST_PARTS as u64 + 1) {
@@ -195,13 +194,20 @@ fn add_parts(entries: &Entries, of: usize, offset: u64, name: String, depth: u32
                     indices = format!("[{}]{indices}", rest % count.max(1));
                     rest /= count.max(1);
                 }
-                add_parts(entries, of, offset.saturating_add(at.saturating_mul(stride)), format!("{name}{indices}"), depth - 1, parts);
+                add_parts(
+                    entries,
+                    of,
+                    offset.saturating_add(at.saturating_mul(stride)),
+                    format!("{name}{indices}"),
+                    depth - 1,
+                    parts,
+                );
             }
         }
-        DW_TAG_structure_type | DW_TAG_class_type => {
+        dw::DW_TAG_structure_type | dw::DW_TAG_class_type => {
             let hides = is_wrapper(&entry.name);
             for member in entry.children.iter().filter_map(|child| entries.get(child)) {
-                let (DW_TAG_member | DW_TAG_inheritance, Some(of)) = (member.tag, member.of) else { continue };
+                let (dw::DW_TAG_member | dw::DW_TAG_inheritance, Some(of)) = (member.tag, member.of) else { continue };
                 if member.is_bit_field {
                     continue;
                 }
@@ -210,16 +216,24 @@ fn add_parts(entries: &Entries, of: usize, offset: u64, name: String, depth: u32
                 add_parts(entries, of, offset.saturating_add(member.number), inner, depth - 1, parts);
             }
         }
-        DW_TAG_union_type => {
+        dw::DW_TAG_union_type => {
             // The first member stands for all.
-            let first = entry.children.iter().filter_map(|child| entries.get(child)).find(|child| child.tag == DW_TAG_member);
+            let first = entry
+                .children
+                .iter()
+                .filter_map(|child| entries.get(child))
+                .find(|child| child.tag == dw::DW_TAG_member);
             if let Some((member, of)) = first.and_then(|member| Some((member, member.of?))) {
-                let inner = if is_wrapper(&entry.name) || member.name.is_empty() { name } else { format!("{name}.{}", member.name) };
+                let inner = if is_wrapper(&entry.name) || member.name.is_empty() {
+                    name
+                } else {
+                    format!("{name}.{}", member.name)
+                };
                 add_parts(entries, of, offset, inner, depth - 1, parts);
             }
         }
-        DW_TAG_base_type | DW_TAG_pointer_type | DW_TAG_enumeration_type => {
-            let size = if entry.tag == DW_TAG_pointer_type { 8 } else { entry.size };
+        dw::DW_TAG_base_type | dw::DW_TAG_pointer_type | dw::DW_TAG_enumeration_type => {
+            let size = if entry.tag == dw::DW_TAG_pointer_type { 8 } else { entry.size };
             if let 1 | 2 | 4 | 8 = size {
                 parts.push(Part { offset, size: size as u32, name, is_signed: entry.is_signed });
             }
@@ -230,17 +244,28 @@ fn add_parts(entries: &Entries, of: usize, offset: u64, name: String, depth: u32
 
 /// Whether the names of members say nothing: those of atomic types in Rust and C++.
 fn is_wrapper(name: &str) -> bool {
-    ["Atomic", "UnsafeCell", "Cell<", "CachePadded", "Wrapping", "atomic<", "__atomic_base", "NonNull", "MaybeUninit", "ManuallyDrop"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
+    [
+        "Atomic",
+        "UnsafeCell",
+        "Cell<",
+        "CachePadded",
+        "Wrapping",
+        "atomic<",
+        "__atomic_base",
+        "NonNull",
+        "MaybeUninit",
+        "ManuallyDrop",
+    ]
+    .iter()
+    .any(|prefix| name.starts_with(prefix))
 }
 
 /// How many bytes a type has.
 fn size(entries: &Entries, of: usize, depth: u32) -> Option<u64> {
     let entry = entries.get(&of).filter(|_| depth > 0)?;
     match entry.tag {
-        DW_TAG_pointer_type => Some(8),
-        DW_TAG_array_type => {
+        dw::DW_TAG_pointer_type => Some(8),
+        dw::DW_TAG_array_type => {
             let dimensions = entry.children.iter().filter_map(|child| Some(entries.get(child)?.number));
             let total = dimensions.fold(1_u64, u64::saturating_mul);
             Some(size(entries, entry.of?, depth - 1)?.saturating_mul(total))

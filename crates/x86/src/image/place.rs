@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use object::elf::{EM_X86_64, ET_DYN, ET_EXEC};
 use object::read::elf::FileHeader;
-use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SectionIndex, SectionKind, SymbolIndex, SymbolSection};
+use object::{
+    Object, ObjectSection, ObjectSymbol, SectionFlags, SectionIndex, SectionKind, SymbolIndex, SymbolSection,
+};
 
 use super::{Elf, Image, MOST_BYTES, Region, Symbol, SymbolKind, malformed, not_supported};
 use crate::refusal::Refusal;
@@ -44,7 +46,7 @@ pub(super) fn place(files: &[Elf<'_>], image: &mut Image) -> Result<Placed, Refu
         for section in file.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
             let flags = sh_flags.0;
-            if flags & u64::from(object::elf::SHF_ALLOC.0) == 0 || flags & u64::from(object::elf::SHF_TLS.0) != 0 {
+            if flags & object::elf::SHF_ALLOC.0 == 0 || flags & object::elf::SHF_TLS.0 != 0 {
                 continue;
             }
             total = total.saturating_add(section.size());
@@ -86,8 +88,8 @@ fn region<'d>(section: &impl ObjectSection<'d>, base: u64, flags: u64) -> Result
     Ok(Region {
         base,
         bytes,
-        is_writable: flags & u64::from(object::elf::SHF_WRITE.0) != 0 && !is_relocated_only,
-        is_executable: flags & u64::from(object::elf::SHF_EXECINSTR.0) != 0,
+        is_writable: flags & object::elf::SHF_WRITE.0 != 0 && !is_relocated_only,
+        is_executable: flags & object::elf::SHF_EXECINSTR.0 != 0,
     })
 }
 

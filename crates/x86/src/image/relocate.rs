@@ -123,7 +123,7 @@ fn debug_sections(
     for section in file.sections() {
         let Ok(name) = section.name() else { continue };
         let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
-        let is_compressed = sh_flags.0 & u64::from(elf::SHF_COMPRESSED.0) != 0;
+        let is_compressed = sh_flags.0 & elf::SHF_COMPRESSED.0 != 0;
         if !name.starts_with(".debug_") || is_compressed {
             continue;
         }
@@ -149,4 +149,3 @@ fn debug_sections(
     }
     Ok(sections)
 }
-

@@ -242,7 +242,7 @@ impl Lifter<'_> {
         let right = self.read(0)?;
         let left = cut(register(Reg::AX), size);
         if size == 1 {
-            return Err(self.unsupported());
+            return self.byte_product(left, right, is_signed);
         }
         let (low, high) = if size < 8 {
             let extend = |value| if is_signed { signed(value, size) } else { value };
@@ -266,6 +266,17 @@ impl Lifter<'_> {
         Ok(())
     }
 
+    /// A product of bytes: both halves go to the accumulator.
+    fn byte_product(&mut self, left: E, right: E, is_signed: bool) -> Result<(), Refusal> {
+        let extend = |value| if is_signed { signed(value, 1) } else { value };
+        let product = self.own();
+        self.ops.push(Op::Set(product, binary(BinaryOp::Multiply, extend(left), extend(right))));
+        let fitting = extend(cut(register(product), 1));
+        self.flags(&Cause::Multiply(binary(BinaryOp::NotEqual, register(product), fitting)))?;
+        self.write_part(Reg::AX, 2, cut(register(product), 2));
+        Ok(())
+    }
+
     /// The upper 64 bits of a product of two values of 64 bits, by products of halves.
     fn high_half(&mut self, left: E, right: E, is_signed: bool) -> E {
         let low = |value: &E| cut(value.clone(), 4);
@@ -284,9 +295,8 @@ impl Lifter<'_> {
         if !is_signed {
             return upper;
         }
-        let if_negative = |sign: E, value: E| {
-            binary(BinaryOp::BitAnd, binary(BinaryOp::ShiftRight, sign, constant(63)), value)
-        };
+        let if_negative =
+            |sign: E, value: E| binary(BinaryOp::BitAnd, binary(BinaryOp::ShiftRight, sign, constant(63)), value);
         let minus = |a: E, b: E| binary(BinaryOp::Subtract, a, b);
         minus(minus(upper, if_negative(left.clone(), right.clone())), if_negative(right, left))
     }
@@ -294,19 +304,22 @@ impl Lifter<'_> {
     /// Quotient and remainder. An exception is a failed check.
     fn divide(&mut self, is_signed: bool) -> Result<(), Refusal> {
         let size = self.size(0)?;
-        if size == 1 {
-            return Err(self.unsupported());
-        }
         let divisor = self.read(0)?;
         let divisor = if is_signed { signed(divisor, size) } else { divisor };
         self.ops.push(Op::Check(binary(BinaryOp::NotEqual, divisor.clone(), constant(0))));
+        if size == 1 {
+            return self.divide_bytes(divisor, is_signed);
+        }
         let low = cut(register(Reg::AX), size);
         let high = cut(register(Reg::DX), size);
         let dividend = match (size, is_signed) {
             (8, _) => low.clone(),
             (_, true) => {
-                let whole =
-                    binary(BinaryOp::BitOr, binary(BinaryOp::ShiftLeft, high.clone(), constant((8 * size).into())), low.clone());
+                let whole = binary(
+                    BinaryOp::BitOr,
+                    binary(BinaryOp::ShiftLeft, high.clone(), constant((8 * size).into())),
+                    low.clone(),
+                );
                 signed(whole, 2 * size)
             }
             (_, false) => low.clone(),
@@ -339,6 +352,21 @@ impl Lifter<'_> {
         Ok(())
     }
 
+    /// A division by a byte: quotient and remainder go to the accumulator.
+    fn divide_bytes(&mut self, divisor: E, is_signed: bool) -> Result<(), Refusal> {
+        let extend = |value, size| if is_signed { signed(value, size) } else { value };
+        let dividend = extend(cut(register(Reg::AX), 2), 2);
+        let (quotient, remainder) = (self.own(), self.own());
+        self.ops.push(Op::Set(quotient, binary(BinaryOp::Divide, dividend.clone(), divisor.clone())));
+        self.ops.push(Op::Set(remainder, binary(BinaryOp::Remainder, dividend, divisor)));
+        let fitting = extend(cut(register(quotient), 1), 1);
+        self.ops.push(Op::Check(binary(BinaryOp::Equal, register(quotient), fitting)));
+        self.flags(&Cause::Undefined)?;
+        let upper = binary(BinaryOp::ShiftLeft, cut(register(remainder), 1), constant(8));
+        self.write_part(Reg::AX, 2, binary(BinaryOp::BitOr, upper, cut(register(quotient), 1)));
+        Ok(())
+    }
+
     /// Division of values of 64 bits without sign, by division with sign.
     fn unsigned_quotient(&mut self, dividend: E, divisor: E) -> (E, E) {
         let at_least = |a: E, b: E| crate::ops::not(crate::ops::below(a, b, 8));
@@ -355,11 +383,7 @@ impl Lifter<'_> {
         let large = at_least(dividend.clone(), divisor.clone());
         let is_large = binary(BinaryOp::Less, divisor.clone(), constant(0));
         let quotient = self.own();
-        let chosen = binary(
-            BinaryOp::Add,
-            times(is_large.clone(), large),
-            times(crate::ops::not(is_large), small),
-        );
+        let chosen = binary(BinaryOp::Add, times(is_large.clone(), large), times(crate::ops::not(is_large), small));
         self.ops.push(Op::Set(quotient, chosen));
         let remainder = binary(BinaryOp::Subtract, dividend, times(register(quotient), divisor));
         (register(quotient), remainder)

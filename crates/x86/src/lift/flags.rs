@@ -1,6 +1,6 @@
 //! What instructions do to the flags, after the processor's manual, as what tests of the flags tell afterwards.
 
-use weir_ir::{BinaryOp, UnaryOp, Expr};
+use weir_ir::{BinaryOp, Expr, UnaryOp};
 
 use crate::ops::{E, Op, Test, below, binary, constant, cut, not, sign_bit, signed, test};
 
@@ -106,9 +106,7 @@ impl Cause {
                 Self::Subtract(left, right) => {
                     Some(binary(BinaryOp::LessEqual, signed(left.clone(), size), signed(right.clone(), size)))
                 }
-                Self::Logic(result) => {
-                    Some(binary(BinaryOp::LessEqual, signed(result.clone(), size), constant(0)))
-                }
+                Self::Logic(result) => Some(binary(BinaryOp::LessEqual, signed(result.clone(), size), constant(0))),
                 _ => Some(either(self.test(Test::Less, size)?, self.is_zero(size))),
             },
             Test::Parity => None,

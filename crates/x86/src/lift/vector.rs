@@ -11,12 +11,17 @@ impl Lifter<'_> {
     pub(super) fn vector(&mut self) -> Result<bool, Refusal> {
         let instruction = self.instruction;
         match instruction.mnemonic() {
-            Mnemonic::Movups | Mnemonic::Movaps | Mnemonic::Movupd | Mnemonic::Movapd | Mnemonic::Movdqu
+            Mnemonic::Movups
+            | Mnemonic::Movaps
+            | Mnemonic::Movupd
+            | Mnemonic::Movapd
+            | Mnemonic::Movdqu
             | Mnemonic::Movdqa => self.copy_whole()?,
             Mnemonic::Movq | Mnemonic::Movd => self.copy_low()?,
             Mnemonic::Pxor | Mnemonic::Xorps | Mnemonic::Xorpd => {
                 // How zero is written.
-                if instruction.op_kind(1) != OpKind::Register || instruction.op_register(0) != instruction.op_register(1)
+                if instruction.op_kind(1) != OpKind::Register
+                    || instruction.op_register(0) != instruction.op_register(1)
                 {
                     return Ok(false);
                 }

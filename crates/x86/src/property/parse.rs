@@ -37,9 +37,10 @@ impl<'t> Parser<'t> {
         } else {
             format!("the condition `{}` cannot be read from `{near}` on", self.text)
         };
-        Refusal::new("malformed-property", message)
-            .help("conditions are as in C, over variables (`q.head`), results (`consumer.result`) and lines \
-                   (`producer at queue.c:41`)")
+        Refusal::new("malformed-property", message).help(
+            "conditions are as in C, over variables (`q.head`), results (`consumer.result`) and lines \
+                   (`producer at queue.c:41`)",
+        )
     }
 
     fn take(&mut self, token: &str) -> bool {
