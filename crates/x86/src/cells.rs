@@ -128,14 +128,14 @@ impl Cells {
 
     /// A cell that has some of these bytes.
     fn overlapping(&self, address: Value, size: u32) -> Option<&Cell> {
-        let (_, cell) = self.cells.range(..address + Value::from(size)).next_back()?;
+        let (_, cell) = self.cells.range(..address.saturating_add(size.into())).next_back()?;
         Some(cell).filter(|cell| cell.address + Value::from(cell.size) > address)
     }
 
     /// The cell that has all of these bytes.
     pub(crate) fn containing(&self, address: Value, size: u32) -> Option<&Cell> {
         self.overlapping(address, size).filter(|cell| {
-            cell.address <= address && address + Value::from(size) <= cell.address + Value::from(cell.size)
+            cell.address <= address && address.saturating_add(size.into()) <= cell.address + Value::from(cell.size)
         })
     }
 

@@ -364,6 +364,9 @@ pub(crate) fn apply(image: &Image, op: &Op, state: &mut State) -> Result<(), Ref
                 return Err(Refusal::new("stack-pointer", "the stack pointer is only known at run time")
                     .help("arrays of variable length and `alloca` are not supported: give the array a fixed size"));
             }
+            if *to == Reg::SP && !value.is_private() {
+                return Err(Refusal::new("stack-pointer", "the stack pointer does not point to the stack"));
+            }
             state.set(*to, value);
         }
         Op::SetIf(condition, to, value) => match state.value(condition) {

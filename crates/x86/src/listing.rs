@@ -191,7 +191,7 @@ fn formatter(image: &Image, objects: &Objects) -> FastFormatter {
         names.push((object.address, object.address + object.size.max(1), object.name.clone()));
     }
     for symbol in image.symbols.iter().filter(|symbol| symbol.kind == crate::image::SymbolKind::Function) {
-        names.push((symbol.address, symbol.address + symbol.size.max(1), symbol.name.clone()));
+        names.push((symbol.address, symbol.address.saturating_add(symbol.size.max(1)), symbol.name.clone()));
     }
     names.extend(image.externals.iter().map(|(&address, name)| (address, address + 16, name.clone())));
     names.sort_by_key(|(start, ..)| *start);

@@ -31,6 +31,9 @@ pub struct Options {
     pub models: BTreeMap<String, Outcome>,
 }
 
+/// More threads than this are refused.
+const MOST_THREADS: usize = 256;
+
 /// Why there is no program.
 #[derive(Clone, Debug)]
 pub enum ReadError {
@@ -84,6 +87,9 @@ impl Reader<'_> {
         if self.options.threads.is_empty() {
             return Err(Refusal::new("no-thread", "nothing says which functions of the file run as threads")
                 .help("name a call for each thread: `--thread 'producer(&q, 3)' --thread 'consumer(&q)'`"));
+        }
+        if self.options.threads.len() > MOST_THREADS {
+            return Err(Refusal::new("too-large", format!("there are more than {MOST_THREADS} threads")));
         }
         let properties: Vec<Written> =
             self.options.properties.iter().map(|text| Written::parse(text)).collect::<Result<_, _>>()?;

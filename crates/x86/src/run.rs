@@ -268,7 +268,7 @@ pub(crate) fn instruction(image: &Image, at: u64) -> Result<Lifted, Refusal> {
             .help("compile for plain x86-64 without vector code (`-O1`, or `-O2 -fno-tree-vectorize -mno-avx`)")
     });
     let instruction = instruction.map_err(|refusal| refusal.at(at))?;
-    let covered = at..at + instruction.len() as u64;
+    let covered = at..at.saturating_add(instruction.len() as u64);
     if let Some((_, reason)) = image.unsupported.range(covered).next() {
         return Err(Refusal::new(
             "unsupported-relocation",

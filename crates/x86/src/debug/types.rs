@@ -71,12 +71,13 @@ pub(super) fn read<'d>(
         let name =
             if variable.name.is_empty() { declared.map_or("", |declared| &declared.name) } else { &variable.name };
         let of = variable.of.or_else(|| declared.and_then(|declared| declared.of));
-        let mut parts = Vec::new();
+        let mut collector = Collector { entries: &entries, parts: Vec::new(), budget: MOST_PARTS };
         if let Some(of) = of {
-            add_parts(&entries, of, 0, name.to_owned(), DEEPEST, &mut parts);
+            collector.add(of, 0, name.to_owned(), DEEPEST);
         }
+        let parts = collector.parts;
         if parts.len() <= MOST_PARTS
-            && parts.windows(2).all(|pair| pair[0].offset + u64::from(pair[0].size) <= pair[1].offset)
+            && parts.windows(2).all(|pair| pair[0].offset.saturating_add(pair[0].size.into()) <= pair[1].offset)
         {
             debug.variables.insert(address, parts);
         }
@@ -168,77 +169,90 @@ fn inlined<'d>(
     }
 }
 
-/// Adds the parts of a type.
-fn add_parts(entries: &Entries, of: usize, offset: u64, name: String, depth: u32, parts: &mut Vec<Part>) {
-    let Some(entry) = entries.get(&of).filter(|_| depth > 0 && parts.len() <= MOST_PARTS) else { return };
-    match entry.tag {
-        dw::DW_TAG_typedef
-        | dw::DW_TAG_const_type
-        | dw::DW_TAG_volatile_type
-        | dw::DW_TAG_atomic_type
-        | dw::DW_TAG_restrict_type => {
-            if let Some(of) = entry.of {
-                add_parts(entries, of, offset, name, depth - 1, parts);
-            }
-        }
-        dw::DW_TAG_array_type => {
-            let Some(of) = entry.of else { return };
-            let dimensions: Vec<u64> =
-                entry.children.iter().filter_map(|child| Some(entries.get(child)?.number)).collect();
-            let Some(stride) = size(entries, of, DEEPEST).filter(|&stride| stride > 0) else { return };
-            let total = dimensions.iter().fold(1_u64, |total, &count| total.saturating_mul(count));
-            for at in 0..total.min(MOST_PARTS as u64 + 1) {
-                let mut indices = String::new();
-                let mut rest = at;
-                for &count in dimensions.iter().rev() {
-                    indices = format!("[{}]{indices}", rest % count.max(1));
-                    rest /= count.max(1);
+/// Collects the parts of a variable.
+struct Collector<'e> {
+    entries: &'e Entries,
+    parts: Vec<Part>,
+    /// How many types may still be looked at. Once there are too many, there are no parts.
+    budget: usize,
+}
+
+impl Collector<'_> {
+    /// Adds the parts of a type.
+    fn add(&mut self, of: usize, offset: u64, name: String, depth: u32) {
+        let entries = self.entries;
+        let Some(budget) = self.budget.checked_sub(1) else { return self.parts.clear() };
+        self.budget = budget;
+        let Some(entry) = entries.get(&of).filter(|_| depth > 0) else { return };
+        match entry.tag {
+            dw::DW_TAG_typedef
+            | dw::DW_TAG_const_type
+            | dw::DW_TAG_volatile_type
+            | dw::DW_TAG_atomic_type
+            | dw::DW_TAG_restrict_type => {
+                if let Some(of) = entry.of {
+                    self.add(of, offset, name, depth - 1);
                 }
-                add_parts(
-                    entries,
-                    of,
-                    offset.saturating_add(at.saturating_mul(stride)),
-                    format!("{name}{indices}"),
-                    depth - 1,
-                    parts,
-                );
             }
-        }
-        dw::DW_TAG_structure_type | dw::DW_TAG_class_type => {
-            let hides = is_wrapper(&entry.name);
-            for member in entry.children.iter().filter_map(|child| entries.get(child)) {
-                let (dw::DW_TAG_member | dw::DW_TAG_inheritance, Some(of)) = (member.tag, member.of) else { continue };
-                if member.is_bit_field {
-                    continue;
+            dw::DW_TAG_array_type => {
+                let Some(of) = entry.of else { return };
+                let dimensions: Vec<u64> =
+                    entry.children.iter().filter_map(|child| Some(entries.get(child)?.number)).collect();
+                let Some(stride) = size(entries, of, DEEPEST).filter(|&stride| stride > 0) else { return };
+                let total = dimensions.iter().fold(1_u64, |total, &count| total.saturating_mul(count));
+                for at in 0..total.min(MOST_PARTS as u64 + 1) {
+                    let mut indices = String::new();
+                    let mut rest = at;
+                    for &count in dimensions.iter().rev() {
+                        indices = format!("[{}]{indices}", rest % count.max(1));
+                        rest /= count.max(1);
+                    }
+                    self.add(
+                        of,
+                        offset.saturating_add(at.saturating_mul(stride)),
+                        format!("{name}{indices}"),
+                        depth - 1,
+                    );
                 }
-                let is_nameless = hides || member.name.is_empty();
-                let inner = if is_nameless { name.clone() } else { format!("{name}.{}", member.name) };
-                add_parts(entries, of, offset.saturating_add(member.number), inner, depth - 1, parts);
             }
-        }
-        dw::DW_TAG_union_type => {
-            // The first member stands for all.
-            let first = entry
-                .children
-                .iter()
-                .filter_map(|child| entries.get(child))
-                .find(|child| child.tag == dw::DW_TAG_member);
-            if let Some((member, of)) = first.and_then(|member| Some((member, member.of?))) {
-                let inner = if is_wrapper(&entry.name) || member.name.is_empty() {
-                    name
-                } else {
-                    format!("{name}.{}", member.name)
-                };
-                add_parts(entries, of, offset, inner, depth - 1, parts);
+            dw::DW_TAG_structure_type | dw::DW_TAG_class_type => {
+                let hides = is_wrapper(&entry.name);
+                for member in entry.children.iter().filter_map(|child| entries.get(child)) {
+                    let (dw::DW_TAG_member | dw::DW_TAG_inheritance, Some(of)) = (member.tag, member.of) else {
+                        continue;
+                    };
+                    if member.is_bit_field {
+                        continue;
+                    }
+                    let is_nameless = hides || member.name.is_empty();
+                    let inner = if is_nameless { name.clone() } else { format!("{name}.{}", member.name) };
+                    self.add(of, offset.saturating_add(member.number), inner, depth - 1);
+                }
             }
-        }
-        dw::DW_TAG_base_type | dw::DW_TAG_pointer_type | dw::DW_TAG_enumeration_type => {
-            let size = if entry.tag == dw::DW_TAG_pointer_type { 8 } else { entry.size };
-            if let 1 | 2 | 4 | 8 = size {
-                parts.push(Part { offset, size: size as u32, name, is_signed: entry.is_signed });
+            dw::DW_TAG_union_type => {
+                // The first member stands for all.
+                let first = entry
+                    .children
+                    .iter()
+                    .filter_map(|child| entries.get(child))
+                    .find(|child| child.tag == dw::DW_TAG_member);
+                if let Some((member, of)) = first.and_then(|member| Some((member, member.of?))) {
+                    let inner = if is_wrapper(&entry.name) || member.name.is_empty() {
+                        name
+                    } else {
+                        format!("{name}.{}", member.name)
+                    };
+                    self.add(of, offset, inner, depth - 1);
+                }
             }
+            dw::DW_TAG_base_type | dw::DW_TAG_pointer_type | dw::DW_TAG_enumeration_type => {
+                let size = if entry.tag == dw::DW_TAG_pointer_type { 8 } else { entry.size };
+                if let 1 | 2 | 4 | 8 = size {
+                    self.parts.push(Part { offset, size: size as u32, name, is_signed: entry.is_signed });
+                }
+            }
+            _ => {}
         }
-        _ => {}
     }
 }
 

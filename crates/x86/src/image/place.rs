@@ -15,6 +15,8 @@ use crate::refusal::Refusal;
 const FIRST: u64 = 0x1_0000;
 /// Sections are this far apart at least, and begin at multiples of it.
 const PAGE: u64 = 0x1000;
+/// Sections of object files end before this.
+const LAST: u64 = 0x4000_0000;
 /// Where names without a definition are placed: near enough for calls of 32 bits.
 const EXTERNAL: u64 = 0x7000_0000;
 
@@ -50,7 +52,7 @@ pub(super) fn place(files: &[Elf<'_>], image: &mut Image) -> Result<Placed, Refu
                 continue;
             }
             total = total.saturating_add(section.size());
-            if total > MOST_BYTES {
+            if total > MOST_BYTES || next > LAST {
                 return Err(Refusal::new("too-large", "the sections of the file take more than 64 MiB of memory")
                     .help("make the arrays that are not needed for the check smaller"));
             }
@@ -68,7 +70,8 @@ pub(super) fn place(files: &[Elf<'_>], image: &mut Image) -> Result<Placed, Refu
         placed.sections.push(bases);
     }
     image.regions.sort_by_key(|region| region.base);
-    let apart = |pair: &[Region]| pair[0].base + pair[0].bytes.len() as u64 <= pair[1].base;
+    let apart =
+        |pair: &[Region]| pair[0].base.checked_add(pair[0].bytes.len() as u64).is_some_and(|end| end <= pair[1].base);
     if !image.regions.windows(2).all(apart) {
         return Err(Refusal::new("malformed-object", "the object file is damaged: its sections overlap")
             .help("compile it again"));

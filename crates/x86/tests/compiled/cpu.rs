@@ -3,20 +3,15 @@
 //! Each function reads global inputs and writes global outputs, so that nothing about its values is known beforehand.
 //! `WEIR_FUNCTIONS=1000` and `WEIR_SEED=7` make the test longer or different.
 
-#![allow(clippy::print_stderr)] // A skipped test says so.
-
-mod compiler;
-mod execute;
-mod generate;
-
 use std::collections::BTreeMap;
 
 use weir_ir::Program;
 use weir_testkit::{Model, Rng, explore};
 
-use compiler::{Folder, gcc, run};
-use execute::execute;
-use generate::{INPUTS, OUTPUTS, functions};
+use crate::compiler::{Folder, gcc, run};
+use crate::execute::execute;
+use crate::generate::{self, INPUTS, OUTPUTS, functions};
+use crate::read;
 
 /// A number from the environment.
 fn setting(name: &str, default: u64) -> u64 {
@@ -31,14 +26,6 @@ fn input(rng: &mut Rng) -> u64 {
         2 => (rng.below(10) as u64).wrapping_neg(),
         3 => (1_u64 << rng.below(64)).wrapping_sub(rng.below(2) as u64),
         _ => rng.bits() >> rng.below(64),
-    }
-}
-
-fn read(file: &str, bytes: &[u8], options: &weir_x86::Options) -> Program {
-    let files = |path: &str| weir_x86::SourceFile { name: path.to_owned(), text: None };
-    match weir_x86::read(file, bytes, options, &files, &weir_ir::Uninterrupted) {
-        Ok(program) => program,
-        Err(error) => panic!("{file}: {error:#?}"),
     }
 }
 
