@@ -103,9 +103,11 @@ impl Cells {
                         "accesses at computed addresses have several sizes, and nothing says what `{}` consists of",
                         object.name
                     );
-                    return Err(
-                        Refusal::new("unknown-type", message).help("compile with `-g`, so that types are known")
-                    );
+                    let help = match object.name.starts_with("malloc#") {
+                        true => "write every field of allocated memory in `init`, so that its type is known",
+                        false => "compile with `-g`, so that types are known",
+                    };
+                    return Err(Refusal::new("unknown-type", message).help(help));
                 }
                 None => continue,
             };

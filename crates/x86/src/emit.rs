@@ -199,9 +199,9 @@ impl Emitter<'_> {
             };
             match known {
                 Known::Const(value) => Expr::Const(value),
-                Known::Any { bits, .. } => {
+                Known::Any { .. } => {
                     let id = self.register(place);
-                    self.bits[id.index()] = bits;
+                    self.bits[id.index()] = known.bits();
                     Expr::Leaf(id)
                 }
             }

@@ -387,7 +387,7 @@ pub(crate) fn apply(image: &Image, op: &Op, state: &mut State) -> Result<(), Ref
                 }
             };
             // What is there afterwards depends on what is there before.
-            let new = Known::Any { bits: (8 * size) as u8, is_private: old.is_private() || new.is_private() };
+            let new = Known::any((8 * size) as u8, old.is_private() || new.is_private());
             stored(image, state, address, *size, new)?;
             state.set(*to, old);
         }

@@ -70,6 +70,8 @@ pub(crate) struct Image {
     pub(crate) unsupported: BTreeMap<u64, String>,
     /// One per file.
     pub(crate) debug: Vec<DebugSections>,
+    /// Allocated memory that code has stored to at load time: the size of each store by its address.
+    pub(crate) written: BTreeMap<u64, u32>,
 }
 
 impl Image {

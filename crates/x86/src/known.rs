@@ -11,9 +11,12 @@ use crate::ops::{E, Leaf, Reg, Test, mask};
 pub(crate) enum Known {
     /// It is always this.
     Const(Value),
-    /// It has at most so many bits, without sign.
+    /// Some of its bits are known, perhaps none.
     Any {
-        bits: u8,
+        /// The bits that are known to be 1.
+        ones: u64,
+        /// The bits that are not known.
+        open: u64,
         /// Whether it may hold an address of the thread's own stack.
         is_private: bool,
     },
@@ -38,16 +41,34 @@ pub(crate) fn is_private(address: Value) -> bool {
 }
 
 impl Known {
-    /// A value of so many bits that is no address of the stack.
-    pub(crate) fn public(bits: u8) -> Self {
-        Self::Any { bits, is_private: false }
+    /// A value of at most so many bits, without sign.
+    pub(crate) fn any(bits: u8, is_private: bool) -> Self {
+        Self::Any { ones: 0, open: low_ones(bits), is_private }
     }
 
-    pub(crate) fn bits(self) -> u8 {
+    /// The same, if it is no address of the stack.
+    pub(crate) fn public(bits: u8) -> Self {
+        Self::any(bits, false)
+    }
+
+    /// A value of which some bits are known.
+    fn partly(ones: u64, open: u64, is_private: bool) -> Self {
+        let is_private = is_private && 64 - (ones | open).leading_zeros() >= u32::from(ADDRESS_BITS);
+        if open == 0 { Self::Const(ones as Value) } else { Self::Any { ones: ones & !open, open, is_private } }
+    }
+
+    /// The bits that are known to be 1, and those that are not known.
+    fn parts(self) -> (u64, u64) {
         match self {
-            Self::Const(value) => (64 - value.leading_zeros()) as u8,
-            Self::Any { bits, .. } => bits,
+            Self::Const(value) => (value as u64, 0),
+            Self::Any { ones, open, .. } => (ones, open),
         }
+    }
+
+    /// How many bits it has at most, without sign.
+    pub(crate) fn bits(self) -> u8 {
+        let (ones, open) = self.parts();
+        (64 - (ones | open).leading_zeros()) as u8
     }
 
     pub(crate) fn is_private(self) -> bool {
@@ -72,22 +93,27 @@ impl Known {
         let bits = self.bits().max(other.bits());
         // Few sizes, so that loops settle soon.
         let bits = [1, 8, 16, 32, 64].into_iter().find(|&size| bits <= size).unwrap_or(64);
-        Self::Any { bits, is_private: self.is_private() || other.is_private() }
+        Self::any(bits, self.is_private() || other.is_private())
     }
 
     /// So many bytes of it, from a byte on.
     fn part(self, from: u32, size: u32) -> Self {
+        let moved = |bits: u64| if from >= 8 { 0 } else { (bits >> (8 * from)) & mask(size) as u64 };
+        let (ones, open) = self.parts();
         match self {
-            Self::Const(value) => {
-                let moved = if from >= 8 { 0 } else { (value as u64 >> (8 * from)) as Value };
-                Self::Const(moved & mask(size))
-            }
-            Self::Any { bits, is_private } => {
-                let left = u32::from(bits).saturating_sub(8 * from).min(8 * size);
-                Self::Any { bits: left as u8, is_private }
-            }
+            Self::Const(_) => Self::Const(moved(ones) as Value),
+            // A part of an address is still one: it may be put together again.
+            Self::Any { is_private, .. } => match moved(open) {
+                0 => Self::Const(moved(ones) as Value),
+                open => Self::Any { ones: moved(ones), open, is_private },
+            },
         }
     }
+}
+
+/// Ones in the low bits.
+fn low_ones(bits: u8) -> u64 {
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
 /// What is known at a point of the code.
@@ -146,10 +172,10 @@ impl State {
             let (start, end) = (at.max(address), (at + Value::from(length)).min(address + Value::from(size)));
             covered += end - start;
             let is_private = found.is_some_and(Known::is_private) || value.is_private();
-            found = Some(Known::Any { bits: 8 * size.min(8) as u8, is_private });
+            found = Some(Known::any(8 * size.min(8) as u8, is_private));
         }
         let is_private = found.is_some_and(Known::is_private) || (covered < Value::from(size) && self.has_lost);
-        Known::Any { bits: (8 * size.min(8)) as u8, is_private }
+        Known::any((8 * size.min(8)) as u8, is_private)
     }
 
     /// Entries that share bytes with these.
@@ -209,7 +235,7 @@ fn unary(op: UnaryOp, operand: Known) -> Known {
     match (op, operand) {
         (op, Known::Const(value)) => Known::Const(op.apply(value)),
         (UnaryOp::Not, _) => Known::public(1),
-        (_, operand) => Known::Any { bits: 64, is_private: operand.is_private() },
+        (_, operand) => Known::any(64, operand.is_private()),
     }
 }
 
@@ -217,18 +243,29 @@ fn binary(op: BinaryOp, left: Known, right: Known) -> Known {
     if let (Known::Const(left), Known::Const(right)) = (left, right) {
         return Known::Const(op.apply(left, right));
     }
-    let (l, r) = (left.bits(), right.bits());
-    let count = right.constant().map(|count| (count & 63) as u8);
-    let bits = match op {
-        BinaryOp::Add => (l.max(r) + 1).min(64),
-        BinaryOp::Multiply => (l + r).min(64),
-        BinaryOp::BitAnd => l.min(r),
-        BinaryOp::BitOr | BinaryOp::BitXor => l.max(r),
-        BinaryOp::ShiftLeft => count.map_or(64, |count| (l + count).min(64)),
-        BinaryOp::ShiftRight if l < 64 => l.saturating_sub(count.unwrap_or(0)),
-        BinaryOp::Divide if l < 64 && r < 64 => l,
-        BinaryOp::Remainder if l < 64 && r < 64 => l.min(r),
-        BinaryOp::Subtract | BinaryOp::ShiftRight | BinaryOp::Divide | BinaryOp::Remainder => 64,
+    let is_private = left.is_private() || right.is_private();
+    let ((l, l_open), (r, r_open)) = (left.parts(), right.parts());
+    let count = right.constant().map(|count| (count & 63) as u32);
+    let (ones, open) = match (op, count) {
+        (BinaryOp::BitAnd, _) => {
+            let both = (l | l_open) & (r | r_open);
+            (l & r, both & !(l & r))
+        }
+        (BinaryOp::BitOr, _) => (l | r, (l_open | r_open) & !(l | r)),
+        (BinaryOp::BitXor, _) => ((l ^ r) & !(l_open | r_open), l_open | r_open),
+        (BinaryOp::ShiftLeft, Some(count)) => (l << count, l_open << count),
+        // The sign is shifted in; if it is not known, neither is what comes of it.
+        (BinaryOp::ShiftRight, Some(count)) => ((l as Value >> count) as u64, (l_open as Value >> count) as u64),
+        // Carries make bits unknown from the lowest unknown one on, as far as they can get.
+        (BinaryOp::Add, _) => {
+            let sum = l.wrapping_add(r);
+            let carries = sum.wrapping_add(l_open).wrapping_add(r_open) ^ sum;
+            let open = carries | l_open | r_open;
+            (sum & !open, open)
+        }
+        _ => (0, low_ones(bits(op, left.bits(), right.bits()))),
+    };
+    match op {
         BinaryOp::Equal
         | BinaryOp::NotEqual
         | BinaryOp::Less
@@ -236,11 +273,59 @@ fn binary(op: BinaryOp, left: Known, right: Known) -> Known {
         | BinaryOp::Greater
         | BinaryOp::GreaterEqual
         | BinaryOp::And
-        | BinaryOp::Or => return Known::public(1),
-    };
-    // The product or conjunction with 0 is 0, whatever the other is.
-    if bits == 0 {
-        return Known::Const(0);
+        | BinaryOp::Or => Known::public(1),
+        _ => Known::partly(ones, open, is_private),
     }
-    Known::Any { bits, is_private: (left.is_private() || right.is_private()) && bits >= ADDRESS_BITS }
+}
+
+/// How many bits a result has at most.
+fn bits(op: BinaryOp, l: u8, r: u8) -> u8 {
+    match op {
+        BinaryOp::Multiply => (l + r).min(64),
+        BinaryOp::ShiftRight if l < 64 => l,
+        BinaryOp::Divide if l < 64 && r < 64 => l,
+        BinaryOp::Remainder if l < 64 && r < 64 => l.min(r),
+        _ => 64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_testkit::Rng;
+
+    use super::*;
+
+    /// Whether a value is one of those that something is known about.
+    fn admits(known: Known, value: Value) -> bool {
+        let (ones, open) = known.parts();
+        (value as u64 ^ ones) & !open == 0
+    }
+
+    #[test]
+    fn what_is_known_holds_for_every_value() {
+        let mut rng = Rng::new(1);
+        for _ in 0..200_000 {
+            let mut side = || {
+                let open = match rng.below(4) {
+                    0 => 0,
+                    1 => low_ones(rng.below(65) as u8),
+                    _ => rng.bits() & rng.bits(),
+                };
+                let ones = rng.bits() >> rng.below(64) & !open;
+                let known =
+                    if open == 0 { Known::Const(ones as Value) } else { Known::Any { ones, open, is_private: false } };
+                (known, (ones | rng.bits() & open) as Value)
+            };
+            let ((left, a), (right, b)) = (side(), side());
+            for op in BinaryOp::ALL {
+                let (known, value) = (binary(op, left, right), op.apply(a, b));
+                assert!(admits(known, value), "{left:?} {} {right:?} is {known:?}, not {value:x}", op.symbol());
+            }
+            for op in [UnaryOp::Negate, UnaryOp::Not, UnaryOp::Complement] {
+                assert!(admits(unary(op, left), op.apply(a)));
+            }
+            assert!(admits(left.join(right), a) && admits(left.join(right), b));
+            assert!(admits(left.part(2, 4), (a as u64 >> 16) as Value & mask(4)));
+        }
+    }
 }

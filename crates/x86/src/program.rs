@@ -12,7 +12,7 @@ use crate::flow::{Flow, Start, explore};
 use crate::image::Image;
 use crate::listing::{Files, Listing};
 use crate::models::{Models, Outcome};
-use crate::objects::Objects;
+use crate::objects::{Objects, Part};
 use crate::ops::Reg;
 use crate::property::{NamedThread, Written};
 use crate::refusal::Refusal;
@@ -80,7 +80,41 @@ struct Planned {
 
 impl Reader<'_> {
     fn objects(&self) -> Objects {
-        Objects::new(&self.image, |address, _| self.debug.parts(address))
+        Objects::new(&self.image, |address, name| match name.starts_with("malloc#") {
+            true => self.allocated(address, name),
+            false => self.debug.parts(address),
+        })
+    }
+
+    /// The parts of allocated memory, by how code has used it at load time. What it has not used is one part where it
+    /// can only be one.
+    fn allocated(&self, base: u64, name: &str) -> Vec<Part> {
+        let Some(symbol) = self.image.symbols.iter().find(|symbol| symbol.address == base && symbol.name == name)
+        else {
+            return Vec::new();
+        };
+        let end = base + symbol.size;
+        let mut parts = Vec::new();
+        let mut at = base;
+        let written = self.image.written.range(base..end).map(|(&at, &size)| (at, size));
+        for (start, size) in written.chain([(end, 0)]) {
+            if start > at {
+                let gap = start - at;
+                match gap {
+                    1 | 2 | 4 if at % gap == 0 => parts.push((at, gap as u32)),
+                    // Padding.
+                    ..8 => {}
+                    _ => return Vec::new(),
+                }
+            }
+            if size > 0 {
+                parts.push((start, size));
+            }
+            at = start + u64::from(size);
+        }
+        let part =
+            |(at, size)| Part { offset: at - base, size, name: format!("{name}+{:#x}", at - base), is_signed: false };
+        parts.into_iter().map(part).collect()
     }
 
     fn program(&mut self) -> Result<Program, Refusal> {

@@ -17,6 +17,8 @@ const STACK_END: u64 = 0x7ffe_0000_0000;
 const STACK_SIZE: u64 = 1 << 20;
 /// Where allocated memory begins.
 const HEAP: u64 = 0x5000_0000;
+/// Where allocated memory can be.
+const HEAP_RANGE: std::ops::Range<u64> = HEAP..HEAP + 0x1000_0000;
 /// Returning there ends the run.
 const FINISH: u64 = 0x10;
 
@@ -192,12 +194,24 @@ impl Machine<'_> {
             None => {
                 let is_writable =
                     self.image.region(address as u64, size as usize).is_some_and(|region| region.is_writable);
+                if is_writable && HEAP_RANGE.contains(&(address as u64)) {
+                    self.note_write(address as u64, size);
+                }
                 let bytes = self.image.bytes_mut(address as u64, size as usize).filter(|_| is_writable);
                 bytes.ok_or_else(|| no_memory(address))?
             }
         };
         bytes.copy_from_slice(&(value & mask(size)).to_le_bytes()[..size as usize]);
         Ok(())
+    }
+
+    /// Remembers how allocated memory is used: the latest use counts.
+    fn note_write(&mut self, address: u64, size: u32) {
+        let near = self.image.written.range(address.saturating_sub(8)..address + u64::from(size));
+        let replaced: Vec<u64> =
+            near.filter(|&(&at, &length)| at + u64::from(length) > address).map(|(&at, _)| at).collect();
+        replaced.iter().for_each(|at| drop(self.image.written.remove(at)));
+        self.image.written.insert(address, size);
     }
 
     fn stack_range(&self, address: Value, size: u32) -> Option<std::ops::Range<usize>> {
@@ -216,9 +230,12 @@ impl Machine<'_> {
             "aligned_alloc" => self.allocate(argument(1))?,
             "free" => 0,
             "memset" => {
+                // This says nothing about how the memory is used.
+                let written = self.image.written.clone();
                 for at in 0..argument(2) {
                     self.store(argument(0).wrapping_add(at), 1, argument(1))?;
                 }
+                self.image.written = written;
                 argument(0)
             }
             "memcpy" | "memmove" => {
@@ -244,7 +261,7 @@ impl Machine<'_> {
 
     /// New memory: each block is an object of its own.
     fn allocate(&mut self, size: Value) -> Result<Value, Refusal> {
-        let last = self.image.regions.iter().rfind(|region| (HEAP..HEAP + 0x1000_0000).contains(&region.base));
+        let last = self.image.regions.iter().rfind(|region| HEAP_RANGE.contains(&region.base));
         let base = last.map_or(HEAP, |region| (region.base + region.bytes.len() as u64 + 64).next_multiple_of(64));
         let size = usize::try_from(size).ok().filter(|&size| size <= 1 << 20 && base < HEAP + 0x0F00_0000);
         let size = size.ok_or_else(|| Refusal::new("too-large", "the code allocates too much memory"))?;
