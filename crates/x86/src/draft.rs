@@ -65,6 +65,7 @@ impl Draft {
         self.contract();
         self.load_in_place(registers.len(), observed);
         self.contract();
+        self.join_assertions();
         Ok(self.into_body(registers))
     }
 
@@ -180,6 +181,42 @@ impl Draft {
             }
             self.edges[number].instruction = Instruction::Skip;
         }
+    }
+
+    /// A branch to a failure becomes an assertion that it is not taken, as people write it.
+    fn join_assertions(&mut self) {
+        let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); self.count];
+        for (number, step) in self.edges.iter().enumerate() {
+            leaving[step.from].push(number);
+        }
+        let fails = |edges: &[Step], location: usize| match leaving[location][..] {
+            [only] => edges[only].instruction == Instruction::Assert(Expr::Const(0)),
+            _ => false,
+        };
+        let mut dropped = vec![false; self.edges.len()];
+        for ways in &leaving {
+            let &[first, second] = &ways[..] else { continue };
+            for (failing, going) in [(first, second), (second, first)] {
+                let (Instruction::Assume(one), Instruction::Assume(other)) =
+                    (&self.edges[failing].instruction, &self.edges[going].instruction)
+                else {
+                    continue;
+                };
+                if one.is_opposite_of(other)
+                    && fails(&self.edges, self.edges[failing].to)
+                    && !fails(&self.edges, self.edges[going].to)
+                {
+                    self.edges[going].instruction = Instruction::Assert(other.clone());
+                    dropped[failing] = true;
+                    break;
+                }
+            }
+        }
+        let mut number = 0;
+        self.edges.retain(|_| {
+            number += 1;
+            !dropped[number - 1]
+        });
     }
 
     /// A load followed by a copy of what was loaded becomes a load of the copy.

@@ -101,7 +101,7 @@ impl Reader<'_> {
             if start > at {
                 let gap = start - at;
                 match gap {
-                    1 | 2 | 4 if at % gap == 0 => parts.push((at, gap as u32)),
+                    1 | 2 | 4 if at.is_multiple_of(gap) => parts.push((at, gap as u32)),
                     // Padding.
                     ..8 => {}
                     _ => return Vec::new(),

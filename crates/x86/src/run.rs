@@ -210,7 +210,9 @@ impl Machine<'_> {
         let near = self.image.written.range(address.saturating_sub(8)..address + u64::from(size));
         let replaced: Vec<u64> =
             near.filter(|&(&at, &length)| at + u64::from(length) > address).map(|(&at, _)| at).collect();
-        replaced.iter().for_each(|at| drop(self.image.written.remove(at)));
+        for at in replaced {
+            self.image.written.remove(&at);
+        }
         self.image.written.insert(address, size);
     }
 
