@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{root, weir};
+use crate::support::{root, scratch, weir};
 
 /// A folder with the examples, compiled at a level.
+#[allow(clippy::print_stdout, reason = "whoever runs the tests should know")]
 fn compiled(level: &str) -> Option<PathBuf> {
     let has_gcc = Command::new("gcc").arg("--version").output().is_ok_and(|output| output.status.success());
     if !cfg!(target_arch = "x86_64") || !has_gcc {
-        eprintln!("skipped: there is no gcc for x86-64 here");
+        println!("skipped: there is no gcc for x86-64 here");
         return None;
     }
-    let folder = std::env::temp_dir().join(format!("weir-compiled-{}-{level}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder for temporary files");
+    let folder = scratch(&format!("compiled{level}"));
     for source in sources() {
         let name = source.file_stem().and_then(|name| name.to_str()).expect("a name");
         let output = Command::new("gcc")
@@ -32,7 +32,8 @@ fn compiled(level: &str) -> Option<PathBuf> {
 fn sources() -> Vec<PathBuf> {
     let folder = root().join("examples/compiled");
     let files = std::fs::read_dir(folder).expect("the folder of examples").map(|entry| entry.expect("a file").path());
-    let mut sources: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|extension| extension == "c")).collect();
+    let mut sources: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|extension| extension == "c")).collect();
     sources.sort();
     sources
 }
@@ -62,7 +63,6 @@ fn check_examples(level: &str) {
             checked += 1;
         }
     }
-    let _ = std::fs::remove_dir_all(folder);
     assert!(checked >= 20, "{checked} expectations");
 }
 
@@ -74,6 +74,31 @@ fn examples_without_optimisation_are_answered_as_their_headers_say() {
 #[test]
 fn examples_with_optimisation_are_answered_as_their_headers_say() {
     check_examples("-O2");
+}
+
+/// rustc is there, since it has built this test.
+#[test]
+fn the_example_in_rust_is_answered_as_its_header_says() {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        return;
+    }
+    let folder = scratch("compiled-rust");
+    let (source, object) = (root().join("examples/compiled/spsc.rs"), folder.join("spsc.o"));
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc)
+        .args(["--edition", "2024", "--crate-type", "lib", "--emit", "obj", "-g", "-O", "-C", "panic=abort"])
+        .arg(&source)
+        .arg("-o")
+        .arg(&object)
+        .output()
+        .expect("rustc runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::copy(source.with_extension("weir.toml"), folder.join("spsc.weir.toml")).expect("a copy");
+    let object = object.to_str().expect("UTF-8");
+    assert_eq!(weir(&["check", "--format", "json", object]).json()["verdict"], "safe");
+    let answer = weir(&["robust", object]);
+    assert!(answer.stdout.contains("not robust: consumer can delay its store to `RING.tail`"), "{answer:?}");
+    assert!(answer.stdout.contains("spsc.rs:"), "{answer:?}");
 }
 
 #[test]
