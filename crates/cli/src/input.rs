@@ -60,8 +60,15 @@ pub(crate) fn language(path: &Path, given: Option<Language>) -> Result<Language,
     match by_extension() {
         Some(language) => Ok(language),
         None if is_stdin(path) => Ok(Language::Weir),
+        None if is_elf(path) => Ok(Language::X86),
         None => Err(unknown_language(path)),
     }
+}
+
+/// Whether a file is an executable, or other compiled code: these often have no extension.
+fn is_elf(path: &Path) -> bool {
+    let mut first = [0; 4];
+    path.is_file() && File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && first == *b"\x7fELF"
 }
 
 /// Extensions of source and machine code, which people try.

@@ -6,7 +6,7 @@ use weir_ir::{Body, Expr, Instruction, RegExpr, RegId, Register, Rmw, Span, Valu
 
 use crate::cells::{Access, Cells, Kind};
 use crate::draft::Draft;
-use crate::flow::{Exit, Flow, Node, Target, apply};
+use crate::flow::{Exit, Flow, Node, Target};
 use crate::image::Image;
 use crate::known::{Known, State, is_private};
 use crate::ops::{Change, E, Leaf, Op, Reg, Test, cut, shift_right};
@@ -14,6 +14,7 @@ use crate::refusal::Refusal;
 use crate::run::undefined_flag;
 use crate::simplify::simplify;
 use crate::slots::{Slot, Slots};
+use crate::transfer::apply;
 
 /// What a thread accesses.
 #[derive(Debug, Default)]

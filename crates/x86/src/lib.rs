@@ -28,6 +28,7 @@ mod refusal;
 mod run;
 mod simplify;
 mod slots;
+mod transfer;
 
 pub use listing::{Files, SourceFile};
 pub use models::{Outcome, parse_outcome};
