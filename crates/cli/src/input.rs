@@ -60,13 +60,19 @@ pub(crate) fn language(path: &Path, given: Option<Language>) -> Result<Language,
     match by_extension() {
         Some(language) => Ok(language),
         None if is_stdin(path) => Ok(Language::Weir),
+        None if is_elf(path) => Ok(Language::X86),
         None => Err(unknown_language(path)),
     }
 }
 
+/// Whether a file is an executable, or other compiled code: these often have no extension.
+fn is_elf(path: &Path) -> bool {
+    let mut first = [0; 4];
+    path.is_file() && File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && first == *b"\x7fELF"
+}
+
 /// Extensions of source and machine code, which people try.
-const CODE: [&str; 16] =
-    ["c", "h", "cc", "cpp", "cxx", "hpp", "rs", "s", "asm", "o", "a", "so", "go", "java", "zig", "ll"];
+const CODE: [&str; 13] = ["c", "h", "cc", "cpp", "cxx", "hpp", "rs", "s", "asm", "go", "java", "zig", "ll"];
 
 /// Why the language of a file is not known: there is no file, it is a directory, it is source code, or its extension is
 /// misspelt or none of ours.
@@ -81,15 +87,16 @@ fn unknown_language(path: &Path) -> Error {
     let extension = extension.unwrap_or_default();
     if CODE.contains(&extension.as_str()) {
         return Error::input_with_help(
-            format!("Weir reads models of programs, and `.{extension}` is code"),
-            "docs/from-code.md says how to write a model of C, C++ or Rust; `--from` names a language that Weir reads",
+            format!("Weir reads compiled code and models of programs, and `.{extension}` is source code"),
+            "compile it (`gcc -g -O2 -c`) and give Weir the object file, as docs/compiled.md explains; docs/from-code.md \
+             says how to write a model of it",
         );
     }
     let known = Language::ALL.iter().flat_map(|language| language.extensions()).copied();
     let help = match weir_ir::nearest(&extension, known) {
         Some(near) if extension.len() > 2 => format!("did you mean `.{near}`?"),
-        _ => "known extensions are `.weir`, `.litmus`, `.rmm` (Memorax), `.trencher` and `.txt` (Trencher); otherwise use \
-              `--from weir` or another language"
+        _ => "known extensions are `.weir`, `.litmus`, `.rmm` (Memorax), `.trencher` and `.txt` (Trencher), `.o` and `.a` \
+              (compiled code); otherwise use `--from weir` or another language"
             .to_owned(),
     };
     Error::input_with_help("cannot tell the language from the file extension", help)

@@ -7,6 +7,7 @@ use weir_ir::{Diagnostic, Program, Source, Value};
 use weir_syntax::{Language, Parsed};
 
 use crate::args::ProgramOptions;
+use crate::compiled;
 use crate::error::Error;
 use crate::input;
 
@@ -23,6 +24,12 @@ pub(crate) struct Loaded {
 /// Reads, parses and checks a program.
 pub(crate) fn load(path: &Path, options: &ProgramOptions, session: &Session) -> Result<Loaded, Error> {
     let language = input::language(path, options.from)?;
+    if language == Language::X86 {
+        return compiled::load(path, options, session);
+    }
+    if let Some(option) = options.compiled.first_given() {
+        return Err(Error::input(format!("`{option}` cannot be used: this is not compiled code")));
+    }
     let source = input::read_source(path)?;
     check(source, language, &options.defines, session)
 }

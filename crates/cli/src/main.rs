@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod compiled;
 mod console;
 mod costs;
 mod cpu;

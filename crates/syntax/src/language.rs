@@ -19,11 +19,13 @@ pub enum Language {
     Rmm,
     /// The language of Trencher.
     Trencher,
+    /// Compiled code for x86-64. It is not text: another crate reads it, and what it reads has a listing for its text.
+    X86,
 }
 
 impl Language {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Weir, Self::Litmus, Self::Rmm, Self::Trencher];
+    pub const ALL: [Self; 5] = [Self::Weir, Self::Litmus, Self::Rmm, Self::Trencher, Self::X86];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -32,6 +34,7 @@ impl Language {
             Self::Litmus => "litmus",
             Self::Rmm => "rmm",
             Self::Trencher => "trencher",
+            Self::X86 => "x86",
         }
     }
 
@@ -42,6 +45,7 @@ impl Language {
             Self::Litmus => "Litmus tests for x86, in the format of herd7, litmus7 and diy7",
             Self::Rmm => "The language of Memorax (`.rmm`)",
             Self::Trencher => "The language of Trencher (`.trencher`, `.txt`)",
+            Self::X86 => "Compiled code for x86-64: object files, static libraries, executables (`.o`, `.a`)",
         }
     }
 
@@ -63,6 +67,7 @@ impl Language {
             Self::Litmus => &["litmus"],
             Self::Rmm => &["rmm"],
             Self::Trencher => &["trencher", "txt"],
+            Self::X86 => &["o", "a", "so", "elf"],
         }
     }
 
@@ -103,6 +108,10 @@ impl Language {
             }
             Self::Rmm => rmm::read(source, poll),
             Self::Trencher => trencher::read(source, poll),
+            Self::X86 => {
+                let message = "compiled code is not text";
+                Err(vec![Diagnostic::error("not-text", message, weir_ir::Span::default())])
+            }
         }
     }
 
@@ -151,7 +160,7 @@ impl Language {
         match self {
             Self::Weir => Some(Ok(weir::print::print(program))),
             Self::Trencher => Some(trencher::print::print(program)),
-            Self::Litmus | Self::Rmm => None,
+            Self::Litmus | Self::Rmm | Self::X86 => None,
         }
     }
 
@@ -160,13 +169,14 @@ impl Language {
         match self {
             Self::Weir | Self::Rmm => "fence;",
             Self::Litmus => "MFENCE",
-            Self::Trencher => "mfence",
+            Self::Trencher | Self::X86 => "mfence",
         }
     }
 
-    /// Whether the checks that people benefit from apply: litmus tests do on purpose what lints would remark on.
+    /// Whether the checks that people benefit from apply: litmus tests do on purpose what lints would remark on, and
+    /// compilers do what they like.
     pub fn is_linted(self) -> bool {
-        self != Self::Litmus
+        !matches!(self, Self::Litmus | Self::X86)
     }
 
     /// Where fences can stand in a program that was read from this language with these constants.
@@ -182,7 +192,7 @@ impl Language {
         match self {
             Self::Weir => fences::in_marked_text(program, constants, interrupt),
             Self::Trencher => Ok(fences::at_each_location(program)),
-            Self::Litmus | Self::Rmm => Ok(fences::between_statements(program)),
+            Self::Litmus | Self::Rmm | Self::X86 => Ok(fences::between_statements(program)),
         }
     }
 
@@ -192,7 +202,7 @@ impl Language {
         match self {
             Self::Weir | Self::Rmm => Some(weir::fence_places::write_fences(text, offsets)),
             Self::Litmus => litmus::fences::write_fences(text, offsets),
-            Self::Trencher => None,
+            Self::Trencher | Self::X86 => None,
         }
     }
 }
@@ -205,7 +215,9 @@ mod tests {
     fn names_and_extensions_lead_back() {
         for language in Language::ALL {
             assert_eq!(Language::by_name(language.name()), Some(language));
-            assert_eq!(Language::by_extension(&language.name().to_uppercase()), Some(language));
+            for extension in language.extensions() {
+                assert_eq!(Language::by_extension(&extension.to_uppercase()), Some(language));
+            }
         }
         assert_eq!(Language::by_extension("txt"), Some(Language::Trencher));
         assert_eq!((Language::by_name("c"), Language::by_extension("c")), (None, None));

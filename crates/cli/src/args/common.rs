@@ -9,7 +9,7 @@ use weir::{Bound, Limits};
 use weir_ir::Value;
 use weir_syntax::Language;
 
-use super::units::{parse_bound, parse_define, parse_jobs, parse_size, parse_time};
+use super::units::{parse_bound, parse_define, parse_function, parse_jobs, parse_size, parse_time};
 use super::values::{self, Color};
 use crate::input::is_stdin;
 use crate::memory;
@@ -100,6 +100,44 @@ pub(crate) struct ProgramOptions {
     /// Override the value of a `const` of the program; can be repeated
     #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = parse_define)]
     pub(crate) defines: Vec<(String, Value)>,
+
+    #[command(flatten)]
+    pub(crate) compiled: CompiledOptions,
+}
+
+/// What to make of compiled code; in addition to what a `.weir.toml` file beside it says.
+#[derive(Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Compiled code")]
+pub(crate) struct CompiledOptions {
+    /// Run this call as a thread, as in `producer(&q, 3)`; `P=producer(&q, 3)` names the thread. Can be repeated
+    #[arg(long = "thread", value_name = "CALL")]
+    pub(crate) threads: Vec<String>,
+
+    /// Make this call before the threads start, to prepare memory; can be repeated
+    #[arg(long, value_name = "CALL")]
+    pub(crate) init: Vec<String>,
+
+    /// A property of compiled code, such as `forbid q.len > 4` or `always P.result == 1`; can be repeated
+    #[arg(long = "claim", value_name = "PROPERTY")]
+    pub(crate) claims: Vec<String>,
+
+    /// What a function does that is not in the file: `nothing`, `fail`, `fence`, `membarrier`, or the number that it
+    /// returns; can be repeated
+    #[arg(long = "function", value_name = "NAME=WHAT", value_parser = parse_function)]
+    pub(crate) functions: Vec<(String, weir_x86::Outcome)>,
+}
+
+impl CompiledOptions {
+    /// The first of these options that is given.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("--thread", self.threads.is_empty()),
+            ("--init", self.init.is_empty()),
+            ("--claim", self.claims.is_empty()),
+            ("--function", self.functions.is_empty()),
+        ];
+        given.into_iter().find(|(_, is_empty)| !is_empty).map(|(name, _)| name)
+    }
 }
 
 impl ProgramOptions {

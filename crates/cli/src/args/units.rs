@@ -119,6 +119,14 @@ fn parse_number(text: &str) -> Result<f64, String> {
     if number.is_finite() { Ok(number) } else { Err("the number is too large".into()) }
 }
 
+/// `NAME=WHAT`: what a function does.
+pub(super) fn parse_function(text: &str) -> Result<(String, weir_x86::Outcome), String> {
+    let (name, what) = text.rsplit_once('=').ok_or("expected NAME=WHAT, as in `log_event=nothing`")?;
+    let outcome = weir_x86::parse_outcome(what);
+    let known = "expected `nothing`, `fail`, `fence`, `membarrier` or a number";
+    Ok((name.trim().to_owned(), outcome.ok_or_else(|| format!("unknown behaviour `{what}`: {known}"))?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

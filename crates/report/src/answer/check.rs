@@ -55,6 +55,9 @@ pub struct CheckAnswer<'a> {
     /// The line of that property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal_line: Option<u32>,
+    /// The file of that line.
+    #[serde(skip)]
+    pub(crate) goal_file: Option<String>,
     /// All properties that were checked.
     pub goals: Vec<GoalRecord>,
     /// The verdict about each property.
@@ -195,7 +198,8 @@ impl<'a> CheckAnswer<'a> {
             bound: buffering.map(|(Buffering::Coherence(bound) | Buffering::Multiset(bound))| bound),
             states: statistics.states,
             goal: main.as_ref().map(|goal| goal.text.clone()),
-            goal_line: main.map(|goal| goal.line),
+            goal_line: main.as_ref().map(|goal| goal.line),
+            goal_file: main.map(|goal| goal.file),
             goals,
             properties: origin.property_records(),
             witness: violated,

@@ -18,11 +18,15 @@ pub struct GoalRecord {
     pub text: String,
     /// Its line.
     pub line: u32,
+    /// The file that it stands in, for people.
+    #[serde(skip)]
+    pub(super) file: String,
 }
 
 impl GoalRecord {
     pub(super) fn new(program: &Program, goal: Goal) -> Self {
-        Self { text: goal::text(program, goal), line: goal::line(program, goal) }
+        let file = program.source.name().to_owned();
+        Self { text: goal::text(program, goal), line: goal::line(program, goal), file }
     }
 
     /// All of these properties.
@@ -37,7 +41,8 @@ impl GoalRecord {
             (Goal::Assertion(thread), Some(event)) => {
                 let written: Vec<&str> = program.source.slice(event.span).split_whitespace().collect();
                 let text = format!("{} in {}", written.join(" "), program.thread(thread).name);
-                Self { text, line: event.line(program) }
+                let file = program.source.origin(event.span).0.name().to_owned();
+                Self { text, line: event.line(program), file }
             }
             _ => Self::new(program, goal),
         }

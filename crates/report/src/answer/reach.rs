@@ -53,6 +53,9 @@ pub struct ReachAnswer<'a> {
     /// The line of that property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal_line: Option<u32>,
+    /// The file of that line.
+    #[serde(skip)]
+    pub(crate) goal_file: Option<String>,
     /// All properties that were checked.
     pub goals: Vec<GoalRecord>,
     /// The run, if the verdict is `reachable`. It was replayed by a separate interpreter.
@@ -139,7 +142,8 @@ impl<'a> ReachAnswer<'a> {
             states: statistics.states,
             interchangeable: symmetry.threads.iter().map(|threads| names(program, threads)).collect(),
             goal: main.as_ref().map(|goal| goal.text.clone()),
-            goal_line: main.map(|goal| goal.line),
+            goal_line: main.as_ref().map(|goal| goal.line),
+            goal_file: main.map(|goal| goal.file),
             goals: goal_records,
             witness: judged::evidence(&verdict).map(|evidence| LazyWitness::new(program, evidence)),
             reason: judged::reason(&verdict, &subject.limits),

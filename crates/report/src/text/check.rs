@@ -51,7 +51,7 @@ pub(super) fn first_line(answer: &CheckAnswer<'_>) -> String {
     let origin = &answer.origin;
     let (program, model) = (origin.subject.program, model_name(origin.question.model));
     let file = program.source.name();
-    let place = || format!("{file}:{}", answer.goal_line.unwrap_or_default());
+    let place = || format!("{}:{}", answer.goal_file.as_deref().unwrap_or(file), answer.goal_line.unwrap_or_default());
     let what = answer.goal.as_deref().unwrap_or_default();
     match origin.report.as_ref().map(|report| &report.verdict) {
         Ok(Verdict::Holds) => {

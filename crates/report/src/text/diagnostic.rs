@@ -33,8 +33,8 @@ pub fn render_all(source: &Source, diagnostics: &[&Diagnostic]) -> String {
 /// One diagnostic.
 pub(super) fn render(source: &Source, diagnostic: &Diagnostic) -> String {
     let excerpts = excerpts(source, marks(diagnostic));
-    let origin = excerpts.first().filter(|excerpt| excerpt.is_cut()).map(|excerpt| origin(source, excerpt));
-    let mut elements = snippets(source, excerpts);
+    let origin = excerpts.first().filter(|excerpt| excerpt.is_cut()).map(origin);
+    let mut elements = snippets(excerpts);
     if let Some(help) = &diagnostic.help {
         elements.push(Level::HELP.message(clean(help)).into());
     }
@@ -49,13 +49,13 @@ pub(super) fn render(source: &Source, diagnostic: &Diagnostic) -> String {
 /// Places of the source without a message of their own: an illustration.
 pub(super) fn illustrate(source: &Source, labels: &[Label]) -> String {
     let marks = labels.iter().enumerate().map(|(at, label)| Mark::new(label.span, label.text.as_str(), at == 0));
-    let group = Group::with_level(Level::NOTE).elements(snippets(source, excerpts(source, marks.collect())));
+    let group = Group::with_level(Level::NOTE).elements(snippets(excerpts(source, marks.collect())));
     Renderer::styled().render(&[group])
 }
 
 /// The place and the way out of a diagnostic whose message was already told.
 pub(super) fn render_place(source: &Source, diagnostic: &Diagnostic) -> String {
-    let mut elements = snippets(source, excerpts(source, marks(diagnostic)));
+    let mut elements = snippets(excerpts(source, marks(diagnostic)));
     elements.extend(diagnostic.help.iter().map(|help| Level::HELP.message(clean(help)).into()));
     Renderer::styled().render(&[Group::with_level(level(diagnostic.severity)).elements(elements)])
 }
@@ -74,22 +74,22 @@ fn marks(diagnostic: &Diagnostic) -> Vec<Mark> {
     std::iter::once(mark(&diagnostic.primary, true)).chain(further).collect()
 }
 
-fn snippets(source: &Source, excerpts: Vec<Excerpt>) -> Vec<Element<'static>> {
-    excerpts.into_iter().map(|excerpt| snippet(source, excerpt)).collect()
+fn snippets(excerpts: Vec<Excerpt>) -> Vec<Element<'static>> {
+    excerpts.into_iter().map(snippet).collect()
 }
 
 /// An excerpt. One from the middle of a line goes without its place: the renderer would get the column wrong.
-fn snippet(source: &Source, excerpt: Excerpt) -> Element<'static> {
-    let path = (!excerpt.is_cut()).then(|| clean(source.name()));
+fn snippet(excerpt: Excerpt) -> Element<'static> {
+    let path = (!excerpt.is_cut()).then(|| clean(excerpt.source.name()));
     let annotations: Vec<Annotation<'static>> = excerpt.marks.iter().map(annotation).collect();
     Snippet::source(excerpt.text).line_start(excerpt.line).path(path).annotations(annotations).into()
 }
 
 /// The place of an excerpt from the middle of a line, as the renderer would write it.
-fn origin(source: &Source, excerpt: &Excerpt) -> String {
+fn origin(excerpt: &Excerpt) -> String {
     let start = excerpt.marks.first().map_or(0, |mark| mark.range.start);
     let column = excerpt.column + excerpt.text.get(..start).map_or(0, |before| before.chars().count());
-    let (name, line) = (clean(source.name()), excerpt.line);
+    let (name, line) = (clean(excerpt.source.name()), excerpt.line);
     let (style, indent) = (DEFAULT_LINE_NUM_STYLE, line.to_string().len());
     format!("{:indent$}{style}-->{style:#} {name}:{line}:{column}", "")
 }

@@ -44,6 +44,8 @@ pub(super) struct Excerpt {
     pub(super) marks: Vec<Mark>,
     /// Bytes of the source.
     block: std::ops::Range<usize>,
+    /// Where the lines are from.
+    pub(super) source: Source,
 }
 
 impl Excerpt {
@@ -55,17 +57,24 @@ impl Excerpt {
 
 /// The excerpts that show all marks: the one with the main place first, the rest in order of the source.
 pub(super) fn excerpts(source: &Source, marks: Vec<Mark>) -> Vec<Excerpt> {
-    let mut single: Vec<Excerpt> = marks.into_iter().map(|mark| excerpt(source, mark)).collect();
-    single.sort_by_key(|excerpt| excerpt.block.start);
+    let mut single: Vec<Excerpt> = marks.into_iter().map(|mark| excerpt_of_origin(source, mark)).collect();
+    single.sort_by(|a, b| (a.source.name(), a.block.start).cmp(&(b.source.name(), b.block.start)));
     let mut joined: Vec<Excerpt> = Vec::new();
     for next in single {
         match joined.pop() {
-            Some(last) if can_join(&last, &next) => joined.push(join(source, last, next)),
+            Some(last) if can_join(&last, &next) => joined.push(join(last, next)),
             last => joined.extend(last.into_iter().chain([next])),
         }
     }
     joined.sort_by_key(|excerpt| !excerpt.marks.iter().any(|mark| mark.is_primary));
     joined
+}
+
+/// The lines that a mark is about, in the file that its place was made from.
+fn excerpt_of_origin(source: &Source, mut mark: Mark) -> Excerpt {
+    let (origin, span) = source.origin(Span::new(mark.range.start, mark.range.end));
+    mark.range = span.range();
+    excerpt(origin, mark)
 }
 
 fn excerpt(source: &Source, mut mark: Mark) -> Excerpt {
@@ -82,7 +91,7 @@ fn excerpt(source: &Source, mut mark: Mark) -> Excerpt {
     }
     mark.range = start - block.start..end.min(block.end) - block.start;
     let line = source.line(Span::new(block.start, block.start)) as usize;
-    Excerpt { line, column: 1, text: text[block.clone()].to_owned(), marks: vec![mark], block }
+    Excerpt { line, column: 1, text: text[block.clone()].to_owned(), marks: vec![mark], block, source: source.clone() }
 }
 
 /// An excerpt from the middle of a line that is too long.
@@ -103,21 +112,24 @@ fn cut_excerpt(
         text: text[from..to].to_owned(),
         marks: vec![mark],
         block: from..to,
+        source: source.clone(),
     }
 }
 
 fn can_join(left: &Excerpt, right: &Excerpt) -> bool {
     let whole = |excerpt: &Excerpt| !excerpt.is_cut() && excerpt.block.len() <= BLOCK_LIMIT;
-    whole(left) && whole(right) && right.block.start.saturating_sub(left.block.end) <= GAP_LIMIT
+    let is_near = left.source.name() == right.source.name();
+    is_near && whole(left) && whole(right) && right.block.start.saturating_sub(left.block.end) <= GAP_LIMIT
 }
 
-fn join(source: &Source, left: Excerpt, right: Excerpt) -> Excerpt {
+fn join(left: Excerpt, right: Excerpt) -> Excerpt {
     let block = left.block.start..left.block.end.max(right.block.end);
     let shift = right.block.start - left.block.start;
     let moved =
         right.marks.into_iter().map(|mark| Mark { range: mark.range.start + shift..mark.range.end + shift, ..mark });
     let marks = left.marks.into_iter().chain(moved).collect();
-    Excerpt { line: left.line, column: 1, text: source.text()[block.clone()].to_owned(), marks, block }
+    let text = left.source.text()[block.clone()].to_owned();
+    Excerpt { line: left.line, column: 1, text, marks, block, source: left.source }
 }
 
 /// The start of the character at or around a byte; the end of the text if that is beyond it.

@@ -64,6 +64,7 @@ pub(super) fn first_line(answer: &ReachAnswer<'_>) -> String {
         }
         Ok(Verdict::Violated(_)) => {
             let (what, line) = (answer.goal.as_deref().unwrap_or_default(), answer.goal_line.unwrap_or_default());
+            let file = answer.goal_file.as_deref().unwrap_or(file);
             headline(Tone::Bad, &format!("reachable under {model}"), what, &format!("{file}:{line}"))
         }
         Ok(Verdict::Unknown(_)) | Err(_) => {

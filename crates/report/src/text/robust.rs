@@ -63,6 +63,7 @@ pub(super) fn first_line(answer: &RobustAnswer<'_>) -> String {
         ),
         Ok(Verdict::Violated(Shown::Cycle(found))) => match found.overtaking() {
             Some(overtaking) => {
+                let file = program.source.origin(overtaking.store.span).0.name();
                 let place = format!("{file}:{}", overtaking.store.line(program));
                 headline(Tone::Bad, "not robust", &overtaking.text(program), &place)
             }

@@ -14,6 +14,16 @@ pub fn place(program: &Program, thread: ThreadId, edge: EdgeId) -> String {
 
 /// A part of the source as it is written, with its line.
 pub fn place_at(program: &Program, span: Span) -> String {
-    let written: Vec<&str> = program.source.slice(span).split_whitespace().collect();
-    format!("`{}` (line {})", clean(&clip(&written.join(" "), LISTED_LIMIT)), program.source.line(span))
+    let shown = |text: &str| {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        clean(&clip(&words.join(" "), LISTED_LIMIT))
+    };
+    let (source, line) = (&program.source, program.source.line(span));
+    let (origin, _) = source.origin(span);
+    if std::ptr::eq(origin, source) {
+        return format!("`{}` (line {line})", shown(source.slice(span)));
+    }
+    // An instruction, and what it was compiled from.
+    let instruction = source.text().get(span.range()).unwrap_or_default();
+    format!("`{}` of `{}` ({}:{line})", shown(instruction), shown(source.slice(span)), clean(origin.name()))
 }

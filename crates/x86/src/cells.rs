@@ -1,0 +1,280 @@
+//! Which bytes of shared memory make up a cell.
+//!
+//! A cell is what threads access as a whole. Accesses at known addresses decide: those that share bytes must be of the
+//! same bytes, except that a load may be of a part of what is always stored as a whole (the processor forwards a
+//! buffered store to a load that it contains). Everything else is a mixed-size access, and refused. Objects that are
+//! accessed at computed addresses are divided as their type says, and each such access is checked at run time.
+
+use std::collections::BTreeMap;
+
+use weir_ir::{BinaryOp, Expr, RegExpr, Shared, Span, Value, Width};
+
+use crate::image::Image;
+use crate::known::is_private;
+use crate::objects::Objects;
+use crate::refusal::Refusal;
+
+/// More cells than this are refused.
+const MOST_CELLS: usize = 100_000;
+
+/// What an access does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Load,
+    Store,
+    Change,
+}
+
+/// An access to shared memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    /// The address of the instruction.
+    pub(crate) code: u64,
+    /// Where; `None` if that is only known at run time.
+    pub(crate) address: Option<Value>,
+    pub(crate) size: u32,
+    pub(crate) kind: Kind,
+}
+
+/// A cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub(crate) address: Value,
+    pub(crate) size: u32,
+    pub(crate) name: String,
+    is_writable: bool,
+    initial: Value,
+}
+
+/// All cells, by address.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cells {
+    cells: BTreeMap<Value, Cell>,
+}
+
+impl Cells {
+    /// Divides memory into cells. `observed` are places that properties look at.
+    pub(crate) fn new(
+        image: &Image,
+        objects: &Objects,
+        accesses: &[Access],
+        observed: &[(Value, u32)],
+    ) -> Result<Self, Refusal> {
+        let mut cells = Self::default();
+        for (address, size) in groups(image, objects, accesses)? {
+            cells.add(image, objects, address, size);
+        }
+        let computed: Vec<u32> =
+            accesses.iter().filter(|access| access.address.is_none()).map(|access| access.size).collect();
+        if !computed.is_empty() {
+            cells.fill(image, objects, &computed)?;
+        }
+        for &(address, size) in observed {
+            if cells.containing(address, size).is_none() {
+                if let Some(cell) = cells.overlapping(address, size) {
+                    return Err(Refusal::new(
+                        "mixed-size",
+                        format!("a property looks at {size} bytes of `{}`, which has {}", cell.name, cell.size),
+                    ));
+                }
+                cells.add(image, objects, address, size);
+            }
+        }
+        Ok(cells)
+    }
+
+    fn add(&mut self, image: &Image, objects: &Objects, address: Value, size: u32) {
+        let object = objects.at(address);
+        let name = object.map_or_else(|| format!("[{address:#x}]"), |object| object.name_of(address, size));
+        let initial = image.value(address as u64, size).unwrap_or(0) as Value;
+        let is_writable = image.region(address as u64, size as usize).is_some_and(|region| region.is_writable);
+        self.cells.insert(address, Cell { address, size, name, is_writable, initial });
+    }
+
+    /// Divides what no access at a known address touches.
+    fn fill(&mut self, image: &Image, objects: &Objects, computed: &[u32]) -> Result<(), Refusal> {
+        let only = computed.iter().all(|&size| size == computed[0]).then_some(computed[0]);
+        for object in objects.iter() {
+            let parts: Vec<(u64, u32)> = match only {
+                _ if !object.parts.is_empty() => object.parts.iter().map(|part| (part.offset, part.size)).collect(),
+                Some(size) => (0..object.size / u64::from(size)).map(|at| (at * u64::from(size), size)).collect(),
+                None if object.is_writable => {
+                    let message = format!(
+                        "accesses at computed addresses have several sizes, and nothing says what `{}` consists of",
+                        object.name
+                    );
+                    let help = match object.name.starts_with("malloc#") {
+                        true => "write every field of allocated memory in `init`, so that its type is known",
+                        false => "compile with `-g`, so that types are known",
+                    };
+                    return Err(Refusal::new("unknown-type", message).help(help));
+                }
+                None => continue,
+            };
+            for (offset, size) in parts {
+                let address = object.address.wrapping_add(offset) as Value;
+                if self.overlapping(address, size).is_none() {
+                    self.add(image, objects, address, size);
+                }
+            }
+            if self.cells.len() > MOST_CELLS {
+                return Err(Refusal::new(
+                    "too-large",
+                    format!("the objects of the file have more than {MOST_CELLS} cells"),
+                )
+                .help("make the arrays smaller"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A cell that has some of these bytes.
+    fn overlapping(&self, address: Value, size: u32) -> Option<&Cell> {
+        let (_, cell) = self.cells.range(..address.saturating_add(size.into())).next_back()?;
+        Some(cell).filter(|cell| cell.address + Value::from(cell.size) > address)
+    }
+
+    /// The cell that has all of these bytes.
+    pub(crate) fn containing(&self, address: Value, size: u32) -> Option<&Cell> {
+        self.overlapping(address, size).filter(|cell| {
+            cell.address <= address && address.saturating_add(size.into()) <= cell.address + Value::from(cell.size)
+        })
+    }
+
+    /// Whether an address is that of a cell of this size.
+    pub(crate) fn is_valid(&self, address: &RegExpr, size: u32, kind: Kind) -> RegExpr {
+        let fits = |cell: &&Cell| cell.size == size && (cell.is_writable || kind == Kind::Load);
+        let fitting: Vec<Value> = self.cells.values().filter(fits).map(|cell| cell.address).collect();
+        let mut parts: Vec<RegExpr> = progressions(&fitting).into_iter().map(|run| run.contains(address)).collect();
+        while parts.len() > 1 {
+            let right = parts.split_off(parts.len() / 2 + parts.len() % 2);
+            let mut right = right.into_iter();
+            parts = parts
+                .into_iter()
+                .map(|left| match right.next() {
+                    Some(right) => Expr::binary(BinaryOp::Or, left, right),
+                    None => left,
+                })
+                .collect();
+        }
+        parts.pop().unwrap_or(Expr::Const(0))
+    }
+
+    /// The declarations.
+    pub(crate) fn declarations(&self) -> Vec<Shared> {
+        let declare = |cell: &Cell| Shared {
+            name: cell.name.clone(),
+            address: cell.address,
+            is_array: false,
+            initial: vec![cell.initial],
+            range: None,
+            width: match cell.size {
+                1 => Some(Width::U8),
+                2 => Some(Width::U16),
+                4 => Some(Width::U32),
+                _ => None,
+            },
+            span: Span::default(),
+        };
+        self.cells.values().map(declare).collect()
+    }
+}
+
+/// Addresses at equal distances.
+struct Progression {
+    first: Value,
+    step: Value,
+    count: Value,
+}
+
+impl Progression {
+    fn contains(&self, address: &RegExpr) -> RegExpr {
+        let binary = |op, left, right| Expr::binary(op, left, right);
+        if self.count == 1 {
+            return binary(BinaryOp::Equal, address.clone(), Expr::Const(self.first));
+        }
+        let last = self.first + self.step * (self.count - 1);
+        let from = binary(BinaryOp::GreaterEqual, address.clone(), Expr::Const(self.first));
+        let to = binary(BinaryOp::LessEqual, address.clone(), Expr::Const(last));
+        let offset = binary(BinaryOp::Subtract, address.clone(), Expr::Const(self.first));
+        let rest = binary(BinaryOp::Remainder, offset, Expr::Const(self.step));
+        let is_aligned = binary(BinaryOp::Equal, rest, Expr::Const(0));
+        binary(BinaryOp::And, binary(BinaryOp::And, from, to), is_aligned)
+    }
+}
+
+/// Ascending addresses as few progressions.
+fn progressions(addresses: &[Value]) -> Vec<Progression> {
+    let mut runs: Vec<Progression> = Vec::new();
+    for &address in addresses {
+        match runs.last_mut() {
+            Some(run) if run.count == 1 => {
+                run.step = address - run.first;
+                run.count = 2;
+            }
+            Some(run) if address == run.first + run.step * run.count => run.count += 1,
+            _ => runs.push(Progression { first: address, step: 1, count: 1 }),
+        }
+    }
+    // Two addresses far apart are no array.
+    let split = |run: Progression| {
+        if run.count == 2 && run.step > 64 {
+            let single = |first| Progression { first, step: 1, count: 1 };
+            return vec![single(run.first), single(run.first + run.step)];
+        }
+        vec![run]
+    };
+    runs.into_iter().flat_map(split).collect()
+}
+
+/// Accesses at known addresses as cells: address and size.
+fn groups(image: &Image, objects: &Objects, accesses: &[Access]) -> Result<Vec<(Value, u32)>, Refusal> {
+    let mut known: Vec<(Value, &Access)> = accesses
+        .iter()
+        .filter_map(|access| Some((access.address?, access)))
+        .filter(|&(address, access)| {
+            !is_private(address) && image.region(address as u64, access.size as usize).is_some()
+        })
+        .collect();
+    // The longest first, so that it decides.
+    known.sort_by_key(|&(address, access)| (address, std::cmp::Reverse(access.size)));
+    let mut groups: Vec<Vec<(Value, &Access)>> = Vec::new();
+    let mut end = Value::MIN;
+    for (address, access) in known {
+        let beyond = address + Value::from(access.size);
+        match groups.last_mut() {
+            Some(group) if address < end => group.push((address, access)),
+            _ => groups.push(vec![(address, access)]),
+        }
+        end = end.max(beyond);
+    }
+    let mut cells = Vec::new();
+    for group in groups {
+        let &(address, whole) = group.iter().max_by_key(|(_, access)| access.size).unwrap_or(&group[0]);
+        let end = address + Value::from(whole.size);
+        let is_within = |&(at, access): &(Value, &Access)| at >= address && at + Value::from(access.size) <= end;
+        let is_same = |&(at, access): &(Value, &Access)| at == address && access.size == whole.size;
+        let misfit = group.iter().find(|part| !(is_same(part) || is_within(part) && part.1.kind == Kind::Load));
+        if let Some(&(at, access)) = misfit {
+            return Err(mixed(image, objects, (address, whole), (at, access)));
+        }
+        cells.push((address, whole.size));
+    }
+    Ok(cells)
+}
+
+fn mixed(image: &Image, objects: &Objects, one: (Value, &Access), other: (Value, &Access)) -> Refusal {
+    let name = |(at, access): (Value, &Access)| {
+        let object = objects.at(at).map_or_else(|| format!("[{at:#x}]"), |object| object.name_of(at, access.size));
+        let verb = match access.kind {
+            Kind::Load => "loads",
+            Kind::Store => "stores",
+            Kind::Change => "changes",
+        };
+        format!("`{}` {verb} {} bytes at `{object}`", image.code_name(access.code), access.size)
+    };
+    let message = format!("mixed sizes: {}, and {} that overlap", name(one), name(other));
+    Refusal::new("mixed-size", message)
+        .help("access each variable in one size; `-fno-store-merging` or `-O1` keeps compilers from joining accesses")
+        .at(other.1.code)
+}

@@ -1,0 +1,290 @@
+//! Types of variables, and calls that were inlined.
+
+use std::collections::HashMap;
+
+use gimli::constants as dw;
+use gimli::{AttributeValue, DebuggingInformationEntry, DwTag, Dwarf, Unit};
+
+use super::{Debug, Inlined, Slice, SourcePlace};
+use crate::objects::Part;
+
+/// Objects with more parts than this have none.
+const MOST_PARTS: usize = 100_000;
+/// Types are nested no deeper than this.
+const DEEPEST: u32 = 24;
+
+/// What matters of an entry.
+#[derive(Debug)]
+struct Entry {
+    tag: DwTag,
+    name: String,
+    size: u64,
+    /// The type it refers to.
+    of: Option<usize>,
+    /// The declaration it completes.
+    declaration: Option<usize>,
+    is_signed: bool,
+    is_bit_field: bool,
+    /// Where a member is, or how many elements there are.
+    number: u64,
+    /// Members, or dimensions.
+    children: Vec<usize>,
+}
+
+type Entries = HashMap<usize, Entry>;
+
+/// Reads the types, variables and inlined calls of a unit.
+pub(super) fn read<'d>(
+    dwarf: &Dwarf<Slice<'d>>,
+    unit: &Unit<Slice<'d>>,
+    files: &[usize],
+    debug: &mut Debug,
+) -> Result<(), gimli::Error> {
+    let mut entries = Entries::new();
+    let mut variables: Vec<(u64, usize)> = Vec::new();
+    let mut parents: Vec<(isize, usize)> = Vec::new();
+    let mut cursor = unit.entries();
+    while let Some(die) = cursor.next_dfs()? {
+        let (depth, offset) = (die.depth(), die.offset().0);
+        while parents.last().is_some_and(|&(parent, _)| parent >= depth) {
+            parents.pop();
+        }
+        match die.tag() {
+            dw::DW_TAG_inlined_subroutine => inlined(dwarf, unit, files, die, depth, debug),
+            dw::DW_TAG_variable => {
+                variables.extend(address(die).map(|address| (address, offset)));
+                entries.insert(offset, entry(dwarf, unit, die));
+            }
+            tag if is_type(tag) => {
+                if let Some(parent) = parents.last().and_then(|(_, parent)| entries.get_mut(parent)) {
+                    parent.children.push(offset);
+                }
+                entries.insert(offset, entry(dwarf, unit, die));
+                parents.push((depth, offset));
+            }
+            _ => {}
+        }
+    }
+    for (address, variable) in variables {
+        let variable = &entries[&variable];
+        let declared = variable.declaration.and_then(|declared| entries.get(&declared));
+        let name =
+            if variable.name.is_empty() { declared.map_or("", |declared| &declared.name) } else { &variable.name };
+        let of = variable.of.or_else(|| declared.and_then(|declared| declared.of));
+        let mut collector = Collector { entries: &entries, parts: Vec::new(), budget: MOST_PARTS };
+        if let Some(of) = of {
+            collector.add(of, 0, name.to_owned(), DEEPEST);
+        }
+        let parts = collector.parts;
+        if parts.len() <= MOST_PARTS
+            && parts.windows(2).all(|pair| pair[0].offset.saturating_add(pair[0].size.into()) <= pair[1].offset)
+        {
+            debug.variables.insert(address, parts);
+        }
+    }
+    Ok(())
+}
+
+fn is_type(tag: DwTag) -> bool {
+    [
+        dw::DW_TAG_array_type,
+        dw::DW_TAG_atomic_type,
+        dw::DW_TAG_base_type,
+        dw::DW_TAG_class_type,
+        dw::DW_TAG_const_type,
+        dw::DW_TAG_enumeration_type,
+        dw::DW_TAG_inheritance,
+        dw::DW_TAG_member,
+        dw::DW_TAG_pointer_type,
+        dw::DW_TAG_restrict_type,
+        dw::DW_TAG_structure_type,
+        dw::DW_TAG_subrange_type,
+        dw::DW_TAG_typedef,
+        dw::DW_TAG_union_type,
+        dw::DW_TAG_volatile_type,
+    ]
+    .contains(&tag)
+}
+
+fn number(die: &DebuggingInformationEntry<Slice<'_>>, name: gimli::DwAt) -> Option<u64> {
+    die.attr_value(name)?.udata_value()
+}
+
+fn reference(die: &DebuggingInformationEntry<Slice<'_>>, name: gimli::DwAt) -> Option<usize> {
+    match die.attr_value(name)? {
+        AttributeValue::UnitRef(offset) => Some(offset.0),
+        _ => None,
+    }
+}
+
+fn entry(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>, die: &DebuggingInformationEntry<Slice<'_>>) -> Entry {
+    let name = die.attr_value(dw::DW_AT_name).and_then(|name| dwarf.attr_string(unit, name).ok());
+    let is_signed = match die.attr_value(dw::DW_AT_encoding) {
+        Some(AttributeValue::Encoding(encoding)) => [dw::DW_ATE_signed, dw::DW_ATE_signed_char].contains(&encoding),
+        _ => false,
+    };
+    let count = number(die, dw::DW_AT_count).or_else(|| number(die, dw::DW_AT_upper_bound)?.checked_add(1));
+    Entry {
+        tag: die.tag(),
+        name: name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        size: number(die, dw::DW_AT_byte_size).unwrap_or(0),
+        of: reference(die, dw::DW_AT_type),
+        declaration: reference(die, dw::DW_AT_specification).or_else(|| reference(die, dw::DW_AT_abstract_origin)),
+        is_signed,
+        is_bit_field: number(die, dw::DW_AT_bit_size).is_some() || number(die, dw::DW_AT_data_bit_offset).is_some(),
+        number: number(die, dw::DW_AT_data_member_location).or(count).unwrap_or(0),
+        children: Vec::new(),
+    }
+}
+
+/// The fixed address of a variable.
+fn address(die: &DebuggingInformationEntry<Slice<'_>>) -> Option<u64> {
+    let AttributeValue::Exprloc(expression) = die.attr_value(dw::DW_AT_location)? else { return None };
+    match expression.0.slice() {
+        [3, address @ ..] => Some(u64::from_le_bytes(address.try_into().ok()?)),
+        _ => None,
+    }
+}
+
+fn inlined<'d>(
+    dwarf: &Dwarf<Slice<'d>>,
+    unit: &Unit<Slice<'d>>,
+    files: &[usize],
+    die: &DebuggingInformationEntry<Slice<'d>>,
+    depth: isize,
+    debug: &mut Debug,
+) {
+    let file = match die.attr_value(dw::DW_AT_call_file) {
+        Some(AttributeValue::FileIndex(number)) => Some(number),
+        Some(value) => value.udata_value(),
+        None => None,
+    };
+    let file = file.and_then(|number| files.get(usize::try_from(number).ok()?).copied());
+    let line = number(die, dw::DW_AT_call_line).and_then(|line| u32::try_from(line).ok());
+    let column = number(die, dw::DW_AT_call_column).and_then(|column| u32::try_from(column).ok()).unwrap_or(0);
+    let (Some(file), Some(line), Ok(mut ranges)) = (file, line, dwarf.die_ranges(unit, die)) else { return };
+    while let Ok(Some(range)) = ranges.next() {
+        let call = SourcePlace { file, line, column };
+        debug.inlined.push(Inlined { start: range.begin, end: range.end, depth, call });
+    }
+}
+
+/// Collects the parts of a variable.
+struct Collector<'e> {
+    entries: &'e Entries,
+    parts: Vec<Part>,
+    /// How many types may still be looked at. Once there are too many, there are no parts.
+    budget: usize,
+}
+
+impl Collector<'_> {
+    /// Adds the parts of a type.
+    fn add(&mut self, of: usize, offset: u64, name: String, depth: u32) {
+        let entries = self.entries;
+        let Some(budget) = self.budget.checked_sub(1) else { return self.parts.clear() };
+        self.budget = budget;
+        let Some(entry) = entries.get(&of).filter(|_| depth > 0) else { return };
+        match entry.tag {
+            dw::DW_TAG_typedef
+            | dw::DW_TAG_const_type
+            | dw::DW_TAG_volatile_type
+            | dw::DW_TAG_atomic_type
+            | dw::DW_TAG_restrict_type => {
+                if let Some(of) = entry.of {
+                    self.add(of, offset, name, depth - 1);
+                }
+            }
+            dw::DW_TAG_array_type => {
+                let Some(of) = entry.of else { return };
+                let dimensions: Vec<u64> =
+                    entry.children.iter().filter_map(|child| Some(entries.get(child)?.number)).collect();
+                let Some(stride) = size(entries, of, DEEPEST).filter(|&stride| stride > 0) else { return };
+                let total = dimensions.iter().fold(1_u64, |total, &count| total.saturating_mul(count));
+                for at in 0..total.min(MOST_PARTS as u64 + 1) {
+                    let mut indices = String::new();
+                    let mut rest = at;
+                    for &count in dimensions.iter().rev() {
+                        indices = format!("[{}]{indices}", rest % count.max(1));
+                        rest /= count.max(1);
+                    }
+                    self.add(
+                        of,
+                        offset.saturating_add(at.saturating_mul(stride)),
+                        format!("{name}{indices}"),
+                        depth - 1,
+                    );
+                }
+            }
+            dw::DW_TAG_structure_type | dw::DW_TAG_class_type => {
+                let hides = is_wrapper(&entry.name);
+                for member in entry.children.iter().filter_map(|child| entries.get(child)) {
+                    let (dw::DW_TAG_member | dw::DW_TAG_inheritance, Some(of)) = (member.tag, member.of) else {
+                        continue;
+                    };
+                    if member.is_bit_field {
+                        continue;
+                    }
+                    let is_nameless = hides || member.name.is_empty();
+                    let inner = if is_nameless { name.clone() } else { format!("{name}.{}", member.name) };
+                    self.add(of, offset.saturating_add(member.number), inner, depth - 1);
+                }
+            }
+            dw::DW_TAG_union_type => {
+                // The first member stands for all.
+                let first = entry
+                    .children
+                    .iter()
+                    .filter_map(|child| entries.get(child))
+                    .find(|child| child.tag == dw::DW_TAG_member);
+                if let Some((member, of)) = first.and_then(|member| Some((member, member.of?))) {
+                    let inner = if is_wrapper(&entry.name) || member.name.is_empty() {
+                        name
+                    } else {
+                        format!("{name}.{}", member.name)
+                    };
+                    self.add(of, offset, inner, depth - 1);
+                }
+            }
+            dw::DW_TAG_base_type | dw::DW_TAG_pointer_type | dw::DW_TAG_enumeration_type => {
+                let size = if entry.tag == dw::DW_TAG_pointer_type { 8 } else { entry.size };
+                if let 1 | 2 | 4 | 8 = size {
+                    self.parts.push(Part { offset, size: size as u32, name, is_signed: entry.is_signed });
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether the names of members say nothing: those of atomic types in Rust and C++.
+fn is_wrapper(name: &str) -> bool {
+    [
+        "Atomic",
+        "UnsafeCell",
+        "Cell<",
+        "CachePadded",
+        "Wrapping",
+        "atomic<",
+        "__atomic_base",
+        "NonNull",
+        "MaybeUninit",
+        "ManuallyDrop",
+    ]
+    .iter()
+    .any(|prefix| name.starts_with(prefix))
+}
+
+/// How many bytes a type has.
+fn size(entries: &Entries, of: usize, depth: u32) -> Option<u64> {
+    let entry = entries.get(&of).filter(|_| depth > 0)?;
+    match entry.tag {
+        dw::DW_TAG_pointer_type => Some(8),
+        dw::DW_TAG_array_type => {
+            let dimensions = entry.children.iter().filter_map(|child| Some(entries.get(child)?.number));
+            let total = dimensions.fold(1_u64, u64::saturating_mul);
+            Some(size(entries, entry.of?, depth - 1)?.saturating_mul(total))
+        }
+        _ if entry.size > 0 => Some(entry.size),
+        _ => size(entries, entry.of?, depth - 1),
+    }
+}

@@ -1,0 +1,358 @@
+//! Which instructions a thread can execute, and what is known at each of them.
+//!
+//! A point of the code is an address together with the calls that led there, so that a function that is called from two
+//! places is two pieces of code. Values that are the same in every run are followed through registers and the stack:
+//! the stack pointer always is, and with it the address of every local variable. What is found errs to one side:
+//! control may be thought to reach what it does not, and a value not to be known that is.
+
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+
+use weir_ir::{Interrupt, Poll, Value};
+
+use crate::image::Image;
+use crate::known::{Known, State, stack_end};
+use crate::models::{Models, Outcome};
+use crate::ops::{E, Lifted, Next, Op, Reg, not};
+use crate::refusal::Refusal;
+use crate::run;
+use crate::transfer::apply;
+
+/// Threads with more points of code than this are refused.
+const MOST_NODES: usize = 50_000;
+
+/// What a thread runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Start {
+    /// Its number, from 0.
+    pub(crate) thread: usize,
+    pub(crate) entry: u64,
+    pub(crate) arguments: Vec<Value>,
+}
+
+/// The calls that led to a point.
+#[derive(Clone, Debug)]
+struct Context {
+    caller: Option<usize>,
+    /// Where it returns to.
+    back: u64,
+    /// The function.
+    entry: u64,
+    /// The stack pointer on entry.
+    stack: Value,
+}
+
+/// A point of the code.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) context: usize,
+    pub(crate) address: u64,
+    pub(crate) lifted: Rc<Lifted>,
+    /// What is known before the instruction.
+    pub(crate) state: State,
+}
+
+/// Where control goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Target {
+    Node(usize),
+    /// The thread ends.
+    End,
+    /// An assertion fails.
+    Fail,
+}
+
+/// One way on from an instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Exit {
+    /// When it is taken; `None` if always.
+    pub(crate) condition: Option<E>,
+    /// What happens on the way: the result of a function that is not in the file.
+    pub(crate) effect: Option<Op>,
+    pub(crate) to: Target,
+}
+
+/// The code of a thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    pub(crate) arguments: Vec<Value>,
+    pub(crate) nodes: Vec<Node>,
+    /// The ways on from each node.
+    pub(crate) exits: Vec<Vec<Exit>>,
+}
+
+/// Finds the code of a thread.
+pub(crate) fn explore(
+    image: &Image,
+    models: &Models,
+    start: &Start,
+    interrupt: &dyn Interrupt,
+) -> Result<Flow, Refusal> {
+    let mut explorer = Explorer {
+        image,
+        models,
+        contexts: Vec::new(),
+        known_contexts: HashMap::new(),
+        nodes: Vec::new(),
+        numbers: HashMap::new(),
+        lifted: HashMap::new(),
+    };
+    let mut state = State::new();
+    for (reg, &argument) in Reg::ARGUMENTS.into_iter().zip(&start.arguments) {
+        state.set(reg, Known::Const(argument));
+    }
+    // As after a call: the stack pointer is a multiple of 16 less 8.
+    let stack = stack_end(start.thread) - 72;
+    state.set(Reg::SP, Known::Const(stack));
+    explorer.contexts.push(Context { caller: None, back: 0, entry: start.entry, stack });
+    explorer.visit(0, start.entry, state)?;
+    let mut work: VecDeque<usize> = [0].into();
+    let mut is_waiting = vec![true];
+    let poll = Poll::every(64, interrupt);
+    while let Some(number) = work.pop_front() {
+        if poll.is_over() {
+            return Err(Refusal::new("interrupted", "reading was interrupted"));
+        }
+        is_waiting[number] = false;
+        let address = explorer.nodes[number].address;
+        let changed = explorer.step(number).map_err(|refusal| refusal.at(address))?;
+        is_waiting.resize(explorer.nodes.len(), false);
+        for next in changed {
+            if !std::mem::replace(&mut is_waiting[next], true) {
+                work.push_back(next);
+            }
+        }
+    }
+    let mut exits = Vec::new();
+    for number in 0..explorer.nodes.len() {
+        let address = explorer.nodes[number].address;
+        exits.push(explorer.exits(number).map_err(|refusal| refusal.at(address))?);
+    }
+    Ok(Flow { arguments: start.arguments.clone(), nodes: explorer.nodes, exits })
+}
+
+struct Explorer<'a> {
+    image: &'a Image,
+    models: &'a Models,
+    contexts: Vec<Context>,
+    known_contexts: HashMap<(usize, u64, u64), usize>,
+    nodes: Vec<Node>,
+    numbers: HashMap<(usize, u64), usize>,
+    lifted: HashMap<u64, Rc<Lifted>>,
+}
+
+impl Explorer<'_> {
+    /// Control reaches a point in a state. The number of the point if this is news.
+    fn visit(&mut self, context: usize, address: u64, state: State) -> Result<Option<usize>, Refusal> {
+        if let Some(&number) = self.numbers.get(&(context, address)) {
+            let is_news = self.nodes[number].state.join(&state);
+            if self.nodes[number].state.register(Reg::SP).constant().is_none() {
+                return Err(Refusal::new(
+                    "stack-pointer",
+                    format!("the stack pointer at {} depends on how control gets there", self.image.code_name(address)),
+                )
+                .help("arrays of variable length and `alloca` are not supported: give the array a fixed size"));
+            }
+            return Ok(is_news.then_some(number));
+        }
+        if self.nodes.len() >= MOST_NODES {
+            return Err(Refusal::new(
+                "too-much-code",
+                format!("a thread runs more than {MOST_NODES} instructions of code"),
+            )
+            .help("give Weir a smaller function to run, or model what it calls"));
+        }
+        let lifted = match self.lifted.get(&address) {
+            Some(lifted) => Rc::clone(lifted),
+            None => {
+                let lifted = Rc::new(run::instruction(self.image, address)?);
+                self.lifted.insert(address, Rc::clone(&lifted));
+                lifted
+            }
+        };
+        let number = self.nodes.len();
+        self.nodes.push(Node { context, address, lifted, state });
+        self.numbers.insert((context, address), number);
+        Ok(Some(number))
+    }
+
+    /// Follows an instruction. The points at which more is possible than before.
+    fn step(&mut self, number: usize) -> Result<Vec<usize>, Refusal> {
+        let mut changed = Vec::new();
+        for Followed { to, state, .. } in self.follow(number)? {
+            if let (Place::Point(context, address), Some(state)) = (to, state) {
+                changed.extend(self.visit(context, address, state)?);
+            }
+        }
+        Ok(changed)
+    }
+
+    /// The ways on, once all points are known.
+    fn exits(&mut self, number: usize) -> Result<Vec<Exit>, Refusal> {
+        let ways = self.follow(number)?;
+        let exit = |way: Followed| {
+            let to = match way.to {
+                Place::Point(context, address) => match self.numbers.get(&(context, address)) {
+                    Some(&number) => Target::Node(number),
+                    None => return Err(Refusal::new("bug", "a way that was not followed")),
+                },
+                Place::End => Target::End,
+                Place::Fail => Target::Fail,
+            };
+            Ok(Exit { condition: way.condition, effect: way.effect, to })
+        };
+        ways.into_iter().map(exit).collect()
+    }
+
+    fn follow(&mut self, number: usize) -> Result<Vec<Followed>, Refusal> {
+        let node = &self.nodes[number];
+        let (context, lifted, mut state) = (node.context, Rc::clone(&node.lifted), node.state.clone());
+        for op in &lifted.ops {
+            apply(self.image, op, &mut state)?;
+        }
+        let on = |state| Followed::to(Place::Point(context, lifted.end), state);
+        Ok(match &lifted.next {
+            Next::Fall => vec![on(state)],
+            Next::Jump(to) => self.jump(context, *to, state)?,
+            Next::Branch(condition, to) => match state.value(condition) {
+                Known::Const(0) => vec![on(state)],
+                Known::Const(_) => self.jump(context, *to, state)?,
+                Known::Any { .. } => {
+                    let mut ways = self.jump(context, *to, state.clone())?;
+                    ways.iter_mut().for_each(|way| way.condition = Some(condition.clone()));
+                    ways.push(Followed { condition: Some(not(condition.clone())), ..on(state) });
+                    ways
+                }
+            },
+            Next::JumpTo(to) => {
+                let to = known_target(&state, to, "jump")?;
+                self.jump(context, to, state)?
+            }
+            Next::Call(to) => {
+                let to = known_target(&state, to, "call")?;
+                self.call(context, to, lifted.end, state)?
+            }
+            Next::Return => vec![self.leave(context, state)?],
+            Next::Trap => vec![Followed { state: None, ..Followed::to(Place::Fail, state) }],
+        })
+    }
+
+    /// A jump; one to a function that is not in the file calls it and returns.
+    fn jump(&mut self, context: usize, to: u64, state: State) -> Result<Vec<Followed>, Refusal> {
+        let Some(outcome) = self.external(to)? else { return Ok(vec![Followed::to(Place::Point(context, to), state)]) };
+        Ok(vec![match outcome {
+            Outcome::Fails => Followed { state: None, ..Followed::to(Place::Fail, state) },
+            outcome => {
+                let (effect, state) = self.modelled(&outcome, state);
+                Followed { effect, ..self.leave(context, state)? }
+            }
+        }])
+    }
+
+    fn call(&mut self, context: usize, to: u64, back: u64, mut state: State) -> Result<Vec<Followed>, Refusal> {
+        if let Some(outcome) = self.external(to)? {
+            return Ok(vec![match outcome {
+                Outcome::Fails => Followed { state: None, ..Followed::to(Place::Fail, state) },
+                outcome => {
+                    let (effect, state) = self.modelled(&outcome, state);
+                    Followed { effect, ..Followed::to(Place::Point(context, back), state) }
+                }
+            }]);
+        }
+        let stack = state.register(Reg::SP).constant().unwrap_or(0).wrapping_sub(8);
+        state.set(Reg::SP, Known::Const(stack));
+        state.store(stack, 8, Known::Const(back as Value));
+        let mut caller = Some(context);
+        while let Some(number) = caller {
+            if self.contexts[number].entry == to {
+                let name = self.image.code_name(to);
+                return Err(Refusal::new(
+                    "recursion",
+                    format!("`{name}` calls itself, and recursion is not supported"),
+                )
+                .help("write it as a loop, or give Weir the function that it is called from less deeply"));
+            }
+            caller = self.contexts[number].caller;
+        }
+        let fresh = self.contexts.len();
+        let callee = *self.known_contexts.entry((context, back, to)).or_insert(fresh);
+        if callee == fresh {
+            self.contexts.push(Context { caller: Some(context), back, entry: to, stack });
+        }
+        Ok(vec![Followed::to(Place::Point(callee, to), state)])
+    }
+
+    fn leave(&self, context: usize, mut state: State) -> Result<Followed, Refusal> {
+        let Context { caller, back, stack, entry } = self.contexts[context];
+        if state.register(Reg::SP) != Known::Const(stack) {
+            let name = self.image.code_name(entry);
+            return Err(Refusal::new("stack-pointer", format!("`{name}` returns with another stack pointer")));
+        }
+        let Some(caller) = caller else { return Ok(Followed { state: None, ..Followed::to(Place::End, state) }) };
+        state.set(Reg::SP, Known::Const(stack + 8));
+        Ok(Followed::to(Place::Point(caller, back), state))
+    }
+
+    /// What a function does that is not in the file; `None` if it is.
+    fn external(&self, to: u64) -> Result<Option<Outcome>, Refusal> {
+        let named = self.image.code_name(to);
+        if let Some(name) = self.image.externals.get(&to) {
+            return match self.models.outcome(name) {
+                Some(outcome) => Ok(Some(outcome)),
+                None => {
+                    Err(Refusal::new("unknown-function", format!("the code calls `{name}`, which is not in the file"))
+                        .help(
+                            "link it in (`ld -r -o all.o a.o b.o`), or say what it does: `--function NAME=nothing`, \
+                           `NAME=fail` or `NAME=fence`",
+                        ))
+                }
+            };
+        }
+        // A library that was linked in fails in its own way; there is no need to follow it.
+        Ok(self.models.outcome(&named))
+    }
+
+    fn modelled(&self, outcome: &Outcome, mut state: State) -> (Option<Op>, State) {
+        match outcome {
+            Outcome::Returns(value) => {
+                state.set(Reg::AX, Known::Const(*value));
+                (Some(Op::Set(Reg::AX, weir_ir::Expr::Const(*value))), state)
+            }
+            Outcome::Fence => (Some(Op::Fence), state),
+            Outcome::Membarrier => (Some(Op::Membarrier), state),
+            Outcome::Fails => (None, state),
+        }
+    }
+}
+
+/// A way on, before all points are known.
+struct Followed {
+    condition: Option<E>,
+    effect: Option<Op>,
+    to: Place,
+    state: Option<State>,
+}
+
+impl Followed {
+    fn to(to: Place, state: State) -> Self {
+        Self { condition: None, effect: None, to, state: Some(state) }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Point(usize, u64),
+    End,
+    Fail,
+}
+
+fn known_target(state: &State, to: &E, what: &str) -> Result<u64, Refusal> {
+    state.value(to).constant().map(|to| to as u64).ok_or_else(|| {
+        let help = if what == "jump" {
+            "compile without jump tables (`-fno-jump-tables`)"
+        } else {
+            "call the function by its name"
+        };
+        Refusal::new("unknown-target", format!("the target of this {what} is only known at run time")).help(help)
+    })
+}

@@ -1,0 +1,237 @@
+//! From an ELF file to a program.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_ir::{Diagnostic, Interrupt, Multiplicity, Program, Source, Span, Thread, Value};
+
+use crate::call::Call;
+use crate::cells::Cells;
+use crate::debug::Debug;
+use crate::emit::{Accesses, accesses, emit};
+use crate::flow::{Flow, Start, explore};
+use crate::image::Image;
+use crate::listing::{Files, Listing};
+use crate::models::{Models, Outcome};
+use crate::objects::{Objects, Part};
+use crate::ops::Reg;
+use crate::property::{NamedThread, Written};
+use crate::refusal::Refusal;
+use crate::run;
+
+/// What to make of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The calls that threads make: `producer(&q, 3)`, or `P=producer(&q, 3)` for a thread called `P`.
+    pub threads: Vec<String>,
+    /// Calls that are made before the threads begin, in order.
+    pub init: Vec<String>,
+    /// What must hold: `forbid q.len > 4`.
+    pub properties: Vec<String>,
+    /// What functions do, by name.
+    pub models: BTreeMap<String, Outcome>,
+}
+
+/// More threads than this are refused.
+const MOST_THREADS: usize = 256;
+
+/// Why there is no program.
+#[derive(Clone, Debug)]
+pub enum ReadError {
+    /// The file or the options cannot be used.
+    Refused(Refusal),
+    /// The code cannot be used, for a reason that has a place in it.
+    Invalid(Source, Box<Diagnostic>),
+    /// Reading was interrupted.
+    Interrupted,
+}
+
+/// Reads a file called `name` as a program.
+///
+/// # Errors
+/// If the file is damaged, names are unknown, or the code does something that is not supported.
+pub fn read(
+    name: &str,
+    bytes: &[u8],
+    options: &Options,
+    files: &Files<'_>,
+    interrupt: &dyn Interrupt,
+) -> Result<Program, ReadError> {
+    let image = Image::read(bytes).map_err(ReadError::Refused)?;
+    let debug = Debug::read(&image.debug);
+    let mut reader = Reader { name, image, debug, options, files, interrupt };
+    reader.program().map_err(|refusal| reader.error(refusal))
+}
+
+struct Reader<'a> {
+    name: &'a str,
+    image: Image,
+    debug: Debug,
+    options: &'a Options,
+    files: &'a Files<'a>,
+    interrupt: &'a dyn Interrupt,
+}
+
+/// A thread, on its way to become an automaton.
+struct Planned {
+    name: String,
+    flow: Flow,
+    accesses: Accesses,
+}
+
+impl Reader<'_> {
+    fn objects(&self) -> Objects {
+        Objects::new(&self.image, |address, name| match name.starts_with("malloc#") {
+            true => self.allocated(address, name),
+            false => self.debug.parts(address),
+        })
+    }
+
+    /// The parts of allocated memory, by how code has used it at load time. What it has not used is one part where it
+    /// can only be one.
+    fn allocated(&self, base: u64, name: &str) -> Vec<Part> {
+        let Some(symbol) = self.image.symbols.iter().find(|symbol| symbol.address == base && symbol.name == name)
+        else {
+            return Vec::new();
+        };
+        let end = base + symbol.size;
+        let mut parts = Vec::new();
+        let mut at = base;
+        let written = self.image.written.range(base..end).map(|(&at, &size)| (at, size));
+        for (start, size) in written.chain([(end, 0)]) {
+            if start > at {
+                let gap = start - at;
+                match gap {
+                    1 | 2 | 4 if at.is_multiple_of(gap) => parts.push((at, gap as u32)),
+                    // Padding.
+                    ..8 => {}
+                    _ => return Vec::new(),
+                }
+            }
+            if size > 0 {
+                parts.push((start, size));
+            }
+            at = start + u64::from(size);
+        }
+        let part =
+            |(at, size)| Part { offset: at - base, size, name: format!("{name}+{:#x}", at - base), is_signed: false };
+        parts.into_iter().map(part).collect()
+    }
+
+    fn program(&mut self) -> Result<Program, Refusal> {
+        if self.options.threads.is_empty() {
+            return Err(Refusal::new("no-thread", "nothing says which functions of the file run as threads")
+                .help("name a call for each thread: `--thread 'producer(&q, 3)' --thread 'consumer(&q)'`"));
+        }
+        if self.options.threads.len() > MOST_THREADS {
+            return Err(Refusal::new("too-large", format!("there are more than {MOST_THREADS} threads")));
+        }
+        let properties: Vec<Written> =
+            self.options.properties.iter().map(|text| Written::parse(text)).collect::<Result<_, _>>()?;
+        self.initialize()?;
+        let objects = self.objects();
+        let threads = self.explore(&objects)?;
+        let names: Vec<&str> = threads.iter().map(|thread| thread.name.as_str()).collect();
+        let mut observed: Vec<(Value, u32)> = Vec::new();
+        for property in &properties {
+            observed.extend(property.observed(&objects, &names)?);
+        }
+        let shared: Vec<_> = threads.iter().flat_map(|thread| thread.accesses.shared.iter().copied()).collect();
+        let cells = Cells::new(&self.image, &objects, &shared, &observed)?;
+        let listing = self.listing(&objects, &threads, &properties);
+        let mut bodies = Vec::new();
+        for (number, thread) in threads.iter().enumerate() {
+            let registers: Vec<Reg> =
+                properties.iter().flat_map(|property| property.registers(&names, number)).collect();
+            let span = |address| listing.span(address);
+            bodies.push(emit(&self.image, &thread.flow, &cells, &thread.accesses.private, &span, &registers)?);
+        }
+        let named: Vec<NamedThread<'_>> =
+            threads.iter().zip(&bodies).map(|(thread, body)| NamedThread { name: &thread.name, body }).collect();
+        let mut lowered = Vec::new();
+        for (property, &span) in properties.iter().zip(&listing.header[threads.len()..]) {
+            lowered.push(property.lower(&listing.source, &named, (&objects, &cells), span)?);
+        }
+        let mut program = Program {
+            source: listing.source.clone(),
+            shared: cells.declarations(),
+            properties: lowered,
+            ..Program::default()
+        };
+        for ((thread, body), &span) in threads.iter().zip(bodies).zip(&listing.header) {
+            program.threads.push(Thread {
+                name: thread.name.clone(),
+                family: (thread.name.clone(), None),
+                multiplicity: Multiplicity::One,
+                weight: 1,
+                body,
+                span,
+            });
+        }
+        match weir_ir::validate(&program).into_iter().find(Diagnostic::is_error) {
+            Some(error) => Err(Refusal::new("not-valid", format!("the program is not valid: {}", error.message))),
+            None => Ok(program),
+        }
+    }
+
+    /// Runs what prepares memory.
+    fn initialize(&mut self) -> Result<(), Refusal> {
+        for text in &self.options.init {
+            let call = Call::parse(text, &self.image, &self.objects())?;
+            run::call(&mut self.image, call.entry, &call.arguments, self.interrupt)?;
+        }
+        Ok(())
+    }
+
+    fn explore(&self, objects: &Objects) -> Result<Vec<Planned>, Refusal> {
+        let models = Models::new(self.options.models.clone());
+        let mut threads: Vec<Planned> = Vec::new();
+        let mut calls: Vec<(Option<&str>, Call)> = Vec::new();
+        for text in &self.options.threads {
+            let (name, call) = match text.split_once('=') {
+                Some((name, call)) => (Some(name.trim()), call),
+                None => (None, text.as_str()),
+            };
+            calls.push((name, Call::parse(call, &self.image, objects)?));
+        }
+        for (number, (name, call)) in calls.iter().enumerate() {
+            let start = Start { thread: number, entry: call.entry, arguments: call.arguments.clone() };
+            let flow = explore(&self.image, &models, &start, self.interrupt)?;
+            let accesses = accesses(&self.image, &flow)?;
+            let is_same = |(other, call): &&(Option<&str>, Call)| {
+                other.unwrap_or(&call.name) == name.unwrap_or(&calls[number].1.name)
+            };
+            let copies = calls.iter().filter(is_same).count();
+            let before = calls[..number].iter().filter(is_same).count();
+            let name = name.unwrap_or(&call.name);
+            let name = if copies > 1 { format!("{name}#{}", before + 1) } else { name.to_owned() };
+            threads.push(Planned { name, flow, accesses });
+        }
+        Ok(threads)
+    }
+
+    /// The code as text: after the calls of the threads and the properties.
+    fn listing(&self, objects: &Objects, threads: &[Planned], properties: &[Written]) -> Listing {
+        let calls = self.options.threads.iter().map(|call| format!("thread {call}"));
+        let header: Vec<String> = calls.chain(properties.iter().map(|property| property.text.clone())).collect();
+        let addresses: BTreeSet<u64> =
+            threads.iter().flat_map(|thread| thread.flow.nodes.iter().map(|node| node.address)).collect();
+        Listing::new(self.name, &header, &self.image, objects, (&self.debug, self.files), addresses)
+    }
+
+    /// A refusal with the instruction that it is about.
+    fn error(&self, refusal: Refusal) -> ReadError {
+        if refusal.code == "interrupted" {
+            return ReadError::Interrupted;
+        }
+        let Some(address) = refusal.at else { return ReadError::Refused(refusal) };
+        let objects = self.objects();
+        let listing = Listing::new(self.name, &[], &self.image, &objects, (&self.debug, self.files), [address]);
+        let span: Span = listing.span(address);
+        let text = listing.source.text().split("  ; ").next().unwrap_or_default().trim_end();
+        let text: Vec<&str> = text.split_whitespace().collect();
+        let mut diagnostic =
+            Diagnostic::error(refusal.code, refusal.message, span).label(format!("compiled to `{}`", text.join(" ")));
+        diagnostic.help = refusal.help;
+        ReadError::Invalid(listing.source, Box::new(diagnostic))
+    }
+}

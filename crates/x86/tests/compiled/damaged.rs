@@ -1,0 +1,89 @@
+//! No file, however damaged, makes the reader panic or hang. `WEIR_FUZZ_ROUNDS=100000` tries more.
+
+use std::time::{Duration, Instant};
+
+use weir_ir::Interrupt;
+use weir_testkit::Rng;
+
+use crate::compiler::{Folder, gcc};
+
+const CODE: &str = "
+#include <stdatomic.h>
+#include <assert.h>
+struct node { struct node *next; _Atomic int value; short tags[3]; };
+struct node nodes[4];
+_Atomic(struct node *) top;
+static const int weights[4] = { 3, 1, 4, 1 };
+__thread int mine;
+int common[8];
+static inline int weigh(int at) { return weights[at & 3] + mine; }
+void setup(int count) { for (int i = 0; i < count; i++) nodes[i].next = &nodes[(i + 1) & 3]; top = nodes; }
+void push(struct node *node) {
+    struct node *old = atomic_load(&top);
+    do { node->next = old; } while (!atomic_compare_exchange_weak(&top, &old, node));
+}
+int pop(int at) {
+    struct node *old = atomic_load(&top);
+    while (old && !atomic_compare_exchange_weak(&top, &old, old->next)) { }
+    assert(old || at);
+    switch (at) { case 0: return 7; case 1: return common[2]; case 2: return common[at]; case 3: return -1; case 4: return 9; }
+    return old ? atomic_fetch_add(&old->value, at) : 0;
+}
+int heavy(int at) { return weigh(at); }
+";
+
+/// Ends some time after it began.
+struct Deadline(Instant);
+
+impl Interrupt for Deadline {
+    fn is_over(&self) -> bool {
+        self.0.elapsed() > Duration::from_secs(2)
+    }
+}
+
+fn read(bytes: &[u8]) -> bool {
+    let options = weir_x86::Options {
+        threads: vec!["push(&nodes[1])".into(), "pop(0)".into()],
+        init: vec!["setup(4)".into()],
+        properties: vec!["forbid top == 1 && pop at code.c:19".into()],
+        ..Default::default()
+    };
+    let files = |path: &str| weir_x86::SourceFile { name: path.to_owned(), text: None };
+    let began = Instant::now();
+    let result = weir_x86::read("damaged.o", bytes, &options, &files, &Deadline(began));
+    assert!(began.elapsed() < Duration::from_secs(20), "it took {:?}", began.elapsed());
+    result.is_ok()
+}
+
+#[test]
+fn damaged_files_are_refused_or_read() {
+    let Some(folder) = Folder::with_gcc() else { return };
+    folder.write("code.c", CODE);
+    gcc(&folder, &["-g", "-O1", "-c", "code.c", "-o", "code.o"]);
+    gcc(&folder, &["-O2", "-fcommon", "-c", "code.c", "-o", "plain.o"]);
+    let rounds = std::env::var("WEIR_FUZZ_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
+    let mut rng = Rng::new(rounds);
+    let (mut read_anyway, mut refused) = (0, 0);
+    for name in ["code.o", "plain.o"] {
+        let whole = folder.read(name);
+        assert!(name != "code.o" || read(&whole), "the file as it is");
+        for _ in 0..rounds {
+            let mut bytes = whole.clone();
+            match rng.below(4) {
+                0 => bytes.truncate(rng.below(bytes.len())),
+                1 => {
+                    let (start, length) = (rng.below(bytes.len()), rng.below(64));
+                    bytes.drain(start..(start + length).min(whole.len()));
+                }
+                _ => {
+                    for _ in 0..rng.between(1, 12) {
+                        let at = rng.below(bytes.len());
+                        bytes[at] = *rng.pick(&[0, 1, 0x7F, 0x80, 0xFF, rng.clone().bits() as u8]);
+                    }
+                }
+            }
+            if read(&bytes) { read_anyway += 1 } else { refused += 1 }
+        }
+    }
+    assert!(read_anyway > 0 && refused > 0, "{read_anyway} read, {refused} refused: the damage is of one kind only");
+}

@@ -1,0 +1,22 @@
+//! Compiled code, with a real compiler. Without one, the tests say so and do nothing.
+
+#![allow(clippy::print_stderr)] // A skipped test says so.
+
+mod compiler;
+mod cpu;
+mod damaged;
+mod execute;
+mod generate;
+mod refused;
+mod shapes;
+
+use weir_ir::Program;
+
+/// Reads an object file that must be right.
+fn read(file: &str, bytes: &[u8], options: &weir_x86::Options) -> Program {
+    let files = |path: &str| weir_x86::SourceFile { name: path.to_owned(), text: None };
+    match weir_x86::read(file, bytes, options, &files, &weir_ir::Uninterrupted) {
+        Ok(program) => program,
+        Err(error) => panic!("{file}: {error:#?}"),
+    }
+}
