@@ -1,5 +1,6 @@
 //! How large a program may be. Each limit turns an input that would exhaust the machine into an error.
 
+use weir_ir::net::MAX_TOKENS;
 use weir_ir::{FixedLimit, Value};
 
 /// Bytes of source.
@@ -41,8 +42,13 @@ pub const MAX_TRENCHER_CHOICES: u64 = 256;
 /// them doubles it each time.
 pub const MAX_TRENCHER_BYTES: usize = 10_000;
 
+/// Places of a Petri net, and local states of a thread transition system.
+pub const MAX_NET_PLACES: usize = 1 << 20;
+/// Shared states of a thread transition system.
+pub const MAX_SHARED_STATES: usize = 1 << 20;
+
 /// All of these, for the documentation.
-pub const ALL: [FixedLimit; 18] = {
+pub const ALL: [FixedLimit; 21] = {
     let error = "an error";
     [
         FixedLimit::new("bytes of source", MAX_SOURCE_BYTES as u64, error),
@@ -63,5 +69,8 @@ pub const ALL: [FixedLimit; 18] = {
         FixedLimit::new("as the exponent of `^` in Trencher's language", MAX_EXPONENT as u64, error),
         FixedLimit::new("values of an `any` printed in Trencher's language", MAX_TRENCHER_CHOICES, error),
         FixedLimit::new("bytes of an expression printed in Trencher's language", MAX_TRENCHER_BYTES as u64, error),
+        FixedLimit::new("variables or local states of a net", MAX_NET_PLACES as u64, error),
+        FixedLimit::new("shared states of a `.tts` file", MAX_SHARED_STATES as u64, error),
+        FixedLimit::new("as a number in a net", MAX_TOKENS, error),
     ]
 };

@@ -29,6 +29,7 @@ mod explicit;
 pub mod fences;
 mod fixed_limits;
 pub mod outcomes;
+pub mod petri;
 pub mod prob;
 #[cfg(feature = "syntax")]
 mod program;

@@ -5,6 +5,7 @@
 mod bad_input;
 mod certificate;
 mod check;
+mod cover;
 mod documents;
 mod fences;
 mod files;

@@ -42,6 +42,7 @@ pub enum CommandName {
     Fences,
     Prob,
     Litmus,
+    Cover,
     Translate,
     Replay,
     Fmt,
