@@ -8,7 +8,7 @@ use weir::petri::{Engine, Report};
 use weir::{Limit, Limits, Verdict};
 use weir_ir::net::{CoverTarget, Net, Tokens};
 use weir_ir::{ControlId, Diagnostic, PlaceId};
-use weir_witness::net::{CheckedFiring, CoverProof};
+use weir_witness::net::{CheckedFiring, CoverProof, Firing, FiringStep};
 
 use super::diagnostic::DiagnosticRecord;
 use super::head::{CommandName, Head};
@@ -124,8 +124,9 @@ pub struct FiringStepRecord {
     /// The control state afterwards; of nets with several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<String>,
-    /// The marking afterwards.
-    pub marking: Vec<TokensRecord>,
+    /// The marking afterwards; left out in runs of many steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marking: Option<Vec<TokensRecord>>,
 }
 
 /// A place that is marked.
@@ -161,6 +162,8 @@ pub enum ProofKind {
     Backward,
     /// Markings with unbounded counts that contain all reachable ones, closed under successors.
     Forward,
+    /// All reachable markings.
+    Listed,
 }
 
 /// What was done.
@@ -213,6 +216,9 @@ impl<'a> CoverAnswer<'a> {
     }
 }
 
+/// Runs of more steps are listed without their markings.
+const MOST_MARKINGS: usize = 10_000;
+
 /// Why the verdict is unknown.
 fn reason(net: &Net, limit: Limit, engine: Engine, limits: &Limits) -> String {
     match limit {
@@ -254,16 +260,15 @@ fn target_text(net: &Net, target: &CoverTarget) -> String {
 
 impl FiringRecord {
     fn new(net: &Net, firing: &CheckedFiring) -> Self {
-        let configurations = firing.configurations();
-        let (_, initial) = &configurations[0];
-        let steps = firing.firing().steps.iter().zip(&configurations[1..]);
-        let step =
-            |(step, (control, marking)): (&weir_witness::net::FiringStep, &(ControlId, Vec<u64>))| FiringStepRecord {
-                transition: step.transition.index() + 1,
-                line: net.source.line(net.transition(step.transition).span),
-                control: (net.controls.len() > 1).then(|| net.control_name(*control).to_owned()),
-                marking: TokensRecord::all(net, marking),
-            };
+        let Firing { initial, steps } = firing.firing();
+        let has_markings = steps.len() <= MOST_MARKINGS;
+        let steps = steps.iter().zip(firing.configurations(net).skip(1));
+        let step = |(step, (control, marking)): (&FiringStep, (ControlId, Vec<u64>))| FiringStepRecord {
+            transition: step.transition.index() + 1,
+            line: net.source.line(net.transition(step.transition).span),
+            control: (net.controls.len() > 1).then(|| net.control_name(control).to_owned()),
+            marking: has_markings.then(|| TokensRecord::all(net, &marking)),
+        };
         Self {
             initial: TokensRecord::all(net, initial),
             tokens: initial.iter().sum(),
@@ -287,6 +292,7 @@ impl ProofRecord {
                 let kind = if basis.is_empty() { ProofKind::Facts } else { ProofKind::Backward };
                 Self { kind, markings: basis.len(), facts: facts.len() }
             }
+            CoverProof::Listed(all) => Self { kind: ProofKind::Listed, markings: all.len(), facts: 0 },
             CoverProof::Forward(ideals) => Self { kind: ProofKind::Forward, markings: ideals.len(), facts: 0 },
         }
     }

@@ -58,7 +58,11 @@ fn run(answer: &CoverAnswer<'_>, firing: &FiringRecord) -> String {
     for (number, step) in firing.steps.iter().take(SHOWN).enumerate() {
         let FiringStepRecord { line, control, marking: after, .. } = step;
         let place = format!("line {line}");
-        text += &format!("  {:>5}  {place:<9} {}\n", number + 1, marking(control.as_deref(), after));
+        text += &format!(
+            "  {:>5}  {place:<9} {}\n",
+            number + 1,
+            marking(control.as_deref(), after.as_deref().unwrap_or_default())
+        );
     }
     if firing.steps.len() > SHOWN {
         text += &format!("  … and {} more\n", grouped((firing.steps.len() - SHOWN) as u64));
@@ -92,6 +96,12 @@ fn proved(proof: &ProofRecord) -> String {
             let by =
                 if facts == 0 { String::new() } else { format!(", apart from those that {sums} of tokens exclude") };
             format!("proved by backward coverability: only from {markings} a target can be covered{by} (checked)\n")
+        }
+        ProofKind::Listed if markings == 1 => {
+            "the search was exhaustive: only one marking is reachable (checked)\n".to_owned()
+        }
+        ProofKind::Listed => {
+            format!("the search was exhaustive: all {} reachable markings were visited (checked)\n", grouped(markings))
         }
         ProofKind::Forward => {
             let markings = counted(markings, "marking");

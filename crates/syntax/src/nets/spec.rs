@@ -30,6 +30,9 @@ use crate::sink::Sink;
 /// More characters of a token than this are left out of messages.
 const MAX_SHOWN: usize = 40;
 
+/// With more variables than this, nothing is suggested for an unknown one.
+const MAX_COMPARED: usize = 10_000;
+
 /// Reads a net. Once the poll is over, the result is of no use.
 pub(super) fn read(source: &Source, poll: &Poll<'_>) -> Result<ParsedNet, Vec<Diagnostic>> {
     let tokens = lex(source, poll)?;
@@ -163,7 +166,9 @@ impl<'s> Parser<'s, '_> {
             return Ok(place);
         }
         if self.sink.wants("unknown-name", span) {
-            let near = nearest(name, self.names.keys().copied());
+            // Comparing with very many names takes long, and nobody wrote those by hand.
+            let is_small = self.names.len() <= MAX_COMPARED;
+            let near = if is_small { nearest(name, self.names.keys().copied()) } else { None };
             let help = near.map_or_else(
                 || "declare it under `vars`".to_owned(),
                 |near| format!("did you mean `{near}`? Otherwise declare it under `vars`"),

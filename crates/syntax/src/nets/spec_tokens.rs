@@ -16,7 +16,9 @@ token_kinds! {
     pub(super) enum Kind {
         Vars "vars" Rules "rules" Init "init" Target "target" Invariants "invariants" In "in" True "true"
         AtLeast ">=" Equal "=" Arrow "->" Comma "," Semicolon ";" Prime "'" Plus "+" Minus "-"
-        OpenBracket "[" CloseBracket "]";
+        OpenBracket "[" CloseBracket "]"
+        // These are no part of the language: messages say what is expected instead.
+        Greater ">" Less "<" AtMost "<=";
 
         #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
         Name => "the name of a variable",

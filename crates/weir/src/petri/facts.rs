@@ -31,6 +31,12 @@ const MAX_PIVOTS: usize = 2_000;
 const MAX_TRAPS: usize = 12;
 /// Facts that are kept.
 const MAX_FACTS: usize = 400;
+/// Weights of all facts together.
+const MAX_WEIGHTS: usize = 1 << 24;
+/// For nets with more pairs of a place and a transition, no facts are looked for.
+const MAX_PAIRS: usize = 1 << 26;
+/// Coefficients that may be computed for one program.
+const MAX_WORK: usize = 1 << 28;
 
 /// The linear facts about a net that are known so far.
 pub(super) struct Facts<'n> {
@@ -66,8 +72,9 @@ impl<'n> Facts<'n> {
     pub(super) fn new(net: &'n Net, never: &NeverMarked) -> Self {
         let live: Vec<&NetTransition> =
             net.transitions.iter().filter(|transition| !never.is_dead(transition)).collect();
-        let mut effects = effects(net, never, &live);
         let (places, controls) = (net.places.len(), net.controls.len());
+        let is_large = (places + controls).saturating_mul(live.len()) > MAX_PAIRS;
+        let mut effects = if is_large { Vec::new() } else { effects(net, never, &live) };
         // A weight must be 0 if there can be any number of tokens initially, or an effect adds it without taking one.
         let mut is_zero: Vec<bool> = net.initial.counts.iter().map(|count| count.high.is_none()).collect();
         is_zero.resize(places + controls, controls == 1);
@@ -84,7 +91,8 @@ impl<'n> Facts<'n> {
         }
         let mut numbers = vec![None; places + controls];
         let mut variables = Vec::new();
-        for at in (0..places + controls).filter(|&at| !is_zero[at]) {
+        // Without variables, no facts are looked for.
+        for at in (0..places + controls).filter(|&at| !is_large && !is_zero[at]) {
             let is_never = if at < places {
                 never.has_place(PlaceId::new(at))
             } else {
@@ -141,7 +149,8 @@ impl<'n> Facts<'n> {
         }
         for _ in 0..=MAX_TRAPS {
             let program = self.program(row);
-            let Some(solution) = solve(&program, MAX_PIVOTS) else { return false };
+            let size = (program.rows.len() * program.gains.len()).max(1);
+            let Some(solution) = solve(&program, MAX_PIVOTS.min(MAX_WORK / size)) else { return false };
             if solution.value > 1e-7 {
                 return self.keep(row, &solution.values);
             }
@@ -245,7 +254,8 @@ impl<'n> Facts<'n> {
         known.fact.traps = used.map(|(trap, &weight)| (trap.clone(), weight)).collect();
         let excludes = known.excludes(row);
         let mut all = self.known.borrow_mut();
-        if excludes && all.len() < MAX_FACTS {
+        let size = self.net.places.len() + self.net.controls.len();
+        if excludes && all.len() < MAX_FACTS.min(MAX_WEIGHTS / size) {
             all.push(known);
             return true;
         }

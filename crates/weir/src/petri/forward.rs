@@ -3,8 +3,8 @@
 //! It starts from every initial marking, those with few tokens first, and expands the configuration with the smallest sum
 //! of tokens added to the smallest initial marking, steps so far, and a lower bound on the steps that are missing: tokens
 //! that the nearest target lacks, divided by the most that one transition adds. The bound never exceeds the truth, so
-//! that the first run found has the fewest steps and tokens together (A*). It finds runs only, and
-//! proves nothing.
+//! that the first run found has the fewest steps and tokens together (A*). If the net has
+//! one initial marking and all configurations were visited, they are a proof.
 //!
 //! It is the only method here for targets with upper bounds, which are not upward-closed.
 
@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 use weir_ir::net::{Count, CoverTarget, Net};
 use weir_ir::{NetTransitionId, PlaceId, Poll};
-use weir_witness::net::{Firing, FiringStep, NeverMarked};
+use weir_witness::net::{CoverProof, Firing, FiringStep, NeverMarked};
 
 use super::member::{Member, Turn};
 use super::system::{MAX_COUNT, Step, control_of, count_of, first_spread, next_spread, place_of, row};
@@ -23,6 +23,9 @@ use crate::verdict::Limit;
 
 /// Bytes that may be stored between two checks of the limits.
 const UNCHECKED: u64 = 8 << 20;
+
+/// With more places whose initial number of tokens is not fixed, not all ways to choose these numbers are tried.
+const MAX_GROWING: usize = 12;
 
 /// A configuration that was found.
 struct Found {
@@ -48,6 +51,8 @@ pub(super) struct Directed<'n> {
     /// How many tokens were added to the smallest initial marking so far, and whether more can be.
     instances: u32,
     can_grow: bool,
+    /// Whether something was left out: numbers that do not fit, or after an interruption.
+    is_incomplete: bool,
     bytes: u64,
 }
 
@@ -64,8 +69,9 @@ impl<'n> Directed<'n> {
         }
         let can_grow = net.initial.counts.iter().any(|count| count.high != Some(count.low));
         let (found, numbers, open) = (Vec::new(), FxHashMap::default(), BinaryHeap::new());
-        let (instances, bytes) = (0, 0);
-        let mut search = Self { net, poll, leaving, largest_gain, found, numbers, open, instances, can_grow, bytes };
+        let (instances, is_incomplete, bytes) = (0, false, 0);
+        let mut search =
+            Self { net, poll, leaving, largest_gain, found, numbers, open, instances, can_grow, is_incomplete, bytes };
         search.start(0);
         search
     }
@@ -78,25 +84,28 @@ impl<'n> Directed<'n> {
         }
     }
 
-    /// Adds the initial configurations with this many tokens more than the smallest one.
+    /// Adds the initial configurations with this many tokens more than the smallest one; if many places can have more,
+    /// only one with this many tokens more in each of them.
     fn start(&mut self, added: u32) {
         let counts = &self.net.initial.counts;
-        let is_growing = |place: &usize| counts[*place].high != Some(counts[*place].low);
-        let growing: Vec<usize> = (0..counts.len()).filter(is_growing).collect();
         let room = |count: &Count| count.high.map_or(u64::MAX, |high| high - count.low);
+        let is_growing = |place: &usize| room(&counts[*place]) > 0;
+        let growing: Vec<usize> = (0..counts.len()).filter(is_growing).collect();
+        if growing.len() > MAX_GROWING {
+            self.can_grow &= growing.iter().any(|&place| u64::from(added) <= room(&counts[place]));
+            self.start_with(added, &|place| u64::from(added).min(room(&counts[place])));
+            return;
+        }
         let mut parts = first_spread(u64::from(added), growing.len().max(1));
         let mut is_any = false;
         loop {
             if growing.iter().zip(&parts).all(|(&place, &part)| part <= room(&counts[place])) {
                 is_any = true;
-                let mut tokens: Vec<u64> = counts.iter().map(|count| count.low).collect();
-                growing.iter().zip(&parts).for_each(|(&place, &part)| tokens[place] += part);
-                let tokens = tokens.into_iter().enumerate().filter(|(_, count)| *count > 0);
-                let tokens: Vec<_> = tokens.map(|(place, count)| (PlaceId::new(place), count)).collect();
-                self.add(row(self.net.initial.control, &tokens), None, 0, added);
+                let more = |place| growing.iter().position(|&other| other == place).map_or(0, |at| parts[at]);
+                self.start_with(added, &more);
             }
             if self.poll.is_over() {
-                self.can_grow = false;
+                (self.can_grow, self.is_incomplete) = (false, true);
                 return;
             }
             if !next_spread(&mut parts) {
@@ -107,9 +116,17 @@ impl<'n> Directed<'n> {
         self.can_grow &= is_any;
     }
 
+    /// Adds the initial configuration with this many tokens more per place.
+    fn start_with(&mut self, added: u32, more: &dyn Fn(usize) -> u64) {
+        let counts = self.net.initial.counts.iter().enumerate();
+        let tokens = counts.map(|(place, count)| (PlaceId::new(place), count.low + more(place)));
+        let tokens: Vec<_> = tokens.filter(|entry| entry.1 > 0).collect();
+        self.add(row(self.net.initial.control, &tokens), None, 0, added);
+    }
+
     fn add(&mut self, row: Vec<u64>, before: Option<(u32, FiringStep)>, steps: u32, added: u32) {
-        // What does not fit is left out: this search looks for runs, and proves nothing.
         if row[1..].iter().any(|&word| count_of(word) == MAX_COUNT) {
+            self.is_incomplete = true;
             return;
         }
         let bound = self.bound(&row);
@@ -159,10 +176,23 @@ impl<'n> Directed<'n> {
             step.after(&row, &mut |after, sent| {
                 let step = FiringStep { transition: step.id, sent };
                 self.add(after, Some((id, step)), steps, added);
-                !self.poll.is_over()
+                self.is_incomplete |= self.poll.is_over();
+                !self.poll.was_over()
             });
         }
         self.leaving[control] = leaving;
+    }
+
+    /// All configurations, of a net with one initial marking.
+    fn proof(&self) -> CoverProof {
+        let marking = |found: &Found| {
+            let mut marking = vec![0; self.net.places.len()];
+            found.row[1..].iter().for_each(|&word| marking[place_of(word).index()] = count_of(word));
+            (control_of(&found.row), marking)
+        };
+        let mut all: Vec<_> = self.found.iter().map(marking).collect();
+        all.sort_unstable();
+        CoverProof::Listed(all)
     }
 
     fn firing(&self, id: u32) -> Firing {
@@ -192,7 +222,13 @@ impl Member for Directed<'_> {
                 }
             }
             self.grow();
-            let Some(Reverse((_, id))) = self.open.pop() else { return Some(Turn::Spent) };
+            let Some(Reverse((_, id))) = self.open.pop() else {
+                return Some(if self.is_incomplete || self.instances > 0 {
+                    Turn::Spent
+                } else {
+                    Turn::Proof(self.proof())
+                });
+            };
             if self.is_target(id) {
                 return Some(Turn::Firing(self.firing(id)));
             }

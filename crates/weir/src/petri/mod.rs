@@ -11,7 +11,8 @@
 //! the net, not on time.
 //!
 //! Direction of error: none. With upper bounds in targets the question is reachability, which these methods need not
-//! decide: they find runs, and proofs that not even the lower bounds can be met; otherwise the answer is unknown.
+//! decide: they find runs, proofs that not even the lower bounds can be met, and proofs for nets with finitely many
+//! configurations; otherwise the answer is unknown.
 
 mod backward;
 mod enlarge;
@@ -74,7 +75,7 @@ impl Engine {
             Self::Auto => "All of the others, in turns; always answers if the target has no upper bounds",
             Self::Facts => "Sign analysis, the state inequation and traps; only proofs",
             Self::Backward => "Backward search from the target, pruned by these facts; always answers",
-            Self::Forward => "Directed forward search of growing instances: short runs, no proofs",
+            Self::Forward => "Directed forward search of growing instances: short runs, proofs for finite nets only",
             Self::Enlarge => "Forward search with saturated counters; only proofs",
         }
     }
@@ -186,7 +187,8 @@ impl Question<'_> {
                             let (engine, firing) = self.shortest(*engine, firing, members);
                             return (engine, Ok(Shown::Firing(firing)));
                         }
-                        None => drop(members.remove(at)),
+                        // The lower bounds of the target can be met: only this search takes upper bounds into account.
+                        None => members.retain(|(engine, _)| *engine == Engine::Forward),
                     },
                     Some(Turn::Stopped(reached)) => {
                         if reached != Limit::Extensions {
@@ -221,10 +223,14 @@ impl Question<'_> {
         }
     }
 
-    /// A run, replayed. A run to a marking that exceeds an upper bound of the target shows nothing.
+    /// A run, replayed, with no more initial tokens than it takes. A run to a marking that exceeds an upper bound of the
+    /// target shows nothing.
     fn replayed(&self, firing: Firing) -> Option<CheckedFiring> {
         match check_firing(self.net, firing) {
-            Ok(firing) => Some(firing),
+            Ok(firing) => {
+                let trimmed = trimmed(self.net, &firing).and_then(|trimmed| check_firing(self.net, trimmed).ok());
+                Some(trimmed.unwrap_or(firing))
+            }
             Err(FiringError::NoTarget) if !self.net.is_cover_question() => None,
             Err(error) => panic!("a run that was found does not replay: {error}"),
         }
@@ -242,6 +248,30 @@ impl Question<'_> {
     fn unknown(&self, limit: Limit, statistics: Statistics) -> Report {
         Report { verdict: Verdict::Unknown(limit), proof: None, engine: Engine::Auto, statistics }
     }
+}
+
+/// The same run from the smallest marking that its steps and its target ask for, unless it moves tokens.
+fn trimmed(net: &Net, checked: &CheckedFiring) -> Option<Firing> {
+    let (firing, target) = (checked.firing(), &net.targets[checked.target()]);
+    let steps = firing.steps.iter().map(|step| net.transition(step.transition));
+    if !target.at_most.is_empty() || steps.clone().any(|transition| !transition.moves.is_empty()) {
+        return None;
+    }
+    let mut needed = vec![0u64; net.places.len()];
+    target.at_least.iter().for_each(|&(place, count)| needed[place.index()] = count);
+    for transition in steps.rev() {
+        for &(place, count) in &transition.gives {
+            needed[place.index()] = needed[place.index()].saturating_sub(count);
+        }
+        for &(place, count) in &transition.takes {
+            needed[place.index()] = needed[place.index()].saturating_add(count);
+        }
+        for &(place, count) in &transition.needs {
+            needed[place.index()] = needed[place.index()].max(count);
+        }
+    }
+    let initial = needed.iter().zip(&net.initial.counts).map(|(&needed, count)| count.low.max(needed)).collect();
+    Some(Firing { initial, steps: firing.steps.clone() })
 }
 
 /// What was found and can be shown.

@@ -363,6 +363,12 @@ impl WellStructured for System<'_> {
         if small[0] != large[0] || small.len() > large.len() {
             return false;
         }
+        if large.len() > 8 * small.len() {
+            return small[1..].iter().all(|&word| {
+                let at = large[1..].binary_search_by_key(&place_of(word), |&other| place_of(other));
+                at.is_ok_and(|at| large[at + 1] >= word)
+            });
+        }
         let mut rest = large[1..].iter();
         small[1..].iter().all(|&word| {
             let place = place_of(word);

@@ -28,7 +28,6 @@ pub struct FiringStep {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CheckedFiring {
     firing: Firing,
-    configurations: Vec<(ControlId, Vec<u64>)>,
     target: usize,
 }
 
@@ -38,9 +37,16 @@ impl CheckedFiring {
         &self.firing
     }
 
-    /// The control state and marking before each step, and after the last one.
-    pub fn configurations(&self) -> &[(ControlId, Vec<u64>)] {
-        &self.configurations
+    /// The control state and marking before each step, and after the last one, in the net that it is a run of. They are
+    /// computed again, since all of them together can be large.
+    pub fn configurations<'n>(&'n self, net: &'n Net) -> impl Iterator<Item = (ControlId, Vec<u64>)> + 'n {
+        let first = (net.initial.control, self.firing.initial.clone());
+        let rest = self.firing.steps.iter().scan(first.1.clone(), |marking, step| {
+            let transition = net.transitions.get(step.transition.index())?;
+            *marking = fire(transition, marking, &step.sent).ok()?;
+            Some((transition.to, marking.clone()))
+        });
+        std::iter::once(first).chain(rest)
     }
 
     /// The number of the target that the last configuration is in.
@@ -87,7 +93,6 @@ pub fn check_firing(net: &Net, firing: Firing) -> Result<CheckedFiring, FiringEr
         return Err(FiringError::Start);
     }
     let (mut control, mut marking) = (net.initial.control, firing.initial.clone());
-    let mut configurations = vec![(control, marking.clone())];
     for (number, step) in firing.steps.iter().enumerate() {
         let problem = |reason| FiringError::Step(number, reason);
         let Some(transition) = net.transitions.get(step.transition.index()) else {
@@ -98,7 +103,6 @@ pub fn check_firing(net: &Net, firing: Firing) -> Result<CheckedFiring, FiringEr
         }
         marking = fire(transition, &marking, &step.sent).map_err(problem)?;
         control = transition.to;
-        configurations.push((control, marking.clone()));
     }
     let target = net.targets.iter().position(|target| {
         target.control.is_none_or(|wanted| wanted == control)
@@ -106,7 +110,7 @@ pub fn check_firing(net: &Net, firing: Firing) -> Result<CheckedFiring, FiringEr
             && target.at_most.iter().all(|&(place, count)| marking[place.index()] <= count)
     });
     let target = target.ok_or(FiringError::NoTarget)?;
-    Ok(CheckedFiring { firing, configurations, target })
+    Ok(CheckedFiring { firing, target })
 }
 
 /// Whether a net can start in a marking.

@@ -8,7 +8,11 @@
 //! A forward proof is a set of *ideals*: markings in which the number of tokens of a place can be unbounded, each
 //! standing for all markings below it. It holds if the initial configurations are below some of them, every transition
 //! leads from each of them to configurations below some of them, and no target is below one.
+//!
+//! If there are finitely many reachable configurations, they can be listed. This is the only proof that takes upper
+//! bounds of targets into account.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use weir_ir::net::{CoverTarget, Move, Net, NetTransition, Tokens};
@@ -32,6 +36,8 @@ pub enum CoverProof {
     },
     /// Ideals that together contain all reachable configurations.
     Forward(Vec<Ideal>),
+    /// All reachable configurations.
+    Listed(Vec<(ControlId, Vec<u64>)>),
 }
 
 /// Why a proof is none.
@@ -84,6 +90,7 @@ pub fn check_cover_proof(net: &Net, proof: &CoverProof, interrupt: &dyn Interrup
     match proof {
         CoverProof::Backward { never, facts, basis } => check_backward(net, never, facts, basis, &poll),
         CoverProof::Forward(ideals) => check_forward(net, ideals, &poll),
+        CoverProof::Listed(all) => check_listed(net, all, &poll),
     }
 }
 
@@ -91,7 +98,8 @@ pub fn check_cover_proof(net: &Net, proof: &CoverProof, interrupt: &dyn Interrup
 struct Known<'p> {
     never: &'p NeverMarked,
     facts: Vec<Checked<'p>>,
-    basis: &'p [MinimalMarking],
+    /// The markings of the basis by control state, each with the set of places that it marks, modulo 64.
+    basis: HashMap<ControlId, Vec<(u64, &'p MinimalMarking)>>,
 }
 
 impl Known<'_> {
@@ -99,9 +107,20 @@ impl Known<'_> {
     fn accounts_for(&self, marking: &MinimalMarking) -> bool {
         self.never.has_control(marking.control)
             || marking.counts.iter().any(|&(place, _)| self.never.has_place(place))
+            || self.is_above_basis(marking)
             || self.facts.iter().any(|fact| fact.excludes(marking))
-            || self.basis.iter().any(|known| is_below(known, marking))
     }
+
+    fn is_above_basis(&self, marking: &MinimalMarking) -> bool {
+        let unmarked = !marked(marking);
+        let known = self.basis.get(&marking.control).map_or(&[][..], Vec::as_slice);
+        known.iter().any(|(places, known)| places & unmarked == 0 && is_below(known, marking))
+    }
+}
+
+/// The places that are marked, modulo 64.
+fn marked(marking: &MinimalMarking) -> u64 {
+    marking.counts.iter().fold(0, |places, &(place, _)| places | 1 << (place.0 % 64))
 }
 
 fn is_below(small: &MinimalMarking, large: &MinimalMarking) -> bool {
@@ -123,7 +142,11 @@ fn check_backward(
     }
     let facts = facts.iter().enumerate();
     let facts = facts.map(|(number, fact)| fact.check(net, never).ok_or(ProofFault::Fact(number)));
-    let known = Known { never, facts: facts.collect::<Result<_, _>>()?, basis };
+    let facts = facts.collect::<Result<_, _>>()?;
+    let mut known = Known { never, facts, basis: HashMap::new() };
+    for marking in basis {
+        known.basis.entry(marking.control).or_default().push((marked(marking), marking));
+    }
     let is_sound = |marking: &MinimalMarking| {
         marking.control.index() < net.controls.len()
             && marking.counts.is_sorted_by(|one, next| one.0 < next.0)
@@ -148,7 +171,9 @@ fn check_backward(
     for (number, marking) in basis.iter().enumerate() {
         let into = net.transitions.iter().filter(|transition| transition.to == marking.control);
         for transition in into.filter(|transition| !never.is_dead(transition)) {
-            let all = predecessors(net, transition, marking, poll, &mut |before| known.accounts_for(&before));
+            let all = predecessors(net, transition, marking, poll, &mut |before| {
+                is_below(marking, &before) || known.accounts_for(&before)
+            });
             if poll.was_over() {
                 return Err(ProofFault::Interrupted);
             }
@@ -274,6 +299,48 @@ fn check_forward(net: &Net, ideals: &[Ideal], poll: &Poll<'_>) -> Result<(), Pro
         }
     }
     Ok(())
+}
+
+/// Whether the only initial configuration is listed, every step from one that is listed leads to one that is, and none is
+/// in a target. An ideal without unbounded counts is its largest configuration here.
+fn check_listed(net: &Net, all: &[(ControlId, Vec<u64>)], poll: &Poll<'_>) -> Result<(), ProofFault> {
+    let is_sound = |(control, marking): &(ControlId, Vec<u64>)| {
+        control.index() < net.controls.len() && marking.len() == net.places.len()
+    };
+    if !all.iter().all(is_sound) || net.initial.counts.iter().any(|count| count.high != Some(count.low)) {
+        return Err(ProofFault::Malformed);
+    }
+    let known: HashSet<(ControlId, &[u64])> = all.iter().map(|(control, marking)| (*control, &marking[..])).collect();
+    let initial: Vec<u64> = net.initial.counts.iter().map(|count| count.low).collect();
+    if !known.contains(&(net.initial.control, &initial[..])) {
+        return Err(ProofFault::Initial(0));
+    }
+    for (number, (control, marking)) in all.iter().enumerate() {
+        if let Some(target) = net.targets.iter().position(|target| is_in(target, *control, marking)) {
+            return Err(ProofFault::Target(target));
+        }
+        let before = Ideal { control: *control, counts: marking.iter().map(|&count| Some(count)).collect() };
+        for transition in net.transitions.iter().filter(|transition| transition.from == *control) {
+            let is_closed = successors(transition, &before, poll, &mut |after| {
+                let counts: Option<Vec<u64>> = after.counts.iter().copied().collect();
+                counts.is_some_and(|counts| known.contains(&(after.control, &counts[..])))
+            });
+            if poll.was_over() {
+                return Err(ProofFault::Interrupted);
+            }
+            if !is_closed {
+                return Err(ProofFault::NotClosed(number));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a configuration is in a target.
+fn is_in(target: &CoverTarget, control: ControlId, marking: &[u64]) -> bool {
+    target.control.is_none_or(|wanted| wanted == control)
+        && target.at_least.iter().all(|&(place, count)| marking[place.index()] >= count)
+        && target.at_most.iter().all(|&(place, count)| marking[place.index()] <= count)
 }
 
 fn contains(large: &Ideal, small: &Ideal) -> bool {
