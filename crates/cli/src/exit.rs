@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use weir_report::answer::{
-    Answer, CheckVerdict, FencesVerdict, LitmusVerdict, ProbVerdict, ReachVerdict, RobustVerdict, YesNo,
+    Answer, CheckVerdict, CoverVerdict, FencesVerdict, LitmusVerdict, ProbVerdict, ReachVerdict, RobustVerdict, YesNo,
 };
 
 /// How a command ended, for one file or for several.
@@ -75,6 +75,11 @@ impl From<&Answer<'_>> for Status {
                 LitmusVerdict::Ok => Self::Holds,
                 LitmusVerdict::No => Self::Violated,
                 LitmusVerdict::Unknown => Self::Unknown,
+            },
+            Answer::Cover(answer) => match answer.head.verdict {
+                CoverVerdict::Unreachable => Self::Holds,
+                CoverVerdict::Reachable => Self::Violated,
+                CoverVerdict::Unknown => Self::Unknown,
             },
             Answer::Translate(answer) => answer.head.verdict.into(),
             Answer::Replay(answer) => answer.head.verdict.into(),

@@ -48,3 +48,22 @@ index!(
     /// A property: its place in [`Program::properties`](crate::Program::properties).
     PropertyId
 );
+index!(
+    /// A control state of a net: its place in [`Net::controls`](crate::net::Net::controls).
+    ControlId
+);
+index!(
+    /// A place of a net: its place in [`Net::places`](crate::net::Net::places).
+    PlaceId
+);
+index!(
+    /// A transition of a net: its place in [`Net::transitions`](crate::net::Net::transitions).
+    NetTransitionId
+);
+
+/// The only control state of a net that has no control.
+impl Default for ControlId {
+    fn default() -> Self {
+        Self(0)
+    }
+}

@@ -1,5 +1,6 @@
 //! Programs as Weir sees them: threads as control-flow automata over registers and shared cells, with
-//! the span of source that each part came from; validation, printing of parts, flow analyses.
+//! the span of source that each part came from; validation, printing of parts, flow analyses. Petri nets are beside
+//! programs, in [`net`].
 //!
 //! This crate depends on nothing of Weir's, reads no text and does no IO.
 
@@ -14,6 +15,7 @@ mod ids;
 mod instruction;
 mod interrupt;
 mod lint;
+pub mod net;
 mod program;
 mod span;
 mod validate;
@@ -24,7 +26,7 @@ pub use diagnostic::{Diagnostic, Label, Severity, nearest};
 pub use display::{body_instruction_text, body_place_name, expr_text};
 pub use expr::{BinaryOp, Expr, UnaryOp, Value};
 pub use fixed_limit::FixedLimit;
-pub use ids::{EdgeId, LocId, ProcId, PropertyId, RegId, ThreadId};
+pub use ids::{ControlId, EdgeId, LocId, NetTransitionId, PlaceId, ProcId, PropertyId, RegId, ThreadId};
 pub use instruction::Hindrance;
 pub use interrupt::{Interrupt, Poll, Uninterrupted};
 pub use lint::{lint, lint_until};

@@ -25,9 +25,11 @@ impl Format {
             CommandName::Check | CommandName::Reach | CommandName::Robust | CommandName::Replay => {
                 &[Self::Text, Self::Json, Self::Dot]
             }
-            CommandName::Fences | CommandName::Prob | CommandName::Translate | CommandName::Fmt => {
-                &[Self::Text, Self::Json]
-            }
+            CommandName::Fences
+            | CommandName::Prob
+            | CommandName::Cover
+            | CommandName::Translate
+            | CommandName::Fmt => &[Self::Text, Self::Json],
             CommandName::Litmus => &[Self::Text, Self::Json, Self::Herd],
         }
     }

@@ -1,4 +1,4 @@
-//! Text in and out: the languages Weir reads and writes, one folder each.
+//! Text in and out: the languages Weir reads and writes, one folder each; Petri nets are in [`nets`].
 //!
 //! Nothing here reads files or prints.
 
@@ -10,6 +10,7 @@ mod fences;
 mod language;
 pub mod limits;
 pub mod litmus;
+pub mod nets;
 mod parsed;
 mod parsing;
 pub mod promela;

@@ -1,5 +1,6 @@
 //! How large a program may be. Each limit turns an input that would exhaust the machine into an error.
 
+use weir_ir::net::MAX_TOKENS;
 use weir_ir::{FixedLimit, Value};
 
 /// Bytes of source.
@@ -44,8 +45,13 @@ pub const MAX_TRENCHER_BYTES: usize = 10_000;
 /// Cells of a program that is exported to another tool: each becomes a variable of a fixed size there.
 pub const MAX_EXPORTED_CELLS: u64 = 65_536;
 
+/// Places of a Petri net, and local states of a thread transition system.
+pub const MAX_NET_PLACES: usize = 1 << 20;
+/// Shared states of a thread transition system.
+pub const MAX_SHARED_STATES: usize = 1 << 20;
+
 /// All of these, for the documentation.
-pub const ALL: [FixedLimit; 19] = {
+pub const ALL: [FixedLimit; 22] = {
     let error = "an error";
     [
         FixedLimit::new("bytes of source", MAX_SOURCE_BYTES as u64, error),
@@ -67,5 +73,8 @@ pub const ALL: [FixedLimit; 19] = {
         FixedLimit::new("values of an `any` printed in Trencher's language", MAX_TRENCHER_CHOICES, error),
         FixedLimit::new("bytes of an expression printed in Trencher's language", MAX_TRENCHER_BYTES as u64, error),
         FixedLimit::new("cells of a program that is exported to another tool", MAX_EXPORTED_CELLS, error),
+        FixedLimit::new("variables or local states of a net", MAX_NET_PLACES as u64, error),
+        FixedLimit::new("shared states of a `.tts` file", MAX_SHARED_STATES as u64, error),
+        FixedLimit::new("as a number in a net", MAX_TOKENS, error),
     ]
 };

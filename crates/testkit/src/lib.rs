@@ -5,6 +5,7 @@
 //! - [`product`]: the states of threads whose steps an interpreter of a source language gives;
 //! - [`tiny`]: every program of a small shape; [`random`]: seeded random programs;
 //! - [`cycles`]: seeded random programs around a cycle that may close; [`blocks`]: threads as nested blocks;
+//! - [`nets`]: coverability of Petri nets by its definition, and nets;
 //! - [`variants()`]: programs that are nearly the same, and may not be safe;
 //! - [`shrink()`]: makes a failing program small; [`dump()`]: shows it;
 //! - [`sketch`]: writes programs by hand in a few words; [`small`]: programs over three cells, as lists of
@@ -19,6 +20,7 @@ pub mod btor2;
 mod corpus;
 pub mod cycles;
 mod dump;
+pub mod nets;
 pub mod product;
 pub mod random;
 pub mod reference;

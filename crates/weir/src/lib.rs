@@ -30,6 +30,7 @@ pub mod fences;
 mod fixed_limits;
 pub mod outcomes;
 pub mod parameterized;
+pub mod petri;
 pub mod prob;
 #[cfg(feature = "syntax")]
 mod program;

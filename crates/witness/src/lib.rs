@@ -1,6 +1,6 @@
 //! The small trusted part of Weir: replays a run step by step under SC or TSO, builds its happens-before graph, and
-//! checks certificates that nothing can be reached. It shares no code with the engines, only `weir-ir`, and renders
-//! nothing.
+//! checks certificates that nothing can be reached. The same for Petri nets is in [`net`]. It shares no code with the
+//! engines, only `weir-ir`, and renders nothing.
 
 mod backward;
 mod certificate;
@@ -12,6 +12,7 @@ mod goal;
 mod happens_before;
 mod interpret;
 pub mod limits;
+pub mod net;
 mod replay;
 mod run;
 mod state;

@@ -3,6 +3,7 @@
 use clap::Subcommand;
 
 use super::check::CheckOptions;
+use super::cover::CoverOptions;
 use super::fences::FencesOptions;
 use super::fmt::FormatOptions;
 use super::litmus::LitmusOptions;
@@ -90,6 +91,18 @@ pub(crate) enum Command {
     /// files in it and its subfolders. A file whose name starts with `@` lists other files, one per line. They must be
     /// in the folder of the list or below, unless `--follow` is given.
     Litmus(LitmusOptions),
+    /// Decide whether a Petri net or a thread transition system can cover a target
+    ///
+    /// A net has places that hold tokens, and transitions that need, take, move and give tokens. Weir reads the `.spec`
+    /// format of the mist tools (Petri nets with transfers and resets) and the `.tts` format of BFC (thread transition
+    /// systems: any number of threads with a shared state). A target is covered if some reachable marking has at least
+    /// as many tokens as it asks for. This is decidable, even if there are infinitely many markings or the number of
+    /// threads is not known.
+    ///
+    /// The answer is `reachable` with a run that was replayed, `unreachable` with a proof that was checked, or `unknown`
+    /// if a limit was reached first. A target with upper bounds (`x = 2`) asks for more than coverability, and can be
+    /// `unknown` for that reason.
+    Cover(CoverOptions),
     /// Print the program in another form
     Translate(TranslateOptions),
     /// Check a saved run or proof against the program
@@ -127,6 +140,7 @@ impl Command {
             Self::Prob(options) => &options.files,
             Self::Fmt(options) => &options.files,
             Self::Litmus(options) => &options.files,
+            Self::Cover(options) => &options.files,
             _ => &Vec::new(),
         };
         if files.iter().filter(|file| is_stdin(file)).count() > 1 {

@@ -4,11 +4,13 @@
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use weir::fences::Aim;
+use weir::petri::Engine as CoverEngine;
 use weir::reach::{Engine, Form, Reduction, Search};
 use weir::robust::{Criterion, Method};
 use weir_report::Format;
 use weir_report::answer::{CommandName, ProbQuestion, RACES};
 use weir_syntax::Language;
+use weir_syntax::nets::NetFormat;
 use weir_witness::Model;
 
 /// Parses one of `all`, given by their names.
@@ -26,6 +28,16 @@ fn choice<T: Copy + Send + Sync + 'static>(
 /// Parses the name of an input language.
 pub(super) fn language() -> impl TypedValueParser<Value = Language> {
     choice(&Language::ALL, Language::name, |language| language.description().to_owned())
+}
+
+/// Parses the name of a format of nets.
+pub(super) fn net_format() -> impl TypedValueParser<Value = NetFormat> {
+    choice(&NetFormat::ALL, NetFormat::name, |format| format.description().to_owned())
+}
+
+/// Parses the name of a method of `weir cover`.
+pub(super) fn cover_engine() -> impl TypedValueParser<Value = CoverEngine> {
+    choice(&CoverEngine::ALL, CoverEngine::name, |engine| engine.description().to_owned())
 }
 
 /// Parses the name of a memory model.

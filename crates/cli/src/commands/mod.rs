@@ -3,6 +3,7 @@
 mod analysis;
 mod certificate;
 mod check;
+mod cover;
 mod fences;
 mod fmt;
 mod litmus;
@@ -32,6 +33,7 @@ pub(crate) fn run(command: Command, console: &mut Console) -> Status {
         Command::Fences(options) => fences::run(options, console),
         Command::Prob(options) => prob::run(options, console),
         Command::Litmus(options) => litmus::run(options, console),
+        Command::Cover(options) => cover::run(options, console),
         Command::Translate(options) => translate::run(options, console),
         Command::Replay(options) => replay::run(options, console),
         Command::Fmt(options) => fmt::run(options, console),

@@ -6,6 +6,7 @@ mod bad_input;
 mod certificate;
 mod check;
 mod compiled;
+mod cover;
 mod documents;
 mod fences;
 mod files;

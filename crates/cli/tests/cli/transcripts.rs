@@ -12,7 +12,8 @@ use crate::support::{root, scratch};
 
 #[test]
 fn the_sessions_in_the_documents_are_real() {
-    let mut files = ["README.md", "docs/guide.md", "docs/probability.md"].map(|name| root().join(name)).to_vec();
+    let mut files =
+        ["README.md", "docs/guide.md", "docs/nets.md", "docs/probability.md"].map(|name| root().join(name)).to_vec();
     let cases = std::fs::read_dir(root().join("tests/cli")).expect("tests/cli is there");
     files.extend(
         cases.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.extension() == Some("md".as_ref())),

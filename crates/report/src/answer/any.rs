@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::check::CheckAnswer;
+use super::cover::CoverAnswer;
 use super::fences::FencesAnswer;
 use super::litmus::LitmusAnswer;
 use super::plain::{ErrorAnswer, FormatAnswer, StoppedAnswer, TranslateAnswer};
@@ -23,6 +24,7 @@ pub enum Answer<'a> {
     Fences(Box<FencesAnswer<'a>>),
     Prob(Box<ProbAnswer<'a>>),
     Litmus(Box<LitmusAnswer>),
+    Cover(Box<CoverAnswer<'a>>),
     Translate(TranslateAnswer),
     Replay(Box<ReplayAnswer<'a>>),
     Certificate(CertificateAnswer<'a>),

@@ -46,6 +46,7 @@ pub enum CommandName {
     Fences,
     Prob,
     Litmus,
+    Cover,
     Translate,
     Replay,
     Fmt,

@@ -8,6 +8,7 @@
 mod any;
 pub(crate) mod check;
 mod copies;
+pub(crate) mod cover;
 pub(crate) mod coverage;
 mod diagnostic;
 mod fence_records;
@@ -31,6 +32,10 @@ mod subject;
 pub use any::Answer;
 pub use check::{AttemptEnd, AttemptRecord, CheckAnswer, CheckQuestion, CheckVerdict, PropertyRecord, PropertyVerdict};
 pub use copies::{CopiesRecord, CopyRecord};
+pub use cover::{
+    CoverAnswer, CoverStatisticsRecord, CoverVerdict, FiringRecord, FiringStepRecord, NetSubject, ProofKind,
+    ProofRecord, TargetRecord, TokensRecord,
+};
 pub use diagnostic::{DiagnosticRecord, LabelRecord, PlaceRecord, SeverityName};
 pub use fence_records::{AccessRecord, FenceRecord, FencesVerdict, NeedRecord, ReasonRecord};
 pub use fences::{FencesAnswer, TableRecord};

@@ -3,6 +3,7 @@
 
 mod check;
 mod columns;
+mod cover;
 mod diagnostic;
 mod excerpt;
 mod fences;

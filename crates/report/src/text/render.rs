@@ -5,7 +5,7 @@ use std::path::Path;
 use super::parts::{Tone, emphasized, help};
 use super::view::View;
 use super::wrap::wrap;
-use super::{check, fences, litmus, prob, reach, replay, robust};
+use super::{check, cover, fences, litmus, prob, reach, replay, robust};
 use crate::answer::{Answer, ErrorAnswer, FormatAnswer, StoppedAnswer, YesNo};
 use crate::wording::clean::display_name;
 
@@ -25,6 +25,7 @@ fn unwrapped(answer: &Answer<'_>, view: &View) -> String {
         Answer::Fences(answer) => fences::render(answer, view),
         Answer::Prob(answer) => prob::render(answer, view),
         Answer::Litmus(answer) => litmus::render(answer, view),
+        Answer::Cover(answer) => cover::render(answer, view),
         Answer::Replay(answer) => replay::render(answer, view),
         Answer::Certificate(answer) => replay::render_certificate(answer, view),
         Answer::Translate(answer) => answer.text.clone(),
@@ -43,6 +44,7 @@ pub(crate) fn headline(answer: &Answer<'_>) -> String {
         Answer::Fences(answer) => fences::first_line(answer),
         Answer::Prob(answer) => prob::first_line(&answer.origin),
         Answer::Litmus(answer) => litmus::first_line(answer),
+        Answer::Cover(answer) => cover::first_line(answer),
         Answer::Replay(answer) => replay::first_line(answer),
         Answer::Certificate(answer) => replay::certificate_line(answer),
         Answer::Translate(answer) => format!("translated to {}\n", answer.to),

@@ -79,6 +79,7 @@ macro_rules! token_kinds {
             }
 
             /// Whether it is a keyword: no token of this kind can be a name.
+            #[allow(dead_code)] // Not every language has messages about keywords.
             $visibility fn is_keyword(self) -> bool {
                 self.text().is_some_and(|text| text.starts_with(|first: char| first.is_ascii_lowercase()))
             }

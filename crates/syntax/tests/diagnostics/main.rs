@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use weir_ir::{Diagnostic, Severity, Source, Span};
+use weir_syntax::ParseError;
+use weir_syntax::nets::{NetFormat, ThreadQuestion};
 use weir_syntax::weir::Options;
 
 type Said = Result<Vec<Diagnostic>, Vec<Diagnostic>>;
@@ -79,4 +81,22 @@ fn of_trencher_programs() {
 #[test]
 fn of_litmus_tests() {
     check("litmus.txt", 90, |source| weir_syntax::litmus::parse(source).map(|_| Vec::new()));
+}
+
+fn of_net(source: &Source, format: NetFormat) -> Said {
+    let read = format.parse_until(source, &ThreadQuestion::default(), &weir_ir::Uninterrupted);
+    read.map(|read| read.warnings).map_err(|error| match error {
+        ParseError::Invalid(errors) => errors,
+        _ => unreachable!("nothing interrupts it"),
+    })
+}
+
+#[test]
+fn of_petri_nets() {
+    check("spec.txt", 18, |source| of_net(source, NetFormat::Spec));
+}
+
+#[test]
+fn of_thread_transition_systems() {
+    check("tts.txt", 10, |source| of_net(source, NetFormat::Tts));
 }

@@ -54,19 +54,28 @@ impl<'a, S: WellStructured> BackwardSearch<'a, S> {
 
     /// Runs until the initial configuration is covered, until saturation, or until a limit is reached.
     pub(crate) fn run(&mut self, session: &Session, states: u64) -> Outcome {
+        loop {
+            if let Some(outcome) = self.run_some(session, states, u32::MAX) {
+                return outcome;
+            }
+        }
+    }
+
+    /// The same, but returns `None` once so many configurations were expanded. The search can go on from there.
+    pub(crate) fn run_some(&mut self, session: &Session, states: u64, most: u32) -> Option<Outcome> {
         let mut row = Vec::new();
         let mut expanded = 0u32;
-        loop {
+        while expanded < most {
             if let Some(id) = self.covering {
-                return Outcome::Covered(id);
+                return Some(Outcome::Covered(id));
             }
-            let Some(Reverse((weight, id))) = self.open.pop() else { return Outcome::Saturated };
+            let Some(Reverse((weight, id))) = self.open.pop() else { return Some(Outcome::Saturated) };
             if self.basis.is_covered(id) {
                 continue;
             }
-            expanded = expanded.wrapping_add(1);
+            expanded += 1;
             if let Some(limit) = self.exceeded(expanded, weight, session, states) {
-                return Outcome::Stopped(limit);
+                return Some(Outcome::Stopped(limit));
             }
             row.clear();
             row.extend_from_slice(self.basis.row(id));
@@ -76,6 +85,7 @@ impl<'a, S: WellStructured> BackwardSearch<'a, S> {
                 self.add(before, Some(id));
             });
         }
+        None
     }
 
     /// Checks the limits, and reports progress, from time to time.

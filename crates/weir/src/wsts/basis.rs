@@ -20,7 +20,8 @@ pub(crate) struct Basis<S: WellStructured> {
     minimal: usize,
     /// By what must agree if one configuration is below another.
     index: FxHashMap<u64, Vec<Id>>,
-    patterns: FxHashSet<S::Pattern>,
+    /// The patterns that occur, by class; an empty set ends the list, for classes that do not occur.
+    patterns: Vec<FxHashSet<S::Pattern>>,
 }
 
 impl<S: WellStructured> Default for Basis<S> {
@@ -32,7 +33,7 @@ impl<S: WellStructured> Default for Basis<S> {
             covered: Vec::new(),
             minimal: 0,
             index: FxHashMap::default(),
-            patterns: FxHashSet::default(),
+            patterns: vec![FxHashSet::default()],
         }
     }
 }
@@ -64,12 +65,17 @@ impl<S: WellStructured> Basis<S> {
     /// Whether a configuration below this one is known. May miss one where [`keys_below`](WellStructured::keys_below)
     /// leaves keys out, which is good enough to keep a search small.
     pub(crate) fn covers(&self, system: &S, config: &[S::Unit]) -> bool {
-        system.keys_below(config, &self.patterns, |key| self.holds_below(system, key, config))
+        system.keys_below(config, self.patterns_of(system, config), |key| self.holds_below(system, key, config))
     }
 
     /// Whether the configuration is in the upward closure of the basis.
     pub(crate) fn contains(&self, system: &S, config: &[S::Unit]) -> bool {
-        system.all_keys_below(config, &self.patterns, |key| self.holds_below(system, key, config))
+        system.all_keys_below(config, self.patterns_of(system, config), |key| self.holds_below(system, key, config))
+    }
+
+    fn patterns_of(&self, system: &S, config: &[S::Unit]) -> &FxHashSet<S::Pattern> {
+        let none = self.patterns.len() - 1;
+        &self.patterns[system.class(config).min(none)]
     }
 
     fn holds_below(&self, system: &S, key: u64, config: &[S::Unit]) -> bool {
@@ -77,9 +83,33 @@ impl<S: WellStructured> Basis<S> {
         bucket.iter().any(|&known| system.is_below(self.row(known), config))
     }
 
-    /// Adds a configuration in normal form that is not covered, and marks those above it with the same key as covered.
+    /// Adds a configuration in normal form that is not covered, and marks those above it as covered: those with the
+    /// same key, and those that [`keys_above`](WellStructured::keys_above) leads to.
     pub(super) fn insert(&mut self, system: &S, config: &[S::Unit], parent: Option<Id>) -> Id {
-        let bucket = self.index.entry(system.key(config)).or_default();
+        let (class, key) = (system.class(config), system.key(config));
+        if class + 1 >= self.patterns.len() {
+            self.patterns.resize_with(class + 2, FxHashSet::default);
+        }
+        self.cover_above(system, key, config);
+        let mut above = Vec::new();
+        system.keys_above(config, &self.patterns[class], |key| above.push(key));
+        for key in above {
+            self.cover_above(system, key, config);
+        }
+        self.minimal += 1;
+        let id = self.ends.len() as Id;
+        self.index.entry(key).or_default().push(id);
+        self.patterns[class].insert(system.pattern(config));
+        self.rows.extend_from_slice(config);
+        self.ends.push(self.rows.len());
+        self.parents.push(parent.unwrap_or(id));
+        self.covered.push(false);
+        id
+    }
+
+    /// Marks what is stored under this key as covered if it is above a configuration.
+    fn cover_above(&mut self, system: &S, key: u64, config: &[S::Unit]) {
+        let Some(bucket) = self.index.get_mut(&key) else { return };
         let (rows, ends, covered) = (&self.rows, &self.ends, &mut self.covered);
         let before = bucket.len();
         bucket.retain(|&known| {
@@ -87,15 +117,7 @@ impl<S: WellStructured> Basis<S> {
             covered[known as usize] |= is_above;
             !is_above
         });
-        self.minimal = self.minimal + 1 + bucket.len() - before;
-        let id = self.ends.len() as Id;
-        bucket.push(id);
-        self.patterns.insert(system.pattern(config));
-        self.rows.extend_from_slice(config);
-        self.ends.push(self.rows.len());
-        self.parents.push(parent.unwrap_or(id));
-        self.covered.push(false);
-        id
+        self.minimal -= before - bucket.len();
     }
 
     /// About how many bytes it takes.

@@ -7,8 +7,8 @@
 //! anything) or until the initial configuration is in the upward closure.
 //!
 //! [`WellStructured`] is all that the search knows about a system; [`basis`] keeps the minimal basis, and [`backward`]
-//! is the saturation loop. The load-buffer semantics of TSO (`reach::dual`) is an instance; the tests have another,
-//! vector addition systems.
+//! is the saturation loop. The load-buffer semantics of TSO (`reach::dual`) and Petri nets (`petri`) are instances; the
+//! tests have another, vector addition systems.
 //!
 //! Direction of error: none, if the predecessors are exact.
 
@@ -50,8 +50,17 @@ pub(crate) trait WellStructured {
     /// The pattern under which a configuration is stored.
     fn pattern(&self, config: &[Self::Unit]) -> Self::Pattern;
 
-    /// Calls `is_found` on the keys under which configurations below this one may be stored, given the patterns that
-    /// occur, until one is found. May leave keys out: then the basis is larger than need be.
+    /// What must agree exactly if one configuration is below another, as a small number: patterns are kept apart by it.
+    fn class(&self, _config: &[Self::Unit]) -> usize {
+        0
+    }
+
+    /// Calls `visit` on the keys, other than its own, under which configurations above this one may be stored, given
+    /// the patterns of its class. May leave keys out: then covered configurations stay in the basis.
+    fn keys_above(&self, _config: &[Self::Unit], _patterns: &FxHashSet<Self::Pattern>, _visit: impl FnMut(u64)) {}
+
+    /// Calls `is_found` on the keys under which configurations below this one may be stored, given the patterns of
+    /// its class, until one is found. May leave keys out: then the basis is larger than need be.
     fn keys_below(
         &self,
         config: &[Self::Unit],
