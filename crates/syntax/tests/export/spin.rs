@@ -9,7 +9,7 @@ use crate::support::{Folder, count, examples, have, read};
 
 /// What SPIN said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Answer {
+pub(crate) enum Answer {
     /// No errors; so many states.
     Fine(usize),
     /// An assertion of the monitor or of the program failed.
@@ -24,7 +24,7 @@ fn tools() -> bool {
     have(&[("spin", "-V"), ("gcc", "--version")])
 }
 
-fn spin(text: &str, property: usize, reduction: bool) -> Answer {
+pub(crate) fn spin(text: &str, property: usize, reduction: bool) -> Answer {
     let folder = Folder::new();
     folder.write("model.pml", text);
     let said = folder.run("spin", &["-o1", "-o2", "-o3", &format!("-DPROPERTY={property}"), "-a", "model.pml"]);
