@@ -95,7 +95,7 @@ fn examples_have_the_verdicts_of_the_reference() {
         return;
     }
     let all = examples();
-    let step = (all.len() as u64 / count("WEIR_SPIN_EXAMPLES", 6)).max(1) as usize;
+    let step = (all.len() as u64 / count("WEIR_SPIN_EXAMPLES", 5)).max(1) as usize;
     let mut compared = 0;
     for (name, program) in all.iter().step_by(step) {
         for number in 0..=program.properties.len() + 1 {
@@ -116,7 +116,7 @@ fn random_programs_have_the_verdicts_and_states_of_the_reference() {
     }
     let configs =
         [Config::acyclic(), Config::cyclic(), Config::locking(), Config::synchronizing(), Config::wild_data()];
-    let wanted = count("WEIR_SPIN_PROGRAMS", 12);
+    let wanted = count("WEIR_SPIN_PROGRAMS", 8);
     let (mut compared, mut refused) = (0, 0);
     for seed in 0..wanted {
         let program = random::program(seed, &configs[seed as usize % configs.len()]);
