@@ -71,7 +71,7 @@ enum Value {
 #[derive(Clone, Copy, Debug)]
 enum Sort {
     Bits(u32),
-    Array(u32),
+    Array,
 }
 
 struct StateLine {
@@ -124,8 +124,7 @@ impl System {
                 self.sorts.insert(line, Sort::Bits(width));
             }
             "sort" => {
-                let Sort::Bits(element) = *self.sorts.get(&number(4)?)? else { return None };
-                self.sorts.insert(line, Sort::Array(element));
+                self.sorts.insert(line, Sort::Array);
             }
             "init" => self.state(number(3)?)?.init = Some(number(4)?),
             "next" => self.state(number(3)?)?.next = Some(number(4)?),
@@ -143,7 +142,7 @@ impl System {
         let sort = *self.sorts.get(&words.get(2)?.parse().ok()?)?;
         let width = match sort {
             Sort::Bits(width) => width,
-            Sort::Array(_) => 0,
+            Sort::Array => 0,
         };
         if width > 64 {
             return None;
@@ -174,7 +173,7 @@ impl System {
             let values = self.evaluate(&state, 0);
             let init = line.init.ok_or_else(|| format!("state {} has no initial value", line.line))?;
             state[at] = match (line.sort, value_of(&values, init)?.clone()) {
-                (Sort::Array(_), Value::Bits(all)) => Value::Array(Rc::default(), all),
+                (Sort::Array, Value::Bits(all)) => Value::Array(Rc::default(), all),
                 (_, value) => value,
             };
         }

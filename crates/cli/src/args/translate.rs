@@ -57,4 +57,5 @@ Examples:
   weir translate sb.weir --to weir --pass instrument=P0:6:7 | weir reach --model sc -
   weir translate peterson.weir --to weir --pass age=1 | weir reach --model sc -
   weir translate peterson.weir --to promela > peterson.pml    A model for SPIN; its first lines say how to check it
-  weir translate sb.weir --to c --for hardware > sb.c         Run it on this machine, and count the outcomes";
+  weir translate sb.weir --to c --for hardware > sb.c         Run it on this machine, and count the outcomes
+  weir translate sb.weir --to litmus > sb.litmus              A litmus test, for herd7, litmus7 and `weir litmus`";

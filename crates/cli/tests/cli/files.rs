@@ -135,6 +135,12 @@ fn exports_are_printed_for_the_tools_that_read_them() {
         let ran = weir(&["translate", "--to", "c", "--for", tool, &sample("fenced")]);
         assert!(ran.status == Some(0) && ran.stdout.contains(part), "{ran:?}");
     }
+    let btor2 = weir(&["translate", "--to", "btor2", &sample("fenced")]);
+    assert!(btor2.status == Some(0) && btor2.stdout.contains(" property_1\n"), "{btor2:?}");
+    let test = weir(&["translate", "--to", "litmus", &sample("fenced")]);
+    assert!(test.status == Some(0) && test.stdout.starts_with("X86_64 fenced\n"), "{test:?}");
+    let refused = weir(&["translate", "--to", "litmus", &sample("peterson")]);
+    assert!(refused.status == Some(2) && refused.stderr.contains("cannot be exported to a litmus test"), "{refused:?}");
     let wrong = weir(&["translate", "--to", "promela", "--for", "hardware", &sample("fenced")]);
     assert_eq!(wrong.status, Some(2));
     assert!(wrong.stderr.contains("`--for hardware` needs `--to c`"), "{}", wrong.stderr);

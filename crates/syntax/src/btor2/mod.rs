@@ -80,6 +80,7 @@ impl<'p> System<'p> {
     fn new(program: &'p Program, ranges: &'p Ranges, memory: &'p Memory) -> Self {
         let mut nodes = Nodes::default();
         nodes.comment(&format!("{}, as a transition system under sequential consistency.", title(program)));
+        nodes.comment("Check it, for example, by: btormc -kmax 50 SYSTEM.btor2");
         nodes.comment("Every `bad` is a property; its comment says what it means if the state can be reached.");
         let edges: usize = program.running_threads().map(|thread| program.body(thread).edges().len()).sum();
         nodes.comment("The step that is taken, if it is enabled.");

@@ -14,7 +14,7 @@ impl System<'_> {
     /// One `bad` per property, in order; then one for assertions, and one for accesses that the file does not cover.
     pub(super) fn properties(&mut self) -> Vec<Diagnostic> {
         let mut warnings = Vec::new();
-        let mut all_done = None;
+        let (mut all_done, mut deadlock) = (None, None);
         for (at, property) in self.program.properties.iter().enumerate() {
             let name = self.program.property_text(property);
             if property.kind.is_liveness() {
@@ -39,7 +39,7 @@ impl System<'_> {
                 }
                 _ => {
                     let done = *all_done.get_or_insert_with(|| self.all_done());
-                    self.deadlock(done)
+                    *deadlock.get_or_insert_with(|| self.deadlock(done))
                 }
             };
             self.nodes.line(&format!("bad {} property_{}", node.id, at + 1));

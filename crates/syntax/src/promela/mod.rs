@@ -102,7 +102,8 @@ impl<'p> Model<'p> {
         let values = Values::of(program, ranges, memory);
         let cells = Cells::new(program, memory, &mut names);
         let processes: Vec<String> = program.threads.iter().map(|thread| names.identifier(&thread.name)).collect();
-        for process in &processes {
+        let monitor = names.unused("Monitor");
+        for process in processes.iter().map(String::as_str).chain([monitor.as_str(), "init"]) {
             // The verifier has a macro of this name for each process.
             names.reserve(&format!("P{process}"));
         }
@@ -120,7 +121,6 @@ impl<'p> Model<'p> {
         let lock = program.uses_lock().then(|| names.unused("lock_holder"));
         let held = names.unused("held");
         let loaded = names.unused("loaded");
-        let monitor = names.unused("Monitor");
         Self {
             program,
             ranges,

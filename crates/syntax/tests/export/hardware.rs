@@ -87,7 +87,7 @@ fn compare(name: &str, program: &Program, runs: &str) -> Option<usize> {
     Some(seen.len())
 }
 
-/// The classical shapes: SB, MP, LB, R and 2+2W.
+/// The classical shapes: SB, MP, LB, R and 2+2W; and SB with fences, which shows if a fence is none.
 #[test]
 fn litmus_tests_show_no_outcome_that_weir_rules_out() {
     if !tools() {
@@ -96,13 +96,13 @@ fn litmus_tests_show_no_outcome_that_weir_rules_out() {
     let runs = count("WEIR_HARDWARE_RUNS", 20_000).to_string();
     let mut compared = 0;
     for (name, program) in examples() {
-        if ["sb.weir", "mp.weir", "lb.weir", "r.weir", "2+2w.weir"].contains(&name.as_str()) {
+        if ["sb.weir", "mp.weir", "lb.weir", "r.weir", "2+2w.weir", "sb-fenced.weir"].contains(&name.as_str()) {
             let seen = compare(&name, &program, &runs);
             assert!(seen.is_some_and(|seen| seen > 0), "{name}");
             compared += 1;
         }
     }
-    assert_eq!(compared, 5);
+    assert_eq!(compared, 6);
 }
 
 #[test]

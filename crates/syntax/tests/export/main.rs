@@ -4,6 +4,7 @@
 #![allow(clippy::print_stderr)] // Tests say what they skip, and how much they compared.
 
 mod btor2;
+mod common;
 mod hardware;
 mod litmus;
 mod spin;
