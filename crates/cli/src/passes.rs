@@ -51,8 +51,9 @@ const MOST_LISTED: usize = 20;
 
 /// Reads a pass.
 pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
-    let known = "expected `rounds=K` or `age=K` with a number K, or `instrument=ATTACK` or `delay=ATTACK`, where ATTACK is \
-                 THREAD:STORE:LOAD (STORE and LOAD are lines or labels), a number N for the N-th attack, or `all`";
+    let known = "expected `rounds=K` or `age=K` with a number K, or `instrument=ATTACK` or `delay=ATTACK`, where \
+                 ATTACK is THREAD:STORE:LOAD (STORE and LOAD are lines or labels), a number N for the N-th attack, \
+                 or `all`";
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is not a number; {known}"));
     let (pass, which): (fn(Selection) -> Pass, _) = match text.split_once('=') {
         Some(("instrument", which)) => (Pass::Instrument, which),

@@ -42,8 +42,8 @@ pub enum Limit {
     Extensions,
     /// Runs with at most so many rounds per thread show no violation; others were not looked at.
     Rounds(u32),
-    /// Runs in which no store waits for more than so many rounds of its thread show no violation; others were not looked
-    /// at.
+    /// Runs in which no store waits for more than so many rounds of its thread show no violation; others were not
+    /// looked at.
     Age(u32),
     /// An over-approximation found a violation that no run confirms; it may be a false alarm.
     Alarm,

@@ -123,8 +123,8 @@ impl SearchOptions {
         let engine = self.engine.name();
         if self.bound.is_some() && !self.engine.has_bound() {
             return Err(format!(
-                "`--bound` has no effect on `--engine {engine}`; only `rounds`, `age`, `coherence` and `multiset` have a \
-                 bound"
+                "`--bound` has no effect on `--engine {engine}`; only `rounds`, `age`, `coherence` and `multiset` have \
+                 a bound"
             ));
         }
         if self.bound == Some(Precision::Auto) && self.engine == Engine::Multiset {

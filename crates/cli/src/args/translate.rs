@@ -33,9 +33,9 @@ pub(crate) struct TranslateOptions {
     /// and only if that thread can break robustness by delaying that store past that load; STORE and LOAD are lines or
     /// labels. `instrument=N` selects the N-th such attack, and `instrument=all` combines all attacks in one program.
     /// `delay=` takes the same values, and prints a program that can also do under SC what the original does while that
-    /// store is delayed past that load. `rounds=K` prints a program that does under SC what the original does with store
-    /// buffers in runs with at most K rounds per thread, and `age=K` in runs in which stores wait for at most K rounds
-    /// of their thread
+    /// store is delayed past that load. `rounds=K` prints a program that does under SC what the original does with
+    /// store buffers in runs with at most K rounds per thread, and `age=K` in runs in which stores wait for at most K
+    /// rounds of their thread
     #[arg(long, value_name = "PASS", value_parser = parse_pass)]
     pub(crate) pass: Option<Pass>,
 

@@ -63,8 +63,8 @@ impl Engine {
                 "Searches runs with at most --bound rounds per thread: finds violations. Without --bound, more and more"
             }
             Self::Age => {
-                "Searches runs in which stores wait for at most --bound rounds of their thread: finds violations. Without \
-                 --bound, more and more"
+                "Searches runs in which stores wait for at most --bound rounds of their thread: finds violations. \
+                 Without --bound, more and more"
             }
             Self::Set => {
                 "Over-approximates buffers as sets: fast proofs, even for unbounded buffers, but can be inconclusive"

@@ -2,28 +2,28 @@
 //! TSO Analysis".
 //!
 //! A *round* of a thread is a part of a run in which only that thread takes steps, or flushes. The translated program
-//! makes each round one atomic section. Within a round nobody else looks at memory, so it does not matter in which order
-//! the thread's own stores reach it: all that counts is which of them have done so when the round ends. A store
-//! therefore chooses, when it is made, the round in which it will reach memory: this one, and then it is made at once, or
-//! the `d`-th round from now, and then it is kept in registers. Since buffers are first-in first-out, no later store can
-//! choose an earlier round (`ahead` is the latest choice), and of the stores to one cell that choose the same round only
-//! the last one counts:
+//! makes each round one atomic section. Within a round nobody else looks at memory, so it does not matter in which
+//! order the thread's own stores reach it: all that counts is which of them have done so when the round ends. A store
+//! therefore chooses, when it is made, the round in which it will reach memory: this one, and then it is made at once,
+//! or the `d`-th round from now, and then it is kept in registers. Since buffers are first-in first-out, no later store
+//! can choose an earlier round (`ahead` is the latest choice), and of the stores to one cell that choose the same round
+//! only the last one counts:
 //!
 //! - `mask1_x`: whether a store to `x` reaches memory in the next round; `queue1_x`: the value of the last such store.
-//!   `mask2_x` and `queue2_x` are for the round after that, and so on. At the start of a round the next one becomes this
-//!   one (`begin.rs`).
+//!   `mask2_x` and `queue2_x` are for the round after that, and so on. At the start of a round the next one becomes
+//!   this one (`begin.rs`).
 //! - `view_x`: what the thread reads from `x`: its newest store that has not reached memory, else what memory holds.
 //!
 //! Two bounds make the copies finitely many ([`RunBound`]). *Rounds*: a thread has at most K rounds, so a store made in
-//! round i can choose from at most K - i later ones. *Age*: a store can choose from the next K rounds only, but a thread
-//! has as many rounds as it likes.
+//! round i can choose from at most K - i later ones. *Age*: a store can choose from the next K rounds only, but a
+//! thread has as many rounds as it likes.
 //!
 //! Both translations are linear: what happens at the start of a round is written once per thread, with a register
 //! (`resume`) that tells where to go on, and a thread has copies only of cells that it accesses.
 //!
 //! Deviations from the paper, whose two translations are one here:
-//! - Copies are numbered from the current round, not from the first. So they are never used modulo K + 1, one copy fewer
-//!   is needed, and states that differ only in how far the numbers have turned are one.
+//! - Copies are numbered from the current round, not from the first. So they are never used modulo K + 1, one copy
+//!   fewer is needed, and states that differ only in how far the numbers have turned are one.
 //! - Figure 3 rebuilds the view of a cell only if no store to it is kept. Here every view is set anew, memory first and
 //!   then what is kept: views of a thread that is not in a round are dead, and states do not differ by them.
 //! - A thread that takes the lock stays in its round until it gives it back (`thread.rs`).
@@ -66,8 +66,8 @@ pub(crate) const MOST_ROUNDS: u32 = 100;
 pub enum RunBound {
     /// Those in which each thread has at most so many rounds. At least 1.
     Rounds(u32),
-    /// Those in which each store reaches memory at most so many rounds of its thread after the one in which it was made.
-    /// With 0, every store does so in the round in which it was made: that is SC.
+    /// Those in which each store reaches memory at most so many rounds of its thread after the one in which it was
+    /// made. With 0, every store does so in the round in which it was made: that is SC.
     Age(u32),
 }
 
@@ -189,8 +189,8 @@ impl Translation for Bounded {
 /// Translates a program: what the result does under SC, the original does under TSO by runs within the bound.
 ///
 /// # Errors
-/// If the program calls procedures or starts threads at run time, if it has a property about deadlocks or about what can
-/// still happen, or if it is not known which cells a computed address can name.
+/// If the program calls procedures or starts threads at run time, if it has a property about deadlocks or about what
+/// can still happen, or if it is not known which cells a computed address can name.
 pub fn bounded(program: &Program, bound: RunBound, session: &Session) -> Result<Bounded, Failure> {
     let bound = bound.check()?;
     refuse::unsupported_by(program, bound.name())?;
@@ -265,8 +265,8 @@ fn refuse_properties(properties: &[Property], bound: RunBound) -> Result<(), Fai
     Ok(())
 }
 
-/// Declares the cell that counts threads whose stores have not all reached memory, if there is a `membarrier` that waits
-/// for them.
+/// Declares the cell that counts threads whose stores have not all reached memory, if there is a `membarrier` that
+/// waits for them.
 fn pending_cell(program: &mut Program, cells: &[Cells]) -> Option<Address> {
     let asks =
         |thread: ThreadId| program.body(thread).edges().iter().any(|edge| edge.instruction == Instruction::Membarrier);

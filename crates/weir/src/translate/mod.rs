@@ -38,6 +38,7 @@ pub trait Translation {
     fn program(&self) -> &Program;
 
     /// Maps a run of the translated program back: the run of `original` that it stands for. For the passes whose result
-    /// is to be run under SC ([`instrument`](mod@instrument), [`delay`], [`bounded`](mod@bounded)), the original's run is under TSO.
+    /// is to be run under SC ([`instrument`](mod@instrument), [`delay`], [`bounded`](mod@bounded)), the original's run
+    /// is under TSO.
     fn map_back(&self, original: &Program, run: &Run) -> Run;
 }

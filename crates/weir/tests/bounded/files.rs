@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use weir::reach::{Engine, Options, reach};
 use weir::translate::bounded::RunBound;
-use weir::{Failure, Limit, Verdict};
+use weir::{Failure, Limit, Limits, Session, Verdict};
 use weir_ir::{Program, Source};
 
 use crate::compare::{Tally, compare, supported};
@@ -45,6 +46,42 @@ fn the_mutexes_of_the_paper_are_unsafe_within_small_bounds() {
             let is_open = matches!(fenced, Ok(Verdict::Holds | Verdict::Unknown(Limit::Rounds(_) | Limit::Age(_))));
             assert!(is_open, "{name}-fenced, {bound:?}: {fenced:?}");
         }
+    }
+}
+
+/// Raises the bound until there is an answer.
+fn ask_auto(name: &str, engine: Engine, states: u64) -> Verdict<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let program = supported(parse(&root.join(format!("{name}.weir"))).1);
+    let options = Options { engine, ..Options::default() };
+    let session = Session::new(Limits { states: Some(states), ..Limits::default() });
+    reach(&program, &options, &session).unwrap_or_else(|failure| panic!("{name}: {failure}")).verdict.map(|_| ())
+}
+
+#[test]
+fn the_bound_is_raised_until_there_is_an_answer() {
+    for engine in [Engine::Rounds, Engine::Age] {
+        assert_eq!(ask_auto("mutex/peterson", engine, 100_000), Verdict::Violated(()), "{engine:?}");
+        // No run of these exceeds some bound.
+        for name in ["litmus/mp", "litmus/2+2w", "litmus/sb-fenced"] {
+            assert_eq!(ask_auto(name, engine, 100_000), Verdict::Holds, "{name}, {engine:?}");
+        }
+        // One thread stores in a loop, without a fence.
+        let endless = ask_auto("papers/endless-stores", engine, 20_000);
+        assert_eq!(endless, Verdict::Unknown(Limit::States), "{engine:?}");
+    }
+    // In each of its loops there is a fence behind each store.
+    assert_eq!(ask_auto("mutex/dekker-simple-fenced", Engine::Age, 100_000), Verdict::Holds);
+    assert_eq!(ask_auto("mutex/dekker-simple-fenced", Engine::Rounds, 20_000), Verdict::Unknown(Limit::States));
+}
+
+/// The reason names the bound.
+#[test]
+fn nothing_within_a_bound_is_unknown() {
+    for (bound, limit) in [(RunBound::Rounds(2), Limit::Rounds(2)), (RunBound::Age(1), Limit::Age(1))] {
+        let verdict = ask(&mutex("peterson-fenced"), bound, Vec::new());
+        assert_eq!(verdict.expect("supported"), Verdict::Unknown(limit));
+        assert!(limit.to_string().contains(&bound.number().to_string()), "{limit}");
     }
 }
 

@@ -9,8 +9,7 @@ use weir_testkit::{dump, shrink};
 use crate::random::pumping;
 use crate::{answer_within, state_goals};
 
-const ENGINES: [Engine; 6] =
-    [Engine::Explicit, Engine::Lazy, Engine::Dual, Engine::Set, Engine::Multiset, Engine::Coherence];
+const ENGINES: [Engine; 8] = Engine::ALL;
 
 /// What each engine says, where it says anything: whether a goal can be reached.
 fn answers(program: &Program) -> Vec<(Engine, bool)> {

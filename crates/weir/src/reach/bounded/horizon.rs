@@ -1,10 +1,10 @@
 //! Can a run exceed a bound at all?
 //!
-//! A round in which a thread takes only local steps can be left out: the thread can take them in its previous round. So a
-//! thread has at most as many rounds as it takes steps that others can notice, flushes included; and between a store and
-//! its flush, it begins at most as many rounds as it takes such steps in between. Both are counted along the longest
-//! path, which is finite if there is no loop with such a step: for the age of stores, no loop on the way from a store to
-//! the next fence.
+//! A round in which a thread takes only local steps can be left out: the thread can take them in its previous round. So
+//! a thread has at most as many rounds as it takes steps that others can notice, flushes included; and between a store
+//! and its flush, it begins at most as many rounds as it takes such steps in between. Both are counted along the
+//! longest path, which is finite if there is no loop with such a step: for the age of stores, no loop on the way from a
+//! store to the next fence.
 //!
 //! Direction of error: it may say that a bound can be exceeded although it cannot.
 
@@ -35,8 +35,8 @@ fn most_rounds(body: &Body) -> Option<u64> {
 
 /// The most rounds that a thread can begin between a store and its flush; none if there is no bound.
 fn greatest_age(body: &Body) -> Option<u64> {
-    // Along a path without a fence that starts with the oldest store that waits: the flushes of the stores up to the one
-    // in question, and the steps after that one. Each of them is an edge of the path.
+    // Along a path without a fence that starts with the oldest store that waits: the flushes of the stores up to the
+    // one in question, and the steps after that one. Each of them is an edge of the path.
     let weight = |edge: &Edge| u64::from(!edge.instruction.is_local());
     let longest = longest_paths(body, |edge| !edge.instruction.drains(), weight);
     let stores = body.edges().iter().filter(|edge| edge.instruction.is_store());

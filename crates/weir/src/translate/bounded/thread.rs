@@ -8,9 +8,9 @@
 //! inside --unlock--> paused --lock--> resume = n --> [begin.rs] --resume == n--> inside
 //! ```
 //!
-//! The original's own lock is a register here (`held`), and while it is set the round does not end. So nobody else steps
-//! while a thread holds the lock. That loses nothing: what others may do in the meantime (local steps, and stores into
-//! their buffers) they can as well do before or after.
+//! The original's own lock is a register here (`held`), and while it is set the round does not end. So nobody else
+//! steps while a thread holds the lock. That loses nothing: what others may do in the meantime (local steps, and stores
+//! into their buffers) they can as well do before or after.
 //!
 //! In the middle of translated code a state may be one that the original does not have. Either something is kept then
 //! (`ahead` is not 0) or `resume` is not 0: properties look only at states where neither is so.
@@ -190,8 +190,8 @@ impl<'a> Writer<'a> {
         self.builder.labelled_location(location)
     }
 
-    /// Adds instructions one after the other; at least one. Locations in between stand for nothing: they are passed with
-    /// a register set that says so, or in common code.
+    /// Adds instructions one after the other; at least one. Locations in between stand for nothing: they are passed
+    /// with a register set that says so, or in common code.
     pub(super) fn link(&mut self, from: LocId, to: LocId, span: Span, steps: impl IntoIterator<Item = Traced>) {
         self.chain(from, to, span, (None, None, 0), steps);
     }
