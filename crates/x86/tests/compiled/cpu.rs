@@ -103,7 +103,12 @@ fn compare(levels: &[&str], seed: u64, count: usize, sets: usize) {
     folder.write("functions.c", &code);
     let inputs: Vec<Vec<u64>> = (0..sets).map(|_| INPUTS.iter().map(|_| input(&mut rng)).collect()).collect();
     for level in levels {
-        gcc(&folder, &[level, "-fno-jump-tables", "-fno-tree-vectorize", "-c", "functions.c", "-o", "functions.o"]);
+        // Code for shared libraries loads addresses from a table.
+        let position = if *level == "-O1" { "-fPIC" } else { "-fPIE" };
+        gcc(
+            &folder,
+            &[level, position, "-fno-jump-tables", "-fno-tree-vectorize", "-c", "functions.c", "-o", "functions.o"],
+        );
         let native = natively(&folder, "functions.o", count, &inputs);
         let bytes = folder.read("functions.o");
         for (number, expected) in native.iter().enumerate() {

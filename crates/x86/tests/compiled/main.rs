@@ -7,6 +7,7 @@ mod cpu;
 mod damaged;
 mod execute;
 mod generate;
+mod instructions;
 mod refused;
 mod shapes;
 
