@@ -3,25 +3,24 @@
 use std::path::{Path, PathBuf};
 
 use weir::Session;
+use weir_ir::Program;
 use weir_report::wording::clean::display_name;
-use weir_syntax::Language;
 use weir_x86::{Options, ReadError, Refusal, SourceFile};
 
 use crate::args::ProgramOptions;
 use crate::error::Error;
 use crate::input;
 use crate::limits::MAX_CODE_BYTES;
-use crate::load::Loaded;
 
 /// Reads compiled code as a program.
-pub(crate) fn load(path: &Path, options: &ProgramOptions, session: &Session) -> Result<Loaded, Error> {
+pub(crate) fn read(path: &Path, options: &ProgramOptions, session: &Session) -> Result<Program, Error> {
     if let Some((name, _)) = options.defines.first() {
         return Err(Error::input(format!("`-D {name}` cannot be used: only `.weir` programs have constants")));
     }
     let bytes = input::read_bytes(path, MAX_CODE_BYTES)?;
     let settings = settings(path, options)?;
     match weir_x86::read(&display_name(path), &bytes, &settings, &source_file, session) {
-        Ok(program) => Ok(Loaded { program, language: Language::X86, warnings: Vec::new() }),
+        Ok(program) => Ok(program),
         Err(ReadError::Refused(refusal)) => Err(refused(&refusal)),
         Err(ReadError::Invalid(source, diagnostic)) => Err(Error::Source(source, vec![*diagnostic])),
         Err(ReadError::Interrupted) => Err(Error::Stopped(session.ended_by())),

@@ -25,7 +25,8 @@ pub(crate) struct Loaded {
 pub(crate) fn load(path: &Path, options: &ProgramOptions, session: &Session) -> Result<Loaded, Error> {
     let language = input::language(path, options.from)?;
     if language == Language::X86 {
-        return compiled::load(path, options, session);
+        let program = compiled::read(path, options, session)?;
+        return Ok(Loaded { program, language, warnings: Vec::new() });
     }
     if let Some(option) = options.compiled.first_given() {
         return Err(Error::input(format!("`{option}` cannot be used: this is not compiled code")));

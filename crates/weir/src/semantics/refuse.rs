@@ -10,6 +10,9 @@ use crate::verdict::Failure;
 /// More places than this are only counted.
 const MOST_PLACES: usize = 10;
 
+/// The code of a refusal of arbitrarily many threads, which other commands support.
+const ARBITRARY: &str = "arbitrary-threads";
+
 /// What a program has that the engine cannot handle.
 struct Obstacle {
     code: &'static str,
@@ -68,16 +71,17 @@ fn diagnostic(engine: &str, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
     }
     let mut seen = BTreeSet::new();
     helps.retain(|help| seen.insert(*help));
-    diagnostic.help(format!("no engine in this version supports this; {}", helps.join("; ")))
+    let has_others = [first].into_iter().chain(rest).any(|obstacle| obstacle.code != ARBITRARY);
+    let prefix = if has_others { "no engine in this version supports this; " } else { "" };
+    diagnostic.help(format!("{prefix}{}", helps.join("; ")))
 }
 
 fn arbitrarily_many(thread: &Thread) -> Obstacle {
     Obstacle {
-        code: "arbitrary-threads",
+        code: ARBITRARY,
         span: thread.span,
         what: format!("cannot run arbitrarily many copies of `{}`", thread.name),
-        help: "`check`, `robust` and `fences` answer for every number of copies; for anything else set the number, as in \
-               `-D 'T[*]=3'`: a violation with few threads is also one with many",
+        help: "set the number of copies, as in `-D 'T[*]=3'` (`check`, `robust` and `fences` answer for every number)",
     }
 }
 

@@ -106,7 +106,7 @@ fn compare<R>(
             if matches!(fixed(&named), Verdict::Holds) {
                 return Err(format!("said to be violated for {named:?}, but is not"));
             }
-            for numbers in numbers(program, total.saturating_sub(1)) {
+            for numbers in total.checked_sub(1).map(|most| numbers(program, most)).into_iter().flatten() {
                 if matches!(fixed(&numbers), Verdict::Violated(())) {
                     return Err(format!("violated for {named:?}, but for {numbers:?}, too"));
                 }

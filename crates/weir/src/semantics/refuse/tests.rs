@@ -44,7 +44,7 @@ fn all_obstacles_are_named() {
 #[test]
 fn every_obstacle_has_its_help() {
     let spawn = |at| (Instruction::Spawn(ThreadId(1)), at);
-    let (calls, spawns, many) = ("write it as a loop", "declare as many threads", "use a fixed number");
+    let (calls, spawns, many) = ("write it as a loop", "declare as many threads", "set the number of copies");
     for (instructions, multiplicity, expected) in [
         (vec![(call(), 10)], Multiplicity::One, vec![calls]),
         (vec![(call(), 10), (call(), 20), (call(), 30)], Multiplicity::One, vec![calls]),
