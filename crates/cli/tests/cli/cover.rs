@@ -1,5 +1,6 @@
 //! `weir cover` on nets and thread transition systems.
 
+use crate::json::answers;
 use crate::support::{root, scratch, weir, weir_with_input, write};
 
 /// The line of a file that starts with `# NAME:`.
@@ -20,9 +21,9 @@ fn examples_answer_as_their_headers_say() {
         let mut arguments = vec!["cover", "--format", "json", path];
         arguments.extend(target.iter().flat_map(|target| ["--target", target.as_str()]));
         let ran = weir(&arguments);
-        ran.assert_no_bug();
         let status = if expected == "reachable" { 1 } else { 0 };
-        assert_eq!((ran.status, ran.json()["verdict"].as_str()), (Some(status), Some(expected.as_str())), "{path}");
+        let answers = answers(&ran);
+        assert_eq!((ran.status, answers[0]["verdict"].as_str()), (Some(status), Some(expected.as_str())), "{path}");
         count += 1;
     }
     assert!(count >= 10, "{count} examples");
@@ -58,8 +59,7 @@ fn targets_of_thread_transition_systems_are_given_or_beside_them() {
 
 #[test]
 fn limits_end_it_without_an_answer() {
-    let net = "vars x y z rules x >= 1 -> x' = x - 1, y' = y + 2; y >= 1 -> y' = y - 1, z' = z + 1; \
-               z >= 1, y >= 1 -> z' = z - 1, y' = y - 1, x' = x + 1; init x = 3, y = 0, z = 0 target x = 1, y = 0, z = 40";
+    let net = "vars x rules true -> x' = x + 2; init x = 0 target x = 7";
     let ran = weir_with_input(&["cover", "--format", "json", "--states", "20", "-"], net.as_bytes());
     let answer = ran.json();
     assert_eq!((ran.status, answer["limit"].as_str()), (Some(3), Some("states")), "{answer}");

@@ -79,6 +79,7 @@ fn manual_pages_are_printed_or_written() {
     let expected = [
         "check",
         "completions",
+        "cover",
         "fences",
         "fmt",
         "limits",

@@ -87,9 +87,13 @@ fn proved(proof: &ProofRecord) -> String {
         ProofKind::Facts if facts == 0 => {
             "proved: some place of every target never gets a token (checked)\n".to_owned()
         }
+        ProofKind::Facts if facts == 1 => {
+            "proved by the state inequation: a weighted sum of tokens that never grows excludes every target (checked)\n"
+                .to_owned()
+        }
         ProofKind::Facts => {
-            let sums = counted(facts, "weighted sum");
-            format!("proved by the state inequation: {sums} of tokens that never grow exclude every target (checked)\n")
+            let sums = grouped(facts);
+            format!("proved by the state inequation: {sums} sums of tokens that never grow exclude every target (checked)\n")
         }
         ProofKind::Backward => {
             let (markings, sums) = (counted(markings, "minimal marking"), counted(facts, "weighted sum"));

@@ -7,6 +7,8 @@ mod linear;
 mod marking;
 mod proof;
 mod structure;
+#[cfg(test)]
+mod tests;
 
 pub use firing::{CheckedFiring, Firing, FiringError, FiringStep, check_firing};
 pub use linear::{LinearFact, Trap};
