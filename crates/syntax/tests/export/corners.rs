@@ -14,9 +14,10 @@ pub(crate) const CORNERS: [&str; 5] = [
     "shared a[4] = {2, 1, 3, 0};\nthread P { let r, s; r, s = a[r], a[r]; r, s = a[s], a[r]; }\n\
      forbid P at end && P.r == 3 && P.s == 3;\nforbid P at end && P.s == 2;\n",
     // A computed address reaches cells with a range, a width and neither.
-    "shared x: 0..1, y: u8, z;\nthread P { let p = any 1..3; mem[p] = 257 + p; }\nthread Q { let r = fetch_add(y, 255); }\n\
-     forbid x == 258;\nforbid y == 3;\nforbid y == 2;\nforbid y == 255;\nforbid z == 260;\nforbid z == 4;\nforbid deadlock;\n",
-    // Waiting for several cells, with the lock held by another thread, and a failed assertion that blocks only its thread.
+    "shared x: 0..1, y: u8, z;\nthread P { let p = any 1..3; mem[p] = 257 + p; }\n\
+     thread Q { let r = fetch_add(y, 255); }\nforbid x == 258;\nforbid y == 3;\nforbid y == 2;\nforbid y == 255;\n\
+     forbid z == 260;\nforbid z == 4;\nforbid deadlock;\n",
+    // Waiting for several cells, with the lock held by another thread; a failed assertion that blocks only its thread.
     "shared x, y, z;\nthread P { await x == 1 && y == 1; z = 1; }\nthread Q { lock; x = 1; y = 1; x = 0; unlock; }\n\
      thread R { let r = x; assert r == 0; x = 1; }\nforbid z == 1 && x == 0;\nforbid z == 1;\nforbid deadlock;\n",
     // Division by zero gives zero; shifts take the low six bits; the sign is kept.
