@@ -1,5 +1,5 @@
-//! Expressions as operators on bit vectors. Every part is as wide as its range needs; where arithmetic may wrap, that is
-//! 64 bits, and it wraps as Weir's does.
+//! Expressions as operators on bit vectors. Every part is as wide as its range needs; where arithmetic may wrap, that
+//! is 64 bits, and it wraps as Weir's does.
 
 use weir_ir::flow::{values_of_binary, values_of_unary};
 use weir_ir::{BinaryOp, Expr, Range, UnaryOp};

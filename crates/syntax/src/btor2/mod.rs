@@ -1,5 +1,5 @@
-//! A program as a transition system in BTOR2, the format of hardware model checkers (Niemetz, Preiner, Wolf, Biere: BTOR2,
-//! BtorMC and Boolector 3.0, 2018), under sequential consistency.
+//! A program as a transition system in BTOR2, the format of hardware model checkers (Niemetz, Preiner, Wolf, Biere:
+//! BTOR2, BtorMC and Boolector 3.0, 2018), under sequential consistency.
 //!
 //! States are the places of threads, their registers, the cells and the holder of the lock, each as wide as its values
 //! need. An input chooses the step; a step that is not enabled changes nothing. Each property is a `bad` state: for

@@ -33,8 +33,7 @@ pub(crate) fn printed_locations(body: &Body, is_taken: impl Fn(weir_ir::EdgeId) 
         if std::mem::replace(&mut is_printed[loc.index()], true) {
             continue;
         }
-        for (id, edge) in body.edges_from(loc).filter(|&(id, _)| is_taken(id)) {
-            let _ = id;
+        for (_, edge) in body.edges_from(loc).filter(|&(id, _)| is_taken(id)) {
             open.push(edge.to);
             if let (weir_ir::Instruction::Assert(_), Some(failed)) = (&edge.instruction, body.failed) {
                 open.push(failed);

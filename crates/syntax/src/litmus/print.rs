@@ -1,8 +1,8 @@
 //! A straight-line program as a litmus test for `X86_64`, which herd7, litmus7 and Weir read.
 //!
 //! Cells and registers have 64 bits. Each register of a thread is one of the processor; arithmetic takes several
-//! instructions, of which only the last or the first accesses memory, so that the final states are the same. A test asks
-//! one question about its final states: the first `exists` or `always` of the program.
+//! instructions, of which only the last or the first accesses memory, so that the final states are the same. A test
+//! asks one question about its final states: the first `exists` or `always` of the program.
 //!
 //! Choices, loops, waiting, assertions, computed addresses, the lock and cells with ranges or widths are refused.
 
@@ -236,8 +236,8 @@ fn register(register: RegId) -> &'static str {
 
 /// Names of registers and keywords, which no cell can have.
 fn reserved() -> impl Iterator<Item = &'static str> {
-    let keywords = "exists forall observed locations filter true false not final with and or eax ebx ecx edx esi edi ebp \
-                    esp rbp rsp eip rip ax bx cx dx al ah bh ch dh si di bp sp";
+    let keywords = "exists forall observed locations filter true false not final with and or eax ebx ecx edx esi edi \
+                    ebp esp rbp rsp eip rip ax bx cx dx al ah bh ch dh si di bp sp";
     REGISTERS.iter().flat_map(|(wide, low)| [*wide, *low]).chain(["rax", "r15"]).chain(keywords.split_whitespace())
 }
 

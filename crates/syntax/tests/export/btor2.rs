@@ -68,8 +68,9 @@ fn arithmetic_at_the_limits_is_exact() {
     for operator in operators {
         // Each value is chosen by the cell, so that the operands are not constants.
         let text = format!(
-            "shared which: 0..4, result;\nthread W {{ let w = any 0..4; which = w; }}\nthread P {{\n    let a = which;\n    \
-             let b = which;\n    let l = 0 - 9223372036854775807 * (a == 1) - (a == 2) + 5 * (a == 3) - a;\n    \
+            "shared which: 0..4, result;\nthread W {{ let w = any 0..4; which = w; }}\nthread P {{\n    \
+             let a = which;\n    let b = which;\n    \
+             let l = 0 - 9223372036854775807 * (a == 1) - (a == 2) + 5 * (a == 3) - a;\n    \
              let r = (b == 1) * 64 - (b == 2) - (b == 4) * 3;\n    result = l {operator} r;\n}}\n\
              forbid result == 1;\nforbid result < 0;\nforbid result > 1000;\n"
         );

@@ -146,7 +146,8 @@ fn what_is_no_litmus_test_is_refused_with_the_place() {
 #[test]
 fn a_test_looks_like_one() {
     let program = read(
-        "shared x, y;\nthread P { x = 1; let r = y; }\nthread Q { y = 1; fence; let s = x; }\nexists P.r == 0 && Q.s == 0;",
+        "shared x, y;\nthread P { x = 1; let r = y; }\nthread Q { y = 1; fence; let s = x; }\n\
+         exists P.r == 0 && Q.s == 0;",
     );
     let text = print(&program, &Uninterrupted).unwrap().text;
     let expected = "\

@@ -5,6 +5,7 @@
 
 mod btor2;
 mod common;
+mod corners;
 mod hardware;
 mod litmus;
 mod spin;

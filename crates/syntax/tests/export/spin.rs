@@ -20,7 +20,7 @@ pub(crate) enum Answer {
     Incomplete,
 }
 
-fn tools() -> bool {
+pub(crate) fn tools() -> bool {
     have(&[("spin", "-V"), ("gcc", "--version")])
 }
 

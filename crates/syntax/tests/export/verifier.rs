@@ -68,7 +68,7 @@ fn random_programs_compile_and_simulated_runs_violate_nothing_that_holds() {
 }
 
 /// What CBMC says: whether an assertion can fail; nothing if it ran out of time or left the cells.
-fn cbmc(text: &str, number: usize, unwind: &str) -> Option<bool> {
+pub(crate) fn cbmc(text: &str, number: usize, unwind: &str) -> Option<bool> {
     let folder = Folder::new();
     folder.write("program.c", text);
     let property = format!("-DPROPERTY={number}");

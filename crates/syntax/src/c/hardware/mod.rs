@@ -187,7 +187,8 @@ impl<'p> Harness<'p> {
         let _ = write!(
             text,
             "}};\n\n/* What is kept of one thread of an instance. */\nstruct result {{\n    int end;\n    \
-             int place;\n    int64_t registers[{registers}];\n}};\n\nstatic void reset(struct cells *c)\n{{\n{reset}}}\n"
+             int place;\n    int64_t registers[{registers}];\n}};\n\n\
+             static void reset(struct cells *c)\n{{\n{reset}}}\n"
         );
         text
     }
