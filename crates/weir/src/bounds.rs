@@ -153,7 +153,7 @@ impl Bound {
                 "cover-states",
                 10_000_000,
                 any,
-                "states and moves of a program with arbitrarily many threads",
+                "control states and moves where copies of a `[*]` thread are counted",
                 "only small numbers of threads are searched",
             ),
             Self::InstanceCopies => entry(

@@ -40,13 +40,13 @@ fn help_and_version_exit_with_zero() {
 
 #[test]
 fn help_offers_only_what_there_is() {
-    let commands = ["--help", "reach", "robust", "fences", "prob", "litmus", "translate", "replay", "fmt"];
+    let commands = ["--help", "reach", "robust", "fences", "prob", "litmus", "cover", "translate", "replay", "fmt"];
     let all = commands.map(|command| match command {
         "--help" => weir(&["--help"]).stdout,
         command => weir(&[command, "--help"]).stdout,
     });
     let all = all.concat();
-    for absent in ["sarif", "html", "promela", "persistent", "cartesian", "schema"] {
+    for absent in ["sarif", "html", "persistent", "cartesian", "schema"] {
         assert!(!all.contains(absent), "help speaks of {absent}");
     }
     for present in ["4GiB", "Examples:", "Exit status", "--keep-dead-registers", "-D <NAME=VALUE>"] {
