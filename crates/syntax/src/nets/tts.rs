@@ -145,8 +145,8 @@ fn unexpected(expected: &str, (span, text): (Span, &str)) -> Diagnostic {
 }
 
 /// What a line looks like.
-const LINE: &str = "a line is `S L -> S' L'` (a thread moves), `S L +> S' L'` (it starts another one) or `S L ~> S' L'` (all \
-                    threads in L move), with shared states S and local states L";
+const LINE: &str = "a line is `S L -> S' L'` (a thread moves), `S L +> S' L'` (it starts another one) or \
+                    `S L ~> S' L'` (all threads in L move), with shared states S and local states L";
 
 /// The tokens of a line.
 struct Tokens<'s> {

@@ -1,9 +1,9 @@
 //! Expand, enlarge and check: forward search with counters that are exact up to a bound and beyond it mean any number.
 //!
-//! After G. Geeraerts, J.-F. Raskin, L. Van Begin, "Expand, Enlarge and Check", 2006. Counters that exceed the bound are
-//! taken to be unbounded, so that finitely many configurations contain everything that can be reached. If none of them
-//! is in a target, they are a proof. Otherwise the bound grows: for every net in which no target can be covered, some
-//! bound proves it. Runs are found by other searches.
+//! After G. Geeraerts, J.-F. Raskin, L. Van Begin, "Expand, Enlarge and Check", 2006. Counters that exceed the bound
+//! are taken to be unbounded, so that finitely many configurations contain everything that can be reached. If none of
+//! them is in a target, they are a proof. Otherwise the bound grows: for every net in which no target can be covered,
+//! some bound proves it. Runs are found by other searches.
 
 use std::collections::VecDeque;
 
