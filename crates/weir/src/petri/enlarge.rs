@@ -113,7 +113,7 @@ impl<'n> Enlarge<'n> {
     }
 
     fn proof(&self) -> CoverProof {
-        let ideal = |row: &Box<[u64]>| {
+        let ideal = |row: &[u64]| {
             let mut counts = vec![Some(0); self.net.places.len()];
             for &word in &row[1..] {
                 let count = count_of(word);
@@ -121,7 +121,7 @@ impl<'n> Enlarge<'n> {
             }
             Ideal { control: ControlId(control_of(row).0), counts }
         };
-        let mut ideals: Vec<Ideal> = self.largest.iter().flatten().map(ideal).collect();
+        let mut ideals: Vec<Ideal> = self.largest.iter().flatten().map(|row| ideal(row)).collect();
         ideals.sort_unstable();
         CoverProof::Forward(ideals)
     }
