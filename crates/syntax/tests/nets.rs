@@ -118,7 +118,8 @@ fn mutated_texts_are_read_or_refused() {
     let texts = [
         (
             NetFormat::Spec,
-            "vars x y z\nrules x >= 1 -> y' = y + x - 1, x' = 0, z' = 3;\n true -> x' = x + 1;\ninit x >= 1, y in [0, 2]\ntarget x >= 1, y = 2\n z >= 3\ninvariants x = 1, y = 2\n",
+            "vars x y z\nrules x >= 1 -> y' = y + x - 1, x' = 0, z' = 3;\n true -> x' = x + 1;\n\
+             init x >= 1, y in [0, 2]\ntarget x >= 1, y = 2\n z >= 3\ninvariants x = 1, y = 2\n",
         ),
         (NetFormat::Tts, "3 4\n0 0 -> 1 1\n1 1 +> 1 2 # new\n1 2 -> 2 3 0 ~> 1 0 ~> 2\n2 1 ~> 0 0\n"),
     ];

@@ -190,8 +190,8 @@ fn random_transition(rng: &mut Rng, shape: Shape, places: usize, controls: usize
 }
 
 /// Every net of two places with two transitions of a simple kind: what happens to each place is nothing, taking a
-/// token, giving one or needing one, and besides all tokens may be moved or removed. `initial` and `target` are numbers of
-/// tokens; an initial number of 9 stands for any.
+/// token, giving one or needing one, and besides all tokens may be moved or removed. `initial` and `target` are
+/// numbers of tokens; an initial number of 9 stands for any.
 pub fn tiny_nets(initial: [u64; 2], target: [u64; 2]) -> impl Iterator<Item = Net> {
     let all = tiny_transitions();
     let pairs: Vec<(usize, usize)> =

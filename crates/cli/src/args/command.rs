@@ -99,9 +99,9 @@ pub(crate) enum Command {
     /// as many tokens as it asks for. This is decidable, even if there are infinitely many markings or the number of
     /// threads is not known.
     ///
-    /// The answer is `reachable` with a run that was replayed, `unreachable` with a proof that was checked, or `unknown`
-    /// if a limit was reached first. A target with upper bounds (`x = 2`) asks for more than coverability, and can be
-    /// `unknown` for that reason.
+    /// The answer is `reachable` with a run that was replayed, `unreachable` with a proof that was checked, or
+    /// `unknown` if a limit was reached first. A target with upper bounds (`x = 2`) asks for more than coverability,
+    /// and can be `unknown` for that reason.
     Cover(CoverOptions),
     /// Print the program in another form
     Translate(TranslateOptions),

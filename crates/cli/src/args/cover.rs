@@ -28,8 +28,8 @@ pub(crate) struct CoverOptions {
     #[arg(long = "target", value_name = "STATES", help_heading = "Net")]
     pub(crate) targets: Vec<String>,
 
-    /// Start of a `.tts` file: a shared state, local states of threads, and behind `/` those with any number of threads,
-    /// as in `0|1/0`
+    /// Start of a `.tts` file: a shared state, local states of threads, and behind `/` those with any number of
+    /// threads, as in `0|1/0`
     #[arg(long, value_name = "STATES", default_value = "0|/0", help_heading = "Net")]
     pub(crate) init: String,
 

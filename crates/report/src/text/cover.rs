@@ -87,13 +87,12 @@ fn proved(proof: &ProofRecord) -> String {
         ProofKind::Facts if facts == 0 => {
             "proved: some place of every target never gets a token (checked)\n".to_owned()
         }
-        ProofKind::Facts if facts == 1 => {
-            "proved by the state inequation: a weighted sum of tokens that never grows excludes every target (checked)\n"
-                .to_owned()
-        }
         ProofKind::Facts => {
-            let sums = grouped(facts);
-            format!("proved by the state inequation: {sums} sums of tokens that never grow exclude every target (checked)\n")
+            let excluding = match facts {
+                1 => "a weighted sum of tokens that never grows excludes every target".to_owned(),
+                _ => format!("{} weighted sums of tokens that never grow exclude every target", grouped(facts)),
+            };
+            format!("proved by the state inequation: {excluding} (checked)\n")
         }
         ProofKind::Backward => {
             let (markings, sums) = (counted(markings, "minimal marking"), counted(facts, "weighted sum"));

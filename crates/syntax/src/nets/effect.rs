@@ -2,7 +2,8 @@
 //!
 //! The new value of a variable is a sum of old values and a constant. Each old value may occur once in all new values:
 //! its tokens stay, go to another place, or vanish. A constant that is subtracted is taken from tokens that the guard
-//! guarantees, before any are moved; if only one variable contributes, it must have as many, since no count is negative.
+//! guarantees, before any are moved; if only one variable contributes, it must have as many, since no count is
+//! negative.
 
 use std::collections::BTreeMap;
 

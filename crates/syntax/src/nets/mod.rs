@@ -1,7 +1,7 @@
 //! Petri nets as text: `.spec`, the format of the mist tools, and `.tts`, thread transition systems as BFC reads them.
 //!
-//! A net is no program: it has no threads, cells or instructions, and becomes a [`Net`](weir_ir::net::Net) rather than a
-//! [`Program`](weir_ir::Program). So these formats are not among the [languages](crate::Language) of programs.
+//! A net is no program: it has no threads, cells or instructions, and becomes a [`Net`](weir_ir::net::Net) rather than
+//! a [`Program`](weir_ir::Program). So these formats are not among the [languages](crate::Language) of programs.
 
 mod effect;
 mod parsed;

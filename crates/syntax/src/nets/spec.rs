@@ -294,7 +294,7 @@ impl<'s> Parser<'s, '_> {
                     let message = format!("this guard bounds `{name}` from above");
                     let error = Diagnostic::error("zero-test", message, span)
                         .label("a zero test, or inhibitor arc")
-                        .help("coverability is undecidable with such tests; leave the bound out for a net that can do more");
+                        .help("with such tests coverability is undecidable; without the bound, the net can do more");
                     self.sink.error(error);
                 }
                 needs.push((place, count.low));

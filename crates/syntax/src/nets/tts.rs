@@ -27,6 +27,9 @@ use crate::sink::Sink;
 /// More characters of a token than this are left out of messages.
 const MAX_SHOWN: usize = 40;
 
+/// What a part of a line is, or what is wrong with it.
+type Read<T> = Result<T, Box<Diagnostic>>;
+
 /// Reads a thread transition system. Once the poll is over, the result is of no use.
 pub(super) fn read(source: &Source, question: &ThreadQuestion, poll: &Poll<'_>) -> Result<ParsedNet, Vec<Diagnostic>> {
     if let Some(problem) = unreadable(source.text(), ".tts") {
@@ -49,7 +52,7 @@ pub(super) fn read(source: &Source, question: &ThreadQuestion, poll: &Poll<'_>) 
             Some(net) => transition(&mut tokens, net).map(|found| net.transitions.push(found)),
         };
         if let Err(error) = read {
-            sink.error(error);
+            sink.error(*error);
         }
         if net.is_none() {
             break;
@@ -97,7 +100,7 @@ fn ask(net: &mut Net, question: &ThreadQuestion, sink: &mut Sink) {
 }
 
 /// `3 4`.
-fn header(tokens: &mut Tokens<'_>) -> Result<Net, Diagnostic> {
+fn header(tokens: &mut Tokens<'_>) -> Read<Net> {
     let shared = tokens.size("the number of shared states", MAX_SHARED_STATES)?;
     let locals = tokens.size("the number of local states", MAX_NET_PLACES)?;
     tokens.end("the end of the line")?;
@@ -107,7 +110,7 @@ fn header(tokens: &mut Tokens<'_>) -> Result<Net, Diagnostic> {
 }
 
 /// One of the lines shown above.
-fn transition(tokens: &mut Tokens<'_>, net: &Net) -> Result<NetTransition, Diagnostic> {
+fn transition(tokens: &mut Tokens<'_>, net: &Net) -> Read<NetTransition> {
     let first = tokens.here();
     let (from, local) = (tokens.shared(net)?, tokens.local(net)?);
     let arrow = tokens.next("`->`, `+>` or `~>`")?;
@@ -140,13 +143,13 @@ fn transition(tokens: &mut Tokens<'_>, net: &Net) -> Result<NetTransition, Diagn
     Ok(NetTransition { from, to, needs, takes, moves, gives, span: first.to(tokens.last) })
 }
 
-fn unexpected(expected: &str, (span, text): (Span, &str)) -> Diagnostic {
-    parsing::unexpected(expected, &format!("`{}`", parsing::shown(text, MAX_SHOWN)), span).help(LINE)
+fn unexpected(expected: &str, (span, text): (Span, &str)) -> Box<Diagnostic> {
+    Box::new(parsing::unexpected(expected, &format!("`{}`", parsing::shown(text, MAX_SHOWN)), span).help(LINE))
 }
 
 /// What a line looks like.
-const LINE: &str = "a line is `S L -> S' L'` (a thread moves), `S L +> S' L'` (it starts another one) or `S L ~> S' L'` (all \
-                    threads in L move), with shared states S and local states L";
+const LINE: &str = "a line is `S L -> S' L'` (a thread moves), `S L +> S' L'` (it starts another one) or \
+                    `S L ~> S' L'` (all threads in L move), with shared states S and local states L";
 
 /// The tokens of a line.
 struct Tokens<'s> {
@@ -181,38 +184,43 @@ impl<'s> Tokens<'s> {
         }
     }
 
-    fn next(&mut self, expected: &str) -> Result<(Span, &'s str), Diagnostic> {
+    fn next(&mut self, expected: &str) -> Read<(Span, &'s str)> {
         let span = self.here();
         self.last = span;
         self.tokens
             .next()
             .map(|token| (span, token))
-            .ok_or_else(|| parsing::unexpected(expected, "the end of the line", span).help(LINE))
+            .ok_or_else(|| Box::new(parsing::unexpected(expected, "the end of the line", span).help(LINE)))
     }
 
-    fn end(&mut self, expected: &str) -> Result<(), Diagnostic> {
+    fn end(&mut self, expected: &str) -> Read<()> {
         let span = self.here();
         self.peek().map_or(Ok(()), |token| Err(unexpected(expected, (span, token))))
     }
 
-    fn size(&mut self, what: &str, most: usize) -> Result<usize, Diagnostic> {
+    fn size(&mut self, what: &str, most: usize) -> Read<usize> {
         let (span, token) = self.next(what)?;
         match token.parse() {
             Ok(0) => {
-                Err(Diagnostic::error("no-states", format!("{what} is 0"), span).help("there must be one at least"))
+                let error = Diagnostic::error("no-states", format!("{what} is 0"), span);
+                Err(Box::new(error.help("there must be one at least")))
             }
             Ok(size) if size <= most => Ok(size),
             _ if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit()) => {
                 let error = Diagnostic::error("too-many-states", format!("{what} is too large"), span);
-                Err(error.help(format!("at most {most} are allowed")))
+                Err(Box::new(error.help(format!("at most {most} are allowed"))))
             }
-            _ => Err(parsing::unexpected(what, &format!("`{}`", parsing::shown(token, MAX_SHOWN)), span)
-                .help("the first line has the numbers of shared and of local states, as in `3 4`")),
+            _ => {
+                let help = "the first line has the numbers of shared and of local states, as in `3 4`";
+                let mut error = unexpected(what, (span, token));
+                error.help = Some(help.to_owned());
+                Err(error)
+            }
         }
     }
 
     /// The number of a state, of which there are `count`.
-    fn state(&mut self, what: &str, count: usize) -> Result<u32, Diagnostic> {
+    fn state(&mut self, what: &str, count: usize) -> Read<u32> {
         let (span, token) = self.next(what)?;
         if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(unexpected(what, (span, token)));
@@ -222,16 +230,16 @@ impl<'s> Tokens<'s> {
             _ => {
                 let message = format!("there is no state {}", parsing::shown(token, MAX_SHOWN));
                 let help = format!("this is {what}, and there are {count}, numbered from 0");
-                Err(Diagnostic::error("unknown-state", message, span).help(help))
+                Err(Box::new(Diagnostic::error("unknown-state", message, span).help(help)))
             }
         }
     }
 
-    fn shared(&mut self, net: &Net) -> Result<ControlId, Diagnostic> {
+    fn shared(&mut self, net: &Net) -> Read<ControlId> {
         self.state("a shared state", net.controls.len()).map(ControlId)
     }
 
-    fn local(&mut self, net: &Net) -> Result<PlaceId, Diagnostic> {
+    fn local(&mut self, net: &Net) -> Read<PlaceId> {
         self.state("a local state", net.places.len()).map(PlaceId)
     }
 }

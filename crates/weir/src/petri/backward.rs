@@ -1,7 +1,7 @@
 //! Backward search from the targets, pruned by what is known of reachable configurations.
 //!
-//! It decides coverability: it ends by saturation, with the minimal basis as the proof, or when an initial configuration
-//! is above a configuration found, with the transitions on the way back to the target as the run.
+//! It decides coverability: it ends by saturation, with the minimal basis as the proof, or when an initial
+//! configuration is above a configuration found, with the transitions on the way back to the target as the run.
 
 use weir_ir::net::{Count, Net};
 use weir_ir::{NetTransitionId, PlaceId, Poll};

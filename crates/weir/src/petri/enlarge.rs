@@ -1,9 +1,9 @@
 //! Expand, enlarge and check: forward search with counters that are exact up to a bound and beyond it mean any number.
 //!
-//! After G. Geeraerts, J.-F. Raskin, L. Van Begin, "Expand, Enlarge and Check", 2006. Counters that exceed the bound are
-//! taken to be unbounded, so that finitely many configurations contain everything that can be reached. If none of them
-//! is in a target, they are a proof. Otherwise the bound grows: for every net in which no target can be covered, some
-//! bound proves it. Runs are found by other searches.
+//! After G. Geeraerts, J.-F. Raskin, L. Van Begin, "Expand, Enlarge and Check", 2006. Counters that exceed the bound
+//! are taken to be unbounded, so that finitely many configurations contain everything that can be reached. If none of
+//! them is in a target, they are a proof. Otherwise the bound grows: for every net in which no target can be covered,
+//! some bound proves it. Runs are found by other searches.
 
 use std::collections::VecDeque;
 
@@ -113,7 +113,7 @@ impl<'n> Enlarge<'n> {
     }
 
     fn proof(&self) -> CoverProof {
-        let ideal = |row: &Box<[u64]>| {
+        let ideal = |row: &[u64]| {
             let mut counts = vec![Some(0); self.net.places.len()];
             for &word in &row[1..] {
                 let count = count_of(word);
@@ -121,7 +121,7 @@ impl<'n> Enlarge<'n> {
             }
             Ideal { control: ControlId(control_of(row).0), counts }
         };
-        let mut ideals: Vec<Ideal> = self.largest.iter().flatten().map(ideal).collect();
+        let mut ideals: Vec<Ideal> = self.largest.iter().flatten().map(|row| ideal(row)).collect();
         ideals.sort_unstable();
         CoverProof::Forward(ideals)
     }

@@ -1,15 +1,16 @@
 //! The state inequation with traps: linear facts that exclude configurations.
 //!
 //! If a marking `m ≥ r` is reachable, then `m₀ + C x ≥ r` for some `x ≥ 0`, where `C` is what each transition adds to
-//! each place. By Farkas' lemma there is no such `x` iff there are weights `y ≥ 0` with `y · C ≤ 0` and `y · r > y · m₀`:
-//! a sum that never grows, and would have to. A linear program finds them; they are rounded to integers and checked, so
-//! that no answer depends on floating point. Control states are places with one token in all, and moving all tokens of a
-//! place is moving one as often as one likes.
+//! each place. By Farkas' lemma there is no such `x` iff there are weights `y ≥ 0` with `y · C ≤ 0` and `y · r > y ·
+//! m₀`: a sum that never grows, and would have to. A linear program finds them; they are rounded to integers and
+//! checked, so that no answer depends on floating point. Control states are places with one token in all, and moving
+//! all tokens of a place is moving one as often as one likes.
 //!
-//! If there are no such weights, the program yields `x`, and with it a marking that the inequation cannot exclude. A trap
-//! that is marked initially and not in this marking excludes it: the trap is added to the program as one more variable,
-//! and so on (J. Esparza, R. Ledesma-Garza, R. Majumdar, P. Meyer, F. Niksic, "An SMT-based approach to coverability
-//! analysis", 2014, adds the same constraints). `weir_witness::net::LinearFact` says why such facts are right.
+//! If there are no such weights, the program yields `x`, and with it a marking that the inequation cannot exclude. A
+//! trap that is marked initially and not in this marking excludes it: the trap is added to the program as one more
+//! variable, and so on (J. Esparza, R. Ledesma-Garza, R. Majumdar, P. Meyer, F. Niksic, "An SMT-based approach to
+//! coverability analysis", 2014, adds the same constraints). `weir_witness::net::LinearFact` says why such facts are
+//! right.
 //!
 //! Facts are kept. Each excludes further configurations at the cost of one scalar product.
 

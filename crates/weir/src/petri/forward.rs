@@ -1,10 +1,10 @@
 //! Directed forward search: runs of growing instances, the most promising first.
 //!
-//! It starts from every initial marking, those with few tokens first, and expands the configuration with the smallest sum
-//! of tokens added to the smallest initial marking, steps so far, and a lower bound on the steps that are missing: tokens
-//! that the nearest target lacks, divided by the most that one transition adds. The bound never exceeds the truth, so
-//! that the first run found has the fewest steps and tokens together (A*). If the net has
-//! one initial marking and all configurations were visited, they are a proof.
+//! It starts from every initial marking, those with few tokens first, and expands the configuration with the smallest
+//! sum of tokens added to the smallest initial marking, steps so far, and a lower bound on the steps that are missing:
+//! tokens that the nearest target lacks, divided by the most that one transition adds. The bound never exceeds the
+//! truth, so that the first run found has the fewest steps and tokens together (A*). If the net has one initial
+//! marking and all configurations were visited, they are a proof.
 //!
 //! It is the only method here for targets with upper bounds, which are not upward-closed.
 

@@ -7,8 +7,8 @@
 //! - [`forward`]: directed forward search of growing instances, for short runs;
 //! - [`enlarge`]: forward search with saturated counters (expand, enlarge and check), for proofs.
 //!
-//! A run is replayed and a proof is checked by `weir-witness` before it is returned. Which method answers depends only on
-//! the net, not on time.
+//! A run is replayed and a proof is checked by `weir-witness` before it is returned. Which method answers depends only
+//! on the net, not on time.
 //!
 //! Direction of error: none. With upper bounds in targets the question is reachability, which these methods need not
 //! decide: they find runs, proofs that not even the lower bounds can be met, and proofs for nets with finitely many
@@ -223,8 +223,8 @@ impl Question<'_> {
         }
     }
 
-    /// A run, replayed, with no more initial tokens than it takes. A run to a marking that exceeds an upper bound of the
-    /// target shows nothing.
+    /// A run, replayed, with no more initial tokens than it takes. A run to a marking that exceeds an upper bound of
+    /// the target shows nothing.
     fn replayed(&self, firing: Firing) -> Option<CheckedFiring> {
         match check_firing(self.net, firing) {
             Ok(firing) => {

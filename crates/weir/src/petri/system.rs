@@ -1,8 +1,9 @@
 //! A net as a well-structured transition system: configurations as rows of numbers, their order, their predecessors.
 //!
 //! A row is a control state, then the places that hold tokens, sorted, each with its number of tokens in one word.
-//! Rows with the same control state and the same set of marked places (the *support*) share an index key. A row can only
-//! be below another if its support is a subset of the other's, which a signature of 64 bits decides for most pairs.
+//! Rows with the same control state and the same set of marked places (the *support*) share an index key. A row can
+//! only be below another if its support is a subset of the other's, which a signature of 64 bits decides for most
+//! pairs.
 
 use std::cell::Cell;
 use std::hash::Hasher;
@@ -83,8 +84,8 @@ impl Step {
         Self { id, from: *from, to: *to, touched: touched.collect(), moves: moves.clone() }
     }
 
-    /// Whether it can lead to more tokens in a marked place of a row: otherwise what was before is above the row, if the
-    /// control state is the same.
+    /// Whether it can lead to more tokens in a marked place of a row: otherwise what was before is above the row, if
+    /// the control state is the same.
     fn adds_to(&self, row: &[u64]) -> bool {
         let mut touched = self.touched.iter().filter(|touched| touched.gives > 0).peekable();
         for &word in &row[1..] {

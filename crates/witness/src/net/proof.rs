@@ -1,8 +1,8 @@
 //! Proofs that no target can be covered.
 //!
 //! A backward proof is a set of minimal markings `B`, and facts about reachable configurations. It holds if every
-//! target, and every configuration from which a transition leads to or above a marking of `B`, is itself above a marking
-//! of `B` or contradicts a fact; and if no initial configuration is above a marking of `B`. Then no reachable
+//! target, and every configuration from which a transition leads to or above a marking of `B`, is itself above a
+//! marking of `B` or contradicts a fact; and if no initial configuration is above a marking of `B`. Then no reachable
 //! configuration is in or above `B`: the first one on a run would need a predecessor that is.
 //!
 //! A forward proof is a set of *ideals*: markings in which the number of tokens of a place can be unbounded, each
@@ -192,8 +192,8 @@ fn controls(net: &Net, target: &CoverTarget) -> impl Iterator<Item = ControlId> 
 }
 
 /// Whether `is_known` holds for the minimal markings from which a transition leads to or above a marking. Tokens that
-/// are wanted and that the transition does not give were there before, in one of the places from which tokens get there:
-/// all ways to spread them over these places are tried.
+/// are wanted and that the transition does not give were there before, in one of the places from which tokens get
+/// there: all ways to spread them over these places are tried.
 fn predecessors(
     net: &Net,
     transition: &NetTransition,
@@ -301,8 +301,8 @@ fn check_forward(net: &Net, ideals: &[Ideal], poll: &Poll<'_>) -> Result<(), Pro
     Ok(())
 }
 
-/// Whether the only initial configuration is listed, every step from one that is listed leads to one that is, and none is
-/// in a target. An ideal without unbounded counts is its largest configuration here.
+/// Whether the only initial configuration is listed, every step from one that is listed leads to one that is, and none
+/// is in a target. An ideal without unbounded counts is its largest configuration here.
 fn check_listed(net: &Net, all: &[(ControlId, Vec<u64>)], poll: &Poll<'_>) -> Result<(), ProofFault> {
     let is_sound = |(control, marking): &(ControlId, Vec<u64>)| {
         control.index() < net.controls.len() && marking.len() == net.places.len()
@@ -352,9 +352,9 @@ fn contains(large: &Ideal, small: &Ideal) -> bool {
     large.control == small.control && large.counts.iter().zip(&small.counts).all(is_more)
 }
 
-/// Whether `is_known` holds for ideals that together contain everything a transition leads to from an ideal. Tokens that
-/// are moved and can go to several places are spread in all ways; if there can be any number of them, there can be any
-/// number in each of these places.
+/// Whether `is_known` holds for ideals that together contain everything a transition leads to from an ideal. Tokens
+/// that are moved and can go to several places are spread in all ways; if there can be any number of them, there can
+/// be any number in each of these places.
 fn successors(
     transition: &NetTransition,
     before: &Ideal,
