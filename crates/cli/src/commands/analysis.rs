@@ -31,6 +31,9 @@ pub(super) fn watched<T>(task: &Task<'_>, console: &Console, analysis: impl FnOn
     }
 }
 
+/// For which numbers of threads a report holds, and the report or why the program is refused.
+type OfInstance<R> = (Option<CopiesRecord>, Result<R, Box<Diagnostic>>);
+
 /// The report on a program with arbitrarily many threads, and for which numbers it holds. If it is about an instance,
 /// that takes the program's place, read as it would be with `-D`, so that saved evidence fits it.
 pub(super) fn instance<R>(
@@ -38,7 +41,7 @@ pub(super) fn instance<R>(
     options: &ProgramOptions,
     loaded: &mut Loaded,
     found: Result<Decided<R>, Box<Diagnostic>>,
-) -> Result<(Option<CopiesRecord>, Result<R, Box<Diagnostic>>), Error> {
+) -> Result<OfInstance<R>, Error> {
     let decided = match found {
         Ok(decided) => decided,
         Err(refusal) => return Ok((None, Err(refusal))),

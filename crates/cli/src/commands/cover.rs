@@ -94,10 +94,10 @@ fn question(file: &Path, options: &CoverOptions) -> Result<ThreadQuestion, Error
             targets.push(read_target(text).map_err(|reason| problem("--target", text, reason))?);
         }
     }
-    if options.targets.is_empty() {
-        if let Some(path) = beside(file) {
-            targets = listed(&path)?;
-        }
+    if options.targets.is_empty()
+        && let Some(path) = beside(file)
+    {
+        targets = listed(&path)?;
     }
     if targets.is_empty() {
         return Err(Error::input_with_help(

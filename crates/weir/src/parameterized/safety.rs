@@ -190,7 +190,7 @@ fn report(
         let images = images(goal);
         let violated = found.iter().flat_map(|report| &report.properties);
         let violated = violated.filter(|one| images.contains(&one.goal) && one.judgement.is_failure());
-        let shown: Vec<PropertyReport> = violated.cloned().take(1).collect();
+        let shown: Vec<PropertyReport> = violated.take(1).cloned().collect();
         if !shown.is_empty() {
             properties.extend(shown);
             continue;
