@@ -1,11 +1,11 @@
 //! Compiled x86-64 code in: ELF files as programs.
 //!
 //! Threads are functions of the file, called with arguments that the user gives. The code of each is followed from its
-//! entry ([`flow`]), through all calls, and becomes one automaton ([`emit`]). Every instruction has one definition
-//! ([`lift`]) in terms of a few operations ([`ops`]), which the interpreter for code at load time ([`run`]) shares.
+//! entry (`flow`), through all calls, and becomes one automaton (`emit`). Every instruction has one definition
+//! (`lift`) in terms of a few operations (`ops`), which the interpreter for code at load time (`run`) shares.
 //!
-//! The stack of a thread is private, and becomes registers ([`slots`]); global variables are shared, and become cells
-//! at their byte addresses ([`cells`]). What cannot be translated exactly is refused, with the instruction, its source
+//! The stack of a thread is private, and becomes registers (`slots`); global variables are shared, and become cells
+//! at their byte addresses (`cells`). What cannot be translated exactly is refused, with the instruction, its source
 //! line and a way out. This crate reads no files: the caller brings their content.
 
 mod call;

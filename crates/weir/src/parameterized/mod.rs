@@ -1,10 +1,10 @@
 //! Arbitrarily many threads: what holds for every number of copies of `thread T[*]`.
 //!
 //! Under SC, copies of a thread cannot be told apart, so it is enough to count how many are in each local state ("Checking
-//! and Enforcing Robustness against TSO", §6). The counter abstraction ([`system`]) is a thread transition system, and
+//! and Enforcing Robustness against TSO", §6). The counter abstraction (`system`) is a thread transition system, and
 //! whether a state with some copies in some places is reachable in *some* instance is a coverability question about it
-//! ([`cover`]), which is decidable if data is finite. Robustness is such a question, with a monitor for attacks
-//! ([`monitor`]) beside the program and one copy as the attacker; so is safety under SC, and a robust program is safe
+//! (`cover`), which is decidable if data is finite. Robustness is such a question, with a monitor for attacks
+//! (`monitor`) beside the program and one copy as the attacker; so is safety under SC, and a robust program is safe
 //! under TSO if it is safe under SC.
 //!
 //! If the answer is that a violation exists, its run is found in an instance: instances grow until one shows it, so that

@@ -1,11 +1,11 @@
 //! Coverability of Petri nets with an explicit control state, with transfers and resets.
 //!
 //! Several methods answer the same question, in turns, with more work per turn each time:
-//! - what is known of all reachable configurations: sign analysis ([`signs`]), the state inequation and traps
-//!   ([`facts`]), which often is an answer by itself;
-//! - [`backward`]: backward search from the targets over minimal bases (an instance of `wsts`), pruned by these facts;
-//! - [`forward`]: directed forward search of growing instances, for short runs;
-//! - [`enlarge`]: forward search with saturated counters (expand, enlarge and check), for proofs.
+//! - what is known of all reachable configurations: sign analysis (`signs`), the state inequation and traps
+//!   (`facts`), which often is an answer by itself;
+//! - `backward`: backward search from the targets over minimal bases (an instance of `wsts`), pruned by these facts;
+//! - `forward`: directed forward search of growing instances, for short runs;
+//! - `enlarge`: forward search with saturated counters (expand, enlarge and check), for proofs.
 //!
 //! A run is replayed and a proof is checked by `weir-witness` before it is returned. Which method answers depends only
 //! on the net, not on time.
