@@ -14,6 +14,7 @@ pub mod flow;
 mod ids;
 mod instruction;
 mod interrupt;
+mod link;
 mod lint;
 pub mod net;
 mod program;
@@ -31,8 +32,8 @@ pub use instruction::Hindrance;
 pub use interrupt::{Interrupt, Poll, Uninterrupted};
 pub use lint::{lint, lint_until};
 pub use program::{
-    Address, BinaryRmw, Body, CostRule, CostSubject, Edge, Instruction, Location, Multiplicity, Procedure, Program,
-    Property, PropertyKind, Range, RegExpr, Register, Rmw, Shared, StateAtom, StateExpr, Thread, Width,
+    Address, BinaryRmw, Body, CostRule, CostSubject, Edge, Frame, Instruction, Location, Multiplicity, Procedure,
+    Program, Property, PropertyKind, Range, RegExpr, Register, Rmw, Shared, StateAtom, StateExpr, Thread, Width,
 };
 pub use span::{LineColumn, Source, Span};
 pub use validate::{MAX_EXPRESSION_DEPTH, validate};
