@@ -30,6 +30,7 @@ pub use fixed_limit::FixedLimit;
 pub use ids::{ControlId, EdgeId, LocId, NetTransitionId, PlaceId, ProcId, PropertyId, RegId, ThreadId};
 pub use instruction::Hindrance;
 pub use interrupt::{Interrupt, Poll, Uninterrupted};
+pub use link::spawn_constant;
 pub use lint::{lint, lint_until};
 pub use program::{
     Address, BinaryRmw, Body, CostRule, CostSubject, Edge, Frame, Instruction, Location, Multiplicity, Procedure,

@@ -14,7 +14,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::expr::{BinaryOp, Expr};
+use crate::expr::{BinaryOp, Expr, Value};
 use crate::ids::{LocId, ProcId, RegId, ThreadId};
 use crate::program::{
     Body, Edge, Frame, Instruction, Location, Multiplicity, Procedure, Program, Property, Register, StateAtom,
@@ -69,7 +69,7 @@ impl Program {
     }
 
     /// The program with its procedures linked into the threads, and with so many instances of each thread that `spawn`
-    /// can start; at least one.
+    /// names; none are added if the number is 0. The constants tell the number, as `spawn T`.
     #[must_use]
     pub fn linked(&self, instances: u32) -> Self {
         let mut linked = self.clone();
@@ -78,19 +78,30 @@ impl Program {
         }
         let spawned: BTreeSet<ThreadId> = self.spawned().collect();
         let mut counted: Vec<Vec<ThreadId>> = self.thread_ids().map(|thread| vec![thread]).collect();
-        for thread in spawned {
-            let first = u32::from(self.thread(thread).multiplicity == Multiplicity::Spawned);
-            for number in first..instances.max(1) {
-                counted[thread.index()].push(ThreadId::new(linked.threads.len()));
-                let number = number + 1 - first;
-                linked.threads.push(instance(&linked.threads[thread.index()], number));
+        // In turn, so that a program with more instances has the same ones first, under the same numbers.
+        for turn in 0..instances {
+            for &thread in &spawned {
+                // A thread that runs from the start is not one of its own instances.
+                let number = turn + u32::from(self.thread(thread).multiplicity != Multiplicity::Spawned);
+                if number > 0 {
+                    counted[thread.index()].push(ThreadId::new(linked.threads.len()));
+                    linked.threads.push(instance(&linked.threads[thread.index()], number));
+                }
             }
         }
+        let number = |thread: &ThreadId| (spawn_constant(&self.thread(*thread).name), Value::from(instances));
+        linked.constants.extend(spawned.iter().filter(|_| instances > 0).map(number));
         let observed = |condition: &StateExpr| condition.map(&mut |atom| counted_atom(atom, &counted));
         let kind = |property: &Property| property.kind.map_condition(observed);
         linked.properties = self.properties.iter().map(|one| Property { kind: kind(one), ..one.clone() }).collect();
         linked
     }
+}
+
+/// The constant of a linked program that says how many instances of a thread it has. No constant of the text has such a
+/// name.
+pub fn spawn_constant(thread: &str) -> String {
+    format!("spawn {thread}")
 }
 
 /// A further instance of a thread, which has not started.

@@ -134,7 +134,7 @@ fn ask(
         Member::Cover => return Err(Failure::Bug("the portfolio has no such member".into())),
     };
     let options = reach::Options { model, engine, goals: goals.to_vec(), ..reach::Options::default() };
-    reach::reach(program, &options, session)
+    reach::reach_with_spawn(program, &options, session)
 }
 
 fn conclude(
