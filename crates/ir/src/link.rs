@@ -21,42 +21,68 @@ use crate::program::{
     StateExpr, Thread,
 };
 
+/// What the threads of a program can do at run time, as far as control flow tells.
+#[derive(Default)]
+struct Dynamics {
+    /// The threads that run, from the start or once they are spawned.
+    running: BTreeSet<ThreadId>,
+    /// The threads that `spawn` instructions of these name.
+    spawned: BTreeSet<ThreadId>,
+    /// The procedures that they call.
+    called: BTreeSet<ProcId>,
+}
+
+impl Dynamics {
+    fn of(program: &Program) -> Self {
+        let mut found = Self::default();
+        let from_the_start = |thread: &ThreadId| program.thread(*thread).multiplicity != Multiplicity::Spawned;
+        let mut pending: Vec<&Body> = Vec::new();
+        for thread in program.thread_ids().filter(from_the_start) {
+            found.running.insert(thread);
+            pending.push(program.body(thread));
+        }
+        while let Some(body) = pending.pop() {
+            for edge in body.edges() {
+                match edge.instruction {
+                    Instruction::Spawn(thread) if found.spawned.insert(thread) => {
+                        let started = program.instances(thread).filter(|&instance| found.running.insert(instance));
+                        pending.extend(started.map(|instance| program.body(instance)));
+                    }
+                    Instruction::Call { procedure, .. } if found.called.insert(procedure) => {
+                        pending.extend(program.procedures.get(procedure.index()).map(|procedure| &procedure.body));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+}
+
 impl Program {
-    /// Whether threads call procedures or start threads at run time.
+    /// Whether threads that run call procedures or start threads.
     pub fn is_dynamic(&self) -> bool {
         self.calls() || self.spawns()
     }
 
     /// Whether some thread calls a procedure. (Procedures that do not call themselves were inlined.)
     pub fn calls(&self) -> bool {
-        self.threads.iter().any(|thread| called(&thread.body).next().is_some())
+        !Dynamics::of(self).called.is_empty()
     }
 
-    /// Whether some thread may start another one.
+    /// Whether some thread starts another one.
     pub fn spawns(&self) -> bool {
-        self.spawned().next().is_some()
+        !Dynamics::of(self).spawned.is_empty()
     }
 
-    /// The threads that `spawn` instructions name, as often as they do.
-    fn spawned(&self) -> impl Iterator<Item = ThreadId> {
-        let procedures = self.procedures.iter().map(|procedure| &procedure.body);
-        let bodies = self.threads.iter().map(|thread| &thread.body).chain(procedures);
-        bodies.flat_map(Body::edges).filter_map(|edge| match edge.instruction {
-            Instruction::Spawn(thread) => Some(thread),
-            _ => None,
-        })
-    }
-
-    /// For each thread, whether `spawn` may start it.
+    /// For each thread, whether only `spawn` starts it, and one can.
     pub fn can_be_spawned(&self) -> Vec<bool> {
-        if !self.threads.iter().any(|thread| thread.multiplicity == Multiplicity::Spawned) {
+        let starts_late = |thread: &Thread| thread.multiplicity == Multiplicity::Spawned;
+        if !self.threads.iter().any(starts_late) {
             return vec![false; self.threads.len()];
         }
-        let families: BTreeSet<&str> = self.spawned().map(|thread| self.thread(thread).family.0.as_str()).collect();
-        let can = |thread: &Thread| {
-            thread.multiplicity == Multiplicity::Spawned && families.contains(thread.family.0.as_str())
-        };
-        self.threads.iter().map(can).collect()
+        let running = Dynamics::of(self).running;
+        self.thread_ids().map(|thread| starts_late(self.thread(thread)) && running.contains(&thread)).collect()
     }
 
     /// The threads that `spawn` of this one starts, in the order in which it does.
@@ -76,7 +102,7 @@ impl Program {
         for (thread, original) in linked.threads.iter_mut().zip(&self.threads) {
             thread.body = link(self, &original.body);
         }
-        let spawned: BTreeSet<ThreadId> = self.spawned().collect();
+        let spawned = Dynamics::of(self).spawned;
         let mut counted: Vec<Vec<ThreadId>> = self.thread_ids().map(|thread| vec![thread]).collect();
         // In turn, so that a program with more instances has the same ones first, under the same numbers.
         for turn in 0..instances {

@@ -132,6 +132,8 @@ fn fusible_locations(program: &Program, compiled: &Compiled, thread: ThreadId, g
         .location_ids()
         .map(|loc| body.edges_from(loc).len() > 0 && body.edges_from(loc).all(|(_, edge)| is_invisible(edge)))
         .collect();
+    // A thread that has not started is after all others.
+    fusible.push(false);
     for component in long_loops(body, compiled, thread, &fusible) {
         component.into_iter().for_each(|location| fusible[location] = false);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use weir::check::{Judgement, Options, PropertyReport};
 use weir::dynamic::{self, Decided};
 use weir::{Bound, Failure, Limit, Limits, Session, Verdict, check, reach};
-use weir_ir::{Program, Source};
+use weir_ir::{Diagnostic, Program, Source};
 use weir_testkit::reference::{self, Depth, explore_within};
 use weir_witness::{Goal, Model};
 
@@ -13,9 +13,24 @@ use weir_witness::{Goal, Model};
 pub(crate) const MOST: usize = 60_000;
 
 pub(crate) fn parse(text: &str) -> Program {
+    try_parse(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
+}
+
+fn try_parse(text: &str) -> Result<Program, Vec<Diagnostic>> {
     let source = Source::new("test.weir", text.to_owned());
-    let parsed = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default());
-    parsed.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).program
+    weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).map(|parsed| parsed.program)
+}
+
+/// The program, if it is a valid one with calls or spawns: a procedure that ends the thread cannot be called in an
+/// `atomic` block.
+pub(crate) fn dynamic_program(text: &str) -> Option<Program> {
+    match try_parse(text) {
+        Ok(program) => Some(program).filter(Program::is_dynamic),
+        Err(errors) => {
+            assert!(errors.iter().all(|error| error.code == "nested-lock"), "{errors:?}\n{text}");
+            None
+        }
+    }
 }
 
 /// A session with these bounds.

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use weir::reach::{self, Engine};
 use weir::{Failure, Verdict};
+use weir_testkit::Rng;
 use weir_testkit::reference::Depth;
-use weir_testkit::rng::Rng;
 use weir_witness::{Goal, Model};
 
-use super::compare::{compare, expected, parse, reached};
+use super::compare::{compare, dynamic_program, expected, reached};
 
 /// How many programs: `WEIR_SEEDS`, or few.
 fn seeds(few: u64) -> u64 {
@@ -33,6 +33,7 @@ pub(crate) fn program(rng: &mut Rng, spawns: bool) -> String {
         0 | 1 => &["f"],
         _ => &["f", "g"],
     };
+    let spawns = spawns && (procedures.is_empty() || rng.chance(60));
     for name in procedures {
         let scope = Scope { procedures, is_procedure: true, spawns };
         // Each calls itself or the other one, so that none is inlined.
@@ -52,7 +53,6 @@ pub(crate) fn program(rng: &mut Rng, spawns: bool) -> String {
             ]),
         );
     }
-    let spawns = spawns && (procedures.is_empty() || rng.chance(60));
     let scope = Scope { procedures, is_procedure: false, spawns };
     let _ = writeln!(text, "thread P {{ let r; {} }}", block(rng, scope, 3));
     if rng.chance(50) {
@@ -133,10 +133,7 @@ fn the_portfolio_agrees_with_the_reference() {
     for seed in 0..seeds(120) {
         let rng = &mut Rng::new(seed);
         let text = program(rng, seed % 4 != 0);
-        let program = parse(&text);
-        if !program.is_dynamic() {
-            continue;
-        }
+        let Some(program) = dynamic_program(&text) else { continue };
         let depth = *rng.pick(&DEPTHS);
         for model in Model::ALL {
             if let Some(open) = compare(&program, &format!("seed {seed}\n{text}"), model, depth) {
@@ -157,11 +154,8 @@ fn single_engines_agree_with_the_reference() {
     for seed in 1_000..1_000 + seeds(40) {
         let rng = &mut Rng::new(seed);
         let text = program(rng, seed % 2 == 0);
-        let program = parse(&text);
+        let Some(program) = dynamic_program(&text) else { continue };
         let depth = Depth { frames: rng.between(1, 3), spawned: 1 };
-        if !program.is_dynamic() {
-            continue;
-        }
         let wider = Depth { spawned: depth.spawned + 1, ..depth };
         for (model, engine) in [
             (Model::Sc, Engine::Explicit),
@@ -205,9 +199,9 @@ fn options_of_the_search_change_nothing() {
     for seed in 2_000..2_000 + seeds(30) {
         let rng = &mut Rng::new(seed);
         let text = program(rng, true);
-        let program = parse(&text);
+        let Some(program) = dynamic_program(&text) else { continue };
         let depth = Depth { frames: 2, spawned: 2 };
-        if !program.is_dynamic() || expected(&program, Model::Tso, depth).is_none() {
+        if expected(&program, Model::Tso, depth).is_none() {
             continue;
         }
         let goals = reach::all_goals(&program.linked(1));
