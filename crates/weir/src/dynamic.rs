@@ -170,7 +170,7 @@ fn unknown(limit: Limit, statistics: Statistics) -> reach::Report {
 
 /// The goals that are asked about, in terms of the program without instances.
 fn goals(program: &Program, asked: &[Goal]) -> Vec<Goal> {
-    if asked.is_empty() { all_goals(&program.linked(1)) } else { asked.to_vec() }
+    if asked.is_empty() { all_goals(&program.linked(0)) } else { asked.to_vec() }
 }
 
 /// The goals in terms of a linked program: assertions of a thread are those of all its instances.
@@ -184,7 +184,8 @@ fn images(program: &Program, linked: &Program, goals: &[Goal]) -> Vec<Goal> {
         }
         goal => vec![goal],
     };
-    goals.iter().flat_map(of).collect()
+    let mut seen = BTreeSet::new();
+    goals.iter().flat_map(of).filter(|&goal| seen.insert(goal)).collect()
 }
 
 /// Refuses what only programs without calls and `spawn` can be asked.

@@ -15,7 +15,7 @@ use weir_ir::{
 
 use crate::event::{Effect, Event, Loaded, ReadFrom};
 use crate::run::{Action, Model, Step};
-use crate::state::{State, ThreadState};
+use crate::state::{Caller, State, ThreadState};
 
 /// Something a replay does not handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +32,7 @@ pub struct Unsupported {
 pub enum Feature {
     /// The procedure is not [linked](Program::linked) into the thread.
     Call,
+    /// Nothing was called.
     Return,
     /// More threads are started than the program has [instances](Program::instances) of.
     Spawn,
@@ -43,7 +44,7 @@ impl std::fmt::Display for Feature {
         f.write_str(match self {
             Self::Call => "calls of recursive procedures",
             Self::Return => "returns from recursive procedures",
-            Self::Spawn => "further `spawn`s of a thread than there are instances of it",
+            Self::Spawn => "more `spawn`s of a thread than there are instances of it",
             Self::ArbitrarilyManyThreads => "arbitrarily many threads (`[*]`)",
         })
     }
@@ -60,8 +61,6 @@ pub enum Refusal {
     UnknownEdge(EdgeId),
     /// The edge does not leave the place where the thread is, which is this one.
     Elsewhere(LocId),
-    /// The thread is not in a procedure.
-    NothingToReturnTo,
     /// Only `any` takes a value, but one was given.
     StrayChoice(Value),
     /// The value that `any` should take is not one it can take.
@@ -143,7 +142,7 @@ impl Interpreter<'_> {
         let to = match effect {
             Effect::Assert { holds: false } => body.failed.ok_or(Refusal::NoFailedLocation)?,
             Effect::Call { procedure, .. } => self.frame(procedure, edge)?.entry,
-            Effect::Return { .. } => self.own.callers.last().ok_or(Refusal::NothingToReturnTo)?.back,
+            Effect::Return { .. } => self.caller(edge)?.back,
             _ => edge.to,
         };
         Ok(Event { thread: self.thread, edge: Some(id), from: edge.from, to, effect, span: edge.span })
@@ -175,11 +174,16 @@ impl Interpreter<'_> {
             Instruction::Terminate => Ok(Effect::Terminate),
             Instruction::Call { procedure, arguments, register } => self.call(edge, *procedure, arguments, *register),
             Instruction::Return(value) => {
-                let caller = self.own.callers.last().ok_or(Refusal::NothingToReturnTo)?;
-                Ok(Effect::Return { register: caller.result, value: self.own.eval(value) })
+                Ok(Effect::Return { register: self.caller(edge)?.result, value: self.own.eval(value) })
             }
             Instruction::Spawn(thread) => self.spawn(edge, *thread),
         }
+    }
+
+    /// The caller of the procedure that the thread is in.
+    fn caller(&self, edge: &Edge) -> Result<&Caller, Refusal> {
+        let none = Refusal::Unsupported(Unsupported { feature: Feature::Return, span: edge.span });
+        self.own.callers.last().ok_or(none)
     }
 
     fn frame(&self, procedure: ProcId, edge: &Edge) -> Result<&Frame, Refusal> {

@@ -171,7 +171,6 @@ impl fmt::Display for Reason<'_> {
         match self.refusal {
             Refusal::UnknownThread => write!(f, "the program has {}", count_noun(program.threads.len(), "thread")),
             Refusal::NotStarted => f.write_str("only `spawn` starts it, and none has"),
-            Refusal::NothingToReturnTo => f.write_str("it is not in a procedure"),
             Refusal::UnknownEdge(_) => {
                 let count = program.body(self.thread).edges().len();
                 write!(f, "it has {}, numbered from 0", count_noun(count, "edge"))

@@ -71,7 +71,7 @@ pub(super) fn instance<R>(
 /// The properties that the command line selects; with recursion or `spawn`, in terms of the linked program, which comes
 /// with them.
 pub(super) fn linked(loaded: &Loaded, names: &[String]) -> Result<(Option<Program>, Vec<Goal>), Error> {
-    let program = loaded.program.is_dynamic().then(|| loaded.program.linked(1));
+    let program = loaded.program.is_dynamic().then(|| loaded.program.linked(0));
     let goals = goals::select(program.as_ref().unwrap_or(&loaded.program), names)?;
     Ok((program, goals))
 }

@@ -14,7 +14,7 @@ mod property;
 mod round;
 mod vacuity;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use weir_ir::{Diagnostic, Program, PropertyKind, Span};
 use weir_witness::{Buffering, Goal, Model};
@@ -164,7 +164,9 @@ pub fn check(program: &Program, options: &Options, session: &Session) -> Result<
 pub(crate) fn check_with_spawn(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     let began = session.elapsed();
     refuse::unsupported_but_spawn(program, "explicit")?;
-    let goals = if options.goals.is_empty() { reach::all_goals(program) } else { options.goals.clone() };
+    let mut goals = if options.goals.is_empty() { reach::all_goals(program) } else { options.goals.clone() };
+    let mut seen = BTreeSet::new();
+    goals.retain(|&goal| seen.insert(goal));
     if goals.is_empty() {
         return Err(Failure::Refused(Box::new(no_property())));
     }

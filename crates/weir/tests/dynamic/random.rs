@@ -171,7 +171,7 @@ fn single_engines_agree_with_the_reference() {
             else {
                 continue;
             };
-            for goal in reach::all_goals(&program.linked(1)).into_iter().step_by(3) {
+            for goal in reach::all_goals(&program.linked(0)).into_iter().step_by(3) {
                 let options = reach::Options { model, engine, goals: vec![goal], ..reach::Options::default() };
                 let context = || format!("seed {seed} {model:?} {} {goal:?} {depth:?}\n{text}", engine.name());
                 match reached(&program, &options, depth) {
@@ -204,7 +204,7 @@ fn options_of_the_search_change_nothing() {
         if expected(&program, Model::Tso, depth).is_none() {
             continue;
         }
-        let goals = reach::all_goals(&program.linked(1));
+        let goals = reach::all_goals(&program.linked(0));
         let goal: Goal = *rng.pick(&goals);
         let plain = reach::Options { goals: vec![goal], ..reach::Options::default() };
         let first = reached(&program, &plain, depth).expect("supported");
