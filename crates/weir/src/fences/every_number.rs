@@ -2,12 +2,16 @@
 //!
 //! A fence in the code of `thread T[*]` is one in every copy. The cheapest set for one instance cannot be cheaper than
 //! the cheapest set for all of them. So: take the cheapest set for the smallest instance that is not robust. If it makes
-//! every instance robust, no cheaper set does. If not, there is an instance for which it is not enough: go on with that.
+//! every instance robust, no cheaper set does. If none of the cheapest sets that were found does, there is an instance for
+//! which it is not enough: go on with that.
+
+use std::collections::BTreeSet;
 
 use weir_ir::{Diagnostic, Program, ThreadId};
 
 use super::{Aim, Fences, Options, Place, Report, fences};
-use crate::parameterized::{Decided, robust};
+use crate::parameterized::{self, Decided};
+use crate::robust;
 use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::insert_fences_after;
@@ -28,24 +32,57 @@ pub fn fences_for_every_number(
     if options.aim != Aim::Robust {
         return Err(Failure::Refused(Box::new(only_robust(program))));
     }
-    let mut instance = robust(program, &options.robust, session)?.instance;
+    let mut instance = parameterized::robust(program, &options.robust, session)?.instance;
     loop {
-        let report = fences(instance.program(), &in_instance(&instance, places), options, session)?;
-        let set = match &report.fences {
-            Fences::Cheapest(sets) => sets.first().ok_or_else(|| Failure::Bug("there is no cheapest set".into()))?,
-            _ => return Ok(Decided { instance, for_every_number: false, report }),
+        let mut report = fences(instance.program(), &in_instance(&instance, places), options, session)?;
+        let Fences::Cheapest(sets) = &report.fences else {
+            return Ok(Decided { instance, for_every_number: false, report });
         };
-        let after = set.iter().flat_map(|&place| places[place].after.iter().copied()).collect();
-        let again = robust(&insert_fences_after(program, &after).program, &options.robust, session)?;
-        match again.report.verdict {
-            // For this instance alone no cheaper set is enough.
-            Verdict::Holds => return Ok(Decided { instance, for_every_number: true, report }),
-            Verdict::Unknown(limit) => {
-                let report = Report { fences: Fences::Stopped(limit), ..report };
-                return Ok(Decided { instance, for_every_number: false, report });
+        let mut enough = Vec::new();
+        let mut next = None;
+        for set in sets {
+            let decided = fenced(program, places, set, options, session)?;
+            match decided.report.verdict {
+                Verdict::Holds => {}
+                Verdict::Unknown(limit) => {
+                    report.fences = Fences::Stopped(limit);
+                    return Ok(Decided { instance, for_every_number: false, report });
+                }
+                Verdict::Violated(_) => next = Some(decided.instance),
             }
-            Verdict::Violated(_) => instance = larger(program, &instance, &again.instance)?,
+            enough.push(decided.for_every_number);
         }
+        match next {
+            // For this instance alone no cheaper set is enough, and every set of the same cost is among these.
+            _ if enough.contains(&true) => {
+                keep(&mut report, &enough);
+                return Ok(Decided { instance, for_every_number: true, report });
+            }
+            Some(shown) => instance = larger(program, &instance, &shown)?,
+            None => return Err(Failure::Bug("there is no cheapest set".into())),
+        }
+    }
+}
+
+/// Whether these places make every instance robust.
+fn fenced(
+    program: &Program,
+    places: &[Place],
+    set: &BTreeSet<usize>,
+    options: &Options,
+    session: &Session,
+) -> Result<Decided<robust::Report>, Failure> {
+    let after = set.iter().flat_map(|&place| places[place].after.iter().copied()).collect();
+    parameterized::robust(&insert_fences_after(program, &after).program, &options.robust, session)
+}
+
+/// Keeps those sets of the instance that are enough for every instance, and the reasons for their fences.
+fn keep(report: &mut Report, enough: &[bool]) {
+    let mut is_kept = enough.iter();
+    report.reasons.retain(|_| is_kept.next().is_some_and(|&kept| kept));
+    let mut is_kept = enough.iter();
+    if let Fences::Cheapest(sets) = &mut report.fences {
+        sets.retain(|_| is_kept.next().is_some_and(|&kept| kept));
     }
 }
 

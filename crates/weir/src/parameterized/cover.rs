@@ -1,138 +1,122 @@
 //! Backward coverability in a thread transition system.
 //!
-//! An element stands for all states with its control state and at least its copies; the elements found so far are a
-//! minimal basis of the states from which a target can be reached. Copies in an initial local state cost nothing: there
-//! are always more of them that have not moved yet. So a target is reachable in some instance exactly if an element
-//! with an initial control state and no copies is found.
+//! A configuration is a control state and the local states of some copies; it stands for all states with that control
+//! state and at least these copies. Copies in an initial local state are left out: there are always more of them that
+//! have not moved yet. So a target is reachable in some instance if and only if a configuration with an initial control
+//! state and no copies is found.
 
-use std::collections::BTreeMap;
+use rustc_hash::FxHashSet;
 
-use weir_ir::Interrupt;
+use super::system::{ControlId, Incomplete, LocalId, Move, System};
+use crate::session::Session;
+use crate::wsts::{BackwardSearch, Outcome, WellStructured};
 
-use super::system::{ControlId, Incomplete, LocalId, System};
-
-/// Copies by their local states, ascending; equal ones side by side.
-pub(super) type Copies = Vec<LocalId>;
-
-/// What is to be covered: a control state and copies beside it.
+/// A control state and the copies beside it, by their local states, ascending.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Element {
+pub(super) struct Configuration {
     pub(super) control: ControlId,
-    pub(super) copies: Copies,
+    pub(super) copies: Vec<LocalId>,
 }
 
 /// Whether a target is reachable.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Cover {
-    /// In no instance. The minimal basis shows it.
-    Unreachable(Vec<Element>),
-    /// In an instance with so many copies of each thread, by position among the local states' threads.
+    /// In no instance.
+    Unreachable,
+    /// In an instance with at most so many copies.
     Reachable(usize),
 }
 
-/// An element that was found, and how many copies take part in a run from there to the target at most.
-struct Found {
-    element: Element,
-    copies: usize,
-    /// Whether another element has made it redundant.
-    is_redundant: bool,
-}
+/// Stands for all initial control states: each of them follows it in one step.
+const START: u32 = u32::MAX;
 
 /// Decides whether one of the targets is reachable in some instance.
 pub(super) fn cover(
     system: &System,
-    targets: Vec<(Element, usize)>,
-    most: usize,
-    interrupt: &dyn Interrupt,
+    targets: &[Configuration],
+    most: u64,
+    session: &Session,
 ) -> Result<Cover, Incomplete> {
-    let mut search = Search { system, found: Vec::new(), by_control: BTreeMap::new(), open: BTreeMap::new() };
-    for (target, copies) in targets {
-        search.add(target, copies);
+    let backward = Backward { system };
+    let mut search = BackwardSearch::new(&backward, Some(&[START]));
+    for target in targets {
+        search.add([&[target.control], &target.copies[..]].concat(), None);
     }
-    let is_initial =
-        |element: &Element| element.copies.is_empty() && system.initial_controls.contains(&element.control);
-    while let Some((_, number)) = search.next() {
-        if interrupt.is_over() {
-            return Err(Incomplete::Interrupted);
-        }
-        let Found { element, copies, .. } = &search.found[number];
-        if is_initial(element) {
-            return Ok(Cover::Reachable(*copies));
-        }
-        search.predecessors(number);
-        if search.found.len() > most {
-            return Err(Incomplete::TooLarge);
-        }
-    }
-    let basis = search.found.into_iter().filter(|found| !found.is_redundant).map(|found| found.element);
-    Ok(Cover::Unreachable(basis.collect()))
-}
-
-struct Search<'a> {
-    system: &'a System,
-    found: Vec<Found>,
-    /// For each control state the elements that are not redundant.
-    by_control: BTreeMap<ControlId, Vec<usize>>,
-    /// Elements whose predecessors are not known: those with few copies first, then in order of discovery.
-    open: BTreeMap<(usize, usize), usize>,
-}
-
-impl Search<'_> {
-    fn next(&mut self) -> Option<(usize, usize)> {
-        loop {
-            let ((copies, _), number) = self.open.pop_first()?;
-            if !self.found[number].is_redundant {
-                return Some((copies, number));
+    match search.run(session, most) {
+        Outcome::Saturated => Ok(Cover::Unreachable),
+        Outcome::Stopped(limit) => Err(Incomplete::Stopped(limit)),
+        Outcome::Covered(mut id) => {
+            // Each step is one of a copy that was not seen before, at most.
+            let mut steps = 0;
+            while search.basis.parent(id) != id {
+                id = search.basis.parent(id);
+                steps += 1;
             }
-        }
-    }
-
-    /// Adds an element, unless another one makes it redundant.
-    fn add(&mut self, element: Element, copies: usize) {
-        let Self { found, by_control, .. } = self;
-        let beside = by_control.entry(element.control).or_default();
-        if beside.iter().any(|&other| is_part(&found[other].element.copies, &element.copies)) {
-            return;
-        }
-        beside.retain(|&other| {
-            let is_redundant = is_part(&element.copies, &found[other].element.copies);
-            found[other].is_redundant |= is_redundant;
-            !is_redundant
-        });
-        let number = found.len();
-        beside.push(number);
-        self.open.insert((element.copies.len(), number), number);
-        found.push(Found { element, copies, is_redundant: false });
-    }
-
-    /// Adds the minimal predecessors of an element.
-    fn predecessors(&mut self, number: usize) {
-        let system = self.system;
-        let Found { element, copies, .. } = &self.found[number];
-        let (element, copies) = (element.clone(), *copies);
-        for step in &system.moves_into[element.control as usize] {
-            let (mut before, mut count) = (element.copies.clone(), copies);
-            let taken = step.after.and_then(|after| before.binary_search(&after).ok());
-            match taken {
-                Some(at) => {
-                    before.remove(at);
-                }
-                // A copy that takes part so far unseen.
-                None => count += usize::from(step.before.is_some()),
-            }
-            if let Some(own) = step.before.filter(|own| !system.initial_locals.contains(own)) {
-                let at = before.partition_point(|&other| other < own);
-                before.insert(at, own);
-            }
-            if before.iter().all(|&local| system.can_occur(step.from, local)) {
-                self.add(Element { control: step.from, copies: before }, count);
-            }
+            let target = search.basis.row(id).len() - 1;
+            // Copies of the target in an initial local state are not part of its row.
+            let most_of_targets = targets.iter().map(|target| target.copies.len()).max().unwrap_or(0);
+            Ok(Cover::Reachable(steps + target.max(most_of_targets)))
         }
     }
 }
 
-/// Whether the one has no more copies in any local state than the other.
-fn is_part(one: &[LocalId], other: &[LocalId]) -> bool {
-    let mut rest = other.iter();
-    one.len() <= other.len() && one.iter().all(|local| rest.any(|own| own == local))
+/// The system as the search sees it: rows of a control state and local states.
+struct Backward<'s> {
+    system: &'s System,
+}
+
+impl Backward<'_> {
+    /// What must be there before the move so that all copies are there after it; `None` if that never occurs.
+    fn before(&self, step: &Move, copies: &[LocalId]) -> Option<Vec<u32>> {
+        let mut row = vec![step.from];
+        row.extend_from_slice(copies);
+        if let Some(at) = step.after.and_then(|after| copies.iter().position(|&copy| copy == after)) {
+            row.remove(at + 1);
+        }
+        row.extend(step.before);
+        row[1..].iter().all(|&local| self.system.can_occur(step.from, local)).then_some(row)
+    }
+}
+
+impl WellStructured for Backward<'_> {
+    type Unit = u32;
+    type Pattern = ();
+
+    fn is_below(&self, small: &[u32], large: &[u32]) -> bool {
+        let mut rest = large[1..].iter();
+        small[0] == large[0] && small[1..].iter().all(|local| rest.any(|own| own == local))
+    }
+
+    fn predecessor_basis(&self, row: &[u32], emit: &mut impl FnMut(Vec<u32>)) {
+        let Some(moves) = self.system.moves_into.get(row[0] as usize) else { return };
+        if row.len() == 1 && self.system.initial_controls.contains(&row[0]) {
+            emit(vec![START]);
+        }
+        moves.iter().filter_map(|step| self.before(step, &row[1..])).for_each(emit);
+    }
+
+    fn normalize(&self, row: &mut Vec<u32>) {
+        let is_initial = |local: &u32| self.system.initial_locals.contains(local);
+        let mut copies: Vec<u32> = row.drain(1..).filter(|local| !is_initial(local)).collect();
+        copies.sort_unstable();
+        row.extend(copies);
+    }
+
+    fn weight(&self, row: &[u32]) -> u32 {
+        row.len() as u32
+    }
+
+    fn key(&self, row: &[u32]) -> u64 {
+        row[0].into()
+    }
+
+    fn pattern(&self, _row: &[u32]) {}
+
+    fn keys_below(&self, row: &[u32], _: &FxHashSet<()>, mut is_found: impl FnMut(u64) -> bool) -> bool {
+        is_found(self.key(row))
+    }
+
+    fn all_keys_below(&self, row: &[u32], patterns: &FxHashSet<()>, is_found: impl FnMut(u64) -> bool) -> bool {
+        self.keys_below(row, patterns, is_found)
+    }
 }

@@ -71,7 +71,7 @@ pub fn robust(
     let (found, mut statistics) = attack(program, attacks.open.is_empty(), &doing);
     statistics.elapsed = session.since(began);
     let most = match found {
-        Ok(Cover::Unreachable(_)) => {
+        Ok(Cover::Unreachable) => {
             let report = robust::Report::holding(attacks, statistics);
             return Ok(Decided { instance: smallest(program), for_every_number: true, report });
         }
@@ -82,31 +82,30 @@ pub fn robust(
         // An instance may well be larger than what can be searched. The next ones are larger still.
         let report = robust::robust(instance.program(), options, session)?;
         match &report.verdict {
-            Verdict::Violated(_) => return Ok(Decided { instance, for_every_number: false, report }),
-            Verdict::Unknown(_) => return Ok(undecided(program, report)),
             Verdict::Holds => {}
+            Verdict::Violated(_) | Verdict::Unknown(_) => {
+                return Ok(Decided { instance, for_every_number: false, report });
+            }
         }
     }
     match found {
         Ok(_) => Err(Failure::Bug("no instance shows the attack that the counter abstraction has found".into())),
-        Err(incomplete) => {
-            Ok(undecided(program, robust::Report::unknown(incomplete.limit(session), session.since(began))))
-        }
+        Err(incomplete) => Ok(undecided(program, robust::Report::unknown(incomplete.limit(), session.since(began)))),
     }
 }
 
 /// Whether some instance has a feasible attack.
 fn attack(program: &Program, is_ruled_out: bool, session: &Session) -> (Result<Cover, Incomplete>, Statistics) {
     if is_ruled_out {
-        return (Ok(Cover::Unreachable(Vec::new())), Statistics::default());
+        return (Ok(Cover::Unreachable), Statistics::default());
     }
     // What properties observe need not be kept.
     let bare = Program { properties: Vec::new(), ..program.clone() };
     let most = most(session);
-    let code = Code::new(&bare, &|_, _| false, true, most);
+    let code = Code::new(&bare, &|_, _| false, true);
     match System::new(&code, most, session) {
         Ok(system) => {
-            let found = cover(&system, targets::attacks(&system), most as usize, session);
+            let found = cover(&system, &targets::attacks(&system), most, session);
             (found, statistics(&system))
         }
         Err(incomplete) => (Err(incomplete), Statistics::default()),
@@ -124,10 +123,10 @@ fn statistics(system: &System) -> Statistics {
 }
 
 impl Incomplete {
-    fn limit(self, session: &Session) -> Limit {
+    fn limit(self) -> Limit {
         match self {
             Self::TooLarge => Limit::States,
-            Self::Interrupted => session.ended_by(),
+            Self::Stopped(limit) => limit,
         }
     }
 }
@@ -150,17 +149,47 @@ fn instances(program: &Program, most: u32) -> impl Iterator<Item = Instance> {
     (first..=most).flat_map(move |total| shares(total, count)).map(|numbers| instantiate(program, &numbers))
 }
 
-/// All ways to share out a total.
-fn shares(total: u32, among: usize) -> Vec<Vec<u32>> {
-    match among {
-        0 => Vec::new(),
-        1 => vec![vec![total]],
-        _ => {
-            let with = |first: u32| {
-                let rest = shares(total - first, among - 1);
-                rest.into_iter().map(move |rest| [vec![first], rest].concat())
-            };
-            (0..=total).rev().flat_map(with).collect()
-        }
+/// All ways to share out a total, in descending order, one at a time: there may be very many.
+fn shares(total: u32, among: usize) -> impl Iterator<Item = Vec<u32>> {
+    let first = (among > 0).then(|| {
+        let mut first = vec![0; among];
+        first[0] = total;
+        first
+    });
+    std::iter::successors(first, |share| next_share(share))
+}
+
+/// The next smaller way to share out the same total: the last number that can give one away does so, and all that
+/// follows it moves up to the next place.
+fn next_share(share: &[u32]) -> Option<Vec<u32>> {
+    let (last, front) = share.split_last()?;
+    let giving = front.iter().rposition(|&number| number > 0)?;
+    let mut next = share.to_vec();
+    next[giving] -= 1;
+    *next.last_mut()? = 0;
+    next[giving + 1] = last + 1;
+    Some(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_shares_come_once_and_in_order() {
+        let all = |total, among| shares(total, among).collect::<Vec<_>>();
+        assert_eq!(all(2, 1), [[2]]);
+        assert_eq!(all(0, 3), [[0, 0, 0]]);
+        assert_eq!(all(2, 3), [[2, 0, 0], [1, 1, 0], [1, 0, 1], [0, 2, 0], [0, 1, 1], [0, 0, 2]]);
+        assert!(all(2, 0).is_empty());
+        // As many as there are ways to put three bars between five stars.
+        let five = all(5, 4);
+        assert_eq!(five.len(), 56);
+        assert!(five.is_sorted_by(|one, next| one > next) && five.iter().all(|share| share.iter().sum::<u32>() == 5));
+    }
+
+    #[test]
+    fn shares_of_very_many_templates_are_not_listed_beforehand() {
+        assert_eq!(shares(1_000, 1_000).take(3).count(), 3);
     }
 }

@@ -5,12 +5,12 @@
 //! before the store. So an attack begins, if the lock is free, with all steps up to and including the first load from
 //! memory, and from then on the attacker is only seen where it is about to load from memory again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use weir_ir::{Address, Edge, Instruction};
 
 use super::state::{Access, Control, Delaying, Local, Path, Phase};
-use super::step::{Code, Next, TooManyChoices, eval};
+use super::step::{Code, MOST_CHOICES, Next, TooManyChoices, eval};
 
 impl Code<'_> {
     /// The thread begins to delay with this edge, if it is a store past which a load can come.
@@ -37,11 +37,9 @@ impl Code<'_> {
 
     /// Where an attacker gets without loading from memory: all states in which it is about to.
     fn before_loads(&self, delaying: Delaying) -> Result<Vec<Delaying>, TooManyChoices> {
-        let (mut seen, mut at) = (vec![delaying], 0);
+        let (mut seen, mut open) = (HashSet::from([delaying.clone()]), vec![delaying]);
         let mut loading = Vec::new();
-        while at < seen.len() {
-            let delaying = seen[at].clone();
-            at += 1;
+        while let Some(delaying) = open.pop() {
             let mut may_load = false;
             for (_, edge) in self.program.body(delaying.attacker.thread).edges_from(delaying.attacker.location) {
                 if !from_memory(&delaying, edge).is_empty() {
@@ -50,11 +48,11 @@ impl Code<'_> {
                 }
                 for next in self.delay(&delaying, edge)? {
                     let leads_to_load = self.load_ahead[next.attacker.thread.index()][next.attacker.location.index()];
-                    if leads_to_load && !seen.contains(&next) {
-                        seen.push(next);
+                    if leads_to_load && seen.insert(next.clone()) {
+                        open.push(next);
                     }
                 }
-                if seen.len() as u64 > self.most_choices {
+                if seen.len() as u64 > MOST_CHOICES {
                     return Err(TooManyChoices);
                 }
             }

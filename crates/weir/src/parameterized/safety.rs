@@ -1,9 +1,9 @@
 //! Do the properties hold in every instance?
 
-use weir_ir::{Program, PropertyKind};
+use weir_ir::{Diagnostic, Program, PropertyKind};
 use weir_witness::{Goal, Model};
 
-use super::cover::{Cover, Element, cover};
+use super::cover::{Configuration, Cover, cover};
 use super::step::Code;
 use super::system::System;
 use super::targets::{Condition, failed_assertions};
@@ -44,6 +44,9 @@ pub fn check(
     if goals.is_empty() {
         return Err(Failure::Refused(Box::new(check::no_property())));
     }
+    if let Some(goal) = goals.iter().find(|&&goal| check::is_exists(program, goal)) {
+        return Err(Failure::Refused(Box::new(no_exists(program, *goal))));
+    }
     let doing = session.doing("check: counting copies");
     let (mut known, mut statistics) = under_sc(program, &goals, &doing);
     if options.model == Model::Tso && known.contains(&Known::Holds) {
@@ -65,19 +68,28 @@ pub fn check(
     Ok(Decided { instance, for_every_number, report })
 }
 
+/// Why an `exists` is refused: "in some run" says nothing about the number of copies, and without any, it is hardly met.
+fn no_exists(program: &Program, goal: Goal) -> Diagnostic {
+    let property = if let Goal::Property(id) = goal { program.properties.get(id.index()) } else { None };
+    let span = property.map_or_else(Default::default, |property| property.span);
+    let what = "`exists` cannot be checked for every number of threads: it asks for a run with one of them";
+    Diagnostic::error("arbitrary-threads", what, span)
+        .help("say what must never be, with `forbid`, or ask about a fixed number of copies with `-D 'T[*]=3'`")
+}
+
 /// What the counter abstraction says about each goal under SC.
 fn under_sc(program: &Program, goals: &[Goal], session: &Session) -> (Vec<Known>, Statistics) {
     let most = super::most(session);
     let conditions: Vec<Option<Condition<'_>>> = goals.iter().map(|&goal| condition(program, goal)).collect();
     let is_observed =
         |thread, location| conditions.iter().flatten().any(|condition| condition.observes(thread, location));
-    let code = Code::new(program, &is_observed, false, most);
+    let code = Code::new(program, &is_observed, false);
     let system = match System::new(&code, most, session) {
         Ok(system) => system,
-        Err(incomplete) => return (vec![Known::Open(incomplete.limit(session)); goals.len()], Statistics::default()),
+        Err(incomplete) => return (vec![Known::Open(incomplete.limit()); goals.len()], Statistics::default()),
     };
     let answer = |(&goal, condition): (&Goal, &Option<Condition<'_>>)| {
-        let targets: Vec<(Element, usize)> = match (goal, condition) {
+        let targets: Vec<Configuration> = match (goal, condition) {
             (Goal::Assertion(thread), _) => failed_assertions(&code, &system, thread),
             (_, Some(condition)) => match condition.targets(&code, &system) {
                 Ok(targets) => targets,
@@ -85,10 +97,10 @@ fn under_sc(program: &Program, goals: &[Goal], session: &Session) -> (Vec<Known>
             },
             (_, None) => return Known::Open(Limit::Instances),
         };
-        match cover(&system, targets, most as usize, session) {
-            Ok(Cover::Unreachable(_)) => Known::Holds,
+        match cover(&system, &targets, most, session) {
+            Ok(Cover::Unreachable) => Known::Holds,
             Ok(Cover::Reachable(copies)) => Known::Reachable(copies),
-            Err(incomplete) => Known::Open(incomplete.limit(session)),
+            Err(incomplete) => Known::Open(incomplete.limit()),
         }
     };
     let known = goals.iter().zip(&conditions).map(answer).collect();
@@ -112,9 +124,9 @@ fn with_buffers(program: &Program, session: &Session) -> (Option<Limit>, Statist
     };
     let (found, statistics) = attack(program, attacks.open.is_empty(), session);
     let limit = match found {
-        Ok(Cover::Unreachable(_)) => None,
+        Ok(Cover::Unreachable) => None,
         Ok(Cover::Reachable(_)) => Some(Limit::Instances),
-        Err(incomplete) => Some(incomplete.limit(session)),
+        Err(incomplete) => Some(incomplete.limit()),
     };
     (limit, statistics)
 }

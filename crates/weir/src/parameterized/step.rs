@@ -1,9 +1,12 @@
 //! The steps of one thread under SC.
 
+use std::collections::HashSet;
+
 use weir_ir::flow::{RegisterSet, live_registers, observed_registers};
 use weir_ir::{Address, Edge, Instruction, LocId, Multiplicity, Program, RegExpr, RegId, Rmw, ThreadId, Value};
 
 use super::state::{Access, Boundary, Control, Local, Phase};
+use crate::robust::leads_to_load;
 
 /// The program, with what is known about its threads beforehand.
 pub(super) struct Code<'p> {
@@ -19,9 +22,10 @@ pub(super) struct Code<'p> {
     pub(super) load_ahead: Vec<Vec<bool>>,
     /// Whether a monitor looks for attacks.
     pub(super) is_monitored: bool,
-    /// More values than this are too many to choose from.
-    pub(super) most_choices: u64,
 }
+
+/// More values than this are too many to choose from, and more local states too many to reach by local steps.
+pub(super) const MOST_CHOICES: u64 = 10_000;
 
 /// Something the engine cannot follow: a choice among too many values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,12 +39,7 @@ pub(super) type Memory<'m> = &'m dyn Fn(Address) -> Value;
 
 impl<'p> Code<'p> {
     /// Prepares a program. `is_observed` says which locations must not be passed over unseen.
-    pub(super) fn new(
-        program: &'p Program,
-        is_observed: &dyn Fn(ThreadId, LocId) -> bool,
-        is_monitored: bool,
-        most_choices: u64,
-    ) -> Self {
+    pub(super) fn new(program: &'p Program, is_observed: &dyn Fn(ThreadId, LocId) -> bool, is_monitored: bool) -> Self {
         let of = |multiplicity| {
             program.thread_ids().filter(move |&thread| program.thread(thread).multiplicity == multiplicity).collect()
         };
@@ -51,12 +50,17 @@ impl<'p> Code<'p> {
         };
         let is_private = |thread: ThreadId| {
             let body = program.body(thread);
+            let observed = observed_registers(program, thread);
+            // Nobody can tell where the thread is between such steps, and no property sees what they change.
+            let is_unseen = |edge: &Edge| {
+                let instruction = &edge.instruction;
+                instruction.is_local()
+                    && !matches!(instruction, Instruction::Assert(_))
+                    && !instruction.defines().any(|register| observed.contains(register))
+            };
             let is_private = |at: LocId| {
-                let is_local =
-                    |edge: &Edge| edge.instruction.is_local() && !matches!(edge.instruction, Instruction::Assert(_));
-                body.edges_from(at).len() > 0
-                    && !is_observed(thread, at)
-                    && body.edges_from(at).all(|(_, edge)| is_local(edge))
+                let mut edges = body.edges_from(at);
+                edges.len() > 0 && !is_observed(thread, at) && edges.all(|(_, edge)| is_unseen(edge))
             };
             body.location_ids().map(is_private).collect()
         };
@@ -66,9 +70,8 @@ impl<'p> Code<'p> {
             templates: of(Multiplicity::Arbitrary),
             live: program.thread_ids().map(live).collect(),
             is_private: program.thread_ids().map(is_private).collect(),
-            load_ahead: program.thread_ids().map(|thread| load_ahead(program, thread)).collect(),
+            load_ahead: program.thread_ids().map(|thread| leads_to_load(program.body(thread))).collect(),
             is_monitored,
-            most_choices,
         }
     }
 
@@ -107,11 +110,9 @@ impl<'p> Code<'p> {
     /// Where the thread gets by local steps that nobody can notice: all states in which it has something else to do, or
     /// from which it can go round without end.
     pub(super) fn settled(&self, local: Local) -> Result<Vec<Local>, TooManyChoices> {
-        let (mut seen, mut at) = (vec![local], 0);
-        let mut settled = Vec::new();
-        while at < seen.len() {
-            let local = seen[at].clone();
-            at += 1;
+        let (mut seen, mut open) = (HashSet::from([local.clone()]), vec![local.clone()]);
+        let (first, mut settled) = (local, Vec::new());
+        while let Some(local) = open.pop() {
             if !self.is_private[local.thread.index()][local.location.index()] {
                 settled.push(local);
                 continue;
@@ -120,11 +121,11 @@ impl<'p> Code<'p> {
             for (_, edge) in self.program.body(local.thread).edges_from(local.location) {
                 for next in self.locally(&local, edge)? {
                     is_blocked = false;
-                    if !seen.contains(&next) {
-                        seen.push(next);
+                    if seen.insert(next.clone()) {
+                        open.push(next);
                     }
                 }
-                if seen.len() as u64 > self.most_choices {
+                if seen.len() as u64 > MOST_CHOICES {
                     return Err(TooManyChoices);
                 }
             }
@@ -134,8 +135,10 @@ impl<'p> Code<'p> {
         }
         // If it can only go round, what it did before must be seen all the same.
         if settled.is_empty() {
-            settled.extend(seen.into_iter().next());
+            settled.push(first);
         }
+        // In the same order every time.
+        settled.sort_unstable();
         Ok(settled)
     }
 
@@ -160,7 +163,7 @@ impl<'p> Code<'p> {
                 if !self.live[local.thread.index()][edge.to.index()].contains(*register) && range.low <= range.high {
                     return Ok(vec![self.moved(local.clone(), edge.to)]);
                 }
-                if range.low <= range.high && range.extent() >= self.most_choices {
+                if range.low <= range.high && range.extent() >= MOST_CHOICES {
                     return Err(TooManyChoices);
                 }
                 (range.low..=range.high).map(|value| with(*register, value)).collect()
@@ -320,24 +323,4 @@ fn outcome(local: &Local, operation: &Rmw, read: Value) -> (Option<Value>, Value
         Rmw::Exchange(value) => (Some(eval(local, value)), read),
         Rmw::Fetch(operation, value) => (Some(operation.operator().apply(read, eval(local, value))), read),
     }
-}
-
-/// The locations from which control flow leads to a load, past nothing that drains the buffer.
-fn load_ahead(program: &Program, thread: ThreadId) -> Vec<bool> {
-    let body = program.body(thread);
-    let mut incoming = vec![Vec::new(); body.locations.len()];
-    let (mut ahead, mut open) = (vec![false; body.locations.len()], Vec::new());
-    for edge in body.edges() {
-        if edge.instruction.is_load() {
-            open.push(edge.from);
-        } else if !edge.instruction.drains() {
-            incoming[edge.to.index()].push(edge.from);
-        }
-    }
-    while let Some(location) = open.pop() {
-        if !std::mem::replace(&mut ahead[location.index()], true) {
-            open.extend_from_slice(&incoming[location.index()]);
-        }
-    }
-    ahead
 }

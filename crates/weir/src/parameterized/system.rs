@@ -9,10 +9,10 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use weir_ir::Interrupt;
-
 use super::state::{Control, Local, Phase};
 use super::step::{Code, TooManyChoices};
+use crate::session::Session;
+use crate::verdict::Limit;
 
 /// A control state, by number.
 pub(super) type ControlId = u32;
@@ -48,8 +48,8 @@ pub(super) struct System {
 pub(super) enum Incomplete {
     /// There are more states or moves than allowed.
     TooLarge,
-    /// It was interrupted.
-    Interrupted,
+    /// A limit was reached.
+    Stopped(Limit),
 }
 
 impl From<TooManyChoices> for Incomplete {
@@ -145,13 +145,13 @@ impl System {
     }
 
     /// Builds the system of a program, with at most so many moves and pairs of states.
-    pub(super) fn new(code: &Code<'_>, most: u64, interrupt: &dyn Interrupt) -> Result<Self, Incomplete> {
+    pub(super) fn new(code: &Code<'_>, most: u64, session: &Session) -> Result<Self, Incomplete> {
         let mut builder = Builder::new(code, most);
         builder.start()?;
         while let Some(control) = builder.open.pop() {
             builder.is_open[control as usize] = false;
-            if interrupt.is_over() {
-                return Err(Incomplete::Interrupted);
+            if let Some(limit) = session.exceeded() {
+                return Err(Incomplete::Stopped(limit));
             }
             builder.expand(control)?;
         }

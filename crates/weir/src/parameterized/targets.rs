@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use weir_ir::{BinaryOp, Expr, LocId, Multiplicity, Program, StateAtom, StateExpr, ThreadId, UnaryOp, Value};
 
-use super::cover::Element;
+use super::cover::Configuration;
 use super::state::Control;
 use super::step::Code;
 use super::system::{ControlId, LocalId, System};
@@ -127,19 +127,15 @@ impl<'p> Condition<'p> {
     }
 
     /// All minimal states that satisfy the condition.
-    pub(super) fn targets(&self, code: &Code<'_>, system: &System) -> Result<Vec<(Element, usize)>, Obstacle> {
+    pub(super) fn targets(&self, code: &Code<'_>, system: &System) -> Result<Vec<Configuration>, Obstacle> {
         if (self.enough + 1).checked_pow(self.counts.len() as u32).is_none_or(|ways| ways > 10_000) {
             return Err(Obstacle::TooMany);
         }
         let mut targets = Vec::new();
         for control in 0..system.controls.len() as ControlId {
             for numbers in self.minimal_numbers(code, system.controls.get(control)) {
-                for copies in self.choices(system, control, &numbers)? {
-                    let count = copies.len();
-                    let is_initial = |local: &LocalId| system.initial_locals.contains(local);
-                    let copies = copies.into_iter().filter(|local| !is_initial(local)).collect();
-                    targets.push((Element { control, copies }, count));
-                }
+                let choices = self.choices(system, control, &numbers)?;
+                targets.extend(choices.into_iter().map(|copies| Configuration { control, copies }));
                 if targets.len() > MOST_TARGETS {
                     return Err(Obstacle::TooMany);
                 }
@@ -192,20 +188,20 @@ fn count(program: &Program, atom: &StateAtom) -> Option<Count> {
 }
 
 /// States in which an assertion of this thread has failed.
-pub(super) fn failed_assertions(code: &Code<'_>, system: &System, of: ThreadId) -> Vec<(Element, usize)> {
+pub(super) fn failed_assertions(code: &Code<'_>, system: &System, of: ThreadId) -> Vec<Configuration> {
     let failed = code.program.body(of).failed;
     let has_failed = |thread: ThreadId, location: LocId| thread == of && failed == Some(location);
     let mut targets = Vec::new();
     for control in 0..system.controls.len() as ControlId {
         let mut single = system.controls.get(control).single.iter().flatten();
         if single.any(|local| has_failed(local.thread, local.location)) {
-            targets.push((Element { control, copies: Vec::new() }, 0));
+            targets.push(Configuration { control, copies: Vec::new() });
             continue;
         }
         for local in system.present(control) {
             let own = system.locals.get(local);
             if has_failed(own.thread, own.location) {
-                targets.push((Element { control, copies: vec![local] }, 1));
+                targets.push(Configuration { control, copies: vec![local] });
             }
         }
     }
@@ -213,8 +209,8 @@ pub(super) fn failed_assertions(code: &Code<'_>, system: &System, of: ThreadId) 
 }
 
 /// States in which an attack has succeeded.
-pub(super) fn attacks(system: &System) -> Vec<(Element, usize)> {
+pub(super) fn attacks(system: &System) -> Vec<Configuration> {
     let controls =
         (0..system.controls.len() as ControlId).filter(|&control| system.controls.get(control).shows_attack());
-    controls.map(|control| (Element { control, copies: Vec::new() }, 0)).collect()
+    controls.map(|control| Configuration { control, copies: Vec::new() }).collect()
 }

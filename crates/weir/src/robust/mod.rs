@@ -33,7 +33,7 @@ use weir_witness::Checked;
 pub use crate::attack::{Attack, Attacks, ThreadEdge};
 pub(crate) use attacks::enumerate as attacks_of;
 pub(crate) use covered::{Covered, Effect};
-pub(crate) use question::Question;
+pub(crate) use question::{Question, leads_to_load};
 pub use race::Race;
 pub use races::{RaceReport, triangular_races};
 pub(crate) use run::AttackRun;

@@ -79,6 +79,13 @@ impl Flow {
     }
 }
 
+/// For each location whether control flow leads to a load from there, past nothing that drains the buffer.
+pub(crate) fn leads_to_load(body: &Body) -> Vec<bool> {
+    let is_load = |edge: &EdgeId| body.edge(*edge).instruction.is_load();
+    let loads = (0..body.edges().len()).map(EdgeId::new).filter(is_load).collect();
+    Flow::new(body, &loads, |_| false).leads_to_load
+}
+
 /// What is known about a thread before any search.
 pub(super) struct Plan {
     /// Forgets location and registers.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use weir::fences::text::Sites;
 use weir::fences::{Fences, Options as FencesOptions, at_locations, fences_for_every_number};
-use weir::ir::{BinaryOp, Expr, Multiplicity, Program, Property, PropertyKind, Span, StateAtom, ThreadId};
+use weir::ir::{BinaryOp, Expr, Multiplicity, Program, Property, PropertyKind, RegId, Span, StateAtom, ThreadId};
 use weir::parameterized::{self, Decided};
 use weir::reach::all_goals;
 use weir::translate::Translation;
@@ -159,8 +159,22 @@ fn about_numbers(program: &Program, rng: &mut Rng) -> Property {
     let many = Expr::binary(BinaryOp::GreaterEqual, Expr::Leaf(at), Expr::Const(least));
     let cell = Expr::Leaf(StateAtom::Cell(program.shared[0].address));
     let holds = Expr::binary(BinaryOp::Equal, cell, Expr::Const(rng.below(2) as i64));
-    let condition = if rng.below(2) == 0 { many } else { Expr::binary(BinaryOp::And, many, holds) };
+    let and = |left, right| Expr::binary(BinaryOp::And, left, right);
+    let mut condition = if rng.below(2) == 0 { many } else { and(many, holds) };
+    if let Some(register) = register_of_one(program, rng) {
+        let value = Expr::Const(rng.below(3) as i64);
+        let is = Expr::binary(BinaryOp::Equal, Expr::Leaf(register), value);
+        condition = if rng.below(3) == 0 { is } else { and(condition, is) };
+    }
     Property { kind: PropertyKind::Forbid(condition), span: Span::default() }
+}
+
+/// A register of a thread of which there is one, in every other program that has such a thread.
+fn register_of_one(program: &Program, rng: &mut Rng) -> Option<StateAtom> {
+    let one = program.thread_ids().find(|&thread| program.thread(thread).multiplicity == Multiplicity::One)?;
+    let registers = program.body(one).registers.len();
+    let register = (registers > 0 && rng.below(2) == 0).then(|| RegId::new(rng.below(registers)))?;
+    Some(StateAtom::Register { thread: one, register })
 }
 
 fn agree(
@@ -359,6 +373,68 @@ fn conditions_with_upper_bounds_are_decided_by_instances() {
     // Nobody computes with numbers of copies.
     assert!(matches!(one("count(T at in) * 2 == 5").0, Verdict::Unknown(weir::Limit::Instances)));
     assert_eq!(one("count(T at in) + x == 3"), (Verdict::Violated(()), 2));
+}
+
+/// A value that a register of a single thread has between two local steps counts, too.
+#[test]
+fn registers_are_observed_after_every_step() {
+    let with = |condition: &str| {
+        format!("shared x; thread P {{ let r = 1; r = 2; }} thread T[*] {{ x = 1; }} forbid {condition};")
+    };
+    let one = |condition: &str| checked(&with(condition), &Session::default()).0;
+    assert_eq!(one("P.r == 1"), Verdict::Violated(()));
+    assert_eq!(one("P.r == 1 && count(T at end) >= 2 && x == 1"), Verdict::Violated(()));
+    assert_eq!(one("P.r == 3"), Verdict::Holds);
+}
+
+/// Whether a run exists depends on the number of copies.
+#[test]
+fn exists_is_refused_with_the_way_out() {
+    let program = parsed("shared x; thread T[*] { x = 1; } exists x == 1;");
+    let refused = parameterized::check(&program, &check::Options::default(), &Session::default());
+    let Err(weir::Failure::Refused(diagnostic)) = refused else { panic!("{refused:?}") };
+    assert!(diagnostic.message.contains("`exists`"), "{diagnostic:?}");
+    assert!(diagnostic.help.iter().any(|help| help.contains("-D 'T[*]=3'")), "{diagnostic:?}");
+}
+
+/// A template that is not decided in time names the instance that its report is about.
+#[test]
+fn an_unknown_instance_is_the_one_reported() {
+    let text = "shared next, x, y; thread A[*] { let mine = fetch_add(next, 1); x = mine; let r = y; } \
+                thread B[*] { loop { fetch_add(next, 1); y = 1; let s = x; } }";
+    let session = Session::new(Limits { states: Some(40), ..Limits::default() });
+    let decided = parameterized::robust(&parsed(text), &robust::Options::default(), &session).expect("supported");
+    let threads = decided.instance.program().threads.len();
+    let attacks = &decided.report.attacks;
+    assert!(
+        !attacks.open.is_empty() && attacks.open.iter().all(|attack| attack.thread.index() < threads),
+        "{attacks:?}"
+    );
+}
+
+/// Of the cheapest sets of an instance, those that are not enough for every number are left out.
+#[test]
+fn all_sets_of_fences_are_enough_for_every_number() {
+    let mut several = 0;
+    for seed in 0..25 {
+        let program = template(seed, &small());
+        let places: Vec<_> = at_locations(&program).into_iter().map(|at| at.place).collect();
+        let options = FencesOptions { all: true, ..FencesOptions::default() };
+        let decided = fences_for_every_number(&program, &places, &options, &limited());
+        let Ok(Decided { report, for_every_number: true, .. }) = decided else { continue };
+        let Fences::Cheapest(sets) = &report.fences else { continue };
+        assert_eq!(sets.len(), report.reasons.len());
+        several += usize::from(sets.len() > 1);
+        for set in sets {
+            let after = set.iter().flat_map(|&place| places[place].after.iter().copied()).collect();
+            let fenced = weir::translate::insert_fences_after(&program, &after).program;
+            for numbers in numbers(&fenced, 3) {
+                let verdict = fixed_robust(&fenced, &numbers);
+                assert!(!matches!(verdict, Verdict::Violated(())), "seed {seed}, {numbers:?}\n{}", dump(&program));
+            }
+        }
+    }
+    assert!(several > 0, "no program has several cheapest sets");
 }
 
 /// Data that grows, and limits of any kind, end in `unknown`.
