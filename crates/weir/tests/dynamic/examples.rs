@@ -18,8 +18,11 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
+/// Constants with other values.
+type Defines = Vec<(String, Value)>;
+
 /// The constants, the model and the answer of a line of the header.
-fn expectation(line: &str) -> Option<(Vec<(String, Value)>, Model, &str)> {
+fn expectation(line: &str) -> Option<(Defines, Model, &str)> {
     let (left, answer) = line.strip_prefix("// expect")?.split_once(": ")?;
     let mut words: Vec<&str> = left.trim_start_matches("-with").split_whitespace().collect();
     let model = if words.pop()? == "sc" { Model::Sc } else { Model::Tso };
@@ -28,7 +31,7 @@ fn expectation(line: &str) -> Option<(Vec<(String, Value)>, Model, &str)> {
     Some((words.iter().filter_map(define).collect(), model, answer))
 }
 
-fn parse(path: &Path, text: &str, defines: Vec<(String, Value)>) -> Program {
+fn parse(path: &Path, text: &str, defines: Defines) -> Program {
     let source = Source::new(path.display().to_string(), text);
     let parsed = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options { defines });
     parsed.unwrap_or_else(|errors| panic!("{}: {errors:#?}", path.display())).program
