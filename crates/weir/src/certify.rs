@@ -83,7 +83,8 @@ impl Decided {
             }
             let engine = one.member.and_then(|member| match member {
                 check::Member::Engine(engine) => Some(engine),
-                check::Member::Sc | check::Member::Cover => None,
+                check::Member::DepthFirst => Some(Engine::Explicit),
+                check::Member::Sc | check::Member::Robust | check::Member::Cover => None,
             });
             match all.iter_mut().find(|group| (group.engine, group.buffering) == (engine, one.buffering)) {
                 Some(group) => group.goals.push(one.goal),
