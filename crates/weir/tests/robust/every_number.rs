@@ -11,7 +11,7 @@ use weir::reach::all_goals;
 use weir::translate::Translation;
 use weir::translate::instantiate::{instantiate, templates};
 use weir::witness::{Goal, Model};
-use weir::{Limits, Session, Verdict, check, robust};
+use weir::{Limits, Session, Verdict, check, reach, robust};
 use weir_testkit::random::{Config, Statement, program};
 use weir_testkit::{Rng, dump, shrink};
 
@@ -134,6 +134,22 @@ fn compare_check(program: &Program, model: Model, count: &mut Count) -> Result<(
     Ok(())
 }
 
+/// All goals at once, by the exact engine, whether the program is robust or not.
+fn compare_dual(program: &Program, count: &mut Count) -> Result<(), String> {
+    let goals = all_goals(program);
+    let options = reach::Options { engine: reach::Engine::Dual, ..reach::Options::default() };
+    let decided = match parameterized::reach(program, &options, &limited()) {
+        // Cells that count without end.
+        Err(weir::Failure::Refused(_)) => {
+            count.unknown += 1;
+            return Ok(());
+        }
+        decided => decided.expect("it is supported"),
+    };
+    let verdict = simple(decided.report.verdict.clone());
+    compare(program, &decided, verdict, |numbers| fixed_check(program, Model::Tso, &goals, numbers), count)
+}
+
 /// A random program with copies of the first thread, of the last, or of all, and a property about their numbers.
 fn template(seed: u64, config: &Config) -> Program {
     let mut program = program(seed, config);
@@ -228,6 +244,18 @@ fn safety_agrees_with_fixed_numbers() {
         let locking = synchronizing.clone().weighing(Statement::Atomic, 30).weighing(Statement::StrayLock, 5);
         agree("safety with locks", 40, [1, 1, 1], |seed| template(seed, &locking), judge);
     }
+}
+
+/// The exact engine by itself: what it proves holds for up to three copies, and what it finds is shown by an instance.
+#[test]
+fn reachability_with_buffers_agrees_with_fixed_numbers() {
+    let all = small().weighing(Statement::ReadModifyWrite, 10).weighing(Statement::Assert, 5);
+    agree("accesses", 100, [20, 20, 5], |seed| template(seed, &all), compare_dual);
+    let locking = all.clone().weighing(Statement::Atomic, 30).weighing(Statement::StrayLock, 5);
+    agree("locks", 60, [20, 20, 5], |seed| template(seed, &locking), compare_dual);
+    let looping = all.weighing(Statement::UnboundedLoop, 10).weighing(Statement::Snapshot, 20);
+    let looping = looping.weighing(Statement::Membarrier, 4);
+    agree("loops", 60, [20, 20, 5], |seed| template(seed, &looping), compare_dual);
 }
 
 /// A set of fences for every number is one for each, and the cheapest for the instance that it was found for.
