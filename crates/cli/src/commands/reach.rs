@@ -78,9 +78,6 @@ fn every_number(
     (mut loaded, question): (Loaded, Options),
     console: &mut Console,
 ) -> Result<Status, Error> {
-    if options.certificate.is_some() {
-        return Err(analysis::fixed_number("certificates are"));
-    }
     let found = analysis::watched(task, console, |session| parameterized::reach(&loaded.program, &question, session));
     let (copies, found) =
         analysis::instance(task, &options.common.program, &mut loaded, Error::unless_refused(found)?)?;
@@ -89,7 +86,16 @@ fn every_number(
         ReachQuestion { options: &question, goals: &question.goals, trace_rounds: false, explain_symmetry: false };
     let answer = Answer::Reach(Box::new(ReachAnswer::new(subject, asked, found)));
     let status = task.answer(&answer, options.common.verbose, console);
-    Ok(status.and(analysis::save(&options.common, &loaded, answer.evidence(), console)))
+    let saved = analysis::save(&options.common, &loaded, answer.evidence(), console);
+    let is_proved = copies.as_ref().is_some_and(|copies| copies.every_number);
+    let decided =
+        Decided { goals: question.goals.clone(), engine: Some(Engine::Dual), buffering: None, is_portfolio: false };
+    let decided = if is_proved { vec![decided] } else { Vec::new() };
+    let certified = match &options.certificate {
+        Some(path) => certificate::save(task, path, &loaded, (question.model, &decided), console)?,
+        None => Status::Holds,
+    };
+    Ok(status.and(saved).and(certified))
 }
 
 /// What is asked of an engine.

@@ -8,11 +8,12 @@
 //! their elements are, so the search terminates.
 
 use weir_ir::{LocId, Program, PropertyKind, ThreadId};
-use weir_witness::Goal;
+use weir_witness::{BackwardProof, Goal};
 
 use super::goals::{self, GoalCover, Target, goal_covers};
 use super::local_graph::{LocalGraphs, Symmetry};
 use super::predecessors::System;
+use super::proof;
 use super::well_structured::Search;
 use super::{initial, local_graphs, no_condition, refused, system, too_large, too_many_ways, with_lock};
 use crate::reach::counts::Counts;
@@ -39,6 +40,30 @@ pub(crate) fn reach_any_number(
     most: u64,
     session: &Session,
 ) -> Result<(EveryNumber, Statistics), Failure> {
+    let (found, statistics, _) = decide(program, goals, most, session, false)?;
+    Ok((found, statistics))
+}
+
+/// The proof that no goal can be reached in any instance; none if one can be.
+///
+/// # Errors
+/// As [`reach_any_number`].
+pub(crate) fn certify_any_number(
+    program: &Program,
+    goals: &[Goal],
+    most: u64,
+    session: &Session,
+) -> Result<Option<BackwardProof>, Failure> {
+    Ok(decide(program, goals, most, session, true)?.2)
+}
+
+fn decide(
+    program: &Program,
+    goals: &[Goal],
+    most: u64,
+    session: &Session,
+    with_proof: bool,
+) -> Result<(EveryNumber, Statistics, Option<BackwardProof>), Failure> {
     let began = session.elapsed();
     refuse_final_states(program, goals)?;
     let local_graphs = local_graphs(program, Symmetry::Reduce, session)?;
@@ -64,7 +89,10 @@ pub(crate) fn reach_any_number(
         ..Statistics::default()
     };
     match outcome {
-        Outcome::Saturated => Ok((EveryNumber::Unreachable, statistics)),
+        Outcome::Saturated => {
+            let proof = with_proof.then(|| proof::proof(&search, &local_graphs, goals));
+            Ok((EveryNumber::Unreachable, statistics, proof))
+        }
         Outcome::Stopped(limit) => Err(Failure::Stopped(limit)),
         Outcome::Covered(mut id) => {
             // Each step is one of a copy that was not seen before, at most.
@@ -73,7 +101,7 @@ pub(crate) fn reach_any_number(
                 id = search.basis.parent(id);
                 copies += 1;
             }
-            Ok((EveryNumber::Reachable(copies), statistics))
+            Ok((EveryNumber::Reachable(copies), statistics, None))
         }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) use backwards::{Backwards, Drained, Region};
 use bisimulation::{Automaton, bisimulation_quotient};
 use config::{ANY, Config, FREE, Shape};
 pub(crate) use config::{MOST_MESSAGES, MOST_SNAPSHOT_CELLS};
-pub(crate) use copies::{EveryNumber, reach_any_number};
+pub(crate) use copies::{EveryNumber, certify_any_number, reach_any_number};
 use goals::{GoalCover, Target, goal_covers};
 use local_graph::{GraphError, LocalGraphs, Symmetry, build};
 use predecessors::System;
