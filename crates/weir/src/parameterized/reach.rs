@@ -2,6 +2,7 @@
 
 use super::safety::images;
 use super::{Decided, instances, most, smallest};
+use crate::bounds::Bound;
 use crate::reach::dual::{EveryNumber, reach_any_number};
 use crate::reach::{self, Engine, all_goals};
 use crate::semantics::refuse;
@@ -41,7 +42,15 @@ pub fn reach(
         if goals.is_empty() {
             continue;
         }
-        let report = reach::reach(instance.program(), &reach::Options { goals, ..options.clone() }, session)?;
+        let options = reach::Options { goals, ..options.clone() };
+        let report = match reach::reach(instance.program(), &options, session) {
+            // Numbers of copies are sums, of which an instance may have too many.
+            Err(Failure::Refused(_) | Failure::TooLarge(_)) => {
+                let options = reach::Options { engine: Engine::Explicit, ..options };
+                reach::reach(instance.program(), &options, &session.part(Some(session.bound(Bound::InstanceStates))))?
+            }
+            report => report?,
+        };
         if !matches!(report.verdict, Verdict::Holds) {
             return Ok(Decided { instance, for_every_number: false, report });
         }

@@ -30,6 +30,9 @@ enum Known {
     Open(Limit),
 }
 
+/// Who decides what store buffers can do if the program is not robust.
+const DUAL: Member = Member::Engine(Engine::Dual);
+
 /// Decides for each property whether it holds in every instance of `program`.
 ///
 /// # Errors
@@ -51,7 +54,14 @@ pub fn check(
     let doing = session.doing("check: counting copies");
     let (mut known, mut statistics) = under_sc(program, &goals, &doing);
     if options.model == Model::Tso {
-        statistics.add(&with_buffers(program, &goals, &mut known, session)?);
+        let (others, dual) = with_buffers(program, &goals, &mut known, session)?;
+        statistics.add(&others);
+        if known.iter().all(|known| *known == Known::Holds(DUAL)) {
+            // What the proof consists of.
+            statistics = dual;
+        } else {
+            statistics.add(&dual);
+        }
     }
     statistics.elapsed = session.since(began);
     let shown = violations(program, &goals, &known, options, session)?;
@@ -113,20 +123,20 @@ fn condition(program: &Program, goal: Goal) -> Option<Condition<'_>> {
     }
 }
 
-/// What is known under TSO of what was known under SC. If every instance is robust, that is the same; if not, buffers are
-/// followed.
+/// What is known under TSO of what was known under SC. If every instance is robust, that is the same; if not, the exact
+/// engine is asked. Returns what was done before that, and what that engine did.
 fn with_buffers(
     program: &Program,
     goals: &[Goal],
     known: &mut [Known],
     session: &Session,
-) -> Result<Statistics, Failure> {
-    let mut statistics = Statistics::default();
+) -> Result<(Statistics, Statistics), Failure> {
+    let (mut before, mut statistics) = (Statistics::default(), Statistics::default());
     let holds = |known: &Known| matches!(known, Known::Holds(_));
     let mut is_robust = true;
     if known.iter().any(holds) {
         let (limit, more) = robustness(program, &session.doing("check: counting copies"));
-        statistics.add(&more);
+        before.add(&more);
         if let Some(limit) = limit {
             is_robust = false;
             known.iter_mut().filter(|known| holds(known)).for_each(|known| *known = Known::Open(limit));
@@ -138,7 +148,7 @@ fn with_buffers(
             Ok((found, more)) => {
                 statistics.add(&more);
                 *known = match found {
-                    EveryNumber::Unreachable => Known::Holds(Member::Engine(Engine::Dual)),
+                    EveryNumber::Unreachable => Known::Holds(DUAL),
                     EveryNumber::Reachable(copies) => Known::Reachable(copies),
                 };
             }
@@ -148,7 +158,7 @@ fn with_buffers(
             Err(failure) => return Err(failure),
         }
     }
-    Ok(statistics)
+    Ok((before, statistics))
 }
 
 /// Why what holds under SC may not hold under TSO; nothing if every instance is robust.

@@ -8,7 +8,7 @@ use super::fault::BackwardFault;
 use crate::limits::{MOST_CASES, MOST_COUNTED};
 
 /// A number of copies of a thread, at some places.
-type Count = (ThreadId, Vec<LocId>);
+pub(super) type Count = (ThreadId, Vec<LocId>);
 
 /// What a condition says about numbers of copies: it compares each with a constant, or asks whether it is 0.
 pub(super) struct Counts {
@@ -83,11 +83,7 @@ impl Counts {
 
     /// Sets of copies such that at least one of them is among any copies with these numbers. A copy is one of `kinds`:
     /// a thread, and the places where it may be.
-    pub(super) fn choices(
-        &self,
-        numbers: &[Value],
-        kinds: &[(ThreadId, Vec<LocId>)],
-    ) -> Result<BTreeSet<Vec<usize>>, BackwardFault> {
+    pub(super) fn choices(&self, numbers: &[Value], kinds: &[Count]) -> Result<BTreeSet<Vec<usize>>, BackwardFault> {
         let fits = |(thread, locations): &Count, kind: usize| {
             let (own, at) = &kinds[kind];
             own == thread && at.iter().any(|location| locations.contains(location))

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use weir_ir::{
-    Address, BinaryOp, Expr, LocId, Poll, Program, PropertyKind, StateAtom, StateExpr, ThreadId, UnaryOp, Value,
-};
+use weir_ir::{Address, BinaryOp, Expr, Poll, Program, PropertyKind, StateAtom, StateExpr, ThreadId, UnaryOp, Value};
 
-use super::counts::Counts;
+use super::counts::{Count, Counts};
 use super::fault::BackwardFault;
 use super::locals::{Locals, Values};
 use super::roster::Roster;
@@ -109,7 +107,7 @@ impl GoalCover<'_> {
     }
 
     /// What copies can be: the thread by its place and the class of its state; and the thread and its possible places.
-    fn kinds(&self) -> (Vec<(usize, usize)>, Vec<(ThreadId, Vec<LocId>)>) {
+    fn kinds(&self) -> (Vec<(usize, usize)>, Vec<Count>) {
         let (mut copies, mut kinds) = (Vec::new(), Vec::new());
         for &place in &self.roster.templates {
             for (class, states) in self.proof.classes[place].iter().enumerate() {
