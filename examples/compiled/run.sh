@@ -11,10 +11,13 @@ for source in *.c; do
     for level in -O0 -O2; do
         ${CC:-gcc} -g "$level" -c "$source" -o "$build/$name.o" || exit 2
         cp "$name.weir.toml" "$build/$name.weir.toml"
-        for command in check robust fences; do
+        for command in check robust fences remove; do
             expected=$(sed -n "s/^ \* expect \($level \)\{0,1\}$command: //p" "$source")
             [ -n "$expected" ] || continue
-            answer=$(${WEIR:-weir} "$command" -q "$build/$name.o" 2>&1 | head -n 1)
+            asked=$command
+            [ "$command" != remove ] || asked="fences --remove"
+            # shellcheck disable=SC2086
+            answer=$(${WEIR:-weir} $asked -q "$build/$name.o" 2>&1 | head -n 1)
             case "$command $expected" in
                 "fences 0") pattern="no fences needed*" ;;
                 "fences "*) pattern="$expected fences*" ;;

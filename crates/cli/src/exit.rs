@@ -63,7 +63,7 @@ impl From<&Answer<'_>> for Status {
             },
             Answer::Fences(answer) => match answer.head.verdict {
                 FencesVerdict::Fenced => Self::Holds,
-                FencesVerdict::Unsafe => Self::Violated,
+                FencesVerdict::Unsafe | FencesVerdict::NotRobust => Self::Violated,
                 FencesVerdict::Unknown => Self::Unknown,
             },
             Answer::Prob(answer) => match answer.head.verdict {

@@ -29,6 +29,11 @@ pub(crate) struct FencesOptions {
     #[arg(long = "for", alias = "aim", value_parser = values::aim(), default_value = Aim::Robust.name(), value_name = "AIM", help_heading = SEARCH)]
     pub(crate) aim: Aim,
 
+    /// Find which of the program's own fences are not needed: fence instructions, and exchanges whose result is not
+    /// read, for which a plain store may be enough
+    #[arg(long, help_heading = SEARCH)]
+    pub(crate) remove: bool,
+
     /// Find all cheapest sets of fences, not just one
     #[arg(long, help_heading = SEARCH)]
     pub(crate) all: bool,
@@ -39,7 +44,8 @@ pub(crate) struct FencesOptions {
     #[command(flatten)]
     pub(crate) limits: LimitOptions,
 
-    /// Print only the program with the fences inserted, in its original language
+    /// Print only the program with the fences inserted (with `--remove`: without those that are not needed), in its
+    /// original language
     #[arg(long, conflicts_with = "stats", help_heading = OUTPUT)]
     pub(crate) write: bool,
 
@@ -95,9 +101,11 @@ Examples:
   weir fences --for states nbw.weir               Only as many as it takes to reach the same states
   weir fences --for safe dekker.weir              Only as many as the properties need
   weir fences --write sb.weir > sb-fenced.weir    Write the program with its fences
+  weir fences --remove queue.weir                 Find fences that are not needed
   weir fences --all sb.weir                       Show every set of minimum cost
   weir fences --cost loops seqlock.weir           Prefer places outside of loops
   weir fences --cost frequency seqlock.weir       Prefer places that are rarely executed
   weir fences --stats --format json *.weir        Compare programs
 
-Exit status: 0 fences were found or none are needed, 1 no fence helps (`--for safe`), 2 bad usage or bad input, 3 unknown.";
+Exit status: 0 fences were found or none are needed, 1 no fence helps (`--for safe`) or there are too few (`--remove`),
+2 bad usage or bad input, 3 unknown.";

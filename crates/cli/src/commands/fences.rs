@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use weir::fences::text::{Chosen, Sites};
+use weir::fences::text::{Chosen, Existing, Sites};
 use weir::fences::{
     Aim, Fences, Need, Options, Reason, Recheck, Report, feasible_attacks, fences, fences_for_every_number, needs,
     safe_goals,
@@ -24,7 +24,7 @@ use crate::console::Console;
 use crate::cpu;
 use crate::error::Error;
 use crate::exit::Status;
-use crate::fences::{Costs, copies, places};
+use crate::fences::{Costs, copies, places, removed};
 use crate::load::load;
 
 /// Runs it.
@@ -54,14 +54,19 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
         safe_goals(&loaded.program).map_err(|why| Error::unanswerable(&why))?;
     }
     let costs = Costs::read(&options.cost)?;
-    let mut sites = Sites::of(&loaded.program, loaded.language, &options.program.defines, &task.session)
-        .map_err(|failure| Error::of(&loaded.program, failure))?;
+    let (program, language, defines) = (&loaded.program, loaded.language, &options.program.defines);
+    let existing = options.remove.then(|| Existing::of(program, language, defines, options.aim));
+    let mut sites = match &existing {
+        Some(existing) => existing.sites.clone(),
+        None => Sites::of(program, language, defines, &task.session).map_err(|failure| Error::of(program, failure))?,
+    };
     let (found, needs, census) = analysis::watched(task, console, |session| {
         costs.set(&mut sites, session)?;
-        let search = FenceSearch { options, program: &loaded.program, sites: &sites };
+        let search = FenceSearch { options, program, sites: &sites, existing: existing.as_ref() };
         let found = search.found(session)?;
         let is_answer_only = (options.write || console.is_quiet()) && !task.is_json();
-        let needs = if is_answer_only || is_parameterized { Vec::new() } else { search.needs(session)? };
+        let needs =
+            if is_answer_only || is_parameterized || options.remove { Vec::new() } else { search.needs(session)? };
         let census = options.stats.then(|| search.census(session)).transpose()?.flatten();
         Ok((found, needs, census))
     })?;
@@ -94,6 +99,7 @@ fn question(options: &FencesOptions) -> FencesQuestion {
         all: options.all,
         write: options.write,
         is_unit_cost: options.cost == CostChoice::Unit,
+        remove: options.remove,
     }
 }
 
@@ -124,6 +130,8 @@ struct FenceSearch<'a> {
     options: &'a FencesOptions,
     program: &'a Program,
     sites: &'a Sites,
+    /// With `--remove`: the fences that the program has, which the places are those of.
+    existing: Option<&'a Existing>,
 }
 
 impl FenceSearch<'_> {
@@ -134,6 +142,11 @@ impl FenceSearch<'_> {
 
     fn found(&self, session: &Session) -> Result<Found, Error> {
         let (program, places) = (&self.sites.program, self.sites.places());
+        if let Some(existing) = self.existing
+            && let Some(found) = self.unless_enough(existing, session)?
+        {
+            return Ok(found);
+        }
         let (report, instance) = if is_parameterized(program) {
             let found = fences_for_every_number(program, &places, &self.engine(), session);
             match Error::unless_refused(found)? {
@@ -153,6 +166,16 @@ impl FenceSearch<'_> {
         Ok(Found { report, repairs, unchecked, instance })
     }
 
+    /// The answer if the program does not have enough fences.
+    fn unless_enough(&self, existing: &Existing, session: &Session) -> Result<Option<Found>, Error> {
+        let report = match Error::unless_refused(existing.unless_enough(&self.engine(), session))? {
+            Ok(None) => return Ok(None),
+            Ok(Some(report)) => Ok(report),
+            Err(refusal) => Err(refusal),
+        };
+        Ok(Some(Found { report, repairs: Vec::new(), unchecked: None, instance: None }))
+    }
+
     /// The sets with their texts, each checked again.
     fn checked(
         &self,
@@ -162,10 +185,20 @@ impl FenceSearch<'_> {
     ) -> Result<(Vec<Repair>, Option<Limit>), Error> {
         let (mut repairs, mut unchecked) = (Vec::new(), None);
         for (chosen, reasons) in sets.iter().zip(reasons) {
-            let fenced = self.sites.write(self.program, chosen, &self.engine(), session);
+            let fenced = match self.existing {
+                Some(existing) => existing.write(chosen, &self.engine(), session),
+                None => self.sites.write(self.program, chosen, &self.engine(), session),
+            };
             let fenced = fenced.map_err(|failure| Error::of(&self.sites.program, failure))?;
-            let (text, language) = (fenced.text, fenced.language);
-            repairs.push(Repair { places: places(self.sites, chosen, reasons), text, language });
+            let (text, language, is_printed_anew) = (fenced.text, fenced.language, fenced.is_printed_anew);
+            let removed = self.existing.map_or_else(Vec::new, |existing| removed(existing, chosen));
+            repairs.push(Repair {
+                places: places(self.sites, chosen, reasons),
+                removed,
+                text,
+                language,
+                is_printed_anew,
+            });
             if let Recheck::Stopped(limit) = fenced.recheck {
                 unchecked = unchecked.or(Some(limit));
             }

@@ -4,4 +4,4 @@ mod costs;
 mod places;
 
 pub(crate) use costs::Costs;
-pub(crate) use places::{copies, places};
+pub(crate) use places::{copies, places, removed};

@@ -52,11 +52,16 @@ fn check_examples(level: &str) {
     for source in sources() {
         let object = folder.join(source.file_stem().expect("a name")).with_extension("o");
         let object = object.to_str().expect("UTF-8");
-        for command in ["check", "robust", "fences"] {
+        for command in ["check", "robust", "fences", "remove"] {
             let Some(expected) = expected(&source, level, command) else { continue };
-            let answer = weir(&[command, "--format", "json", object]).json();
+            let asked: &[&str] = if command == "remove" { &["fences", "--remove"] } else { &[command] };
+            let answer = weir(&[asked, &["--format", "json", object]].concat()).json();
             let found = match command {
                 "fences" => answer["cost"].to_string(),
+                "remove" => {
+                    let [removed, kept] = ["removed", "fences"].map(|list| answer[list].as_array().map_or(0, Vec::len));
+                    format!("{removed} of {}", removed + kept)
+                }
                 _ => answer["verdict"].as_str().unwrap_or_default().replace('-', " "),
             };
             assert_eq!(found, expected, "weir {command} {object}: {answer}");

@@ -159,3 +159,73 @@ fn the_answer_does_not_depend_on_the_number_of_workers() {
     };
     assert_eq!(cost("1"), cost("3"));
 }
+
+/// A program with fences that are needed, and some that are not.
+const OVERFENCED: &str = "shared x, y, z;
+thread P {
+    z = 1;
+    fence;
+    x = 1;
+    fence;
+    let _r = y;
+}
+thread Q(i)[2] {
+    xchg(y, 1);
+    let _s = x;
+    xchg(z, 2);
+}
+";
+
+#[test]
+fn fences_that_are_not_needed_are_found() {
+    let answer = weir_with_input(&["fences", "--remove", "--format", "json", "-"], OVERFENCED.as_bytes()).json();
+    let list = |name: &str| {
+        let all = answer[name].as_array().expect("a list").iter();
+        all.map(|fence| (fence["thread"].as_str().expect("a name").to_owned(), fence["line"].as_u64())).collect()
+    };
+    let named = |all: &[(&str, u64)]| -> Vec<(String, Option<u64>)> {
+        all.iter().map(|&(thread, line)| (thread.to_owned(), Some(line))).collect()
+    };
+    let removed: Vec<_> = list("removed");
+    assert_eq!(removed, named(&[("P", 4), ("Q[0]", 12), ("Q[1]", 12)]));
+    let kept: Vec<_> = list("fences");
+    assert_eq!(kept, named(&[("P", 6), ("Q[0]", 10), ("Q[1]", 10)]));
+    assert_eq!(answer["removed"][0]["instead"], "nothing");
+    assert_eq!(answer["removed"][1]["instead"], "store");
+    assert_eq!((&answer["verdict"], &answer["checked"]), (&"fenced".into(), &true.into()));
+}
+
+#[test]
+fn the_program_without_them_is_printed() {
+    // What cannot be taken out of the text is printed anew.
+    let text = b"X86 S\n{ }\n P0         ;\n MOV [x],$1 ;\n MFENCE     ;\n MOV [y],$1 ;\nexists (x=1)\n";
+    let ran = weir_with_input(&["fences", "--remove", "--write", "--from", "litmus", "-"], text);
+    assert!(!ran.stdout.contains("fence") && ran.stdout.contains("thread P0"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("cannot be changed"), "{}", ran.stderr);
+    let ran = weir_with_input(&["fences", "--remove", "--write", "-"], OVERFENCED.as_bytes());
+    let expected = OVERFENCED.replacen("    fence;\n", "", 1).replace("xchg(z, 2);", "z = 2;");
+    assert_eq!((ran.status, &ran.stdout), (Some(0), &expected));
+    let again = weir_with_input(&["fences", "--remove", "-"], ran.stdout.as_bytes());
+    assert!(again.stdout.starts_with("both fences are needed: "), "{}", again.stdout);
+}
+
+#[test]
+fn too_few_fences_are_no_answer() {
+    let text = OVERFENCED.replace("    x = 1;\n    fence;", "    x = 1;");
+    let ran = weir_with_input(&["fences", "--remove", "-"], text.as_bytes());
+    assert_eq!(ran.status, Some(1));
+    assert!(ran.stdout.starts_with("too few fences: the program is not robust, even with all its fences"));
+    assert!(ran.stdout.contains("`weir fences` finds those that are missing"), "{}", ran.stdout);
+    let answer = weir_with_input(&["fences", "--remove", "--format", "json", "-"], b"shared x; thread P { x = 1; }");
+    assert_eq!((answer.status, answer.json()["removed"].as_array().map(Vec::len)), (Some(0), Some(0)));
+    let ran = weir_with_input(&["fences", "--remove", "--states", "2", "-"], OVERFENCED.as_bytes());
+    assert_eq!(ran.status, Some(3), "{}", ran.stdout);
+}
+
+#[test]
+fn every_number_of_threads_keeps_the_same_fences() {
+    let text = OVERFENCED.replace("Q(i)[2]", "Q[*]");
+    let answer = weir_with_input(&["fences", "--remove", "--format", "json", "-"], text.as_bytes()).json();
+    assert_eq!(answer["removed"].as_array().map(Vec::len), Some(2), "{answer}");
+    assert_eq!(answer["copies"]["every_number"], true, "{answer}");
+}

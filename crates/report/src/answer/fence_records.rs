@@ -4,7 +4,7 @@ use serde::Serialize;
 use weir::fences::{Access, Aim, Fences, Reason};
 use weir_ir::Program;
 
-use super::repairs::{FencePlace, Repair};
+use super::repairs::{FencePlace, RemovedFence, Repair};
 
 /// Verdicts of `weir fences`.
 #[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,17 +13,23 @@ use super::repairs::{FencePlace, Repair};
 pub enum FencesVerdict {
     /// The fences in `fences` suffice; the list is empty if none are needed.
     Fenced,
-    /// With `--for safe`: a property is violated even without store buffers, so no fence helps.
+    /// With `--for safe`: a property is violated even without store buffers, so no fence helps. With `--remove`: a
+    /// property is violated even with all fences of the program.
     Unsafe,
+    /// With `--remove`: the program is not robust, even with all its fences.
+    #[serde(rename = "not-robust")]
+    NotRobust,
     /// Inconclusive; `reason` says why.
     Unknown,
 }
 
 impl FencesVerdict {
-    pub(super) fn of(fences: &Fences) -> Self {
+    pub(super) fn of(fences: &Fences, aim: Aim) -> Self {
         match fences {
             Fences::Cheapest(_) => Self::Fenced,
             Fences::NotByFences(_) => Self::Unsafe,
+            Fences::TooFew if aim == Aim::Safe => Self::Unsafe,
+            Fences::TooFew => Self::NotRobust,
             Fences::Nowhere(_) | Fences::NoPlace(_) | Fences::Stopped(_) => Self::Unknown,
         }
     }
@@ -46,6 +52,23 @@ pub struct FenceRecord {
     /// the need has no pair of a store and a load around the fence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<ReasonRecord>,
+}
+
+/// A fence of the program that is not needed. Code that several threads run has one per thread.
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RemovedRecord {
+    /// The thread.
+    pub thread: String,
+    /// The label of the instruction, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Its line.
+    pub line: u32,
+    /// Its column.
+    pub column: u32,
+    /// What can be there instead: `nothing`, or `store` for an exchange whose result nobody reads.
+    pub instead: &'static str,
 }
 
 /// Why a fence is needed: without it, `store` can be delayed past `load`, and with `partners` this breaks the aim.
@@ -95,7 +118,7 @@ pub struct NeedRecord {
 
 impl NeedRecord {
     pub(super) fn new(aim: Aim, fences: &Fences, copies: u64, cost: u64) -> Self {
-        let verdict = FencesVerdict::of(fences);
+        let verdict = FencesVerdict::of(fences, aim);
         let is_found = verdict == FencesVerdict::Fenced;
         Self { aim: aim.name(), verdict, fences: is_found.then_some(copies), cost: is_found.then_some(cost) }
     }
@@ -139,4 +162,20 @@ pub(super) fn fence_records(searched: &Program, repair: &Repair) -> Vec<FenceRec
         place.threads.iter().map(fence).collect::<Vec<_>>()
     };
     repair.places.iter().flat_map(fences).collect()
+}
+
+/// The fences that a repair leaves out.
+pub(super) fn removed_records(program: &Program, repair: &Repair) -> Vec<RemovedRecord> {
+    let fences = |fence: &RemovedFence| {
+        let position = program.source.line_column(fence.span.start);
+        let record = |(&thread, labels): (&_, &Vec<String>)| RemovedRecord {
+            thread: program.thread(thread).name.clone(),
+            label: labels.first().cloned(),
+            line: position.line,
+            column: position.column,
+            instead: if fence.is_exchange { "store" } else { "nothing" },
+        };
+        fence.threads.iter().map(record).collect::<Vec<_>>()
+    };
+    repair.removed.iter().flat_map(fences).collect()
 }

@@ -6,7 +6,7 @@ use weir::reach::Statistics;
 use weir_witness::Goal;
 
 use super::diagnostic::DiagnosticRecord;
-use super::fence_records::{FenceRecord, FencesVerdict, NeedRecord, fence_records};
+use super::fence_records::{FenceRecord, FencesVerdict, NeedRecord, RemovedRecord, fence_records, removed_records};
 use super::head::{CommandName, Head};
 use super::records::{AttacksRecord, LimitRecord, StatisticsRecord};
 use super::repairs::{Repair, Repairs};
@@ -23,10 +23,13 @@ pub struct FencesAnswer<'a> {
     /// What the fences achieve: `robust`, `states` (the same states as without store buffers), `safe` or `trf` (no
     /// triangular races).
     pub aim: &'static str,
-    /// Where fences go, if the verdict is `fenced`.
+    /// Where fences go, if the verdict is `fenced`. With `--remove`: the fences of the program that are needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fences: Option<Vec<FenceRecord>>,
-    /// Their total cost.
+    /// With `--remove`: the fences of the program that are not needed, if the others stay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed: Option<Vec<RemovedRecord>>,
+    /// The total cost of `fences`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<u64>,
     /// Whether no cheaper set of candidate places suffices.
@@ -43,7 +46,7 @@ pub struct FencesAnswer<'a> {
     /// With `--all`: all sets of the same cost, including `fences`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sets: Option<Vec<Vec<FenceRecord>>>,
-    /// With `--write`: the program with the fences inserted.
+    /// With `--write`: the program with the fences inserted, or without those that are not needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// With `--write`: the language of `program`.
@@ -85,6 +88,7 @@ impl<'a> FencesAnswer<'a> {
             head: subject.head(CommandName::Fences, FencesVerdict::new(&origin)),
             aim: options.aim.name(),
             fences: first.map(records),
+            removed: first.filter(|_| options.remove).map(|repair| removed_records(subject.program, repair)),
             cost: first.and(report).map(|report| report.cost),
             optimal: first.map(|_| true),
             checked: first.map(|_| unchecked.is_none()),
@@ -112,7 +116,8 @@ impl<'a> FencesAnswer<'a> {
 
 impl FencesVerdict {
     fn new(origin: &Repairs<'_>) -> Self {
-        origin.report.as_ref().map_or(Self::Unknown, |report| Self::of(&report.fences))
+        let aim = origin.options.aim;
+        origin.report.as_ref().map_or(Self::Unknown, |report| Self::of(&report.fences, aim))
     }
 }
 
@@ -130,7 +135,7 @@ fn limit(origin: &Repairs<'_>) -> Option<LimitRecord> {
     match origin.report.as_ref().map(|report| &report.fences) {
         Ok(Fences::Cheapest(_)) => origin.unchecked.map(LimitRecord::from),
         Ok(Fences::Stopped(limit)) => Some(LimitRecord::from(*limit)),
-        Ok(Fences::Nowhere(_) | Fences::NoPlace(_) | Fences::NotByFences(_)) => None,
+        Ok(Fences::Nowhere(_) | Fences::NoPlace(_) | Fences::NotByFences(_) | Fences::TooFew) => None,
         Err(_) => Some(LimitRecord::Refused),
     }
 }
@@ -160,7 +165,17 @@ fn reason(origin: &Repairs<'_>) -> Option<String> {
             let goal = goal::text(program, *goal);
             Some(format!("no fence can be placed to prevent the violation of this property: {goal}"))
         }
+        Fences::TooFew => Some(too_few(origin.options.aim).to_owned()),
         Fences::Stopped(limit) => Some(limit_text(*limit, &origin.subject.limits)),
+    }
+}
+
+fn too_few(aim: Aim) -> &'static str {
+    match aim {
+        Aim::Robust => "the program is not robust, even with all its fences",
+        Aim::States => "the program reaches states that SC does not reach, even with all its fences",
+        Aim::Safe => "a property is violated, even with all fences of the program",
+        Aim::RaceFree => "the program has triangular races, even with all its fences",
     }
 }
 

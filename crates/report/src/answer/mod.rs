@@ -37,7 +37,7 @@ pub use cover::{
     ProofRecord, TargetRecord, TokensRecord,
 };
 pub use diagnostic::{DiagnosticRecord, LabelRecord, PlaceRecord, SeverityName};
-pub use fence_records::{AccessRecord, FenceRecord, FencesVerdict, NeedRecord, ReasonRecord};
+pub use fence_records::{AccessRecord, FenceRecord, FencesVerdict, NeedRecord, ReasonRecord, RemovedRecord};
 pub use fences::{FencesAnswer, TableRecord};
 pub use goals::GoalRecord;
 pub use head::{CommandName, ErrorVerdict, Head, StoppedVerdict, YesNo};
@@ -50,7 +50,7 @@ pub use reach::{ReachAnswer, ReachQuestion, ReachVerdict, RoundRecord};
 pub use records::{
     AttacksRecord, DelayRecord, InstructionRecord, LimitRecord, StateRecord, StatisticsRecord, ThreadStateRecord,
 };
-pub use repairs::{Census, FencePlace, FencesQuestion, NeedCount, Repair, Repairs};
+pub use repairs::{Census, FencePlace, FencesQuestion, NeedCount, RemovedFence, Repair, Repairs};
 pub use replay::{CertificateAnswer, ReplayAnswer};
 pub use robust::{RACES, RaceRecord, RobustAnswer, RobustVerdict};
 pub use subject::Subject;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use weir::Limit;
 use weir::fences::{Aim, Fences, Reason, Report};
 use weir::robust::Attacks;
-use weir_ir::{Diagnostic, LocId, Program, ThreadId};
+use weir_ir::{Diagnostic, LocId, Program, Span, ThreadId};
 use weir_syntax::Language;
 
 use super::subject::Subject;
@@ -54,16 +54,22 @@ pub struct FencesQuestion {
     pub write: bool,
     /// Whether every fence costs 1.
     pub is_unit_cost: bool,
+    /// Whether the question is which fences of the program are not needed.
+    pub remove: bool,
 }
 
 /// A set of fences that suffices.
 pub struct Repair {
     /// The places, in order of the source.
     pub places: Vec<FencePlace>,
+    /// Fences of the program that are not needed, in order of the source.
+    pub removed: Vec<RemovedFence>,
     /// The text of the program with its fences.
     pub text: String,
     /// The language of that text: Weir's own if the fences cannot be inserted into the original.
     pub language: Language,
+    /// Whether the program was printed anew, rather than the text of its author changed.
+    pub is_printed_anew: bool,
 }
 
 impl Repair {
@@ -71,6 +77,16 @@ impl Repair {
     pub(crate) fn copies(&self) -> u64 {
         self.places.iter().map(|place| place.threads.len() as u64).sum()
     }
+}
+
+/// A fence of the program that is not needed.
+pub struct RemovedFence {
+    /// Where it stands.
+    pub span: Span,
+    /// The threads that run it, with the labels they have there.
+    pub threads: BTreeMap<ThreadId, Vec<String>>,
+    /// Whether it is an exchange, for which a plain store is enough.
+    pub is_exchange: bool,
 }
 
 /// A place in the source that a fence goes before.

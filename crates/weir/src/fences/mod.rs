@@ -38,6 +38,8 @@ pub use every_number::fences_for_every_number;
 pub use needs::{Need, needs};
 pub use places::{AtLocation, at_locations};
 pub use reasons::{Access, Reason};
+#[cfg(feature = "syntax")]
+use recheck::achieves;
 pub use recheck::{Recheck, recheck};
 
 /// A candidate place for a fence.
@@ -113,6 +115,8 @@ pub enum Fences {
     Nowhere(Attack),
     /// This goal can be reached without store buffers, so no fence helps.
     NotByFences(Goal),
+    /// Asked which fences of the program are not needed: even with all of them, it does not meet the aim.
+    TooFew,
     /// This goal can be reached by a run that delays stores, but only where there is no place for a fence. For
     /// [`Aim::States`], the goal is [`Goal::NotRobust`].
     NoPlace(Goal),

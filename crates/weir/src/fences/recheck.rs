@@ -46,7 +46,7 @@ pub fn recheck(
 }
 
 /// Whether a program already meets the aim.
-fn achieves(program: &Program, options: &Options, session: &Session) -> Result<Verdict<()>, Failure> {
+pub(super) fn achieves(program: &Program, options: &Options, session: &Session) -> Result<Verdict<()>, Failure> {
     Ok(match options.aim {
         Aim::Robust if is_parameterized(program) => {
             without_run(parameterized::robust(program, &options.robust, session)?.report.verdict)

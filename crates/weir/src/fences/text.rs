@@ -3,6 +3,8 @@
 //! Whatever is written is read again and checked: the program with the fences meets the aim, and does not if any one of
 //! them is left out.
 
+mod removal;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{LocId, Program, Source, Span, ThreadId, Value};
@@ -12,6 +14,7 @@ use super::{Options, Place, Recheck, recheck};
 use crate::session::Session;
 use crate::translate::insert_fences;
 use crate::verdict::Failure;
+pub use removal::Existing;
 
 /// A set of places, by number.
 pub type Chosen = BTreeSet<usize>;
@@ -49,6 +52,8 @@ pub struct FencedText {
     pub text: String,
     /// Its language: that of the program, if fences can be written into its text, else Weir's own.
     pub language: Language,
+    /// Whether the program was printed anew, rather than the text of its author changed.
+    pub is_printed_anew: bool,
     /// What came of checking it.
     pub recheck: Recheck,
 }
@@ -112,12 +117,15 @@ impl Sites {
         // Without fences the text stays as it is, whatever a printer would make of it.
         if chosen.is_empty() {
             let recheck = recheck(program, [], options, session)?;
-            return Ok(FencedText { text: program.source.text().to_owned(), language: self.language, recheck });
+            let (text, language) = (program.source.text().to_owned(), self.language);
+            return Ok(FencedText { text, language, is_printed_anew: false, recheck });
         }
         // In Weir's own language every place is one of the text. In others, tables and macros can stand in the way.
         match self.in_own_language_with_each_left_out(chosen, session)? {
             Some((text, fenced, reduced)) => match recheck(&fenced, reduced, options, session) {
-                Ok(recheck) => return Ok(FencedText { text, language: self.language, recheck }),
+                Ok(recheck) => {
+                    return Ok(FencedText { text, language: self.language, is_printed_anew: false, recheck });
+                }
                 // The text means something else, because a macro is used twice for instance. What is printed instead is
                 // checked in turn, so that nothing is hidden.
                 Err(Failure::Bug(_)) if self.language != Language::Weir => {}
@@ -131,7 +139,8 @@ impl Sites {
         let fenced = self.inserted(chosen);
         let reduced = without_each(chosen).map(|fewer| self.inserted(&fewer));
         let recheck = recheck(&fenced, reduced, options, session)?;
-        Ok(FencedText { text: weir_syntax::weir::print::print(&fenced), language: Language::Weir, recheck })
+        let text = weir_syntax::weir::print::print(&fenced);
+        Ok(FencedText { text, language: Language::Weir, is_printed_anew: true, recheck })
     }
 
     /// The text with fences, the program that it reads as, and the same with each fence left out. None if some of these

@@ -3,6 +3,7 @@
 
 mod costs;
 mod edited;
+mod existing;
 mod limits;
 mod optima;
 mod safe;

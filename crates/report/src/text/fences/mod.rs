@@ -2,6 +2,7 @@
 
 mod difference;
 mod reasons;
+mod removal;
 mod show;
 mod table;
 

@@ -69,6 +69,6 @@ fn need_text(need: &NeedCount) -> String {
         Fences::Cheapest(_) => format!("{for_what}: {}, cost {}", counted(need.copies, "fence"), need.cost),
         Fences::NotByFences(_) => format!("{for_what}: no fence helps"),
         Fences::Nowhere(_) | Fences::NoPlace(_) => format!("{for_what}: a fence is needed where none can be placed"),
-        Fences::Stopped(_) => format!("{for_what}: undecided in a quick search"),
+        Fences::TooFew | Fences::Stopped(_) => format!("{for_what}: undecided in a quick search"),
     }
 }

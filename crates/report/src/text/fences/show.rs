@@ -5,7 +5,7 @@ use weir::fences::{Aim, Fences};
 use weir_ir::ThreadId;
 use weir_syntax::Language;
 
-use super::{difference, reasons, table};
+use super::{difference, reasons, removal, table};
 use crate::answer::{FencePlace, FencesAnswer, Repair};
 use crate::text::diagnostic::render_place;
 use crate::text::parts::{Tone, emphasized, headline, help, numbers_of_copies, statistics};
@@ -52,9 +52,9 @@ pub fn fenced<'a>(answer: &'a FencesAnswer<'_>, view: &View) -> Result<Fenced<'a
     let origin = &answer.origin;
     let Some(repair) = answer.repair() else { return Err(brief(answer, view.is_quiet)) };
     let mut notes = Vec::new();
-    if repair.language != origin.subject.language {
-        let what =
-            "note: the fences cannot be inserted into the original text; printing the program in `.weir` instead";
+    let is_lost = repair.is_printed_anew && repair.language == Language::Weir;
+    if is_lost {
+        let what = "note: the original text cannot be changed accordingly; printing the program in `.weir` instead";
         notes.push(what.to_owned());
     }
     notes.extend(origin.unchecked.map(|limit| format!("note: {}", not_checked(answer, limit))));
@@ -66,7 +66,9 @@ pub(crate) fn first_line(answer: &FencesAnswer<'_>) -> String {
     let file = answer.origin.subject.program.source.name();
     let reason = answer.reason.as_deref().unwrap_or_default();
     match answer.origin.report.as_ref().map(|report| &report.fences) {
+        Ok(Fences::Cheapest(_)) if answer.origin.options.remove => removal::first_line(answer, file),
         Ok(Fences::Cheapest(_)) => found_line(answer, file),
+        Ok(Fences::TooFew) => headline(Tone::Bad, "too few fences", reason, file),
         Ok(Fences::NotByFences(_)) => headline(Tone::Bad, "no fence helps", reason, file),
         _ => headline(Tone::Open, "unknown", reason, file),
     }
@@ -120,6 +122,7 @@ fn explanation(answer: &FencesAnswer<'_>) -> String {
     };
     match &report.fences {
         Fences::Cheapest(_) => found(answer),
+        Fences::TooFew => format!("\n{}", help(&removal::missing(answer.origin.options.aim))),
         Fences::Nowhere(_) | Fences::NoPlace(_) => {
             format!("\n{}", help("split the statement into several, so that a fence can be placed between them"))
         }
@@ -154,7 +157,11 @@ fn found(answer: &FencesAnswer<'_>) -> String {
     if repairs.len() > SHOWN_SETS {
         text += &format!("\n… and {} more\n", counted((repairs.len() - SHOWN_SETS) as u64, "set"));
     }
-    if repairs.iter().any(|repair| !repair.places.is_empty()) {
+    if answer.origin.options.remove {
+        if repairs.iter().any(|repair| !repair.removed.is_empty()) {
+            text += &format!("\n{}", help("`--write` prints the program without them"));
+        }
+    } else if repairs.iter().any(|repair| !repair.places.is_empty()) {
         text += &format!("\n{}", help("`--write` prints the program with the fences inserted"));
     }
     text
@@ -163,6 +170,9 @@ fn found(answer: &FencesAnswer<'_>) -> String {
 /// One set of fences.
 fn shown(answer: &FencesAnswer<'_>, repair: &Repair) -> String {
     let subject = &answer.origin.subject;
+    if answer.origin.options.remove {
+        return removal::lists(answer, repair);
+    }
     if repair.places.is_empty() {
         return String::new();
     }
@@ -185,9 +195,17 @@ fn shown(answer: &FencesAnswer<'_>, repair: &Repair) -> String {
 
 /// The threads that run the text of a place.
 fn threads(answer: &FencesAnswer<'_>, place: &FencePlace) -> String {
+    thread_names(answer, place.threads.keys())
+}
+
+pub(super) fn thread_names<'t>(
+    answer: &FencesAnswer<'_>,
+    threads: impl ExactSizeIterator<Item = &'t ThreadId>,
+) -> String {
+    let all = threads.len();
     let name = |&thread: &ThreadId| answer.origin.subject.program.thread(thread).name.clone();
-    let names: Vec<String> = place.threads.keys().take(SHOWN_THREADS).map(name).collect();
-    match place.threads.len() - names.len() {
+    let names: Vec<String> = threads.take(SHOWN_THREADS).map(name).collect();
+    match all - names.len() {
         0 => names.join(", "),
         more => format!("{} and {} more", names.join(", "), grouped(more as u64)),
     }
@@ -236,8 +254,11 @@ mod tests {
                 peak_memory: None,
                 copies: None,
             };
-            let options = FencesQuestion { aim: Aim::Robust, all: false, write: false, is_unit_cost: true };
-            let repairs = vec![Repair { places: Vec::new(), text: String::new(), language: Language::Weir }];
+            let options =
+                FencesQuestion { aim: Aim::Robust, all: false, write: false, is_unit_cost: true, remove: false };
+            let (places, removed) = (Vec::new(), Vec::new());
+            let repairs =
+                vec![Repair { places, removed, text: String::new(), language: Language::Weir, is_printed_anew: false }];
             let report = Ok(report.expect("an answer"));
             let searched = &sites.program;
             let (needs, census) = (Vec::new(), None);
