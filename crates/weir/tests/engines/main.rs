@@ -11,6 +11,7 @@ mod equal;
 mod exactly;
 mod families;
 mod fused;
+mod nets;
 mod numbered;
 mod portfolio;
 mod proofs;
