@@ -117,6 +117,7 @@ impl SavedCertificate {
             let (part, after) = rest.split_at_checked(length).ok_or_else(bad)?;
             match Saved::parse(part)? {
                 Saved::Proof(part) => parts.push(part),
+                Saved::NetProof(_) => return Err("a part is about a net, not a program".to_owned()),
                 Saved::Run(_) => return Err("a part is a run, not a proof".to_owned()),
             }
             rest = after;

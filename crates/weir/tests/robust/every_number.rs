@@ -426,6 +426,61 @@ fn registers_are_observed_after_every_step() {
     assert_eq!(one("P.r == 3"), Verdict::Holds);
 }
 
+/// By the exact engine alone: the verdict, and the smallest number of copies if it is a violation.
+fn reached(text: &str) -> (Verdict<()>, u32) {
+    let options = reach::Options { engine: reach::Engine::Dual, ..reach::Options::default() };
+    let decided = parameterized::reach(&parsed(text), &options, &Session::default()).expect("it is supported");
+    (simple(decided.report.verdict), decided.instance.total())
+}
+
+/// What copies do that no property speaks of: read-modify-writes, stores under the lock, and holding it for good.
+#[test]
+fn copies_that_no_property_mentions_count() {
+    let with = |copy: &str, condition: &str| {
+        format!("shared x; thread T[*] {{ {copy} }} thread P {{ if x == 1 {{ seen: skip; }} }} forbid {condition};")
+    };
+    for copy in ["x = 1;", "xchg(x, 1);", "atomic { x = 1; }", "lock; x = 1; unlock;"] {
+        assert_eq!(reached(&with(copy, "P at seen")), (Verdict::Violated(()), 1), "{copy}");
+        assert_eq!(reached(&with(copy, "P at seen && x == 0")).0, Verdict::Holds, "{copy}");
+    }
+    // Whoever holds the lock for good still writes memory, but nobody else can look at it.
+    let forever = "lock; x = 1; loop { skip; }";
+    assert_eq!(reached(&with(forever, "x == 1")), (Verdict::Violated(()), 1));
+    assert_eq!(reached(&with(forever, "P at seen")).0, Verdict::Holds);
+    assert_eq!(reached(&with(forever, "P at end && x == 1")), (Verdict::Violated(()), 1));
+}
+
+/// Comparisons that tell numbers beyond their constant apart from it, and violations with many copies.
+#[test]
+fn the_exact_engine_counts_copies() {
+    let with = |condition: &str| format!("shared x; thread T[*] {{ x = 1; in: skip; }} forbid {condition};");
+    assert_eq!(reached(&with("count(T at in) > 2")), (Verdict::Violated(()), 3));
+    assert_eq!(reached(&with("3 < count(T at in) && x == 1")), (Verdict::Violated(()), 4));
+    assert_eq!(reached(&with("count(T at in) > 2 && x == 2")).0, Verdict::Holds);
+    let ticket = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/parameterized/locks/ticket-modulo-4.weir");
+    assert_eq!(reached(&std::fs::read_to_string(ticket).expect("an example")), (Verdict::Violated(()), 5));
+    // Copies of two threads start in different places.
+    let two = "shared x; thread A[*] { x = 1; x = 2; } thread B[*] { let r = x; assume r == 2; seen: skip; }";
+    assert_eq!(reached(&format!("{two} forbid B at seen;")), (Verdict::Violated(()), 2));
+    assert_eq!(reached(&format!("{two} forbid B at seen && x == 0;")).0, Verdict::Holds);
+}
+
+/// A delayed store that can never be flushed harms nobody, and a fence on behalf of all threads is one for the attacker.
+#[test]
+fn attacks_that_the_lock_or_a_membarrier_prevents_are_none() {
+    let robust = |helper: &str| {
+        let text = format!("shared x, y; thread T[*] {{ x = 1; let r = y; }} thread H[*] {{ {helper} }}");
+        let program = parsed(&text);
+        compare_robust(&program, &mut Count::default()).unwrap_or_else(|why| panic!("{helper}: {why}"));
+        let decided = parameterized::robust(&program, &robust::Options::default(), &Session::default());
+        simple(decided.expect("it is supported").report.verdict)
+    };
+    assert_eq!(robust("y = 1; let s = x;"), Verdict::Violated(()));
+    assert_eq!(robust("y = 1; membarrier; let s = x;"), Verdict::Holds);
+    assert_eq!(robust("lock; y = 1; let s = x; loop { skip; }"), Verdict::Holds);
+    assert_eq!(robust("lock; y = 1; let s = x; unlock;"), Verdict::Violated(()));
+}
+
 /// Whether a run exists depends on the number of copies.
 #[test]
 fn exists_is_refused_with_the_way_out() {

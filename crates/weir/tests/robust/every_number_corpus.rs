@@ -89,7 +89,6 @@ fn templates_of_the_corpus_agree_with_its_fixed_numbers() {
         let decided = parameterized::check(&template, &check::Options::default(), &session).expect("it is supported");
         let took = began.elapsed().as_secs_f64();
         let verdict = decided.report.verdict;
-        println!("{shape:<20}{took:>8.3} s, for every number: {}", decided.for_every_number);
         assert!(!matches!(verdict, Verdict::Unknown(_)), "{name}: {verdict:?}");
         for (instance, known) in expected(shape) {
             match known.as_str() {
