@@ -12,6 +12,7 @@ mod equal;
 mod exactly;
 mod families;
 mod fused;
+mod nets;
 mod numbered;
 mod portfolio;
 mod proofs;
