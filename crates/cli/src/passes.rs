@@ -2,9 +2,11 @@
 
 use weir::Session;
 use weir::robust::{Attack, attacks};
+use weir::translate::Translation;
 use weir::translate::bounded::{RunBound, bounded};
 use weir::translate::delay::{delay, shortest_path};
 use weir::translate::instrument::{instrument, instrument_all};
+use weir::translate::unroll::{Purpose, unroll};
 use weir_ir::{Comments, EdgeId, Program, PropertyKind};
 
 use crate::error::Error;
@@ -18,6 +20,10 @@ pub(crate) enum Pass {
     Delay(Selection),
     /// The program that can do under SC what the original does in runs within a bound.
     Bounded(RunBound),
+    /// The program with its procedures linked into the threads, and so many instances of spawned threads.
+    Link(u32),
+    /// The program with recursive procedures unrolled, for stacks with so many calls.
+    Unroll(u32),
 }
 
 /// A program after a pass.
@@ -51,7 +57,7 @@ const MOST_LISTED: usize = 20;
 
 /// Reads a pass.
 pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
-    let known = "expected `rounds=K` or `age=K` with a number K, or `instrument=ATTACK` or `delay=ATTACK`, where \
+    let known = "expected `rounds=K`, `age=K`, `unroll=K` or `link=K` with a number K, or `instrument=ATTACK` or `delay=ATTACK`, where \
                  ATTACK is THREAD:STORE:LOAD (STORE and LOAD are lines or labels), a number N for the N-th attack, \
                  or `all`";
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is not a number; {known}"));
@@ -60,6 +66,8 @@ pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
         Some(("delay", which)) => (Pass::Delay, which),
         Some(("rounds", bound)) => return Ok(Pass::Bounded(RunBound::Rounds(number(bound)?))),
         Some(("age", bound)) => return Ok(Pass::Bounded(RunBound::Age(number(bound)?))),
+        Some(("link", count)) => return Ok(Pass::Link(number(count)?.min(MOST_INSTANCES))),
+        Some(("unroll", bound)) => return Ok(Pass::Unroll(number(bound)?)),
         _ => return Err(format!("unknown pass; {known}")),
     };
     if which == "all" {
@@ -80,12 +88,15 @@ pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
 impl Pass {
     /// The program after the pass.
     pub(crate) fn apply(&self, program: &Program, session: &Session) -> Result<Passed, Error> {
-        if let Self::Bounded(bound) = self {
-            return within(program, *bound, session);
+        match self {
+            Self::Bounded(bound) => return within(program, *bound, session),
+            Self::Link(count) => return Ok(plain(program.linked(*count))),
+            Self::Unroll(frames) => return unrolled(program, *frames),
+            Self::Instrument(_) | Self::Delay(_) => {}
         }
         let attacks = attacks(program, session).map_err(|limit| Error::input(limit.to_string()))?.open;
         let made = match self {
-            Self::Bounded(_) => Ok(program.clone()),
+            Self::Bounded(_) | Self::Link(_) | Self::Unroll(_) => Ok(program.clone()),
             Self::Instrument(selection) => match selection.attacks(program, &attacks)?[..] {
                 [attack] if *selection != Selection::All => instrument(program, attack),
                 _ => instrument_all(program, &attacks),
@@ -100,6 +111,24 @@ impl Pass {
         let program = made.map_err(|failure| Error::of(program, failure))?;
         Ok(Passed { program, comments: Comments::default() })
     }
+}
+
+/// More instances of spawned threads than this are not made.
+const MOST_INSTANCES: u32 = 10_000;
+
+fn plain(program: Program) -> Passed {
+    Passed { program, comments: Comments::default() }
+}
+
+/// The program with unrolled procedures. Its text says what became of longer stacks.
+fn unrolled(program: &Program, frames: u32) -> Result<Passed, Error> {
+    let made = unroll(&program.linked(0), frames, Purpose::Search)
+        .map_err(|_| Error::input(format!("the program is too large with {frames} calls on a stack")))?;
+    let mut comments = Comments::default();
+    let about = format!("Procedures are unrolled for stacks with at most {frames} calls of recursive procedures.");
+    comments.header.push(about);
+    comments.header.push("A thread that would call one more stays where it is.".to_owned());
+    Ok(Passed { program: made.program().clone(), comments })
 }
 
 /// The program within a bound. Properties that only make sense for all runs are left out, and the text says so.

@@ -14,6 +14,7 @@ pub mod flow;
 mod ids;
 mod instruction;
 mod interrupt;
+mod link;
 mod lint;
 pub mod net;
 mod program;
@@ -29,10 +30,11 @@ pub use fixed_limit::FixedLimit;
 pub use ids::{ControlId, EdgeId, LocId, NetTransitionId, PlaceId, ProcId, PropertyId, RegId, ThreadId};
 pub use instruction::Hindrance;
 pub use interrupt::{Interrupt, Poll, Uninterrupted};
+pub use link::spawn_constant;
 pub use lint::{lint, lint_until};
 pub use program::{
-    Address, BinaryRmw, Body, CostRule, CostSubject, Edge, Instruction, Location, Multiplicity, Procedure, Program,
-    Property, PropertyKind, Range, RegExpr, Register, Rmw, Shared, StateAtom, StateExpr, Thread, Width,
+    Address, BinaryRmw, Body, CostRule, CostSubject, Edge, Frame, Instruction, Location, Multiplicity, Procedure,
+    Program, Property, PropertyKind, Range, RegExpr, Register, Rmw, Shared, StateAtom, StateExpr, Thread, Width,
 };
 pub use span::{LineColumn, Source, Span};
 pub use validate::{MAX_EXPRESSION_DEPTH, validate};

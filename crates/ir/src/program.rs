@@ -241,10 +241,28 @@ pub struct Body {
     pub entry: LocId,
     /// Where control goes when an assertion fails; it has no edges out. Present if the body asserts.
     pub failed: Option<LocId>,
+    /// For each procedure of the program where its code is in this body, if it was [linked](Program::linked) into it.
+    pub frames: Vec<Option<Frame>>,
     /// Edges, grouped by their source location; within a group in order of the source text.
     edges: Vec<Edge>,
     /// `edges[first[l]..first[l + 1]]` leave location `l`.
     first: Vec<u32>,
+}
+
+/// A procedure whose code is part of the body of a thread. A call saves the registers, sets the parameters and all other
+/// registers to 0, and continues at the entry; a return restores them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// Where a call continues.
+    pub entry: LocId,
+    /// The registers that receive the arguments.
+    pub parameters: Vec<RegId>,
+    /// All registers of the procedure, with the parameters.
+    pub registers: Vec<RegId>,
+    /// The first of its locations, which are consecutive.
+    pub first_location: LocId,
+    /// How many locations it has.
+    pub location_count: usize,
 }
 
 /// One possible step of a thread.
@@ -278,7 +296,13 @@ impl Body {
         assert!(edges.iter().all(|edge| known(edge.from) && known(edge.to)), "edges join locations of the body");
         edges.sort_by_key(|edge| edge.from);
         let first = (0..=count).map(|loc| edges.partition_point(|edge| edge.from.index() < loc) as u32).collect();
-        Self { registers, locations, entry, failed, edges, first }
+        Self { registers, locations, entry, failed, frames: Vec::new(), edges, first }
+    }
+
+    /// The same body with procedures linked into it: for each procedure of the program, where it is.
+    #[must_use]
+    pub fn with_frames(self, frames: Vec<Option<Frame>>) -> Self {
+        Self { frames, ..self }
     }
 
     /// All edges, grouped by source location.
@@ -333,6 +357,7 @@ impl Body {
     pub fn map_edges(&self, change: impl FnMut(&Edge) -> Edge) -> Self {
         let edges = self.edges.iter().map(change).collect();
         Self::new(self.registers.clone(), self.locations.clone(), self.entry, self.failed, edges)
+            .with_frames(self.frames.clone())
     }
 }
 
@@ -414,7 +439,8 @@ pub enum Instruction {
     },
     /// Ends a procedure. Leads to a location without edges.
     Return(RegExpr),
-    /// Starts one more thread that runs this one's body.
+    /// Starts one more thread that runs this one's body. The own buffer stays as it is, that of the new thread is empty.
+    /// Of the [instances](Program::instances) that a program has, the first that has not started.
     Spawn(ThreadId),
     /// Ends the thread. Leads to a location without edges.
     Terminate,
@@ -595,9 +621,13 @@ impl Program {
         self.thread_ids().filter(|&thread| self.thread(thread).multiplicity != Multiplicity::Spawned)
     }
 
-    /// The threads that run from the start in one copy: all of them, unless there are arbitrarily many of some.
+    /// The threads that run in one copy, from the start or once they are spawned: all of them, unless there are
+    /// arbitrarily many of some, or nobody starts them.
     pub fn running_threads(&self) -> impl Iterator<Item = ThreadId> {
-        self.thread_ids().filter(|&thread| self.thread(thread).multiplicity == Multiplicity::One)
+        let can_be_spawned = self.can_be_spawned();
+        self.thread_ids().filter(move |&thread| {
+            self.thread(thread).multiplicity == Multiplicity::One || can_be_spawned[thread.index()]
+        })
     }
 
     /// The declaration that covers an address, and the position within it.

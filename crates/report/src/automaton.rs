@@ -81,6 +81,9 @@ struct BodyForm<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     failed: Option<u32>,
     registers: Vec<&'a str>,
+    /// Where procedures are in it: each with its number, entry, parameters and registers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    frames: Vec<(u32, u32, Vec<u32>, Vec<u32>)>,
     locations: Vec<&'a [String]>,
     edges: Vec<EdgeForm<'a>>,
 }
@@ -169,10 +172,19 @@ impl<'a> BodyForm<'a> {
             entry: body.entry.0,
             failed: body.failed.map(|location| location.0),
             registers: body.registers.iter().map(|register| register.name.as_str()).collect(),
+            frames: frames(body),
             locations: body.locations.iter().map(|location| location.labels.as_slice()).collect(),
             edges: ids.map(|id| edge(body.edge(id))).collect(),
         }
     }
+}
+
+fn frames(body: &Body) -> Vec<(u32, u32, Vec<u32>, Vec<u32>)> {
+    let numbers = |registers: &[RegId]| registers.iter().map(|register| register.0).collect();
+    let linked = (0..).zip(&body.frames).filter_map(|(number, frame)| Some((number, frame.as_ref()?)));
+    linked
+        .map(|(number, frame)| (number, frame.entry.0, numbers(&frame.parameters), numbers(&frame.registers)))
+        .collect()
 }
 
 fn property_kind(kind: &PropertyKind) -> &'static str {

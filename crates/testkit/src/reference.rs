@@ -22,7 +22,8 @@ pub use bounded::{BoundedOutcome, RunBound, bounded_states};
 use goals::{goals_of, is_deadlock};
 pub use liveness::violated_liveness;
 use state::State;
-use steps::{Action, blocked_by_range, successors};
+pub use steps::Depth;
+use steps::{Action, blocked_by_range, is_beyond, successors_within};
 pub use view::View;
 
 /// A memory model.
@@ -116,6 +117,31 @@ pub fn explore(program: &Program, model: Model, limit: usize) -> Result<Outcome,
     Ok(search(program, model, limit).outcome())
 }
 
+/// What a search of a program with calls and spawns found out.
+#[derive(Clone, Debug)]
+pub struct OutcomeWithin {
+    /// The states within the given depth: a thread that would go beyond it stays where it is. The instances of a thread
+    /// count as that thread.
+    pub outcome: Outcome,
+    /// Whether some thread would go beyond it.
+    pub goes_beyond: bool,
+}
+
+/// Visits the states of a program with calls and spawns that are reachable within the given depth.
+pub fn explore_within(
+    program: &Program,
+    model: Model,
+    limit: usize,
+    depth: Depth,
+) -> Result<OutcomeWithin, Unsupported> {
+    if let Some(thread) = program.threads.iter().find(|thread| thread.multiplicity == Multiplicity::Arbitrary) {
+        return Err(Unsupported { what: "arbitrarily many threads", span: thread.span });
+    }
+    let search = search_within(program, model, limit, depth);
+    let goes_beyond = search.visited.iter().any(|state| is_beyond(program, state, depth));
+    Ok(OutcomeWithin { outcome: search.outcome(), goes_beyond })
+}
+
 /// All reachable states with empty buffers; `None` if there are more than `limit` states in all.
 pub fn drained_states(program: &Program, model: Model, limit: usize) -> Result<Option<BTreeSet<Drained>>, Unsupported> {
     refuse_unsupported(program)?;
@@ -125,6 +151,10 @@ pub fn drained_states(program: &Program, model: Model, limit: usize) -> Result<O
 }
 
 fn search(program: &Program, model: Model, limit: usize) -> Search<'_> {
+    search_within(program, model, limit, Depth::NONE)
+}
+
+fn search_within(program: &Program, model: Model, limit: usize, depth_of_stacks: Depth) -> Search<'_> {
     let initial = Rc::new(State::initial(program));
     let mut search = Search::new(program);
     search.enter(&initial, 0);
@@ -134,7 +164,7 @@ fn search(program: &Program, model: Model, limit: usize) -> Search<'_> {
     while !layer.is_empty() {
         let mut next_layer = Vec::new();
         for state in &layer {
-            let steps = successors(program, model, state, limit);
+            let steps = successors_within(program, model, state, limit, depth_of_stacks);
             search.leave(state, &steps, depth);
             if has_ranges {
                 search.found.blocked.extend(blocked_by_range(program, model, state));

@@ -31,6 +31,10 @@ pub enum Bound {
     InstanceCopies,
     /// States searched in one instance for such a violation.
     InstanceStates,
+    /// Frames on the stack of a thread: calls of recursive procedures that have not returned.
+    StackFrames,
+    /// Threads started by `spawn`, per thread that it names.
+    SpawnedThreads,
     /// Edges of the programs that the lazy engine builds.
     LazyEdges,
     /// Buffered stores kept in order by the refinement of `coherence`.
@@ -78,7 +82,7 @@ struct Entry {
 
 impl Bound {
     /// All bounds, in the order of the documentation.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::CheckScStates,
         Self::CheckDepthFirstStates,
         Self::CheckRobustStates,
@@ -90,6 +94,8 @@ impl Bound {
         Self::CoverStates,
         Self::InstanceCopies,
         Self::InstanceStates,
+        Self::StackFrames,
+        Self::SpawnedThreads,
         Self::LazyEdges,
         Self::CoherenceStores,
         Self::ConcretizeStates,
@@ -186,6 +192,20 @@ impl Bound {
             Self::InstanceStates => {
                 entry("instance-states", 1_000_000, any, "states searched per instance for such a violation", "unknown")
             }
+            Self::StackFrames => entry(
+                "stack-frames",
+                64,
+                100_000,
+                "calls of recursive procedures on a thread's stack; `check` and `reach` start with few, and double them",
+                "unknown",
+            ),
+            Self::SpawnedThreads => entry(
+                "spawned-threads",
+                8,
+                10_000,
+                "threads started per thread that `spawn` names; `check` and `reach` start with one, and double it",
+                "unknown",
+            ),
             Self::LazyEdges => entry("lazy-edges", 100_000, any, "edges of the programs that `lazy` builds", "unknown"),
             Self::CoherenceStores => entry(
                 "coherence-stores",

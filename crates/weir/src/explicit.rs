@@ -60,7 +60,7 @@ impl Explored {
 pub(crate) fn explore(program: &Program, exploration: Exploration<'_>, session: &Session) -> Result<Explored, Failure> {
     // Whatever comes before the search counts towards its time.
     let began = session.elapsed();
-    refuse::unsupported(program)?;
+    refuse::unsupported_but_spawn(program, "explicit")?;
     let purpose = Purpose {
         keep_dead_registers: exploration.keep_dead_registers,
         buffered: exploration.model == Model::Tso,

@@ -25,6 +25,7 @@ mod attack;
 mod bounds;
 pub mod certify;
 pub mod check;
+pub mod dynamic;
 mod explicit;
 pub mod fences;
 mod fixed_limits;

@@ -45,6 +45,10 @@ pub enum Limit {
     /// Runs in which no store waits for more than so many rounds of its thread show no violation; others were not
     /// looked at.
     Age(u32),
+    /// Runs in which no stack has more than so many frames show no violation; there are others.
+    Frames(u32),
+    /// Runs in which no thread is spawned more often than this show no violation; there are others.
+    Spawned(u32),
     /// An over-approximation found a violation that no run confirms; it may be a false alarm.
     Alarm,
     /// The question about arbitrarily many threads is not decided, and no small instance violates the property.
@@ -57,6 +61,12 @@ impl std::fmt::Display for Limit {
             Self::Rounds(bound) => return write!(f, "only runs with at most {bound} rounds per thread were searched"),
             Self::Age(bound) => {
                 return write!(f, "only runs in which no store waits for more than {bound} rounds were searched");
+            }
+            Self::Frames(bound) => {
+                return write!(f, "only runs with at most {bound} calls of procedures on a stack were searched");
+            }
+            Self::Spawned(bound) => {
+                return write!(f, "only runs that spawn a thread at most {bound} times were searched");
             }
             Self::Time => "the time limit was reached",
             Self::Memory => "the memory limit was reached",

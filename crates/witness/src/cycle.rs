@@ -234,7 +234,8 @@ impl<'a> Walk<'a> {
         let source = graph.readers(from).iter().map(|&to| (Relation::Source, to));
         let fresh = self.fresh_stores(from);
         let store_order = fresh.iter().map(|&to| (Relation::StoreOrder, to));
-        let mut links = program_order.chain(conflict).chain(source).chain(store_order);
+        let start = graph.started(from).into_iter().map(|to| (Relation::Start, to));
+        let mut links = program_order.chain(conflict).chain(source).chain(store_order).chain(start);
         links.find_map(|(relation, to)| self.visit(Link { from, relation, to }))
     }
 

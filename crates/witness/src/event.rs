@@ -1,6 +1,6 @@
 //! What the steps of a replayed run did.
 
-use weir_ir::{Address, EdgeId, LocId, Program, RegId, Span, ThreadId, Value};
+use weir_ir::{Address, EdgeId, LocId, ProcId, Program, RegId, Span, ThreadId, Value};
 
 /// A step of a run: its place in [`Run::steps`](crate::Run::steps).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -125,6 +125,20 @@ pub enum Effect {
         value: Value,
     },
     Terminate,
+    /// The registers of the procedure are saved and set anew; a return leads to `back`, and sets `result`.
+    Call {
+        procedure: ProcId,
+        registers: Vec<(RegId, Value)>,
+        back: LocId,
+        result: Option<RegId>,
+    },
+    /// `register` receives the value, if it is wanted.
+    Return {
+        register: Option<RegId>,
+        value: Value,
+    },
+    /// This thread starts.
+    Spawn(ThreadId),
 }
 
 impl Effect {
@@ -147,6 +161,9 @@ impl Effect {
             Self::Unlock => "unlock",
             Self::Havoc { .. } => "havoc",
             Self::Terminate => "terminate",
+            Self::Call { .. } => "call",
+            Self::Return { .. } => "return",
+            Self::Spawn(_) => "spawn",
         }
     }
 
@@ -202,14 +219,17 @@ impl Effect {
         }
     }
 
-    /// The registers it set, and to what.
+    /// The registers it set, and to what. What a return restores is not among them.
     pub fn registers(&self) -> impl Iterator<Item = (RegId, Value)> + '_ {
         let other = match *self {
             Self::Assign { register, value } | Self::Havoc { register, value } => Some((register, value)),
             Self::ReadModifyWrite { register, .. } => register,
+            Self::Return { register, value } => register.map(|register| (register, value)),
             _ => None,
         };
-        other.into_iter().chain(self.loads().iter().map(|loaded| (loaded.register, loaded.value)))
+        let of_call = if let Self::Call { registers, .. } = self { registers.as_slice() } else { &[] };
+        let loaded = self.loads().iter().map(|loaded| (loaded.register, loaded.value));
+        other.into_iter().chain(of_call.iter().copied()).chain(loaded)
     }
 }
 

@@ -12,6 +12,7 @@
 //! - What a thread does while it holds the lock happens under SC with no access of another thread in
 //!   between. So a cycle may enter such a section at any of its nodes and leave it at any other, be it an
 //!   earlier one ([`Relation::Section`]). Sections are not ordered among each other unless their accesses are.
+//! - `spawn` is a node that happens before everything that the thread does which it starts.
 //! - A snapshot is one node for each cell that it loads, and these are a section: under SC, too, they are one step.
 
 mod builder;
@@ -53,6 +54,7 @@ pub enum NodeKind {
     Membarrier,
     Lock,
     Unlock,
+    Spawn,
 }
 
 impl NodeKind {
@@ -66,11 +68,12 @@ impl NodeKind {
             Self::Membarrier => "membarrier",
             Self::Lock => "lock",
             Self::Unlock => "unlock",
+            Self::Spawn => "spawn",
         }
     }
 }
 
-/// A memory access or fence of a run.
+/// A memory access, the start of a thread or fence of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Node {
     /// The step that executed it.
@@ -105,6 +108,8 @@ pub enum Relation {
     /// Both belong to one locked section or to one snapshot, which is one step to all other threads. Holds in both
     /// directions.
     Section,
+    /// It starts the thread, of which the other is the first node.
+    Start,
 }
 
 impl Relation {
@@ -116,6 +121,7 @@ impl Relation {
             Self::Source => "source",
             Self::Conflict => "conflict",
             Self::Section => "one step",
+            Self::Start => "start",
         }
     }
 }
@@ -136,6 +142,8 @@ pub struct HappensBefore {
     source: Vec<Option<NodeId>>,
     /// The loads that read each store.
     readers: Vec<Vec<NodeId>>,
+    /// The thread that each spawn starts.
+    started: BTreeMap<NodeId, ThreadId>,
 }
 
 impl HappensBefore {
@@ -185,6 +193,11 @@ impl HappensBefore {
         overwriter.filter(|&store| store != load)
     }
 
+    /// The first node of the thread that a spawn starts, if it has one.
+    pub fn started(&self, spawn: NodeId) -> Option<NodeId> {
+        self.threads[self.started.get(&spawn)?.index()].first().copied()
+    }
+
     /// The nodes after this one in program order.
     pub fn later_in_thread(&self, node: NodeId) -> &[NodeId] {
         let chain = &self.threads[self.node(node).thread.index()];
@@ -220,6 +233,7 @@ impl HappensBefore {
             add(Relation::StoreOrder, self.later_stores(node).first());
             self.readers(node).iter().for_each(|reader| add(Relation::Source, Some(reader)));
             add(Relation::Conflict, self.conflict(node).as_ref());
+            add(Relation::Start, self.started(node).as_ref());
         }
         edges
     }

@@ -9,12 +9,13 @@
 use std::convert::Infallible;
 
 use weir_ir::{
-    Address, Edge, EdgeId, Instruction, LocId, Multiplicity, Program, Range, RegExpr, RegId, Rmw, Span, ThreadId, Value,
+    Address, Edge, EdgeId, Frame, Instruction, LocId, Multiplicity, ProcId, Program, Range, RegExpr, RegId, Rmw, Span,
+    ThreadId, Value,
 };
 
 use crate::event::{Effect, Event, Loaded, ReadFrom};
 use crate::run::{Action, Model, Step};
-use crate::state::{State, ThreadState};
+use crate::state::{Caller, State, ThreadState};
 
 /// Something a replay does not handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,8 +30,11 @@ pub struct Unsupported {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs)] // The names are the documentation.
 pub enum Feature {
+    /// The procedure is not [linked](Program::linked) into the thread.
     Call,
+    /// Nothing was called.
     Return,
+    /// More threads are started than the program has [instances](Program::instances) of.
     Spawn,
     ArbitrarilyManyThreads,
 }
@@ -40,7 +44,7 @@ impl std::fmt::Display for Feature {
         f.write_str(match self {
             Self::Call => "calls of recursive procedures",
             Self::Return => "returns from recursive procedures",
-            Self::Spawn => "`spawn`",
+            Self::Spawn => "more `spawn`s of a thread than there are instances of it",
             Self::ArbitrarilyManyThreads => "arbitrarily many threads (`[*]`)",
         })
     }
@@ -51,7 +55,7 @@ impl std::fmt::Display for Feature {
 pub enum Refusal {
     /// The program has no thread of this number.
     UnknownThread,
-    /// Only `spawn` starts the thread, so it does not run.
+    /// Only `spawn` starts the thread, and none has.
     NotStarted,
     /// The thread has no edge of this number.
     UnknownEdge(EdgeId),
@@ -90,6 +94,7 @@ pub(crate) fn interpret(program: &Program, model: Model, state: &State, step: St
     let thread = program.threads.get(step.thread.index()).ok_or(Refusal::UnknownThread)?;
     match thread.multiplicity {
         Multiplicity::One => {}
+        Multiplicity::Spawned if state.thread(step.thread).is_present => {}
         Multiplicity::Spawned => return Err(Refusal::NotStarted),
         Multiplicity::Arbitrary => {
             let feature = Feature::ArbitrarilyManyThreads;
@@ -136,13 +141,14 @@ impl Interpreter<'_> {
         let effect = self.effect(edge, choice)?;
         let to = match effect {
             Effect::Assert { holds: false } => body.failed.ok_or(Refusal::NoFailedLocation)?,
+            Effect::Call { procedure, .. } => self.frame(procedure, edge)?.entry,
+            Effect::Return { .. } => self.caller(edge)?.back,
             _ => edge.to,
         };
         Ok(Event { thread: self.thread, edge: Some(id), from: edge.from, to, effect, span: edge.span })
     }
 
     fn effect(&self, edge: &Edge, choice: Value) -> Result<Effect, Refusal> {
-        let unsupported = |feature| Err(Refusal::Unsupported(Unsupported { feature, span: edge.span }));
         match &edge.instruction {
             Instruction::Skip => Ok(Effect::Skip),
             Instruction::Load { register, address } => self.load(*register, address).map(Effect::Load),
@@ -166,10 +172,49 @@ impl Interpreter<'_> {
             }
             Instruction::Havoc { range, .. } => Err(Refusal::ChoiceOutsideRange(choice, *range)),
             Instruction::Terminate => Ok(Effect::Terminate),
-            Instruction::Call { .. } => unsupported(Feature::Call),
-            Instruction::Return(_) => unsupported(Feature::Return),
-            Instruction::Spawn(_) => unsupported(Feature::Spawn),
+            Instruction::Call { procedure, arguments, register } => self.call(edge, *procedure, arguments, *register),
+            Instruction::Return(value) => {
+                Ok(Effect::Return { register: self.caller(edge)?.result, value: self.own.eval(value) })
+            }
+            Instruction::Spawn(thread) => self.spawn(edge, *thread),
         }
+    }
+
+    /// The caller of the procedure that the thread is in.
+    fn caller(&self, edge: &Edge) -> Result<&Caller, Refusal> {
+        let none = Refusal::Unsupported(Unsupported { feature: Feature::Return, span: edge.span });
+        self.own.callers.last().ok_or(none)
+    }
+
+    fn frame(&self, procedure: ProcId, edge: &Edge) -> Result<&Frame, Refusal> {
+        let linked = self.program.body(self.thread).frames.get(procedure.index());
+        let unlinked = Refusal::Unsupported(Unsupported { feature: Feature::Call, span: edge.span });
+        linked.and_then(Option::as_ref).ok_or(unlinked)
+    }
+
+    /// All registers of the procedure are new: the parameters have the arguments, all others 0.
+    fn call(
+        &self,
+        edge: &Edge,
+        procedure: ProcId,
+        arguments: &[RegExpr],
+        result: Option<RegId>,
+    ) -> Result<Effect, Refusal> {
+        let frame = self.frame(procedure, edge)?;
+        let argument = |register: &RegId| {
+            let position = frame.parameters.iter().position(|parameter| parameter == register)?;
+            arguments.get(position).map(|argument| self.own.eval(argument))
+        };
+        let registers = frame.registers.iter().map(|register| (*register, argument(register).unwrap_or(0))).collect();
+        Ok(Effect::Call { procedure, registers, back: edge.to, result })
+    }
+
+    /// The first instance that has not started; the buffers of both threads stay as they are.
+    fn spawn(&self, edge: &Edge, thread: ThreadId) -> Result<Effect, Refusal> {
+        let known = thread.index() < self.program.threads.len();
+        let mut instances = known.then(|| self.program.instances(thread)).into_iter().flatten();
+        let none_left = Refusal::Unsupported(Unsupported { feature: Feature::Spawn, span: edge.span });
+        instances.find(|&instance| !self.state.thread(instance).is_present).map(Effect::Spawn).ok_or(none_left)
     }
 
     fn load(&self, register: RegId, address: &RegExpr) -> Result<Loaded, Refusal> {

@@ -170,7 +170,7 @@ impl fmt::Display for Reason<'_> {
         let program = self.program;
         match self.refusal {
             Refusal::UnknownThread => write!(f, "the program has {}", count_noun(program.threads.len(), "thread")),
-            Refusal::NotStarted => f.write_str("only `spawn` starts it"),
+            Refusal::NotStarted => f.write_str("only `spawn` starts it, and none has"),
             Refusal::UnknownEdge(_) => {
                 let count = program.body(self.thread).edges().len();
                 write!(f, "it has {}, numbered from 0", count_noun(count, "edge"))

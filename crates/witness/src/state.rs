@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use weir_ir::{Address, LocId, Multiplicity, Program, RegExpr, Span, StateAtom, StateExpr, ThreadId, Value};
+use weir_ir::{Address, LocId, Multiplicity, Program, RegExpr, RegId, Span, StateAtom, StateExpr, ThreadId, Value};
 
 use crate::event::{Effect, Event, StepId};
 
@@ -19,15 +19,28 @@ pub struct Buffered {
     pub span: Span,
 }
 
+/// What a procedure that was called returns to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Caller {
+    /// Where the caller continues.
+    pub back: LocId,
+    /// Receives what is returned, if that is wanted.
+    pub result: Option<RegId>,
+    /// What the registers of the procedure held before the call.
+    pub saved: Vec<(RegId, Value)>,
+}
+
 /// One thread in a state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ThreadState {
-    /// Whether it runs at all. A thread that only `spawn` starts does not.
+    /// Whether it runs. A thread that only `spawn` starts does not until then.
     pub is_present: bool,
     /// Where it is.
     pub location: LocId,
     /// Its registers, in the order of the body.
     pub registers: Vec<Value>,
+    /// The calls that have not returned yet, the latest last.
+    pub callers: Vec<Caller>,
     /// Its buffer, the oldest store first. Always empty under SC.
     pub buffer: VecDeque<Buffered>,
     /// The newest store in the buffer to each address. Buffers are unbounded, so a load does not search them.
@@ -75,6 +88,7 @@ impl State {
             is_present: thread.multiplicity != Multiplicity::Spawned,
             location: thread.body.entry,
             registers: vec![0; thread.body.registers.len()],
+            callers: Vec::new(),
             buffer: VecDeque::new(),
             newest: BTreeMap::new(),
         };
@@ -138,6 +152,19 @@ impl State {
     pub(crate) fn apply(&mut self, step: StepId, event: &Event) {
         let thread = &mut self.threads[event.thread.index()];
         thread.location = event.to;
+        match &event.effect {
+            Effect::Call { registers, back, result, .. } => {
+                let saved = registers.iter().map(|&(register, _)| (register, thread.registers[register.index()]));
+                let saved = saved.collect();
+                thread.callers.push(Caller { back: *back, result: *result, saved });
+            }
+            Effect::Return { .. } => {
+                for (register, value) in thread.callers.pop().into_iter().flat_map(|caller| caller.saved) {
+                    thread.registers[register.index()] = value;
+                }
+            }
+            _ => {}
+        }
         for (register, value) in event.effect.registers() {
             thread.registers[register.index()] = value;
         }
@@ -148,6 +175,7 @@ impl State {
             Effect::Flush { .. } => thread.pop(),
             Effect::Lock => self.lock_holder = Some(event.thread),
             Effect::Unlock => self.lock_holder = None,
+            Effect::Spawn(started) => self.threads[started.index()].is_present = true,
             _ => {}
         }
         if let Some((address, value)) = event.effect.memory_write() {

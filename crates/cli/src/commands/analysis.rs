@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use weir::Session;
+use weir::dynamic;
 use weir::parameterized::Decided;
 use weir::translate::Translation;
 use weir_ir::{Diagnostic, Program, Value};
@@ -13,11 +14,14 @@ use weir_report::saved::SavedWitness;
 use weir_report::svg;
 use weir_report::wording::clean::display_name;
 
+use weir_witness::Goal;
+
 use super::task::Task;
 use crate::args::{AnalysisOptions, ProgramOptions};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
+use crate::goals;
 use crate::load::Loaded;
 use crate::output;
 use crate::progress::ProgressLine;
@@ -62,6 +66,32 @@ pub(super) fn instance<R>(
     }
     loaded.program = again;
     Ok((Some(copies), Ok(decided.report)))
+}
+
+/// The properties that the command line selects; with recursion or `spawn`, in terms of the linked program, which comes
+/// with them.
+pub(super) fn linked(loaded: &Loaded, names: &[String]) -> Result<(Option<Program>, Vec<Goal>), Error> {
+    let program = loaded.program.is_dynamic().then(|| loaded.program.linked(0));
+    let goals = goals::select(program.as_ref().unwrap_or(&loaded.program), names)?;
+    Ok((program, goals))
+}
+
+/// The program that a report with calls or `spawn` is about, and the report; if it was refused, the first one.
+pub(super) fn decided<R>(
+    first: Program,
+    found: Result<dynamic::Decided<R>, Box<Diagnostic>>,
+) -> (Program, Result<R, Box<Diagnostic>>) {
+    match found {
+        Ok(decided) => (decided.program, Ok(decided.report)),
+        Err(refusal) => (first, Err(refusal)),
+    }
+}
+
+/// Why something cannot be asked about programs with recursion or `spawn`.
+pub(super) fn without_calls(what_is: &str) -> Error {
+    let reason = format!("{what_is} only available for programs without recursion and `spawn`");
+    let help = "write procedures as loops, and declare all threads".to_owned();
+    Error::Input { reason, help: Some(help) }
 }
 
 /// Why something cannot be asked about arbitrarily many threads.

@@ -2,7 +2,9 @@
 
 use weir::certify::Decided;
 use weir::check::{Options, check, no_property};
+use weir::dynamic;
 use weir::parameterized::{self, is_parameterized};
+use weir_ir::Program;
 use weir_report::answer::{Answer, CheckAnswer, CheckQuestion, CommandName, Subject};
 use weir_witness::Goal;
 
@@ -13,7 +15,6 @@ use crate::args::CheckOptions;
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
-use crate::goals;
 use crate::load::{Loaded, load};
 
 /// Runs it.
@@ -34,12 +35,15 @@ fn one(task: &Task<'_>, options: &CheckOptions, console: &mut Console) -> Result
     if !task.is_json() {
         console.diagnostics(&loaded.program.source, &loaded.warnings);
     }
-    let goals = goals::select(&loaded.program, &options.goals)?;
+    let (program, goals) = analysis::linked(&loaded, &options.goals)?;
     if goals.is_empty() {
         return Err(Error::unanswerable(&no_property()));
     }
     if is_parameterized(&loaded.program) {
         return every_number(task, options, (loaded, goals), console);
+    }
+    if let Some(program) = program {
+        return with_calls(task, options, (program, loaded, goals), console);
     }
     let library = Options { model: options.model, goals: goals.clone(), ..Options::default() };
     let found = analysis::watched(task, console, |session| check(&loaded.program, &library, session));
@@ -55,6 +59,27 @@ fn one(task: &Task<'_>, options: &CheckOptions, console: &mut Console) -> Result
         None => Status::Holds,
     };
     Ok(status.and(saved).and(certified))
+}
+
+/// Asks about a program with recursive procedures or `spawn`; `first` is that program as reports show it.
+fn with_calls(
+    task: &Task<'_>,
+    options: &CheckOptions,
+    (first, mut loaded, goals): (Program, Loaded, Vec<Goal>),
+    console: &mut Console,
+) -> Result<Status, Error> {
+    if options.certificate.is_some() {
+        return Err(analysis::without_calls("certificates are"));
+    }
+    let library = Options { model: options.model, goals: goals.clone(), ..Options::default() };
+    let found = analysis::watched(task, console, |session| dynamic::check(&loaded.program, &library, session));
+    let (program, found) = analysis::decided(first, Error::unless_refused(found)?);
+    loaded.program = program;
+    let goals = found.as_ref().map_or(goals, |report| report.properties.iter().map(|one| one.goal).collect());
+    let question = CheckQuestion { model: options.model, goals: &goals, all_witnesses: options.all_witnesses };
+    let answer = Answer::Check(Box::new(CheckAnswer::new(task.subject(&loaded), question, found)));
+    let status = task.answer(&answer, options.common.verbose, console);
+    Ok(status.and(analysis::save(&options.common, &loaded, answer.evidence(), console)))
 }
 
 /// Asks about a program with arbitrarily many threads.

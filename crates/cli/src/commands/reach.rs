@@ -1,9 +1,10 @@
 //! `weir reach`: can a forbidden state be reached?
 
-use weir::Verdict;
 use weir::certify::Decided;
+use weir::dynamic;
 use weir::parameterized::{self, is_parameterized};
 use weir::reach::{Engine, LazyOptions, Options, reach};
+use weir::{Session, Verdict};
 use weir_ir::Diagnostic;
 use weir_report::answer::{Answer, CommandName, ReachAnswer, ReachQuestion, ReachVerdict, Subject};
 use weir_witness::{Goal, Model};
@@ -15,7 +16,6 @@ use crate::args::{Precision, ReachOptions, SymmetryName};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
-use crate::goals;
 use crate::load::{Loaded, load};
 
 /// Runs it.
@@ -32,19 +32,33 @@ pub(super) fn run(options: &'static ReachOptions, console: &mut Console) -> Stat
 }
 
 fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result<Status, Error> {
-    let loaded = load(task.file, &options.common.program, &task.session)?;
+    let mut loaded = load(task.file, &options.common.program, &task.session)?;
     let (in_time, late): (Vec<Diagnostic>, Vec<Diagnostic>) =
         loaded.warnings.iter().cloned().partition(|warning| !["never-taken", "unreachable"].contains(&warning.code));
     if !task.is_json() {
         console.diagnostics(&loaded.program.source, &in_time);
     }
-    let goals = goals::select(&loaded.program, &options.search.goals)?;
+    let (program, goals) = analysis::linked(&loaded, &options.search.goals)?;
+    if program.is_some() && options.certificate.is_some() {
+        return Err(analysis::without_calls("certificates are"));
+    }
     let question = question(options, &goals);
     if is_parameterized(&loaded.program) && question.engine == Engine::Dual && question.model == Model::Tso {
         return every_number(task, options, (loaded, question), console);
     }
-    let found = analysis::watched(task, console, |session| reach(&loaded.program, &question, session));
-    let found = Error::unless_refused(found)?;
+    let found = match program {
+        None => {
+            let found = analysis::watched(task, console, |session| reach(&loaded.program, &question, session));
+            Error::unless_refused(found)?
+        }
+        Some(first) => {
+            let ask = |session: &Session| dynamic::reach(&loaded.program, &question, session);
+            let found = Error::unless_refused(analysis::watched(task, console, ask))?;
+            let (program, found) = analysis::decided(first, found);
+            loaded.program = program;
+            found
+        }
+    };
     // A complete search knows better than the analysis what no run executes, and says so in its answer.
     let is_complete = found.as_ref().is_ok_and(|report| matches!(report.verdict, Verdict::Holds));
     if !task.is_json() && !is_complete {

@@ -2,6 +2,8 @@
 
 use std::slice;
 
+use weir::Bound;
+use weir_ir::{Program, spawn_constant};
 use weir_report::answer::{Answer, CertificateAnswer, CommandName, NetCertificateAnswer, NetSubject, ReplayAnswer};
 use weir_report::saved::{Question, Rejection, Saved, SavedNetProof};
 use weir_report::wording::clean::display_name;
@@ -34,7 +36,11 @@ fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Resul
     if let Saved::NetProof(saved) = &saved {
         return about_net(task, options, saved, console);
     }
-    let loaded = load(task.file, &options.program, &task.session)?;
+    let mut loaded = load(task.file, &options.program, &task.session)?;
+    if loaded.program.is_dynamic() {
+        // How many instances of spawned threads there are is up to the file: if too few, the run cannot be replayed.
+        loaded.program = loaded.program.linked(instances(&loaded.program, &saved));
+    }
     let goals = asked(&loaded, options)?;
     let question =
         Question { program: &loaded.program, language: loaded.language, model: options.model, goals: &goals };
@@ -83,6 +89,15 @@ fn about_net(
     };
     let answer = NetCertificateAnswer::new(&subject, &options.evidence, saved, result);
     Ok(task.answer(&Answer::NetCertificate(answer), false, console))
+}
+
+/// How many instances of spawned threads a file has; as many as any session can ask for, at most.
+fn instances(program: &Program, saved: &Saved) -> u32 {
+    let Saved::Run(saved) = saved else { return 1 };
+    let constants = &saved.metadata.program.constants;
+    let numbers = program.threads.iter().filter_map(|thread| constants.get(&spawn_constant(&thread.name)));
+    let most = Bound::SpawnedThreads.largest_value() + 1;
+    numbers.filter_map(|&number| u32::try_from(number).ok()).max().unwrap_or(1).min(most as u32)
 }
 
 /// The properties that the user asks about.

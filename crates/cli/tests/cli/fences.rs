@@ -48,7 +48,9 @@ fn fences(answer: &Value) -> usize {
 
 #[test]
 fn every_example_is_mended() {
-    let files = files("examples", &["weir"]);
+    let mut files = files("examples", &["weir"]);
+    // Whether a program with recursion or `spawn` is robust is not decided.
+    files.retain(|file| !file.contains("/dynamic/"));
     let needed = files.iter().filter(|file| fences(&mended(file)) > 0).count();
     assert!(files.len() > 60 && needed > 20, "{needed} of {} needed fences", files.len());
 }

@@ -1,5 +1,6 @@
 //! What an instruction reads and sets among the registers of its body.
 
+use crate::expr::Expr;
 use crate::ids::RegId;
 use crate::program::{Instruction, RegExpr, Rmw};
 
@@ -36,6 +37,47 @@ impl Instruction {
         }
     }
 
+    /// The same instruction over other registers.
+    #[must_use]
+    pub fn renamed(&self, rename: &mut impl FnMut(RegId) -> RegId) -> Self {
+        match self {
+            Self::Load { register, address } => {
+                Self::Load { register: rename(*register), address: renamed(address, rename) }
+            }
+            Self::Snapshot(loads) => Self::Snapshot(renamed_loads(loads, rename)),
+            Self::Await { loads, condition } => {
+                Self::Await { loads: renamed_loads(loads, rename), condition: renamed(condition, rename) }
+            }
+            Self::Store { address, value } => {
+                Self::Store { address: renamed(address, rename), value: renamed(value, rename) }
+            }
+            Self::Assign { register, value } => {
+                Self::Assign { register: rename(*register), value: renamed(value, rename) }
+            }
+            Self::Assume(condition) => Self::Assume(renamed(condition, rename)),
+            Self::Assert(condition) => Self::Assert(renamed(condition, rename)),
+            Self::ReadModifyWrite { register, address, operation } => Self::ReadModifyWrite {
+                register: register.map(&mut *rename),
+                address: renamed(address, rename),
+                operation: operation.renamed(rename),
+            },
+            Self::Havoc { register, range } => Self::Havoc { register: rename(*register), range: *range },
+            Self::Call { procedure, arguments, register } => Self::Call {
+                procedure: *procedure,
+                arguments: arguments.iter().map(|argument| renamed(argument, rename)).collect(),
+                register: register.map(&mut *rename),
+            },
+            Self::Return(value) => Self::Return(renamed(value, rename)),
+            Self::Skip
+            | Self::Fence
+            | Self::Membarrier
+            | Self::Lock
+            | Self::Unlock
+            | Self::Spawn(_)
+            | Self::Terminate => self.clone(),
+        }
+    }
+
     /// Calls `visit` on each register the instruction reads; on some more than once. The condition of an await reads
     /// what was just loaded, not what its registers held before.
     pub fn uses(&self, visit: &mut impl FnMut(RegId)) {
@@ -64,7 +106,28 @@ impl Instruction {
     }
 }
 
+fn renamed(expr: &RegExpr, rename: &mut impl FnMut(RegId) -> RegId) -> RegExpr {
+    expr.map(&mut |&register| Expr::Leaf(rename(register)))
+}
+
+fn renamed_loads(loads: &[(RegId, RegExpr)], rename: &mut impl FnMut(RegId) -> RegId) -> Vec<(RegId, RegExpr)> {
+    loads.iter().map(|(register, address)| (rename(*register), renamed(address, rename))).collect()
+}
+
 impl Rmw {
+    fn renamed(&self, rename: &mut impl FnMut(RegId) -> RegId) -> Self {
+        match self {
+            Self::CompareAndSwap { expected, new } => {
+                Self::CompareAndSwap { expected: renamed(expected, rename), new: renamed(new, rename) }
+            }
+            Self::CompareExchange { expected, new } => {
+                Self::CompareExchange { expected: renamed(expected, rename), new: renamed(new, rename) }
+            }
+            Self::Exchange(value) => Self::Exchange(renamed(value, rename)),
+            Self::Fetch(how, value) => Self::Fetch(*how, renamed(value, rename)),
+        }
+    }
+
     /// Calls `visit` on each expression the operation evaluates.
     pub fn for_each_operand<'a>(&'a self, visit: &mut impl FnMut(&'a RegExpr)) {
         match self {

@@ -49,6 +49,10 @@ pub enum LimitRecord {
     Extensions,
     /// Only runs within the bound of the engine `rounds` or `age` were searched.
     Bound,
+    /// Only runs with few calls of recursive procedures on a stack were searched.
+    Frames,
+    /// Only runs that spawn few threads were searched.
+    Spawned,
     /// An over-approximation found a violation that no run confirms.
     Alarm,
     /// Nothing is known about large numbers of copies of a `[*]` thread.
@@ -66,6 +70,8 @@ impl From<Limit> for LimitRecord {
             Limit::Interrupted => Self::Interrupted,
             Limit::Extensions => Self::Extensions,
             Limit::Rounds(_) | Limit::Age(_) => Self::Bound,
+            Limit::Frames(_) => Self::Frames,
+            Limit::Spawned(_) => Self::Spawned,
             Limit::Alarm => Self::Alarm,
             Limit::Instances => Self::Instances,
         }

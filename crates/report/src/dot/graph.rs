@@ -49,6 +49,7 @@ fn attributes(relation: Relation, is_in_cycle: bool) -> String {
         Relation::Source => ("darkgreen", "solid"),
         Relation::Conflict => ("darkorange", "dotted"),
         Relation::Section => ("purple", "dashed"),
+        Relation::Start => ("gray40", "solid"),
     };
     let highlight = if is_in_cycle { ", color=red, fontcolor=red, penwidth=2.5" } else { "" };
     let color = if is_in_cycle { String::new() } else { format!(", color={color}, fontcolor={color}") };

@@ -29,7 +29,11 @@ fn step_record(program: &Program, event: &Event, text: String) -> StepRecord {
     let effect = &event.effect;
     let is_rmw = matches!(effect, Effect::ReadModifyWrite { .. });
     let is_snapshot = matches!(effect, Effect::Snapshot(_) | Effect::Await(_));
-    let assigned = effect.registers().map(|(_, value)| value).next().filter(|_| !is_rmw && !is_snapshot);
+    let is_call = matches!(effect, Effect::Call { .. });
+    let assigned = match effect {
+        Effect::Return { value, .. } => Some(*value),
+        _ => effect.registers().map(|(_, value)| value).next().filter(|_| !is_rmw && !is_snapshot && !is_call),
+    };
     let load = |loaded: &Loaded| LoadRecord { cell: program.cell_name(loaded.address), value: loaded.value };
     StepRecord {
         thread: program.thread(event.thread).name.clone(),
@@ -40,6 +44,7 @@ fn step_record(program: &Program, event: &Event, text: String) -> StepRecord {
         value: effect.written().or(assigned),
         loads: effect.loads().iter().filter(|_| is_snapshot).map(load).collect(),
         read: effect.read().filter(|_| is_rmw),
+        starts: if let Effect::Spawn(thread) = effect { Some(program.thread(*thread).name.clone()) } else { None },
         label: event.label(program).map(str::to_owned),
         line: Some(event.line(program)),
         text: Some(text),
@@ -64,6 +69,9 @@ fn action_name(effect: &Effect) -> ActionName {
         | Effect::Assert { .. }
         | Effect::Havoc { .. }
         | Effect::Terminate => ActionName::Local,
+        Effect::Call { .. } => ActionName::Call,
+        Effect::Return { .. } => ActionName::Return,
+        Effect::Spawn(_) => ActionName::Spawn,
     }
 }
 
@@ -95,6 +103,7 @@ pub(crate) fn cycle_record(
             NodeKind::Membarrier => ActionName::Membarrier,
             NodeKind::Lock => ActionName::Lock,
             NodeKind::Unlock => ActionName::Unlock,
+            NodeKind::Spawn => ActionName::Spawn,
         },
         cell: node.address.map(|address| program.cell_name(address)),
         line: replay.events().get(node.step.index()).map_or(0, |event| event.line(program)),

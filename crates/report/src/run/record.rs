@@ -40,7 +40,7 @@ pub struct StepRecord {
     /// The cell that it accesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<String>,
-    /// The value loaded, stored, flushed or assigned; for a read-modify-write, the value written, if any.
+    /// The value loaded, stored, flushed, assigned or returned; for a read-modify-write, the value written, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
     /// The values that a snapshot loaded.
@@ -49,6 +49,9 @@ pub struct StepRecord {
     /// The value that a read-modify-write read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Value>,
+    /// The thread that a `spawn` starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts: Option<String>,
     /// The label the thread was at, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -89,6 +92,11 @@ pub enum ActionName {
     Rmw,
     Lock,
     Unlock,
+    /// Of a recursive procedure.
+    Call,
+    Return,
+    /// Another thread starts.
+    Spawn,
     /// A step that involves only registers and control flow.
     #[default]
     Local,
@@ -129,6 +137,8 @@ pub enum RelationName {
     Conflict,
     /// Both are between one `lock` and its `unlock` or in one snapshot, which is a single step to all other threads.
     Section,
+    /// It starts the thread of the other one.
+    Start,
 }
 
 impl From<Relation> for RelationName {
@@ -139,6 +149,7 @@ impl From<Relation> for RelationName {
             Relation::Source => Self::Source,
             Relation::Conflict => Self::Conflict,
             Relation::Section => Self::Section,
+            Relation::Start => Self::Start,
         }
     }
 }

@@ -102,6 +102,7 @@ fn is_cycle(program: &Program, replay: &Replay, trace: &HappensBefore, cycle: &[
         RelationName::Section => {
             trace.node(from).section.is_some() && trace.node(from).section == trace.node(to).section
         }
+        RelationName::Start => trace.started(from) == Some(to),
     })
 }
 
@@ -127,6 +128,10 @@ fn contradiction(claim: &StepRecord, fact: &StepRecord) -> Option<String> {
     }
     if claim.label.is_some() && claim.label != fact.label {
         return Some(format!("the file says it is at {}, but it is at {}", text(&claim.label), text(&fact.label)));
+    }
+    if claim.starts.is_some() && claim.starts != fact.starts {
+        let (claimed, fact) = (text(&claim.starts), text(&fact.starts));
+        return Some(format!("the file says it starts {claimed}, but it starts {fact}"));
     }
     if claim.cell.is_some() && claim.cell != fact.cell {
         return Some(format!("the file says the cell is {}, but it is {}", text(&claim.cell), text(&fact.cell)));

@@ -141,6 +141,7 @@ fn legend(layout: &Layout) -> Vec<&'static str> {
         Relation::Source => "source: the load reads what the store wrote",
         Relation::Conflict => "conflict: the load reads what the store then overwrites",
         Relation::Section => "one step: a locked section or a snapshot, as seen by all other threads",
+        Relation::Start => "start: the thread is started by it",
     }));
     lines
 }

@@ -224,6 +224,9 @@ fn runs(answer: &CheckAnswer<'_>, width: usize) -> String {
 
 fn advice(answer: &CheckAnswer<'_>, found: &Evidence) -> String {
     let subject = &answer.origin.subject;
+    if found.cycle.is_some() && subject.program.is_dynamic() {
+        return "a fence between the store and what overtakes it prevents this".to_owned();
+    }
     if found.cycle.is_some() {
         let advice = found.advice(subject.program, subject.language);
         return advice

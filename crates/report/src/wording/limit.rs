@@ -18,7 +18,12 @@ pub fn limit_text(limit: Limit, limits: &Limits) -> String {
             format!("the limit of {states} was reached")
         }
         Limit::Interrupted => "interrupted".to_owned(),
-        Limit::Extensions | Limit::Instances | Limit::Rounds(_) | Limit::Age(_) => limit.to_string(),
+        Limit::Extensions
+        | Limit::Instances
+        | Limit::Rounds(_)
+        | Limit::Age(_)
+        | Limit::Frames(_)
+        | Limit::Spawned(_) => limit.to_string(),
         Limit::Alarm => "the over-approximation raised an alarm that no run confirms".to_owned(),
     }
 }
@@ -35,6 +40,8 @@ pub fn more(limit: Limit) -> &'static str {
         Limit::Rounds(_) | Limit::Age(_) => {
             "raise the bound with `--bound`, or use `--engine dual` or `--engine explicit`, which look at all runs"
         }
+        Limit::Frames(_) => "allow deeper stacks with `--limit stack-frames=N`",
+        Limit::Spawned(_) => "allow more threads with `--limit spawned-threads=N`",
         Limit::Interrupted => "let it run longer",
         Limit::Alarm => "use a more precise engine",
         Limit::Instances => "ask about a fixed number of copies, as in `-D 'T[*]=3'`",

@@ -110,7 +110,7 @@ impl Counted {
                 match action {
                     Action::Flush => drop(ages.pop_front()),
                     Action::Execute(edge) if instruction(program, thread, edge).is_store() => ages.push_back(0),
-                    Action::Execute(_) => {}
+                    Action::Execute(_) | Action::InProcedure => {}
                 }
                 is_within.then_some(next)
             }

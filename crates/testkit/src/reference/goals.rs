@@ -20,9 +20,9 @@ pub(super) fn goals_of(program: &Program, state: &State) -> Vec<Goal> {
             goals.push(Goal::Property(PropertyId::new(index)));
         }
     }
-    for (&thread, own) in &state.threads {
-        if program.body(thread).failed == Some(own.location) {
-            goals.push(Goal::Assertion(thread));
+    for own in state.threads.values() {
+        if own.body(program).failed == Some(own.location) {
+            goals.push(Goal::Assertion(own.template));
         }
     }
     goals
@@ -44,14 +44,19 @@ pub(super) fn holds(program: &Program, state: &State, condition: &StateExpr) -> 
     condition.eval(&mut |atom| observe(program, state, atom)) != 0
 }
 
-/// A thread that does not exist is nowhere, and its registers are at 0 like all registers at the start.
+/// A thread that does not exist is nowhere, and its registers are at 0 like all registers at the start. Of a thread that
+/// was spawned, all instances count; one that is in a procedure is at none of its own places.
 fn observe(program: &Program, state: &State, atom: &StateAtom) -> Value {
     match atom {
         StateAtom::At { thread, locations } => {
-            let location = state.threads.get(thread).map(|own| own.location);
-            Value::from(location.is_some_and(|location| locations.contains(&location)))
+            let is_there = |own: &&std::rc::Rc<super::state::ThreadState>| {
+                own.template == *thread && own.procedure.is_none() && locations.contains(&own.location)
+            };
+            state.threads.values().filter(is_there).count() as Value
         }
-        StateAtom::Register { thread, register } => state.threads.get(thread).map_or(0, |own| own.registers[register]),
+        StateAtom::Register { thread, register } => {
+            state.threads.get(thread).map_or(0, |own| own.own_registers()[register])
+        }
         StateAtom::Cell(address) => state.read_memory(program, *address),
     }
 }

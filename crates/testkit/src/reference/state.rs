@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use weir_ir::{Address, LocId, Multiplicity, Program, RegExpr, RegId, ThreadId, Value};
+use weir_ir::{Address, Body, LocId, Multiplicity, ProcId, Program, RegExpr, RegId, ThreadId, Value};
 
 use super::unordered::UnorderedBuffer;
 use super::{Drained, FinalState, Model};
@@ -11,7 +11,7 @@ use super::{Drained, FinalState, Model};
 /// A state of the whole program. Equal states are equal values.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct State {
-    /// The threads that exist.
+    /// The threads that exist. Those that were spawned have numbers after all others, in the order of their start.
     pub(super) threads: BTreeMap<ThreadId, Rc<ThreadState>>,
     /// The cells that differ from their initial value, and only those: so there is one map for each memory.
     pub(super) memory: Rc<BTreeMap<Address, Value>>,
@@ -22,6 +22,14 @@ pub(super) struct State {
 /// What belongs to one thread.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct ThreadState {
+    /// The thread of the program whose body it runs.
+    pub(super) template: ThreadId,
+    /// The procedure it is in, if it is in one: location and registers are those of the procedure then.
+    pub(super) procedure: Option<ProcId>,
+    /// What the calls that have not returned left behind, the latest last.
+    pub(super) callers: Vec<Caller>,
+    /// Whether it ended in a procedure.
+    pub(super) terminated: bool,
     pub(super) location: LocId,
     /// All of them, also those that hold 0.
     pub(super) registers: BTreeMap<RegId, Value>,
@@ -29,6 +37,16 @@ pub(super) struct ThreadState {
     pub(super) buffer: Vec<(Address, Value)>,
     /// The part of an approximated buffer that is not in order; younger than the other.
     pub(super) loose: UnorderedBuffer,
+}
+
+/// What a call leaves behind.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Caller {
+    pub(super) procedure: Option<ProcId>,
+    pub(super) registers: BTreeMap<RegId, Value>,
+    /// Where it continues.
+    pub(super) back: LocId,
+    pub(super) result: Option<RegId>,
 }
 
 impl State {
@@ -57,7 +75,7 @@ impl State {
     }
 
     pub(super) fn all_done(&self, program: &Program) -> bool {
-        self.threads.iter().all(|(&id, thread)| program.body(id).is_done(thread.location))
+        self.threads.values().all(|thread| thread.is_done(program))
     }
 
     pub(super) fn is_final(&self, program: &Program) -> bool {
@@ -76,10 +94,36 @@ impl State {
 }
 
 impl ThreadState {
-    fn initial(program: &Program, thread: ThreadId) -> Self {
+    pub(super) fn initial(program: &Program, thread: ThreadId) -> Self {
         let body = program.body(thread);
         let registers = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).collect();
-        Self { location: body.entry, registers, buffer: Vec::new(), loose: UnorderedBuffer::default() }
+        Self {
+            template: thread,
+            procedure: None,
+            callers: Vec::new(),
+            terminated: false,
+            location: body.entry,
+            registers,
+            buffer: Vec::new(),
+            loose: UnorderedBuffer::default(),
+        }
+    }
+
+    /// The body it is in.
+    pub(super) fn body<'p>(&self, program: &'p Program) -> &'p Body {
+        match self.procedure {
+            Some(procedure) => &program.procedures[procedure.index()].body,
+            None => program.body(self.template),
+        }
+    }
+
+    pub(super) fn is_done(&self, program: &Program) -> bool {
+        self.terminated || self.procedure.is_none() && self.body(program).is_done(self.location)
+    }
+
+    /// The registers of the thread itself, also while it is in a procedure.
+    pub(super) fn own_registers(&self) -> &BTreeMap<RegId, Value> {
+        self.callers.first().map_or(&self.registers, |caller| &caller.registers)
     }
 
     pub(super) fn eval(&self, expr: &RegExpr) -> Value {

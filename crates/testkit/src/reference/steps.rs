@@ -1,19 +1,38 @@
 //! The steps possible in a state, and where each leads: the semantics, one rule after the other.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use weir_ir::{Address, Edge, EdgeId, Instruction, LocId, Program, RegExpr, RegId, Rmw, ThreadId, Value, Width};
+use weir_ir::{
+    Address, Edge, EdgeId, Instruction, LocId, ProcId, Program, RegExpr, RegId, Rmw, ThreadId, Value, Width,
+};
 
 use super::Model;
-use super::state::{State, ThreadState};
+use super::state::{Caller, State, ThreadState};
 
 /// What a step does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Action {
     /// Follows an edge.
     Execute(EdgeId),
+    /// Follows an edge of a procedure, or returns at its end.
+    InProcedure,
     /// The thread's oldest buffered store reaches memory.
     Flush,
+}
+
+/// How far calls and spawns go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Depth {
+    /// The most calls on a stack.
+    pub frames: usize,
+    /// How often each thread can be spawned.
+    pub spawned: usize,
+}
+
+impl Depth {
+    /// For programs without calls and spawns.
+    pub(super) const NONE: Self = Self { frames: 0, spawned: 0 };
 }
 
 /// All steps possible in `state`: who, what, and the state after it. Of a `Havoc` at most `limit + 1` values are
@@ -24,24 +43,49 @@ pub(super) fn successors(
     state: &State,
     limit: usize,
 ) -> Vec<(ThreadId, Action, State)> {
+    successors_within(program, model, state, limit, Depth::NONE)
+}
+
+/// The same for a program with calls and spawns. Beyond the given depth, a call or spawn changes nothing.
+pub(super) fn successors_within(
+    program: &Program,
+    model: Model,
+    state: &State,
+    limit: usize,
+    depth: Depth,
+) -> Vec<(ThreadId, Action, State)> {
     let mut steps = Vec::new();
     for (&thread, own) in &state.threads {
-        let rules = Rules { program, model, state, thread, own, limit };
-        for (id, edge) in program.body(thread).edges_from(own.location) {
-            steps.extend(rules.execute(edge).into_iter().map(|next| (thread, Action::Execute(id), next)));
+        let rules = Rules { program, model, state, thread, own, limit, depth };
+        for (id, edge) in own.body(program).edges_from(own.location) {
+            let action = if own.procedure.is_some() { Action::InProcedure } else { Action::Execute(id) };
+            steps.extend(rules.execute(edge).into_iter().map(|next| (thread, action, next)));
+        }
+        if own.procedure.is_some() && !own.terminated && own.body(program).is_done(own.location) {
+            steps.push((thread, Action::InProcedure, rules.give_back(0)));
         }
         steps.extend(rules.flush().into_iter().map(|next| (thread, Action::Flush, next)));
     }
     steps
 }
 
+/// Whether some thread is about to call or spawn beyond the given depth.
+pub(super) fn is_beyond(program: &Program, state: &State, depth: Depth) -> bool {
+    state.threads.iter().any(|(&thread, own)| {
+        let rules = Rules { program, model: Model::Sc, state, thread, own, limit: 0, depth };
+        own.body(program).edges_from(own.location).any(|(_, edge)| rules.goes_beyond(edge))
+    })
+}
+
 /// The edges that write memory, or will, and wait for nothing but that the value is not one the cell may take.
 pub(super) fn blocked_by_range(program: &Program, model: Model, state: &State) -> Vec<(ThreadId, EdgeId)> {
     let mut blocked = Vec::new();
     for (&thread, own) in &state.threads {
-        let rules = Rules { program, model, state, thread, own, limit: 0 };
-        let edges = program.body(thread).edges_from(own.location);
-        blocked.extend(edges.filter(|(_, edge)| rules.is_blocked_by_range(edge)).map(|(id, _)| (thread, id)));
+        let rules = Rules { program, model, state, thread, own, limit: 0, depth: Depth::NONE };
+        if own.procedure.is_none() {
+            let edges = own.body(program).edges_from(own.location);
+            blocked.extend(edges.filter(|(_, edge)| rules.is_blocked_by_range(edge)).map(|(id, _)| (thread, id)));
+        }
     }
     blocked
 }
@@ -54,6 +98,7 @@ struct Rules<'a> {
     thread: ThreadId,
     own: &'a ThreadState,
     limit: usize,
+    depth: Depth,
 }
 
 impl Rules<'_> {
@@ -61,7 +106,12 @@ impl Rules<'_> {
     fn execute(&self, edge: &Edge) -> Vec<State> {
         let to = edge.to;
         match &edge.instruction {
-            Instruction::Skip | Instruction::Terminate => vec![self.go(to)],
+            Instruction::Skip => vec![self.go(to)],
+            Instruction::Terminate => {
+                let mut next = self.go(to);
+                self.own_in(&mut next).terminated = self.own.procedure.is_some();
+                vec![next]
+            }
             Instruction::Load { register, address } => self.load(to, *register, address).into_iter().collect(),
             Instruction::Snapshot(loads) => self.snapshot(to, loads).into_iter().collect(),
             Instruction::Await { loads, condition } => self.wait(to, loads, condition).into_iter().collect(),
@@ -80,9 +130,65 @@ impl Rules<'_> {
                 let values = (range.low..=range.high).take(self.limit.saturating_add(1));
                 values.map(|value| self.go_with(to, *register, value)).collect()
             }
-            // `explore` refuses programs with these before it takes a step.
-            Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => Vec::new(),
+            _ if self.goes_beyond(edge) => vec![self.state.clone()],
+            Instruction::Call { procedure, arguments, register } => {
+                vec![self.call(to, *procedure, arguments, *register)]
+            }
+            Instruction::Return(value) => vec![self.give_back(self.own.eval(value))],
+            Instruction::Spawn(thread) => vec![self.spawn(to, *thread)],
         }
+    }
+
+    fn goes_beyond(&self, edge: &Edge) -> bool {
+        match edge.instruction {
+            Instruction::Call { .. } => self.own.callers.len() >= self.depth.frames,
+            Instruction::Spawn(thread) => self.spawned(thread) >= self.depth.spawned,
+            _ => false,
+        }
+    }
+
+    /// How often a thread was spawned so far.
+    fn spawned(&self, template: ThreadId) -> usize {
+        let first = self.program.threads.len();
+        let is_spawned = |(id, own): &(&ThreadId, &Rc<ThreadState>)| id.index() >= first && own.template == template;
+        self.state.threads.iter().filter(is_spawned).count()
+    }
+
+    /// A new frame: the parameters have the arguments, all other registers are at 0.
+    fn call(&self, to: LocId, procedure: ProcId, arguments: &[RegExpr], result: Option<RegId>) -> State {
+        let callee = &self.program.procedures[procedure.index()];
+        let mut registers: BTreeMap<RegId, Value> =
+            (0..callee.body.registers.len()).map(|register| (RegId::new(register), 0)).collect();
+        for (parameter, argument) in callee.parameters.iter().zip(arguments) {
+            registers.insert(*parameter, self.own.eval(argument));
+        }
+        let mut next = self.go(callee.body.entry);
+        let own = self.own_in(&mut next);
+        let registers = std::mem::replace(&mut own.registers, registers);
+        own.callers.push(Caller { procedure: own.procedure, registers, back: to, result });
+        own.procedure = Some(procedure);
+        next
+    }
+
+    /// Back to the caller.
+    fn give_back(&self, value: Value) -> State {
+        let mut next = self.state.clone();
+        let own = self.own_in(&mut next);
+        let caller = own.callers.pop().expect("only a procedure returns");
+        (own.procedure, own.registers, own.location) = (caller.procedure, caller.registers, caller.back);
+        if let Some(register) = caller.result {
+            own.registers.insert(register, value);
+        }
+        next
+    }
+
+    /// One more thread, with an empty buffer; nothing else changes.
+    fn spawn(&self, to: LocId, template: ThreadId) -> State {
+        let mut next = self.go(to);
+        let last = next.threads.keys().next_back().map_or(0, |last| last.index() + 1);
+        let number = ThreadId::new(last.max(self.program.threads.len()));
+        next.threads.insert(number, Rc::new(ThreadState::initial(self.program, template)));
+        next
     }
 
     fn is_blocked_by_range(&self, edge: &Edge) -> bool {
@@ -234,7 +340,7 @@ impl Rules<'_> {
     /// # Panics
     /// If the body asserts but has no location for failed assertions, which makes it no valid body.
     fn assert(&self, to: LocId, condition: &RegExpr) -> Vec<State> {
-        let failed = self.program.body(self.thread).failed;
+        let failed = self.own.body(self.program).failed;
         let failed = || failed.expect("a body that asserts has a location for failed assertions");
         vec![self.go(if self.own.eval(condition) != 0 { to } else { failed() })]
     }

@@ -180,7 +180,7 @@ fn ask(
     let reduction = if engine == Engine::Explicit { Reduction::Local } else { Reduction::None };
     let options =
         reach::Options { model, engine, search, reduction, goals: goals.to_vec(), ..reach::Options::default() };
-    let found = reach::reach(program, &options, session)?;
+    let found = reach::reach_with_spawn(program, &options, session)?;
     match &found.verdict {
         Verdict::Violated(checked) if engine == Engine::Explicit => {
             let options = reach::Options {
@@ -204,7 +204,7 @@ fn shortest(
     session: &Session,
 ) -> Result<EngineReport, Failure> {
     let states = found.statistics.states.saturating_mul(SHORTEST_FACTOR).saturating_add(SHORTEST_STATES);
-    let mut shortest = reach::reach(program, options, &session.part(Some(states)))?;
+    let mut shortest = reach::reach_with_spawn(program, options, &session.part(Some(states)))?;
     if !matches!(shortest.verdict, Verdict::Violated(_)) {
         return Ok(found);
     }

@@ -14,7 +14,7 @@ mod property;
 mod round;
 mod vacuity;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use weir_ir::{Diagnostic, Program, PropertyKind, Span};
 use weir_witness::{Buffering, Goal, Model};
@@ -25,6 +25,7 @@ use crate::semantics::refuse;
 use crate::session::Session;
 use crate::translate::slice::{Growth, Slicer};
 use crate::verdict::{Failure, Limit, Verdict};
+pub(crate) use property::worst;
 pub use property::{Judgement, PropertyReport, Vacuity, Violation};
 use round::{Asked, Round};
 
@@ -162,9 +163,17 @@ impl Report {
 /// # Errors
 /// If the program has no properties, if no engine supports it, or if an invariant of Weir is broken.
 pub fn check(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
-    let began = session.elapsed();
     refuse::unsupported(program)?;
-    let goals = if options.goals.is_empty() { reach::all_goals(program) } else { options.goals.clone() };
+    check_with_spawn(program, options, session)
+}
+
+/// The same for a program that may start threads, as long as there are instances left.
+pub(crate) fn check_with_spawn(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
+    let began = session.elapsed();
+    refuse::unsupported_but_spawn(program, "explicit")?;
+    let mut goals = if options.goals.is_empty() { reach::all_goals(program) } else { options.goals.clone() };
+    let mut seen = BTreeSet::new();
+    goals.retain(|&goal| seen.insert(goal));
     if goals.is_empty() {
         return Err(Failure::Refused(Box::new(no_property())));
     }

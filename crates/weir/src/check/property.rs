@@ -152,7 +152,7 @@ pub(super) fn overall(properties: &[PropertyReport]) -> Verdict<Violation> {
 }
 
 /// The first property with the worst verdict. A failure that a run shows comes first: there is more to see.
-pub(super) fn worst(properties: &[PropertyReport]) -> Option<&PropertyReport> {
+pub(crate) fn worst(properties: &[PropertyReport]) -> Option<&PropertyReport> {
     let rank = |one: &&PropertyReport| match one.judgement {
         Judgement::Violated(_) => 0,
         Judgement::NotMet => 1,

@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use weir_ir::{BinaryOp, Edge, EdgeId, Expr, Instruction, LocId, Program, Property, PropertyId, PropertyKind, Span};
-use weir_ir::{StateAtom, StateExpr, ThreadId, Value};
+use weir_ir::{Multiplicity, StateAtom, StateExpr, ThreadId, Value};
 use weir_witness::{Goal, Model};
 
 use super::member::Found;
@@ -75,7 +75,9 @@ impl Examiner<'_> {
             let body = self.program.body(thread);
             (thread, body.location_ids().filter(|&location| body.is_done(location)).collect())
         };
-        if self.program.running_threads().any(|thread| self.known(&ends(thread)) == Some(false)) {
+        let is_there = |thread: &ThreadId| self.program.thread(*thread).multiplicity == Multiplicity::One;
+        let mut threads = self.program.running_threads().filter(is_there);
+        if threads.any(|thread| self.known(&ends(thread)) == Some(false)) {
             return Ok(Vacuity::NoRunEnds);
         }
         Ok(match self.is_reachable(PropertyKind::Exists(Expr::Const(1)), Search::DepthFirst)? {
@@ -142,7 +144,8 @@ impl Examiner<'_> {
         }
         let body = self.program.body(*thread);
         if locations.contains(&body.entry) {
-            return Some(true);
+            // A thread that is spawned gets there if it is.
+            return (self.program.thread(*thread).multiplicity == Multiplicity::One).then_some(true);
         }
         let coverage = self.coverage.filter(|coverage| !coverage.unexamined.contains(thread))?;
         let unexecuted: BTreeSet<EdgeId> =
@@ -164,7 +167,7 @@ impl Examiner<'_> {
         let session = self.session.part(Some(self.session.bound(Bound::CheckVacuityStates)));
         let options = reach::Options { model: Model::Sc, search, goals: goals.clone(), ..reach::Options::default() };
         let slicer = Slicer::new(&program, &session);
-        match reach::reach(slicer.slice(&goals).program(), &options, &session) {
+        match reach::reach_with_spawn(slicer.slice(&goals).program(), &options, &session) {
             Ok(report) => match report.verdict {
                 Verdict::Violated(_) => return Ok(Some(true)),
                 Verdict::Holds if self.model == Model::Sc => return Ok(Some(false)),

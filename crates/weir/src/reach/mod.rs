@@ -22,6 +22,7 @@ pub use crate::verdict::{Coverage, Interchangeable, Reduction, Statistics};
 pub(crate) use lazy::MOST_TIMES;
 pub use lazy::{Form, LazyOptions, Round};
 
+use crate::semantics::refuse;
 use crate::session::Session;
 use crate::verdict::{Failure, Limit, Verdict};
 
@@ -211,6 +212,12 @@ fn activity(options: &Options) -> String {
 /// # Errors
 /// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
+    refuse::unsupported_by(program, options.engine.name())?;
+    reach_with_spawn(program, options, session)
+}
+
+/// The same for a program that may start threads, as long as there are instances left.
+pub(crate) fn reach_with_spawn(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     let session = &session.doing(&activity(options));
     let report = match liveness::split(program, options) {
         (liveness, _) if liveness.is_empty() => search(program, options, session),
@@ -284,7 +291,7 @@ pub fn closed_set(
 
 /// What was executed of the original program, given what was of a translated one: for each of its threads and edges,
 /// which edge of the original it executes, if any.
-fn mapped_coverage(program: &Program, executes: &[Vec<Option<EdgeId>>], seen: &Coverage) -> Coverage {
+pub(crate) fn mapped_coverage(program: &Program, executes: &[Vec<Option<EdgeId>>], seen: &Coverage) -> Coverage {
     let unexecuted: BTreeSet<_> = seen.unexecuted.iter().copied().collect();
     let mut executed = BTreeSet::new();
     for thread in program.running_threads() {

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use weir_ir::{
-    Address, Body, Expr, Instruction, Program, RegExpr, RegId, Rmw, ThreadId, body_instruction_text, expr_text,
+    Address, Body, Expr, Instruction, ProcId, Program, RegExpr, RegId, Rmw, ThreadId, Value, body_instruction_text,
+    expr_text,
 };
 use weir_witness::{Effect, Event, Loaded, ReadFrom, Replay};
 
@@ -97,9 +98,36 @@ impl<'p> StepDescriber<'p> {
                 let what = format!("any {}..{}", range.low, range.high);
                 (self.into(thread, *register, what), format!("takes {value}"))
             }
+            (Effect::Call { procedure, registers, .. }, Some(Instruction::Call { arguments, .. })) => {
+                self.call(thread, *procedure, registers, arguments)
+            }
+            (Effect::Return { value, .. }, Some(Instruction::Return(expr))) => {
+                let outcome = if expr.constant().is_some() { String::new() } else { format!("is {value}") };
+                (format!("return {}", self.expr(thread, expr)), outcome)
+            }
+            (Effect::Spawn(started), _) => (format!("spawn {}", self.program.thread(*started).name), String::new()),
             (effect, _) => (effect.name().to_string(), String::new()),
         };
         StepText { what, outcome }
+    }
+
+    /// `f(n - 1)`, and what the parameters are.
+    fn call(
+        &self,
+        thread: ThreadId,
+        procedure: ProcId,
+        registers: &[(RegId, Value)],
+        arguments: &[RegExpr],
+    ) -> (String, String) {
+        let name = self.program.procedures.get(procedure.index()).map_or("?", |procedure| &procedure.name);
+        let texts: Vec<String> = arguments.iter().map(|argument| self.expr(thread, argument)).collect();
+        let frame = self.body(thread).frames.get(procedure.index()).and_then(Option::as_ref);
+        let value = |parameter: &RegId| registers.iter().find(|(register, _)| register == parameter);
+        let values = frame.into_iter().flat_map(|frame| frame.parameters.iter().filter_map(value));
+        let values: Vec<String> = values.map(|(_, value)| value.to_string()).collect();
+        let is_plain = arguments.iter().all(|argument| argument.constant().is_some());
+        let outcome = if is_plain { String::new() } else { format!("with {}", values.join(", ")) };
+        (format!("{name}({})", texts.join(", ")), outcome)
     }
 
     fn body(&self, thread: ThreadId) -> &Body {

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use weir_ir::flow::{Liveness, Ranges, Webs, live_registers, observed_registers};
 use weir_ir::{
-    Body, Edge, EdgeId, Expr, Instruction, LocId, Program, PropertyId, PropertyKind, Range, RegExpr, RegId, StateAtom,
-    StateExpr, ThreadId, UnaryOp, Value,
+    Body, Edge, EdgeId, Expr, Instruction, LocId, Multiplicity, Program, PropertyId, PropertyKind, Range, RegExpr,
+    RegId, StateAtom, StateExpr, ThreadId, UnaryOp, Value,
 };
 use weir_witness::{Action, Buffering, Goal, Step};
 
@@ -85,8 +85,8 @@ impl Compiled {
     }
 }
 
-/// Makes a program ready to run. The program must be valid, and free of calls, spawns and arbitrarily many
-/// threads.
+/// Makes a program ready to run. The program must be valid, and free of calls and arbitrarily many threads. A `spawn`
+/// waits until there is an instance that has not started.
 ///
 /// # Errors
 /// If states would be too large, or the session ended first.
@@ -176,7 +176,8 @@ fn requirements(
     for (&thread, plan) in threads.iter().zip(plans) {
         let body = program.body(thread);
         let stores = body.edges().iter().any(|edge| edge.instruction.is_store());
-        requirements.threads.push((body.locations.len(), plan.slots.widths.clone()));
+        let locations = body.locations.len() + usize::from(starts_late(program, thread));
+        requirements.threads.push((locations, plan.slots.widths.clone()));
         requirements.buffers.push(purpose.buffered && stores);
         requirements.lock |= body.takes_lock();
         let edges = (0..body.edges().len()).map(EdgeId::new);
@@ -194,6 +195,16 @@ fn requirements(
     requirements
 }
 
+/// Whether a thread runs only once it is spawned. Until then it is at a location of its own, after all others.
+fn starts_late(program: &Program, thread: ThreadId) -> bool {
+    program.thread(thread).multiplicity == Multiplicity::Spawned
+}
+
+/// Where a thread is until it is spawned.
+fn not_started(program: &Program, thread: ThreadId) -> Option<usize> {
+    starts_late(program, thread).then(|| program.body(thread).locations.len())
+}
+
 struct Compiler<'a> {
     program: &'a Program,
     threads: &'a [ThreadId],
@@ -207,6 +218,9 @@ impl Compiler<'_> {
         let mut first = vec![0];
         for loc in body.location_ids() {
             first.push(first.last().copied().unwrap_or(0) + body.edges_from(loc).len() as u32);
+        }
+        if starts_late(self.program, self.threads[position]) {
+            first.push(first.last().copied().unwrap_or(0));
         }
         let numbered = (first_number..).zip(body.edges());
         let edges = numbered.map(|(number, edge)| self.edge(position, number, edge)).collect();
@@ -285,11 +299,21 @@ impl Compiler<'_> {
             Instruction::Unlock => Operation::Unlock,
             Instruction::Havoc { register, range } => Operation::Havoc(result(*register), *range),
             Instruction::Skip | Instruction::Terminate => Operation::Skip,
+            Instruction::Spawn(thread) => Operation::Spawn(self.instances(*thread)),
             // Refused before: see `reach`.
-            Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => {
-                Operation::Assume(Code::Const(0))
-            }
+            Instruction::Call { .. } | Instruction::Return(_) => Operation::Assume(Code::Const(0)),
         }
+    }
+
+    /// For each instance of a thread the field of its location, where it is until it starts, and where it starts. Its
+    /// registers hold what they do at the start from the beginning.
+    fn instances(&self, thread: ThreadId) -> Vec<(Field, u64, u64)> {
+        let instance = |thread: ThreadId| {
+            let location = self.layout.threads[self.position(thread)?].0;
+            let absent = not_started(self.program, thread)?;
+            Some((location, absent as u64, self.program.body(thread).entry.index() as u64))
+        };
+        self.program.instances(thread).filter_map(instance).collect()
     }
 
     /// The condition of an await: of the registers that it loads, it means what was just loaded.
@@ -321,7 +345,8 @@ impl Compiler<'_> {
         let mut initial = Vec::new();
         for (position, &thread) in self.threads.iter().enumerate() {
             let body = self.program.body(thread);
-            initial.push((self.layout.threads[position].0, body.entry.index() as u64));
+            let location = not_started(self.program, thread).unwrap_or(body.entry.index());
+            initial.push((self.layout.threads[position].0, location as u64));
             for register in (0..body.registers.len()).map(RegId::new) {
                 if let Some(field) = self.result(position, body.entry, register) {
                     initial.push((field, raw(field, 0)));
@@ -407,9 +432,10 @@ impl Compiler<'_> {
     }
 
     fn done(&self, position: usize) -> Code {
-        let body: &Body = self.program.body(self.threads[position]);
+        let thread = self.threads[position];
+        let body: &Body = self.program.body(thread);
         let done = body.location_ids().filter(|&loc| body.is_done(loc)).map(LocId::index);
-        Code::member(self.layout.threads[position].0, done)
+        Code::member(self.layout.threads[position].0, done.chain(not_started(self.program, thread)))
     }
 
     fn position(&self, thread: ThreadId) -> Option<usize> {

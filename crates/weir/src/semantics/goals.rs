@@ -4,7 +4,7 @@
 //! Deadlock is judged where nothing can move, so that a thread that waits forever inside the global
 //! lock while others cannot flush counts too.
 
-use weir_ir::{Program, PropertyId, Value};
+use weir_ir::{Multiplicity, Program, PropertyId, ThreadId, Value};
 use weir_witness::Goal;
 
 use super::code::Code;
@@ -13,7 +13,11 @@ use super::state::{Packed, ZeroTest};
 /// All goals of a program, in order of preference.
 pub fn all_goals(program: &Program) -> Vec<Goal> {
     let properties = (0..program.properties.len()).map(|property| Goal::Property(PropertyId::new(property)));
-    let asserting = program.initial_threads().filter(|&thread| program.body(thread).failed.is_some());
+    let can_be_spawned = program.can_be_spawned();
+    let runs = |thread: &ThreadId| {
+        program.thread(*thread).multiplicity != Multiplicity::Spawned || can_be_spawned[thread.index()]
+    };
+    let asserting = program.thread_ids().filter(runs).filter(|&thread| program.body(thread).failed.is_some());
     properties.chain(asserting.map(Goal::Assertion)).collect()
 }
 

@@ -113,6 +113,9 @@ pub(crate) enum Operation {
     Lock,
     Unlock,
     Havoc(Option<Field>, Range),
+    /// The first of these threads that has not started does: the field of its location, where it is until then, and
+    /// where it starts.
+    Spawn(Vec<(Field, u64, u64)>),
 }
 
 /// What the condition of an await mentions.
@@ -448,6 +451,14 @@ impl<'a, M: MemoryModel, const N: usize> System<'a, M, N> {
             }
             Operation::Lock if drained => self.pass_lock(from, edge, 0, thread as u64 + 1, emit),
             Operation::Unlock if drained => self.pass_lock(from, edge, thread as u64 + 1, 0, emit),
+            Operation::Spawn(instances) => {
+                let mut waiting = instances.iter().filter(|(location, absent, _)| from.raw(*location) == *absent);
+                if let Some(&(location, _, entry)) = waiting.next() {
+                    let mut next = edge.patch.apply(from);
+                    next.set_raw(location, entry);
+                    emit(step, next);
+                }
+            }
             Operation::Havoc(None, range) => {
                 // Nobody reads the value, so one choice stands for all.
                 emit(StepCode { choice: range.low, ..step }, edge.patch.apply(from));

@@ -26,27 +26,42 @@ pub(crate) fn unsupported(program: &Program) -> Result<(), Failure> {
     unsupported_by(program, "explicit")
 }
 
+/// Refuses what cannot be handled even where threads are started at run time: by engines that are asked by
+/// [`dynamic`](mod@crate::dynamic), which knows what it means that there are only so many of them.
+pub(crate) fn unsupported_but_spawn(program: &Program, engine: &str) -> Result<(), Failure> {
+    refused(program, engine, Allowed { spawn: true, templates: false })
+}
+
 /// Refuses what cannot be handled even where arbitrarily many threads can.
 pub(crate) fn unsupported_templates(program: &Program) -> Result<(), Failure> {
-    refused(program, "explicit", true)
+    refused(program, "explicit", Allowed { spawn: false, templates: true })
 }
 
 /// Refuses programs whose states have no fixed shape, and lists everything that this engine does not support.
 pub(crate) fn unsupported_by(program: &Program, engine: &str) -> Result<(), Failure> {
-    refused(program, engine, false)
+    refused(program, engine, Allowed { spawn: false, templates: false })
 }
 
-fn refused(program: &Program, engine: &str, allows_templates: bool) -> Result<(), Failure> {
+/// What an engine supports that others do not.
+#[derive(Clone, Copy)]
+struct Allowed {
+    spawn: bool,
+    templates: bool,
+}
+
+fn refused(program: &Program, engine: &str, allowed: Allowed) -> Result<(), Failure> {
     let mut obstacles = Vec::new();
     for thread in &program.threads {
         match thread.multiplicity {
-            Multiplicity::Arbitrary if allows_templates => {}
+            Multiplicity::Arbitrary if allowed.templates => {}
             Multiplicity::Arbitrary => obstacles.push(arbitrarily_many(thread)),
             // Nobody can start it but a `spawn`, which is refused where it stands.
-            Multiplicity::Spawned => continue,
-            Multiplicity::One => {}
+            Multiplicity::Spawned if !allowed.spawn => continue,
+            Multiplicity::Spawned | Multiplicity::One => {}
         }
-        obstacles.extend(thread.body.edges().iter().filter_map(|edge| obstacle(program, edge)));
+        let is_allowed = |edge: &&Edge| allowed.spawn && matches!(edge.instruction, Instruction::Spawn(_));
+        let edges = thread.body.edges().iter().filter(|edge| !is_allowed(edge));
+        obstacles.extend(edges.filter_map(|edge| obstacle(program, edge)));
     }
     // Copies of one thread or procedure have the same text.
     let mut seen = BTreeSet::new();
@@ -72,7 +87,7 @@ fn diagnostic(engine: &str, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
     let mut seen = BTreeSet::new();
     helps.retain(|help| seen.insert(*help));
     let has_others = [first].into_iter().chain(rest).any(|obstacle| obstacle.code != ARBITRARY);
-    let prefix = if has_others { "no engine in this version supports this; " } else { "" };
+    let prefix = if has_others { "only `check` and `reach` support this; " } else { "" };
     diagnostic.help(format!("{prefix}{}", helps.join("; ")))
 }
 

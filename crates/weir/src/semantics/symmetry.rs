@@ -11,6 +11,10 @@ use weir_witness::Goal;
 
 /// Groups of two or more of `threads`, by position, that are symmetric.
 pub(crate) fn symmetric_threads(program: &Program, threads: &[ThreadId], goals: &[Goal]) -> Vec<Vec<usize>> {
+    // Threads start in the order of their numbers.
+    if program.spawns() {
+        return Vec::new();
+    }
     let claims = claims(program, goals);
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (position, &thread) in threads.iter().enumerate() {

@@ -26,6 +26,7 @@ pub mod insert_fences;
 pub mod instantiate;
 pub mod instrument;
 pub mod slice;
+pub mod unroll;
 
 use weir_ir::Program;
 use weir_witness::Run;

@@ -254,6 +254,7 @@ fn assert_is_cycle(graph: &HappensBefore, cycle: &Cycle) {
                 let section = graph.node(from).section;
                 section.is_some() && section == graph.node(to).section
             }
+            Relation::Start => graph.started(from) == Some(to),
         };
         assert!(holds, "{from:?} {relation:?} {to:?}");
     }

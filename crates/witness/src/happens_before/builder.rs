@@ -23,6 +23,7 @@ struct Builder {
     source: Vec<Option<NodeId>>,
     stores: BTreeMap<Address, Vec<NodeId>>,
     by_step: BTreeMap<StepId, NodeId>,
+    started: BTreeMap<NodeId, ThreadId>,
     sections: u32,
     open_section: Option<(ThreadId, u32)>,
 }
@@ -65,7 +66,13 @@ impl Builder {
                 self.add(step, event, NodeKind::Unlock, None);
                 self.open_section = None;
             }
-            Effect::Skip
+            Effect::Spawn(started) => {
+                let node = self.add(step, event, NodeKind::Spawn, None);
+                self.started.insert(node, started);
+            }
+            Effect::Call { .. }
+            | Effect::Return { .. }
+            | Effect::Skip
             | Effect::Assign { .. }
             | Effect::Assume
             | Effect::Assert { .. }
@@ -135,6 +142,7 @@ impl Builder {
             nodes: self.nodes,
             stores: self.stores,
             source: self.source,
+            started: self.started,
         };
         graph.index();
         graph

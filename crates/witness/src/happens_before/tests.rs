@@ -20,6 +20,7 @@ fn edges(graph: &HappensBefore) -> Vec<String> {
         Relation::Source => "src",
         Relation::Conflict => "cf",
         Relation::Section => "section",
+        Relation::Start => "start",
     };
     graph.edges().iter().map(|(from, relation, to)| format!("{} {} {}", from.0, short(*relation), to.0)).collect()
 }

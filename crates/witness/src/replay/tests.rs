@@ -1,4 +1,4 @@
-use weir_ir::{BinaryRmw, EdgeId, Instruction, LocId, Multiplicity, ProcId, Range, RegId, Rmw};
+use weir_ir::{BinaryRmw, EdgeId, Expr, Instruction, LocId, Multiplicity, ProcId, Range, RegId, Rmw, Value};
 
 use super::*;
 use crate::event::{Effect, Loaded, ReadFrom};
@@ -297,7 +297,68 @@ fn a_thread_that_only_spawn_starts_does_not_run() {
     program.threads[1].multiplicity = Multiplicity::Spawned;
     let replay = accept(&program, Model::Tso, "0 0 0f");
     assert_eq!(enabled_steps(&program, Model::Tso, replay.last()), Ok(vec![]));
-    assert_eq!(refuse(&program, Model::Tso, "1"), "step 1: P1 cannot take `y = 1` (line 3): only `spawn` starts it");
+    assert_eq!(
+        refuse(&program, Model::Tso, "1"),
+        "step 1: P1 cannot take `y = 1` (line 3): only `spawn` starts it, and none has"
+    );
+}
+
+/// A procedure that counts down: each frame has its own register, and the caller gets what is returned.
+#[test]
+fn calls_have_frames_of_their_own_and_return_in_order() {
+    let recursive = |depth: Value| Instruction::Call {
+        procedure: ProcId(0),
+        arguments: vec![Expr::binary(weir_ir::BinaryOp::Add, reg(0), number(depth))],
+        register: Some(RegId(1)),
+    };
+    let names =
+        ["n", "r"].map(|name| weir_ir::Register { name: name.into(), is_temporary: false, span: Span::default() });
+    let edge = |from: u32, to: u32, instruction| weir_ir::Edge {
+        from: weir_ir::LocId(from),
+        to: weir_ir::LocId(to),
+        instruction,
+        span: Span::default(),
+    };
+    // 0 -call-> 1 -return r + n-> 2, or 0 -return n-> 2
+    let sum = Expr::binary(weir_ir::BinaryOp::Add, reg(1), reg(0));
+    let edges =
+        vec![edge(0, 1, recursive(10)), edge(0, 2, Instruction::Return(reg(0))), edge(1, 2, Instruction::Return(sum))];
+    let body = weir_ir::Body::new(names.to_vec(), vec![Default::default(); 3], weir_ir::LocId(0), None, edges);
+    let procedure = weir_ir::Procedure { name: "f".into(), parameters: vec![RegId(0)], body, span: Span::default() };
+    let first = Instruction::Call { procedure: ProcId(0), arguments: vec![number(1)], register: Some(RegId(0)) };
+    let mut program = program(vec![sequence(vec![first])]);
+    program.procedures = vec![procedure];
+    let linked = program.linked(1);
+    let step = |edge: u32| Step { thread: ThreadId(0), action: Action::Execute { edge: EdgeId(edge), choice: 0 } };
+    // Two calls inside the first: 1, 11, 21; then 21, 21 + 11, 32 + 1.
+    let run = |edges: &[u32]| Run { model: Model::Sc, steps: edges.iter().map(|&edge| step(edge)).collect() };
+    let replayed = replay(&linked, &run(&[0, 1, 1, 2, 3, 3])).unwrap();
+    let own = replayed.last().thread(ThreadId(0));
+    assert_eq!((own.registers[0], own.callers.len()), (33, 0));
+    assert!(linked.body(ThreadId(0)).is_done(own.location));
+    let inside = replay(&linked, &run(&[0, 1, 1, 2])).unwrap();
+    let own = inside.last().thread(ThreadId(0));
+    let frame = linked.body(ThreadId(0)).frames[0].as_ref().expect("linked");
+    let values: Vec<Value> = frame.registers.iter().map(|register| own.registers[register.index()]).collect();
+    assert_eq!((values, own.callers.len()), (vec![11, 21], 2));
+    assert!(replay(&linked, &run(&[0, 1, 3])).is_err(), "the call has not returned");
+    assert!(replay(&program, &run(&[0])).is_err(), "without the procedure there is nothing to call");
+}
+
+#[test]
+fn spawn_starts_the_next_instance_and_leaves_buffers_alone() {
+    let mut program = program(vec![
+        sequence(vec![store(X, 1), Instruction::Spawn(ThreadId(1)), Instruction::Spawn(ThreadId(1))]),
+        sequence(vec![load(0, X)]),
+    ]);
+    program.threads[1].multiplicity = Multiplicity::Spawned;
+    let linked = program.linked(2);
+    assert_eq!(linked.threads.iter().map(|thread| thread.name.as_str()).collect::<Vec<_>>(), ["P0", "P1", "P1[1]"]);
+    let replayed = accept(&linked, Model::Tso, "0 0 1 0 0f 2");
+    let loaded = |thread: u32| replayed.last().thread(ThreadId(thread)).registers[0];
+    assert_eq!((loaded(1), loaded(2)), (0, 1));
+    assert!(refuse(&linked, Model::Tso, "0 0 2").contains("only `spawn` starts it"));
+    assert!(refuse(&program, Model::Tso, "0 0 0").contains("instances"));
 }
 
 #[test]
@@ -306,7 +367,7 @@ fn what_is_not_handled_is_refused_by_name() {
     let cases = [
         (call, "calls of recursive procedures"),
         (Instruction::Return(number(0)), "returns from recursive procedures"),
-        (Instruction::Spawn(ThreadId(0)), "`spawn`"),
+        (Instruction::Spawn(ThreadId(0)), "more `spawn`s of a thread than there are instances of it"),
     ];
     for (instruction, text) in cases {
         let program = program(vec![sequence(vec![Instruction::Skip, instruction])]);

@@ -43,7 +43,7 @@ const MOST_COUNTED: u32 = 1;
 /// Looks for a run of `program` that reaches a goal, with buffers approximated.
 pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     let began = session.elapsed();
-    crate::semantics::refuse::unsupported_by(program, options.engine.name())?;
+    crate::semantics::refuse::unsupported_but_spawn(program, options.engine.name())?;
     refuse::unanswerable(options)?;
     let goals = super::goals(program, options);
     if let Some(limit) = session.exceeded() {

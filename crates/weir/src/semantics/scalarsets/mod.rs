@@ -59,6 +59,10 @@ const MOST_EDGES: usize = 20_000;
 
 /// Finds the symmetry of a compiled program with these goals.
 pub(crate) fn symmetry(program: &Program, compiled: &Compiled, goals: &[Goal]) -> Symmetry {
+    // Threads start in the order of their numbers.
+    if program.spawns() {
+        return Symmetry::default();
+    }
     let edges: usize = compiled.threads.iter().map(|&thread| program.body(thread).edges().len()).sum();
     let mut groups = if edges > MOST_EDGES { Vec::new() } else { groups(program, &compiled.threads) };
     let mut symmetry =

@@ -1,0 +1,9 @@
+//! Recursive procedures and `spawn`: answers within bounds agree with the reference interpreter, and runs are replayed
+//! with their calls, returns and spawns.
+
+mod compare;
+mod examples;
+mod large;
+mod random;
+mod shapes;
+mod witness;
