@@ -84,6 +84,7 @@ impl From<&Answer<'_>> for Status {
             Answer::Translate(answer) => answer.head.verdict.into(),
             Answer::Replay(answer) => answer.head.verdict.into(),
             Answer::Certificate(answer) => answer.head.verdict.into(),
+            Answer::NetCertificate(answer) => answer.head.verdict.into(),
             Answer::Format(answer) => answer.head.verdict.into(),
             Answer::Stopped(_) => Self::Unknown,
             Answer::Error(_) => Self::Bad,

@@ -18,10 +18,11 @@ fn generated() -> schemars::Schema {
     use schemars::generate::SchemaSettings;
 
     use crate::answer::Answer;
-    use crate::saved::{SavedCertificate, SavedWitness};
+    use crate::saved::{SavedCertificate, SavedNetProof, SavedWitness};
 
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     generator.subschema_for::<SavedWitness>();
     generator.subschema_for::<SavedCertificate>();
+    generator.subschema_for::<SavedNetProof>();
     generator.into_root_schema_for::<Answer<'static>>()
 }

@@ -11,6 +11,10 @@
 pub enum Bound {
     /// States of the portfolio's SC search.
     CheckScStates,
+    /// States of the portfolio's depth-first search.
+    CheckDepthFirstStates,
+    /// States of the portfolio's search for attacks, and of the one without store buffers that follows.
+    CheckRobustStates,
     /// States searched to find out whether a property holds vacuously.
     CheckVacuityStates,
     /// States enumerated to write out a proof of another kind than the engine's own, where they may be infinitely many.
@@ -78,8 +82,10 @@ struct Entry {
 
 impl Bound {
     /// All bounds, in the order of the documentation.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::CheckScStates,
+        Self::CheckDepthFirstStates,
+        Self::CheckRobustStates,
         Self::CheckVacuityStates,
         Self::CertifyStates,
         Self::CheckSimplerStates,
@@ -118,6 +124,20 @@ impl Bound {
                 500_000,
                 any,
                 "states that `check` searches under SC",
+                "that member of the portfolio gives up",
+            ),
+            Self::CheckDepthFirstStates => entry(
+                "check-depth-first-states",
+                10_000,
+                any,
+                "states that `check` searches depth-first for violations",
+                "that member of the portfolio gives up",
+            ),
+            Self::CheckRobustStates => entry(
+                "check-robust-states",
+                5_000_000,
+                any,
+                "states that `check` searches for attacks, and then under SC if there are none",
                 "that member of the portfolio gives up",
             ),
             Self::CheckVacuityStates => entry(

@@ -14,6 +14,8 @@ use weir_witness::{
 
 use crate::bounds::Bound;
 use crate::check;
+use crate::parameterized::is_parameterized;
+use crate::reach::dual::certify_any_number;
 use crate::reach::{self, Engine, Options};
 use crate::session::Session;
 use crate::verdict::{Failure, Limit, Verdict};
@@ -83,7 +85,8 @@ impl Decided {
             }
             let engine = one.member.and_then(|member| match member {
                 check::Member::Engine(engine) => Some(engine),
-                check::Member::Sc | check::Member::Cover => None,
+                check::Member::DepthFirst => Some(Engine::Explicit),
+                check::Member::Sc | check::Member::Robust | check::Member::Cover => None,
             });
             match all.iter_mut().find(|group| (group.engine, group.buffering) == (engine, one.buffering)) {
                 Some(group) => group.goals.push(one.goal),
@@ -205,6 +208,10 @@ fn one(
 
 /// What to try, in this order.
 fn ways(program: &Program, model: Model, decided: &Decided) -> Vec<Way> {
+    if is_parameterized(program) {
+        // There is no set of states for every number of copies.
+        return if model == Model::Tso { vec![Way::Backward] } else { Vec::new() };
+    }
     let exact = Way::States(Buffering::EXACT);
     if model == Model::Sc {
         return vec![exact];
@@ -251,7 +258,13 @@ fn attempt(
         }
         Way::Backward => {
             let options = Options { engine: Engine::Dual, ..options.clone() };
-            let Some(proof) = reach::certify_backward(program, &options, session)? else {
+            let proof = if is_parameterized(program) {
+                let most = session.states_left().min(session.bound(Bound::CoverStates));
+                certify_any_number(program, &options.goals, most, session)?
+            } else {
+                reach::certify_backward(program, &options, session)?
+            };
+            let Some(proof) = proof else {
                 return unsuitable("the exact engine finds no proof".to_owned());
             };
             return match check_backward_proof_until(program, &proof, session) {

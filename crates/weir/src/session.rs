@@ -101,6 +101,8 @@ pub struct Session {
     /// The bounds on the number that is looked for; shared, so that every stage can report them.
     interval: Arc<Mutex<Option<(f64, f64)>>>,
     work: Option<Arc<WorkClock>>,
+    /// How much work lies between two checks of the limits.
+    work_per_check: u64,
 }
 
 impl Default for Session {
@@ -141,6 +143,7 @@ impl Session {
             activity: Arc::from(""),
             interval: Arc::default(),
             work: None,
+            work_per_check: 1,
         }
     }
 
@@ -264,6 +267,12 @@ impl Session {
         member
     }
 
+    /// The same session for an analysis that does so much work between two checks of the limits.
+    #[must_use]
+    pub(crate) fn working(&self, work_per_check: u64) -> Self {
+        Self { work_per_check, ..self.clone() }
+    }
+
     /// An equal share of the states that are left, if they are limited.
     pub(crate) fn share_of_states(&self, among: usize) -> Option<u64> {
         self.limits.states.map(|_| self.states_left() / among.max(1) as u64)
@@ -298,7 +307,7 @@ impl Session {
 
     /// Whether to stop now, given the bytes that the stores hold and are about to ask for.
     pub(crate) fn exceeded_with(&self, stored_bytes: u64, wanted_bytes: u64) -> Option<Limit> {
-        if self.work.as_ref().is_some_and(|work| work.tick()) {
+        if self.work.as_ref().is_some_and(|work| work.advance(self.work_per_check)) {
             return Some(Limit::Interrupted);
         }
         self.reached(stored_bytes, wanted_bytes)
@@ -391,8 +400,9 @@ impl WorkClock {
         self.deadline.fetch_min(deadline, Ordering::Relaxed);
     }
 
-    fn tick(&self) -> bool {
-        self.done.fetch_add(1, Ordering::Relaxed) >= self.deadline.load(Ordering::Relaxed)
+    /// Counts work; whether there was too much before.
+    fn advance(&self, work: u64) -> bool {
+        self.done.fetch_add(work, Ordering::Relaxed) >= self.deadline.load(Ordering::Relaxed)
     }
 }
 

@@ -19,3 +19,6 @@ pub const MOST_CASES: usize = 20_000_000;
 
 /// How many values of a cell are tried for a load in a backward proof.
 pub const MOST_VALUES: usize = 10_000;
+
+/// Numbers of copies of a thread are compared with constants below this one in a backward proof.
+pub const MOST_COUNTED: i64 = 8;

@@ -110,7 +110,8 @@ pub(crate) enum Command {
     /// A small, separate interpreter executes the saved run again step by step, and checks that its last state violates
     /// the property that the run claims to violate. A proof (`weir reach --certificate`) is a set of states. It either
     /// contains the initial state, has no step leading out of it, and contains no violating state; or it contains every
-    /// violating state, has no step leading into it, and does not contain the initial state.
+    /// violating state, has no step leading into it, and does not contain the initial state. A proof about a net
+    /// (`weir cover --certificate`) consists of markings and weighted sums in the same way.
     Replay(ReplayOptions),
     /// Format `.weir` files
     ///
@@ -153,6 +154,7 @@ impl Command {
             Self::Fences(options) => options.check(),
             Self::Prob(options) => options.check(),
             Self::Translate(options) => options.program.check(),
+            Self::Cover(options) => options.check(),
             Self::Replay(options) => options.check(),
             _ => Ok(()),
         }?;

@@ -22,7 +22,7 @@ mod values;
 pub(crate) use check::CheckOptions;
 pub(crate) use command::Command;
 pub(crate) use common::{AnalysisOptions, ConsoleOptions, LimitOptions, ProgramOptions, ResourceOptions};
-pub(crate) use cover::CoverOptions;
+pub(crate) use cover::{CoverOptions, DEFAULT_START};
 pub(crate) use fences::{CostChoice, FencesOptions};
 pub(crate) use fmt::FormatOptions;
 pub(crate) use litmus::LitmusOptions;

@@ -46,6 +46,10 @@ fn paths(command: &Command) -> Paths<'_> {
             paths.analysis(&options.common);
             paths.write("--certificate", options.certificate.as_deref());
         }
+        Command::Cover(options) => {
+            paths.read.extend(options.files.iter().map(|file| file.as_path()));
+            paths.write("--certificate", options.certificate.as_deref());
+        }
         Command::Prob(options) => {
             let named = [&options.costs, &options.compare].into_iter().flatten();
             paths.read.extend(options.files.iter().chain(named).map(|file| file.as_path()));

@@ -18,7 +18,7 @@ const QUESTION: &str = "Question";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReplayOptions {
-    /// The program; `-` is standard input
+    /// The program or net; `-` is standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
@@ -38,6 +38,10 @@ pub(crate) struct ReplayOptions {
     /// there are none]
     #[arg(long = "property", visible_alias = "goal", value_name = "PROPERTY", help_heading = QUESTION)]
     pub(crate) properties: Vec<String>,
+
+    /// The target of a `.tts` file that you ask about, as for `weir cover`; can be repeated
+    #[arg(long = "target", value_name = "STATES", help_heading = QUESTION)]
+    pub(crate) targets: Vec<String>,
 
     #[command(flatten)]
     pub(crate) limits: ResourceOptions,

@@ -89,18 +89,23 @@ fn every_number(
     (mut loaded, goals): (Loaded, Vec<Goal>),
     console: &mut Console,
 ) -> Result<Status, Error> {
-    if options.certificate.is_some() {
-        return Err(analysis::fixed_number("certificates are"));
-    }
     let library = Options { model: options.model, goals: goals.clone(), ..Options::default() };
     let found = analysis::watched(task, console, |session| parameterized::check(&loaded.program, &library, session));
     let (copies, found) =
         analysis::instance(task, &options.common.program, &mut loaded, Error::unless_refused(found)?)?;
+    // What is proved is proved for every number.
+    let is_proved = copies.as_ref().is_some_and(|copies| copies.every_number);
+    let decided = found.as_ref().ok().filter(|_| is_proved).map(Decided::by_portfolio).unwrap_or_default();
     // Assertions are those of one copy now.
     let goals = found.as_ref().map_or(goals, |report| report.properties.iter().map(|one| one.goal).collect());
     let subject = Subject { copies: copies.as_ref(), ..task.subject(&loaded) };
     let question = CheckQuestion { model: options.model, goals: &goals, all_witnesses: options.all_witnesses };
     let answer = Answer::Check(Box::new(CheckAnswer::new(subject, question, found)));
     let status = task.answer(&answer, options.common.verbose, console);
-    Ok(status.and(analysis::save(&options.common, &loaded, answer.evidence(), console)))
+    let saved = analysis::save(&options.common, &loaded, answer.evidence(), console);
+    let certified = match &options.certificate {
+        Some(path) => certificate::save(task, path, &loaded, (options.model, &decided), console)?,
+        None => Status::Holds,
+    };
+    Ok(status.and(saved).and(certified))
 }

@@ -1,9 +1,11 @@
 //! `weir cover`: can a net cover its target?
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use weir::petri::cover;
 use weir_report::answer::{Answer, CommandName, CoverAnswer, NetSubject};
+use weir_report::saved::SavedNetProof;
 use weir_syntax::nets::{NetFormat, ParsedNet, ThreadQuestion, read_initial, read_target};
 
 use super::analysis;
@@ -12,7 +14,7 @@ use crate::args::CoverOptions;
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
-use crate::{input, memory};
+use crate::{input, memory, output};
 
 /// Larger files of targets are refused.
 const TARGETS_LIMIT: u64 = 1 << 20;
@@ -31,7 +33,8 @@ pub(super) fn run(options: &'static CoverOptions, console: &mut Console) -> Stat
 }
 
 fn one(task: &Task<'_>, options: &CoverOptions, console: &mut Console) -> Result<Status, Error> {
-    let ParsedNet { net, warnings } = load(task, options)?;
+    let question = NetQuestion { targets: &options.targets, init: &options.init };
+    let ParsedNet { net, warnings } = load(task, options.from, &question)?;
     if !task.is_json() {
         console.diagnostics(&net.source, &warnings);
     }
@@ -46,12 +49,28 @@ fn one(task: &Task<'_>, options: &CoverOptions, console: &mut Console) -> Result
         peak_memory: memory::peak(),
     };
     let answer = Answer::Cover(Box::new(CoverAnswer::new(subject, &report)));
-    Ok(task.answer(&answer, options.verbose, console))
+    let status = task.answer(&answer, options.verbose, console);
+    let Some(path) = &options.certificate else { return Ok(status) };
+    let saved = report.proof.as_ref().ok_or("nothing was proved").map(|proof| {
+        let text = SavedNetProof::new(&net, proof).to_text().map_err(io::Error::from);
+        text.and_then(|text| output::write(path, &text))
+    });
+    Ok(status.and(analysis::written("certificate", path, saved, console)))
+}
+
+/// What is asked about a thread transition system, as it is given.
+pub(super) struct NetQuestion<'a> {
+    pub(super) targets: &'a [String],
+    pub(super) init: &'a str,
 }
 
 /// Reads a net and the question about it.
-fn load(task: &Task<'_>, options: &CoverOptions) -> Result<ParsedNet, Error> {
-    let format = format(task.file, options.from)?;
+pub(super) fn load(
+    task: &Task<'_>,
+    format_given: Option<NetFormat>,
+    options: &NetQuestion<'_>,
+) -> Result<ParsedNet, Error> {
+    let format = format(task.file, format_given)?;
     let source = input::read_source(task.file)?;
     let question = if format.has_question() {
         if !options.targets.is_empty() {
@@ -82,11 +101,11 @@ fn format(path: &Path, given: Option<NetFormat>) -> Result<NetFormat, Error> {
 }
 
 /// What is asked about a thread transition system.
-fn question(file: &Path, options: &CoverOptions) -> Result<ThreadQuestion, Error> {
+fn question(file: &Path, options: &NetQuestion<'_>) -> Result<ThreadQuestion, Error> {
     let problem = |option: &str, text: &str, reason: String| Error::input(format!("`{option} {text}`: {reason}"));
-    let start = read_initial(&options.init).map_err(|reason| problem("--init", &options.init, reason))?;
+    let start = read_initial(options.init).map_err(|reason| problem("--init", options.init, reason))?;
     let mut targets = Vec::new();
-    for text in &options.targets {
+    for text in options.targets {
         let path = Path::new(text);
         if !text.contains('|') && path.is_file() {
             targets.extend(listed(path)?);

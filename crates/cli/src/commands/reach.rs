@@ -2,11 +2,12 @@
 
 use weir::certify::Decided;
 use weir::dynamic;
-use weir::reach::{LazyOptions, Options, reach};
+use weir::parameterized::{self, is_parameterized};
+use weir::reach::{Engine, LazyOptions, Options, reach};
 use weir::{Session, Verdict};
 use weir_ir::Diagnostic;
-use weir_report::answer::{Answer, CommandName, ReachAnswer, ReachQuestion, ReachVerdict};
-use weir_witness::Goal;
+use weir_report::answer::{Answer, CommandName, ReachAnswer, ReachQuestion, ReachVerdict, Subject};
+use weir_witness::{Goal, Model};
 
 use super::analysis;
 use super::certificate;
@@ -15,7 +16,7 @@ use crate::args::{Precision, ReachOptions, SymmetryName};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
-use crate::load::load;
+use crate::load::{Loaded, load};
 
 /// Runs it.
 pub(super) fn run(options: &'static ReachOptions, console: &mut Console) -> Status {
@@ -42,6 +43,9 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
         return Err(analysis::without_calls("certificates are"));
     }
     let question = question(options, &goals);
+    if is_parameterized(&loaded.program) && question.engine == Engine::Dual && question.model == Model::Tso {
+        return every_number(task, options, (loaded, question), console);
+    }
     let found = match program {
         None => {
             let found = analysis::watched(task, console, |session| reach(&loaded.program, &question, session));
@@ -73,6 +77,33 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
     let answer = Answer::Reach(Box::new(answer));
     let status = task.answer(&answer, options.common.verbose, console);
     let saved = analysis::save(&options.common, &loaded, answer.evidence(), console);
+    let decided = if is_proved { vec![decided] } else { Vec::new() };
+    let certified = match &options.certificate {
+        Some(path) => certificate::save(task, path, &loaded, (question.model, &decided), console)?,
+        None => Status::Holds,
+    };
+    Ok(status.and(saved).and(certified))
+}
+
+/// Asks about a program with arbitrarily many threads.
+fn every_number(
+    task: &Task<'_>,
+    options: &ReachOptions,
+    (mut loaded, question): (Loaded, Options),
+    console: &mut Console,
+) -> Result<Status, Error> {
+    let found = analysis::watched(task, console, |session| parameterized::reach(&loaded.program, &question, session));
+    let (copies, found) =
+        analysis::instance(task, &options.common.program, &mut loaded, Error::unless_refused(found)?)?;
+    let subject = Subject { copies: copies.as_ref(), ..task.subject(&loaded) };
+    let asked =
+        ReachQuestion { options: &question, goals: &question.goals, trace_rounds: false, explain_symmetry: false };
+    let answer = Answer::Reach(Box::new(ReachAnswer::new(subject, asked, found)));
+    let status = task.answer(&answer, options.common.verbose, console);
+    let saved = analysis::save(&options.common, &loaded, answer.evidence(), console);
+    let is_proved = copies.as_ref().is_some_and(|copies| copies.every_number);
+    let decided =
+        Decided { goals: question.goals.clone(), engine: Some(Engine::Dual), buffering: None, is_portfolio: false };
     let decided = if is_proved { vec![decided] } else { Vec::new() };
     let certified = match &options.certificate {
         Some(path) => certificate::save(task, path, &loaded, (question.model, &decided), console)?,

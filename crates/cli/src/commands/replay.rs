@@ -4,13 +4,15 @@ use std::slice;
 
 use weir::Bound;
 use weir_ir::{Program, spawn_constant};
-use weir_report::answer::{Answer, CertificateAnswer, CommandName, ReplayAnswer};
-use weir_report::saved::{Question, Rejection, Saved};
+use weir_report::answer::{Answer, CertificateAnswer, CommandName, NetCertificateAnswer, NetSubject, ReplayAnswer};
+use weir_report::saved::{Question, Rejection, Saved, SavedNetProof};
 use weir_report::wording::clean::display_name;
+use weir_syntax::nets::ParsedNet;
 use weir_witness::Goal;
 
+use super::cover::{self, NetQuestion};
 use super::task::{Allowance, Task, Work};
-use crate::args::ReplayOptions;
+use crate::args::{DEFAULT_START, ReplayOptions};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
@@ -18,6 +20,7 @@ use crate::goals;
 use crate::input::read_bytes;
 use crate::limits::MAX_SAVED_BYTES;
 use crate::load::{Loaded, load};
+use crate::memory;
 
 /// Runs it.
 pub(super) fn run(options: &'static ReplayOptions, console: &mut Console) -> Status {
@@ -30,6 +33,9 @@ pub(super) fn run(options: &'static ReplayOptions, console: &mut Console) -> Sta
 
 fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Result<Status, Error> {
     let saved = read(options)?;
+    if let Saved::NetProof(saved) = &saved {
+        return about_net(task, options, saved, console);
+    }
     let mut loaded = load(task.file, &options.program, &task.session)?;
     if loaded.program.is_dynamic() {
         // How many instances of spawned threads there are is up to the file: if too few, the run cannot be replayed.
@@ -53,11 +59,40 @@ fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Resul
             let answer = CertificateAnswer::new(&task.subject(&loaded), &options.evidence, saved, result);
             Ok(task.answer(&Answer::Certificate(answer), false, console))
         }
+        Saved::NetProof(_) => Err(Error::Bug("a proof about a net is checked before a program is read".to_owned())),
     }
 }
 
 /// Edges of programs that are made for files with spawned threads.
 const MOST_EDGES: u64 = 5_000_000;
+
+/// Checks a proof that a net cannot cover its targets.
+fn about_net(
+    task: &Task<'_>,
+    options: &ReplayOptions,
+    saved: &SavedNetProof,
+    console: &mut Console,
+) -> Result<Status, Error> {
+    // For a program `--init` is a call, for a net it is where that starts.
+    let init = options.program.compiled.init.first().map_or(DEFAULT_START, String::as_str);
+    let question = NetQuestion { targets: &options.targets, init };
+    let ParsedNet { net, warnings } = cover::load(task, None, &question)?;
+    let result = match saved.check(&net, &task.session) {
+        Err(Rejection::Interrupted) => return Err(Error::Stopped(task.session.ended_by())),
+        Err(Rejection::Mismatch(mismatch)) => Err(mismatch),
+        Ok(()) => Ok(()),
+    };
+    let subject = NetSubject {
+        file: task.file,
+        net: &net,
+        warnings: &warnings,
+        limits: task.session.limits(),
+        elapsed: task.session.elapsed(),
+        peak_memory: memory::peak(),
+    };
+    let answer = NetCertificateAnswer::new(&subject, &options.evidence, saved, result);
+    Ok(task.answer(&Answer::NetCertificate(answer), false, console))
+}
 
 /// How many instances of spawned threads a file has; as many as any session can ask for, at most.
 fn instances(program: &Program, saved: &Saved) -> u32 {

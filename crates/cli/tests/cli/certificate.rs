@@ -323,3 +323,61 @@ fn what_check_proves_is_saved_part_by_part() {
     std::fs::write(&program, text.replace("assert_free: ", "").replace("y = 1;", "y = 2;")).expect("it can be written");
     is_no(&weir(&["replay", &program, path]), "another text");
 }
+
+/// A proof for every number of copies, and the files of the program and of the proof.
+fn saved_for_every_number(test: &str) -> (String, String, Proof) {
+    let directory = scratch(test);
+    let text = dekker("fence;").replace("thread P {", "thread P[*] {").replace("thread Q {", "thread Q[*] {");
+    let program = write(&directory, "dekker.weir", text.as_bytes());
+    let path = directory.join("proof.json").to_str().expect("the path is UTF-8").to_owned();
+    let ran = weir(&["check", "-q", "--certificate", &path, &program]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let proof = Proof::read(&path);
+    (program, path, proof)
+}
+
+#[test]
+fn a_proof_for_every_number_of_copies_is_accepted_for_just_that() {
+    let (program, path, proof) = saved_for_every_number("certificate-copies");
+    assert_eq!(proof.line["kind"], "configurations");
+    let accepted = replay(&program, &path, &proof);
+    assert_eq!(accepted.status, Some(0), "{accepted:?}");
+    // A number of copies makes it another program.
+    let other = replay_asking(&["-D", "P[*]=2", "-D", "Q[*]=2"], &program, &path, &proof);
+    assert_eq!(other.status, Some(1), "{other:?}");
+    let under_sc = replay_asking(&["--model", "sc"], &program, &path, &proof);
+    assert_eq!(under_sc.status, Some(1), "{under_sc:?}");
+    // The same threads without fences are another program, too.
+    let directory = scratch("certificate-copies-unfenced");
+    let text = dekker("").replace("thread P {", "thread P[*] {").replace("thread Q {", "thread Q[*] {");
+    let unfenced = write(&directory, "dekker.weir", text.as_bytes());
+    assert_eq!(replay(&unfenced, &path, &proof).status, Some(1));
+    let ran = weir(&["check", "--certificate", &path, &unfenced]);
+    assert!(ran.status == Some(1) && ran.stderr.contains("nothing was proved"), "{ran:?}");
+}
+
+/// What is written about copies cannot be changed or left out.
+#[test]
+fn forged_proofs_for_every_number_of_copies_are_refused() {
+    let (program, path, proof) = saved_for_every_number("certificate-copies-forged");
+    let is_about_copies = |place: &String| place.starts_with("/configurations") && place.contains("/copies/");
+    let mut refused = 0;
+    for place in leaves(&proof.line).into_iter().filter(is_about_copies).step_by(7) {
+        let ran = replay(&program, &path, &proof.with(changed_leaf(&proof.line, &place)));
+        // A message may change into one that is as good.
+        assert!([Some(0), Some(1), Some(2)].contains(&ran.status), "{place} {ran:?}");
+        refused += usize::from(ran.status != Some(0));
+    }
+    assert!(refused >= 10, "{refused}");
+    for place in ["/configurations", "/configurations/0", "/classes", "/classes/1", "/threads/0", "/metadata/program"] {
+        let ran = replay(&program, &path, &proof.with(removed(&proof.line, place)));
+        assert!(ran.status != Some(0), "{place} {ran:?}");
+    }
+    let mut empty = proof.line.clone();
+    empty["configurations"] = json!([]);
+    is_no(&replay(&program, &path, &proof.with(empty)), "a state that violates a property is not among");
+    let mut digest = proof.line.clone();
+    let other = digest["metadata"]["program"]["automaton_sha256"].as_str().expect("a digest").replace(['a', '1'], "b");
+    digest["metadata"]["program"]["automaton_sha256"] = json!(other);
+    assert_eq!(replay(&program, &path, &proof.with(digest)).status, Some(1));
+}

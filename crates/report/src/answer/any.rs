@@ -9,7 +9,7 @@ use super::litmus::LitmusAnswer;
 use super::plain::{ErrorAnswer, FormatAnswer, StoppedAnswer, TranslateAnswer};
 use super::prob::ProbAnswer;
 use super::reach::ReachAnswer;
-use super::replay::{CertificateAnswer, ReplayAnswer};
+use super::replay::{CertificateAnswer, NetCertificateAnswer, ReplayAnswer};
 use super::robust::RobustAnswer;
 use crate::run::Evidence;
 
@@ -28,6 +28,7 @@ pub enum Answer<'a> {
     Translate(TranslateAnswer),
     Replay(Box<ReplayAnswer<'a>>),
     Certificate(CertificateAnswer<'a>),
+    NetCertificate(NetCertificateAnswer),
     Format(FormatAnswer),
     Stopped(StoppedAnswer),
     Error(ErrorAnswer),

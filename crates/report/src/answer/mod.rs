@@ -51,6 +51,6 @@ pub use records::{
     AttacksRecord, DelayRecord, InstructionRecord, LimitRecord, StateRecord, StatisticsRecord, ThreadStateRecord,
 };
 pub use repairs::{Census, FencePlace, FencesQuestion, NeedCount, RemovedFence, Repair, Repairs};
-pub use replay::{CertificateAnswer, ReplayAnswer};
+pub use replay::{CertificateAnswer, NetCertificateAnswer, ReplayAnswer};
 pub use robust::{RACES, RaceRecord, RobustAnswer, RobustVerdict};
 pub use subject::Subject;

@@ -1,14 +1,15 @@
-//! The answers of `weir replay`: about a saved run, and about a saved certificate.
+//! The answers of `weir replay`: about a saved run, and about saved certificates.
 
 use std::path::Path;
 
 use serde::Serialize;
 use weir_ir::Program;
 
+use super::cover::NetSubject;
 use super::head::{CommandName, Head, YesNo};
 use super::subject::Subject;
 use crate::run::Evidence;
-use crate::saved::{Mismatch, SavedCertificate, SavedWitness};
+use crate::saved::{Mismatch, SavedCertificate, SavedNetProof, SavedWitness};
 
 /// The answer of `weir replay`.
 #[derive(Serialize)]
@@ -119,6 +120,43 @@ impl<'a> CertificateAnswer<'a> {
             reason: mismatch.as_ref().map(|mismatch| mismatch.reason.clone()),
             state: mismatch.as_ref().and_then(|mismatch| mismatch.number),
             origin: CertificateOrigin { program, saved, complaint: mismatch.map(|mismatch| mismatch.text(what)) },
+        }
+    }
+}
+
+/// The answer of `weir replay` about a proof that a net cannot cover its targets.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NetCertificateAnswer {
+    #[serde(flatten)]
+    pub head: Head<YesNo>,
+    /// The certificate file as named on the command line.
+    pub certificate_file: String,
+    /// Number of markings.
+    pub markings: u64,
+    /// Number of linear facts.
+    pub facts: u64,
+    /// Why the verdict is `no`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl NetCertificateAnswer {
+    /// Whether a saved certificate is a proof, given what came of [checking](SavedNetProof::check) it.
+    pub fn new(
+        subject: &NetSubject<'_>,
+        certificate_file: &Path,
+        saved: &SavedNetProof,
+        result: Result<(), Mismatch>,
+    ) -> Self {
+        let (markings, facts) = saved.size();
+        let verdict = YesNo::new(result.is_ok());
+        Self {
+            head: Head::new(CommandName::Replay, subject.file, verdict, subject.elapsed),
+            certificate_file: certificate_file.display().to_string(),
+            markings,
+            facts,
+            reason: result.err().map(|mismatch| mismatch.reason),
         }
     }
 }

@@ -10,8 +10,8 @@ use weir_witness::{
 };
 
 use super::certificate_format::{
-    BuffersRecord, CERTIFICATE_FORMAT, CertificateKind, ConfigurationRecord, LocalRecord, MessageRecord,
-    SavedCertificate, ViewRecord,
+    BuffersRecord, CERTIFICATE_FORMAT, CertificateKind, ConfigurationRecord, CopyViewRecord, LocalRecord,
+    MessageRecord, SavedCertificate, ViewRecord,
 };
 use super::compression::{compress, decompress};
 use super::metadata::{Metadata, Question};
@@ -117,6 +117,7 @@ impl SavedCertificate {
             let (part, after) = rest.split_at_checked(length).ok_or_else(bad)?;
             match Saved::parse(part)? {
                 Saved::Proof(part) => parts.push(part),
+                Saved::NetProof(_) => return Err("a part is about a net, not a program".to_owned()),
                 Saved::Run(_) => return Err("a part is a run, not a proof".to_owned()),
             }
             rest = after;
@@ -202,8 +203,15 @@ fn to_configuration_record(configuration: &Configuration) -> ConfigurationRecord
         class: thread.class,
         messages: thread.messages.iter().map(to_message_record).collect(),
     };
+    let single = configuration.threads.len().saturating_sub(configuration.copies.len());
+    let copy = |(of, thread): (&usize, &ThreadView)| CopyViewRecord {
+        of: *of,
+        class: thread.class.unwrap_or_default(),
+        messages: thread.messages.iter().map(to_message_record).collect(),
+    };
     ConfigurationRecord {
-        threads: configuration.threads.iter().map(view).collect(),
+        threads: configuration.threads[..single].iter().map(view).collect(),
+        copies: configuration.copies.iter().zip(&configuration.threads[single..]).map(copy).collect(),
         memory: configuration.memory.clone().into_iter().collect(),
     }
 }
@@ -335,8 +343,13 @@ fn to_class(class: &[LocalRecord]) -> Vec<LocalState> {
 fn to_configuration(record: &ConfigurationRecord) -> Configuration {
     let view =
         |view: &ViewRecord| ThreadView { class: view.class, messages: view.messages.iter().map(to_message).collect() };
+    let copy = |copy: &CopyViewRecord| ThreadView {
+        class: Some(copy.class),
+        messages: copy.messages.iter().map(to_message).collect(),
+    };
     Configuration {
-        threads: record.threads.iter().map(view).collect(),
+        threads: record.threads.iter().map(view).chain(record.copies.iter().map(copy)).collect(),
+        copies: record.copies.iter().map(|copy| copy.of).collect(),
         memory: record.memory.iter().copied().collect(),
     }
 }

@@ -78,13 +78,17 @@ pub struct LocalRecord {
     pub holds: bool,
 }
 
-/// A configuration of the load-buffer view; it stands for all configurations with more messages from memory.
+/// A configuration of the load-buffer view; it stands for all configurations with more messages from memory, and with
+/// more copies of `[*]` threads.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ConfigurationRecord {
-    /// The threads, in order.
+    /// The threads of which there is one each, in order.
     pub threads: Vec<ViewRecord>,
+    /// Copies of `[*]` threads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<CopyViewRecord>,
     /// Cells with a fixed value: address and value. All others may hold any value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<(Address, Value)>,
@@ -98,6 +102,20 @@ pub struct ViewRecord {
     /// The number of its class; if absent, any state that does not hold the lock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<usize>,
+    /// The messages that it may still read, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<MessageRecord>,
+}
+
+/// A copy of a `[*]` thread in a configuration.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CopyViewRecord {
+    /// The thread, by its place in `threads`, from 0.
+    pub of: usize,
+    /// The number of its class.
+    pub class: usize,
     /// The messages that it may still read, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<MessageRecord>,

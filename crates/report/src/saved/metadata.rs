@@ -193,11 +193,11 @@ impl Write for Hasher {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The first digits, as far as they can be shown.
-fn short(digest: &str) -> String {
+pub(super) fn short(digest: &str) -> String {
     clean(&digest.chars().take(12).collect::<String>())
 }

@@ -8,16 +8,20 @@ mod goal;
 #[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
 mod metadata;
 mod mismatch;
+#[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
+mod net;
 mod read;
 mod witness;
 #[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
 mod witness_format;
 
 pub use certificate_format::{
-    BuffersRecord, CertificateKind, ConfigurationRecord, LocalRecord, MessageRecord, SavedCertificate, ViewRecord,
+    BuffersRecord, CertificateKind, ConfigurationRecord, CopyViewRecord, LocalRecord, MessageRecord, SavedCertificate,
+    ViewRecord,
 };
 pub use goal::SavedGoal;
 pub use metadata::{Metadata, ProgramRecord, Question};
 pub use mismatch::{Mismatch, Rejection};
+pub use net::{FactRecord, NetKind, NetMetadata, NetProofRecord, SavedNetProof, SetRecord};
 pub use read::Saved;
 pub use witness_format::SavedWitness;

@@ -1,6 +1,7 @@
 //! Reads saved runs and certificates.
 
 use super::certificate_format::{CERTIFICATE_FORMAT, SavedCertificate};
+use super::net::{NetKind, SavedNetProof};
 use super::witness_format::{SavedWitness, WITNESS_FORMAT};
 use crate::version::VERSION;
 use crate::wording::clean::clean;
@@ -11,6 +12,8 @@ pub enum Saved {
     Run(SavedWitness),
     /// A proof.
     Proof(SavedCertificate),
+    /// A proof about a net.
+    NetProof(SavedNetProof),
 }
 
 impl Saved {
@@ -20,6 +23,13 @@ impl Saved {
     /// If it is neither a run nor a proof in this format.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let (line, body) = bytes.split_at(bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len()));
+        if serde_json::from_slice::<NetOnly>(line).is_ok() {
+            return match serde_json::from_slice::<SavedNetProof>(bytes) {
+                Ok(saved) if saved.format == CERTIFICATE_FORMAT => Ok(Self::NetProof(saved)),
+                Ok(saved) => Err(other_format(saved.format)),
+                Err(error) => Err(format!("malformed certificate: {}", clean(&error.to_string()))),
+            };
+        }
         if serde_json::from_slice::<KindOnly>(line).is_ok() {
             return match serde_json::from_slice::<SavedCertificate>(line) {
                 Ok(saved) if saved.format == CERTIFICATE_FORMAT => {
@@ -54,6 +64,13 @@ fn other_format(format: u32) -> String {
 struct KindOnly {
     #[allow(dead_code, reason = "it only has to be there")]
     kind: String,
+}
+
+/// Enough to tell a proof about a net from one about a program.
+#[derive(serde::Deserialize)]
+struct NetOnly {
+    #[allow(dead_code, reason = "it only has to be there")]
+    kind: NetKind,
 }
 
 /// Enough of a witness to tell which version of the format it has.

@@ -6,7 +6,7 @@ use weir_ir::Program;
 use weir_witness::{Buffering, Goal, Model};
 
 use super::diagnostic::render_place;
-use super::parts::{Tone, diagnostics, evidence, headline, help, reduction, statistics};
+use super::parts::{Tone, diagnostics, evidence, headline, help, numbers_of_copies, reduction, statistics};
 use super::view::View;
 use crate::answer::ReachAnswer;
 use crate::answer::coverage;
@@ -21,6 +21,8 @@ pub(super) fn render(answer: &ReachAnswer<'_>, view: &View) -> String {
     let mut text = first_line(answer);
     let origin = &answer.origin;
     if !view.is_quiet {
+        let is_decided = matches!(origin.verdict, Ok(Verdict::Holds | Verdict::Violated(_)));
+        text += &numbers_of_copies(&origin.subject, is_decided);
         text += &match &origin.verdict {
             Ok(Verdict::Holds) => unreachable(answer),
             Ok(Verdict::Violated(found)) => reachable(answer, found, view.width),

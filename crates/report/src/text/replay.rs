@@ -1,11 +1,14 @@
 //! The answers of `weir replay` for people.
 
+use std::path::Path;
+
 use weir_witness::Goal;
 
 use super::parts::{Tone, evidence, headline, help};
 use super::view::View;
-use crate::answer::{CertificateAnswer, ReplayAnswer};
+use crate::answer::{CertificateAnswer, NetCertificateAnswer, ReplayAnswer};
 use crate::saved::SavedGoal;
+use crate::wording::clean::display_name;
 use crate::wording::model_name;
 use crate::wording::units::counted;
 
@@ -83,4 +86,14 @@ pub(super) fn certificate_line(answer: &CertificateAnswer<'_>) -> String {
         several => format!("all {} properties hold", several.len()),
     };
     headline(Tone::Good, "ok", &format!("unreachable under {model}, proved by {states}: {goals}"), file)
+}
+
+/// The answer about a proof that a net cannot cover its targets.
+pub(super) fn net_certificate_line(answer: &NetCertificateAnswer) -> String {
+    let file = display_name(Path::new(&answer.head.file));
+    if let Some(reason) = &answer.reason {
+        return headline(Tone::Bad, "no", reason, &file);
+    }
+    let (markings, facts) = (counted(answer.markings, "marking"), counted(answer.facts, "linear fact"));
+    headline(Tone::Good, "ok", &format!("no target can be covered, proved by {markings} and {facts}"), &file)
 }

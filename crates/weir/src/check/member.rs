@@ -9,8 +9,10 @@ use weir_witness::{Action, Buffering, CheckError, Checked, Goal, Model, Run, Ste
 use super::{End, Member};
 use crate::bounds::Bound;
 use crate::reach::{self, Coverage, Engine, Report as EngineReport, Statistics};
+use crate::robust::{Options as RobustOptions, robust};
+use crate::search::Search;
 use crate::session::Session;
-use crate::verdict::{Failure, Limit, Verdict};
+use crate::verdict::{Failure, Limit, Reduction, Verdict};
 
 /// What was found out about a goal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,13 +51,22 @@ pub(super) fn attempt(
     session: &Session,
 ) -> Result<Attempted, Failure> {
     let mut goals = goals.to_vec();
-    if member == Member::Sc {
-        goals.retain(|goal| !may_need_no_buffers(program, *goal));
-    }
-    let states = (member == Member::Sc).then(|| session.bound(Bound::CheckScStates));
-    let session = session.part(states);
+    goals.retain(|goal| may_ask(program, member, *goal));
+    let session = session.part(bound(member).map(|bound| session.bound(bound))).working(work_per_check(member));
     let mut statistics = Statistics::default();
     let mut end = End::Nothing;
+    if member == Member::Robust && !goals.is_empty() {
+        let report = robust(program, &RobustOptions::default(), &session)?;
+        statistics.add(&report.statistics);
+        match report.verdict {
+            Verdict::Holds => {}
+            // It may be safe nevertheless.
+            Verdict::Violated(_) | Verdict::Unknown(Limit::States) => {
+                return Ok(Attempted { statistics, ..Attempted::ended(End::Nothing) });
+            }
+            Verdict::Unknown(limit) => return Ok(Attempted { statistics, ..Attempted::ended(End::Stopped(limit)) }),
+        }
+    }
     while !goals.is_empty() {
         let report = match ask(program, (member, model), &goals, &session) {
             Ok(report) => report,
@@ -82,6 +93,37 @@ pub(super) fn attempt(
         return conclude(program, member, goals, statistics, report);
     }
     Ok(Attempted { statistics, ..Attempted::ended(end) })
+}
+
+/// Which bound on states a member has of its own.
+fn bound(member: Member) -> Option<Bound> {
+    match member {
+        Member::Sc => Some(Bound::CheckScStates),
+        Member::DepthFirst => Some(Bound::CheckDepthFirstStates),
+        Member::Robust => Some(Bound::CheckRobustStates),
+        Member::Engine(_) | Member::Cover => None,
+    }
+}
+
+/// How much work a member does between two checks of the limits, relative to the others, as measured on the examples.
+/// Without this, members whose checks are far apart would go on for long after another one has won.
+fn work_per_check(member: Member) -> u64 {
+    match member {
+        Member::Engine(Engine::Dual) => 5,
+        Member::DepthFirst => 4,
+        Member::Engine(Engine::Set | Engine::Multiset | Engine::Coherence) => 2,
+        Member::Sc | Member::Robust | Member::Cover | Member::Engine(_) => 1,
+    }
+}
+
+/// Whether what the member finds is an answer about the goal. Robustness is about what is reached, and not about what
+/// can no longer happen.
+fn may_ask(program: &Program, member: Member, goal: Goal) -> bool {
+    match member {
+        Member::Sc => !may_need_no_buffers(program, goal),
+        Member::Robust => !goal.is_liveness(program) && !is_deadlock(program, goal),
+        Member::DepthFirst | Member::Engine(_) | Member::Cover => true,
+    }
 }
 
 /// Whether a run may show the goal without store buffers and not with them. What can no longer happen without buffers
@@ -129,13 +171,50 @@ fn ask(
     session: &Session,
 ) -> Result<EngineReport, Failure> {
     let (model, engine) = match member {
-        Member::Sc => (Model::Sc, Engine::Explicit),
+        Member::Sc | Member::Robust => (Model::Sc, Engine::Explicit),
+        Member::DepthFirst => (model, Engine::Explicit),
         Member::Engine(engine) => (model, engine),
         Member::Cover => return Err(Failure::Bug("the portfolio has no such member".into())),
     };
-    let options = reach::Options { model, engine, goals: goals.to_vec(), ..reach::Options::default() };
-    reach::reach_with_spawn(program, &options, session)
+    let search = if member == Member::DepthFirst { Search::DepthFirst } else { Search::BreadthFirst };
+    let reduction = if engine == Engine::Explicit { Reduction::Local } else { Reduction::None };
+    let options =
+        reach::Options { model, engine, search, reduction, goals: goals.to_vec(), ..reach::Options::default() };
+    let found = reach::reach_with_spawn(program, &options, session)?;
+    match &found.verdict {
+        Verdict::Violated(checked) if engine == Engine::Explicit => {
+            let options = reach::Options {
+                search: Search::BreadthFirst,
+                reduction: Reduction::None,
+                goals: vec![checked.goal()],
+                ..options
+            };
+            shortest(program, &options, found, session)
+        }
+        _ => Ok(found),
+    }
 }
+
+/// A shortest run to the goal that was found, if looking for it does not take much longer than finding it did: a reduced
+/// or depth-first search finds longer ones.
+fn shortest(
+    program: &Program,
+    options: &reach::Options,
+    found: EngineReport,
+    session: &Session,
+) -> Result<EngineReport, Failure> {
+    let states = found.statistics.states.saturating_mul(SHORTEST_FACTOR).saturating_add(SHORTEST_STATES);
+    let mut shortest = reach::reach_with_spawn(program, options, &session.part(Some(states)))?;
+    if !matches!(shortest.verdict, Verdict::Violated(_)) {
+        return Ok(found);
+    }
+    shortest.statistics.add(&found.statistics);
+    Ok(shortest)
+}
+
+/// How many states are searched for a shortest run: so many times those of the first search, and some more.
+const SHORTEST_FACTOR: u64 = 1;
+const SHORTEST_STATES: u64 = 1_000;
 
 fn conclude(
     program: &Program,
@@ -147,7 +226,7 @@ fn conclude(
     let end = ended(member, &report.verdict);
     let decided = match report.verdict {
         Verdict::Violated(checked) => {
-            let checked = if member == Member::Sc {
+            let checked = if matches!(member, Member::Sc | Member::Robust) {
                 with_buffers(program, &checked).map_err(|error| not_replayed(&error))?
             } else {
                 *checked
@@ -174,11 +253,10 @@ fn shown(program: &Program, goals: &[Goal], checked: Checked) -> Vec<(Goal, Foun
 pub(super) fn ended<E>(member: Member, verdict: &Verdict<E>) -> End {
     match (verdict, member) {
         (Verdict::Violated(_), _) => End::Answered,
-        // It has limits of its own.
-        (Verdict::Holds | Verdict::Unknown(Limit::States), Member::Sc) | (Verdict::Holds, Member::Cover) => {
-            End::Nothing
-        }
-        (Verdict::Holds, Member::Engine(_)) => End::Answered,
+        (Verdict::Holds, Member::Sc | Member::Cover) => End::Nothing,
+        // They have limits of their own.
+        (Verdict::Unknown(Limit::States), Member::Sc | Member::DepthFirst | Member::Robust) => End::Nothing,
+        (Verdict::Holds, Member::DepthFirst | Member::Robust | Member::Engine(_)) => End::Answered,
         (Verdict::Unknown(limit), _) => End::Stopped(*limit),
     }
 }

@@ -34,6 +34,11 @@ use round::{Asked, Round};
 pub enum Member {
     /// A search without store buffers, for violations that do not need them. It cannot prove anything about TSO.
     Sc,
+    /// A depth-first search that gives up early: it may come upon a violation long before other engines do.
+    DepthFirst,
+    /// [Robustness](mod@crate::robust), and then a search without store buffers: a robust program is safe if it is safe
+    /// without them.
+    Robust,
     /// An engine of [`reach`](mod@crate::reach).
     Engine(Engine),
     /// Not asked by the portfolio: [coverability](mod@crate::parameterized), for arbitrarily many threads.
@@ -45,6 +50,8 @@ impl Member {
     pub fn name(self) -> &'static str {
         match self {
             Self::Sc => "sc",
+            Self::DepthFirst => "dfs",
+            Self::Robust => "robust",
             Self::Engine(engine) => engine.name(),
             Self::Cover => "cover",
         }
@@ -54,9 +61,9 @@ impl Member {
 /// The groups under TSO: each runs its members one after the other, until one has decided something.
 const GROUPS: [&[Member]; 4] = [
     &[Member::Engine(Engine::Dual)],
-    &[Member::Engine(Engine::Lazy)],
+    &[Member::Robust, Member::Engine(Engine::Lazy)],
     &[Member::Engine(Engine::Set), Member::Engine(Engine::Multiset), Member::Engine(Engine::Coherence)],
-    &[Member::Sc, Member::Engine(Engine::Explicit)],
+    &[Member::DepthFirst, Member::Sc, Member::Engine(Engine::Explicit)],
 ];
 
 /// The groups under SC, where the other engines have nothing to add.

@@ -5,7 +5,8 @@
 //! whether a state with some copies in some places is reachable in *some* instance is a coverability question about it
 //! (`cover`), which is decidable if data is finite. Robustness is such a question, with a monitor for attacks
 //! (`monitor`) beside the program and one copy as the attacker; so is safety under SC, and a robust program is safe
-//! under TSO if it is safe under SC.
+//! under TSO if it is safe under SC. For programs that are not robust, the [exact engine](crate::reach::dual) decides
+//! safety under TSO, with copies and their load buffers in place of counters.
 //!
 //! If the answer is that a violation exists, its run is found in an instance: instances grow until one shows it, so that
 //! the number of copies reported is the smallest. Whatever the abstraction does not decide is looked for in small
@@ -16,6 +17,7 @@
 
 mod cover;
 mod monitor;
+mod reach;
 mod safety;
 mod state;
 mod step;
@@ -32,6 +34,7 @@ use crate::translate::Translation;
 use crate::translate::instantiate::{Instance, instantiate, templates};
 use crate::verdict::{Failure, Limit, Statistics, Verdict};
 use cover::{Cover, cover};
+pub use reach::reach;
 pub use safety::check;
 use step::Code;
 use system::{Incomplete, System};

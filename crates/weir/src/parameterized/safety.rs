@@ -10,7 +10,8 @@ use super::targets::{Condition, failed_assertions};
 use super::{Decided, attack, instances, smallest, statistics};
 use crate::bounds::Bound;
 use crate::check::{self, Judgement, Member, PropertyReport};
-use crate::reach::all_goals;
+use crate::reach::dual::{EveryNumber, reach_any_number};
+use crate::reach::{Engine, all_goals};
 use crate::robust::attacks_of;
 use crate::semantics::refuse;
 use crate::session::Session;
@@ -18,16 +19,19 @@ use crate::translate::Translation;
 use crate::translate::instantiate::Instance;
 use crate::verdict::{Failure, Limit, Statistics};
 
-/// What the counter abstraction says about a goal.
+/// What is known about a goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Known {
-    /// No instance reaches it.
-    Holds,
-    /// Under SC, an instance with so many copies may reach it.
+    /// No instance reaches it: who says so.
+    Holds(Member),
+    /// An instance with so many copies may reach it.
     Reachable(usize),
     /// Nothing.
     Open(Limit),
 }
+
+/// Who decides what store buffers can do if the program is not robust.
+const DUAL: Member = Member::Engine(Engine::Dual);
 
 /// Decides for each property whether it holds in every instance of `program`.
 ///
@@ -49,16 +53,19 @@ pub fn check(
     }
     let doing = session.doing("check: counting copies");
     let (mut known, mut statistics) = under_sc(program, &goals, &doing);
-    if options.model == Model::Tso && known.contains(&Known::Holds) {
-        let (limit, more) = with_buffers(program, &doing);
-        statistics.add(&more);
-        if let Some(limit) = limit {
-            known.iter_mut().filter(|known| **known == Known::Holds).for_each(|known| *known = Known::Open(limit));
+    if options.model == Model::Tso {
+        let (others, dual) = with_buffers(program, &goals, &mut known, session)?;
+        statistics.add(&others);
+        if known.iter().all(|known| *known == Known::Holds(DUAL)) {
+            // What the proof consists of.
+            statistics = dual;
+        } else {
+            statistics.add(&dual);
         }
     }
     statistics.elapsed = session.since(began);
     let shown = violations(program, &goals, &known, options, session)?;
-    let for_every_number = shown.is_none() && known.iter().all(|known| *known == Known::Holds);
+    let for_every_number = shown.is_none() && known.iter().all(|known| matches!(known, Known::Holds(_)));
     let (instance, found) = match shown {
         Some((instance, report)) => (instance, Some(report)),
         None => (smallest(program), None),
@@ -98,7 +105,7 @@ fn under_sc(program: &Program, goals: &[Goal], session: &Session) -> (Vec<Known>
             (_, None) => return Known::Open(Limit::Instances),
         };
         match cover(&system, &targets, most, session) {
-            Ok(Cover::Unreachable) => Known::Holds,
+            Ok(Cover::Unreachable) => Known::Holds(Member::Cover),
             Ok(Cover::Reachable(copies)) => Known::Reachable(copies),
             Err(incomplete) => Known::Open(incomplete.limit()),
         }
@@ -116,8 +123,46 @@ fn condition(program: &Program, goal: Goal) -> Option<Condition<'_>> {
     }
 }
 
+/// What is known under TSO of what was known under SC. If every instance is robust, that is the same; if not, the exact
+/// engine is asked. Returns what was done before that, and what that engine did.
+fn with_buffers(
+    program: &Program,
+    goals: &[Goal],
+    known: &mut [Known],
+    session: &Session,
+) -> Result<(Statistics, Statistics), Failure> {
+    let (mut before, mut statistics) = (Statistics::default(), Statistics::default());
+    let holds = |known: &Known| matches!(known, Known::Holds(_));
+    let mut is_robust = true;
+    if known.iter().any(holds) {
+        let (limit, more) = robustness(program, &session.doing("check: counting copies"));
+        before.add(&more);
+        if let Some(limit) = limit {
+            is_robust = false;
+            known.iter_mut().filter(|known| holds(known)).for_each(|known| *known = Known::Open(limit));
+        }
+    }
+    let doing = session.doing("check: dual");
+    for (&goal, known) in goals.iter().zip(known).filter(|(_, known)| !is_robust && matches!(known, Known::Open(_))) {
+        match reach_any_number(program, &[goal], super::most(&doing), &doing) {
+            Ok((found, more)) => {
+                statistics.add(&more);
+                *known = match found {
+                    EveryNumber::Unreachable => Known::Holds(DUAL),
+                    EveryNumber::Reachable(copies) => Known::Reachable(copies),
+                };
+            }
+            Err(Failure::Stopped(limit)) => *known = Known::Open(limit),
+            // Why it is open is known already.
+            Err(Failure::Refused(_) | Failure::TooLarge(_)) => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok((before, statistics))
+}
+
 /// Why what holds under SC may not hold under TSO; nothing if every instance is robust.
-fn with_buffers(program: &Program, session: &Session) -> (Option<Limit>, Statistics) {
+fn robustness(program: &Program, session: &Session) -> (Option<Limit>, Statistics) {
     let attacks = match attacks_of(program, &program.initial_threads().collect::<Vec<_>>(), session) {
         Ok(attacks) => attacks,
         Err(limit) => return (Some(limit), Statistics::default()),
@@ -143,7 +188,7 @@ fn violations(
     let mut wanted: Vec<(Goal, usize)> = Vec::new();
     for (&goal, known) in goals.iter().zip(known) {
         match known {
-            Known::Holds => {}
+            Known::Holds(_) => {}
             Known::Reachable(copies) => wanted.push((goal, (*copies).max(few))),
             Known::Open(_) => wanted.push((goal, few)),
         }
@@ -174,7 +219,7 @@ fn violations(
 }
 
 /// The goals of an instance that a goal of the program stands for.
-fn images(instance: &Instance, goal: Goal) -> Vec<Goal> {
+pub(super) fn images(instance: &Instance, goal: Goal) -> Vec<Goal> {
     match goal {
         Goal::Assertion(thread) => {
             let copies = instance.program().thread_ids().filter(|&copy| instance.origin(copy) == thread);
@@ -209,11 +254,11 @@ fn report(
         }
         let mut one = PropertyReport::open(images.first().copied().unwrap_or(goal));
         match known {
-            Known::Holds => {
+            Known::Holds(member) => {
                 one.judgement = Judgement::Holds;
-                one.member = Some(Member::Cover);
+                one.member = Some(*member);
             }
-            // Found under SC, and no instance that could be searched shows it.
+            // Found, and no instance that could be searched shows it.
             Known::Reachable(_) => one.judgement = Judgement::Unknown(Limit::States),
             Known::Open(limit) => one.judgement = Judgement::Unknown(*limit),
         }

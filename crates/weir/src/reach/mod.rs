@@ -4,6 +4,7 @@
 
 mod abstraction;
 mod bounded;
+pub(crate) mod counts;
 pub(crate) mod dual;
 mod explicit;
 mod lazy;

@@ -67,14 +67,15 @@ impl Fusing {
         thread: usize,
         record: &mut impl FnMut(StepCode),
     ) -> T::State {
-        let is_fusible = &self.threads[thread];
-        if !is_fusible[system.location(start, thread)] {
+        // A thread that is not started is at none of its locations.
+        let is_fusible = |location: usize| self.threads[thread].get(location).copied().unwrap_or(false);
+        if !is_fusible(system.location(start, thread)) {
             return *start;
         }
         let (mut state, mut steps) = (*start, Vec::new());
         // Brent's algorithm: the state at the last power of two, to detect a cycle.
         let (mut seen, mut next_power) = (state, 1);
-        while is_fusible[system.location(&state, thread)] {
+        while is_fusible(system.location(&state, thread)) {
             let Some((step, next)) = only_step(system, &state, thread) else { break };
             steps.push(step);
             if next == seen || steps.len() > LONGEST {

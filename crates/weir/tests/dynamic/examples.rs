@@ -45,7 +45,7 @@ fn examples_answer_as_their_headers_say() {
         for (defines, model, answer) in text.lines().filter_map(expectation) {
             let context = format!("{} {defines:?} {model:?}", path.display());
             let program = parse(&path, &text, defines);
-            let limits = Limits { states: Some(300_000), ..Limits::default() };
+            let limits = Limits { states: Some(100_000), ..Limits::default() };
             let options = reach::Options { model, ..reach::Options::default() };
             let report = dynamic::reach(&program, &options, &Session::new(limits)).expect(&context).report;
             let got = match report.verdict {

@@ -11,7 +11,7 @@ use super::compare::parse;
 
 /// A session with large bounds and little of everything else.
 fn session() -> Session {
-    let limits = Limits { time: Some(Duration::from_secs(5)), states: Some(50_000), ..Limits::default() };
+    let limits = Limits { time: Some(Duration::from_secs(2)), states: Some(10_000), ..Limits::default() };
     Session::new(limits).with_bound(Bound::StackFrames, 10_000).with_bound(Bound::SpawnedThreads, 1_000)
 }
 

@@ -2,6 +2,7 @@
 //!
 //! With `WEIR_SEEDS=5000`, each random test looks at so many programs.
 
+mod by_robustness;
 mod closed_sets;
 mod collected;
 mod coverage;
@@ -11,6 +12,7 @@ mod equal;
 mod exactly;
 mod families;
 mod fused;
+mod nets;
 mod numbered;
 mod portfolio;
 mod proofs;

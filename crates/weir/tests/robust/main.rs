@@ -4,6 +4,7 @@
 mod collected;
 mod corpus;
 mod every_number;
+mod every_number_corpus;
 mod fences;
 mod limits;
 mod litmus;

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use weir_ir::{Address, Interrupt, Multiplicity, Poll, Program, ThreadId, Uninterrupted};
+use weir_ir::{Address, Interrupt, Poll, Program, Uninterrupted};
 
 use super::fault::{BackwardFault, explain};
 use super::goals::{GoalCover, condition};
 use super::locals::{Locals, locals};
 use super::order::covers;
+use super::roster::Roster;
 use super::steps::Steps;
 use super::{BackwardProof, Configuration, Message, ThreadView};
 
@@ -60,38 +61,35 @@ const PERIOD: u32 = 16;
 
 fn check(program: &Program, proof: &BackwardProof, poll: &Poll<'_>) -> Result<(), (Option<usize>, BackwardFault)> {
     let all = |fault| (None, fault);
-    let runs = |thread: &ThreadId| program.thread(*thread).multiplicity != Multiplicity::Spawned;
-    let threads: Vec<ThreadId> = program.thread_ids().filter(runs).collect();
-    if threads.iter().any(|&thread| program.thread(thread).multiplicity == Multiplicity::Arbitrary) {
-        return Err(all(BackwardFault::Unsupported));
-    }
+    let roster = Roster::new(program);
     if proof.goals.is_empty() {
         return Err(all(BackwardFault::UnknownGoal));
     }
-    let (locals, values) = locals(program, &threads, proof, poll).map_err(all)?;
-    let set = Set::new(proof, &locals, groups(program, &threads, proof, &locals));
+    let (locals, values) = locals(program, &roster.threads, proof, poll).map_err(all)?;
+    let steps = Steps { roster: &roster, locals: &locals };
+    let set = Set::new(proof, &steps, groups(program, &roster, proof, &locals));
     for (number, configuration) in proof.configurations.iter().enumerate() {
         if !set.is_sound(configuration) {
             return Err((Some(number), BackwardFault::Malformed));
         }
     }
     for &goal in &proof.goals {
-        let condition = condition(program, &threads, goal).map_err(all)?;
+        let condition = condition(program, &roster, goal).map_err(all)?;
         let mut goal_cover =
-            GoalCover { program, threads: &threads, proof, locals: &locals, values: &values, steps: 0, poll };
+            GoalCover { program, roster: &roster, proof, locals: &locals, values: &values, steps: 0, poll };
         if !goal_cover.all_held(&condition, &|part| set.holds(part)).map_err(all)? {
             return Err(all(BackwardFault::GoalOutside));
         }
     }
-    let start = ThreadView::at;
+    // Copies that have not moved are not listed.
     let first = Configuration {
-        threads: locals.iter().map(|locals| start(locals.start)).collect(),
+        threads: roster.single.iter().map(|&place| ThreadView::at(locals[place].start)).collect(),
+        copies: Vec::new(),
         memory: values.keys().map(|&address| (address, program.initial_value(address))).collect(),
     };
     if set.holds(&first) {
         return Err(all(BackwardFault::HoldsTheStart));
     }
-    let steps = Steps { locals: &locals };
     for (number, configuration) in proof.configurations.iter().enumerate() {
         if poll.is_over() {
             return Err(all(BackwardFault::Interrupted));
@@ -109,18 +107,19 @@ impl ThreadView {
     }
 }
 
-/// Threads that do the same, and may change places.
-fn groups(program: &Program, threads: &[ThreadId], proof: &BackwardProof, locals: &[Locals]) -> Vec<Vec<usize>> {
+/// Positions of threads of which there is one each, that do the same and may change places.
+fn groups(program: &Program, roster: &Roster, proof: &BackwardProof, locals: &[Locals]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    for place in 0..threads.len() {
+    for (position, &place) in roster.single.iter().enumerate() {
         let is_like = |other: usize| {
-            program.body(threads[place]).does_the_same(program.body(threads[other]))
+            let other = roster.single[other];
+            program.body(roster.threads[place]).does_the_same(program.body(roster.threads[other]))
                 && proof.classes[place] == proof.classes[other]
                 && locals[place] == locals[other]
         };
         match groups.iter_mut().find(|group| is_like(group[0])) {
-            Some(group) => group.push(place),
-            None => groups.push(vec![place]),
+            Some(group) => group.push(position),
+            None => groups.push(vec![position]),
         }
     }
     groups
@@ -134,15 +133,15 @@ struct Set<'a> {
     by_mark: HashMap<Mark, Vec<&'a Configuration>>,
     groups: Vec<Vec<usize>>,
     holds: Vec<Vec<bool>>,
-    classes: Vec<usize>,
+    steps: &'a Steps<'a>,
 }
 
 impl<'a> Set<'a> {
-    fn new(proof: &'a BackwardProof, locals: &[Locals], groups: Vec<Vec<usize>>) -> Self {
-        let holds = locals.iter().map(|locals| locals.holds.clone()).collect();
-        let classes = proof.classes.iter().map(Vec::len).collect();
-        let mut set = Self { by_mark: HashMap::new(), groups, holds, classes };
-        for configuration in proof.configurations.iter().filter(|entry| entry.threads.len() == locals.len()) {
+    fn new(proof: &'a BackwardProof, steps: &'a Steps<'a>, groups: Vec<Vec<usize>>) -> Self {
+        let holds = steps.locals.iter().map(|locals| locals.holds.clone()).collect();
+        let mut set = Self { by_mark: HashMap::new(), groups, holds, steps };
+        let single = steps.roster.single.len();
+        for configuration in proof.configurations.iter().filter(|entry| entry.threads.len() >= single) {
             set.by_mark.entry(set.mark(configuration)).or_default().push(configuration);
         }
         set
@@ -160,24 +159,35 @@ impl<'a> Set<'a> {
         self.groups.iter().map(group).collect()
     }
 
-    /// Whether it refers only to existing threads and classes; each cell has one newest own message at most; and other
-    /// messages are in order.
+    /// Whether it refers only to existing threads and classes; each cell has one newest own message at most; other
+    /// messages are in order; and copies are in a certain state, which is not the one in which all of them start.
     fn is_sound(&self, configuration: &Configuration) -> bool {
-        let thread = |(place, thread): (usize, &ThreadView)| {
+        let roster = self.steps.roster;
+        let (single, copies) = (roster.single.len(), &configuration.copies);
+        if configuration.threads.len() != single + copies.len()
+            || copies.iter().any(|place| !roster.templates.contains(place))
+        {
+            return false;
+        }
+        let thread = |(position, thread): (usize, &ThreadView)| {
             let mut newest: BTreeMap<Address, u32> = BTreeMap::new();
             for (address, _) in thread.messages.iter().filter_map(Message::stored) {
                 *newest.entry(address).or_default() += 1;
             }
-            thread.class.map_or(thread.messages.is_empty(), |class| class < self.classes[place])
+            let classes = self.holds[roster.place(configuration, position)].len();
+            let is_copy = position >= single;
+            thread.class.map_or(!is_copy && thread.messages.is_empty(), |class| class < classes)
+                && !(is_copy && self.steps.is_fresh(configuration, position))
                 && newest.values().all(|&count| count == 1)
                 && thread.messages.iter().all(is_in_order)
         };
-        configuration.threads.len() == self.classes.len() && configuration.threads.iter().enumerate().all(thread)
+        configuration.threads.iter().enumerate().all(thread)
     }
 
     fn holds(&self, configuration: &Configuration) -> bool {
         let alike = self.by_mark.get(&self.mark(configuration));
-        alike.into_iter().flatten().any(|known| covers(known, configuration, &self.groups, &self.holds))
+        let positions = (self.steps.roster, &self.groups[..]);
+        alike.into_iter().flatten().any(|known| covers(known, configuration, positions, &self.holds))
     }
 }
 

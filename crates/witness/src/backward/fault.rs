@@ -29,7 +29,11 @@ pub enum BackwardFault {
     Liveness,
     /// The program has no such goal.
     UnknownGoal,
-    /// Recursion, `spawn`, or arbitrarily many threads.
+    /// The goal computes with numbers of copies.
+    Arithmetic,
+    /// Final states of arbitrarily many threads are not a matter of such sets.
+    FinalStates,
+    /// Recursion or `spawn`.
     Unsupported,
     /// None was found yet: checking was interrupted.
     Interrupted,
@@ -55,6 +59,10 @@ pub(super) fn explain(program: &Program, fault: &BackwardFault) -> String {
         BackwardFault::Liveness => "such a proof cannot show what can still happen".to_owned(),
         BackwardFault::UnknownGoal => "it names no property of the program".to_owned(),
         BackwardFault::Interrupted => "checking was interrupted".to_owned(),
+        BackwardFault::Arithmetic => "a property computes with numbers of copies".to_owned(),
+        BackwardFault::FinalStates => {
+            "such a proof cannot show anything about the final states of arbitrarily many threads".to_owned()
+        }
         BackwardFault::Unsupported => "the program uses a feature that such a proof does not support".to_owned(),
     }
 }

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 
 use weir_ir::{Address, BinaryOp, Expr, Poll, Program, PropertyKind, StateAtom, StateExpr, ThreadId, UnaryOp, Value};
 
+use super::counts::{Count, Counts};
 use super::fault::BackwardFault;
 use super::locals::{Locals, Values};
+use super::roster::Roster;
 use super::{BackwardProof, Configuration, LocalState, ThreadView};
 use crate::limits::MOST_CASES;
 use crate::run::Goal;
 
 /// The condition of a goal on drained states.
-pub(super) fn condition(program: &Program, threads: &[ThreadId], goal: Goal) -> Result<StateExpr, BackwardFault> {
+pub(super) fn condition(program: &Program, roster: &Roster, goal: Goal) -> Result<StateExpr, BackwardFault> {
+    let threads = &roster.threads;
     let at = |thread, locations| Expr::Leaf(StateAtom::At { thread, locations });
     let at_end = |condition: StateExpr| {
         threads.iter().fold(condition, |rest, &thread| {
@@ -26,6 +29,9 @@ pub(super) fn condition(program: &Program, threads: &[ThreadId], goal: Goal) -> 
         }
         Goal::Property(property) => match program.properties.get(property.index()).map(|property| &property.kind) {
             Some(PropertyKind::Forbid(condition)) => Ok(condition.clone()),
+            Some(PropertyKind::Exists(_) | PropertyKind::Always(_)) if !roster.templates.is_empty() => {
+                Err(BackwardFault::FinalStates)
+            }
             Some(PropertyKind::Exists(condition)) => Ok(at_end(condition.clone())),
             Some(PropertyKind::Always(condition)) => Ok(at_end(StateExpr::unary(UnaryOp::Not, condition.clone()))),
             Some(PropertyKind::ForbidDeadlock) => Err(BackwardFault::Deadlock),
@@ -67,7 +73,7 @@ fn chosen(part: &Configuration, fixed: usize, choice: Choice) -> Configuration {
 /// Checks that the set covers a goal: all drained states in which a condition holds.
 pub(super) struct GoalCover<'a> {
     pub(super) program: &'a Program,
-    pub(super) threads: &'a [ThreadId],
+    pub(super) roster: &'a Roster,
     pub(super) proof: &'a BackwardProof,
     pub(super) locals: &'a [Locals],
     pub(super) values: &'a Values,
@@ -78,15 +84,54 @@ pub(super) struct GoalCover<'a> {
 impl GoalCover<'_> {
     /// Whether all configurations that meet the condition are held by the set, as `holds` tells of one that may be open
     /// in parts.
+    ///
+    /// Numbers of copies are fixed first. Whatever meets the condition meets it with these numbers, up to those that no
+    /// comparison tells apart, and has at least the copies of one of the choices.
     pub(super) fn all_held(
         &mut self,
         condition: &StateExpr,
         holds: &impl Fn(&Configuration) -> bool,
     ) -> Result<bool, BackwardFault> {
-        let open = vec![ThreadView { class: None, messages: Vec::new() }; self.threads.len()];
+        let counts = Counts::of(self.program, condition)?;
+        let (copies, kinds) = self.kinds();
+        for numbers in counts.numbers()? {
+            let condition = counts.fixed(self.program, condition, &numbers);
+            for choice in counts.choices(&numbers, &kinds)? {
+                let copies: Vec<(usize, usize)> = choice.iter().map(|&kind| copies[kind]).collect();
+                if !self.all_held_with(&condition, &copies, holds)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// What copies can be: the thread by its place and the class of its state; and the thread and its possible places.
+    fn kinds(&self) -> (Vec<(usize, usize)>, Vec<Count>) {
+        let (mut copies, mut kinds) = (Vec::new(), Vec::new());
+        for &place in &self.roster.templates {
+            for (class, states) in self.proof.classes[place].iter().enumerate() {
+                copies.push((place, class));
+                let locations = states.iter().map(|state| state.location).collect();
+                kinds.push((self.roster.threads[place], locations));
+            }
+        }
+        (copies, kinds)
+    }
+
+    /// The same for a condition without numbers of copies, beside these.
+    fn all_held_with(
+        &mut self,
+        condition: &StateExpr,
+        copies: &[(usize, usize)],
+        holds: &impl Fn(&Configuration) -> bool,
+    ) -> Result<bool, BackwardFault> {
+        let mut threads = vec![ThreadView { class: None, messages: Vec::new() }; self.roster.single.len()];
+        threads.extend(copies.iter().map(|&(_, class)| ThreadView { class: Some(class), messages: Vec::new() }));
+        let copies = copies.iter().map(|&(place, _)| place).collect();
         // Each part fixes one thread or cell more than the one before it. Without recursion: there are as many cells as
         // the program likes.
-        let mut next = Some(Configuration { threads: open, memory: BTreeMap::new() });
+        let mut next = Some(Configuration { threads, copies, memory: BTreeMap::new() });
         let mut path: Vec<(Configuration, std::vec::IntoIter<Choice>)> = Vec::new();
         loop {
             if let Some(part) = next.take() {
@@ -112,12 +157,12 @@ impl GoalCover<'_> {
 
     /// The ways in which the next thread or cell can be fixed.
     fn choices(&self, fixed: usize) -> Vec<Choice> {
-        match self.proof.classes.get(fixed).filter(|_| fixed < self.threads.len()) {
-            Some(classes) => (0..classes.len()).map(Choice::Class).collect(),
+        match self.roster.single.get(fixed) {
+            Some(&place) => (0..self.proof.classes[place].len()).map(Choice::Class).collect(),
             None => self
                 .values
                 .iter()
-                .nth(fixed - self.threads.len())
+                .nth(fixed - self.roster.single.len())
                 .map(|(&address, values)| values.iter().map(|&value| Choice::Value(address, value)).collect())
                 .unwrap_or_default(),
         }
@@ -143,20 +188,40 @@ impl GoalCover<'_> {
             return Ok(Part::Held);
         }
         // An open thread may hold the lock, which an open one of the set may not: then more must be fixed.
-        let is_decided = fixed >= self.threads.len() || self.nobody_locks() || self.holders(part) == 1;
-        if value.is_some() && is_decided && holds(part) {
+        let single = self.roster.single.len();
+        let is_decided = fixed >= single || self.nobody_locks() || self.holders(part) == 1;
+        if value.is_some() && is_decided && holds(part) && self.with_holders(part).iter().all(holds) {
             return Ok(Part::Held);
         }
-        Ok(if fixed < self.threads.len() + self.values.len() { Part::Open } else { Part::Missed })
+        Ok(if fixed < single + self.values.len() { Part::Open } else { Part::Missed })
     }
 
     fn nobody_locks(&self) -> bool {
         self.locals.iter().all(|locals| !locals.holds.contains(&true))
     }
 
+    /// The part with one more copy, which holds the lock, if nobody else does.
+    fn with_holders(&self, part: &Configuration) -> Vec<Configuration> {
+        if self.holders(part) > 0 {
+            return Vec::new();
+        }
+        let copies = self.roster.templates.iter().flat_map(|&place| {
+            let holds = self.locals[place].holds.iter().enumerate().filter(|(_, holds)| **holds);
+            holds.map(move |(class, _)| (place, class))
+        });
+        let with = |(place, class)| {
+            let mut more = part.clone();
+            more.threads.push(ThreadView { class: Some(class), messages: Vec::new() });
+            more.copies.push(place);
+            more
+        };
+        copies.map(with).collect()
+    }
+
     fn holders(&self, part: &Configuration) -> usize {
-        let holds =
-            |(place, thread): (usize, &ThreadView)| thread.class.is_some_and(|class| self.locals[place].holds[class]);
+        let holds = |(position, thread): (usize, &ThreadView)| {
+            thread.class.is_some_and(|class| self.locals[self.roster.place(part, position)].holds[class])
+        };
         part.threads.iter().enumerate().filter(|&entry| holds(entry)).count()
     }
 
@@ -184,7 +249,8 @@ impl GoalCover<'_> {
     }
 
     fn atom(&self, atom: &StateAtom, part: &Configuration, fixed: usize) -> Result<Option<Value>, BackwardFault> {
-        let place = |thread: &ThreadId| self.threads.iter().position(|running| running == thread);
+        let single = &self.roster.single;
+        let place = |thread: &ThreadId| single.iter().position(|&place| self.roster.threads[place] == *thread);
         match atom {
             StateAtom::Cell(address) => Ok(self.cell(*address, part)),
             StateAtom::At { thread, locations } => self
@@ -214,12 +280,13 @@ impl GoalCover<'_> {
             return Ok(None);
         }
         let Some(class) = part.threads[place].class else { return Ok(None) };
+        let place = self.roster.single[place];
         let mut seen = self.proof.classes[place][class].iter().map(look);
         let first = seen.next().flatten().ok_or(BackwardFault::Malformed)?;
         if seen.all(|value| value == Some(first)) {
             Ok(Some(first))
         } else {
-            Err(BackwardFault::Mixed(self.threads[place]))
+            Err(BackwardFault::Mixed(self.roster.threads[place]))
         }
     }
 }

@@ -42,6 +42,17 @@ pub(super) struct Locals {
     pub(super) start: usize,
 }
 
+impl Locals {
+    /// What the thread can store.
+    pub(super) fn stores(&self) -> BTreeSet<(Address, Value)> {
+        let store = |step: &ClassMove| match step.label {
+            Label::Store(address, value) => Some((address, value)),
+            _ => None,
+        };
+        self.moves.iter().filter_map(store).collect()
+    }
+}
+
 /// The values that each cell may hold.
 pub(super) type Values = BTreeMap<Address, BTreeSet<Value>>;
 

@@ -7,12 +7,17 @@
 //! message to its cell, else the oldest message must be about it. `SOUNDNESS.md` says why this decides reachability
 //! under TSO, and which steps need not be considered. What is checked here is only the set ([`check_backward_proof`]);
 //! it does not matter how it was found.
+//!
+//! Of a thread of which there are arbitrarily many, a configuration lists some copies, and stands for any number of
+//! others that do not hold the lock. Then the proof is about every number of copies.
 
 mod check;
+mod counts;
 mod fault;
 mod goals;
 mod locals;
 mod order;
+mod roster;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -52,8 +57,10 @@ pub struct LocalState {
 /// All configurations that agree in what is written down, with any further messages from memory.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Configuration {
-    /// The threads that run, in the order of the program.
+    /// The threads of which there is one each, in the order of the program, then some copies of the others.
     pub threads: Vec<ThreadView>,
+    /// For each of these copies, the thread that it is a copy of, by its place among those that run.
+    pub copies: Vec<usize>,
     /// Cells that hold a certain value; all others may hold anything.
     pub memory: BTreeMap<Address, Value>,
 }

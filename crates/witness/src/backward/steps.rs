@@ -8,17 +8,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir_ir::{Address, Value};
 
 use super::locals::{Label, Locals};
-use super::{Configuration, Message};
+use super::roster::Roster;
+use super::{Configuration, Message, ThreadView};
 
 /// The program, as far as steps go.
 pub(super) struct Steps<'a> {
+    pub(super) roster: &'a Roster,
+    /// For each thread that runs.
     pub(super) locals: &'a [Locals],
 }
 
-impl Steps<'_> {
+impl<'a> Steps<'a> {
+    /// The thread at this position by itself.
+    fn of(&self, configuration: &Configuration, position: usize) -> &'a Locals {
+        &self.locals[self.roster.place(configuration, position)]
+    }
+
     fn holder(&self, configuration: &Configuration) -> Option<usize> {
-        let holds =
-            |place: usize| configuration.threads[place].class.is_some_and(|class| self.locals[place].holds[class]);
+        let holds = |place: usize| {
+            let class = configuration.threads[place].class;
+            class.is_some_and(|class| self.of(configuration, place).holds[class])
+        };
         (0..configuration.threads.len()).find(|&place| holds(place))
     }
 
@@ -31,13 +41,14 @@ impl Steps<'_> {
     pub(super) fn before(&self, configuration: &Configuration) -> Vec<Configuration> {
         let mut found = Vec::new();
         for place in 0..configuration.threads.len() {
-            for step in &self.locals[place].moves {
+            let locals = self.of(configuration, place);
+            for step in &locals.moves {
                 match configuration.threads[place].class {
                     Some(class) if class == step.to => {
                         self.undo(configuration, place, (&step.label, step.from), &mut found);
                     }
                     // Any state: only what it does to others counts, with nothing left in its buffer.
-                    None if !self.locals[place].holds[step.to] => {
+                    None if !locals.holds[step.to] => {
                         let after = self.memory_before(configuration, place, &step.label);
                         found.extend(after.map(|after| moved(after, place, step.from)));
                     }
@@ -46,8 +57,25 @@ impl Steps<'_> {
             }
             found.extend(self.unsent(configuration, place));
         }
+        self.unlisted(configuration, &mut found);
         found.retain(|before| self.is_plausible(before));
         found.into_iter().map(|before| self.stripped(before)).collect()
+    }
+
+    /// Steps of copies that are not listed, and are in any state afterwards: only what they do to others counts.
+    fn unlisted(&self, configuration: &Configuration, found: &mut Vec<Configuration>) {
+        let position = configuration.threads.len();
+        for &place in &self.roster.templates {
+            let locals = &self.locals[place];
+            let counts = |label: &Label| matches!(label, Label::Store(..) | Label::ReadModifyWrite(..) | Label::Unlock);
+            for step in locals.moves.iter().filter(|step| counts(&step.label) && !locals.holds[step.to]) {
+                let mut after = configuration.clone();
+                after.threads.push(ThreadView { class: None, messages: Vec::new() });
+                after.copies.push(place);
+                let before = self.memory_before(&after, position, &step.label);
+                found.extend(before.map(|before| moved(before, position, step.from)));
+            }
+        }
     }
 
     /// The newest message from memory had not been sent yet.
@@ -74,7 +102,24 @@ impl Steps<'_> {
                 configuration.threads[place].messages.pop();
             }
         }
+        self.without_fresh(configuration)
+    }
+
+    /// Copies that have not moved need not be listed: there are always more of them.
+    fn without_fresh(&self, mut configuration: Configuration) -> Configuration {
+        for position in (self.roster.single.len()..configuration.threads.len()).rev() {
+            if self.is_fresh(&configuration, position) {
+                configuration.threads.remove(position);
+                configuration.copies.remove(position - self.roster.single.len());
+            }
+        }
         configuration
+    }
+
+    /// Whether the copy at this position has not moved.
+    pub(super) fn is_fresh(&self, configuration: &Configuration, position: usize) -> bool {
+        let copy = &configuration.threads[position];
+        copy.class == Some(self.of(configuration, position).start) && copy.messages.is_empty()
     }
 
     /// Memory before a move with this label. None if it cannot have led here.
@@ -132,16 +177,6 @@ impl Steps<'_> {
         }
     }
 
-    /// What a thread can store.
-    fn stores(&self, place: usize) -> BTreeSet<(Address, Value)> {
-        let stores = self.locals[place].moves.iter();
-        stores
-            .filter_map(
-                |step| if let Label::Store(address, value) = step.label { Some((address, value)) } else { None },
-            )
-            .collect()
-    }
-
     /// With an older own message to a cell, anywhere but at the very beginning: there it can come back later.
     fn with_older<'s>(
         &'s self,
@@ -150,8 +185,13 @@ impl Steps<'_> {
         address: Address,
     ) -> impl Iterator<Item = Configuration> + 's {
         let positions = 1..=before.threads[place].messages.len();
-        let values: Vec<Value> =
-            self.stores(place).into_iter().filter(|(other, _)| *other == address).map(|(_, value)| value).collect();
+        let values: Vec<Value> = self
+            .of(before, place)
+            .stores()
+            .into_iter()
+            .filter(|(other, _)| *other == address)
+            .map(|(_, value)| value)
+            .collect();
         positions.flat_map(move |position| values.clone().into_iter().map(move |value| (position, value))).map(
             move |(position, value)| {
                 let mut older = before.clone();
@@ -184,11 +224,13 @@ impl Steps<'_> {
                 found.push(moved(after, place, from));
                 continue;
             }
-            for (other, stored) in self.stores(place).into_iter().filter(|(other, _)| !own.contains_key(other)) {
+            for (other, stored) in
+                self.of(configuration, place).stores().into_iter().filter(|(other, _)| !own.contains_key(other))
+            {
                 let mut more = after.clone();
                 more.threads[place].messages.insert(0, Message::Own(other, stored));
                 // It must have been there when the thread came to this state.
-                if self.explains(place, to, &more.threads[place].messages) {
+                if explains(self.of(configuration, place), to, &more.threads[place].messages) {
                     open.push(more);
                 }
             }
@@ -203,47 +245,47 @@ impl Steps<'_> {
 
     fn is_plausible(&self, configuration: &Configuration) -> bool {
         configuration.threads.iter().enumerate().all(|(place, thread)| match thread.class {
-            Some(class) => self.explains(place, class, &thread.messages),
+            Some(class) => explains(self.of(configuration, place), class, &thread.messages),
             None => true,
         })
     }
+}
 
-    /// Whether the thread can have come to this state with these own messages, and no others, on its way.
-    fn explains(&self, place: usize, class: usize, messages: &[Message]) -> bool {
-        let own: Vec<(Address, Value)> = messages.iter().filter_map(Message::stored).collect();
-        let mut seen = BTreeSet::new();
-        let mut open = vec![(class, own.len())];
-        while let Some((class, waiting)) = open.pop() {
-            if waiting == 0 {
-                return true;
-            }
-            if !seen.insert((class, waiting)) {
-                continue;
-            }
-            let (made, later) = own.split_at(waiting);
-            let visible: BTreeMap<Address, Value> = made.iter().copied().collect();
-            for step in self.locals[place].moves.iter().filter(|step| step.to == class) {
-                match step.label {
-                    Label::Silent => open.push((step.from, waiting)),
-                    Label::Load(ref parts) => {
-                        let fits = |(address, value)| visible.get(address).is_none_or(|seen| seen == value);
-                        if parts.iter().map(|(address, value)| (address, value)).all(fits) {
-                            open.push((step.from, waiting));
-                        }
+/// Whether the thread can have come to this state with these own messages, and no others, on its way.
+fn explains(locals: &Locals, class: usize, messages: &[Message]) -> bool {
+    let own: Vec<(Address, Value)> = messages.iter().filter_map(Message::stored).collect();
+    let mut seen = BTreeSet::new();
+    let mut open = vec![(class, own.len())];
+    while let Some((class, waiting)) = open.pop() {
+        if waiting == 0 {
+            return true;
+        }
+        if !seen.insert((class, waiting)) {
+            continue;
+        }
+        let (made, later) = own.split_at(waiting);
+        let visible: BTreeMap<Address, Value> = made.iter().copied().collect();
+        for step in locals.moves.iter().filter(|step| step.to == class) {
+            match step.label {
+                Label::Silent => open.push((step.from, waiting)),
+                Label::Load(ref parts) => {
+                    let fits = |(address, value)| visible.get(address).is_none_or(|seen| seen == value);
+                    if parts.iter().map(|(address, value)| (address, value)).all(fits) {
+                        open.push((step.from, waiting));
                     }
-                    Label::Store(address, value) => {
-                        if made[waiting - 1] == (address, value) {
-                            open.push((step.from, waiting - 1));
-                        } else if later.iter().any(|&(other, _)| other == address) {
-                            open.push((step.from, waiting));
-                        }
-                    }
-                    Label::Fence | Label::Membarrier | Label::ReadModifyWrite(..) | Label::Lock | Label::Unlock => {}
                 }
+                Label::Store(address, value) => {
+                    if made[waiting - 1] == (address, value) {
+                        open.push((step.from, waiting - 1));
+                    } else if later.iter().any(|&(other, _)| other == address) {
+                        open.push((step.from, waiting));
+                    }
+                }
+                Label::Fence | Label::Membarrier | Label::ReadModifyWrite(..) | Label::Lock | Label::Unlock => {}
             }
         }
-        false
     }
+    false
 }
 
 fn moved(mut configuration: Configuration, place: usize, class: usize) -> Configuration {

@@ -7,6 +7,7 @@ use weir_ir::{
 use super::*;
 use crate::testing::*;
 
+mod copies;
 mod exact;
 mod forger;
 mod threads;
@@ -53,7 +54,7 @@ fn a_set_that_holds_the_start_proves_nothing() {
     let claim = claim();
     let mut all = proof(claim.1);
     let anywhere = ThreadView { class: None, messages: Vec::new() };
-    all.configurations.push(Configuration { threads: vec![anywhere.clone(), anywhere], memory: BTreeMap::new() });
+    all.configurations.push(configuration(vec![anywhere.clone(), anywhere], &[]));
     assert_eq!(fault(&claim, &all), Some(BackwardFault::HoldsTheStart));
 }
 
@@ -100,7 +101,7 @@ fn at(class: usize, messages: &[Message]) -> ThreadView {
 }
 
 fn configuration(threads: Vec<ThreadView>, memory: &[(Address, Value)]) -> Configuration {
-    Configuration { threads, memory: memory.iter().copied().collect() }
+    Configuration { threads, copies: Vec::new(), memory: memory.iter().copied().collect() }
 }
 
 #[test]
@@ -222,9 +223,6 @@ fn too_many_values_and_what_cannot_be_checked_are_refused() {
     let many = |most| BackwardProof { goals: vec![claim.1], classes: classes(most), configurations: Vec::new() };
     assert_eq!(fault(&claim, &many(10_000)), Some(BackwardFault::TooManyValues(X)));
     assert_eq!(fault(&claim, &many(9_999)), Some(BackwardFault::MissingState(ThreadId(0))));
-    let mut arbitrary = claim.0.clone();
-    arbitrary.threads[0].multiplicity = weir_ir::Multiplicity::Arbitrary;
-    assert_eq!(fault(&(arbitrary, claim.1), &many(1)), Some(BackwardFault::Unsupported));
     let spawning = program(vec![sequence(vec![Instruction::Spawn(ThreadId(0))])]);
     let spawning = with_property(spawning, PropertyKind::Forbid(cell_is(X, 2)));
     let mut few = many(1);

@@ -87,3 +87,53 @@ fn a_run_decides_all_that_its_last_state_shows() {
         .collect();
     assert_eq!(goals, [0, 1, 2]);
 }
+
+/// A violation far from the start, among very many states.
+#[test]
+fn a_depth_first_search_comes_upon_violations_or_gives_up_early() {
+    let thread = |number: u32| format!("thread P{number} {{ x{number} = 1; let r = x{}; }}", (number + 1) % 6);
+    let threads: String = (0..6).map(thread).collect();
+    let all = (0..6).map(|number| format!("P{number} at end && P{number}.r == 0")).collect::<Vec<_>>().join(" && ");
+    let text = format!("shared x0, x1, x2, x3, x4, x5; {threads} forbid {all};");
+    let (_, attempted) = asked(&text, Member::DepthFirst);
+    assert!(matches!(&attempted.decided[..], [(_, Found::Reached(_))]), "{:?}", attempted.end);
+    assert!(attempted.statistics.states < 5_000, "{:?}", attempted.statistics);
+    let fenced = text.replace("= 1;", "= 1; fence;");
+    let (_, attempted) = asked(&fenced, Member::DepthFirst);
+    assert!(attempted.decided.is_empty() && attempted.end == End::Nothing, "{:?}", attempted.end);
+    // What it has visited in full is proved.
+    let (_, attempted) = asked("shared x; thread P { x = 1; } forbid x == 2;", Member::DepthFirst);
+    assert_eq!(attempted.end, End::Answered);
+}
+
+#[test]
+fn robust_programs_are_decided_without_buffers() {
+    let text = "shared x, y; thread P { x = 1; fence; let r = y; } thread Q { y = 1; fence; let s = x; }
+        forbid P at end && Q at end && P.r == 0 && Q.s == 0;";
+    let (_, attempted) = asked(text, Member::Robust);
+    assert!(matches!(&attempted.decided[..], [(_, Found::Unreachable)]), "{:?}", attempted.end);
+    let (_, attempted) = asked(&text.replace("fence;", "skip;"), Member::Robust);
+    assert!(attempted.decided.is_empty() && attempted.end == End::Nothing, "{:?}", attempted.end);
+    // A violation that needs no buffers is shown with them.
+    let (_, attempted) = asked(&text.replace("P.r == 0", "P.r == 1"), Member::Robust);
+    let [(_, Found::Reached(checked))] = &attempted.decided[..] else { panic!("{:?}", attempted.end) };
+    assert_eq!(checked.run().model, Model::Tso);
+    let (_, attempted) = asked("shared x; thread P { x = 1; await x == 2; } forbid deadlock;", Member::Robust);
+    assert!(attempted.decided.is_empty(), "robustness says nothing about deadlocks");
+}
+
+/// Fused steps and depth-first searches make runs longer than they need be.
+#[test]
+fn runs_are_shortest_where_that_is_cheap() {
+    let text = "shared x; thread P { let a = 0; a = a + 1; x = 1; a = a + 1; a = a + 1; x = 2; }
+        thread Q { let b = 0; b = b + 1; b = b + 1; } forbid x == 1;";
+    let length = |member| {
+        let (_, attempted) = asked(text, member);
+        let [(_, Found::Reached(checked))] = &attempted.decided[..] else { panic!("{:?}", attempted.end) };
+        checked.run().steps.len()
+    };
+    // Two assignments, the store, its flush.
+    for member in [Member::Engine(Engine::Explicit), Member::DepthFirst, Member::Sc] {
+        assert_eq!(length(member), 4, "{member:?}");
+    }
+}

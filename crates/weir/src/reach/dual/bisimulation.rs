@@ -24,6 +24,22 @@ pub(super) struct Automaton {
     pub(super) into: Vec<Vec<(Label, u16)>>,
 }
 
+impl Automaton {
+    /// Both next to each other: the states of the second follow those of the first. None if there are too many.
+    pub(super) fn beside(mut self, other: Self) -> Option<Self> {
+        let (states, graph_states) = (self.holds.len() as u16, self.class_of.len() as u32);
+        if self.holds.len() + other.holds.len() >= usize::from(u16::MAX) {
+            return None;
+        }
+        self.class_of.extend(other.class_of.iter().map(|class| class + states));
+        self.holds.extend(other.holds);
+        self.member.extend(other.member.iter().map(|state| state + graph_states));
+        let shifted = |(label, from)| (label, from + states);
+        self.into.extend(other.into.into_iter().map(|moves| moves.into_iter().map(shifted).collect()));
+        Some(self)
+    }
+}
+
 /// The bisimulation quotient of a graph, τ-compressed. States with different observations are kept apart. None if it is
 /// still too large.
 ///

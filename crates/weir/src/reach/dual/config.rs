@@ -6,7 +6,10 @@
 //! message to the same cell follows; others are left out.
 //!
 //! A [`Config`] stands for all configurations above it: the same places, memory and own messages, with any messages
-//! from memory in between; and where it says [`ANY`], anything.
+//! from memory in between; and where it says [`ANY`], anything. Of threads of which there are arbitrarily many, it lists
+//! some copies, and stands for configurations with any number of others that do not hold the lock.
+
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
@@ -28,6 +31,7 @@ pub(super) fn is_own(message: Message) -> bool {
 /// The sizes that all configurations of a program share, and the numbers of messages.
 #[derive(Debug)]
 pub(super) struct Shape {
+    /// The threads of which there is one each. Copies of others follow them in a row.
     pub(super) threads: usize,
     pub(super) cells: usize,
     /// Threads with the same automaton are neighbours in one of these, as are their numbers in [`Shape::order`].
@@ -117,10 +121,13 @@ fn parts_of_several(snapshot: &[(Cell, Val)]) -> Option<Vec<Vec<(Cell, Val)>>> {
     Some((0..1u32 << snapshot.len()).filter(|set| set.count_ones() >= 2).map(chosen).collect())
 }
 
-/// A configuration as a row of numbers: who holds the lock, states of threads, memory, where the buffer of each
-/// thread ends, then the messages.
+/// A configuration as a row of numbers: who holds the lock, how many copies are listed, states of threads and copies,
+/// memory, where the buffer of each thread ends, then the messages.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Config(pub(super) Vec<u16>);
+
+/// The numbers before the states of threads.
+const HEAD: usize = 2;
 
 /// A configuration, wherever it is kept.
 #[derive(Clone, Copy, Debug)]
@@ -132,7 +139,7 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     pub(super) fn new(row: &'a [u16], shape: &Shape) -> Self {
-        Self { row, threads: shape.threads, cells: shape.cells }
+        Self { row, threads: shape.threads + usize::from(row[1]), cells: shape.cells }
     }
 
     pub(super) fn row(self) -> &'a [u16] {
@@ -144,41 +151,75 @@ impl<'a> View<'a> {
         self.row[0]
     }
 
+    /// How many threads there are, copies included.
+    pub(super) fn threads(self) -> usize {
+        self.threads
+    }
+
+    /// The positions of copies.
+    pub(super) fn copies(self) -> Range<usize> {
+        self.threads - usize::from(self.row[1])..self.threads
+    }
+
     /// Whether another thread holds the lock.
     pub(super) fn locked_out(self, thread: usize) -> bool {
-        self.lock() != FREE && usize::from(self.lock()) != thread + 1
+        self.lock() != FREE && !self.is_holder(thread)
+    }
+
+    pub(super) fn is_holder(self, thread: usize) -> bool {
+        usize::from(self.lock()) == thread + 1
     }
 
     pub(super) fn local(self, thread: usize) -> u16 {
-        self.row[1 + thread]
+        self.row[HEAD + thread]
     }
 
     pub(super) fn memory(self) -> &'a [u16] {
-        &self.row[1 + self.threads..1 + self.threads + self.cells]
+        &self.row[HEAD + self.threads..HEAD + self.threads + self.cells]
     }
 
     pub(super) fn cell(self, cell: Cell) -> u16 {
-        self.row[1 + self.threads + usize::from(cell)]
+        self.row[HEAD + self.threads + usize::from(cell)]
     }
 
     pub(super) fn buffer(self, thread: usize) -> &'a [Message] {
-        let ends = 1 + self.threads + self.cells;
+        let ends = HEAD + self.threads + self.cells;
         let messages = ends + self.threads;
         let start = if thread == 0 { 0 } else { usize::from(self.row[ends + thread - 1]) };
         &self.row[messages + start..messages + usize::from(self.row[ends + thread])]
     }
 
     pub(super) fn messages(self) -> usize {
-        self.row.len() - 1 - 2 * self.threads - self.cells
+        self.row.len() - HEAD - 2 * self.threads - self.cells
+    }
+
+    /// The same with other threads: for each position the one that is there now, copies at the end.
+    fn with_threads(self, shape: &Shape, order: &[usize]) -> Config {
+        let mut row = vec![FREE, (order.len() - shape.threads) as u16];
+        row.extend(order.iter().map(|&from| self.local(from)));
+        row.extend(self.memory());
+        let mut end = 0;
+        for (to, &from) in order.iter().enumerate() {
+            end += self.buffer(from).len() as u16;
+            row.push(end);
+            if self.is_holder(from) {
+                row[0] = to as u16 + 1;
+            }
+        }
+        for &from in order {
+            row.extend(self.buffer(from));
+        }
+        Config(row)
     }
 }
 
 impl Config {
+    /// With empty buffers. States of copies follow those of threads.
     pub(super) fn new(shape: &Shape, lock: u16, locals: &[u16], memory: &[u16]) -> Self {
-        let mut row = vec![lock];
+        let mut row = vec![lock, (locals.len() - shape.threads) as u16];
         row.extend(locals);
         row.extend(memory);
-        row.extend(std::iter::repeat_n(0, shape.threads));
+        row.extend(std::iter::repeat_n(0, locals.len()));
         Self(row)
     }
 
@@ -186,34 +227,61 @@ impl Config {
         View::new(&self.0, shape)
     }
 
+    fn threads(&self, shape: &Shape) -> usize {
+        shape.threads + usize::from(self.0[1])
+    }
+
     pub(super) fn set_lock(&mut self, lock: u16) {
         self.0[0] = lock;
     }
 
     pub(super) fn set_local(&mut self, thread: usize, local: u16) {
-        self.0[1 + thread] = local;
+        self.0[HEAD + thread] = local;
     }
 
     pub(super) fn set_cell(&mut self, shape: &Shape, cell: Cell, value: u16) {
-        self.0[1 + shape.threads + usize::from(cell)] = value;
+        let first = HEAD + self.threads(shape);
+        self.0[first + usize::from(cell)] = value;
+    }
+
+    /// Lists one more copy, in any state, with an empty buffer.
+    pub(super) fn add_copy(&mut self, shape: &Shape) {
+        let threads = self.threads(shape);
+        self.0[1] += 1;
+        self.0.insert(HEAD + threads, ANY);
+        let ends = HEAD + threads + 1 + shape.cells;
+        let last = if threads == 0 { 0 } else { self.0[ends + threads - 1] };
+        self.0.insert(ends + threads, last);
+    }
+
+    /// Leaves out copies that have not moved: there are always more of them.
+    pub(super) fn drop_copies(&mut self, shape: &Shape, has_not_moved: impl Fn(u16) -> bool) {
+        let view = self.view(shape);
+        let is_free = |&copy: &usize| has_not_moved(view.local(copy)) && view.buffer(copy).is_empty();
+        if view.copies().any(|copy| is_free(&copy)) {
+            let kept = view.copies().filter(|copy| !is_free(copy));
+            *self = view.with_threads(shape, &(0..shape.threads).chain(kept).collect::<Vec<_>>());
+        }
     }
 
     /// Puts a message into a buffer, before the one at this position.
     pub(super) fn insert(&mut self, shape: &Shape, thread: usize, position: usize, message: Message) {
-        let ends = 1 + shape.threads + shape.cells;
+        let threads = self.threads(shape);
+        let ends = HEAD + threads + shape.cells;
         let start = if thread == 0 { 0 } else { usize::from(self.0[ends + thread - 1]) };
-        self.0.insert(ends + shape.threads + start + position, message);
-        for end in &mut self.0[ends + thread..ends + shape.threads] {
+        self.0.insert(ends + threads + start + position, message);
+        for end in &mut self.0[ends + thread..ends + threads] {
             *end += 1;
         }
     }
 
     /// Takes the newest message out of a buffer that has one.
     pub(super) fn pop(&mut self, shape: &Shape, thread: usize) {
-        let ends = 1 + shape.threads + shape.cells;
+        let threads = self.threads(shape);
+        let ends = HEAD + threads + shape.cells;
         let end = usize::from(self.0[ends + thread]);
-        self.0.remove(ends + shape.threads + end - 1);
-        for end in &mut self.0[ends + thread..ends + shape.threads] {
+        self.0.remove(ends + threads + end - 1);
+        for end in &mut self.0[ends + thread..ends + threads] {
             *end -= 1;
         }
     }
@@ -222,7 +290,7 @@ impl Config {
     /// yet when they arrive, and they can arrive at any time while nobody else holds the lock. Calls `stripped` for
     /// each.
     pub(super) fn strip(&mut self, shape: &Shape, mut stripped: impl FnMut(usize, Message)) {
-        for thread in 0..shape.threads {
+        for thread in 0..self.threads(shape) {
             while !self.view(shape).locked_out(thread)
                 && let Some(&last) = self.view(shape).buffer(thread).last()
                 && !is_own(last)
@@ -237,14 +305,10 @@ impl Config {
     /// Orders threads with the same automaton. Returns, for each position now, where it was; none if nothing moved.
     pub(super) fn sort(&mut self, shape: &Shape) -> Option<Vec<usize>> {
         let view = self.view(shape);
-        let holder = |thread: usize| usize::from(view.lock()) == thread + 1;
-        let key = |&thread: &usize| (view.local(thread), holder(thread), view.buffer(thread));
-        let mut order: Vec<usize> = (0..shape.threads).collect();
+        let key = |&thread: &usize| (view.local(thread), view.is_holder(thread), view.buffer(thread));
+        let mut order: Vec<usize> = (0..view.threads()).collect();
         let mut is_sorted = true;
-        for group in shape.groups.iter().filter(|group| group.len() > 1) {
-            if group.is_sorted_by_key(key) {
-                continue;
-            }
+        for group in shape.groups.iter().filter(|group| group.len() > 1 && !group.is_sorted_by_key(key)) {
             is_sorted = false;
             let mut sorted = group.clone();
             sorted.sort_by_key(key);
@@ -252,25 +316,15 @@ impl Config {
                 order[to] = from;
             }
         }
+        let copies = &mut order[view.copies()];
+        if !copies.is_sorted_by_key(key) {
+            is_sorted = false;
+            copies.sort_by_key(key);
+        }
         if is_sorted {
             return None;
         }
-        let mut row = self.0[..1 + shape.threads + shape.cells].to_vec();
-        for (to, &from) in order.iter().enumerate() {
-            row[1 + to] = view.local(from);
-            if holder(from) {
-                row[0] = to as u16 + 1;
-            }
-        }
-        let mut end = 0;
-        for &from in &order {
-            end += view.buffer(from).len() as u16;
-            row.push(end);
-        }
-        for &from in &order {
-            row.extend(view.buffer(from));
-        }
-        self.0 = row;
+        *self = view.with_threads(shape, &order);
         Some(order)
     }
 }
@@ -293,12 +347,11 @@ pub(super) fn is_buffer_below(small: &[Message], large: &[Message]) -> bool {
 
 /// Whether the state and buffer of a thread of the second are among those that the first stands for.
 fn is_thread_below(small: View<'_>, at: usize, large: View<'_>, other: usize) -> bool {
-    let holds = |view: View<'_>, thread: usize| usize::from(view.lock()) == thread + 1;
     if small.local(at) == ANY {
-        return !holds(large, other) && !large.buffer(other).iter().any(|&message| is_own(message));
+        return !large.is_holder(other) && !large.buffer(other).iter().any(|&message| is_own(message));
     }
     small.local(at) == large.local(other)
-        && holds(small, at) == holds(large, other)
+        && small.is_holder(at) == large.is_holder(other)
         && is_buffer_below(small.buffer(at), large.buffer(other))
 }
 
@@ -306,47 +359,60 @@ fn is_thread_below(small: View<'_>, at: usize, large: View<'_>, other: usize) ->
 pub(super) fn is_below(shape: &Shape, small: View<'_>, large: View<'_>) -> bool {
     let fits = |(&small, &large): (&u16, &u16)| small == ANY || small == large;
     (small.lock() == FREE) == (large.lock() == FREE)
+        && small.copies().len() <= large.copies().len()
         && small.memory().iter().zip(large.memory()).all(fits)
         && shape.groups.iter().all(|group| match group[..] {
             [only] => is_thread_below(small, only, large, only),
-            _ => match_group(small, large, group),
+            _ => Matching { small, large, others: group }.is_there(group),
         })
+        && (small.copies().is_empty() || are_copies_below(small, large))
 }
 
-/// Whether the threads of the group can be paired up such that each is below its partner: a perfect matching, found by
+/// Whether each listed copy has one of its own to stand for.
+fn are_copies_below(small: View<'_>, large: View<'_>) -> bool {
+    let mut rest = large.copies();
+    // Both are in order of their states.
+    let has_states = small.copies().all(|copy| rest.any(|other| large.local(other) == small.local(copy)));
+    let others: Vec<usize> = large.copies().collect();
+    has_states && Matching { small, large, others: &others }.is_there(&small.copies().collect::<Vec<_>>())
+}
+
+/// Whether threads can be paired up such that each is below its partner: a matching in a bipartite graph, found by
 /// augmenting paths. Trying one pairing after the other would take exponential time in large groups.
-fn match_group(small: View<'_>, large: View<'_>, group: &[usize]) -> bool {
-    let mut partners = vec![None; group.len()];
-    (0..group.len()).all(|position| {
-        let mut tried = vec![false; group.len()];
-        find_partner(small, large, group, position, &mut partners, &mut tried)
-    })
+struct Matching<'a> {
+    small: View<'a>,
+    large: View<'a>,
+    others: &'a [usize],
 }
 
-/// Finds a partner for one more thread, if those before it can make do with others.
-fn find_partner(
-    small: View<'_>,
-    large: View<'_>,
-    group: &[usize],
-    position: usize,
-    partners: &mut [Option<usize>],
-    tried: &mut [bool],
-) -> bool {
-    for other in 0..group.len() {
-        if tried[other] || !is_thread_below(small, group[position], large, group[other]) {
-            continue;
-        }
-        tried[other] = true;
-        let is_free = match partners[other] {
-            None => true,
-            Some(holder) => find_partner(small, large, group, holder, partners, tried),
-        };
-        if is_free {
-            partners[other] = Some(position);
-            return true;
-        }
+impl Matching<'_> {
+    /// Whether all these have a partner among the others.
+    fn is_there(&self, threads: &[usize]) -> bool {
+        let mut partners = vec![None; self.others.len()];
+        threads.iter().all(|&thread| {
+            let mut tried = vec![false; self.others.len()];
+            self.find_partner(thread, &mut partners, &mut tried)
+        })
     }
-    false
+
+    /// Finds a partner for one more thread, if those before it can make do with others.
+    fn find_partner(&self, thread: usize, partners: &mut [Option<usize>], tried: &mut [bool]) -> bool {
+        for (at, &other) in self.others.iter().enumerate() {
+            if tried[at] || !is_thread_below(self.small, thread, self.large, other) {
+                continue;
+            }
+            tried[at] = true;
+            let is_free = match partners[at] {
+                None => true,
+                Some(holder) => self.find_partner(holder, partners, tried),
+            };
+            if is_free {
+                partners[at] = Some(thread);
+                return true;
+            }
+        }
+        false
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use weir_witness::Goal;
 
 use super::local_graph::{Local, LocalGraphs};
 use crate::bounds::Bound;
+use crate::reach::counts::Counts;
 use crate::session::Session;
 use crate::verdict::Limit;
 
@@ -17,6 +18,19 @@ pub(super) struct Target {
 }
 
 impl Target {
+    pub(super) fn condition(&self) -> &StateExpr {
+        &self.condition
+    }
+
+    /// The condition with these numbers of copies.
+    pub(super) fn with_numbers(&self, program: &Program, counts: &Counts, numbers: &[Value]) -> Self {
+        let condition = self.condition.map(&mut |atom| match counts.number(program, atom, numbers) {
+            Some(number) => Expr::Const(number),
+            None => Expr::Leaf(atom.clone()),
+        });
+        Self { goal: self.goal, condition }
+    }
+
     /// If the condition is about a single thread and nothing else: the thread's position, and for each state of its
     /// graph whether the condition holds there.
     pub(super) fn of_one_thread(&self, local_graphs: &LocalGraphs) -> Option<(usize, Vec<bool>)> {
@@ -59,7 +73,7 @@ fn simplified(program: &Program, local_graphs: &LocalGraphs, condition: &StateEx
         StateAtom::Cell(address) if local_graphs.cells.number(*address).is_none() => {
             Expr::Const(program.initial_value(*address))
         }
-        _ if thread_of(atom).is_some_and(|thread| position(local_graphs, thread).is_none()) => Expr::Const(0),
+        _ if thread_of(atom).is_some_and(|thread| group(local_graphs, thread).is_none()) => Expr::Const(0),
         _ => Expr::Leaf(atom.clone()),
     })
 }
@@ -82,8 +96,8 @@ pub(super) fn observations(local_graphs: &LocalGraphs, targets: &[Target]) -> Ve
     let mut atoms: Vec<Vec<StateAtom>> = vec![Vec::new(); local_graphs.graphs.len()];
     for target in targets {
         target.condition.for_each_leaf(&mut |atom| {
-            if let Some(position) = thread_of(atom).and_then(|thread| position(local_graphs, thread)) {
-                let known = &mut atoms[local_graphs.group_of[position]];
+            if let Some(group) = thread_of(atom).and_then(|thread| group(local_graphs, thread)) {
+                let known = &mut atoms[group];
                 if !known.contains(atom) {
                     known.push(atom.clone());
                 }
@@ -111,6 +125,13 @@ fn thread_of(atom: &StateAtom) -> Option<ThreadId> {
 
 fn position(local_graphs: &LocalGraphs, thread: ThreadId) -> Option<usize> {
     local_graphs.threads.iter().position(|&present| present == thread)
+}
+
+/// The graph of a thread that runs.
+fn group(local_graphs: &LocalGraphs, thread: ThreadId) -> Option<usize> {
+    let of_template = || local_graphs.templates.iter().find(|&&(template, _)| template == thread);
+    let of_one = position(local_graphs, thread).map(|position| local_graphs.group_of[position]);
+    of_one.or_else(|| of_template().map(|&(_, graph)| graph))
 }
 
 /// What an atom about some thread of this body would be in this state.

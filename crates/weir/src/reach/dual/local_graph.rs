@@ -11,6 +11,7 @@ use weir_ir::{Address, Body, EdgeId, Instruction, LocId, Program, RegExpr, RegId
 
 use crate::bounds::Bound;
 use crate::session::Session;
+use crate::translate::instantiate::templates;
 use crate::verdict::Limit;
 
 /// After so many moves the limits are looked at.
@@ -97,10 +98,12 @@ impl Cells {
 /// The local state graphs of a program.
 #[derive(Debug)]
 pub(super) struct LocalGraphs {
-    /// The threads that run.
+    /// The threads of which there is one each.
     pub(super) threads: Vec<ThreadId>,
     /// For each thread, which graph is its own.
     pub(super) group_of: Vec<usize>,
+    /// The threads of which there are arbitrarily many, and which graph is their own.
+    pub(super) templates: Vec<(ThreadId, usize)>,
     pub(super) graphs: Vec<Graph>,
     pub(super) cells: Cells,
 }
@@ -156,6 +159,12 @@ pub(super) fn build(program: &Program, symmetry: Symmetry, session: &Session) ->
         observed[group].union_with(&seen);
         group_of.push(group);
     }
+    let mut template_graphs = Vec::new();
+    for thread in templates(program) {
+        template_graphs.push((thread, models.len()));
+        models.push(thread);
+        observed.push(observed_registers(program, thread));
+    }
     let bodies = models.iter().zip(&observed).map(|(&thread, observed)| {
         let body = program.body(thread);
         Model { body, live: live_registers(body, observed), thread }
@@ -174,7 +183,8 @@ pub(super) fn build(program: &Program, symmetry: Symmetry, session: &Session) ->
     };
     builder.graphs = builder.models.iter().map(Model::graph).collect();
     builder.run()?;
-    Ok(LocalGraphs { threads, group_of, graphs: builder.graphs, cells: builder.cells })
+    let (graphs, cells) = (builder.graphs, builder.cells);
+    Ok(LocalGraphs { threads, group_of, templates: template_graphs, graphs, cells })
 }
 
 struct Model<'a> {

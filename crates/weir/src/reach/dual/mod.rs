@@ -13,6 +13,7 @@
 mod backwards;
 mod bisimulation;
 mod config;
+mod copies;
 mod counterexample;
 mod goals;
 mod local_graph;
@@ -35,6 +36,7 @@ pub(crate) use backwards::{Backwards, Drained, Region};
 use bisimulation::{Automaton, bisimulation_quotient};
 use config::{ANY, Config, FREE, Shape};
 pub(crate) use config::{MOST_MESSAGES, MOST_SNAPSHOT_CELLS};
+pub(crate) use copies::{EveryNumber, certify_any_number, reach_any_number};
 use goals::{GoalCover, Target, goal_covers};
 use local_graph::{GraphError, LocalGraphs, Symmetry, build};
 use predecessors::System;
@@ -140,13 +142,29 @@ fn system(local_graphs: &LocalGraphs, targets: &[Target], session: &Session) -> 
             None => return Ok(None),
         }
     }
+    // The graphs of threads of which there are arbitrarily many are the last.
+    let of_copies = automata.split_off(local_graphs.graphs.len() - local_graphs.templates.len());
     let members =
         |group| (0..local_graphs.threads.len()).filter(|&thread| local_graphs.group_of[thread] == group).collect();
-    let groups = (0..local_graphs.graphs.len()).map(members).collect();
+    let groups = (0..automata.len()).map(members).collect();
     let values: Vec<usize> = local_graphs.cells.values.iter().map(Vec::len).collect();
     let snapshots = local_graphs.cells.snapshots.clone();
-    let shape = Shape::new(groups, &values, &snapshots);
-    Ok(shape.map(|shape| System::new(shape, automata, local_graphs.group_of.clone(), snapshots)))
+    let Some(shape) = Shape::new(groups, &values, &snapshots) else { return Ok(None) };
+    let system = System::new(shape, automata, local_graphs.group_of.clone(), snapshots);
+    Ok(with_copies(system, of_copies))
+}
+
+/// With copies of threads of which there are arbitrarily many, if there are such threads.
+fn with_copies(system: System, automata: Vec<Automaton>) -> Option<System> {
+    let (mut starts, mut states) = (Vec::new(), 0);
+    for automaton in &automata {
+        starts.push(automaton.initial.checked_add(states)?);
+        states = states.checked_add(automaton.holds.len() as u16)?;
+    }
+    let mut rest = automata.into_iter();
+    let Some(first) = rest.next() else { return Some(system) };
+    let all = rest.try_fold(first, Automaton::beside)?;
+    Some(system.with_copies(all, starts))
 }
 
 fn initial(system: &System, local_graphs: &LocalGraphs) -> Config {
@@ -178,7 +196,7 @@ fn goal_basis(
 /// Completes a cover by the holder of the lock: no thread, or one thread in a state in which it holds it.
 fn with_lock(system: &System, cover: &GoalCover, emit: &mut impl FnMut(Config)) {
     let memory: Vec<u16> = cover.memory.iter().map(|value| value.unwrap_or(ANY)).collect();
-    let locals: Vec<u16> = cover.locals.iter().map(|local| local.unwrap_or(ANY)).collect();
+    let mut locals: Vec<u16> = cover.locals.iter().map(|local| local.unwrap_or(ANY)).collect();
     let holds = |thread: usize, local: u16| system.automaton(thread).holds[usize::from(local)];
     let holders: Vec<usize> =
         (0..locals.len()).filter(|&thread| locals[thread] != ANY && holds(thread, locals[thread])).collect();
@@ -186,11 +204,17 @@ fn with_lock(system: &System, cover: &GoalCover, emit: &mut impl FnMut(Config)) 
         [holder] => emit(Config::new(&system.shape, holder as u16 + 1, &locals, &memory)),
         [] => {
             emit(Config::new(&system.shape, FREE, &locals, &memory));
+            if !system.starts_of_copies.is_empty() {
+                // It may be a copy of which nothing else is known.
+                locals.push(ANY);
+            }
             for thread in (0..locals.len()).filter(|&thread| locals[thread] == ANY) {
                 let states = (0..system.automaton(thread).holds.len() as u16).filter(|&local| holds(thread, local));
+                let is_listed = |other: usize| other < cover.locals.len() || other == thread;
                 for local in states {
-                    let mut locals = locals.clone();
+                    let mut locals: Vec<u16> = locals.clone();
                     locals[thread] = local;
+                    let locals: Vec<u16> = (0..locals.len()).filter(|&at| is_listed(at)).map(|at| locals[at]).collect();
                     emit(Config::new(&system.shape, thread as u16 + 1, &locals, &memory));
                 }
             }

@@ -40,10 +40,14 @@ pub(super) struct Move {
 #[derive(Debug)]
 pub(super) struct System {
     pub(super) shape: Shape,
-    /// For each group of equal threads.
+    /// For each group of equal threads; that of all copies, if there are arbitrarily many of some thread, is the last.
     pub(super) automata: Vec<Automaton>,
-    /// For each thread.
+    /// For each thread of which there is one.
     pub(super) group_of: Vec<usize>,
+    /// The states in which copies start, if there are arbitrarily many of some thread.
+    pub(super) starts_of_copies: Vec<u16>,
+    /// The moves of copies that others notice, and where they lead.
+    noticed: Vec<(Label, u16, u16)>,
     /// What loads of several cells may find.
     snapshots: Vec<Vec<(Cell, Val)>>,
     /// For each group the stores it can make.
@@ -60,7 +64,25 @@ impl System {
         snapshots: Vec<Vec<(Cell, Val)>>,
     ) -> Self {
         let stores = automata.iter().map(stores_of).collect();
-        Self { shape, automata, group_of, snapshots, stores, plausible: RefCell::default() }
+        let (starts_of_copies, noticed) = (Vec::new(), Vec::new());
+        Self { shape, automata, group_of, starts_of_copies, noticed, snapshots, stores, plausible: RefCell::default() }
+    }
+
+    /// With arbitrarily many copies of threads besides, all in one automaton: they start in these of its states.
+    pub(super) fn with_copies(mut self, automaton: Automaton, starts: Vec<u16>) -> Self {
+        let moves = (0..)
+            .zip(&automaton.into)
+            .flat_map(|(to, moves)| moves.iter().map(move |&(label, from)| (label, from, to)));
+        let is_noticed = |label: Label| match label {
+            Label::Store(..) | Label::Unlock => true,
+            Label::Rmw(_, old, new) => old != new,
+            _ => false,
+        };
+        self.noticed = moves.filter(|&(label, _, to)| is_noticed(label) && !automaton.holds[usize::from(to)]).collect();
+        self.stores.push(stores_of(&automaton));
+        self.automata.push(automaton);
+        self.starts_of_copies = starts;
+        self
     }
 
     /// What a load finds, if the label is one.
@@ -73,12 +95,17 @@ impl System {
     }
 
     pub(super) fn automaton(&self, thread: usize) -> &Automaton {
-        &self.automata[self.group_of[thread]]
+        &self.automata[self.group(thread)]
+    }
+
+    /// The group of the thread or copy at this position.
+    fn group(&self, thread: usize) -> usize {
+        self.group_of.get(thread).copied().unwrap_or(self.automata.len() - 1)
     }
 
     /// Calls `emit` for each minimal predecessor.
     pub(super) fn predecessors(&self, view: View<'_>, emit: &mut impl FnMut(Op, Config)) {
-        for thread in 0..self.shape.threads {
+        for thread in 0..view.threads() {
             if self.is_repeated(view, thread) {
                 continue;
             }
@@ -88,17 +115,30 @@ impl System {
                 self.of_thread(view, thread, emit);
             }
         }
+        self.of_unlisted_copies(view, emit);
+    }
+
+    /// Steps of copies that are not listed, after which nothing of them is known: only those that others notice.
+    fn of_unlisted_copies(&self, view: View<'_>, emit: &mut impl FnMut(Op, Config)) {
+        if self.noticed.is_empty() {
+            return;
+        }
+        let mut longer = Config(view.row().to_vec());
+        longer.add_copy(&self.shape);
+        let (longer, thread) = (longer.view(&self.shape), view.threads());
+        for &(label, from, to) in &self.noticed {
+            self.of_open(longer, Move { thread, label, from, to, left: 0 }, emit);
+        }
     }
 
     /// Whether the thread before it is in the same state, with the same buffer, and interchangeable.
     fn is_repeated(&self, view: View<'_>, thread: usize) -> bool {
         let Some(before) = thread.checked_sub(1) else { return false };
-        let is_holder = |thread: usize| usize::from(view.lock()) == thread + 1;
-        self.group_of[before] == self.group_of[thread]
+        self.group(before) == self.group(thread)
             && view.local(before) == view.local(thread)
             && view.buffer(before) == view.buffer(thread)
-            && !is_holder(before)
-            && !is_holder(thread)
+            && !view.is_holder(before)
+            && !view.is_holder(thread)
     }
 
     /// Steps of a thread of which nothing is known but that it does not hold the lock: only those that change something
@@ -107,14 +147,16 @@ impl System {
         let automaton = self.automaton(thread);
         for (to, moves) in automaton.into.iter().enumerate().filter(|&(to, _)| !automaton.holds[to]) {
             for &(label, from) in moves {
-                let step = |left| Op::Move(Move { thread, label, from, to: to as u16, left });
-                let Some(mut before) = self.memory_before(view, thread, label) else { continue };
-                if before.0 == view.row() {
-                    continue;
-                }
-                before.set_local(thread, from);
-                emit(step(0), before);
+                self.of_open(view, Move { thread, label, from, to: to as u16, left: 0 }, emit);
             }
+        }
+    }
+
+    fn of_open(&self, view: View<'_>, step: Move, emit: &mut impl FnMut(Op, Config)) {
+        let Some(mut before) = self.memory_before(view, step.thread, step.label) else { return };
+        if before.0 != view.row() {
+            before.set_local(step.thread, step.from);
+            emit(Op::Move(step), before);
         }
     }
 
@@ -143,7 +185,7 @@ impl System {
                 Label::Store(cell, value) => self.store(view, step, (cell, value), emit),
                 Label::Silent => self.emit(view, step, Config(view.row().to_vec()), emit),
                 Label::Membarrier => {
-                    if (0..self.shape.threads).all(|other| view.buffer(other).is_empty()) {
+                    if (0..view.threads()).all(|other| view.buffer(other).is_empty()) {
                         self.emit(view, step, Config(view.row().to_vec()), emit);
                     }
                 }
@@ -162,7 +204,7 @@ impl System {
     /// Moves the thread back, if its own messages can wait there.
     fn emit(&self, view: View<'_>, step: Move, mut before: Config, emit: &mut impl FnMut(Op, Config)) {
         before.set_local(step.thread, step.from);
-        let group = self.group_of[step.thread];
+        let group = self.group(step.thread);
         if self.is_plausible(group, step.from, before.view(&self.shape).buffer(step.thread)) {
             debug_assert_eq!(view.local(step.thread), step.to);
             emit(Op::Move(step), before);
@@ -199,7 +241,7 @@ impl System {
         }
         let rest = buffer.len().saturating_sub(1);
         for position in 1..=rest {
-            for &(_, older) in self.stores[self.group_of[thread]].iter().filter(|&&(other, _)| other == cell) {
+            for &(_, older) in self.stores[self.group(thread)].iter().filter(|&&(other, _)| other == cell) {
                 let mut before = before.clone();
                 before.insert(shape, thread, position, shape.message(cell, older, true));
                 self.emit(view, step, before, emit);
@@ -240,7 +282,7 @@ impl System {
             // Further own messages can come back later.
             return;
         }
-        let group = self.group_of[thread];
+        let group = self.group(thread);
         for &(other, stored) in &self.stores[group] {
             if own(other).is_some() {
                 continue;

@@ -12,6 +12,10 @@ use crate::wsts::{self, WellStructured};
 /// looked up.
 const MOST_OPEN: usize = 16;
 
+/// A set of threads. There are at most [`MOST_THREADS`](super::MOST_THREADS) and [`MOST_OPEN`] copies in one, and one
+/// copy that holds the lock.
+type Mask = u128;
+
 /// A backward search in the load-buffer semantics.
 pub(super) type Search<'a> = wsts::BackwardSearch<'a, System>;
 
@@ -27,6 +31,7 @@ impl System {
         stripped: impl FnMut(usize, super::config::Message),
     ) -> Option<Vec<usize>> {
         config.strip(&self.shape, stripped);
+        config.drop_copies(&self.shape, |local| self.starts_of_copies.contains(&local));
         config.sort(&self.shape)
     }
 }
@@ -34,7 +39,7 @@ impl System {
 impl WellStructured for System {
     type Unit = u16;
 
-    /// For each group, how many threads are unconstrained.
+    /// For each group, how many threads are unconstrained, and how many copies are listed.
     type Pattern = Vec<u8>;
 
     fn is_below(&self, small: &[u16], large: &[u16]) -> bool {
@@ -52,7 +57,8 @@ impl WellStructured for System {
     }
 
     fn weight(&self, config: &[u16]) -> u32 {
-        View::new(config, &self.shape).messages() as u32
+        let view = View::new(config, &self.shape);
+        (view.messages() + view.copies().len()) as u32
     }
 
     fn key(&self, config: &[u16]) -> u64 {
@@ -63,20 +69,22 @@ impl WellStructured for System {
         pattern(&self.shape, View::new(config, &self.shape), 0)
     }
 
-    /// A configuration below this one has the same states of threads, or leaves some unconstrained.
+    /// A configuration below this one has the same states of threads, or leaves some unconstrained. Of the copies, it
+    /// lists some.
     fn keys_below(&self, config: &[u16], patterns: &FxHashSet<Vec<u8>>, mut is_found: impl FnMut(u64) -> bool) -> bool {
         let (shape, view) = (&self.shape, View::new(config, &self.shape));
         let can_be_open = |thread: usize| {
-            view.local(thread) != ANY
-                && usize::from(view.lock()) != thread + 1
-                && !view.buffer(thread).iter().any(|&message| is_own(message))
+            let has_own = || view.buffer(thread).iter().any(|&message| is_own(message));
+            let is_copy = thread >= shape.threads;
+            view.local(thread) != ANY && !view.is_holder(thread) && (is_copy || !has_own())
         };
-        let open: Vec<usize> = (0..shape.threads).filter(|&thread| can_be_open(thread)).collect();
+        let open: Vec<usize> = (0..view.threads()).filter(|&thread| can_be_open(thread)).collect();
         if open.len() > MOST_OPEN {
             return is_found(key(shape, view, 0));
         }
         (0..1u32 << open.len()).any(|choice| {
-            let mask = (0..open.len()).filter(|bit| choice >> bit & 1 == 1).fold(0, |mask, bit| mask | 1 << open[bit]);
+            let mask =
+                (0..open.len()).filter(|bit| choice >> bit & 1 == 1).fold(0, |mask: Mask, bit| mask | 1 << open[bit]);
             patterns.contains(&pattern(shape, view, mask)) && is_found(key(shape, view, mask))
         })
     }
@@ -89,36 +97,49 @@ impl WellStructured for System {
         mut is_found: impl FnMut(u64) -> bool,
     ) -> bool {
         let (shape, view) = (&self.shape, View::new(config, &self.shape));
-        assert!(shape.groups.iter().all(|group| group.len() == 1), "each thread is a group of its own");
+        let is_alone = shape.groups.iter().all(|group| group.len() == 1) && view.copies().is_empty();
+        assert!(is_alone, "each thread is a group of its own");
         patterns.iter().any(|pattern| {
             let open = shape.groups.iter().zip(pattern).filter(|&(_, &count)| count > 0);
-            is_found(key(shape, view, open.fold(0, |mask, (group, _)| mask | 1 << group[0])))
+            is_found(key(shape, view, open.fold(0, |mask: Mask, (group, _)| mask | 1 << group[0])))
         })
     }
 }
 
-/// For each group how many threads are unconstrained, those of the mask included.
-fn pattern(shape: &Shape, view: View<'_>, mask: u64) -> Vec<u8> {
-    let is_open = |thread: usize| mask >> thread & 1 == 1 || view.local(thread) == ANY;
+/// For each group how many threads are unconstrained, those of the mask included, and how many copies are listed, except
+/// those of the mask.
+fn pattern(shape: &Shape, view: View<'_>, mask: Mask) -> Vec<u8> {
+    let is_masked = |thread: usize| is_in(mask, thread);
+    let is_open = |thread: usize| is_masked(thread) || view.local(thread) == ANY;
     let count = |group: &Vec<usize>| group.iter().filter(|&&thread| is_open(thread)).count() as u8;
-    shape.groups.iter().map(count).collect()
+    let listed = view.copies().filter(|&copy| !is_masked(copy)).count() as u8;
+    shape.groups.iter().map(count).chain([listed]).collect()
 }
 
-/// What two configurations have in common if one is below the other, once the threads of the mask are unconstrained.
-fn key(shape: &Shape, view: View<'_>, mask: u64) -> u64 {
+/// What two configurations have in common if one is below the other, once the threads of the mask are unconstrained and
+/// its copies left out.
+fn key(shape: &Shape, view: View<'_>, mask: Mask) -> u64 {
     let mut hasher = FxHasher::default();
     (view.lock() == FREE).hash(&mut hasher);
+    // The order of threads within a group does not matter.
+    let sum = |threads: &mut dyn Iterator<Item = usize>| {
+        threads.fold(0u64, |sum, thread| sum.wrapping_add(thread_key(view, mask, thread)))
+    };
     for group in &shape.groups {
-        // The order of threads within a group does not matter.
-        let sum = group.iter().fold(0u64, |sum, &thread| sum.wrapping_add(thread_key(view, mask, thread)));
-        sum.hash(&mut hasher);
+        sum(&mut group.iter().copied()).hash(&mut hasher);
     }
+    sum(&mut view.copies().filter(|&copy| !is_in(mask, copy))).hash(&mut hasher);
     hasher.finish()
 }
 
-fn thread_key(view: View<'_>, mask: u64, thread: usize) -> u64 {
+/// Sets are empty wherever there are more threads than bits.
+fn is_in(mask: Mask, thread: usize) -> bool {
+    mask != 0 && mask >> thread & 1 == 1
+}
+
+fn thread_key(view: View<'_>, mask: Mask, thread: usize) -> u64 {
     let mut hasher = FxHasher::default();
-    if mask >> thread & 1 == 1 {
+    if is_in(mask, thread) {
         ANY.hash(&mut hasher);
         return hasher.finish();
     }

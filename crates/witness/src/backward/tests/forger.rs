@@ -8,6 +8,7 @@ use weir_testkit::{Drained, Model, drained_states};
 use super::super::goals::{GoalCover, condition};
 use super::super::locals::{Locals, Values, locals};
 use super::super::order::covers;
+use super::super::roster::Roster;
 use super::super::steps::Steps;
 use super::threads::{local_states, running};
 use super::*;
@@ -66,9 +67,10 @@ impl<'a> Forger<'a> {
 
     /// Adds a configuration unless there is one that stands for it.
     pub(super) fn add(&mut self, configuration: Configuration) -> bool {
-        let alone: Vec<Vec<usize>> = (0..self.threads.len()).map(|place| vec![place]).collect();
+        let roster = Roster::new(self.program);
+        let alone: Vec<Vec<usize>> = (0..roster.single.len()).map(|place| vec![place]).collect();
         let holds: Vec<Vec<bool>> = self.locals.iter().map(|locals| locals.holds.clone()).collect();
-        let is_known = |known: &Configuration| covers(known, &configuration, &alone, &holds);
+        let is_known = |known: &Configuration| covers(known, &configuration, (&roster, &alone), &holds);
         let is_new = !self.proof.configurations.iter().any(is_known);
         if is_new {
             self.proof.configurations.push(configuration);
@@ -80,11 +82,12 @@ impl<'a> Forger<'a> {
     fn add_goals(&mut self) -> bool {
         let expected = RefCell::new(Vec::new());
         for &goal in &self.proof.goals {
-            let condition = condition(self.program, &self.threads, goal).expect("a goal of the program");
-            let (program, threads, proof) = (self.program, &self.threads, &self.proof);
+            let roster = &Roster::new(self.program);
+            let condition = condition(self.program, roster, goal).expect("a goal of the program");
+            let (program, proof) = (self.program, &self.proof);
             let poll = &weir_ir::Poll::new(&weir_ir::Uninterrupted);
             let mut goal_cover =
-                GoalCover { program, threads, proof, locals: &self.locals, values: &self.values, steps: 0, poll };
+                GoalCover { program, roster, proof, locals: &self.locals, values: &self.values, steps: 0, poll };
             let note = |part: &Configuration| {
                 expected.borrow_mut().push(part.clone());
                 true
@@ -104,7 +107,8 @@ impl<'a> Forger<'a> {
     fn add_before(&mut self, at: usize) -> bool {
         let mut is_new = false;
         for at in at..self.proof.configurations.len() {
-            let before = Steps { locals: &self.locals }.before(&self.proof.configurations[at]);
+            let before = Steps { roster: &Roster::new(self.program), locals: &self.locals }
+                .before(&self.proof.configurations[at]);
             for configuration in before {
                 is_new |= self.add(configuration);
             }
@@ -127,12 +131,12 @@ impl<'a> Forger<'a> {
         let value = |address: Address| state.values.memory.get(&address).copied();
         let held =
             |&address: &Address| (address, value(address).unwrap_or_else(|| self.program.initial_value(address)));
-        Some(Configuration { threads, memory: self.values.keys().map(held).collect() })
+        Some(Configuration { threads, copies: Vec::new(), memory: self.values.keys().map(held).collect() })
     }
 
     /// Every configuration with empty buffers.
     pub(super) fn all_drained(&self) -> Vec<Configuration> {
-        let mut open = vec![Configuration { threads: Vec::new(), memory: BTreeMap::new() }];
+        let mut open = vec![Configuration { threads: Vec::new(), copies: Vec::new(), memory: BTreeMap::new() }];
         for place in 0..self.threads.len() {
             let classes = 0..self.proof.classes[place].len();
             let longer = |part: Configuration| {

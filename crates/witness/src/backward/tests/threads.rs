@@ -11,7 +11,7 @@ type Values = BTreeMap<Address, BTreeSet<Value>>;
 
 /// The threads that run.
 pub(super) fn running(program: &Program) -> Vec<ThreadId> {
-    program.thread_ids().filter(|&thread| program.thread(thread).multiplicity == Multiplicity::One).collect()
+    program.thread_ids().filter(|&thread| program.thread(thread).multiplicity != Multiplicity::Spawned).collect()
 }
 
 /// For each thread that runs its states; none if there are more than `limit`.
