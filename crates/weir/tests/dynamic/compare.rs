@@ -36,6 +36,10 @@ pub(crate) fn dynamic_program(text: &str) -> Option<Program> {
 /// A session with these bounds.
 pub(crate) fn session(depth: Depth) -> Session {
     let limits = Limits { states: Some(2_000_000), ..Limits::default() };
+    with_bounds(limits, depth)
+}
+
+fn with_bounds(limits: Limits, depth: Depth) -> Session {
     Session::new(limits)
         .with_bound(Bound::StackFrames, depth.frames as u64)
         .with_bound(Bound::SpawnedThreads, depth.spawned as u64)
@@ -49,7 +53,8 @@ pub(crate) fn checked(program: &Program, model: Model, depth: Depth) -> Decided<
 
 /// What one engine says about one goal.
 pub(crate) fn reached(program: &Program, options: &reach::Options, depth: Depth) -> Result<Verdict<()>, Failure> {
-    let decided = dynamic::reach(program, options, &session(depth))?;
+    let limits = Limits { states: Some(100_000), ..Limits::default() };
+    let decided = dynamic::reach(program, options, &with_bounds(limits, depth))?;
     Ok(decided.report.verdict.map(|_| ()))
 }
 
