@@ -91,12 +91,17 @@ fn about_net(
     Ok(task.answer(&Answer::NetCertificate(answer), false, console))
 }
 
+/// Edges of programs that are made for files with spawned threads.
+const MOST_EDGES: u64 = 5_000_000;
+
 /// How many instances of spawned threads a file has; as many as any session can ask for, at most.
 fn instances(program: &Program, saved: &Saved) -> u32 {
     let Saved::Run(saved) = saved else { return 1 };
     let constants = &saved.metadata.program.constants;
     let numbers = program.threads.iter().filter_map(|thread| constants.get(&spawn_constant(&thread.name)));
-    let most = Bound::SpawnedThreads.largest_value() + 1;
+    // A file cannot ask for more than fits: a program with fewer instances than it claims is another one.
+    let edges = program.threads.iter().map(|thread| thread.body.edges().len() as u64).sum::<u64>();
+    let most = (Bound::SpawnedThreads.largest_value() + 1).min(MOST_EDGES / edges.max(1));
     numbers.filter_map(|&number| u32::try_from(number).ok()).max().unwrap_or(1).min(most as u32)
 }
 
