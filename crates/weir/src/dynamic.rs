@@ -2,7 +2,7 @@
 //! programs with calls and `spawn`.
 //!
 //! The program is searched within bounds on the depth of stacks and on the number of spawned threads, which begin small
-//! and are doubled as long as runs go beyond them ([`unroll`](mod@unroll)). So a program whose runs stay within some bound
+//! and are doubled as long as runs go beyond them (`unroll`). So a program whose runs stay within some bound
 //! is decided, and costs little more than a program without procedures; for all others the answer is unknown at the
 //! largest bound that the session allows, unless a violation is found before.
 //!

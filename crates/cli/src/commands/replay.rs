@@ -63,9 +63,6 @@ fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Resul
     }
 }
 
-/// Edges of programs that are made for files with spawned threads.
-const MOST_EDGES: u64 = 5_000_000;
-
 /// Checks a proof that a net cannot cover its targets.
 fn about_net(
     task: &Task<'_>,
@@ -93,6 +90,9 @@ fn about_net(
     let answer = NetCertificateAnswer::new(&subject, &options.evidence, saved, result);
     Ok(task.answer(&Answer::NetCertificate(answer), false, console))
 }
+
+/// Edges of programs that are made for files with spawned threads.
+const MOST_EDGES: u64 = 5_000_000;
 
 /// How many instances of spawned threads a file has; as many as any session can ask for, at most.
 fn instances(program: &Program, saved: &Saved) -> u32 {

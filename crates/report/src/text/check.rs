@@ -180,12 +180,23 @@ fn tone(one: &PropertyReport) -> Tone {
 fn proved(report: &Report) -> String {
     let is_proved = |one: &PropertyReport| one.judgement == Judgement::Holds;
     let is_one_search = report.attempts.iter().all(|attempt| attempt.round == 1);
+    if !is_one_search || !report.properties.iter().all(is_proved) {
+        return String::new();
+    }
     match report.member() {
-        Some(Member::Engine(engine)) if is_one_search && report.properties.iter().all(is_proved) => {
+        Some(Member::Engine(engine)) => {
             let basis = basis(engine, report.buffering(), &report.statistics);
             format!("\n{}: {basis}", engine.name())
         }
-        _ => String::new(),
+        Some(Member::DepthFirst) => {
+            let basis = basis(weir::reach::Engine::Explicit, None, &report.statistics);
+            format!("\n{}: {basis}", Member::DepthFirst.name())
+        }
+        Some(Member::Robust) => {
+            "\nrobust: store buffers do not change the program's behaviour, and without them the search was exhaustive\n"
+                .to_owned()
+        }
+        Some(Member::Sc | Member::Cover) | None => String::new(),
     }
 }
 

@@ -5,7 +5,7 @@
 //! whether a state with some copies in some places is reachable in *some* instance is a coverability question about it
 //! (`cover`), which is decidable if data is finite. Robustness is such a question, with a monitor for attacks
 //! (`monitor`) beside the program and one copy as the attacker; so is safety under SC, and a robust program is safe
-//! under TSO if it is safe under SC. For programs that are not robust, the [exact engine](crate::reach::dual) decides
+//! under TSO if it is safe under SC. For programs that are not robust, the exact engine (`reach::dual`) decides
 //! safety under TSO, with copies and their load buffers in place of counters.
 //!
 //! If the answer is that a violation exists, its run is found in an instance: instances grow until one shows it, so that
