@@ -256,7 +256,7 @@ fn report(
         match known {
             Known::Holds(member) => {
                 one.judgement = Judgement::Holds;
-                one.member = Some(*member);
+                (one.member, one.elapsed) = (Some(*member), statistics.elapsed);
             }
             // Found, and no instance that could be searched shows it.
             Known::Reachable(_) => one.judgement = Judgement::Unknown(Limit::States),
