@@ -41,7 +41,7 @@ fn an_assertion_that_fails_shows_the_run() {
 }
 
 #[test]
-#[should_panic(expected = "the program is not safe:\n  1  P  x = 1")]
+#[should_panic(expected = "the program is not safe:\n  1  Q  y = 1")]
 fn an_assertion_about_properties_does_too() {
     weir::assert_safe!(UNFENCED);
 }

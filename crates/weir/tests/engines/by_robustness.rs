@@ -1,5 +1,5 @@
-//! What holds of a robust program without store buffers holds with them: goals of `forbid` and of assertions are reached
-//! under TSO if and only if they are reached under SC, judged by the reference.
+//! What holds of a robust program without store buffers holds with them: goals of `forbid`, `always`, `exists` and of
+//! assertions are reached under TSO if and only if they are reached under SC, judged by the reference.
 
 use weir::robust::{Options, robust};
 use weir::{Failure, Limits, Session, Verdict};
@@ -15,7 +15,10 @@ const MOST: usize = 4_000;
 
 fn is_reached_state(program: &Program, goal: &Goal) -> bool {
     match goal {
-        Goal::Property(id) => matches!(program.properties[id.index()].kind, PropertyKind::Forbid(_)),
+        Goal::Property(id) => {
+            let kind = &program.properties[id.index()].kind;
+            matches!(kind, PropertyKind::Forbid(_) | PropertyKind::Always(_) | PropertyKind::Exists(_))
+        }
         Goal::Assertion(_) => true,
     }
 }
