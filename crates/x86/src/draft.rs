@@ -149,15 +149,21 @@ impl Draft {
         self.edges = kept;
     }
 
-    /// `t = condition` followed by branches on `t` becomes branches on the condition.
-    fn inline_tests(&mut self, registers: usize, observed: &[RegId]) {
-        let live = self.live(registers, observed);
+    /// For each location, the edges that leave it and how many enter it.
+    fn degrees(&self) -> (Vec<Vec<usize>>, Vec<u32>) {
         let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); self.count];
         let mut entering = vec![0_u32; self.count];
         for (number, step) in self.edges.iter().enumerate() {
             leaving[step.from].push(number);
             entering[step.to] += 1;
         }
+        (leaving, entering)
+    }
+
+    /// `t = condition` followed by branches on `t` becomes branches on the condition.
+    fn inline_tests(&mut self, registers: usize, observed: &[RegId]) {
+        let live = self.live(registers, observed);
+        let (leaving, entering) = self.degrees();
         for number in 0..self.edges.len() {
             let step = &self.edges[number];
             let Instruction::Assign { register, value } = &step.instruction else { continue };
@@ -225,12 +231,7 @@ impl Draft {
     /// A load followed by a copy of what was loaded becomes a load of the copy.
     fn load_in_place(&mut self, registers: usize, observed: &[RegId]) {
         let live = self.live(registers, observed);
-        let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); self.count];
-        let mut entering = vec![0_u32; self.count];
-        for (number, step) in self.edges.iter().enumerate() {
-            leaving[step.from].push(number);
-            entering[step.to] += 1;
-        }
+        let (leaving, entering) = self.degrees();
         for number in 0..self.edges.len() {
             let step = &self.edges[number];
             let loaded = match &step.instruction {

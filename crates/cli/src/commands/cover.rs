@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use weir::petri::cover;
+use weir_ir::Diagnostic;
+use weir_ir::net::Net;
 use weir_report::answer::{Answer, CommandName, CoverAnswer, NetSubject};
 use weir_report::saved::SavedNetProof;
 use weir_syntax::nets::{NetFormat, ParsedNet, ThreadQuestion, read_initial, read_target};
@@ -32,6 +34,18 @@ pub(super) fn run(options: &'static CoverOptions, console: &mut Console) -> Stat
     work.run(console)
 }
 
+/// What an answer about a net is about.
+pub(super) fn subject<'a>(task: &Task<'a>, net: &'a Net, warnings: &'a [Diagnostic]) -> NetSubject<'a> {
+    NetSubject {
+        file: task.file,
+        net,
+        warnings,
+        limits: task.session.limits(),
+        elapsed: task.session.elapsed(),
+        peak_memory: memory::peak(),
+    }
+}
+
 fn one(task: &Task<'_>, options: &CoverOptions, console: &mut Console) -> Result<Status, Error> {
     let question = NetQuestion { targets: &options.targets, init: &options.init };
     let ParsedNet { net, warnings } = load(task, options.from, &question)?;
@@ -40,14 +54,7 @@ fn one(task: &Task<'_>, options: &CoverOptions, console: &mut Console) -> Result
     }
     let found = analysis::watched(task, console, |session| cover(&net, options.engine, session));
     let report = found.map_err(|why| Error::unanswerable(&why))?;
-    let subject = NetSubject {
-        file: task.file,
-        net: &net,
-        warnings: &warnings,
-        limits: task.session.limits(),
-        elapsed: task.session.elapsed(),
-        peak_memory: memory::peak(),
-    };
+    let subject = subject(task, &net, &warnings);
     let answer = Answer::Cover(Box::new(CoverAnswer::new(subject, &report)));
     let status = task.answer(&answer, options.verbose, console);
     let Some(path) = &options.certificate else { return Ok(status) };

@@ -4,7 +4,7 @@ use std::slice;
 
 use weir::Bound;
 use weir_ir::{Program, spawn_constant};
-use weir_report::answer::{Answer, CertificateAnswer, CommandName, NetCertificateAnswer, NetSubject, ReplayAnswer};
+use weir_report::answer::{Answer, CertificateAnswer, CommandName, NetCertificateAnswer, ReplayAnswer};
 use weir_report::saved::{Question, Rejection, Saved, SavedNetProof};
 use weir_report::wording::clean::display_name;
 use weir_syntax::nets::ParsedNet;
@@ -20,7 +20,6 @@ use crate::goals;
 use crate::input::read_bytes;
 use crate::limits::MAX_SAVED_BYTES;
 use crate::load::{Loaded, load};
-use crate::memory;
 
 /// Runs it.
 pub(super) fn run(options: &'static ReplayOptions, console: &mut Console) -> Status {
@@ -79,14 +78,7 @@ fn about_net(
         Err(Rejection::Mismatch(mismatch)) => Err(mismatch),
         Ok(()) => Ok(()),
     };
-    let subject = NetSubject {
-        file: task.file,
-        net: &net,
-        warnings: &warnings,
-        limits: task.session.limits(),
-        elapsed: task.session.elapsed(),
-        peak_memory: memory::peak(),
-    };
+    let subject = cover::subject(task, &net, &warnings);
     let answer = NetCertificateAnswer::new(&subject, &options.evidence, saved, result);
     Ok(task.answer(&Answer::NetCertificate(answer), false, console))
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use weir_ir::{Body, LocId};
+use weir_ir::{Body, Diagnostic, LocId};
 
 use crate::export::names::{Names, cleaned};
 
@@ -95,4 +95,25 @@ pub(super) fn quoted(text: &str) -> String {
     }
     quoted.push('"');
     quoted
+}
+
+/// The functions of all threads and what follows them, or all that cannot be exported, in order of the source.
+pub(super) fn all_or_refused(
+    functions: Vec<Result<String, Vec<Diagnostic>>>,
+    rest: Result<String, Vec<Diagnostic>>,
+) -> Result<(String, String), Vec<Diagnostic>> {
+    let (mut bodies, mut refused) = (String::new(), Vec::new());
+    for function in functions {
+        match function {
+            Ok(text) => bodies.push_str(&text),
+            Err(errors) => refused.extend(errors),
+        }
+    }
+    match rest {
+        Ok(rest) if refused.is_empty() => return Ok((bodies, rest)),
+        Ok(_) => {}
+        Err(errors) => refused.extend(errors),
+    }
+    refused.sort_by_key(|error| error.primary.span);
+    Err(refused)
 }

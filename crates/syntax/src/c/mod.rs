@@ -13,6 +13,7 @@ mod cells;
 mod code;
 mod expressions;
 mod hardware;
+mod scope;
 mod verifier;
 mod words;
 

@@ -3,11 +3,12 @@
 use weir_ir::{BinaryRmw, Edge, EdgeId, Instruction, LocId, Range, RegExpr, RegId, Rmw, ThreadId};
 
 use super::Harness;
-use crate::c::cells::{between, index_of};
+use crate::c::cells::between;
 use crate::c::expressions::{Longs, truth};
-use crate::export::memory::{Access, Constraint, limit};
+use crate::c::scope::{Cell, Scope};
+use crate::export::memory::{Access, Constraint};
 use crate::export::refusal::Refusal;
-use crate::export::term::{Operators as _, Term, write};
+use crate::export::term::{Operators as _, Term};
 
 /// A part of a step.
 pub(super) enum Code {
@@ -37,16 +38,12 @@ pub(super) struct Writer<'m, 'p> {
     pub(super) longs: &'m mut Longs,
 }
 
-/// A cell that an instruction accesses.
-struct Cell {
-    /// A pointer to it.
-    pointer: String,
-    constraint: Constraint,
-    segment: usize,
-    address: Term,
+/// A pointer to a cell.
+fn pointer(cell: &Cell) -> String {
+    format!("&c->{}", cell.text)
 }
 
-impl Writer<'_, '_> {
+impl<'m> Writer<'m, '_> {
     /// A condition.
     pub(super) fn truth(&mut self, condition: &RegExpr) -> Result<String, Refusal> {
         Ok(truth(&self.expr(condition)?).text)
@@ -67,13 +64,13 @@ impl Writer<'_, '_> {
             Instruction::Fence => code.push(Code::Line("fence();".to_owned())),
             Instruction::Load { register, address } => {
                 let cell = self.cell(address, accesses[0])?;
-                code.push(self.set(*register, &format!("load({})", cell.pointer)));
+                code.push(self.set(*register, &format!("load({})", pointer(&cell))));
             }
             Instruction::Await { loads, condition } => {
                 let [(register, address)] = &loads[..] else { return Err(unsupported()) };
                 let cell = self.cell(address, accesses[0])?;
-                code.push(Code::Line(format!("loaded = load({});", cell.pointer)));
-                let condition = self.expr_with(condition, Some((*register, "loaded")))?;
+                code.push(Code::Line(format!("loaded = load({});", pointer(&cell))));
+                let condition = self.expr_with(condition, &[(*register, "loaded".to_owned())])?;
                 code.push(Code::WaitUnless(truth(&condition).text));
                 code.push(self.set(*register, "loaded"));
             }
@@ -82,7 +79,7 @@ impl Writer<'_, '_> {
                 let value = self.expr(value)?;
                 code.extend(self.admitted(&cell, &value).map(Code::BlockUnless));
                 let kept = self.kept(&cell, &value);
-                code.push(Code::Line(format!("store({}, {kept});", cell.pointer)));
+                code.push(Code::Line(format!("store({}, {kept});", pointer(&cell))));
             }
             Instruction::Assign { register, value } => {
                 let value = self.expr(value)?.text;
@@ -110,39 +107,23 @@ impl Writer<'_, '_> {
     }
 
     fn expr(&mut self, expr: &RegExpr) -> Result<Term, Refusal> {
-        self.expr_with(expr, None)
+        self.expr_with(expr, &[])
     }
 
-    /// An expression, with another name for one register.
-    fn expr_with(&mut self, expr: &RegExpr, instead: Option<(RegId, &str)>) -> Result<Term, Refusal> {
-        let (harness, thread, from, registers) = (self.harness, self.thread, self.from, self.registers);
-        let leaf = |register: &RegId| match instead {
-            Some((replaced, name)) if replaced == *register => Ok(Term::simple(name, Range::FULL)),
-            _ => {
-                let range = harness.ranges.register_at(thread, from, *register).unwrap_or(Range::FULL);
-                Ok(Term::simple(&registers[register.index()], range))
-            }
-        };
-        write(self.longs, expr, &mut { leaf })
+    /// An expression, with other names for some registers.
+    fn expr_with(&mut self, expr: &RegExpr, instead: &[(RegId, String)]) -> Result<Term, Refusal> {
+        let scope = self.scope();
+        scope.expr(self.longs, expr, instead)
     }
 
     fn cell(&mut self, address: &RegExpr, access: Access) -> Result<Cell, Refusal> {
-        let (program, memory, cells) = (self.harness.program, self.harness.memory, &self.harness.cells);
-        let segment = memory.segment(access.segment);
-        let constant = address.constant().or((segment.first == segment.last).then_some(segment.first));
-        let (text, constraint, address) = match constant {
-            Some(constant) => {
-                let constraint = program.shared_at(constant).map_or(Constraint::Free, |(shared, _)| limit(shared));
-                (cells.at(memory, access.segment, constant), constraint, self.longs.constant(constant)?)
-            }
-            None => {
-                let computed = self.expr(address)?;
-                let index = index_of(segment.first, address).map(|index| self.expr(index)).transpose()?;
-                let text = cells.computed(memory, access.segment, &computed, index.as_ref());
-                (text, segment.constraint(program), computed)
-            }
-        };
-        Ok(Cell { pointer: format!("&c->{text}"), constraint, segment: access.segment, address })
+        let scope = self.scope();
+        scope.cell(self.longs, address, access)
+    }
+
+    fn scope(&self) -> Scope<'m> {
+        let Harness { program, ranges, memory, cells, .. } = self.harness;
+        Scope { program, ranges, memory, cells, thread: self.thread, registers: self.registers, from: self.from }
     }
 
     fn set(&self, register: RegId, value: &str) -> Code {
@@ -197,7 +178,7 @@ impl Writer<'_, '_> {
         if cell.constraint != Constraint::Free {
             return self.constrained(code, register, cell, operation);
         }
-        let pointer = &cell.pointer;
+        let pointer = pointer(cell);
         let call = match operation {
             Rmw::CompareAndSwap { expected, new } => {
                 format!("compare_and_swap({pointer}, {}, {})", self.expr(expected)?.text, self.expr(new)?.text)
@@ -224,7 +205,7 @@ impl Writer<'_, '_> {
         cell: &Cell,
         operation: &Rmw,
     ) -> Result<(), Refusal> {
-        let pointer = &cell.pointer;
+        let pointer = pointer(cell);
         let held = Term::simple("held", Range::FULL);
         let (value, expected) = match operation {
             Rmw::CompareAndSwap { expected, new } | Rmw::CompareExchange { expected, new } => {

@@ -19,7 +19,7 @@ use weir_ir::{
 };
 
 use super::cells::Cells;
-use super::code::quoted;
+use super::code::{all_or_refused, quoted};
 use super::expressions::{Longs, number, truth};
 use super::words;
 use crate::export::Export;
@@ -120,22 +120,9 @@ impl<'p> Unit<'p> {
 
     fn print(self) -> Result<Export, Vec<Diagnostic>> {
         let mut longs = Longs::default();
-        let mut refused = Vec::new();
-        let mut bodies = String::new();
-        for thread in self.program.running_threads() {
-            match self.function(thread, &mut longs) {
-                Ok(text) => bodies.push_str(&text),
-                Err(errors) => refused.extend(errors),
-            }
-        }
-        let check = self.check(&mut longs).unwrap_or_else(|errors| {
-            refused.extend(errors);
-            String::new()
-        });
-        if !refused.is_empty() {
-            refused.sort_by_key(|error| error.primary.span);
-            return Err(refused);
-        }
+        let bodies = self.program.running_threads().map(|thread| self.function(thread, &mut longs)).collect();
+        let check = self.check(&mut longs);
+        let (bodies, check) = all_or_refused(bodies, check)?;
         let mut text = self.header();
         text.push_str(&longs.functions());
         text.push_str(&self.cells.limits(self.program, self.memory));

@@ -3,11 +3,12 @@
 use weir_ir::{Edge, EdgeId, Instruction, LocId, Range, RegExpr, RegId, Rmw, ThreadId};
 
 use super::Unit;
-use crate::c::cells::{between, index_of};
+use crate::c::cells::between;
 use crate::c::expressions::{Longs, number, truth};
-use crate::export::memory::{Access, Constraint, limit};
+use crate::c::scope::{Cell, Scope};
+use crate::export::memory::{Access, Constraint};
 use crate::export::refusal::Refusal;
-use crate::export::term::{Operators as _, Term, write};
+use crate::export::term::{Operators as _, Term};
 
 /// One way to take an edge.
 pub(super) struct Step {
@@ -27,19 +28,11 @@ pub(super) struct Writer<'m, 'p> {
     pub(super) longs: &'m mut Longs,
 }
 
-/// A cell that an instruction accesses.
-struct Cell {
-    text: String,
-    constraint: Constraint,
-    segment: usize,
-    address: Term,
-}
-
 fn assume(condition: &str) -> String {
     format!("ASSUME({condition});")
 }
 
-impl Writer<'_, '_> {
+impl<'m> Writer<'m, '_> {
     /// All ways to take the edge.
     pub(super) fn steps(&mut self, id: EdgeId, edge: &Edge) -> Result<Vec<Step>, Refusal> {
         let accesses = self.unit.memory.accesses(self.thread, id).to_vec();
@@ -132,34 +125,18 @@ impl Writer<'_, '_> {
 
     /// An expression, with other names for some registers.
     fn expr_with(&mut self, expr: &RegExpr, instead: &[(RegId, String)]) -> Result<Term, Refusal> {
-        let (unit, thread, from, registers) = (self.unit, self.thread, self.from, self.registers);
-        let leaf = |register: &RegId| match instead.iter().find(|(replaced, _)| replaced == register) {
-            Some((_, name)) => Ok(Term::simple(name, Range::FULL)),
-            None => {
-                let range = unit.ranges.register_at(thread, from, *register).unwrap_or(Range::FULL);
-                Ok(Term::simple(&registers[register.index()], range))
-            }
-        };
-        write(self.longs, expr, &mut { leaf })
+        let scope = self.scope();
+        scope.expr(self.longs, expr, instead)
     }
 
     fn cell(&mut self, address: &RegExpr, access: Access) -> Result<Cell, Refusal> {
-        let (program, memory, cells) = (self.unit.program, self.unit.memory, &self.unit.cells);
-        let segment = memory.segment(access.segment);
-        let constant = address.constant().or((segment.first == segment.last).then_some(segment.first));
-        let (text, constraint, address) = match constant {
-            Some(constant) => {
-                let constraint = program.shared_at(constant).map_or(Constraint::Free, |(shared, _)| limit(shared));
-                (cells.at(memory, access.segment, constant), constraint, self.longs.constant(constant)?)
-            }
-            None => {
-                let computed = self.expr(address)?;
-                let index = index_of(segment.first, address).map(|index| self.expr(index)).transpose()?;
-                let text = cells.computed(memory, access.segment, &computed, index.as_ref());
-                (text, segment.constraint(program), computed)
-            }
-        };
-        Ok(Cell { text, constraint, segment: access.segment, address })
+        let scope = self.scope();
+        scope.cell(self.longs, address, access)
+    }
+
+    fn scope(&self) -> Scope<'m> {
+        let Unit { program, ranges, memory, cells, .. } = self.unit;
+        Scope { program, ranges, memory, cells, thread: self.thread, registers: self.registers, from: self.from }
     }
 
     fn set(&self, register: RegId, value: &str) -> String {
