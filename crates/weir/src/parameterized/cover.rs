@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::system::{ControlId, Incomplete, LocalId, Move, System};
+use super::system::{ControlId, Incomplete, LocalId, Move, System, Table};
 use crate::session::Session;
 use crate::wsts::{BackwardSearch, Outcome, WellStructured};
 
@@ -28,7 +28,7 @@ pub(super) enum Cover {
 }
 
 /// Stands for all initial control states: each of them follows it in one step.
-const START: u32 = u32::MAX;
+pub(super) const START: u32 = u32::MAX;
 
 /// Decides whether one of the targets is reachable in some instance.
 pub(super) fn cover(
@@ -37,7 +37,7 @@ pub(super) fn cover(
     most: u64,
     session: &Session,
 ) -> Result<Cover, Incomplete> {
-    let backward = Backward { system };
+    let backward = Backward { table: &system.table };
     let mut search = BackwardSearch::new(&backward, Some(&[START]));
     for target in targets {
         search.add([&[target.control], &target.copies[..]].concat(), None);
@@ -61,8 +61,8 @@ pub(super) fn cover(
 }
 
 /// The system as the search sees it: rows of a control state and local states.
-struct Backward<'s> {
-    system: &'s System,
+pub(super) struct Backward<'s> {
+    pub(super) table: &'s Table,
 }
 
 impl Backward<'_> {
@@ -74,7 +74,7 @@ impl Backward<'_> {
             row.remove(at + 1);
         }
         row.extend(step.before);
-        row[1..].iter().all(|&local| self.system.can_occur(step.from, local)).then_some(row)
+        row[1..].iter().all(|&local| self.table.can_occur(step.from, local)).then_some(row)
     }
 }
 
@@ -88,15 +88,15 @@ impl WellStructured for Backward<'_> {
     }
 
     fn predecessor_basis(&self, row: &[u32], emit: &mut impl FnMut(Vec<u32>)) {
-        let Some(moves) = self.system.moves_into.get(row[0] as usize) else { return };
-        if row.len() == 1 && self.system.initial_controls.contains(&row[0]) {
+        let Some(moves) = self.table.moves_into.get(row[0] as usize) else { return };
+        if row.len() == 1 && self.table.initial_controls.contains(&row[0]) {
             emit(vec![START]);
         }
         moves.iter().filter_map(|step| self.before(step, &row[1..])).for_each(emit);
     }
 
     fn normalize(&self, row: &mut Vec<u32>) {
-        let is_initial = |local: &u32| self.system.initial_locals.contains(local);
+        let is_initial = |local: &u32| self.table.initial_locals.contains(local);
         let mut copies: Vec<u32> = row.drain(1..).filter(|local| !is_initial(local)).collect();
         copies.sort_unstable();
         row.extend(copies);

@@ -17,6 +17,7 @@
 
 mod cover;
 mod monitor;
+mod proof;
 mod reach;
 mod safety;
 mod state;
@@ -34,6 +35,7 @@ use crate::translate::Translation;
 use crate::translate::instantiate::{Instance, instantiate, templates};
 use crate::verdict::{Failure, Limit, Statistics, Verdict};
 use cover::{Cover, cover};
+pub(crate) use proof::{NoProof, prove};
 pub use reach::reach;
 pub use safety::check;
 use step::Code;
@@ -121,7 +123,7 @@ fn most(session: &Session) -> u64 {
 }
 
 fn statistics(system: &System) -> Statistics {
-    let transitions = system.moves_into.iter().map(Vec::len).sum::<usize>() as u64;
+    let transitions = system.table.moves_into.iter().map(Vec::len).sum::<usize>() as u64;
     Statistics { states: system.controls.len() as u64, transitions, ..Statistics::default() }
 }
 
