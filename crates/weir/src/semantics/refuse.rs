@@ -29,17 +29,26 @@ pub(crate) fn unsupported(program: &Program) -> Result<(), Failure> {
 /// Refuses what cannot be handled even where threads are started at run time: by engines that are asked by
 /// [`dynamic`](mod@crate::dynamic), which knows what it means that there are only so many of them.
 pub(crate) fn unsupported_but_spawn(program: &Program, engine: &str) -> Result<(), Failure> {
-    refused(program, engine, Allowed { spawn: true, templates: false })
+    refused(program, &by_engine(engine), Allowed { spawn: true, templates: false })
 }
 
 /// Refuses what cannot be handled even where arbitrarily many threads can.
 pub(crate) fn unsupported_templates(program: &Program) -> Result<(), Failure> {
-    refused(program, "explicit", Allowed { spawn: false, templates: true })
+    refused(program, &by_engine("explicit"), Allowed { spawn: false, templates: true })
 }
 
 /// Refuses programs whose states have no fixed shape, and lists everything that this engine does not support.
 pub(crate) fn unsupported_by(program: &Program, engine: &str) -> Result<(), Failure> {
-    refused(program, engine, Allowed { spawn: false, templates: false })
+    refused(program, &by_engine(engine), Allowed { spawn: false, templates: false })
+}
+
+/// The same, for a command that has no other engines.
+pub(crate) fn unsupported_by_command(program: &Program, command: &str) -> Result<(), Failure> {
+    refused(program, &format!("`{command}`"), Allowed { spawn: false, templates: false })
+}
+
+fn by_engine(engine: &str) -> String {
+    format!("the {engine} engine")
 }
 
 /// What an engine supports that others do not.
@@ -49,7 +58,7 @@ struct Allowed {
     templates: bool,
 }
 
-fn refused(program: &Program, engine: &str, allowed: Allowed) -> Result<(), Failure> {
+fn refused(program: &Program, who: &str, allowed: Allowed) -> Result<(), Failure> {
     let mut obstacles = Vec::new();
     for thread in &program.threads {
         match thread.multiplicity {
@@ -68,16 +77,16 @@ fn refused(program: &Program, engine: &str, allowed: Allowed) -> Result<(), Fail
     obstacles.retain(|obstacle| seen.insert((obstacle.span, obstacle.code)));
     obstacles.sort_by_key(|obstacle| obstacle.span);
     let Some((first, rest)) = obstacles.split_first() else { return Ok(()) };
-    Err(Failure::Refused(Box::new(diagnostic(engine, first, rest))))
+    Err(Failure::Refused(Box::new(diagnostic(who, first, rest))))
 }
 
-fn diagnostic(engine: &str, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
+fn diagnostic(who: &str, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
     let (shown, hidden) = rest.split_at(rest.len().min(MOST_PLACES - 1));
     let more = match hidden.len() {
         0 => String::new(),
         more => format!(" (and {more} more places)"),
     };
-    let what = format!("the {engine} engine {}{more}", first.what);
+    let what = format!("{who} {}{more}", first.what);
     let mut diagnostic = Diagnostic::error(first.code, what, first.span);
     let mut helps = vec![first.help];
     for obstacle in shown {

@@ -131,7 +131,8 @@ fn what_some_number_of_copies_does_under_tso_has_no_proof() {
             assert_ne!(violated, Some(true), "seed {seed} has a proof of safety\n{}", dump(&program));
         }
     }
-    let enough = |found: u64| found * 20 >= seeds(100);
+    // Few random programs of this size are not robust.
+    let enough = |found: u64| found * 50 >= seeds(100);
     assert!(enough(accepted) && enough(refused) && beyond * 10 < seeds(100), "{accepted} {refused} {beyond}");
 }
 
