@@ -290,6 +290,25 @@ fn a_proof_is_no_proof_of_anything_else() {
     assert!(forged(&unfenced, Model::Tso, &[Goal::NotRobust]).expect("few states").is_err());
 }
 
+/// A copy writes 1 for a moment, under the lock or not; another one looks.
+fn writes_for_a_moment(begin: Instruction, end: Instruction) -> Program {
+    let is_one = Instruction::Assume(equal(reg(0), number(1)));
+    let writer = vec![(0, 1, begin), (1, 2, store(X, 1)), (2, 3, store(X, 0)), (3, 4, end)];
+    let reader = vec![(0, 5, Instruction::Skip), (5, 6, load(0, X)), (6, 7, is_one)];
+    let mut program = program(vec![[writer, reader].concat()]);
+    program.threads[0].multiplicity = Multiplicity::Arbitrary;
+    let at = weir_ir::StateAtom::At { thread: ThreadId(0), locations: vec![LocId::new(7)] };
+    with_property(program, weir_ir::PropertyKind::Forbid(weir_ir::Expr::Leaf(at))).0
+}
+
+/// While one copy holds the lock, others still take local steps, and do not look at memory.
+#[test]
+fn the_lock_keeps_other_copies_out() {
+    accepted(&writes_for_a_moment(Instruction::Lock, Instruction::Unlock), Model::Sc, PROPERTY);
+    let unlocked = writes_for_a_moment(Instruction::Skip, Instruction::Skip);
+    assert!(forged(&unlocked, Model::Sc, &[PROPERTY]).expect("few states").is_err());
+}
+
 #[test]
 fn an_interrupted_check_says_so() {
     let program = store_buffering(&Instruction::Fence);
