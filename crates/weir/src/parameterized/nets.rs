@@ -91,15 +91,21 @@ fn compare(name: &str, system: &System, targets: &[Configuration]) -> (bool, [Du
     (matches!(ours, Cover::Reachable(_)), times)
 }
 
+/// How long questions take is worth knowing, if someone asks.
+#[allow(clippy::print_stdout, reason = "the table is what `WEIR_TIMES` is for")]
+fn show(line: impl FnOnce() -> String) {
+    if std::env::var_os("WEIR_TIMES").is_some() {
+        println!("{}", line());
+    }
+}
+
 /// All questions about a program: attacks, assertions, conditions.
 fn ask(name: &str, program: &Program, reached: &mut [usize; 2], times: &mut [Duration; 2]) {
     let session = Session::default();
     let mut judge = |what: &str, system: &System, targets: &[Configuration]| {
         let (is_reached, took) = compare(&format!("{name}, {what}"), system, targets);
         reached[usize::from(is_reached)] += 1;
-        if std::env::var_os("WEIR_TIMES").is_some() {
-            println!("{name:<50} {what:<10} {:>9.3?} {:>9.3?}", took[0], took[1]);
-        }
+        show(|| format!("{name:<50} {what:<10} {:>9.3?} {:>9.3?}", took[0], took[1]));
         times.iter_mut().zip(took).for_each(|(sum, took)| *sum += took);
     };
     let bare = Program { properties: Vec::new(), ..program.clone() };
@@ -153,8 +159,6 @@ fn nets_agree_on_the_examples() {
         assert!(templates(&program).next().is_some(), "{name}");
         ask(&name, &program, &mut reached, &mut times);
     }
-    if std::env::var_os("WEIR_TIMES").is_some() {
-        println!("backward {:?}, as nets {:?}", times[0], times[1]);
-    }
+    show(|| format!("backward {:?}, as nets {:?}", times[0], times[1]));
     assert!(reached[0] >= 20 && reached[1] >= 10, "{reached:?}");
 }
