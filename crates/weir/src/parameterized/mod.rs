@@ -19,8 +19,8 @@ mod cover;
 mod monitor;
 mod reach;
 mod safety;
-mod state;
-mod step;
+pub(crate) mod state;
+pub(crate) mod step;
 mod system;
 mod targets;
 

@@ -37,7 +37,8 @@ pub(crate) fn unsupported_templates(program: &Program) -> Result<(), Failure> {
     refused(program, "explicit", Allowed { spawn: false, templates: true })
 }
 
-/// Refuses programs whose states have no fixed shape, and lists everything that this engine does not support.
+/// Refuses programs whose states have no fixed shape, and lists everything that this engine, or an analysis in a few
+/// words, does not support.
 pub(crate) fn unsupported_by(program: &Program, engine: &str) -> Result<(), Failure> {
     refused(program, engine, Allowed { spawn: false, templates: false })
 }
@@ -77,7 +78,8 @@ fn diagnostic(engine: &str, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
         0 => String::new(),
         more => format!(" (and {more} more places)"),
     };
-    let what = format!("the {engine} engine {}{more}", first.what);
+    let who = if engine.contains(' ') { engine.to_owned() } else { format!("the {engine} engine") };
+    let what = format!("{who} {}{more}", first.what);
     let mut diagnostic = Diagnostic::error(first.code, what, first.span);
     let mut helps = vec![first.help];
     for obstacle in shown {
@@ -87,7 +89,12 @@ fn diagnostic(engine: &str, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
     let mut seen = BTreeSet::new();
     helps.retain(|help| seen.insert(*help));
     let has_others = [first].into_iter().chain(rest).any(|obstacle| obstacle.code != ARBITRARY);
-    let prefix = if has_others { "only `check` and `reach` support this; " } else { "" };
+    let prefix = match engine {
+        _ if !has_others => "",
+        // Those of `reach`.
+        "lazy" | "dual" | "rounds" | "age" => "use `check`, or `reach --engine explicit`; or ",
+        _ => "only `check` and `reach` support this; ",
+    };
     diagnostic.help(format!("{prefix}{}", helps.join("; ")))
 }
 
@@ -104,8 +111,8 @@ fn obstacle(program: &Program, edge: &Edge) -> Option<Obstacle> {
     let (code, what, help) = match &edge.instruction {
         Instruction::Call { procedure, .. } => {
             let name = &program.procedures[procedure.index()].name;
-            let help = "write it as a loop, or use a separate procedure per depth: procedures that do not call \
-                        themselves are inlined";
+            let help = "write it as a loop, or unroll it for stacks of at most N calls, with `weir translate --pass \
+                        unroll=N --to weir`";
             ("recursion", format!("does not support recursion, and `{name}` calls itself"), help)
         }
         Instruction::Spawn(thread) => {
