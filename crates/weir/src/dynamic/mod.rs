@@ -59,6 +59,14 @@ pub fn check(
     let mut bounds = Bounds::first(program, session);
     let mut found = Found::default();
     let mut summaries = Summaries::default();
+    if options.model == Model::Tso {
+        let linked = program.linked(0);
+        let asked = images(program, &linked, &goals);
+        if summaries.decide(&linked, (&asked, options.model), &mut found, session)? {
+            let report = found.report((program, &linked), &goals, None, session.since(began))?;
+            return Ok(Decided { program: linked, report });
+        }
+    }
     loop {
         let linked = program.linked(bounds.instances());
         let asked = images(program, &linked, &goals);
@@ -133,6 +141,11 @@ pub fn reach(
     let mut bounds = Bounds::first(program, session);
     let mut statistics = Statistics::default();
     let mut summaries = Summaries::default();
+    if options.model == Model::Tso
+        && let Some(decided) = summaries.reach((program, &program.linked(0)), &goals, options, session)?
+    {
+        return Ok(decided);
+    }
     loop {
         let linked = program.linked(bounds.instances());
         let asked = images(program, &linked, &goals);
@@ -167,23 +180,10 @@ pub fn reach(
                     Beyond::Nothing => within.map_or(Verdict::Holds, Verdict::Unknown),
                     Beyond::Unknown(limit) => Verdict::Unknown(within.unwrap_or(limit)),
                     Beyond::Runs { deep, spawned } => {
-                        let asked = images(program, &linked, &goals);
-                        let summarized = match options.engine {
-                            Engine::Explicit => summaries.explore(&linked, (&asked, options.model), true, session)?,
-                            _ => None,
-                        };
-                        if let Some(summarized) = summarized {
-                            statistics.add(&summarized.statistics);
-                            let limit = summarized.limit;
-                            let verdict = summarized.reached.into_iter().next().map(|(_, checked)| checked);
-                            let verdict = verdict.map_or(limit.map_or(Verdict::Holds, Verdict::Unknown), |checked| {
-                                Verdict::Violated(Box::new(checked))
-                            });
-                            if !matches!(verdict, Verdict::Unknown(_)) {
-                                let coverage = of_first_instances((program, &linked), &summarized.coverage);
-                                let report = reach::Report { verdict, statistics, coverage, ..report };
-                                return Ok(Decided { program: linked, report });
-                            }
+                        if let Some(mut decided) = summaries.reach((program, &linked), &goals, options, session)? {
+                            statistics.add(&decided.report.statistics);
+                            decided.report.statistics = statistics;
+                            return Ok(decided);
                         }
                         match bounds.grow(deep, spawned) {
                             Ok(()) => continue,
@@ -237,7 +237,8 @@ fn refuse(program: &Program, goals: &[Goal]) -> Result<(), Failure> {
     Err(Failure::Refused(Box::new(Diagnostic::error("liveness-dynamic", message, property.span).help(help))))
 }
 
-/// Summaries, which are tried once: larger bounds do not help them.
+/// Summaries, which are tried once: larger bounds do not help them. Under SC the first bound comes before them, since it
+/// is cheap; under TSO they do without store buffers, so they come first.
 #[derive(Default)]
 struct Summaries {
     were_tried: bool,
@@ -259,6 +260,29 @@ impl Summaries {
         // Half of what is left: the bounds may decide what summaries do not.
         let part = session.part(Some(session.bound(Bound::SummaryStates).min(session.states_left() / 2)));
         summaries::explore((linked, calling), model, goals, first_only, &part).map(Some)
+    }
+
+    /// Asks the explicit engine's question; nothing if they do not answer it.
+    fn reach(
+        &mut self,
+        (program, linked): (&Program, &Program),
+        goals: &[Goal],
+        options: &reach::Options,
+        session: &Session,
+    ) -> Result<Option<Decided<reach::Report>>, Failure> {
+        if options.engine != Engine::Explicit {
+            return Ok(None);
+        }
+        let asked = images(program, linked, goals);
+        let Some(found) = self.explore(linked, (&asked, options.model), true, session)? else { return Ok(None) };
+        let verdict = match (found.reached.into_iter().next(), found.limit) {
+            (Some((_, checked)), _) => Verdict::Violated(Box::new(checked)),
+            (None, None) => Verdict::Holds,
+            (None, Some(_)) => return Ok(None),
+        };
+        let (statistics, coverage) = (found.statistics, of_first_instances((program, linked), &found.coverage));
+        let report = reach::Report { verdict, statistics, coverage, ..unknown(Limit::States, statistics) };
+        Ok(Some(Decided { program: linked.clone(), report }))
     }
 
     /// Asks them about all that is open in a check; whether that decides everything.

@@ -162,6 +162,11 @@ fn what_summaries_decide() {
                  thread P { let a = 1; let b = f(0); x = b; end_: skip; } forbid P.a == 0 && P at end_;";
     assert_eq!(reached(&parse(value), SC), Ok(Verdict::Holds));
     assert_eq!(reached(&parse(&value.replace("P.a == 0", "P.b == 0")), SC), Ok(Verdict::Violated(())));
+    // What the thread's own registers hold while it is in a procedure, and where it is then.
+    let inside = "shared x: 0..1; proc f() { x = 1; choose { f(); } or { } x = 0; } \
+                  thread P { let a = 1; f(); end_: skip; } forbid P.a == 0 && x == 1; forbid P at end_ && x == 1;";
+    assert_eq!(reached(&parse(inside), SC), Ok(Verdict::Holds));
+    assert_eq!(reached(&parse(&inside.replace("P.a == 0", "P.a == 1")), SC), Ok(Verdict::Violated(())));
     // Deep stacks only: the violation needs ten calls that have not returned.
     let deep = "shared x: 0..10; proc f() { x = x + 1; choose { f(); } or { } x = x - 1; } \
                 thread P { f(); } forbid x == 10;";
