@@ -21,6 +21,9 @@ use crate::transfer::apply;
 /// Threads with more points of code than this are refused.
 const MOST_NODES: usize = 50_000;
 
+/// Repeated instructions with a larger count are refused.
+const MOST_REPEATS: usize = 512;
+
 /// What a thread runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
@@ -204,7 +207,30 @@ impl Explorer<'_> {
         ways.into_iter().map(exit).collect()
     }
 
+    /// A repeated instruction, written out by what is known about the count.
+    fn unrolled(&mut self, number: usize) -> Result<(), Refusal> {
+        let node = &self.nodes[number];
+        let Some(lifted) = self.lifted.get(&node.address) else { return Ok(()) };
+        let Next::Repeat(ops) = &lifted.next else { return Ok(()) };
+        let count = node.state.register(Reg::CX).constant();
+        let count = count.and_then(|count| usize::try_from(count).ok()).filter(|&count| count <= MOST_REPEATS);
+        let count = count.ok_or_else(|| {
+            Refusal::new(
+                "string-length",
+                format!(
+                    "how often this instruction is repeated is only known at run time, or more than {MOST_REPEATS}"
+                ),
+            )
+            .help("copy and clear in a loop (`-fno-tree-loop-distribute-patterns`), or fewer bytes at once")
+        })?;
+        let ops = std::iter::repeat_n(ops, count).flatten().cloned().collect();
+        let unrolled = Lifted { ops, next: Next::Fall, ..Lifted::clone(lifted) };
+        self.nodes[number].lifted = Rc::new(unrolled);
+        Ok(())
+    }
+
     fn follow(&mut self, number: usize) -> Result<Vec<Followed>, Refusal> {
+        self.unrolled(number)?;
         let node = &self.nodes[number];
         let (context, lifted, mut state) = (node.context, Rc::clone(&node.lifted), node.state.clone());
         for op in &lifted.ops {
@@ -212,7 +238,8 @@ impl Explorer<'_> {
         }
         let on = |state| Followed::to(Place::Point(context, lifted.end), state);
         Ok(match &lifted.next {
-            Next::Fall => vec![on(state)],
+            // Repeated instructions have been written out.
+            Next::Fall | Next::Repeat(_) => vec![on(state)],
             Next::Jump(to) => self.jump(context, *to, state)?,
             Next::Branch(condition, to) => match state.value(condition) {
                 Known::Const(0) => vec![on(state)],

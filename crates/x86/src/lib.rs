@@ -8,6 +8,7 @@
 //! at their byte addresses (`cells`). What cannot be translated exactly is refused, with the instruction, its source
 //! line and a way out. This crate reads no files: the caller brings their content.
 
+mod accesses;
 mod call;
 mod cells;
 mod config;
@@ -22,6 +23,7 @@ mod listing;
 mod models;
 mod objects;
 mod ops;
+mod pending;
 mod program;
 mod property;
 mod refusal;

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{Diagnostic, Interrupt, Multiplicity, Program, Source, Span, Thread, Value};
 
+use crate::accesses::{Accesses, accesses};
 use crate::call::Call;
 use crate::cells::Cells;
 use crate::debug::Debug;
-use crate::emit::{Accesses, accesses, emit};
+use crate::emit::emit;
 use crate::flow::{Flow, Start, explore};
 use crate::image::Image;
 use crate::listing::{Files, Listing};
@@ -196,7 +197,7 @@ impl Reader<'_> {
         for (number, (name, call)) in calls.iter().enumerate() {
             let start = Start { thread: number, entry: call.entry, arguments: call.arguments.clone() };
             let flow = explore(&self.image, &models, &start, self.interrupt)?;
-            let accesses = accesses(&self.image, &flow)?;
+            let accesses = accesses(&self.image, number, &flow)?;
             let is_same = |(other, call): &&(Option<&str>, Call)| {
                 other.unwrap_or(&call.name) == name.unwrap_or(&calls[number].1.name)
             };

@@ -106,6 +106,16 @@ impl Machine<'_> {
                 to
             }
             Next::Return => self.pop()? as u64,
+            Next::Repeat(ops) => {
+                // The instruction is executed again until the count is 0, so that the limit of steps holds.
+                if self.registers[usize::from(Reg::CX.0)] == 0 {
+                    return Ok(lifted.end);
+                }
+                for op in &ops {
+                    self.execute(op)?;
+                }
+                at
+            }
             Next::Trap => return Err(failed("the code raises an exception")),
         })
     }
@@ -150,6 +160,17 @@ impl Machine<'_> {
                 self.store(address, *size, new)?;
                 self.registers[usize::from(to.0)] = old;
             }
+            Op::ChangePair { to, address, expected, new } => {
+                let address = self.value(address)?;
+                let old = (self.load(address, 8)?, self.load(address.wrapping_add(8), 8)?);
+                if old == (self.value(&expected.0)?, self.value(&expected.1)?) {
+                    let (low, high) = (self.value(&new.0)?, self.value(&new.1)?);
+                    self.store(address, 8, low)?;
+                    self.store(address.wrapping_add(8), 8, high)?;
+                }
+                self.registers[usize::from(to.0.0)] = old.0;
+                self.registers[usize::from(to.1.0)] = old.1;
+            }
             Op::Fence | Op::Membarrier => {}
             Op::Flag(test, value) => {
                 // What is undefined may depend on what is undefined.
@@ -158,7 +179,7 @@ impl Machine<'_> {
             }
             Op::Check(condition) => {
                 if self.value(condition)? == 0 {
-                    return Err(failed("the code divides by zero, or the quotient is too large"));
+                    return Err(failed("the code divides by zero, or raises another exception,"));
                 }
             }
         }

@@ -1,10 +1,10 @@
 //! What is known after an operation, by what is known before it.
 
-use weir_ir::Value;
+use weir_ir::{BinaryOp, Value};
 
 use crate::image::Image;
 use crate::known::{Known, State, is_private};
-use crate::ops::{Change, E, Op, Reg};
+use crate::ops::{Change, E, Op, Reg, binary, constant};
 use crate::refusal::Refusal;
 
 /// What is known after an operation.
@@ -43,6 +43,15 @@ pub(crate) fn apply(image: &Image, op: &Op, state: &mut State) -> Result<(), Ref
             stored(image, state, address, *size, new)?;
             state.set(*to, old);
         }
+        Op::ChangePair { to, address, new, .. } => {
+            let halves = [(to.0, address.clone(), &new.0), (to.1, upper_half(address), &new.1)];
+            for (to, address, new) in halves {
+                let old = loaded(image, state, &address, 8)?;
+                let known = Known::any(64, old.is_private() || state.value(new).is_private());
+                stored(image, state, &address, 8, known)?;
+                state.set(to, old);
+            }
+        }
         Op::Flag(test, value) => {
             let known = value.as_ref().map_or(Known::public(1), |value| state.value(value));
             state.flags[*test as usize] = known;
@@ -50,6 +59,11 @@ pub(crate) fn apply(image: &Image, op: &Op, state: &mut State) -> Result<(), Ref
         Op::Fence | Op::Membarrier | Op::Check(_) => {}
     }
     Ok(())
+}
+
+/// The address of the upper half of 16 bytes.
+pub(crate) fn upper_half(address: &E) -> E {
+    binary(BinaryOp::Add, address.clone(), constant(8))
 }
 
 fn loaded(image: &Image, state: &State, address: &E, size: u32) -> Result<Known, Refusal> {

@@ -10,6 +10,7 @@ mod generate;
 mod instructions;
 mod refused;
 mod shapes;
+mod sizes;
 
 use weir_ir::Program;
 
