@@ -34,10 +34,11 @@ pub(crate) fn of(op: &Op) -> Vec<(E, u32, Kind)> {
 /// All accesses of a thread, given its number.
 pub(crate) fn accesses(image: &Image, thread: usize, flow: &Flow) -> Result<Accesses, Refusal> {
     let mut found = Accesses::default();
-    for node in &flow.nodes {
+    for (number, node) in flow.nodes.iter().enumerate() {
         let mut state = node.state.clone();
-        for op in &node.lifted.ops {
-            for (address, size, kind) in of(op) {
+        for (part, op) in node.lifted.ops.iter().enumerate() {
+            let is_table = flow.tables.contains_key(&(number, part));
+            for (address, size, kind) in of(op).into_iter().filter(|_| !is_table) {
                 found.add(image, thread, node, (state.value(&address), size, kind))?;
             }
             apply(image, op, &mut state).map_err(|refusal| refusal.at(node.address))?;

@@ -19,6 +19,7 @@ use weir_ir::{BinaryOp, Expr, RegExpr, Shared, Span, Value, Width};
 use crate::image::Image;
 use crate::known::is_private;
 use crate::objects::Objects;
+use crate::ops::balanced;
 use crate::refusal::Refusal;
 
 /// More cells than this are refused.
@@ -174,19 +175,8 @@ impl Cells {
     pub(crate) fn is_valid(&self, address: &RegExpr, size: u32, kind: Kind) -> RegExpr {
         let fits = |cell: &&Cell| cell.size == size && (cell.is_writable || kind == Kind::Load);
         let fitting: Vec<Value> = self.cells.values().filter(fits).map(|cell| cell.address).collect();
-        let mut parts: Vec<RegExpr> = progressions(&fitting).into_iter().map(|run| run.contains(address)).collect();
-        while parts.len() > 1 {
-            let right = parts.split_off(parts.len() / 2 + parts.len() % 2);
-            let mut right = right.into_iter();
-            parts = parts
-                .into_iter()
-                .map(|left| match right.next() {
-                    Some(right) => Expr::binary(BinaryOp::Or, left, right),
-                    None => left,
-                })
-                .collect();
-        }
-        parts.pop().unwrap_or(Expr::Const(0))
+        let parts: Vec<RegExpr> = progressions(&fitting).into_iter().map(|run| run.contains(address)).collect();
+        balanced(BinaryOp::Or, parts).unwrap_or(Expr::Const(0))
     }
 
     /// The declarations.

@@ -43,7 +43,7 @@ pub(crate) fn emit(
     };
     emitter.prologue(flow);
     for (number, node) in flow.nodes.iter().enumerate() {
-        emitter.node(number, node, &flow.exits[number]).map_err(|refusal| refusal.at(node.address))?;
+        emitter.node(flow, number).map_err(|refusal| refusal.at(node.address))?;
     }
     let observed: Vec<RegId> = observed.iter().map(|&reg| emitter.register(Place::Reg(reg))).collect();
     let Emitter { draft, registers, .. } = emitter;
@@ -129,14 +129,18 @@ impl Emitter<'_> {
         self.push(Instruction::Assign { register, value });
     }
 
-    fn node(&mut self, number: usize, node: &Node, exits: &[Exit]) -> Result<(), Refusal> {
+    fn node(&mut self, flow: &Flow, number: usize) -> Result<(), Refusal> {
+        let (node, exits): (&Node, &[Exit]) = (&flow.nodes[number], &flow.exits[number]);
         (self.at, self.code) = (number, node.address);
         let mut state = node.state.clone();
         for (part, op) in node.lifted.ops.iter().enumerate() {
             if self.waiting.contains(&(number, part)) {
                 self.push(Instruction::Fence);
             }
-            self.op(op, &state)?;
+            match flow.tables.get(&(number, part)) {
+                Some(entries) => self.look_up(op, entries, &state),
+                None => self.op(op, &state)?,
+            }
             apply(self.image, op, &mut state)?;
         }
         let from = self.at;

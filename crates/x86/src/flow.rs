@@ -5,10 +5,10 @@
 //! the stack pointer always is, and with it the address of every local variable. What is found errs to one side:
 //! control may be thought to reach what it does not, and a value not to be known that is.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
-use weir_ir::{Interrupt, Poll, Value};
+use weir_ir::{BinaryOp, Expr, Interrupt, Poll, Value};
 
 use crate::image::Image;
 use crate::known::{Known, State, stack_end};
@@ -16,10 +16,14 @@ use crate::models::{Models, Outcome};
 use crate::ops::{E, Lifted, Next, Op, Reg, not};
 use crate::refusal::Refusal;
 use crate::run;
+use crate::table::{Entries, Passed, targets};
 use crate::transfer::apply;
 
 /// Threads with more points of code than this are refused.
 const MOST_NODES: usize = 50_000;
+
+/// How many instructions before a jump are looked at to find out where it goes.
+const LONGEST_WAY: usize = 48;
 
 /// Repeated instructions with a larger count are refused.
 const MOST_REPEATS: usize = 512;
@@ -82,6 +86,8 @@ pub(crate) struct Flow {
     pub(crate) nodes: Vec<Node>,
     /// The ways on from each node.
     pub(crate) exits: Vec<Vec<Exit>>,
+    /// Loads from tables of jumps, by point and operation, and all they can load.
+    pub(crate) tables: HashMap<(usize, usize), Entries>,
 }
 
 /// Finds the code of a thread.
@@ -99,6 +105,8 @@ pub(crate) fn explore(
         nodes: Vec::new(),
         numbers: HashMap::new(),
         lifted: HashMap::new(),
+        entered: Vec::new(),
+        tables: HashMap::new(),
     };
     let mut state = State::new();
     for (reg, &argument) in Reg::ARGUMENTS.into_iter().zip(&start.arguments) {
@@ -131,7 +139,8 @@ pub(crate) fn explore(
         let address = explorer.nodes[number].address;
         exits.push(explorer.exits(number).map_err(|refusal| refusal.at(address))?);
     }
-    Ok(Flow { arguments: start.arguments.clone(), nodes: explorer.nodes, exits })
+    let Explorer { nodes, tables, .. } = explorer;
+    Ok(Flow { arguments: start.arguments.clone(), nodes, exits, tables })
 }
 
 struct Explorer<'a> {
@@ -142,6 +151,9 @@ struct Explorer<'a> {
     nodes: Vec<Node>,
     numbers: HashMap<(usize, u64), usize>,
     lifted: HashMap<u64, Rc<Lifted>>,
+    /// The points from which control gets to each.
+    entered: Vec<BTreeSet<usize>>,
+    tables: HashMap<(usize, usize), Entries>,
 }
 
 impl Explorer<'_> {
@@ -185,6 +197,8 @@ impl Explorer<'_> {
         for Followed { to, state, .. } in self.follow(number)? {
             if let (Place::Point(context, address), Some(state)) = (to, state) {
                 changed.extend(self.visit(context, address, state)?);
+                self.entered.resize(self.nodes.len(), BTreeSet::new());
+                self.entered[self.numbers[&(context, address)]].insert(number);
             }
         }
         Ok(changed)
@@ -251,6 +265,7 @@ impl Explorer<'_> {
                     ways
                 }
             },
+            Next::JumpTo(to) if state.value(to).constant().is_none() => self.jump_by_table(number, to, &state)?,
             Next::JumpTo(to) => {
                 let to = known_target(&state, to, "jump")?;
                 self.jump(context, to, state)?
@@ -262,6 +277,51 @@ impl Explorer<'_> {
             Next::Return => vec![self.leave(context, state)?],
             Next::Trap => vec![Followed { state: None, ..Followed::to(Place::Fail, state) }],
         })
+    }
+
+    /// A jump to what a table holds: one way for each target.
+    fn jump_by_table(&mut self, number: usize, to: &E, state: &State) -> Result<Vec<Followed>, Refusal> {
+        let context = self.nodes[number].context;
+        let Some(found) = targets(self.image, &self.way_to(number), to) else {
+            return Err(Refusal::new(
+                "unknown-target",
+                "the target of this jump is only known at run time, and not one of a table that Weir recognises",
+            )
+            .help("compile without jump tables (`-fno-jump-tables`; `-Z no-jump-tables` for rustc)"));
+        };
+        self.tables.extend(found.loads);
+        let way = |address: u64| Followed {
+            condition: Some(Expr::binary(BinaryOp::Equal, to.clone(), Expr::Const(address as Value))),
+            ..Followed::to(Place::Point(context, address), state.clone())
+        };
+        Ok(found.addresses.into_iter().map(way).collect())
+    }
+
+    /// The instructions before a point as far back as there is only one way to it.
+    fn way_to(&self, number: usize) -> Vec<Passed<'_>> {
+        let mut way = vec![Passed { number, node: &self.nodes[number], taken: None }];
+        let mut at = number;
+        while way.len() < LONGEST_WAY {
+            // Control also gets to the first point from outside.
+            let before = self.entered.get(at).filter(|before| before.len() == 1 && at > 0);
+            let Some(before) = before else { break };
+            let Some(&before) = before.first() else { break };
+            let (node, next) = (&self.nodes[before], &self.nodes[at]);
+            let taken = match node.lifted.next {
+                Next::Fall | Next::Jump(_) => None,
+                // Where both ways lead to the same place, the condition says nothing.
+                Next::Branch(_, to) if to == node.lifted.end => None,
+                Next::Branch(_, to) => Some(to == next.address),
+                _ => break,
+            };
+            if node.context != next.context {
+                break;
+            }
+            way.push(Passed { number: before, node, taken });
+            at = before;
+        }
+        way.reverse();
+        way
     }
 
     /// A jump; one to a function that is not in the file calls it and returns.
@@ -343,7 +403,7 @@ impl Explorer<'_> {
         match outcome {
             Outcome::Returns(value) => {
                 state.set(Reg::AX, Known::Const(*value));
-                (Some(Op::Set(Reg::AX, weir_ir::Expr::Const(*value))), state)
+                (Some(Op::Set(Reg::AX, Expr::Const(*value))), state)
             }
             Outcome::Fence => (Some(Op::Fence), state),
             Outcome::Membarrier => (Some(Op::Membarrier), state),
@@ -375,11 +435,7 @@ enum Place {
 
 fn known_target(state: &State, to: &E, what: &str) -> Result<u64, Refusal> {
     state.value(to).constant().map(|to| to as u64).ok_or_else(|| {
-        let help = if what == "jump" {
-            "compile without jump tables (`-fno-jump-tables`)"
-        } else {
-            "call the function by its name"
-        };
-        Refusal::new("unknown-target", format!("the target of this {what} is only known at run time")).help(help)
+        Refusal::new("unknown-target", format!("the target of this {what} is only known at run time"))
+            .help("call the function by its name")
     })
 }

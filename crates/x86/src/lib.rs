@@ -30,6 +30,7 @@ mod refusal;
 mod run;
 mod simplify;
 mod slots;
+mod table;
 mod transfer;
 
 pub use listing::{Files, SourceFile};

@@ -205,6 +205,22 @@ pub(crate) fn binary<L>(op: BinaryOp, left: Expr<L>, right: Expr<L>) -> Expr<L> 
     }
 }
 
+/// All parts under one operator, as a tree that is not deep; `None` if there are none.
+pub(crate) fn balanced<L>(op: BinaryOp, mut parts: Vec<Expr<L>>) -> Option<Expr<L>> {
+    while parts.len() > 1 {
+        let right = parts.split_off(parts.len() / 2 + parts.len() % 2);
+        let mut right = right.into_iter();
+        parts = parts
+            .into_iter()
+            .map(|left| match right.next() {
+                Some(right) => Expr::binary(op, left, right),
+                None => left,
+            })
+            .collect();
+    }
+    parts.pop()
+}
+
 /// `!operand`.
 pub(crate) fn not<L: Clone>(operand: Expr<L>) -> Expr<L> {
     match operand {

@@ -6,8 +6,9 @@ use super::{Emitter, Place};
 use crate::accesses::is_constant;
 use crate::cells::Kind;
 use crate::known::{Known, State, is_private};
-use crate::ops::{Change, E, Reg, binary, cut, mask, shift_right};
+use crate::ops::{Change, E, Op, Reg, balanced, binary, cut, mask, shift_right};
 use crate::simplify::simplify;
+use crate::table::Entries;
 use crate::transfer::upper_half;
 
 /// The part of a cell that an access touches.
@@ -99,6 +100,24 @@ impl Emitter<'_> {
                 self.push(Instruction::Load { register, address });
             }
         }
+        self.bits[register.index()] = (8 * size) as u8;
+    }
+
+    /// A load from a constant table, at one of these addresses.
+    pub(super) fn look_up(&mut self, op: &Op, entries: &Entries, state: &State) {
+        let Op::Load { to, address, size } = op else { return };
+        let address = self.value(address, state);
+        // The entry whose address it is; all other terms are 0.
+        let terms: Vec<RegExpr> = entries
+            .iter()
+            .map(|(&at, &entry)| {
+                let is_there = Expr::binary(BinaryOp::Equal, address.clone(), Expr::Const(at));
+                Expr::binary(BinaryOp::Multiply, is_there, Expr::Const(entry))
+            })
+            .collect();
+        let value = balanced(BinaryOp::BitOr, terms).unwrap_or(Expr::Const(0));
+        let register = self.register(Place::Reg(*to));
+        self.assign(register, value);
         self.bits[register.index()] = (8 * size) as u8;
     }
 

@@ -5,6 +5,7 @@
 mod compiler;
 mod cpu;
 mod damaged;
+mod decoder;
 mod execute;
 mod generate;
 mod instructions;
