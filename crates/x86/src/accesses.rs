@@ -43,6 +43,19 @@ pub(crate) fn accesses(image: &Image, thread: usize, flow: &Flow) -> Result<Acce
             }
             apply(image, op, &mut state).map_err(|refusal| refusal.at(node.address))?;
         }
+        for exit in &flow.exits[number] {
+            let mut state = state.clone();
+            for op in &exit.effects {
+                for (address, size, kind) in of(op) {
+                    let known = state.value(&address);
+                    // Headers of blocks are cells in any case.
+                    if known.constant().is_some_and(is_private) {
+                        found.add(image, thread, node, (known, size, kind))?;
+                    }
+                }
+                apply(image, op, &mut state).map_err(|refusal| refusal.at(node.address))?;
+            }
+        }
     }
     Ok(found)
 }

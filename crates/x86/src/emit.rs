@@ -24,7 +24,7 @@ pub(crate) fn emit(
     image: &Image,
     flow: &Flow,
     cells: &Cells,
-    private: &[(Value, u32)],
+    (private, checks_blocks): (&[(Value, u32)], bool),
     span: &dyn Fn(u64) -> Span,
     observed: &[Reg],
 ) -> Result<Body, Refusal> {
@@ -38,6 +38,7 @@ pub(crate) fn emit(
         registers: Vec::new(),
         bits: Vec::new(),
         waiting: waiting(image, flow, cells)?,
+        checks_blocks,
         at: 0,
         code: 0,
     };
@@ -57,6 +58,8 @@ enum Place {
     Test(Test),
     /// Bytes of the stack, by address.
     Slot(Value),
+    /// Whether a block was freed.
+    Freed,
     /// What was loaded to take a part of it, or to put it together: by its place in the access.
     Part(usize),
 }
@@ -73,6 +76,8 @@ struct Emitter<'a> {
     bits: Vec<u8>,
     /// Loads that wait until the buffer is empty: points and operations.
     waiting: HashSet<(usize, usize)>,
+    /// Whether accesses to allocated memory must find it not freed.
+    checks_blocks: bool,
     /// The current location.
     at: usize,
     /// The current instruction.
@@ -101,6 +106,7 @@ impl Emitter<'_> {
                 let below = (address | 0xFF_FFFF) + 1 - address;
                 format!("stack_{below:x}")
             }
+            Place::Freed => "_freed".to_owned(),
             Place::Part(0) => "_whole".to_owned(),
             Place::Part(number) => format!("_whole{number}"),
         };
@@ -139,7 +145,10 @@ impl Emitter<'_> {
             }
             match flow.tables.get(&(number, part)) {
                 Some(entries) => self.look_up(op, entries, &state),
-                None => self.op(op, &state)?,
+                None => {
+                    self.check_blocks(op, &state);
+                    self.op(op, &state)?;
+                }
             }
             apply(self.image, op, &mut state)?;
         }
@@ -150,8 +159,10 @@ impl Emitter<'_> {
                 let condition = self.value(condition, &state);
                 self.push(Instruction::Assume(condition));
             }
-            if let Some(effect) = &exit.effect {
+            let mut state = state.clone();
+            for effect in &exit.effects {
                 self.op(effect, &state)?;
+                apply(self.image, effect, &mut state)?;
             }
             let (to, instruction) = match exit.to {
                 Target::Node(to) => (to, Instruction::Skip),

@@ -16,6 +16,7 @@ mod debug;
 mod draft;
 mod emit;
 mod flow;
+mod heap;
 mod image;
 mod known;
 mod lift;
@@ -34,7 +35,7 @@ mod table;
 mod transfer;
 
 pub use listing::{Files, SourceFile};
-pub use models::{Outcome, parse_outcome};
+pub use models::{Outcome, Size, parse_outcome};
 pub use program::{Options, ReadError, read};
 pub use refusal::Refusal;
 

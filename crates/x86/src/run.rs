@@ -5,8 +5,10 @@ use std::collections::HashMap;
 
 use weir_ir::{BinaryRmw, Interrupt, Poll, Value};
 
-use crate::image::{Image, Region, Symbol, SymbolKind};
+use crate::heap;
+use crate::image::Image;
 use crate::lift::{LONGEST, decode, lift};
+use crate::models::{Outcome, built_in, system_call};
 use crate::ops::{Change, E, Leaf, Lifted, Next, Op, Reg, Test, mask};
 use crate::refusal::Refusal;
 
@@ -15,10 +17,6 @@ const MOST_STEPS: u64 = 100_000_000;
 /// Where the stack ends, and how large it is.
 const STACK_END: u64 = 0x7ffe_0000_0000;
 const STACK_SIZE: u64 = 1 << 20;
-/// Where allocated memory begins.
-const HEAP: u64 = 0x5000_0000;
-/// Where allocated memory can be.
-const HEAP_RANGE: std::ops::Range<u64> = HEAP..HEAP + 0x1000_0000;
 /// Returning there ends the run.
 const FINISH: u64 = 0x10;
 
@@ -215,7 +213,7 @@ impl Machine<'_> {
             None => {
                 let is_writable =
                     self.image.region(address as u64, size as usize).is_some_and(|region| region.is_writable);
-                if is_writable && HEAP_RANGE.contains(&(address as u64)) {
+                if is_writable && heap::RANGE.contains(&(address as u64)) {
                     self.note_write(address as u64, size);
                 }
                 let bytes = self.image.bytes_mut(address as u64, size as usize).filter(|_| is_writable);
@@ -243,15 +241,36 @@ impl Machine<'_> {
         (end <= self.stack.len()).then_some(start..end)
     }
 
+    /// A function with a model; what it returns.
+    fn modelled(&mut self, name: &str, outcome: &Outcome, arguments: [Value; 2]) -> Result<Value, Refusal> {
+        match outcome {
+            Outcome::Returns(value) => Ok(*value),
+            Outcome::Fence | Outcome::Membarrier => Ok(0),
+            Outcome::Fails => Err(failed(&format!("the code calls `{name}`"))),
+            Outcome::System => {
+                let outcome = system_call(arguments[0], Some(arguments[1]));
+                let outcome = outcome.ok_or_else(|| failed("the code makes a system call that is not known"))?;
+                self.modelled(name, &outcome, arguments)
+            }
+            Outcome::Allocates(which) => {
+                let size = heap::size(*which, arguments.map(Some)).and_then(|size| Value::try_from(size).ok());
+                heap::allocate(self.image, size.unwrap_or(-1)).map(|address| address as Value)
+            }
+            Outcome::Frees if arguments[0] == 0 => Ok(0),
+            Outcome::Frees => {
+                self.registers[usize::from(Reg::DI.0)] = arguments[0];
+                heap::free().iter().try_for_each(|op| self.execute(op))?;
+                Ok(0)
+            }
+        }
+    }
+
     /// A function that is not in the file.
     fn external(&mut self, name: &str) -> Result<(), Refusal> {
         let arguments = Reg::ARGUMENTS.map(|reg| self.registers[usize::from(reg.0)]);
         let argument = |number: usize| arguments[number];
         let result = match name {
-            "malloc" => self.allocate(argument(0))?,
-            "calloc" => self.allocate(argument(0).saturating_mul(argument(1)))?,
-            "aligned_alloc" => self.allocate(argument(1))?,
-            "free" => 0,
+            name if let Some(outcome) = built_in(name) => self.modelled(name, &outcome, [argument(0), argument(1)])?,
             "memset" => {
                 // This says nothing about how the memory is used.
                 let written = self.image.written.clone();
@@ -280,21 +299,6 @@ impl Machine<'_> {
         };
         self.registers[usize::from(Reg::AX.0)] = result;
         Ok(())
-    }
-
-    /// New memory: each block is an object of its own.
-    fn allocate(&mut self, size: Value) -> Result<Value, Refusal> {
-        let last = self.image.regions.iter().rfind(|region| HEAP_RANGE.contains(&region.base));
-        let base = last.map_or(HEAP, |region| (region.base + region.bytes.len() as u64 + 64).next_multiple_of(64));
-        let size = usize::try_from(size).ok().filter(|&size| size <= 1 << 20 && base < HEAP + 0x0F00_0000);
-        let size = size.ok_or_else(|| Refusal::new("too-large", "the code allocates too much memory"))?;
-        let number = self.image.symbols.iter().filter(|symbol| symbol.name.starts_with("malloc#")).count() + 1;
-        self.image.regions.push(Region { base, bytes: vec![0; size], is_writable: true, is_executable: false });
-        self.image.regions.sort_by_key(|region| region.base);
-        let name = format!("malloc#{number}");
-        self.image.symbols.push(Symbol { name, address: base, size: size as u64, kind: SymbolKind::Data });
-        self.image.symbols.sort_by_key(|symbol| symbol.address);
-        Ok(base as Value)
     }
 }
 

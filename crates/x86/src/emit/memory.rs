@@ -3,8 +3,9 @@
 use weir_ir::{BinaryOp, Expr, Instruction, RegExpr, Rmw, Value};
 
 use super::{Emitter, Place};
-use crate::accesses::is_constant;
+use crate::accesses::{is_constant, of};
 use crate::cells::Kind;
+use crate::heap;
 use crate::known::{Known, State, is_private};
 use crate::ops::{Change, E, Op, Reg, balanced, binary, cut, mask, shift_right};
 use crate::simplify::simplify;
@@ -119,6 +120,35 @@ impl Emitter<'_> {
         let register = self.register(Place::Reg(*to));
         self.assign(register, value);
         self.bits[register.index()] = (8 * size) as u8;
+    }
+
+    /// Checks that what an instruction accesses has not been freed.
+    pub(super) fn check_blocks(&mut self, op: &Op, state: &State) {
+        if !self.checks_blocks {
+            return;
+        }
+        for (address, ..) in of(op) {
+            let address = self.value(&address, state);
+            let is_block = self.simplified(&heap::is_block(&address));
+            if is_block == Expr::Const(0) {
+                continue;
+            }
+            let (from, joined, span) = (self.at, self.draft.location(), (self.span)(self.code));
+            let register = self.register(Place::Freed);
+            self.push(Instruction::Assume(is_block.clone()));
+            let header = self.simplified(&heap::header_of(address));
+            // An address between blocks is found by the access itself.
+            let is_valid = self.cells.is_valid(&header, 8, Kind::Load);
+            self.push(Instruction::Assert(is_valid));
+            self.push(Instruction::Load { register, address: header });
+            let is_live = Expr::binary(BinaryOp::Equal, Expr::Leaf(register), Expr::Const(0));
+            self.push(Instruction::Assert(is_live));
+            self.draft.edge(self.at, joined, Instruction::Skip, span, self.code);
+            if is_block.constant().is_none() {
+                self.draft.edge(from, joined, Instruction::Assume(is_block.negated()), span, self.code);
+            }
+            self.at = joined;
+        }
     }
 
     /// Loads all cells of an access in one step; the value of the access.

@@ -8,6 +8,7 @@ mod damaged;
 mod decoder;
 mod execute;
 mod generate;
+mod heap;
 mod instructions;
 mod refused;
 mod shapes;
