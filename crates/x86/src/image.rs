@@ -15,6 +15,7 @@ use object::{Endianness, FileKind};
 use crate::cells::{Access, Kind};
 use crate::heap;
 use crate::refusal::Refusal;
+pub(crate) use place::EXTERNAL_SIZE;
 
 /// An object file as the library for them sees it.
 type Elf<'d> = ElfFile64<'d, Endianness>;

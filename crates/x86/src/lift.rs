@@ -4,6 +4,7 @@
 //! stays undefined, and whoever looks at it is refused.
 
 mod arithmetic;
+mod bits;
 mod flags;
 mod memory;
 mod operand;
@@ -57,6 +58,7 @@ impl Lifter<'_> {
         let is_done = self.moves()?
             || self.arithmetic()?
             || self.multiply()?
+            || self.scan()?
             || self.atomic()?
             || self.vector()?
             || self.rest()?;

@@ -67,9 +67,16 @@ impl Models {
 /// What a function does that Weir knows.
 pub(crate) fn built_in(name: &str) -> Option<Outcome> {
     let is_panic = |name: &str| {
-        ["core::panicking::", "std::panicking::", "alloc::alloc::handle_alloc_error", "core::slice::index::slice_"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
+        [
+            "core::panicking::",
+            "std::panicking::",
+            "alloc::alloc::handle_alloc_error",
+            "alloc::raw_vec::handle_error",
+            "alloc::raw_vec::capacity_overflow",
+            "core::slice::index::slice_",
+        ]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
             || name.starts_with("core::option::") && name.contains("failed")
             || name.starts_with("core::result::") && name.contains("failed")
     };

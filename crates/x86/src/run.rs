@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use weir_ir::{BinaryRmw, Interrupt, Poll, Value};
 
 use crate::heap;
-use crate::image::Image;
+use crate::image::{Image, SymbolKind};
 use crate::lift::{LONGEST, decode, lift};
 use crate::models::{Outcome, built_in, system_call};
 use crate::ops::{Change, E, Leaf, Lifted, Next, Op, Reg, Test, mask};
@@ -70,7 +70,7 @@ struct Machine<'i> {
 impl Machine<'_> {
     /// Executes one instruction; the address of the next one.
     fn step(&mut self, at: u64) -> Result<u64, Refusal> {
-        if let Some(name) = self.image.externals.get(&at).cloned() {
+        if let Some(name) = self.image.externals.get(&at).cloned().or_else(|| self.allocator(at)) {
             self.external(&name)?;
             return self.pop().map(|to| to as u64);
         }
@@ -239,6 +239,15 @@ impl Machine<'_> {
         let start = usize::try_from((address as u64).checked_sub(STACK_END - STACK_SIZE)?).ok()?;
         let end = start.checked_add(size as usize)?;
         (end <= self.stack.len()).then_some(start..end)
+    }
+
+    /// The name of a function in the file that allocates or frees: what it does in detail is of no interest.
+    fn allocator(&self, at: u64) -> Option<String> {
+        // What has been executed before is none.
+        let is_new = !self.lifted.contains_key(&at);
+        let symbol = self.image.symbol_at(at, SymbolKind::Function).filter(|symbol| is_new && symbol.address == at)?;
+        let outcome = built_in(&symbol.name);
+        matches!(outcome, Some(Outcome::Allocates(_) | Outcome::Frees)).then(|| symbol.name.clone())
     }
 
     /// A function with a model; what it returns.

@@ -16,7 +16,7 @@ use crate::flow::Node;
 use crate::image::Image;
 use crate::known::{Known, State, is_private};
 use crate::ops::{E, Leaf, Next, Op, not};
-use crate::simplify::simplify;
+use crate::simplify::{bits, simplify};
 use crate::transfer::apply;
 
 /// Tables with more entries are refused.
@@ -46,7 +46,7 @@ pub(crate) struct Targets {
 /// The targets of the jump at the end of a way.
 pub(crate) fn targets(image: &Image, way: &[Passed<'_>], to: &E) -> Option<Targets> {
     let mut machine = Machine { image, known: HashMap::new(), stack: BTreeMap::new(), symbols: Vec::new() };
-    let mut facts = Vec::new();
+    let mut bounds = Vec::new();
     let mut target = None;
     for passed in way {
         let mut state = passed.node.state.clone();
@@ -56,14 +56,14 @@ pub(crate) fn targets(image: &Image, way: &[Passed<'_>], to: &E) -> Option<Targe
         }
         if let (Next::Branch(condition, _), Some(taken)) = (&passed.node.lifted.next, passed.taken) {
             let condition = if taken { condition.clone() } else { not(condition.clone()) };
-            facts.push(machine.value(&condition, &state));
+            let fact = machine.value(&condition, &state);
+            bounds.extend(machine.bound(&fact).map(|(index, last)| (machine.named(&index), last)));
         }
         target = Some(machine.value(to, &state));
     }
     let target = target?;
-    let guarded = facts.iter().filter_map(|fact| machine.bound(fact));
     let narrow = machine.narrow(&target);
-    guarded.chain(narrow).find_map(|(index, last)| machine.all(&target, &index, last))
+    bounds.into_iter().chain(narrow).find_map(|(index, last)| machine.all(&target, &index, last))
 }
 
 /// What a symbol stands for.
@@ -125,6 +125,17 @@ impl Machine<'_> {
         }
         let bits = self.width(&value);
         self.symbol(Symbol::Any(bits))
+    }
+
+    /// A symbol for a value, wherever it occurs: what is computed from it stays short.
+    fn named(&mut self, value: &RegExpr) -> RegExpr {
+        if matches!(value, Expr::Leaf(_)) {
+            return value.clone();
+        }
+        let bits = self.width(value);
+        let symbol = self.symbol(Symbol::Any(bits));
+        self.known.values_mut().chain(self.stack.values_mut()).for_each(|known| replace(known, value, &symbol));
+        symbol
     }
 
     fn execute(&mut self, at: (usize, usize), op: &Op, state: &State) {
@@ -219,12 +230,7 @@ impl Machine<'_> {
 
     /// How many bits a value has at most, without sign.
     fn width(&self, value: &RegExpr) -> u8 {
-        match value {
-            Expr::Const(value) => (64 - value.leading_zeros()) as u8,
-            Expr::Leaf(symbol) => self.bits_of(*symbol),
-            Expr::Binary(BinaryOp::BitAnd, left, right) => self.width(left).min(self.width(right)),
-            _ => 64,
-        }
+        bits(value, &|symbol| self.bits_of(symbol))
     }
 
     /// Values of few bits that an expression consists of.
@@ -292,6 +298,22 @@ impl Machine<'_> {
                     Some(value)
                 }
             },
+        }
+    }
+}
+
+/// Puts one expression in the place of another.
+fn replace(expr: &mut RegExpr, old: &RegExpr, new: &RegExpr) {
+    if expr == old {
+        *expr = new.clone();
+        return;
+    }
+    match expr {
+        Expr::Const(_) | Expr::Leaf(_) => {}
+        Expr::Unary(_, operand) => replace(operand, old, new),
+        Expr::Binary(_, left, right) => {
+            replace(left, old, new);
+            replace(right, old, new);
         }
     }
 }

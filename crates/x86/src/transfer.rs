@@ -1,16 +1,17 @@
 //! What is known after an operation, by what is known before it.
 
-use weir_ir::{BinaryOp, Value};
+use weir_ir::{BinaryOp, Expr, Value};
 
-use crate::image::Image;
+use crate::image::{EXTERNAL_SIZE, Image};
 use crate::known::{Known, State, is_private};
-use crate::ops::{Change, E, Op, Reg, binary, constant};
+use crate::ops::{Change, E, Leaf, Op, Reg, binary, constant};
 use crate::refusal::Refusal;
 
 /// What is known after an operation.
 pub(crate) fn apply(image: &Image, op: &Op, state: &mut State) -> Result<(), Refusal> {
     match op {
         Op::Set(to, value) => {
+            no_offset(image, state, value)?;
             let value = state.value(value);
             if *to == Reg::SP && value.constant().is_none() {
                 return Err(Refusal::new("stack-pointer", "the stack pointer is only known at run time")
@@ -67,6 +68,7 @@ pub(crate) fn upper_half(address: &E) -> E {
 }
 
 fn loaded(image: &Image, state: &State, address: &E, size: u32) -> Result<Known, Refusal> {
+    no_offset(image, state, address)?;
     let bits = (8 * size) as u8;
     match state.value(address) {
         Known::Const(address) if is_private(address) => Ok(state.load(address, size)),
@@ -82,6 +84,7 @@ fn loaded(image: &Image, state: &State, address: &E, size: u32) -> Result<Known,
 }
 
 fn stored(image: &Image, state: &mut State, address: &E, size: u32, value: Known) -> Result<(), Refusal> {
+    no_offset(image, state, address)?;
     match state.value(address) {
         Known::Const(address) if is_private(address) => state.store(address, size, value),
         Known::Any { is_private: true, .. } => return Err(computed_private()),
@@ -103,9 +106,25 @@ fn computed_private() -> Refusal {
         .help("make the array a global one, one for each thread, and pass its address as an argument")
 }
 
+/// Refuses to compute with the address of something that is not in the file.
+fn no_offset(image: &Image, state: &State, value: &E) -> Result<(), Refusal> {
+    let mut found = Ok(());
+    if !matches!(value, Expr::Const(_) | Expr::Leaf(_)) {
+        value.for_each_leaf(&mut |leaf| {
+            if let Leaf::Reg(reg) = leaf
+                && let Some(address) = state.register(*reg).constant()
+                && found.is_ok()
+            {
+                found = no_external(image, address);
+            }
+        });
+    }
+    found
+}
+
 fn no_external(image: &Image, address: Value) -> Result<(), Refusal> {
     match image.externals.range(..=address as u64).next_back() {
-        Some((&at, name)) if (address as u64) < at + 16 => {
+        Some((&at, name)) if (address as u64) < at + EXTERNAL_SIZE => {
             Err(Refusal::new("unknown-object", format!("the code uses `{name}`, which is not in the file"))
                 .help("link the file that defines it: `ld -r -o all.o a.o b.o`"))
         }
