@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use weir_ir::{BinaryOp, Expr, Interrupt, Poll, Value};
 
+use crate::copy::copied;
 use crate::heap::{self, MOST_CALLS, Site, counter};
 use crate::image::Image;
 use crate::known::{Known, State, stack_end};
@@ -435,6 +436,7 @@ impl Explorer<'_> {
             Outcome::Fence => only(vec![Op::Fence]),
             Outcome::Membarrier => only(vec![Op::Membarrier, returned(0)]),
             Outcome::Fails | Outcome::System => Vec::new(),
+            Outcome::Copies | Outcome::Sets => only(copied(self.image, outcome, state)?),
             Outcome::Allocates(size) => {
                 let arguments = [Reg::DI, Reg::SI].map(|reg| state.register(reg).constant());
                 let size = heap::size(*size, arguments).ok_or_else(|| {

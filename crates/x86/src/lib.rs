@@ -12,6 +12,7 @@ mod accesses;
 mod call;
 mod cells;
 mod config;
+mod copy;
 mod debug;
 mod draft;
 mod emit;

@@ -23,6 +23,10 @@ pub enum Outcome {
     Frees,
     /// Asks the system for what the first argument says.
     System,
+    /// Copies as many bytes as the third argument says from where the second points to where the first does.
+    Copies,
+    /// Sets as many bytes as the third argument says to the second.
+    Sets,
 }
 
 /// Which arguments say how many bytes are allocated.
@@ -99,6 +103,8 @@ pub(crate) fn built_in(name: &str) -> Option<Outcome> {
         "aligned_alloc" => Some(Outcome::Allocates(Size::Second)),
         "free" | "_ZdlPv" | "_ZdlPvm" | "_ZdaPv" | "__rustc::__rust_dealloc" | "__rust_dealloc" => Some(Outcome::Frees),
         "syscall" => Some(Outcome::System),
+        "memcpy" | "memmove" => Some(Outcome::Copies),
+        "memset" => Some(Outcome::Sets),
         name if is_panic(name) => Some(Outcome::Fails),
         _ => None,
     }

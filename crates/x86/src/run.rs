@@ -265,6 +265,8 @@ impl Machine<'_> {
                 let size = heap::size(*which, arguments.map(Some)).and_then(|size| Value::try_from(size).ok());
                 heap::allocate(self.image, size.unwrap_or(-1)).map(|address| address as Value)
             }
+            // These are done byte by byte.
+            Outcome::Copies | Outcome::Sets => Err(failed(&format!("the code calls `{name}`"))),
             Outcome::Frees if arguments[0] == 0 => Ok(0),
             Outcome::Frees => {
                 self.registers[usize::from(Reg::DI.0)] = arguments[0];
@@ -279,7 +281,6 @@ impl Machine<'_> {
         let arguments = Reg::ARGUMENTS.map(|reg| self.registers[usize::from(reg.0)]);
         let argument = |number: usize| arguments[number];
         let result = match name {
-            name if let Some(outcome) = built_in(name) => self.modelled(name, &outcome, [argument(0), argument(1)])?,
             "memset" => {
                 // This says nothing about how the memory is used.
                 let written = self.image.written.clone();
@@ -298,13 +299,16 @@ impl Machine<'_> {
                 }
                 to
             }
-            _ => {
-                return Err(Refusal::new(
-                    "unknown-function",
-                    format!("the code that prepares memory calls `{name}`, which is not in the file"),
-                )
-                .help("link it in (`ld -r`), or prepare memory without it"));
-            }
+            name => match built_in(name) {
+                Some(outcome) => self.modelled(name, &outcome, [argument(0), argument(1)])?,
+                None => {
+                    return Err(Refusal::new(
+                        "unknown-function",
+                        format!("the code that prepares memory calls `{name}`, which is not in the file"),
+                    )
+                    .help("link it in (`ld -r`), or prepare memory without it"));
+                }
+            },
         };
         self.registers[usize::from(Reg::AX.0)] = result;
         Ok(())
