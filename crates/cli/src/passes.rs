@@ -6,6 +6,7 @@ use weir::translate::Translation;
 use weir::translate::bounded::{RunBound, bounded};
 use weir::translate::delay::{delay, shortest_path};
 use weir::translate::instrument::{instrument, instrument_all};
+use weir::translate::start::{Sections, start};
 use weir::translate::unroll::{Purpose, unroll};
 use weir_ir::{Comments, EdgeId, Program, PropertyKind};
 
@@ -24,6 +25,8 @@ pub(crate) enum Pass {
     Link(u32),
     /// The program with recursive procedures unrolled, for stacks with so many calls.
     Unroll(u32),
+    /// The program with so many instances of spawned threads, which wait from the start.
+    Start(u32),
 }
 
 /// A program after a pass.
@@ -57,8 +60,8 @@ const MOST_LISTED: usize = 20;
 
 /// Reads a pass.
 pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
-    let known = "expected `rounds=K`, `age=K`, `unroll=K` or `link=K` with a number K, or `instrument=ATTACK` or `delay=ATTACK`, where \
-                 ATTACK is THREAD:STORE:LOAD (STORE and LOAD are lines or labels), a number N for the N-th attack, \
+    let known = "expected `rounds=K`, `age=K`, `unroll=K`, `spawn=K` or `link=K` with a number K, or `instrument=ATTACK` \
+                 or `delay=ATTACK`, where ATTACK is THREAD:STORE:LOAD (STORE and LOAD are lines or labels), a number N for the N-th attack, \
                  or `all`";
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is not a number; {known}"));
     let (pass, which): (fn(Selection) -> Pass, _) = match text.split_once('=') {
@@ -67,6 +70,7 @@ pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
         Some(("rounds", bound)) => return Ok(Pass::Bounded(RunBound::Rounds(number(bound)?))),
         Some(("age", bound)) => return Ok(Pass::Bounded(RunBound::Age(number(bound)?))),
         Some(("link", count)) => return Ok(Pass::Link(number(count)?.min(MOST_INSTANCES))),
+        Some(("spawn", count)) => return Ok(Pass::Start(number(count)?.clamp(1, MOST_INSTANCES))),
         Some(("unroll", bound)) => return Ok(Pass::Unroll(number(bound)?)),
         _ => return Err(format!("unknown pass; {known}")),
     };
@@ -87,16 +91,17 @@ pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
 
 impl Pass {
     /// The program after the pass.
-    pub(crate) fn apply(&self, program: &Program, session: &Session) -> Result<Passed, Error> {
+    fn apply(&self, program: &Program, sections: Sections, session: &Session) -> Result<Passed, Error> {
         match self {
             Self::Bounded(bound) => return within(program, *bound, session),
             Self::Link(count) => return Ok(plain(program.linked(*count))),
             Self::Unroll(frames) => return unrolled(program, *frames),
+            Self::Start(count) => return started(program, *count, sections),
             Self::Instrument(_) | Self::Delay(_) => {}
         }
         let attacks = attacks(program, session).map_err(|limit| Error::input(limit.to_string()))?.open;
         let made = match self {
-            Self::Bounded(_) | Self::Link(_) | Self::Unroll(_) => Ok(program.clone()),
+            Self::Bounded(_) | Self::Link(_) | Self::Unroll(_) | Self::Start(_) => Ok(program.clone()),
             Self::Instrument(selection) => match selection.attacks(program, &attacks)?[..] {
                 [attack] if *selection != Selection::All => instrument(program, attack),
                 _ => instrument_all(program, &attacks),
@@ -129,6 +134,42 @@ fn unrolled(program: &Program, frames: u32) -> Result<Passed, Error> {
     comments.header.push(about);
     comments.header.push("A thread that would call one more stays where it is.".to_owned());
     Ok(Passed { program: made.program().clone(), comments })
+}
+
+/// The program with threads that wait until they are started. Its text says what that means.
+fn started(program: &Program, count: u32, sections: Sections) -> Result<Passed, Error> {
+    let made = start(program, count, sections).map_err(|failure| Error::of(program, failure))?;
+    let mut comments = Comments::default();
+    comments
+        .header
+        .push(format!("Each thread that `spawn` starts is there {count} times, and waits until its turn: this"));
+    comments.header.push("program is for sequential consistency. To start one more is to wait forever.".to_owned());
+    for property in &made.left_out {
+        let text = made.program.property_text(property);
+        comments.header.push(format!("Left out, since threads that wait are not meant by it: `{text}`."));
+    }
+    Ok(Passed { program: made.program, comments })
+}
+
+impl Pass {
+    /// The program after all of these passes, one after the other. The text says what each of them has done.
+    pub(crate) fn apply_all(passes: &[Self], program: &Program, session: &Session) -> Result<Passed, Error> {
+        let mut done = Passed { program: program.clone(), comments: Comments::default() };
+        let mut sections = Sections::Own;
+        for pass in passes {
+            let Passed { program, comments } = pass.apply(&done.program, sections, session)?;
+            if let Self::Bounded(_) = pass {
+                sections = Sections::Rounds;
+            }
+            done.program = program;
+            if !done.comments.header.is_empty() && !comments.header.is_empty() {
+                done.comments.header.push(String::new());
+            }
+            done.comments.header.extend(comments.header);
+            done.comments.labels.extend(comments.labels);
+        }
+        Ok(done)
+    }
 }
 
 /// The program within a bound. Properties that only make sense for all runs are left out, and the text says so.

@@ -5,6 +5,7 @@
 //! - [`product`]: the states of threads whose steps an interpreter of a source language gives;
 //! - [`tiny`]: every program of a small shape; [`random`]: seeded random programs;
 //! - [`cycles`]: seeded random programs around a cycle that may close; [`blocks`]: threads as nested blocks;
+//! - [`calls`]: texts of random programs with recursive procedures and `spawn`;
 //! - [`nets`]: coverability of Petri nets by its definition, and nets;
 //! - [`variants()`]: programs that are nearly the same, and may not be safe;
 //! - [`shrink()`]: makes a failing program small; [`dump()`]: shows it;
@@ -17,6 +18,7 @@
 
 pub mod blocks;
 pub mod btor2;
+pub mod calls;
 mod corpus;
 pub mod cycles;
 mod dump;

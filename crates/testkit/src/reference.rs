@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 use weir_ir::{Address, EdgeId, Instruction, LocId, Multiplicity, Program, PropertyId, RegId, Span, ThreadId, Value};
 
-pub use bounded::{BoundedOutcome, RunBound, bounded_states};
+pub use bounded::{BoundedOutcome, RunBound, bounded_states, bounded_states_within};
 use goals::{goals_of, is_deadlock};
 pub use liveness::violated_liveness;
 use state::State;
@@ -134,9 +134,7 @@ pub fn explore_within(
     limit: usize,
     depth: Depth,
 ) -> Result<OutcomeWithin, Unsupported> {
-    if let Some(thread) = program.threads.iter().find(|thread| thread.multiplicity == Multiplicity::Arbitrary) {
-        return Err(Unsupported { what: "arbitrarily many threads", span: thread.span });
-    }
+    refuse_templates(program)?;
     let search = search_within(program, model, limit, depth);
     let goes_beyond = search.visited.iter().any(|state| is_beyond(program, state, depth));
     Ok(OutcomeWithin { outcome: search.outcome(), goes_beyond })
@@ -145,7 +143,19 @@ pub fn explore_within(
 /// All reachable states with empty buffers; `None` if there are more than `limit` states in all.
 pub fn drained_states(program: &Program, model: Model, limit: usize) -> Result<Option<BTreeSet<Drained>>, Unsupported> {
     refuse_unsupported(program)?;
-    let search = search(program, model, limit);
+    drained_states_within(program, model, limit, Depth::NONE)
+}
+
+/// The same for a program with calls and spawns, within the given depth. Threads that were spawned have numbers after
+/// all others, in the order of their start.
+pub fn drained_states_within(
+    program: &Program,
+    model: Model,
+    limit: usize,
+    depth: Depth,
+) -> Result<Option<BTreeSet<Drained>>, Unsupported> {
+    refuse_templates(program)?;
+    let search = search_within(program, model, limit, depth);
     let drained = search.visited.iter().filter(|state| state.is_drained()).map(|state| state.to_drained());
     Ok(search.found.complete.then(|| drained.collect()))
 }
@@ -241,6 +251,13 @@ impl<'a> Search<'a> {
 
     fn outcome(self) -> Outcome {
         Outcome { states: self.visited.len(), ..self.found }
+    }
+}
+
+fn refuse_templates(program: &Program) -> Result<(), Unsupported> {
+    match program.threads.iter().find(|thread| thread.multiplicity == Multiplicity::Arbitrary) {
+        Some(thread) => Err(Unsupported { what: "arbitrarily many threads", span: thread.span }),
+        None => Ok(()),
     }
 }
 

@@ -15,6 +15,8 @@ pub enum Bound {
     CheckDepthFirstStates,
     /// States of the portfolio's search for attacks, and of the one without store buffers that follows.
     CheckRobustStates,
+    /// States of the portfolio's last members, which search runs within a bound.
+    CheckBoundedStates,
     /// States searched to find out whether a property holds vacuously.
     CheckVacuityStates,
     /// States enumerated to write out a proof of another kind than the engine's own, where they may be infinitely many.
@@ -35,6 +37,8 @@ pub enum Bound {
     StackFrames,
     /// Threads started by `spawn`, per thread that it names.
     SpawnedThreads,
+    /// States per call that the summaries of recursive procedures store.
+    SummaryStates,
     /// Edges of the programs that the lazy engine builds.
     LazyEdges,
     /// Buffered stores kept in order by the refinement of `coherence`.
@@ -82,10 +86,11 @@ struct Entry {
 
 impl Bound {
     /// All bounds, in the order of the documentation.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 32] = [
         Self::CheckScStates,
         Self::CheckDepthFirstStates,
         Self::CheckRobustStates,
+        Self::CheckBoundedStates,
         Self::CheckVacuityStates,
         Self::CertifyStates,
         Self::CheckSimplerStates,
@@ -96,6 +101,7 @@ impl Bound {
         Self::InstanceStates,
         Self::StackFrames,
         Self::SpawnedThreads,
+        Self::SummaryStates,
         Self::LazyEdges,
         Self::CoherenceStores,
         Self::ConcretizeStates,
@@ -138,6 +144,13 @@ impl Bound {
                 5_000_000,
                 any,
                 "states that `check` searches for attacks, and then under SC if there are none",
+                "that member of the portfolio gives up",
+            ),
+            Self::CheckBoundedStates => entry(
+                "check-bounded-states",
+                1_000_000,
+                any,
+                "states that `check` searches with `age`, and with `rounds`, once all other members have given up",
                 "that member of the portfolio gives up",
             ),
             Self::CheckVacuityStates => entry(
@@ -205,6 +218,13 @@ impl Bound {
                 10_000,
                 "threads started per thread that `spawn` names; `check` and `reach` start with one, and double it",
                 "unknown",
+            ),
+            Self::SummaryStates => entry(
+                "summary-states",
+                200_000,
+                any,
+                "states, told apart by the call they are in, that summaries of recursive procedures store",
+                "stacks are searched up to a bound",
             ),
             Self::LazyEdges => entry("lazy-edges", 100_000, any, "edges of the programs that `lazy` builds", "unknown"),
             Self::CoherenceStores => entry(

@@ -41,6 +41,7 @@ pub mod run_text;
 mod search;
 mod semantics;
 mod session;
+mod summaries;
 pub mod translate;
 mod verdict;
 mod wsts;

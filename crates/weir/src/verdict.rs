@@ -17,6 +17,11 @@ pub enum Verdict<E> {
 }
 
 impl<E> Verdict<E> {
+    /// Why the analysis was inconclusive, if it was.
+    pub fn limit(&self) -> Option<Limit> {
+        if let Self::Unknown(limit) = self { Some(*limit) } else { None }
+    }
+
     /// The same verdict with other evidence.
     pub fn map<F>(self, evidence: impl FnOnce(E) -> F) -> Verdict<F> {
         match self {

@@ -29,15 +29,17 @@ pub(crate) struct TranslateOptions {
     #[arg(long = "for", value_enum, value_name = "TOOL")]
     pub(crate) tool: Option<Tool>,
 
-    /// Apply a pass before printing. `instrument=THREAD:STORE:LOAD` prints a program that sets `success` under SC if
+    /// Apply a pass before printing; several are applied in this order. `instrument=THREAD:STORE:LOAD` prints a program that sets `success` under SC if
     /// and only if that thread can break robustness by delaying that store past that load; STORE and LOAD are lines or
     /// labels. `instrument=N` selects the N-th such attack, and `instrument=all` combines all attacks in one program.
     /// `delay=` takes the same values, and prints a program that can also do under SC what the original does while that
     /// store is delayed past that load. `rounds=K` prints a program that does under SC what the original does with
     /// store buffers in runs with at most K rounds per thread, and `age=K` in runs in which stores wait for at most K
-    /// rounds of their thread
-    #[arg(long, value_name = "PASS", value_parser = parse_pass)]
-    pub(crate) pass: Option<Pass>,
+    /// rounds of their thread; `spawn` stays as it is. `unroll=N` replaces recursive procedures by copies of their code,
+    /// for stacks of at most N calls, and `spawn=N`, for SC, replaces threads started at run time by N of each that
+    /// wait until they are started
+    #[arg(long = "pass", value_name = "PASS", value_parser = parse_pass)]
+    pub(crate) passes: Vec<Pass>,
 
     #[command(flatten)]
     pub(crate) program: ProgramOptions,
@@ -56,6 +58,7 @@ Examples:
   weir translate -D N=3 lamport.weir --to weir    Print the program as Weir sees it, with N set to 3
   weir translate sb.weir --to weir --pass instrument=P0:6:7 | weir reach --model sc -
   weir translate peterson.weir --to weir --pass age=1 | weir reach --model sc -
+  weir translate tree.weir --pass age=1 --pass spawn=3 --to promela > tree.pml
   weir translate peterson.weir --to promela > peterson.pml    A model for SPIN; its first lines say how to check it
   weir translate sb.weir --to c --for hardware > sb.c         Run it on this machine, and count the outcomes
   weir translate sb.weir --to litmus > sb.litmus              A litmus test, for herd7, litmus7 and `weir litmus`";

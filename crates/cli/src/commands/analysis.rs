@@ -90,7 +90,10 @@ pub(super) fn decided<R>(
 /// Why something cannot be asked about programs with recursion or `spawn`.
 pub(super) fn without_calls(what_is: &str) -> Error {
     let reason = format!("{what_is} only available for programs without recursion and `spawn`");
-    let help = "write procedures as loops, and declare all threads".to_owned();
+    let help =
+        "write procedures as loops, or unroll them with `weir translate --pass unroll=N --to weir`, and declare \
+                all threads"
+            .to_owned();
     Error::Input { reason, help: Some(help) }
 }
 

@@ -16,15 +16,15 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
 use crate::load::load;
+use crate::passes::{Pass, Passed};
 
 /// Runs it.
 pub(super) fn run(options: &'static TranslateOptions, console: &mut Console) -> Status {
     let files = slice::from_ref(&options.file);
     let one = |task: &Task<'_>, console: &mut Console| {
         let loaded = load(task.file, &options.program, &task.session)?;
-        let passed = options.pass.as_ref().map(|pass| pass.apply(&loaded.program, &task.session)).transpose()?;
-        let comments = passed.as_ref().map(|passed| passed.comments.clone()).unwrap_or_default();
-        let program = passed.as_ref().map_or(&loaded.program, |passed| &passed.program);
+        let Passed { program, comments } = Pass::apply_all(&options.passes, &loaded.program, &task.session)?;
+        let program = &program;
         let (to, export) = export(options, (program, &comments), &task.session)?;
         let warnings: Vec<Diagnostic> = loaded.warnings.iter().cloned().chain(export.warnings).collect();
         if !task.is_json() {

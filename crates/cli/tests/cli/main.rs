@@ -8,6 +8,7 @@ mod check;
 mod compiled;
 mod cover;
 mod documents;
+mod exported;
 mod fences;
 mod files;
 mod interrupt;

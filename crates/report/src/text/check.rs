@@ -196,6 +196,13 @@ fn proved(report: &Report) -> String {
             "\nrobust: store buffers do not change the program's behaviour, and without them the search was exhaustive\n"
                 .to_owned()
         }
+        Some(Member::Summaries) => {
+            let states = counted(report.statistics.states, "state");
+            format!(
+                "\nsummaries: with stacks of any depth; every procedure was explored once per state in which it is \
+                 called ({states})\n"
+            )
+        }
         Some(Member::Sc | Member::Cover) | None => String::new(),
     }
 }

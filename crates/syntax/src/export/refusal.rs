@@ -25,6 +25,13 @@ pub(crate) fn left_out(message: impl Into<String>, help: impl Into<String>, span
     Diagnostic::warning("not-exported", message, span).help(help)
 }
 
+/// What to do about recursive procedures.
+pub(crate) const UNROLL: &str = "replace the recursion by a loop, or unroll it for stacks of at most N calls, as `weir translate --pass unroll=N` does";
+
+/// What to do about `spawn`.
+pub(crate) const START: &str = "declare the thread so that it runs from the start, or fix how many there can be, as \
+                                `weir translate --pass spawn=N` does";
+
 /// Refuses threads and instructions that no export has: calls of recursive procedures, spawned threads, and arbitrarily
 /// many threads.
 pub(crate) fn unsupported_parts(program: &Program, target: &str) -> Vec<Diagnostic> {
@@ -40,10 +47,8 @@ pub(crate) fn unsupported_parts(program: &Program, target: &str) -> Vec<Diagnost
         }
         for edge in thread.body.edges() {
             let (what, help) = match edge.instruction {
-                Instruction::Call { .. } | Instruction::Return(_) => {
-                    ("the call of a recursive procedure", "replace the recursion by a loop")
-                }
-                Instruction::Spawn(_) => ("`spawn`", "declare the thread so that it runs from the start"),
+                Instruction::Call { .. } | Instruction::Return(_) => ("the call of a recursive procedure", UNROLL),
+                Instruction::Spawn(_) => ("`spawn`", START),
                 _ => continue,
             };
             refused.push(Refusal::new(format!("{what} cannot be exported to {target}"), help).at(edge.span));

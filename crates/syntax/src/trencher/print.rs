@@ -26,6 +26,7 @@ use weir_ir::{
 };
 
 use self::expressions::prefix;
+use crate::export::refusal::UNROLL;
 use crate::limits::MAX_TRENCHER_CHOICES;
 use crate::weir::print::{Names, named};
 
@@ -182,7 +183,7 @@ impl<'p> ThreadPrinter<'p> {
             }
             Instruction::Havoc { register, range } => return self.choice(edge, *register, *range),
             Instruction::Call { .. } | Instruction::Return(_) => {
-                return Err(Refusal::new("Trencher's language has no procedures", "inline the call by hand"));
+                return Err(Refusal::new("Trencher's language has no procedures", UNROLL));
             }
             Instruction::Spawn(_) => {
                 let help = "declare the thread so that it runs from the start";

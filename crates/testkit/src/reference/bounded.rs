@@ -1,16 +1,17 @@
 //! Runs within a bound on rounds, or on the age of stores, by their definitions: a round of a thread is a longest part
 //! of a run in which only that thread takes steps, or flushes.
 //!
-//! One kind of step is left out, as the bounds are defined: a `membarrier` while another thread holds the lock.
+//! Two kinds of steps are left out, as the bounds are defined: a `membarrier` while another thread holds the lock, and
+//! what a thread does before the locked section has ended in which it was started.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
-use weir_ir::{EdgeId, Instruction, Program, ThreadId};
+use weir_ir::{Instruction, Program, ThreadId};
 
 use super::goals::goals_of;
 use super::state::State;
-use super::steps::{Action, successors};
-use super::{Drained, Goal, Model, Unsupported, refuse_unsupported};
+use super::steps::{Action, Depth, successors_within};
+use super::{Drained, Goal, Model, Unsupported, refuse_templates, refuse_unsupported};
 
 /// Which runs count.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -45,23 +46,41 @@ struct Counted {
     /// For each store that waits, oldest first, how many rounds its thread has begun since. Not counted if it does not
     /// matter.
     ages: BTreeMap<ThreadId, VecDeque<u32>>,
+    /// The threads that were started in the locked section that has not ended yet.
+    started: BTreeSet<ThreadId>,
 }
 
 /// Visits all states within the bound; `None` if there are more than `limit`.
 pub fn bounded_states(program: &Program, bound: RunBound, limit: usize) -> Result<Option<BoundedOutcome>, Unsupported> {
     refuse_unsupported(program)?;
-    let (rounds, ages) = (BTreeMap::new(), BTreeMap::new());
-    let initial = Counted { state: State::initial(program), turn: None, rounds, ages };
+    bounded_states_within(program, bound, limit, Depth::NONE)
+}
+
+/// The same for a program with calls and spawns, within the given depth.
+pub fn bounded_states_within(
+    program: &Program,
+    bound: RunBound,
+    limit: usize,
+    depth: Depth,
+) -> Result<Option<BoundedOutcome>, Unsupported> {
+    refuse_templates(program)?;
+    let initial = Counted {
+        state: State::initial(program),
+        turn: None,
+        rounds: BTreeMap::new(),
+        ages: BTreeMap::new(),
+        started: BTreeSet::new(),
+    };
     let mut visited = HashSet::from([initial.clone()]);
     let mut open = vec![initial];
     let mut outcome = BoundedOutcome::default();
     while let Some(counted) = open.pop() {
         outcome.see(program, &counted.state);
-        for (thread, action, next) in successors(program, Model::Tso, &counted.state, limit) {
-            if is_left_out(program, &counted.state, thread, action) {
+        for (thread, action, next) in successors_within(program, Model::Tso, &counted.state, limit, depth) {
+            if counted.started.contains(&thread) || is_left_out(program, &counted.state, thread, action) {
                 continue;
             }
-            let Some(next) = counted.after(program, bound, (thread, action), next) else { continue };
+            let Some(next) = counted.after(bound, thread, next) else { continue };
             if visited.insert(next.clone()) {
                 if visited.len() > limit {
                     return Ok(None);
@@ -75,25 +94,23 @@ pub fn bounded_states(program: &Program, bound: RunBound, limit: usize) -> Resul
 }
 
 fn is_left_out(program: &Program, state: &State, thread: ThreadId, action: Action) -> bool {
-    let Action::Execute(edge) = action else { return false };
-    let is_membarrier = instruction(program, thread, edge) == &Instruction::Membarrier;
-    is_membarrier && state.holder.is_some_and(|holder| holder != thread)
-}
-
-fn instruction(program: &Program, thread: ThreadId, edge: EdgeId) -> &Instruction {
-    &program.body(thread).edge(edge).instruction
+    let (Action::Execute(edge) | Action::InProcedure(Some(edge))) = action else { return false };
+    let instruction = &state.threads[&thread].body(program).edge(edge).instruction;
+    instruction == &Instruction::Membarrier && state.holder.is_some_and(|holder| holder != thread)
 }
 
 impl Counted {
-    /// After a step to `state`; nothing if that is not within the bound.
-    fn after(
-        &self,
-        program: &Program,
-        bound: RunBound,
-        (thread, action): (ThreadId, Action),
-        state: State,
-    ) -> Option<Self> {
+    /// After a step of a thread to `state`; nothing if that is not within the bound.
+    fn after(&self, bound: RunBound, thread: ThreadId, state: State) -> Option<Self> {
+        let waiting = |state: &State| state.threads[&thread].buffer.len();
+        let (before, after) = (waiting(&self.state), waiting(&state));
         let mut next = Self { state, turn: Some(thread), ..self.clone() };
+        if next.state.holder.is_none() {
+            next.started.clear();
+        } else {
+            let is_new = |one: &&ThreadId| !self.state.threads.contains_key(one);
+            next.started.extend(next.state.threads.keys().filter(is_new));
+        }
         let begins = self.turn != Some(thread);
         match bound {
             RunBound::Rounds(most) => {
@@ -107,10 +124,10 @@ impl Counted {
                     ages.iter_mut().for_each(|age| *age += 1);
                 }
                 let is_within = ages.iter().all(|&age| age <= most);
-                match action {
-                    Action::Flush => drop(ages.pop_front()),
-                    Action::Execute(edge) if instruction(program, thread, edge).is_store() => ages.push_back(0),
-                    Action::Execute(_) | Action::InProcedure => {}
+                if after < before {
+                    ages.pop_front();
+                } else if after > before {
+                    ages.push_back(0);
                 }
                 is_within.then_some(next)
             }

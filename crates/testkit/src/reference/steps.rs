@@ -16,7 +16,7 @@ pub(super) enum Action {
     /// Follows an edge.
     Execute(EdgeId),
     /// Follows an edge of a procedure, or returns at its end.
-    InProcedure,
+    InProcedure(Option<EdgeId>),
     /// The thread's oldest buffered store reaches memory.
     Flush,
 }
@@ -58,11 +58,11 @@ pub(super) fn successors_within(
     for (&thread, own) in &state.threads {
         let rules = Rules { program, model, state, thread, own, limit, depth };
         for (id, edge) in own.body(program).edges_from(own.location) {
-            let action = if own.procedure.is_some() { Action::InProcedure } else { Action::Execute(id) };
+            let action = if own.procedure.is_some() { Action::InProcedure(Some(id)) } else { Action::Execute(id) };
             steps.extend(rules.execute(edge).into_iter().map(|next| (thread, action, next)));
         }
         if own.procedure.is_some() && !own.terminated && own.body(program).is_done(own.location) {
-            steps.push((thread, Action::InProcedure, rules.give_back(0)));
+            steps.push((thread, Action::InProcedure(None), rules.give_back(0)));
         }
         steps.extend(rules.flush().into_iter().map(|next| (thread, Action::Flush, next)));
     }

@@ -101,7 +101,8 @@ fn bound(member: Member) -> Option<Bound> {
         Member::Sc => Some(Bound::CheckScStates),
         Member::DepthFirst => Some(Bound::CheckDepthFirstStates),
         Member::Robust => Some(Bound::CheckRobustStates),
-        Member::Engine(_) | Member::Cover => None,
+        Member::Engine(Engine::Age | Engine::Rounds) => Some(Bound::CheckBoundedStates),
+        Member::Engine(_) | Member::Cover | Member::Summaries => None,
     }
 }
 
@@ -112,7 +113,7 @@ fn work_per_check(member: Member) -> u64 {
         Member::Engine(Engine::Dual) => 5,
         Member::DepthFirst => 4,
         Member::Engine(Engine::Set | Engine::Multiset | Engine::Coherence) => 2,
-        Member::Sc | Member::Robust | Member::Cover | Member::Engine(_) => 1,
+        Member::Sc | Member::Robust | Member::Cover | Member::Summaries | Member::Engine(_) => 1,
     }
 }
 
@@ -122,7 +123,7 @@ fn may_ask(program: &Program, member: Member, goal: Goal) -> bool {
     match member {
         Member::Sc => !may_need_no_buffers(program, goal),
         Member::Robust => !goal.is_liveness(program) && !is_deadlock(program, goal),
-        Member::DepthFirst | Member::Engine(_) | Member::Cover => true,
+        Member::DepthFirst | Member::Engine(_) | Member::Cover | Member::Summaries => true,
     }
 }
 
@@ -174,7 +175,7 @@ fn ask(
         Member::Sc | Member::Robust => (Model::Sc, Engine::Explicit),
         Member::DepthFirst => (model, Engine::Explicit),
         Member::Engine(engine) => (model, engine),
-        Member::Cover => return Err(Failure::Bug("the portfolio has no such member".into())),
+        Member::Cover | Member::Summaries => return Err(Failure::Bug("the portfolio has no such member".into())),
     };
     let search = if member == Member::DepthFirst { Search::DepthFirst } else { Search::BreadthFirst };
     let reduction = if engine == Engine::Explicit { Reduction::Local } else { Reduction::None };
@@ -253,7 +254,7 @@ fn shown(program: &Program, goals: &[Goal], checked: Checked) -> Vec<(Goal, Foun
 pub(super) fn ended<E>(member: Member, verdict: &Verdict<E>) -> End {
     match (verdict, member) {
         (Verdict::Violated(_), _) => End::Answered,
-        (Verdict::Holds, Member::Sc | Member::Cover) => End::Nothing,
+        (Verdict::Holds, Member::Sc | Member::Cover | Member::Summaries) => End::Nothing,
         // They have limits of their own.
         (Verdict::Unknown(Limit::States), Member::Sc | Member::DepthFirst | Member::Robust) => End::Nothing,
         (Verdict::Holds, Member::DepthFirst | Member::Robust | Member::Engine(_)) => End::Answered,

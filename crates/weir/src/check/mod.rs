@@ -43,6 +43,8 @@ pub enum Member {
     Engine(Engine),
     /// Not asked by the portfolio: [coverability](mod@crate::parameterized), for arbitrarily many threads.
     Cover,
+    /// Not asked by the portfolio: [procedure summaries](mod@crate::dynamic), for recursion of one thread.
+    Summaries,
 }
 
 impl Member {
@@ -54,6 +56,7 @@ impl Member {
             Self::Robust => "robust",
             Self::Engine(engine) => engine.name(),
             Self::Cover => "cover",
+            Self::Summaries => "summaries",
         }
     }
 }
@@ -65,6 +68,11 @@ const GROUPS: [&[Member]; 4] = [
     &[Member::Engine(Engine::Set), Member::Engine(Engine::Multiset), Member::Engine(Engine::Coherence)],
     &[Member::DepthFirst, Member::Sc, Member::Engine(Engine::Explicit)],
 ];
+
+/// The groups that are asked under TSO once all others have ended without an answer. Wherever both find a violation,
+/// other members find it with fewer states; but these search long runs in which few stores wait, even if there are too
+/// many states in all.
+const LAST_GROUPS: [&[Member]; 2] = [&[Member::Engine(Engine::Age)], &[Member::Engine(Engine::Rounds)]];
 
 /// The groups under SC, where the other engines have nothing to add.
 const SC_GROUPS: [&[Member]; 1] = [&[Member::Engine(Engine::Explicit)]];

@@ -7,7 +7,7 @@ use weir_witness::{Buffering, CheckError, Checked, Goal, Model, Shortcoming};
 
 use super::member::{self, Attempted, Found, attempt};
 use super::portfolio::{Finished, Portfolio, run_portfolio};
-use super::{Attempt, End, GROUPS, Member, SC_GROUPS};
+use super::{Attempt, End, GROUPS, LAST_GROUPS, Member, SC_GROUPS};
 use crate::reach::{Coverage, Statistics};
 use crate::session::Session;
 use crate::translate::Translation;
@@ -126,37 +126,67 @@ fn run_on(program: &Program, asked: Asked<'_>, session: &Session) -> Result<Roun
         Model::Sc => &SC_GROUPS,
         Model::Tso => &GROUPS,
     };
-    let Portfolio { groups, work, limit } =
-        run_portfolio(groups, session, |member, session| attempt(program, (member, asked.model), asked.goals, session));
-    let mut attempts = Vec::new();
-    let mut conclusive: Vec<(Member, Attempted)> = Vec::new();
-    let mut won = None;
-    for Finished { results, has_won } in groups {
-        for ran in results {
-            let attempted = settled(ran.result)?;
-            // What a member did beyond the work of the winner depends on the speed of the machine.
-            let is_overtaken = |at: u64| work.is_some_and(|work| at > work);
-            let is_answer = attempted.end == End::Answered;
-            if !is_overtaken(ran.began) {
-                let loses = is_overtaken(ran.ended) || is_answer && !has_won;
-                let (end, statistics) = if loses {
-                    (End::Overtaken, Statistics::default())
-                } else {
-                    (attempted.end.clone(), attempted.statistics)
-                };
-                attempts.push(Attempt { round: asked.number, member: ran.member, end, statistics });
-            }
-            if is_answer {
-                won = if has_won { Some(conclusive.len()) } else { won };
-                conclusive.push((ran.member, attempted));
-            }
+    let ask = |groups: &[&[Member]], session: &Session| {
+        run_portfolio(groups, session, |member, session| attempt(program, (member, asked.model), asked.goals, session))
+    };
+    let mut collected = Collected::default();
+    let first = ask(groups, session);
+    let mut limit = first.limit;
+    collected.add(asked.number, first)?;
+    if collected.won.is_none() && limit.is_none() && session.exceeded().is_none() {
+        limit = Some(reason(&collected.attempts));
+        let left = session.states_left().saturating_sub(collected.states());
+        if asked.model == Model::Tso && left > 0 {
+            collected.add(asked.number, ask(&LAST_GROUPS, &session.part(Some(left))))?;
         }
     }
+    let Collected { attempts, mut conclusive, won } = collected;
     agree(&conclusive)?;
     let won = won.map(|at| conclusive.swap_remove(at));
     let round = conclude(won, attempts, limit);
     session.spend(round.statistics.states);
     Ok(round)
+}
+
+/// What the members did.
+#[derive(Default)]
+struct Collected {
+    attempts: Vec<Attempt>,
+    conclusive: Vec<(Member, Attempted)>,
+    /// Which of these won.
+    won: Option<usize>,
+}
+
+impl Collected {
+    fn add(&mut self, number: u32, Portfolio { groups, work, .. }: Portfolio) -> Result<(), Failure> {
+        for Finished { results, has_won } in groups {
+            for ran in results {
+                let attempted = settled(ran.result)?;
+                // What a member did beyond the work of the winner depends on the speed of the machine.
+                let is_overtaken = |at: u64| work.is_some_and(|work| at > work);
+                let is_answer = attempted.end == End::Answered;
+                if !is_overtaken(ran.began) {
+                    let loses = is_overtaken(ran.ended) || is_answer && !has_won;
+                    let (end, statistics) = if loses {
+                        (End::Overtaken, Statistics::default())
+                    } else {
+                        (attempted.end.clone(), attempted.statistics)
+                    };
+                    self.attempts.push(Attempt { round: number, member: ran.member, end, statistics });
+                }
+                if is_answer {
+                    self.won = if has_won { Some(self.conclusive.len()) } else { self.won };
+                    self.conclusive.push((ran.member, attempted));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many states the searches stored.
+    fn states(&self) -> u64 {
+        self.attempts.iter().map(|attempt| attempt.statistics.states).sum()
+    }
 }
 
 /// A failure that only ends the attempt is one way for it to end.

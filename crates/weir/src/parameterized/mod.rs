@@ -22,8 +22,8 @@ mod nets;
 mod proof;
 mod reach;
 mod safety;
-mod state;
-mod step;
+pub(crate) mod state;
+pub(crate) mod step;
 mod system;
 mod targets;
 

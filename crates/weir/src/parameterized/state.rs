@@ -7,30 +7,30 @@ use weir_ir::{Address, LocId, ThreadId, Value};
 
 /// What one thread has for itself.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Local {
-    pub(super) thread: ThreadId,
-    pub(super) location: LocId,
+pub(crate) struct Local {
+    pub(crate) thread: ThreadId,
+    pub(crate) location: LocId,
     /// What its registers hold; 0 in a register that is dead.
-    pub(super) registers: Vec<Value>,
-    pub(super) holds_lock: bool,
+    pub(crate) registers: Vec<Value>,
+    pub(crate) holds_lock: bool,
     /// Whether it is on the path of an attack.
-    pub(super) is_on_path: bool,
+    pub(crate) is_on_path: bool,
 }
 
 /// What all threads share: memory, the lock, the threads of which there is one each, and the monitor.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Control {
+pub(crate) struct Control {
     /// What the cells hold that no longer hold their initial values.
-    pub(super) memory: BTreeMap<Address, Value>,
-    pub(super) is_locked: bool,
+    pub(crate) memory: BTreeMap<Address, Value>,
+    pub(crate) is_locked: bool,
     /// The threads of which there is one each; `None` for the attacker.
-    pub(super) single: Vec<Option<Local>>,
-    pub(super) phase: Phase,
+    pub(crate) single: Vec<Option<Local>>,
+    pub(crate) phase: Phase,
 }
 
 /// What the monitor for attacks remembers.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Phase {
+pub(crate) enum Phase {
     /// No attack has begun; the only phase if nobody looks for attacks.
     Before,
     /// A thread delays its stores.
@@ -41,7 +41,7 @@ pub(super) enum Phase {
 
 /// An attacker that delays its stores, and is about to load from memory.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Delaying {
+pub(crate) struct Delaying {
     pub(super) attacker: Local,
     /// Of the first delayed store.
     pub(super) address: Address,
@@ -51,7 +51,7 @@ pub(super) struct Delaying {
 
 /// What has happened since the attacker halted.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Path {
+pub(crate) struct Path {
     /// Of the first delayed store.
     pub(super) address: Address,
     /// How helpers on the path have accessed an address.
@@ -62,7 +62,7 @@ pub(super) struct Path {
 
 /// The strongest access to an address.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum Access {
+pub(crate) enum Access {
     Load,
     Store,
 }

@@ -9,11 +9,11 @@ use super::state::{Access, Boundary, Control, Local, Phase};
 use crate::robust::leads_to_load;
 
 /// The program, with what is known about its threads beforehand.
-pub(super) struct Code<'p> {
-    pub(super) program: &'p Program,
+pub(crate) struct Code<'p> {
+    pub(crate) program: &'p Program,
     /// The threads of which there is one each, and those of which there are arbitrarily many.
-    pub(super) single: Vec<ThreadId>,
-    pub(super) templates: Vec<ThreadId>,
+    pub(crate) single: Vec<ThreadId>,
+    pub(crate) templates: Vec<ThreadId>,
     /// For each thread and location the live registers.
     live: Vec<Vec<RegisterSet>>,
     /// For each thread and location whether local steps from there may be taken at once.
@@ -29,7 +29,7 @@ pub(super) const MOST_CHOICES: u64 = 10_000;
 
 /// Something the engine cannot follow: a choice among too many values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct TooManyChoices;
+pub(crate) struct TooManyChoices;
 
 /// Shared and own state after a step; no own state for a thread that has become the attacker.
 pub(super) type Next = (Control, Option<Local>);
@@ -39,7 +39,7 @@ pub(super) type Memory<'m> = &'m dyn Fn(Address) -> Value;
 
 impl<'p> Code<'p> {
     /// Prepares a program. `is_observed` says which locations must not be passed over unseen.
-    pub(super) fn new(program: &'p Program, is_observed: &dyn Fn(ThreadId, LocId) -> bool, is_monitored: bool) -> Self {
+    pub(crate) fn new(program: &'p Program, is_observed: &dyn Fn(ThreadId, LocId) -> bool, is_monitored: bool) -> Self {
         let of = |multiplicity| {
             program.thread_ids().filter(move |&thread| program.thread(thread).multiplicity == multiplicity).collect()
         };
@@ -76,13 +76,13 @@ impl<'p> Code<'p> {
     }
 
     /// A thread at its start.
-    pub(super) fn entry(&self, thread: ThreadId) -> Local {
+    pub(crate) fn entry(&self, thread: ThreadId) -> Local {
         let body = self.program.body(thread);
         let registers = vec![0; body.registers.len()];
         Local { thread, location: body.entry, registers, holds_lock: false, is_on_path: false }
     }
 
-    pub(super) fn cell(&self, control: &Control, address: Address) -> Value {
+    pub(crate) fn cell(&self, control: &Control, address: Address) -> Value {
         control.memory.get(&address).copied().unwrap_or_else(|| self.program.initial_value(address))
     }
 
@@ -96,7 +96,7 @@ impl<'p> Code<'p> {
     }
 
     /// The thread at another location, where some registers are dead.
-    pub(super) fn moved(&self, mut local: Local, to: LocId) -> Local {
+    pub(crate) fn moved(&self, mut local: Local, to: LocId) -> Local {
         let live = &self.live[local.thread.index()][to.index()];
         for (register, value) in local.registers.iter_mut().enumerate() {
             if !live.contains(RegId::new(register)) {
@@ -173,7 +173,7 @@ impl<'p> Code<'p> {
     }
 
     /// What a step under SC leads to, local steps that follow not included.
-    pub(super) fn under_sc(
+    pub(crate) fn under_sc(
         &self,
         control: &Control,
         local: &Local,
@@ -308,7 +308,7 @@ fn boundary(instruction: &Instruction) -> Boundary {
 }
 
 /// What an expression is for a thread.
-pub(super) fn eval(local: &Local, expr: &RegExpr) -> Value {
+pub(crate) fn eval(local: &Local, expr: &RegExpr) -> Value {
     expr.eval(&mut |register| local.registers[register.index()])
 }
 

@@ -21,34 +21,52 @@ struct Obstacle {
     help: &'static str,
 }
 
+/// Who cannot handle a program.
+#[derive(Clone, Copy)]
+pub(crate) enum Who<'a> {
+    /// An engine, by its name.
+    Engine(&'a str),
+    /// Something else, as the subject of a sentence.
+    Other(&'a str),
+}
+
+impl Who<'_> {
+    fn text(self) -> String {
+        match self {
+            Self::Engine(name) => format!("the {name} engine"),
+            Self::Other(subject) => subject.to_owned(),
+        }
+    }
+
+    /// What to use instead for recursion and `spawn`.
+    fn way_out(self) -> &'static str {
+        match self {
+            // Engines of `reach`.
+            Self::Engine("lazy" | "dual" | "rounds" | "age") => "use `check`, or `reach --engine explicit`; or ",
+            Self::Engine(_) | Self::Other(_) => "only `check` and `reach` support this; ",
+        }
+    }
+}
+
 /// Refuses what the explicit engine cannot handle.
 pub(crate) fn unsupported(program: &Program) -> Result<(), Failure> {
-    unsupported_by(program, "explicit")
+    unsupported_by(program, Who::Engine("explicit"))
 }
 
 /// Refuses what cannot be handled even where threads are started at run time: by engines that are asked by
 /// [`dynamic`](mod@crate::dynamic), which knows what it means that there are only so many of them.
 pub(crate) fn unsupported_but_spawn(program: &Program, engine: &str) -> Result<(), Failure> {
-    refused(program, &by_engine(engine), Allowed { spawn: true, templates: false })
+    refused(program, Who::Engine(engine), Allowed { spawn: true, templates: false })
 }
 
 /// Refuses what cannot be handled even where arbitrarily many threads can.
 pub(crate) fn unsupported_templates(program: &Program) -> Result<(), Failure> {
-    refused(program, &by_engine("explicit"), Allowed { spawn: false, templates: true })
+    refused(program, Who::Engine("explicit"), Allowed { spawn: false, templates: true })
 }
 
-/// Refuses programs whose states have no fixed shape, and lists everything that this engine does not support.
-pub(crate) fn unsupported_by(program: &Program, engine: &str) -> Result<(), Failure> {
-    refused(program, &by_engine(engine), Allowed { spawn: false, templates: false })
-}
-
-/// The same, for a command that has no other engines.
-pub(crate) fn unsupported_by_command(program: &Program, command: &str) -> Result<(), Failure> {
-    refused(program, &format!("`{command}`"), Allowed { spawn: false, templates: false })
-}
-
-fn by_engine(engine: &str) -> String {
-    format!("the {engine} engine")
+/// Refuses programs whose states have no fixed shape, and lists everything that is not supported.
+pub(crate) fn unsupported_by(program: &Program, who: Who<'_>) -> Result<(), Failure> {
+    refused(program, who, Allowed { spawn: false, templates: false })
 }
 
 /// What an engine supports that others do not.
@@ -58,7 +76,7 @@ struct Allowed {
     templates: bool,
 }
 
-fn refused(program: &Program, who: &str, allowed: Allowed) -> Result<(), Failure> {
+fn refused(program: &Program, who: Who<'_>, allowed: Allowed) -> Result<(), Failure> {
     let mut obstacles = Vec::new();
     for thread in &program.threads {
         match thread.multiplicity {
@@ -80,13 +98,13 @@ fn refused(program: &Program, who: &str, allowed: Allowed) -> Result<(), Failure
     Err(Failure::Refused(Box::new(diagnostic(who, first, rest))))
 }
 
-fn diagnostic(who: &str, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
+fn diagnostic(who: Who<'_>, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
     let (shown, hidden) = rest.split_at(rest.len().min(MOST_PLACES - 1));
     let more = match hidden.len() {
         0 => String::new(),
         more => format!(" (and {more} more places)"),
     };
-    let what = format!("{who} {}{more}", first.what);
+    let what = format!("{} {}{more}", who.text(), first.what);
     let mut diagnostic = Diagnostic::error(first.code, what, first.span);
     let mut helps = vec![first.help];
     for obstacle in shown {
@@ -96,7 +114,7 @@ fn diagnostic(who: &str, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
     let mut seen = BTreeSet::new();
     helps.retain(|help| seen.insert(*help));
     let has_others = [first].into_iter().chain(rest).any(|obstacle| obstacle.code != ARBITRARY);
-    let prefix = if has_others { "only `check` and `reach` support this; " } else { "" };
+    let prefix = if has_others { who.way_out() } else { "" };
     diagnostic.help(format!("{prefix}{}", helps.join("; ")))
 }
 
@@ -113,8 +131,8 @@ fn obstacle(program: &Program, edge: &Edge) -> Option<Obstacle> {
     let (code, what, help) = match &edge.instruction {
         Instruction::Call { procedure, .. } => {
             let name = &program.procedures[procedure.index()].name;
-            let help = "write it as a loop, or use a separate procedure per depth: procedures that do not call \
-                        themselves are inlined";
+            let help = "write it as a loop, or unroll it for stacks of at most N calls, with `weir translate --pass \
+                        unroll=N --to weir`";
             ("recursion", format!("does not support recursion, and `{name}` calls itself"), help)
         }
         Instruction::Spawn(thread) => {

@@ -21,6 +21,10 @@
 //! Both translations are linear: what happens at the start of a round is written once per thread, with a register
 //! (`resume`) that tells where to go on, and a thread has copies only of cells that it accesses.
 //!
+//! A thread that `spawn` starts begins between two rounds, with nothing kept: its first round sets its view, as the first
+//! round of any thread does. So `spawn` stays as it is, whether or not it is known how many threads it starts. Procedures
+//! that call themselves are unrolled first.
+//!
 //! Deviations from the paper, whose two translations are one here:
 //! - Copies are numbered from the current round, not from the first. So they are never used modulo K + 1, one copy
 //!   fewer is needed, and states that differ only in how far the numbers have turned are one.
@@ -41,7 +45,7 @@ mod places;
 mod properties;
 mod thread;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use weir_ir::flow::Ranges;
 use weir_ir::{
@@ -189,17 +193,18 @@ impl Translation for Bounded {
 /// Translates a program: what the result does under SC, the original does under TSO by runs within the bound.
 ///
 /// # Errors
-/// If the program calls procedures or starts threads at run time, if it has a property about deadlocks or about what
+/// If the program calls procedures (they can be [unrolled](super::unroll) first), if it has a property about deadlocks or about what
 /// can still happen, or if it is not known which cells a computed address can name.
 pub fn bounded(program: &Program, bound: RunBound, session: &Session) -> Result<Bounded, Failure> {
     let bound = bound.check()?;
-    refuse::unsupported_by(program, bound.name())?;
+    refuse::unsupported_but_spawn(program, bound.name())?;
     refuse_properties(&program.properties, bound)?;
     let ranges = Ranges::of_until(program, session);
     let cells: Vec<Cells> =
         program.thread_ids().map(|thread| Cells::of(program, thread, &ranges, bound)).collect::<Result<_, _>>()?;
     let mut translated = program.clone();
-    let pending = pending_cell(&mut translated, &cells);
+    let several = several(program);
+    let pending = pending_cell(&mut translated, &cells, &several);
     let suffix = comments::suffix(program);
     let mut made = Bounded {
         program: translated,
@@ -221,7 +226,8 @@ pub fn bounded(program: &Program, bound: RunBound, session: &Session) -> Result<
         made.stands_for.push(written.stands_for);
         made.marks.push(written.marks);
     }
-    made.program.properties = properties::translated(program, &made.stands_for, &made.marks);
+    let quiet = properties::Quiet { marks: &made.marks, stands_for: &made.stands_for, several: &several, pending };
+    made.program.properties = properties::translated(program, &quiet);
     let counter = pending.and_then(|cell| made.program.shared_at(cell)).map(|(shared, _)| shared.name.as_str());
     made.comments = comments::comments(bound, &suffix, counter);
     // Steps are not those of the original, so costs would mean nothing.
@@ -265,11 +271,26 @@ fn refuse_properties(properties: &[Property], bound: RunBound) -> Result<(), Fai
     Ok(())
 }
 
+/// For each thread, whether there can be several instances of it, which only `spawn` starts: properties cannot mention
+/// the registers of these.
+fn several(program: &Program) -> Vec<bool> {
+    let edges = program.running_threads().flat_map(|thread| program.body(thread).edges());
+    let spawned: BTreeSet<&str> = edges
+        .filter_map(|edge| match edge.instruction {
+            Instruction::Spawn(thread) => Some(program.thread(thread).family.0.as_str()),
+            _ => None,
+        })
+        .collect();
+    program.threads.iter().map(|thread| spawned.contains(thread.family.0.as_str())).collect()
+}
+
 /// Declares the cell that counts threads whose stores have not all reached memory, if there is a `membarrier` that
-/// waits for them.
-fn pending_cell(program: &mut Program, cells: &[Cells]) -> Option<Address> {
-    let asks =
-        |thread: ThreadId| program.body(thread).edges().iter().any(|edge| edge.instruction == Instruction::Membarrier);
+/// waits for them, or if properties have no other way to ask.
+fn pending_cell(program: &mut Program, cells: &[Cells], several: &[bool]) -> Option<Address> {
+    let asks = |thread: ThreadId| {
+        several[thread.index()]
+            || program.body(thread).edges().iter().any(|edge| edge.instruction == Instruction::Membarrier)
+    };
     if !program.running_threads().any(asks) || !cells.iter().any(|cells| cells.copies > 0) {
         return None;
     }
@@ -290,8 +311,9 @@ fn pending_cell(program: &mut Program, cells: &[Cells]) -> Option<Address> {
     while is_taken(&name) {
         name.push('_');
     }
+    // Of threads that are started at run time there may be any number.
     let most = program.threads.len() as Address;
-    let range = Some(Range { low: 0, high: most });
+    let range = (!several.contains(&true)).then_some(Range { low: 0, high: most });
     program.shared.push(Shared {
         name,
         address,

@@ -16,8 +16,9 @@
 //!    attack or about all, and has no other properties.
 //! 6. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
 //! 7. [`bounded`](mod@bounded): TSO within a bound on rounds or on the age of stores, under SC.
+//! 8. [`start`](mod@start): threads started at run time as threads that wait, under SC.
 //!
-//! After the last three passes a program must be run under SC; nothing can follow `instrument` or `bounded`.
+//! After the last four passes a program must be run under SC; nothing but `start` can follow `instrument` or `bounded`.
 
 pub mod bounded;
 pub mod delay;
@@ -26,6 +27,7 @@ pub mod insert_fences;
 pub mod instantiate;
 pub mod instrument;
 pub mod slice;
+pub mod start;
 pub mod unroll;
 
 use weir_ir::Program;

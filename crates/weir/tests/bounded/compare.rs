@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir::translate::bounded::{Bounded, RunBound, bounded};
 use weir::{Failure, Session};
 use weir_ir::{
-    Address, BinaryOp, Expr, LocId, Program, Property, PropertyKind, RegId, Source, Span, StateAtom, ThreadId, Value,
+    Address, BinaryOp, Expr, Instruction, LocId, Program, Property, PropertyKind, RegId, Source, Span, StateAtom,
+    ThreadId, Value,
 };
-use weir_testkit::reference::{self, BoundedOutcome, Drained, Goal, Model, bounded_states};
+use weir_testkit::reference::{self, BoundedOutcome, Depth, Drained, Goal, Model, bounded_states_within};
 
 /// What came of a comparison.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
@@ -68,14 +69,31 @@ struct Observation {
     atoms: Vec<Value>,
 }
 
+/// The thread whose body an instance runs: those that were spawned have numbers after all others.
+fn template(program: &Program, instance: ThreadId) -> ThreadId {
+    if instance.index() < program.threads.len() {
+        return instance;
+    }
+    let edges = program.threads.iter().flat_map(|thread| thread.body.edges());
+    let mut spawned = edges.filter_map(|edge| match edge.instruction {
+        Instruction::Spawn(thread) => Some(thread),
+        _ => None,
+    });
+    let first = spawned.next().expect("a thread that is spawned");
+    assert!(spawned.all(|other| other == first), "only one thread is spawned");
+    first
+}
+
 fn observation(program: &Program, state: &Drained) -> Observation {
-    let is_done = |(&thread, &location): (&ThreadId, &LocId)| program.body(thread).is_done(location);
+    let is_done = |(&thread, &location): (&ThreadId, &LocId)| program.body(template(program, thread)).is_done(location);
     let mut atoms = Vec::new();
     for condition in program.properties.iter().filter_map(|property| property.kind.condition()) {
         condition.for_each_leaf(&mut |atom| match atom {
             StateAtom::At { thread, locations } => {
-                let location = state.locations.get(thread);
-                atoms.push(Value::from(location.is_some_and(|location| locations.contains(location))));
+                let is_there = |(one, location): &(&ThreadId, &LocId)| {
+                    template(program, **one) == *thread && locations.contains(location)
+                };
+                atoms.push(state.locations.iter().filter(is_there).count() as Value);
             }
             StateAtom::Register { thread, register } => {
                 atoms.push(state.values.registers.get(thread).map_or(0, |registers| registers[register]));
@@ -98,33 +116,41 @@ fn original_state(program: &Program, made: &Bounded, state: &Drained) -> Option<
     }
     for (&thread, &location) in &state.locations {
         let registers = &state.values.registers[&thread];
+        let instance = thread;
+        let thread = template(program, instance);
         if made.marks(thread).iter().any(|mark| registers[mark] != 0) {
             return None;
         }
-        original.locations.insert(thread, made.original_location(thread, location)?);
+        original.locations.insert(instance, made.original_location(thread, location)?);
         let own = program.body(thread).registers.len();
         let held = made.program.body(thread).registers.iter().skip(own).position(|register| register.name == "held");
         if held.is_some_and(|at| registers[&RegId::new(own + at)] == 1) {
-            original.holder = Some(thread);
+            original.holder = Some(instance);
         }
         let kept = registers.iter().filter(|(register, _)| register.index() < own);
-        original.values.registers.insert(thread, kept.map(|(&register, &value)| (register, value)).collect());
+        original.values.registers.insert(instance, kept.map(|(&register, &value)| (register, value)).collect());
     }
     Some(original)
 }
 
 /// Compares all there is to compare within one bound; what differs, if anything.
 pub(crate) fn compare(program: &Program, bound: RunBound, limit: usize) -> Result<Tally, String> {
+    compare_within(program, bound, limit, Depth { frames: 0, spawned: 0 })
+}
+
+/// The same for a program that starts threads, each of them so often.
+pub(crate) fn compare_within(program: &Program, bound: RunBound, limit: usize, depth: Depth) -> Result<Tally, String> {
     let made = match bounded(program, bound, &Session::default()) {
         Ok(made) => made,
         Err(Failure::Refused(_)) => return Ok(Tally { refused: 1, ..Tally::default() }),
         Err(failure) => return Err(failure.to_string()),
     };
     let large = Tally { large: 1, ..Tally::default() };
-    let expected = bounded_states(program, reference_bound(bound), limit).map_err(|error| error.what.to_owned())?;
+    let expected =
+        bounded_states_within(program, reference_bound(bound), limit, depth).map_err(|error| error.what.to_owned())?;
     let Some(expected) = expected else { return Ok(large) };
-    let found =
-        reference::drained_states(&made.program, Model::Sc, 40 * limit).map_err(|error| error.what.to_owned())?;
+    let found = reference::drained_states_within(&made.program, Model::Sc, 40 * limit, depth)
+        .map_err(|error| error.what.to_owned())?;
     let Some(found) = found else { return Ok(large) };
     let found: BTreeSet<Drained> = found.iter().filter_map(|state| original_state(program, &made, state)).collect();
     if let Some(wrong) = found.difference(&expected.drained).next() {
@@ -140,16 +166,18 @@ pub(crate) fn compare(program: &Program, bound: RunBound, limit: usize) -> Resul
     let text = weir_syntax::weir::print::print(&made.program);
     let again = weir_syntax::weir::parse(&Source::new("again", text.clone()), &weir_syntax::weir::Options::default());
     let again = again.map_err(|errors| format!("{errors:#?}\n{text}"))?.program;
-    same_goals(&again, &expected, limit).map_err(|what| format!("{bound:?}, read again: {what}"))?;
-    let sc = reference::drained_states(program, Model::Sc, limit).map_err(|error| error.what.to_owned())?;
+    same_goals(&again, &expected, limit, depth).map_err(|what| format!("{bound:?}, read again: {what}"))?;
+    let sc =
+        reference::drained_states_within(program, Model::Sc, limit, depth).map_err(|error| error.what.to_owned())?;
     let beyond_sc = sc.is_some_and(|sc| expected.drained.difference(&sc).next().is_some());
     Ok(Tally { compared: 1, beyond_sc: beyond_sc.into(), ..Tally::default() })
 }
 
 /// Whether the translated program shows the same goals under SC. An assertion can also fail while stores wait that are
 /// never flushed within the bound.
-fn same_goals(made: &Program, expected: &BoundedOutcome, limit: usize) -> Result<(), String> {
-    let outcome = reference::explore(made, Model::Sc, 60 * limit).map_err(|error| error.what.to_owned())?;
+fn same_goals(made: &Program, expected: &BoundedOutcome, limit: usize, depth: Depth) -> Result<(), String> {
+    let outcome =
+        reference::explore_within(made, Model::Sc, 60 * limit, depth).map_err(|error| error.what.to_owned())?.outcome;
     if !outcome.complete {
         return Err("too large".into());
     }

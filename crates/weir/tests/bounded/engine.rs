@@ -11,7 +11,7 @@ use weir_witness::Goal;
 
 use crate::compare::{reference_bound, supported};
 
-fn engine(bound: RunBound) -> Engine {
+pub(crate) fn engine(bound: RunBound) -> Engine {
     match bound {
         RunBound::Rounds(_) => Engine::Rounds,
         RunBound::Age(_) => Engine::Age,

@@ -1,5 +1,6 @@
 //! Bounded rounds and bounded store age: translations and engines agree with the definitions.
 
+mod calls;
 mod compare;
 mod engine;
 mod files;

@@ -43,6 +43,8 @@ fn with_bounds(limits: Limits, depth: Depth) -> Session {
     Session::new(limits)
         .with_bound(Bound::StackFrames, depth.frames as u64)
         .with_bound(Bound::SpawnedThreads, depth.spawned as u64)
+        // They know no bound.
+        .with_bound(Bound::SummaryStates, 0)
 }
 
 /// What the portfolio says about each property.

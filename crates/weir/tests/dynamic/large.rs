@@ -29,6 +29,22 @@ fn stacks_of_ten_thousand_frames_and_a_thousand_threads_end() {
     }
 }
 
+/// Summaries have no bound on stacks, and neither has a run that they find.
+#[test]
+fn stacks_of_ten_thousand_frames_are_decided() {
+    let text = "shared x; proc f(n) { x = n; if n > 0 { f(n - 1); } } thread P { f(10000); x = -2; } ";
+    for model in [Model::Sc, Model::Tso] {
+        let decided = |property: &str| {
+            let limits = Limits { time: Some(Duration::from_secs(60)), states: Some(400_000), ..Limits::default() };
+            let options = Options { model, ..Options::default() };
+            let decided = dynamic::check(&parse(&format!("{text}{property}")), &options, &Session::new(limits));
+            decided.expect("supported").report.verdict.map(|_| ())
+        };
+        assert_eq!(decided("forbid x == -1;"), Verdict::Holds, "{model:?}");
+        assert_eq!(decided("forbid x == -2;"), Verdict::Violated(()), "{model:?}");
+    }
+}
+
 /// The checker of runs has no bound of its own.
 #[test]
 fn long_runs_are_replayed() {

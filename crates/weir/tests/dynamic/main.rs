@@ -6,4 +6,6 @@ mod examples;
 mod large;
 mod random;
 mod shapes;
+mod start;
+mod summaries;
 mod witness;

@@ -2,11 +2,11 @@
 
 use weir::check::Judgement;
 use weir_testkit::Rng;
+use weir_testkit::calls::program;
 use weir_testkit::reference::Depth;
 use weir_witness::{Checked, Effect, Model, Run, Step};
 
 use super::compare::{checked, dynamic_program, parse};
-use super::random::program;
 
 /// The run without one of its steps.
 fn without(checked: &Checked, at: usize) -> Run {

@@ -18,7 +18,9 @@ pub(super) fn is_never_exceeded(program: &Program, bound: RunBound) -> bool {
     // A `membarrier` while another thread holds the lock is not covered.
     let has_membarrier = |body: &Body| body.edges().iter().any(|edge| edge.instruction == Instruction::Membarrier);
     let bodies = || program.running_threads().map(|thread| program.body(thread));
-    if program.uses_lock() && bodies().any(has_membarrier) {
+    // Nor is what a thread does before the locked section ends in which it was started.
+    let spawns = |body: &Body| body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Spawn(_)));
+    if program.uses_lock() && bodies().any(|body| has_membarrier(body) || spawns(body)) {
         return false;
     }
     bodies().all(|body| match bound {

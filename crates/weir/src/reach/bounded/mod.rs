@@ -24,7 +24,7 @@ pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> 
     if options.model == Model::Sc {
         return explicit::reach(program, options, session);
     }
-    refuse::unsupported_by(program, options.engine.name())?;
+    refuse::unsupported_but_spawn(program, options.engine.name())?;
     let goals = goals(program, options);
     refuse_deadlocks(program, &goals, options.engine)?;
     let asked = only_asked(program, &goals);

@@ -8,16 +8,28 @@ use weir_ir::{
 
 use super::thread::Marks;
 
+/// What tells whether a state is one of the original in which nothing is kept.
+#[derive(Clone, Copy)]
+pub(super) struct Quiet<'a> {
+    pub(super) marks: &'a [Marks],
+    /// For each thread and location, the location of the original that it stands for, if any.
+    pub(super) stands_for: &'a [Vec<Option<LocId>>],
+    /// For each thread, whether there may be several instances of it, so that registers do not tell.
+    pub(super) several: &'a [bool],
+    /// The cell that counts the threads that keep stores back, if there is one.
+    pub(super) pending: Option<Address>,
+}
+
 /// The properties: about the same places, registers and cells, in states in which nothing is kept and no thread is in
 /// the middle of a step of the original. All threads can have ended only in such a state.
-pub(super) fn translated(program: &Program, stands_for: &[Vec<Option<LocId>>], marks: &[Marks]) -> Vec<Property> {
-    let quiet = quiet(program, marks);
-    let places = Places { stands_for, marks };
+pub(super) fn translated(program: &Program, quiet: &Quiet<'_>) -> Vec<Property> {
+    let conjuncts = quiet.conjuncts(program);
+    let places = Places { stands_for: quiet.stands_for, marks: quiet.marks };
     let translate = |property: &Property| {
         let kind = property.kind.map_condition(|condition| places.condition(condition));
         let kind = match kind {
             PropertyKind::Forbid(condition) => PropertyKind::Forbid(
-                quiet.iter().cloned().fold(condition, |both, quiet| Expr::binary(BinaryOp::And, both, quiet)),
+                conjuncts.iter().cloned().fold(condition, |both, one| Expr::binary(BinaryOp::And, both, one)),
             ),
             other => other,
         };
@@ -39,24 +51,36 @@ pub(super) fn observed_cells(program: &Program) -> BTreeSet<Address> {
     cells
 }
 
-/// That no thread keeps anything or is in the middle of a step: few conjuncts, each a balanced sum.
-fn quiet(program: &Program, marks: &[Marks]) -> Option<StateExpr> {
-    let of_thread = |thread: ThreadId| {
-        let zero = move |&register: &weir_ir::RegId| {
-            Expr::binary(BinaryOp::Equal, Expr::Leaf(StateAtom::Register { thread, register }), Expr::Const(0))
-        };
-        marks[thread.index()].registers.iter().map(zero)
-    };
-    let mut level: Vec<StateExpr> = program.running_threads().flat_map(of_thread).collect();
-    // In pairs, so that the condition is not as deep as there are threads.
-    while level.len() > 1 {
-        let both = |pair: &[StateExpr]| match pair {
-            [left, right] => Expr::binary(BinaryOp::And, left.clone(), right.clone()),
-            _ => pair[0].clone(),
-        };
-        level = level.chunks(2).map(both).collect();
+impl Quiet<'_> {
+    /// That no thread keeps anything or is in the middle of a step: few conjuncts, each a balanced sum.
+    fn conjuncts(&self, program: &Program) -> Option<StateExpr> {
+        let none = |atom: StateAtom| Expr::binary(BinaryOp::Equal, Expr::Leaf(atom), Expr::Const(0));
+        let mut level: Vec<StateExpr> = Vec::new();
+        for thread in program.running_threads() {
+            let at = thread.index();
+            if self.several[at] {
+                let main: BTreeSet<LocId> = self.marks[at].main.iter().copied().collect();
+                let all = (0..self.stands_for[at].len()).map(LocId::new);
+                let locations: Vec<LocId> = all.filter(|location| !main.contains(location)).collect();
+                level.push(none(StateAtom::At { thread, locations }));
+            } else {
+                let registers = self.marks[at].registers.iter();
+                level.extend(registers.map(|&register| none(StateAtom::Register { thread, register })));
+            }
+        }
+        if self.several.contains(&true) {
+            level.extend(self.pending.map(|cell| none(StateAtom::Cell(cell))));
+        }
+        // In pairs, so that the condition is not as deep as there are threads.
+        while level.len() > 1 {
+            let both = |pair: &[StateExpr]| match pair {
+                [left, right] => Expr::binary(BinaryOp::And, left.clone(), right.clone()),
+                _ => pair[0].clone(),
+            };
+            level = level.chunks(2).map(both).collect();
+        }
+        level.pop()
     }
-    level.pop()
 }
 
 struct Places<'a> {

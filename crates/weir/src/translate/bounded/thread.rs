@@ -265,8 +265,10 @@ impl<'a> Writer<'a> {
             Instruction::Await { loads, condition } => self.loads(id, edge, loads, Some(condition)),
             Instruction::Store { address, value } => self.store(id, edge, address, value),
             Instruction::ReadModifyWrite { address, .. } => self.read_modify_write(id, edge, address),
+            // Whoever is started begins between two rounds, with nothing kept.
+            Instruction::Spawn(_) => self.step(edge, 0, [(instruction.clone(), execute(id))]),
             // Refused before.
-            Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => {}
+            Instruction::Call { .. } | Instruction::Return(_) => {}
         }
     }
 
