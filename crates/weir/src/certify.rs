@@ -5,16 +5,17 @@
 //! that fits the engine, then by the others. `weir-witness` checks every proof before it counts as one, so this module
 //! may fail to find a proof, but never returns a wrong one.
 
-use weir_ir::flow::{RegisterSet, live_registers};
+use weir_ir::flow::{RegisterSet, live_registers, observed_registers};
 use weir_ir::{Multiplicity, Program, ThreadId};
 use weir_witness::{
-    BackwardFault, BackwardProof, Buffering, ClosedSet, Fault, Goal, ListedRegisters, Model, PackedStates,
-    attack_closure, check_attack_proof, check_backward_proof_until, check_closed_set,
+    BackwardFault, BackwardProof, Buffering, CertificateError, ClosedSet, CopiesProof, Fault, Goal, ListedRegisters,
+    Model, PackedStates, attack_closure, check_attack_proof, check_backward_proof_until, check_closed_set,
+    check_copies_proof,
 };
 
 use crate::bounds::Bound;
 use crate::check;
-use crate::parameterized::is_parameterized;
+use crate::parameterized::{NoProof, is_parameterized, prove};
 use crate::reach::dual::certify_any_number;
 use crate::reach::{self, Engine, Options};
 use crate::session::Session;
@@ -29,6 +30,8 @@ pub enum Proof {
     Backward(BackwardProof),
     /// States of the program with a monitor for attacks, that no step leaves: the program is robust.
     Attacks(PackedStates),
+    /// States of the counter abstraction: what can occur with any number of copies, and what cannot.
+    Copies(CopiesProof),
 }
 
 impl Proof {
@@ -38,6 +41,7 @@ impl Proof {
             Self::Forward(set) => &set.goals,
             Self::Backward(proof) => &proof.goals,
             Self::Attacks(_) => &[Goal::NotRobust],
+            Self::Copies(proof) => &proof.goals,
         }
     }
 }
@@ -73,6 +77,8 @@ enum Way {
     Refined,
     /// The minimal basis of the exact engine.
     Backward,
+    /// The counter abstraction.
+    Copies,
 }
 
 impl Decided {
@@ -142,12 +148,19 @@ pub fn certify(program: &Program, model: Model, decided: &[Decided], session: &S
 /// If an invariant of Weir is broken: the checker finds an attack where the engine found none.
 pub fn certify_robust(program: &Program, session: &Session) -> Result<Certified, Failure> {
     let session = &session.doing("writing out the proof");
+    if is_parameterized(program) {
+        let most = session.states_left().min(session.bound(Bound::CoverStates));
+        return Ok(match copies(program, (Model::Tso, &[Goal::NotRobust]), most, session) {
+            Ok(proof) => Certified { proofs: vec![proof], unproved: Vec::new() },
+            Err(why) => Certified::without(why),
+        });
+    }
     let most = session.states_left().min(session.bound(Bound::CertifyStates));
     let checked = |states| match states {
         Some(states) => check_attack_proof(program, &states, session).map(|()| Some(states)),
         None => Ok(None),
     };
-    match attack_closure(program, live(program), most, session).and_then(checked) {
+    match attack_closure(program, live(program, false), most, session).and_then(checked) {
         Ok(Some(states)) => Ok(Certified { proofs: vec![Proof::Attacks(states)], unproved: Vec::new() }),
         Ok(None) => Ok(Certified::without(too_many_states(session))),
         Err(error) => match error.fault {
@@ -167,15 +180,40 @@ fn too_many_states(session: &Session) -> Unproved {
     Unproved::Unsuitable(format!("it would take more than {most} states; `--limit certify-states=N` allows more"))
 }
 
-/// The registers of each thread that runs which may still be read, for each of its locations.
-fn live(program: &Program) -> ListedRegisters {
+/// The registers of each thread that runs which may still be read, for each of its locations; by properties, too, if
+/// these count.
+fn live(program: &Program, by_properties: bool) -> ListedRegisters {
     let runs = |thread: &ThreadId| program.thread(*thread).multiplicity != Multiplicity::Spawned;
     let live = |thread: ThreadId| {
         let body = program.body(thread);
-        let live = live_registers(body, &RegisterSet::new());
+        let observed = if by_properties { observed_registers(program, thread) } else { RegisterSet::new() };
+        let live = live_registers(body, &observed);
         body.location_ids().map(|location| live.at(location).iter().collect()).collect()
     };
     program.thread_ids().filter(runs).map(live).collect()
+}
+
+/// A proof by the counter abstraction, checked.
+fn copies(
+    program: &Program,
+    (model, goals): (Model, &[Goal]),
+    most: u64,
+    session: &Session,
+) -> Result<Proof, Unproved> {
+    let failed = |error: CertificateError| match error.fault {
+        Fault::Interrupted => Unproved::Stopped(session.ended_by()),
+        _ => Unproved::Unsuitable(error.to_string()),
+    };
+    let listed = live(program, goals.iter().any(|goal| *goal != Goal::NotRobust));
+    match prove(program, (model, goals), &listed, most, session) {
+        Ok(proof) => match check_copies_proof(program, &proof, session) {
+            Ok(()) => Ok(Proof::Copies(proof)),
+            Err(error) => Err(failed(error)),
+        },
+        Err(NoProof::Refused(error)) => Err(failed(error)),
+        Err(NoProof::Stopped(limit)) => Err(Unproved::Stopped(limit)),
+        Err(NoProof::Reachable) => Err(Unproved::Unsuitable("the counter abstraction finds no proof".to_owned())),
+    }
 }
 
 /// One proof for all of these goals.
@@ -210,7 +248,11 @@ fn one(
 fn ways(program: &Program, model: Model, decided: &Decided) -> Vec<Way> {
     if is_parameterized(program) {
         // There is no set of states for every number of copies.
-        return if model == Model::Tso { vec![Way::Backward] } else { Vec::new() };
+        return match (model, decided.engine) {
+            (Model::Sc, _) => vec![Way::Copies],
+            (Model::Tso, Some(Engine::Dual)) => vec![Way::Backward],
+            (Model::Tso, _) => vec![Way::Copies, Way::Backward],
+        };
     }
     let exact = Way::States(Buffering::EXACT);
     if model == Model::Sc {
@@ -255,6 +297,10 @@ fn attempt(
                 (Verdict::Unknown(limit), _) if limit != Limit::Alarm => return Ok(Err(Unproved::Stopped(limit))),
                 _ => return unsuitable("the over-approximations of buffers are too coarse".to_owned()),
             }
+        }
+        Way::Copies => {
+            let most = session.states_left().min(session.bound(Bound::CoverStates));
+            return Ok(copies(program, (options.model, &options.goals), most, session));
         }
         Way::Backward => {
             let options = Options { engine: Engine::Dual, ..options.clone() };

@@ -6,6 +6,7 @@ mod backward;
 mod certificate;
 mod checked;
 mod continuations;
+mod counts;
 mod cycle;
 mod event;
 mod goal;
@@ -25,9 +26,10 @@ pub use backward::{
     check_backward_proof_until,
 };
 pub use certificate::{
-    AbstractBuffer, AbstractState, AbstractThread, Buffering, Certificate, CertificateError, ClosedSet, Fault,
-    ListedRegisters, MalformedRow, PackedStates, Packer, Waiting, attack_closure, check_attack_proof,
-    check_certificate, check_certificate_until, check_closed_set,
+    AbstractBuffer, AbstractState, AbstractThread, Buffering, Certificate, CertificateError, ClosedSet, CopiesProof,
+    CopiesSystem, CopyState, Fault, ListedRegisters, MalformedRow, Minimal, Move, PackedStates, Packer, Waiting,
+    attack_closure, check_attack_proof, check_certificate, check_certificate_until, check_closed_set,
+    check_copies_proof, copies_closure,
 };
 pub use checked::{CheckError, Checked};
 pub use continuations::Continuations;

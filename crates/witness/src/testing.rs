@@ -1,5 +1,6 @@
 //! Small programs, and runs of them, for tests.
 
+pub(crate) mod templates;
 pub(crate) mod walk;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,9 +1,16 @@
 //! Which bytes of shared memory make up a cell.
 //!
-//! A cell is what threads access as a whole. Accesses at known addresses decide: those that share bytes must be of the
-//! same bytes, except that a load may be of a part of what is always stored as a whole (the processor forwards a
-//! buffered store to a load that it contains). Everything else is a mixed-size access, and refused. Objects that are
-//! accessed at computed addresses are divided as their type says, and each such access is checked at run time.
+//! A cell is what one entry of a store buffer holds. Accesses at known addresses decide how bytes are divided:
+//!
+//! - If all stores to some bytes are of all of them, or if one thread alone changes them, they are one cell. A load of a
+//!   part takes it from the whole (the processor forwards a buffered store to a load that it contains). The only writer
+//!   stores a part by storing the whole with the rest as it knows it to be.
+//! - Otherwise each store is a cell. A load of several cells takes them in one step, since memory is accessed at once;
+//!   before it, stores of its own thread that do not contain it must have left the buffer (`pending`).
+//! - Locked instructions hold the bus, and can access any bytes in one step.
+//!
+//! Stores of different threads that overlap in part are refused as mixed-size accesses. Objects that are accessed at
+//! computed addresses are divided as their type says, and each such access is checked at run time.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +19,7 @@ use weir_ir::{BinaryOp, Expr, RegExpr, Shared, Span, Value, Width};
 use crate::image::Image;
 use crate::known::is_private;
 use crate::objects::Objects;
+use crate::ops::balanced;
 use crate::refusal::Refusal;
 
 /// More cells than this are refused.
@@ -28,6 +36,8 @@ pub(crate) enum Kind {
 /// An access to shared memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
+    /// The number of the thread.
+    pub(crate) thread: usize,
     /// The address of the instruction.
     pub(crate) code: u64,
     /// Where; `None` if that is only known at run time.
@@ -44,6 +54,13 @@ pub(crate) struct Cell {
     pub(crate) name: String,
     is_writable: bool,
     initial: Value,
+}
+
+impl Cell {
+    /// The address after its last byte.
+    pub(crate) fn end(&self) -> Value {
+        self.address + Value::from(self.size)
+    }
 }
 
 /// All cells, by address.
@@ -141,23 +158,25 @@ impl Cells {
         })
     }
 
+    /// The cells that make up these bytes, in ascending order; `None` if some are in no cell.
+    pub(crate) fn covering(&self, address: Value, size: u32) -> Option<Vec<&Cell>> {
+        let end = address.checked_add(size.into())?;
+        let mut at = address;
+        let mut found = Vec::new();
+        while at < end {
+            let cell = self.containing(at, 1)?;
+            found.push(cell);
+            at = cell.end();
+        }
+        Some(found)
+    }
+
     /// Whether an address is that of a cell of this size.
     pub(crate) fn is_valid(&self, address: &RegExpr, size: u32, kind: Kind) -> RegExpr {
         let fits = |cell: &&Cell| cell.size == size && (cell.is_writable || kind == Kind::Load);
         let fitting: Vec<Value> = self.cells.values().filter(fits).map(|cell| cell.address).collect();
-        let mut parts: Vec<RegExpr> = progressions(&fitting).into_iter().map(|run| run.contains(address)).collect();
-        while parts.len() > 1 {
-            let right = parts.split_off(parts.len() / 2 + parts.len() % 2);
-            let mut right = right.into_iter();
-            parts = parts
-                .into_iter()
-                .map(|left| match right.next() {
-                    Some(right) => Expr::binary(BinaryOp::Or, left, right),
-                    None => left,
-                })
-                .collect();
-        }
-        parts.pop().unwrap_or(Expr::Const(0))
+        let parts: Vec<RegExpr> = progressions(&fitting).into_iter().map(|run| run.contains(address)).collect();
+        balanced(BinaryOp::Or, parts).unwrap_or(Expr::Const(0))
     }
 
     /// The declarations.
@@ -250,17 +269,62 @@ fn groups(image: &Image, objects: &Objects, accesses: &[Access]) -> Result<Vec<(
     }
     let mut cells = Vec::new();
     for group in groups {
-        let &(address, whole) = group.iter().max_by_key(|(_, access)| access.size).unwrap_or(&group[0]);
-        let end = address + Value::from(whole.size);
-        let is_within = |&(at, access): &(Value, &Access)| at >= address && at + Value::from(access.size) <= end;
-        let is_same = |&(at, access): &(Value, &Access)| at == address && access.size == whole.size;
-        let misfit = group.iter().find(|part| !(is_same(part) || is_within(part) && part.1.kind == Kind::Load));
-        if let Some(&(at, access)) = misfit {
-            return Err(mixed(image, objects, (address, whole), (at, access)));
-        }
-        cells.push((address, whole.size));
+        let divided = divide(&group, accesses).map_err(|(one, other)| mixed(image, objects, one, other))?;
+        cells.extend(divided);
     }
     Ok(cells)
+}
+
+/// An access at a known address.
+type Placed<'a> = (Value, &'a Access);
+
+/// The cells for accesses that share bytes, or two accesses that do not go together.
+fn divide<'a>(group: &[Placed<'a>], all: &[Access]) -> Result<Vec<(Value, u32)>, (Placed<'a>, Placed<'a>)> {
+    let end_of = |(at, access): Placed<'_>| at + Value::from(access.size);
+    let whole = group.iter().copied().max_by_key(|(_, access)| access.size).unwrap_or(group[0]);
+    let is_within = group.iter().all(|&part| part.0 >= whole.0 && end_of(part) <= end_of(whole));
+    let stores = || group.iter().copied().filter(|(_, access)| access.kind == Kind::Store);
+    let is_whole = |part: Placed<'_>| part.0 == whole.0 && part.1.size == whole.1.size;
+    if is_within && (stores().all(is_whole) || has_one_writer(group, whole.1.size, all)) {
+        return Ok(vec![(whole.0, whole.1.size)]);
+    }
+    // The stores are the cells, and what lies between them is divided as it comes.
+    let mut cells: Vec<Placed<'a>> = Vec::new();
+    for store in stores() {
+        match cells.last() {
+            Some(&last) if (last.0, last.1.size) == (store.0, store.1.size) => {}
+            Some(&last) if store.0 < end_of(last) => return Err((last, store)),
+            _ => cells.push(store),
+        }
+    }
+    let end = group.iter().map(|&part| end_of(part)).max().unwrap_or(whole.0);
+    let mut divided = Vec::new();
+    let mut at = group[0].0;
+    for (start, size) in cells.iter().map(|(at, access)| (*at, access.size)).chain([(end, 0)]) {
+        while at < start {
+            let fits = |&size: &u32| at % Value::from(size) == 0 && at + Value::from(size) <= start;
+            let piece = [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1);
+            divided.push((at, piece));
+            at += Value::from(piece);
+        }
+        if size > 0 {
+            divided.push((start, size));
+        }
+        at = start + Value::from(size);
+    }
+    Ok(divided)
+}
+
+/// Whether one thread alone changes these bytes. It always knows what is there, and can store all of them in place of a
+/// part.
+fn has_one_writer(group: &[Placed<'_>], size: u32, all: &[Access]) -> bool {
+    let mut writers = group.iter().filter(|(_, access)| access.kind != Kind::Load).map(|(_, access)| access.thread);
+    let Some(writer) = writers.next() else { return true };
+    // An access at a computed address is one to a cell of its size.
+    let is_other = |access: &Access| {
+        access.thread != writer && access.address.is_none() && access.size == size && access.kind != Kind::Load
+    };
+    writers.all(|thread| thread == writer) && !all.iter().any(is_other)
 }
 
 fn mixed(image: &Image, objects: &Objects, one: (Value, &Access), other: (Value, &Access)) -> Refusal {

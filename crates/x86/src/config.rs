@@ -67,7 +67,7 @@ impl Options {
             };
             let outcome = outcome.ok_or_else(|| {
                 Refusal::new("malformed-toml", format!("what the function `{name}` does cannot be read"))
-                    .help("expected \"nothing\", \"fail\", \"fence\", \"membarrier\" or a number")
+                    .help("expected \"nothing\", \"fail\", \"fence\", \"membarrier\", \"malloc\", \"calloc\", \"free\" or a number")
             })?;
             self.models.insert(name.clone(), outcome);
         }

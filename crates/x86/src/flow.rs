@@ -5,21 +5,30 @@
 //! the stack pointer always is, and with it the address of every local variable. What is found errs to one side:
 //! control may be thought to reach what it does not, and a value not to be known that is.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
-use weir_ir::{Interrupt, Poll, Value};
+use weir_ir::{BinaryOp, Expr, Interrupt, Poll, Value};
 
+use crate::copy::copied;
+use crate::heap::{self, MOST_CALLS, Site, counter};
 use crate::image::Image;
 use crate::known::{Known, State, stack_end};
-use crate::models::{Models, Outcome};
-use crate::ops::{E, Lifted, Next, Op, Reg, not};
+use crate::models::{Models, Outcome, system_call};
+use crate::ops::{E, Leaf, Lifted, Next, Op, Reg, not};
 use crate::refusal::Refusal;
 use crate::run;
+use crate::table::{Entries, Passed, targets};
 use crate::transfer::apply;
 
 /// Threads with more points of code than this are refused.
 const MOST_NODES: usize = 50_000;
+
+/// How many instructions before a jump are looked at to find out where it goes.
+const LONGEST_WAY: usize = 48;
+
+/// Repeated instructions with a larger count are refused.
+const MOST_REPEATS: usize = 512;
 
 /// What a thread runs.
 #[derive(Clone, Debug)]
@@ -68,7 +77,7 @@ pub(crate) struct Exit {
     /// When it is taken; `None` if always.
     pub(crate) condition: Option<E>,
     /// What happens on the way: the result of a function that is not in the file.
-    pub(crate) effect: Option<Op>,
+    pub(crate) effects: Vec<Op>,
     pub(crate) to: Target,
 }
 
@@ -79,6 +88,12 @@ pub(crate) struct Flow {
     pub(crate) nodes: Vec<Node>,
     /// The ways on from each node.
     pub(crate) exits: Vec<Vec<Exit>>,
+    /// Loads from tables of jumps, by point and operation, and all they can load.
+    pub(crate) tables: HashMap<(usize, usize), Entries>,
+    /// Calls that allocate memory.
+    pub(crate) sites: Vec<Site>,
+    /// Whether it frees memory.
+    pub(crate) frees: bool,
 }
 
 /// Finds the code of a thread.
@@ -96,8 +111,16 @@ pub(crate) fn explore(
         nodes: Vec::new(),
         numbers: HashMap::new(),
         lifted: HashMap::new(),
+        entered: Vec::new(),
+        tables: HashMap::new(),
+        thread: start.thread,
+        sites: Vec::new(),
+        frees: false,
     };
     let mut state = State::new();
+    if models.can_allocate(image) {
+        (0..MOST_CALLS).for_each(|site| state.store(counter(start.thread, site), 8, Known::Const(0)));
+    }
     for (reg, &argument) in Reg::ARGUMENTS.into_iter().zip(&start.arguments) {
         state.set(reg, Known::Const(argument));
     }
@@ -128,7 +151,8 @@ pub(crate) fn explore(
         let address = explorer.nodes[number].address;
         exits.push(explorer.exits(number).map_err(|refusal| refusal.at(address))?);
     }
-    Ok(Flow { arguments: start.arguments.clone(), nodes: explorer.nodes, exits })
+    let Explorer { nodes, tables, sites, frees, .. } = explorer;
+    Ok(Flow { arguments: start.arguments.clone(), nodes, exits, tables, sites, frees })
 }
 
 struct Explorer<'a> {
@@ -139,6 +163,12 @@ struct Explorer<'a> {
     nodes: Vec<Node>,
     numbers: HashMap<(usize, u64), usize>,
     lifted: HashMap<u64, Rc<Lifted>>,
+    /// The points from which control gets to each.
+    entered: Vec<BTreeSet<usize>>,
+    tables: HashMap<(usize, usize), Entries>,
+    thread: usize,
+    sites: Vec<Site>,
+    frees: bool,
 }
 
 impl Explorer<'_> {
@@ -182,6 +212,8 @@ impl Explorer<'_> {
         for Followed { to, state, .. } in self.follow(number)? {
             if let (Place::Point(context, address), Some(state)) = (to, state) {
                 changed.extend(self.visit(context, address, state)?);
+                self.entered.resize(self.nodes.len(), BTreeSet::new());
+                self.entered[self.numbers[&(context, address)]].insert(number);
             }
         }
         Ok(changed)
@@ -199,12 +231,35 @@ impl Explorer<'_> {
                 Place::End => Target::End,
                 Place::Fail => Target::Fail,
             };
-            Ok(Exit { condition: way.condition, effect: way.effect, to })
+            Ok(Exit { condition: way.condition, effects: way.effects, to })
         };
         ways.into_iter().map(exit).collect()
     }
 
+    /// A repeated instruction, written out by what is known about the count.
+    fn unrolled(&mut self, number: usize) -> Result<(), Refusal> {
+        let node = &self.nodes[number];
+        let Some(lifted) = self.lifted.get(&node.address) else { return Ok(()) };
+        let Next::Repeat(ops) = &lifted.next else { return Ok(()) };
+        let count = node.state.register(Reg::CX).constant();
+        let count = count.and_then(|count| usize::try_from(count).ok()).filter(|&count| count <= MOST_REPEATS);
+        let count = count.ok_or_else(|| {
+            Refusal::new(
+                "string-length",
+                format!(
+                    "how often this instruction is repeated is only known at run time, or more than {MOST_REPEATS}"
+                ),
+            )
+            .help("copy and clear in a loop (`-fno-tree-loop-distribute-patterns`), or fewer bytes at once")
+        })?;
+        let ops = std::iter::repeat_n(ops, count).flatten().cloned().collect();
+        let unrolled = Lifted { ops, next: Next::Fall, ..Lifted::clone(lifted) };
+        self.nodes[number].lifted = Rc::new(unrolled);
+        Ok(())
+    }
+
     fn follow(&mut self, number: usize) -> Result<Vec<Followed>, Refusal> {
+        self.unrolled(number)?;
         let node = &self.nodes[number];
         let (context, lifted, mut state) = (node.context, Rc::clone(&node.lifted), node.state.clone());
         for op in &lifted.ops {
@@ -212,7 +267,8 @@ impl Explorer<'_> {
         }
         let on = |state| Followed::to(Place::Point(context, lifted.end), state);
         Ok(match &lifted.next {
-            Next::Fall => vec![on(state)],
+            // Repeated instructions have been written out.
+            Next::Fall | Next::Repeat(_) => vec![on(state)],
             Next::Jump(to) => self.jump(context, *to, state)?,
             Next::Branch(condition, to) => match state.value(condition) {
                 Known::Const(0) => vec![on(state)],
@@ -224,6 +280,7 @@ impl Explorer<'_> {
                     ways
                 }
             },
+            Next::JumpTo(to) if state.value(to).constant().is_none() => self.jump_by_table(number, to, &state)?,
             Next::JumpTo(to) => {
                 let to = known_target(&state, to, "jump")?;
                 self.jump(context, to, state)?
@@ -233,31 +290,79 @@ impl Explorer<'_> {
                 self.call(context, to, lifted.end, state)?
             }
             Next::Return => vec![self.leave(context, state)?],
-            Next::Trap => vec![Followed { state: None, ..Followed::to(Place::Fail, state) }],
+            Next::Trap => vec![Followed::failed(state)],
         })
+    }
+
+    /// A jump to what a table holds: one way for each target.
+    fn jump_by_table(&mut self, number: usize, to: &E, state: &State) -> Result<Vec<Followed>, Refusal> {
+        let context = self.nodes[number].context;
+        let Some(found) = targets(self.image, &self.way_to(number), to) else {
+            return Err(Refusal::new(
+                "unknown-target",
+                "the target of this jump is only known at run time, and not one of a table that Weir recognises",
+            )
+            .help("compile without jump tables (`-fno-jump-tables`; `-Z no-jump-tables` for rustc)"));
+        };
+        self.tables.extend(found.loads);
+        let way = |address: u64| Followed {
+            condition: Some(Expr::binary(BinaryOp::Equal, to.clone(), Expr::Const(address as Value))),
+            ..Followed::to(Place::Point(context, address), state.clone())
+        };
+        Ok(found.addresses.into_iter().map(way).collect())
+    }
+
+    /// The instructions before a point as far back as there is only one way to it.
+    fn way_to(&self, number: usize) -> Vec<Passed<'_>> {
+        let mut way = vec![Passed { number, node: &self.nodes[number], taken: None }];
+        let mut at = number;
+        while way.len() < LONGEST_WAY {
+            // Control also gets to the first point from outside.
+            let before = self.entered.get(at).filter(|before| before.len() == 1 && at > 0);
+            let Some(before) = before else { break };
+            let Some(&before) = before.first() else { break };
+            let (node, next) = (&self.nodes[before], &self.nodes[at]);
+            let taken = match node.lifted.next {
+                Next::Fall | Next::Jump(_) => None,
+                // Where both ways lead to the same place, the condition says nothing.
+                Next::Branch(_, to) if to == node.lifted.end => None,
+                Next::Branch(_, to) => Some(to == next.address),
+                _ => break,
+            };
+            if node.context != next.context {
+                break;
+            }
+            way.push(Passed { number: before, node, taken });
+            at = before;
+        }
+        way.reverse();
+        way
     }
 
     /// A jump; one to a function that is not in the file calls it and returns.
     fn jump(&mut self, context: usize, to: u64, state: State) -> Result<Vec<Followed>, Refusal> {
-        let Some(outcome) = self.external(to)? else { return Ok(vec![Followed::to(Place::Point(context, to), state)]) };
-        Ok(vec![match outcome {
-            Outcome::Fails => Followed { state: None, ..Followed::to(Place::Fail, state) },
-            outcome => {
-                let (effect, state) = self.modelled(&outcome, state);
-                Followed { effect, ..self.leave(context, state)? }
-            }
-        }])
+        let Some(outcome) = self.external(to, &state)? else {
+            return Ok(vec![Followed::to(Place::Point(context, to), state)]);
+        };
+        let mut ways = Vec::new();
+        for (condition, effects) in self.modelled(&outcome, (context, to), &state)? {
+            let after = self.after(&effects, state.clone())?;
+            ways.push(Followed { condition, effects, ..self.leave(context, after)? });
+        }
+        Ok(if outcome == Outcome::Fails { vec![Followed::failed(state)] } else { ways })
     }
 
     fn call(&mut self, context: usize, to: u64, back: u64, mut state: State) -> Result<Vec<Followed>, Refusal> {
-        if let Some(outcome) = self.external(to)? {
-            return Ok(vec![match outcome {
-                Outcome::Fails => Followed { state: None, ..Followed::to(Place::Fail, state) },
-                outcome => {
-                    let (effect, state) = self.modelled(&outcome, state);
-                    Followed { effect, ..Followed::to(Place::Point(context, back), state) }
-                }
-            }]);
+        if let Some(outcome) = self.external(to, &state)? {
+            if outcome == Outcome::Fails {
+                return Ok(vec![Followed::failed(state)]);
+            }
+            let mut ways = Vec::new();
+            for (condition, effects) in self.modelled(&outcome, (context, back), &state)? {
+                let after = self.after(&effects, state.clone())?;
+                ways.push(Followed { condition, effects, ..Followed::to(Place::Point(context, back), after) });
+            }
+            return Ok(ways);
         }
         let stack = state.register(Reg::SP).constant().unwrap_or(0).wrapping_sub(8);
         state.set(Reg::SP, Known::Const(stack));
@@ -294,48 +399,101 @@ impl Explorer<'_> {
     }
 
     /// What a function does that is not in the file; `None` if it is.
-    fn external(&self, to: u64) -> Result<Option<Outcome>, Refusal> {
-        let named = self.image.code_name(to);
-        if let Some(name) = self.image.externals.get(&to) {
-            return match self.models.outcome(name) {
-                Some(outcome) => Ok(Some(outcome)),
-                None => {
-                    Err(Refusal::new("unknown-function", format!("the code calls `{name}`, which is not in the file"))
-                        .help(
-                            "link it in (`ld -r -o all.o a.o b.o`), or say what it does: `--function NAME=nothing`, \
+    fn external(&self, to: u64, state: &State) -> Result<Option<Outcome>, Refusal> {
+        let outcome = match self.image.externals.get(&to) {
+            Some(name) => Some(self.models.outcome(name).ok_or_else(|| {
+                Refusal::new("unknown-function", format!("the code calls `{name}`, which is not in the file")).help(
+                    "link it in (`ld -r -o all.o a.o b.o`), or say what it does: `--function NAME=nothing`, \
                            `NAME=fail` or `NAME=fence`",
-                        ))
-                }
-            };
+                )
+            })?),
+            // A library that was linked in fails in its own way; there is no need to follow it.
+            None => self.models.outcome(&self.image.code_name(to)),
+        };
+        if outcome != Some(Outcome::System) {
+            return Ok(outcome);
         }
-        // A library that was linked in fails in its own way; there is no need to follow it.
-        Ok(self.models.outcome(&named))
+        let argument = |reg| state.register(reg).constant();
+        let known = argument(Reg::DI).and_then(|number| system_call(number, argument(Reg::SI)));
+        known.map(Some).ok_or_else(|| {
+            let number = argument(Reg::DI).map_or("a number that is only known at run time".into(), |n| n.to_string());
+            Refusal::new("unknown-function", format!("the code makes a system call that is not supported ({number})"))
+                .help("call it in a function of its own, and say what that does: `--function NAME=nothing`")
+        })
     }
 
-    fn modelled(&self, outcome: &Outcome, mut state: State) -> (Option<Op>, State) {
-        match outcome {
-            Outcome::Returns(value) => {
-                state.set(Reg::AX, Known::Const(*value));
-                (Some(Op::Set(Reg::AX, weir_ir::Expr::Const(*value))), state)
+    /// The ways through a function with a model: the condition, and what happens.
+    fn modelled(
+        &mut self,
+        outcome: &Outcome,
+        at: (usize, u64),
+        state: &State,
+    ) -> Result<Vec<(Option<E>, Vec<Op>)>, Refusal> {
+        let only = |ops| vec![(None, ops)];
+        let returned = |value| Op::Set(Reg::AX, Expr::Const(value));
+        Ok(match outcome {
+            Outcome::Returns(value) => only(vec![returned(*value)]),
+            Outcome::Fence => only(vec![Op::Fence]),
+            Outcome::Membarrier => only(vec![Op::Membarrier, returned(0)]),
+            Outcome::Fails | Outcome::System => Vec::new(),
+            Outcome::Copies | Outcome::Sets => only(copied(self.image, outcome, state)?),
+            Outcome::Allocates(size) => {
+                let arguments = [Reg::DI, Reg::SI].map(|reg| state.register(reg).constant());
+                let size = heap::size(*size, arguments).ok_or_else(|| {
+                    Refusal::new("allocation-size", "how much memory is allocated here is only known at run time")
+                        .help("allocate a fixed size, or in a function for `--init`")
+                })?;
+                let number = self.site(at, size)?;
+                let counter = counter(self.thread, number);
+                self.sites[number].is_repeated |= state.load(counter, 8).constant().is_none();
+                only(self.sites[number].ops(counter))
             }
-            Outcome::Fence => (Some(Op::Fence), state),
-            Outcome::Membarrier => (Some(Op::Membarrier), state),
-            Outcome::Fails => (None, state),
+            Outcome::Frees => {
+                self.frees = true;
+                let pointer = Expr::Leaf(Leaf::Reg(Reg::DI));
+                match state.register(Reg::DI).constant() {
+                    Some(0) => only(Vec::new()),
+                    Some(_) => only(heap::free()),
+                    None => vec![
+                        (Some(Expr::binary(BinaryOp::Equal, pointer.clone(), Expr::Const(0))), Vec::new()),
+                        (Some(Expr::binary(BinaryOp::NotEqual, pointer, Expr::Const(0))), heap::free()),
+                    ],
+                }
+            }
+        })
+    }
+
+    /// The number of a call that allocates memory.
+    fn site(&mut self, at: (usize, u64), size: u64) -> Result<usize, Refusal> {
+        if let Some(known) = self.sites.iter().position(|site| site.at == at) {
+            return Ok(known);
         }
+        self.sites.push(Site::new(self.thread, at, size, &self.sites)?);
+        Ok(self.sites.len() - 1)
+    }
+
+    /// What is known after these operations.
+    fn after(&self, effects: &[Op], mut state: State) -> Result<State, Refusal> {
+        effects.iter().try_for_each(|op| apply(self.image, op, &mut state))?;
+        Ok(state)
     }
 }
 
 /// A way on, before all points are known.
 struct Followed {
     condition: Option<E>,
-    effect: Option<Op>,
+    effects: Vec<Op>,
     to: Place,
     state: Option<State>,
 }
 
 impl Followed {
+    fn failed(state: State) -> Self {
+        Self { state: None, ..Self::to(Place::Fail, state) }
+    }
+
     fn to(to: Place, state: State) -> Self {
-        Self { condition: None, effect: None, to, state: Some(state) }
+        Self { condition: None, effects: Vec::new(), to, state: Some(state) }
     }
 }
 
@@ -348,11 +506,7 @@ enum Place {
 
 fn known_target(state: &State, to: &E, what: &str) -> Result<u64, Refusal> {
     state.value(to).constant().map(|to| to as u64).ok_or_else(|| {
-        let help = if what == "jump" {
-            "compile without jump tables (`-fno-jump-tables`)"
-        } else {
-            "call the function by its name"
-        };
-        Refusal::new("unknown-target", format!("the target of this {what} is only known at run time")).help(help)
+        Refusal::new("unknown-target", format!("the target of this {what} is only known at run time"))
+            .help("call the function by its name")
     })
 }

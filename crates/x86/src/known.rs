@@ -90,10 +90,15 @@ impl Known {
         if self == other {
             return self;
         }
-        let bits = self.bits().max(other.bits());
-        // Few sizes, so that loops settle soon.
-        let bits = [1, 8, 16, 32, 64].into_iter().find(|&size| bits <= size).unwrap_or(64);
-        Self::any(bits, self.is_private() || other.is_private())
+        let is_private = self.is_private() || other.is_private();
+        if self.bits().max(other.bits()) <= 1 {
+            return Self::any(1, is_private);
+        }
+        // Whole bytes, so that loops settle soon. A byte that is known and the same in both stays known.
+        let ((ones, open), (others, other_open)) = (self.parts(), other.parts());
+        let differing = (open | other_open | ones ^ others).to_le_bytes();
+        let open = u64::from_le_bytes(differing.map(|byte| if byte == 0 { 0 } else { 0xFF }));
+        Self::Any { ones: ones & !open, open, is_private }
     }
 
     /// So many bytes of it, from a byte on.

@@ -8,13 +8,16 @@
 //! at their byte addresses (`cells`). What cannot be translated exactly is refused, with the instruction, its source
 //! line and a way out. This crate reads no files: the caller brings their content.
 
+mod accesses;
 mod call;
 mod cells;
 mod config;
+mod copy;
 mod debug;
 mod draft;
 mod emit;
 mod flow;
+mod heap;
 mod image;
 mod known;
 mod lift;
@@ -22,16 +25,18 @@ mod listing;
 mod models;
 mod objects;
 mod ops;
+mod pending;
 mod program;
 mod property;
 mod refusal;
 mod run;
 mod simplify;
 mod slots;
+mod table;
 mod transfer;
 
 pub use listing::{Files, SourceFile};
-pub use models::{Outcome, parse_outcome};
+pub use models::{Outcome, Size, parse_outcome};
 pub use program::{Options, ReadError, read};
 pub use refusal::Refusal;
 

@@ -4,15 +4,17 @@
 //! stays undefined, and whoever looks at it is refused.
 
 mod arithmetic;
+mod bits;
 mod flags;
 mod memory;
 mod operand;
+mod string;
 mod vector;
 
 use iced_x86::{Code, ConditionCode, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use weir_ir::BinaryOp;
 
-use crate::ops::{E, Lifted, Next, Op, Reg, Test, binary, constant, not, register, signed, test};
+use crate::ops::{E, Lifted, Next, Op, Reg, Shape, Test, binary, constant, not, register, signed, test};
 use crate::refusal::Refusal;
 
 /// The longest instruction, in bytes.
@@ -27,9 +29,9 @@ pub(crate) fn decode(code: &[u8], address: u64) -> Option<Instruction> {
 
 /// The meaning of an instruction.
 pub(crate) fn lift(instruction: &Instruction) -> Result<Lifted, Refusal> {
-    let mut lifter = Lifter { instruction, ops: Vec::new(), owned: 0, is_wide: false };
+    let mut lifter = Lifter { instruction, ops: Vec::new(), owned: 0, shape: Shape::Single };
     let next = lifter.lift().map_err(|refusal| refusal.at(instruction.ip()))?;
-    Ok(Lifted { ops: lifter.ops, next, end: instruction.next_ip(), is_wide: lifter.is_wide })
+    Ok(Lifted { ops: lifter.ops, next, end: instruction.next_ip(), shape: lifter.shape })
 }
 
 /// Translates one instruction.
@@ -38,12 +40,15 @@ struct Lifter<'i> {
     ops: Vec<Op>,
     /// How many registers of its own it has used.
     owned: u8,
-    is_wide: bool,
+    shape: Shape,
 }
 
 impl Lifter<'_> {
     fn lift(&mut self) -> Result<Next, Refusal> {
         let instruction = self.instruction;
+        if let Some(next) = self.string()? {
+            return Ok(next);
+        }
         if instruction.has_repne_prefix() || instruction.has_rep_prefix() && !is_rep_harmless(instruction) {
             return Err(self.unsupported());
         }
@@ -53,6 +58,7 @@ impl Lifter<'_> {
         let is_done = self.moves()?
             || self.arithmetic()?
             || self.multiply()?
+            || self.scan()?
             || self.atomic()?
             || self.vector()?
             || self.rest()?;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use weir_ir::Value;
 
+use crate::image::Image;
+
 /// What a function does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
@@ -15,6 +17,27 @@ pub enum Outcome {
     Membarrier,
     /// An assertion fails.
     Fails,
+    /// Returns new memory.
+    Allocates(Size),
+    /// Frees the memory that the first argument points to.
+    Frees,
+    /// Asks the system for what the first argument says.
+    System,
+    /// Copies as many bytes as the third argument says from where the second points to where the first does.
+    Copies,
+    /// Sets as many bytes as the third argument says to the second.
+    Sets,
+}
+
+/// Which arguments say how many bytes are allocated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Size {
+    /// The first.
+    First,
+    /// The second.
+    Second,
+    /// The first times the second.
+    Product,
 }
 
 /// What functions do, by name.
@@ -33,17 +56,31 @@ impl Models {
         self.given.get(name).cloned()
     }
 
+    /// Whether some function that the code may call allocates memory.
+    pub(crate) fn can_allocate(&self, image: &Image) -> bool {
+        let names = image.externals.values().chain(image.symbols.iter().map(|symbol| &symbol.name));
+        names.into_iter().any(|name| matches!(self.outcome(name), Some(Outcome::Allocates(_))))
+    }
+
     /// What a function does that is not in the file.
     pub(crate) fn outcome(&self, name: &str) -> Option<Outcome> {
         self.given(name).or_else(|| built_in(name))
     }
 }
 
-fn built_in(name: &str) -> Option<Outcome> {
+/// What a function does that Weir knows.
+pub(crate) fn built_in(name: &str) -> Option<Outcome> {
     let is_panic = |name: &str| {
-        ["core::panicking::", "std::panicking::", "alloc::alloc::handle_alloc_error", "core::slice::index::slice_"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
+        [
+            "core::panicking::",
+            "std::panicking::",
+            "alloc::alloc::handle_alloc_error",
+            "alloc::raw_vec::handle_error",
+            "alloc::raw_vec::capacity_overflow",
+            "core::slice::index::slice_",
+        ]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
             || name.starts_with("core::option::") && name.contains("failed")
             || name.starts_with("core::result::") && name.contains("failed")
     };
@@ -52,18 +89,57 @@ fn built_in(name: &str) -> Option<Outcome> {
             Some(Outcome::Fails)
         }
         "sched_yield" | "thrd_yield" | "usleep" | "nanosleep" | "std::thread::yield_now" => Some(Outcome::Returns(0)),
+        "std::thread::functions::yield_now" | "__rustc::__rust_no_alloc_shim_is_unstable_v2" => {
+            Some(Outcome::Returns(0))
+        }
+        "malloc"
+        | "_Znwm"
+        | "_Znam"
+        | "__rustc::__rust_alloc"
+        | "__rustc::__rust_alloc_zeroed"
+        | "__rust_alloc"
+        | "__rust_alloc_zeroed" => Some(Outcome::Allocates(Size::First)),
+        "calloc" => Some(Outcome::Allocates(Size::Product)),
+        "aligned_alloc" => Some(Outcome::Allocates(Size::Second)),
+        "free" | "_ZdlPv" | "_ZdlPvm" | "_ZdaPv" | "__rustc::__rust_dealloc" | "__rust_dealloc" => Some(Outcome::Frees),
+        "syscall" => Some(Outcome::System),
+        "memcpy" | "memmove" => Some(Outcome::Copies),
+        "memset" => Some(Outcome::Sets),
         name if is_panic(name) => Some(Outcome::Fails),
         _ => None,
     }
 }
 
-/// Reads what a function does: `nothing`, `fail`, `fence`, `membarrier`, or a number that it returns.
+/// What a system call does, by its number and first argument; `None` if it is not supported.
+pub(crate) fn system_call(number: Value, argument: Option<Value>) -> Option<Outcome> {
+    /// Numbers of system calls.
+    const YIELD: Value = 24;
+    const FUTEX: Value = 202;
+    const MEMBARRIER: Value = 324;
+    match (number, argument) {
+        // To wake up at once, or nobody, is allowed.
+        (YIELD | FUTEX, _) => Some(Outcome::Returns(0)),
+        // What is supported: all that is below.
+        (MEMBARRIER, Some(0)) => Some(Outcome::Returns(0x1F)),
+        // Global, global expedited, private expedited.
+        (MEMBARRIER, Some(1 | 2 | 8)) => Some(Outcome::Membarrier),
+        // Registrations.
+        (MEMBARRIER, Some(4 | 16)) => Some(Outcome::Returns(0)),
+        _ => None,
+    }
+}
+
+/// Reads what a function does: `nothing`, `fail`, `fence`, `membarrier`, `malloc`, `calloc`, `free`, or a number that it
+/// returns.
 pub fn parse_outcome(text: &str) -> Option<Outcome> {
     match text.trim() {
         "nothing" => Some(Outcome::Returns(0)),
         "fail" => Some(Outcome::Fails),
         "fence" => Some(Outcome::Fence),
         "membarrier" => Some(Outcome::Membarrier),
+        "malloc" => Some(Outcome::Allocates(Size::First)),
+        "calloc" => Some(Outcome::Allocates(Size::Product)),
+        "free" => Some(Outcome::Frees),
         number => number.parse().ok().map(Outcome::Returns),
     }
 }

@@ -17,6 +17,7 @@ impl Reg {
     pub(crate) const AX: Reg = Reg(0);
     pub(crate) const CX: Reg = Reg(1);
     pub(crate) const DX: Reg = Reg(2);
+    pub(crate) const BX: Reg = Reg(3);
     pub(crate) const SP: Reg = Reg(4);
     pub(crate) const BP: Reg = Reg(5);
     pub(crate) const SI: Reg = Reg(6);
@@ -119,6 +120,9 @@ pub(crate) enum Op {
     Store { address: E, value: E, size: u32 },
     /// Reads and writes memory in one step. The register receives what memory held.
     Change { to: Reg, address: E, size: u32, change: Change },
+    /// Compares and exchanges 16 bytes in one step: the low half and the high half of each value. The registers receive
+    /// what memory held.
+    ChangePair { to: (Reg, Reg), address: E, expected: (E, E), new: (E, E) },
     /// A full fence.
     Fence,
     /// A full fence on behalf of all threads.
@@ -145,6 +149,19 @@ pub(crate) enum Next {
     Return,
     /// Raises an exception.
     Trap,
+    /// Does this as often as the count register says, which is 0 afterwards, and goes on.
+    Repeat(Vec<Op>),
+}
+
+/// How the accesses of an instruction belong together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shape {
+    /// Each is one of its own.
+    Single,
+    /// They are parts of a larger one, which the processor may make at once or not.
+    Wide,
+    /// The processor may make them in any order.
+    Unordered,
 }
 
 /// An instruction.
@@ -154,8 +171,7 @@ pub(crate) struct Lifted {
     pub(crate) next: Next,
     /// The address of the next instruction.
     pub(crate) end: u64,
-    /// Whether its accesses of 8 bytes are parts of a larger one.
-    pub(crate) is_wide: bool,
+    pub(crate) shape: Shape,
 }
 
 /// A constant.
@@ -187,6 +203,22 @@ pub(crate) fn binary<L>(op: BinaryOp, left: Expr<L>, right: Expr<L>) -> Expr<L> 
         }
         (left, right) => Expr::binary(op, left, right),
     }
+}
+
+/// All parts under one operator, as a tree that is not deep; `None` if there are none.
+pub(crate) fn balanced<L>(op: BinaryOp, mut parts: Vec<Expr<L>>) -> Option<Expr<L>> {
+    while parts.len() > 1 {
+        let right = parts.split_off(parts.len() / 2 + parts.len() % 2);
+        let mut right = right.into_iter();
+        parts = parts
+            .into_iter()
+            .map(|left| match right.next() {
+                Some(right) => Expr::binary(op, left, right),
+                None => left,
+            })
+            .collect();
+    }
+    parts.pop()
 }
 
 /// `!operand`.

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{Diagnostic, Interrupt, Multiplicity, Program, Source, Span, Thread, Value};
 
+use crate::accesses::{Accesses, accesses};
 use crate::call::Call;
 use crate::cells::Cells;
 use crate::debug::Debug;
-use crate::emit::{Accesses, accesses, emit};
+use crate::emit::emit;
 use crate::flow::{Flow, Start, explore};
+use crate::heap;
 use crate::image::Image;
 use crate::listing::{Files, Listing};
 use crate::models::{Models, Outcome};
@@ -82,6 +84,9 @@ impl Reader<'_> {
     fn objects(&self) -> Objects {
         Objects::new(&self.image, |address, name| match name.starts_with("malloc#") {
             true => self.allocated(address, name),
+            false if name.starts_with("freed#") => {
+                vec![Part { offset: 0, size: 8, name: name.to_owned(), is_signed: false }]
+            }
             false => self.debug.parts(address),
         })
     }
@@ -128,10 +133,16 @@ impl Reader<'_> {
         let properties: Vec<Written> =
             self.options.properties.iter().map(|text| Written::parse(text)).collect::<Result<_, _>>()?;
         self.initialize()?;
+        let threads = self.explore()?;
+        let frees = threads.iter().any(|thread| thread.flow.frees);
+        if frees && heap::has_large_block(&self.image) {
+            return Err(Refusal::new("too-large", "memory is freed, and a block of more than 4032 bytes is allocated")
+                .help("allocate less, or model the function that frees: `--function free=nothing`"));
+        }
+        let headers = if frees { heap::name_headers(&mut self.image) } else { Vec::new() };
         let objects = self.objects();
-        let threads = self.explore(&objects)?;
         let names: Vec<&str> = threads.iter().map(|thread| thread.name.as_str()).collect();
-        let mut observed: Vec<(Value, u32)> = Vec::new();
+        let mut observed: Vec<(Value, u32)> = headers.into_iter().map(|header| (header, 8)).collect();
         for property in &properties {
             observed.extend(property.observed(&objects, &names)?);
         }
@@ -143,7 +154,7 @@ impl Reader<'_> {
             let registers: Vec<Reg> =
                 properties.iter().flat_map(|property| property.registers(&names, number)).collect();
             let span = |address| listing.span(address);
-            bodies.push(emit(&self.image, &thread.flow, &cells, &thread.accesses.private, &span, &registers)?);
+            bodies.push(emit(&self.image, &thread.flow, &cells, (&thread.accesses.private, frees), &span, &registers)?);
         }
         let named: Vec<NamedThread<'_>> =
             threads.iter().zip(&bodies).map(|(thread, body)| NamedThread { name: &thread.name, body }).collect();
@@ -182,28 +193,32 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn explore(&self, objects: &Objects) -> Result<Vec<Planned>, Refusal> {
+    fn explore(&mut self) -> Result<Vec<Planned>, Refusal> {
         let models = Models::new(self.options.models.clone());
-        let mut threads: Vec<Planned> = Vec::new();
+        let objects = self.objects();
         let mut calls: Vec<(Option<&str>, Call)> = Vec::new();
         for text in &self.options.threads {
             let (name, call) = match text.split_once('=') {
                 Some((name, call)) => (Some(name.trim()), call),
                 None => (None, text.as_str()),
             };
-            calls.push((name, Call::parse(call, &self.image, objects)?));
+            calls.push((name, Call::parse(call, &self.image, &objects)?));
         }
-        for (number, (name, call)) in calls.iter().enumerate() {
+        let mut flows = Vec::new();
+        for (number, (_, call)) in calls.iter().enumerate() {
             let start = Start { thread: number, entry: call.entry, arguments: call.arguments.clone() };
-            let flow = explore(&self.image, &models, &start, self.interrupt)?;
-            let accesses = accesses(&self.image, &flow)?;
-            let is_same = |(other, call): &&(Option<&str>, Call)| {
-                other.unwrap_or(&call.name) == name.unwrap_or(&calls[number].1.name)
-            };
-            let copies = calls.iter().filter(is_same).count();
-            let before = calls[..number].iter().filter(is_same).count();
-            let name = name.unwrap_or(&call.name);
-            let name = if copies > 1 { format!("{name}#{}", before + 1) } else { name.to_owned() };
+            flows.push(explore(&self.image, &models, &start, self.interrupt)?);
+        }
+        flows.iter().flat_map(|flow| &flow.sites).for_each(|site| site.declare(&mut self.image));
+        let mut threads: Vec<Planned> = Vec::new();
+        for (number, flow) in flows.into_iter().enumerate() {
+            let accesses = accesses(&self.image, number, &flow)?;
+            self.image.note_blocks(&accesses.shared);
+            let named = |(name, call): &(Option<&str>, Call)| name.unwrap_or(&call.name).to_owned();
+            let name = named(&calls[number]);
+            let copies = calls.iter().filter(|call| named(call) == name).count();
+            let before = calls[..number].iter().filter(|call| named(call) == name).count();
+            let name = if copies > 1 { format!("{name}#{}", before + 1) } else { name };
             threads.push(Planned { name, flow, accesses });
         }
         Ok(threads)

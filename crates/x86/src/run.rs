@@ -5,8 +5,10 @@ use std::collections::HashMap;
 
 use weir_ir::{BinaryRmw, Interrupt, Poll, Value};
 
-use crate::image::{Image, Region, Symbol, SymbolKind};
+use crate::heap;
+use crate::image::{Image, SymbolKind};
 use crate::lift::{LONGEST, decode, lift};
+use crate::models::{Outcome, built_in, system_call};
 use crate::ops::{Change, E, Leaf, Lifted, Next, Op, Reg, Test, mask};
 use crate::refusal::Refusal;
 
@@ -15,10 +17,6 @@ const MOST_STEPS: u64 = 100_000_000;
 /// Where the stack ends, and how large it is.
 const STACK_END: u64 = 0x7ffe_0000_0000;
 const STACK_SIZE: u64 = 1 << 20;
-/// Where allocated memory begins.
-const HEAP: u64 = 0x5000_0000;
-/// Where allocated memory can be.
-const HEAP_RANGE: std::ops::Range<u64> = HEAP..HEAP + 0x1000_0000;
 /// Returning there ends the run.
 const FINISH: u64 = 0x10;
 
@@ -72,7 +70,7 @@ struct Machine<'i> {
 impl Machine<'_> {
     /// Executes one instruction; the address of the next one.
     fn step(&mut self, at: u64) -> Result<u64, Refusal> {
-        if let Some(name) = self.image.externals.get(&at).cloned() {
+        if let Some(name) = self.image.externals.get(&at).cloned().or_else(|| self.allocator(at)) {
             self.external(&name)?;
             return self.pop().map(|to| to as u64);
         }
@@ -106,6 +104,16 @@ impl Machine<'_> {
                 to
             }
             Next::Return => self.pop()? as u64,
+            Next::Repeat(ops) => {
+                // The instruction is executed again until the count is 0, so that the limit of steps holds.
+                if self.registers[usize::from(Reg::CX.0)] == 0 {
+                    return Ok(lifted.end);
+                }
+                for op in &ops {
+                    self.execute(op)?;
+                }
+                at
+            }
             Next::Trap => return Err(failed("the code raises an exception")),
         })
     }
@@ -150,6 +158,17 @@ impl Machine<'_> {
                 self.store(address, *size, new)?;
                 self.registers[usize::from(to.0)] = old;
             }
+            Op::ChangePair { to, address, expected, new } => {
+                let address = self.value(address)?;
+                let old = (self.load(address, 8)?, self.load(address.wrapping_add(8), 8)?);
+                if old == (self.value(&expected.0)?, self.value(&expected.1)?) {
+                    let (low, high) = (self.value(&new.0)?, self.value(&new.1)?);
+                    self.store(address, 8, low)?;
+                    self.store(address.wrapping_add(8), 8, high)?;
+                }
+                self.registers[usize::from(to.0.0)] = old.0;
+                self.registers[usize::from(to.1.0)] = old.1;
+            }
             Op::Fence | Op::Membarrier => {}
             Op::Flag(test, value) => {
                 // What is undefined may depend on what is undefined.
@@ -158,7 +177,7 @@ impl Machine<'_> {
             }
             Op::Check(condition) => {
                 if self.value(condition)? == 0 {
-                    return Err(failed("the code divides by zero, or the quotient is too large"));
+                    return Err(failed("the code divides by zero, or raises another exception,"));
                 }
             }
         }
@@ -194,7 +213,7 @@ impl Machine<'_> {
             None => {
                 let is_writable =
                     self.image.region(address as u64, size as usize).is_some_and(|region| region.is_writable);
-                if is_writable && HEAP_RANGE.contains(&(address as u64)) {
+                if is_writable && heap::RANGE.contains(&(address as u64)) {
                     self.note_write(address as u64, size);
                 }
                 let bytes = self.image.bytes_mut(address as u64, size as usize).filter(|_| is_writable);
@@ -222,15 +241,46 @@ impl Machine<'_> {
         (end <= self.stack.len()).then_some(start..end)
     }
 
+    /// The name of a function in the file that allocates or frees: what it does in detail is of no interest.
+    fn allocator(&self, at: u64) -> Option<String> {
+        // What has been executed before is none.
+        let is_new = !self.lifted.contains_key(&at);
+        let symbol = self.image.symbol_at(at, SymbolKind::Function).filter(|symbol| is_new && symbol.address == at)?;
+        let outcome = built_in(&symbol.name);
+        matches!(outcome, Some(Outcome::Allocates(_) | Outcome::Frees)).then(|| symbol.name.clone())
+    }
+
+    /// A function with a model; what it returns.
+    fn modelled(&mut self, name: &str, outcome: &Outcome, arguments: [Value; 2]) -> Result<Value, Refusal> {
+        match outcome {
+            Outcome::Returns(value) => Ok(*value),
+            Outcome::Fence | Outcome::Membarrier => Ok(0),
+            Outcome::Fails => Err(failed(&format!("the code calls `{name}`"))),
+            Outcome::System => {
+                let outcome = system_call(arguments[0], Some(arguments[1]));
+                let outcome = outcome.ok_or_else(|| failed("the code makes a system call that is not known"))?;
+                self.modelled(name, &outcome, arguments)
+            }
+            Outcome::Allocates(which) => {
+                let size = heap::size(*which, arguments.map(Some)).and_then(|size| Value::try_from(size).ok());
+                heap::allocate(self.image, size.unwrap_or(-1)).map(|address| address as Value)
+            }
+            // These are done byte by byte.
+            Outcome::Copies | Outcome::Sets => Err(failed(&format!("the code calls `{name}`"))),
+            Outcome::Frees if arguments[0] == 0 => Ok(0),
+            Outcome::Frees => {
+                self.registers[usize::from(Reg::DI.0)] = arguments[0];
+                heap::free().iter().try_for_each(|op| self.execute(op))?;
+                Ok(0)
+            }
+        }
+    }
+
     /// A function that is not in the file.
     fn external(&mut self, name: &str) -> Result<(), Refusal> {
         let arguments = Reg::ARGUMENTS.map(|reg| self.registers[usize::from(reg.0)]);
         let argument = |number: usize| arguments[number];
         let result = match name {
-            "malloc" => self.allocate(argument(0))?,
-            "calloc" => self.allocate(argument(0).saturating_mul(argument(1)))?,
-            "aligned_alloc" => self.allocate(argument(1))?,
-            "free" => 0,
             "memset" => {
                 // This says nothing about how the memory is used.
                 let written = self.image.written.clone();
@@ -249,31 +299,19 @@ impl Machine<'_> {
                 }
                 to
             }
-            _ => {
-                return Err(Refusal::new(
-                    "unknown-function",
-                    format!("the code that prepares memory calls `{name}`, which is not in the file"),
-                )
-                .help("link it in (`ld -r`), or prepare memory without it"));
-            }
+            name => match built_in(name) {
+                Some(outcome) => self.modelled(name, &outcome, [argument(0), argument(1)])?,
+                None => {
+                    return Err(Refusal::new(
+                        "unknown-function",
+                        format!("the code that prepares memory calls `{name}`, which is not in the file"),
+                    )
+                    .help("link it in (`ld -r`), or prepare memory without it"));
+                }
+            },
         };
         self.registers[usize::from(Reg::AX.0)] = result;
         Ok(())
-    }
-
-    /// New memory: each block is an object of its own.
-    fn allocate(&mut self, size: Value) -> Result<Value, Refusal> {
-        let last = self.image.regions.iter().rfind(|region| HEAP_RANGE.contains(&region.base));
-        let base = last.map_or(HEAP, |region| (region.base + region.bytes.len() as u64 + 64).next_multiple_of(64));
-        let size = usize::try_from(size).ok().filter(|&size| size <= 1 << 20 && base < HEAP + 0x0F00_0000);
-        let size = size.ok_or_else(|| Refusal::new("too-large", "the code allocates too much memory"))?;
-        let number = self.image.symbols.iter().filter(|symbol| symbol.name.starts_with("malloc#")).count() + 1;
-        self.image.regions.push(Region { base, bytes: vec![0; size], is_writable: true, is_executable: false });
-        self.image.regions.sort_by_key(|region| region.base);
-        let name = format!("malloc#{number}");
-        self.image.symbols.push(Symbol { name, address: base, size: size as u64, kind: SymbolKind::Data });
-        self.image.symbols.sort_by_key(|symbol| symbol.address);
-        Ok(base as Value)
     }
 }
 

@@ -7,6 +7,11 @@ pub(crate) fn simplify(expr: &RegExpr, bits: &impl Fn(RegId) -> u8) -> RegExpr {
     simplified(expr, bits).0
 }
 
+/// How many bits the value of an expression has at most, without sign.
+pub(crate) fn bits(expr: &RegExpr, bits: &impl Fn(RegId) -> u8) -> u8 {
+    simplified(expr, bits).1
+}
+
 /// The expression, and how many bits it has at most.
 fn simplified(expr: &RegExpr, bits: &impl Fn(RegId) -> u8) -> (RegExpr, u8) {
     match expr {

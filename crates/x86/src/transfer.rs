@@ -1,16 +1,17 @@
 //! What is known after an operation, by what is known before it.
 
-use weir_ir::Value;
+use weir_ir::{BinaryOp, Expr, Value};
 
-use crate::image::Image;
+use crate::image::{EXTERNAL_SIZE, Image};
 use crate::known::{Known, State, is_private};
-use crate::ops::{Change, E, Op, Reg};
+use crate::ops::{Change, E, Leaf, Op, Reg, binary, constant};
 use crate::refusal::Refusal;
 
 /// What is known after an operation.
 pub(crate) fn apply(image: &Image, op: &Op, state: &mut State) -> Result<(), Refusal> {
     match op {
         Op::Set(to, value) => {
+            no_offset(image, state, value)?;
             let value = state.value(value);
             if *to == Reg::SP && value.constant().is_none() {
                 return Err(Refusal::new("stack-pointer", "the stack pointer is only known at run time")
@@ -43,6 +44,15 @@ pub(crate) fn apply(image: &Image, op: &Op, state: &mut State) -> Result<(), Ref
             stored(image, state, address, *size, new)?;
             state.set(*to, old);
         }
+        Op::ChangePair { to, address, new, .. } => {
+            let halves = [(to.0, address.clone(), &new.0), (to.1, upper_half(address), &new.1)];
+            for (to, address, new) in halves {
+                let old = loaded(image, state, &address, 8)?;
+                let known = Known::any(64, old.is_private() || state.value(new).is_private());
+                stored(image, state, &address, 8, known)?;
+                state.set(to, old);
+            }
+        }
         Op::Flag(test, value) => {
             let known = value.as_ref().map_or(Known::public(1), |value| state.value(value));
             state.flags[*test as usize] = known;
@@ -52,7 +62,13 @@ pub(crate) fn apply(image: &Image, op: &Op, state: &mut State) -> Result<(), Ref
     Ok(())
 }
 
+/// The address of the upper half of 16 bytes.
+pub(crate) fn upper_half(address: &E) -> E {
+    binary(BinaryOp::Add, address.clone(), constant(8))
+}
+
 fn loaded(image: &Image, state: &State, address: &E, size: u32) -> Result<Known, Refusal> {
+    no_offset(image, state, address)?;
     let bits = (8 * size) as u8;
     match state.value(address) {
         Known::Const(address) if is_private(address) => Ok(state.load(address, size)),
@@ -68,6 +84,7 @@ fn loaded(image: &Image, state: &State, address: &E, size: u32) -> Result<Known,
 }
 
 fn stored(image: &Image, state: &mut State, address: &E, size: u32, value: Known) -> Result<(), Refusal> {
+    no_offset(image, state, address)?;
     match state.value(address) {
         Known::Const(address) if is_private(address) => state.store(address, size, value),
         Known::Any { is_private: true, .. } => return Err(computed_private()),
@@ -89,9 +106,25 @@ fn computed_private() -> Refusal {
         .help("make the array a global one, one for each thread, and pass its address as an argument")
 }
 
+/// Refuses to compute with the address of something that is not in the file.
+fn no_offset(image: &Image, state: &State, value: &E) -> Result<(), Refusal> {
+    let mut found = Ok(());
+    if !matches!(value, Expr::Const(_) | Expr::Leaf(_)) {
+        value.for_each_leaf(&mut |leaf| {
+            if let Leaf::Reg(reg) = leaf
+                && let Some(address) = state.register(*reg).constant()
+                && found.is_ok()
+            {
+                found = no_external(image, address);
+            }
+        });
+    }
+    found
+}
+
 fn no_external(image: &Image, address: Value) -> Result<(), Refusal> {
     match image.externals.range(..=address as u64).next_back() {
-        Some((&at, name)) if (address as u64) < at + 16 => {
+        Some((&at, name)) if (address as u64) < at + EXTERNAL_SIZE => {
             Err(Refusal::new("unknown-object", format!("the code uses `{name}`, which is not in the file"))
                 .help("link the file that defines it: `ld -r -o all.o a.o b.o`"))
         }

@@ -121,8 +121,8 @@ pub(crate) struct CompiledOptions {
     #[arg(long = "claim", value_name = "PROPERTY")]
     pub(crate) claims: Vec<String>,
 
-    /// What a function does that is not in the file: `nothing`, `fail`, `fence`, `membarrier`, or the number that it
-    /// returns; can be repeated
+    /// What a function does that is not in the file: `nothing`, `fail`, `fence`, `membarrier`, `malloc`, `calloc`,
+    /// `free`, or the number that it returns; can be repeated
     #[arg(long = "function", value_name = "NAME=WHAT", value_parser = parse_function)]
     pub(crate) functions: Vec<(String, weir_x86::Outcome)>,
 }

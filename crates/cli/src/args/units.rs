@@ -123,7 +123,7 @@ fn parse_number(text: &str) -> Result<f64, String> {
 pub(super) fn parse_function(text: &str) -> Result<(String, weir_x86::Outcome), String> {
     let (name, what) = text.rsplit_once('=').ok_or("expected NAME=WHAT, as in `log_event=nothing`")?;
     let outcome = weir_x86::parse_outcome(what);
-    let known = "expected `nothing`, `fail`, `fence`, `membarrier` or a number";
+    let known = "expected `nothing`, `fail`, `fence`, `membarrier`, `malloc`, `calloc`, `free` or a number";
     Ok((name.trim().to_owned(), outcome.ok_or_else(|| format!("unknown behaviour `{what}`: {known}"))?))
 }
 

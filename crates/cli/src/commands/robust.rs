@@ -54,9 +54,6 @@ fn every_number(
         MethodChoice::Decide(method @ Method::Attacks) if options.of == Criterion::Traces => method,
         _ => return Err(analysis::fixed_number("other methods than `attacks`, and `--of states`, are")),
     };
-    if options.certificate.is_some() {
-        return Err(analysis::fixed_number("certificates are"));
-    }
     let jobs = options.common.limits.workers();
     let found = analysis::watched(task, console, |session| {
         parameterized::robust(&loaded.program, &Options { method, jobs }, session)
@@ -66,7 +63,12 @@ fn every_number(
     let subject = Subject { copies: copies.as_ref(), ..task.subject(&loaded) };
     let answer = Answer::Robust(Box::new(RobustAnswer::new(subject, method, found)));
     let status = task.answer(&answer, options.common.verbose, console);
-    Ok(status.and(analysis::save(&options.common, &loaded, answer.evidence(), console)))
+    let saved = analysis::save(&options.common, &loaded, answer.evidence(), console);
+    let certified = match &options.certificate {
+        Some(path) => certificate::save_robust(task, path, &loaded, status == Status::Holds, console)?,
+        None => Status::Holds,
+    };
+    Ok(status.and(saved).and(certified))
 }
 
 fn search<'l>(

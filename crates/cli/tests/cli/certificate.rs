@@ -330,10 +330,68 @@ fn saved_for_every_number(test: &str) -> (String, String, Proof) {
     let text = dekker("fence;").replace("thread P {", "thread P[*] {").replace("thread Q {", "thread Q[*] {");
     let program = write(&directory, "dekker.weir", text.as_bytes());
     let path = directory.join("proof.json").to_str().expect("the path is UTF-8").to_owned();
-    let ran = weir(&["check", "-q", "--certificate", &path, &program]);
+    let ran = weir(&["reach", "-q", "--engine", "dual", "--certificate", &path, &program]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let proof = Proof::read(&path);
     (program, path, proof)
+}
+
+/// The same by counting copies: for robustness, for properties, and under SC.
+#[test]
+fn proofs_by_counting_copies_are_accepted_for_just_what_they_say() {
+    let (program, path, by_configurations) = saved_for_every_number("certificate-counted");
+    let ways: [(&[&str], &[&str]); 3] = [
+        (&["robust", "-q"], &["--property", "robust"]),
+        (&["check", "-q"], &[]),
+        (&["check", "-q", "--model", "sc"], &["--model", "sc"]),
+    ];
+    let mut proofs = Vec::new();
+    for (command, question) in ways {
+        let ran = weir(&[command, &["--certificate", &path, &program]].concat());
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        let proof = Proof::read(&path);
+        assert_eq!(proof.line["kind"], "copies");
+        for (_, other) in ways {
+            let expected = if other == question { 0 } else { 1 };
+            let ran = replay_asking(other, &program, &path, &proof);
+            assert_eq!(ran.status, Some(expected), "{command:?} {other:?} {ran:?}");
+        }
+        let fixed = replay_asking(&[question, &["-D", "P[*]=2", "-D", "Q[*]=2"]].concat(), &program, &path, &proof);
+        assert_eq!(fixed.status, Some(1), "{fixed:?}");
+        proofs.push((question, proof));
+    }
+    // Nothing of it can be left out, and nothing of another kind added.
+    for (question, proof) in &proofs {
+        let refused = |line: Value| {
+            let ran = replay_asking(question, &program, &path, &proof.with(line.clone()));
+            assert!(matches!(ran.status, Some(1 | 2)), "{line} {ran:?}");
+        };
+        for place in leaves(&proof.line).into_iter().filter(|place| place.starts_with("/beside")).step_by(3) {
+            refused(removed(&proof.line, &place));
+            refused(changed_leaf(&proof.line, &place));
+        }
+        for place in ["/copies", "/copies/0", "/copies/1/at", "/beside", "/beside/0", "/states", "/registers/0"] {
+            refused(removed(&proof.line, place));
+        }
+        let mut mixed = proof.line.clone();
+        mixed["classes"] = by_configurations.line["classes"].clone();
+        refused(mixed);
+        let mut none = proof.line.clone();
+        none["minimal"] = json!([[0, []]]);
+        refused(none);
+    }
+    let is_needed = |(question, proof): &(&[&str], Proof)| {
+        let mut none = proof.line.clone();
+        none["minimal"] = json!([]);
+        replay_asking(question, &program, &path, &proof.with(none)).status == Some(1)
+    };
+    assert!(proofs.iter().filter(|proof| is_needed(proof)).count() >= 2);
+    // Without the fences nothing is robust, and no proof is saved.
+    let directory = scratch("certificate-counted-unfenced");
+    let text = dekker("").replace("thread P {", "thread P[*] {").replace("thread Q {", "thread Q[*] {");
+    let unfenced = write(&directory, "dekker.weir", text.as_bytes());
+    let ran = weir(&["robust", "--certificate", &path, &unfenced]);
+    assert!(ran.status == Some(1) && ran.stderr.contains("nothing was proved"), "{ran:?}");
 }
 
 #[test]

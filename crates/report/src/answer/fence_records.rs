@@ -1,9 +1,12 @@
 //! Fences, why each is needed, and how many there are, as serializable types.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use weir::fences::{Access, Aim, Fences, Reason};
-use weir_ir::Program;
+use weir_ir::{EdgeId, Program, ThreadId};
 
+use super::exchanges::exchanges;
 use super::repairs::{FencePlace, RemovedFence, Repair};
 
 /// Verdicts of `weir fences`.
@@ -52,6 +55,9 @@ pub struct FenceRecord {
     /// the need has no pair of a store and a load around the fence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<ReasonRecord>,
+    /// In compiled code, the lines of the thread's stores that would each do instead if they were an `xchg`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exchanges: Vec<u32>,
 }
 
 /// A fence of the program that is not needed. Code that several threads run has one per thread.
@@ -152,12 +158,17 @@ impl AccessRecord {
 pub(super) fn fence_records(searched: &Program, repair: &Repair) -> Vec<FenceRecord> {
     let fences = |place: &FencePlace| {
         let position = searched.source.line_column(place.offset);
+        let exchanged = exchanges(searched, place);
+        let line = |&(thread, edge): &(ThreadId, EdgeId)| searched.source.line(searched.body(thread).edge(edge).span);
+        let lines =
+            |thread: ThreadId| exchanged.iter().filter(|store| store.0 == thread).map(line).collect::<BTreeSet<_>>();
         let fence = |(&thread, labels): (&_, &Vec<String>)| FenceRecord {
             thread: searched.thread(thread).name.clone(),
             label: labels.first().cloned(),
             line: position.line,
             column: position.column,
             reason: place.reason.as_ref().map(|reason| ReasonRecord::new(searched, reason)),
+            exchanges: lines(thread).into_iter().collect(),
         };
         place.threads.iter().map(fence).collect::<Vec<_>>()
     };

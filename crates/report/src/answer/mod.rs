@@ -11,6 +11,7 @@ mod copies;
 pub(crate) mod cover;
 pub(crate) mod coverage;
 mod diagnostic;
+pub(crate) mod exchanges;
 mod fence_records;
 pub(crate) mod fences;
 mod goals;

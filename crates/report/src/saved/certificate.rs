@@ -6,7 +6,7 @@ use weir_syntax::Language;
 use weir_witness::{
     BackwardFault, BackwardProof, Buffering, CertificateError, ClosedSet, Configuration, Fault, Goal, LocalState,
     MalformedRow, Message, Model, PackedStates, ThreadView, check_attack_proof, check_backward_proof_until,
-    check_closed_set,
+    check_closed_set, check_copies_proof,
 };
 
 use super::certificate_format::{
@@ -14,6 +14,7 @@ use super::certificate_format::{
     MessageRecord, SavedCertificate, ViewRecord,
 };
 use super::compression::{compress, decompress};
+use super::copies;
 use super::metadata::{Metadata, Question};
 use super::mismatch::{Mismatch, Rejection};
 use super::read::Saved;
@@ -27,6 +28,7 @@ fn check_proof(program: &Program, proof: &Proof, interrupt: &dyn Interrupt) -> R
     match proof {
         Proof::Forward(set) => check_closed_set(program, set, interrupt).map_err(rejection),
         Proof::Attacks(states) => check_attack_proof(program, states, interrupt).map_err(rejection),
+        Proof::Copies(proof) => check_copies_proof(program, proof, interrupt).map_err(rejection),
         Proof::Backward(proof) => {
             check_backward_proof_until(program, proof, interrupt).map_err(|error| match error.fault {
                 BackwardFault::Interrupted => Rejection::Interrupted,
@@ -129,6 +131,7 @@ impl SavedCertificate {
     pub fn size(&self) -> (&'static str, u64) {
         match self.kind {
             CertificateKind::States | CertificateKind::Attacks => ("state", self.states.unwrap_or(0)),
+            CertificateKind::Copies => ("shared state", self.states.unwrap_or(0)),
             CertificateKind::Configurations => ("configuration", self.configurations.len() as u64),
             CertificateKind::Parts => ("part", self.parts.len() as u64),
         }
@@ -154,6 +157,9 @@ fn empty(program: &Program, metadata: Metadata) -> SavedCertificate {
         body: Vec::new(),
         classes: Vec::new(),
         configurations: Vec::new(),
+        copies: Vec::new(),
+        beside: Vec::new(),
+        minimal: Vec::new(),
         parts: Vec::new(),
     }
 }
@@ -167,6 +173,13 @@ fn to_saved(program: &Program, metadata: Metadata, proof: &Proof) -> SavedCertif
             ..with_states(empty, &set.states)
         },
         Proof::Attacks(states) => SavedCertificate { kind: CertificateKind::Attacks, ..with_states(empty, states) },
+        Proof::Copies(proof) => SavedCertificate {
+            kind: CertificateKind::Copies,
+            copies: proof.copies.iter().map(copies::record).collect(),
+            beside: proof.beside.clone(),
+            minimal: proof.minimal.iter().map(|one| (one.shared, one.copies.clone())).collect(),
+            ..with_states(empty, &proof.shared)
+        },
         Proof::Backward(proof) => SavedCertificate {
             classes: proof
                 .classes
@@ -267,6 +280,12 @@ fn to_proof(
         return Err(wrong("the threads of the program differ from those in the file"));
     }
     match saved.kind {
+        CertificateKind::Copies if saved.buffers.is_some() => Err(wrong(MIXED)),
+        CertificateKind::Copies => {
+            let shared = to_states(saved, interrupt)?;
+            Ok(Proof::Copies(copies::proof(saved, (question.model, goals), shared)))
+        }
+        _ if copies::are_in(saved) => Err(wrong(MIXED)),
         CertificateKind::Configurations => to_backward(question, saved, goals).map(Proof::Backward),
         CertificateKind::States => to_closed_set(question, saved, goals, interrupt).map(Proof::Forward),
         CertificateKind::Attacks if question.model != Model::Tso => Err(wrong("proofs of robustness are about TSO")),

@@ -20,6 +20,9 @@ pub enum CertificateKind {
     /// A set of states of the program and a monitor for attacks, that no step leaves: `registers`, `states` and `bytes`,
     /// and after the line the states.
     Attacks,
+    /// What can occur with any number of copies of `[*]` threads, and what cannot: `registers`, `copies`, `beside`,
+    /// `minimal`, `states` and `bytes`, and after the line the shared states.
+    Copies,
     /// Several certificates, each for some of the properties: `parts`, and after the line one after the other.
     Parts,
 }
@@ -55,6 +58,15 @@ pub struct SavedCertificate {
     /// The minimal basis: the minimal configurations of the upward-closed set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configurations: Vec<ConfigurationRecord>,
+    /// The local states of copies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<CopyRecord>,
+    /// For each shared state the local states of copies that can occur beside it, by number, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Vec<usize>>,
+    /// The minimal states from which a violation can follow: a shared state and local states of copies, by number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub minimal: Vec<(usize, Vec<usize>)>,
     /// The number of bytes of each part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<u64>,
@@ -76,6 +88,26 @@ pub struct LocalRecord {
     /// Whether it holds the global lock.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub holds: bool,
+}
+
+/// The local state of a copy of a `[*]` thread.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CopyRecord {
+    /// The thread, by its place in `threads`, from 0.
+    pub of: usize,
+    /// The number of its place in the code.
+    pub at: u32,
+    /// Registers that matter: number and value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub registers: Vec<(u32, Value)>,
+    /// Whether it holds the global lock.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub holds: bool,
+    /// Whether it is on the path of an attack.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_path: bool,
 }
 
 /// A configuration of the load-buffer view; it stands for all configurations with more messages from memory, and with

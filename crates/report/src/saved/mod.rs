@@ -4,6 +4,7 @@ mod certificate;
 #[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
 mod certificate_format;
 mod compression;
+mod copies;
 mod goal;
 #[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
 mod metadata;
@@ -16,8 +17,8 @@ mod witness;
 mod witness_format;
 
 pub use certificate_format::{
-    BuffersRecord, CertificateKind, ConfigurationRecord, CopyViewRecord, LocalRecord, MessageRecord, SavedCertificate,
-    ViewRecord,
+    BuffersRecord, CertificateKind, ConfigurationRecord, CopyRecord, CopyViewRecord, LocalRecord, MessageRecord,
+    SavedCertificate, ViewRecord,
 };
 pub use goal::SavedGoal;
 pub use metadata::{Metadata, ProgramRecord, Question};

@@ -17,6 +17,9 @@
 
 mod cover;
 mod monitor;
+#[cfg(test)]
+mod nets;
+mod proof;
 mod reach;
 mod safety;
 pub(crate) mod state;
@@ -34,6 +37,7 @@ use crate::translate::Translation;
 use crate::translate::instantiate::{Instance, instantiate, templates};
 use crate::verdict::{Failure, Limit, Statistics, Verdict};
 use cover::{Cover, cover};
+pub(crate) use proof::{NoProof, prove};
 pub use reach::reach;
 pub use safety::check;
 use step::Code;
@@ -71,7 +75,7 @@ pub fn robust(
         Ok(attacks) => attacks,
         Err(limit) => return Ok(undecided(program, robust::Report::unknown(limit, session.since(began)))),
     };
-    let (found, mut statistics) = attack(program, attacks.open.is_empty(), &doing);
+    let (found, mut statistics) = attack(program, attacks.open.is_empty(), (most(&doing), &doing));
     statistics.elapsed = session.since(began);
     let most = match found {
         Ok(Cover::Unreachable) => {
@@ -98,13 +102,16 @@ pub fn robust(
 }
 
 /// Whether some instance has a feasible attack.
-fn attack(program: &Program, is_ruled_out: bool, session: &Session) -> (Result<Cover, Incomplete>, Statistics) {
+fn attack(
+    program: &Program,
+    is_ruled_out: bool,
+    (most, session): (u64, &Session),
+) -> (Result<Cover, Incomplete>, Statistics) {
     if is_ruled_out {
         return (Ok(Cover::Unreachable), Statistics::default());
     }
     // What properties observe need not be kept.
     let bare = Program { properties: Vec::new(), ..program.clone() };
-    let most = most(session);
     let code = Code::new(&bare, &|_, _| false, true);
     match System::new(&code, most, session) {
         Ok(system) => {
@@ -121,7 +128,7 @@ fn most(session: &Session) -> u64 {
 }
 
 fn statistics(system: &System) -> Statistics {
-    let transitions = system.moves_into.iter().map(Vec::len).sum::<usize>() as u64;
+    let transitions = system.table.moves_into.iter().map(Vec::len).sum::<usize>() as u64;
     Statistics { states: system.controls.len() as u64, transitions, ..Statistics::default() }
 }
 

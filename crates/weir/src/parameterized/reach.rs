@@ -24,7 +24,7 @@ pub fn reach(
 ) -> Result<Decided<reach::Report>, Failure> {
     refuse::unsupported_templates(program)?;
     if options.engine != Engine::Dual || options.model != Model::Tso {
-        refuse::unsupported_by(program, options.engine.name())?;
+        refuse::unsupported_by(program, refuse::Who::Engine(options.engine.name()))?;
     }
     let goals = if options.goals.is_empty() { all_goals(program) } else { options.goals.clone() };
     let doing = session.doing("dual: searching backward");

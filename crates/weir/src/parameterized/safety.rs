@@ -51,18 +51,7 @@ pub fn check(
     if let Some(goal) = goals.iter().find(|&&goal| check::is_exists(program, goal)) {
         return Err(Failure::Refused(Box::new(no_exists(program, *goal))));
     }
-    let doing = session.doing("check: counting copies");
-    let (mut known, mut statistics) = under_sc(program, &goals, &doing);
-    if options.model == Model::Tso {
-        let (others, dual) = with_buffers(program, &goals, &mut known, session)?;
-        statistics.add(&others);
-        if known.iter().all(|known| *known == Known::Holds(DUAL)) {
-            // What the proof consists of.
-            statistics = dual;
-        } else {
-            statistics.add(&dual);
-        }
-    }
+    let (known, mut statistics) = in_turns(program, &goals, options.model, session)?;
     statistics.elapsed = session.since(began);
     let shown = violations(program, &goals, &known, options, session)?;
     let for_every_number = shown.is_none() && known.iter().all(|known| matches!(known, Known::Holds(_)));
@@ -75,6 +64,45 @@ pub fn check(
     Ok(Decided { instance, for_every_number, report })
 }
 
+/// So many states and moves, and minimal configurations, each method may look at in its first turn.
+const FIRST_TURN: u64 = 20_000;
+/// A minimal configuration of the exact engine takes so many times as long as a move of the counter abstraction.
+const DUAL_COSTS: u64 = 4;
+/// Each turn is so many times as long as the one before, since it begins anew.
+const LONGER: u64 = 8;
+
+/// What is known about each goal, and what it took. The counter abstraction and the exact engine take turns: either may
+/// be small where the other is too large.
+fn in_turns(
+    program: &Program,
+    goals: &[Goal],
+    model: Model,
+    session: &Session,
+) -> Result<(Vec<Known>, Statistics), Failure> {
+    let (mut known, mut statistics) = (vec![Known::Open(Limit::States); goals.len()], Statistics::default());
+    let mut turn = FIRST_TURN;
+    loop {
+        let full = super::most(session);
+        let (most, is_last) = (turn.min(full), turn >= full);
+        let others = by_counting(program, goals, model, &mut known, (most, session));
+        statistics.add(&others);
+        if model == Model::Tso {
+            let share = if is_last { most } else { most / DUAL_COSTS };
+            let dual = by_dual(program, goals, &mut known, (share, session))?;
+            if known.iter().all(|known| *known == Known::Holds(DUAL)) {
+                // What the proof consists of.
+                return Ok((known, dual));
+            }
+            statistics.add(&dual);
+        }
+        // All other limits are the user's, and do not move.
+        if is_last || !known.contains(&Known::Open(Limit::States)) || session.exceeded().is_some() {
+            return Ok((known, statistics));
+        }
+        turn = turn.saturating_mul(LONGER);
+    }
+}
+
 /// Why an `exists` is refused: "in some run" says nothing about the number of copies, and without any, it is hardly met.
 fn no_exists(program: &Program, goal: Goal) -> Diagnostic {
     let property = if let Goal::Property(id) = goal { program.properties.get(id.index()) } else { None };
@@ -85,8 +113,7 @@ fn no_exists(program: &Program, goal: Goal) -> Diagnostic {
 }
 
 /// What the counter abstraction says about each goal under SC.
-fn under_sc(program: &Program, goals: &[Goal], session: &Session) -> (Vec<Known>, Statistics) {
-    let most = super::most(session);
+fn under_sc(program: &Program, goals: &[Goal], (most, session): (u64, &Session)) -> (Vec<Known>, Statistics) {
     let conditions: Vec<Option<Condition<'_>>> = goals.iter().map(|&goal| condition(program, goal)).collect();
     let is_observed =
         |thread, location| conditions.iter().flatten().any(|condition| condition.observes(thread, location));
@@ -123,28 +150,43 @@ fn condition(program: &Program, goal: Goal) -> Option<Condition<'_>> {
     }
 }
 
-/// What is known under TSO of what was known under SC. If every instance is robust, that is the same; if not, the exact
-/// engine is asked. Returns what was done before that, and what that engine did.
-fn with_buffers(
+/// Asks the counter abstraction about the goals that are open: what holds under SC holds under TSO if every instance is
+/// robust. Returns what was done.
+fn by_counting(
+    program: &Program,
+    goals: &[Goal],
+    model: Model,
+    known: &mut [Known],
+    (most, session): (u64, &Session),
+) -> Statistics {
+    let doing = session.doing("check: counting copies");
+    let is_open = |at: &usize| matches!(known[*at], Known::Open(_));
+    let open: Vec<usize> = (0..goals.len()).filter(is_open).collect();
+    let asked: Vec<Goal> = open.iter().map(|&at| goals[at]).collect();
+    let (mut found, mut statistics) = under_sc(program, &asked, (most, &doing));
+    let holds = |known: &Known| matches!(known, Known::Holds(_));
+    if model == Model::Tso && found.iter().any(holds) {
+        let (limit, more) = robustness(program, (most, &doing));
+        statistics.add(&more);
+        if let Some(limit) = limit {
+            found.iter_mut().filter(|known| holds(known)).for_each(|known| *known = Known::Open(limit));
+        }
+    }
+    open.into_iter().zip(found).for_each(|(at, found)| known[at] = found);
+    statistics
+}
+
+/// Asks the exact engine about the goals that are open. Returns what it did.
+fn by_dual(
     program: &Program,
     goals: &[Goal],
     known: &mut [Known],
-    session: &Session,
-) -> Result<(Statistics, Statistics), Failure> {
-    let (mut before, mut statistics) = (Statistics::default(), Statistics::default());
-    let holds = |known: &Known| matches!(known, Known::Holds(_));
-    let mut is_robust = true;
-    if known.iter().any(holds) {
-        let (limit, more) = robustness(program, &session.doing("check: counting copies"));
-        before.add(&more);
-        if let Some(limit) = limit {
-            is_robust = false;
-            known.iter_mut().filter(|known| holds(known)).for_each(|known| *known = Known::Open(limit));
-        }
-    }
+    (most, session): (u64, &Session),
+) -> Result<Statistics, Failure> {
+    let mut statistics = Statistics::default();
     let doing = session.doing("check: dual");
-    for (&goal, known) in goals.iter().zip(known).filter(|(_, known)| !is_robust && matches!(known, Known::Open(_))) {
-        match reach_any_number(program, &[goal], super::most(&doing), &doing) {
+    for (&goal, known) in goals.iter().zip(known).filter(|(_, known)| matches!(known, Known::Open(_))) {
+        match reach_any_number(program, &[goal], most, &doing) {
             Ok((found, more)) => {
                 statistics.add(&more);
                 *known = match found {
@@ -152,22 +194,23 @@ fn with_buffers(
                     EveryNumber::Reachable(copies) => Known::Reachable(copies),
                 };
             }
+            // A turn can be too short for either method.
             Err(Failure::Stopped(limit)) => *known = Known::Open(limit),
             // Why it is open is known already.
             Err(Failure::Refused(_) | Failure::TooLarge(_)) => {}
             Err(failure) => return Err(failure),
         }
     }
-    Ok((before, statistics))
+    Ok(statistics)
 }
 
 /// Why what holds under SC may not hold under TSO; nothing if every instance is robust.
-fn robustness(program: &Program, session: &Session) -> (Option<Limit>, Statistics) {
+fn robustness(program: &Program, (most, session): (u64, &Session)) -> (Option<Limit>, Statistics) {
     let attacks = match attacks_of(program, &program.initial_threads().collect::<Vec<_>>(), session) {
         Ok(attacks) => attacks,
         Err(limit) => return (Some(limit), Statistics::default()),
     };
-    let (found, statistics) = attack(program, attacks.open.is_empty(), session);
+    let (found, statistics) = attack(program, attacks.open.is_empty(), (most, session));
     let limit = match found {
         Ok(Cover::Unreachable) => None,
         Ok(Cover::Reachable(_)) => Some(Limit::Instances),

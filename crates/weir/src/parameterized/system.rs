@@ -33,6 +33,13 @@ pub(super) struct Move {
 pub(super) struct System {
     pub(super) controls: Numbering<Control>,
     pub(super) locals: Numbering<Local>,
+    /// Where it starts, and how it moves.
+    pub(super) table: Table,
+}
+
+/// A thread transition system of which nothing is known but numbers.
+#[derive(Default)]
+pub(super) struct Table {
     /// The local states in which copies start.
     pub(super) initial_locals: Vec<LocalId>,
     /// The control states at the start.
@@ -40,7 +47,13 @@ pub(super) struct System {
     /// For each control state the moves that lead there.
     pub(super) moves_into: Vec<Vec<Move>>,
     /// For each control state the local states that can occur beside it.
-    present: Vec<LocalSet>,
+    pub(super) present: Vec<LocalSet>,
+}
+
+impl Table {
+    pub(super) fn can_occur(&self, control: ControlId, local: LocalId) -> bool {
+        self.present[control as usize].contains(local)
+    }
 }
 
 /// Why the system could not be built.
@@ -91,14 +104,14 @@ impl<T: Clone + Eq + Hash> Numbering<T> {
 
 /// A set of local states.
 #[derive(Clone, Default)]
-struct LocalSet(Vec<u64>);
+pub(super) struct LocalSet(Vec<u64>);
 
 impl LocalSet {
     fn contains(&self, local: LocalId) -> bool {
         self.0.get(local as usize / 64).is_some_and(|word| word >> (local % 64) & 1 == 1)
     }
 
-    fn insert(&mut self, local: LocalId) -> bool {
+    pub(super) fn insert(&mut self, local: LocalId) -> bool {
         let at = local as usize / 64;
         if self.0.len() <= at {
             self.0.resize(at + 1, 0);
@@ -137,11 +150,7 @@ impl LocalSet {
 impl System {
     /// The local states that can occur beside a control state.
     pub(super) fn present(&self, control: ControlId) -> impl Iterator<Item = LocalId> + '_ {
-        self.present[control as usize].iter()
-    }
-
-    pub(super) fn can_occur(&self, control: ControlId, local: LocalId) -> bool {
-        self.present[control as usize].contains(local)
+        self.table.present[control as usize].iter()
     }
 
     /// Builds the system of a program, with at most so many moves and pairs of states.
@@ -156,7 +165,7 @@ impl System {
             builder.expand(control)?;
         }
         let mut system = builder.system;
-        for moves in &mut system.moves_into {
+        for moves in &mut system.table.moves_into {
             moves.sort_unstable();
             moves.dedup();
         }
@@ -183,14 +192,7 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(code: &'a Code<'a>, most: u64) -> Self {
-        let system = System {
-            controls: Numbering::new(),
-            locals: Numbering::new(),
-            initial_locals: Vec::new(),
-            initial_controls: Vec::new(),
-            moves_into: Vec::new(),
-            present: Vec::new(),
-        };
+        let system = System { controls: Numbering::new(), locals: Numbering::new(), table: Table::default() };
         Self {
             code,
             system,
@@ -215,7 +217,7 @@ impl<'a> Builder<'a> {
         for &thread in &code.templates {
             for local in code.settled(code.entry(thread))? {
                 let (local, _) = self.system.locals.number(local);
-                self.system.initial_locals.push(local);
+                self.system.table.initial_locals.push(local);
             }
         }
         let mut singles: Vec<Vec<Option<Local>>> = vec![Vec::new()];
@@ -231,10 +233,10 @@ impl<'a> Builder<'a> {
         for single in singles {
             let control = Control { memory: Default::default(), is_locked: false, single, phase: Phase::Before };
             let control = self.control(control)?;
-            self.system.initial_controls.push(control);
-            for at in 0..self.system.initial_locals.len() {
-                let local = self.system.initial_locals[at];
-                self.system.present[control as usize].insert(local);
+            self.system.table.initial_controls.push(control);
+            for at in 0..self.system.table.initial_locals.len() {
+                let local = self.system.table.initial_locals[at];
+                self.system.table.present[control as usize].insert(local);
             }
         }
         Ok(())
@@ -244,8 +246,8 @@ impl<'a> Builder<'a> {
         let (number, is_new) = self.system.controls.number(control);
         if is_new {
             self.spend(1)?;
-            self.system.moves_into.push(Vec::new());
-            self.system.present.push(LocalSet::default());
+            self.system.table.moves_into.push(Vec::new());
+            self.system.table.present.push(LocalSet::default());
             self.expanded.push(LocalSet::default());
             self.successors.push(Vec::new());
             self.has_single_moves.push(false);
@@ -267,11 +269,11 @@ impl<'a> Builder<'a> {
         if !std::mem::replace(&mut self.has_single_moves[from as usize], true) {
             self.single_moves(from, &control)?;
         }
-        let fresh = self.system.present[from as usize].without(&self.expanded[from as usize]);
+        let fresh = self.system.table.present[from as usize].without(&self.expanded[from as usize]);
         self.expanded[from as usize].extend(&fresh);
         for at in 0..self.successors[from as usize].len() {
             let to = self.successors[from as usize][at];
-            if self.system.present[to as usize].extend(&fresh) {
+            if self.system.table.present[to as usize].extend(&fresh) {
                 self.reopen(to);
             }
         }
@@ -321,12 +323,12 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         self.spend(1)?;
-        self.system.moves_into[to as usize].push(Move { from, before, after });
-        let mut grows = after.is_some_and(|after| self.system.present[to as usize].insert(after));
+        self.system.table.moves_into[to as usize].push(Move { from, before, after });
+        let mut grows = after.is_some_and(|after| self.system.table.present[to as usize].insert(after));
         if to != from && self.links.insert((from, to)) {
             self.successors[from as usize].push(to);
-            let beside = self.system.present[from as usize].clone();
-            grows |= self.system.present[to as usize].extend(&beside);
+            let beside = self.system.table.present[from as usize].clone();
+            grows |= self.system.table.present[to as usize].extend(&beside);
         }
         if grows {
             self.reopen(to);

@@ -73,7 +73,7 @@ impl Model {
         settings: &Settings,
         session: &Session,
     ) -> Result<Self, Failure> {
-        refuse::unsupported_by(program, "the probabilistic analysis")?;
+        refuse::unsupported_by(program, refuse::Who::Other("`prob`"))?;
         settings.check()?;
         modest_costs(program)?;
         let target = target.into();

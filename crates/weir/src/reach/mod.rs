@@ -212,7 +212,7 @@ fn activity(options: &Options) -> String {
 /// # Errors
 /// If the engine does not support the program, or if an invariant of Weir is broken.
 pub fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
-    refuse::unsupported_by(program, options.engine.name())?;
+    refuse::unsupported_by(program, refuse::Who::Engine(options.engine.name()))?;
     reach_with_spawn(program, options, session)
 }
 

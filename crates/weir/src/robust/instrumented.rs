@@ -15,7 +15,7 @@ use crate::verdict::{Failure, Statistics, Verdict};
 
 /// One search for each attack.
 pub(super) fn one_by_one(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
-    refuse::unsupported_by(program, "the analysis of robustness")?;
+    refuse::unsupported_by(program, refuse::Who::Other("the analysis of robustness"))?;
     let began = session.elapsed();
     let attacks = match super::attacks(program, session) {
         Ok(attacks) => attacks,
@@ -43,7 +43,7 @@ pub(super) fn one_by_one(program: &Program, options: &Options, session: &Session
 
 /// One search for all attacks.
 pub(super) fn all_at_once(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
-    refuse::unsupported_by(program, "the analysis of robustness")?;
+    refuse::unsupported_by(program, refuse::Who::Other("the analysis of robustness"))?;
     let began = session.elapsed();
     let attacks = match super::attacks(program, session) {
         Ok(attacks) => attacks,

@@ -262,7 +262,7 @@ impl Checker {
     }
 
     fn compiled(program: &Program, keeps_back: &[Vec<bool>], session: &Session) -> Result<Self, Failure> {
-        refuse::unsupported_by(program, "the analysis of robustness")?;
+        refuse::unsupported_by(program, refuse::Who::Other("the analysis of robustness"))?;
         // What properties observe need not be kept, and neither need values that decide nothing.
         let bare = Program { properties: Vec::new(), ..program.clone() };
         let slicer = Slicer::new(&bare, session);

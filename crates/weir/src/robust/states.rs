@@ -99,7 +99,7 @@ pub(crate) fn compare(
     jobs: NonZeroUsize,
     session: &Session,
 ) -> Result<Comparison, Failure> {
-    refuse::unsupported_by(program, "the comparison of states")?;
+    refuse::unsupported_by(program, refuse::Who::Other("the comparison of states"))?;
     // One layout for both models, so that equal states are equal words. Which registers count is decided state by
     // state.
     let purpose = Purpose { keep_dead_registers: true, buffered: true, monitored: false, goals: &[], keeps_back: &[] };

@@ -21,26 +21,52 @@ struct Obstacle {
     help: &'static str,
 }
 
+/// Who cannot handle a program.
+#[derive(Clone, Copy)]
+pub(crate) enum Who<'a> {
+    /// An engine, by its name.
+    Engine(&'a str),
+    /// Something else, as the subject of a sentence.
+    Other(&'a str),
+}
+
+impl Who<'_> {
+    fn text(self) -> String {
+        match self {
+            Self::Engine(name) => format!("the {name} engine"),
+            Self::Other(subject) => subject.to_owned(),
+        }
+    }
+
+    /// What to use instead for recursion and `spawn`.
+    fn way_out(self) -> &'static str {
+        match self {
+            // Engines of `reach`.
+            Self::Engine("lazy" | "dual" | "rounds" | "age") => "use `check`, or `reach --engine explicit`; or ",
+            Self::Engine(_) | Self::Other(_) => "only `check` and `reach` support this; ",
+        }
+    }
+}
+
 /// Refuses what the explicit engine cannot handle.
 pub(crate) fn unsupported(program: &Program) -> Result<(), Failure> {
-    unsupported_by(program, "explicit")
+    unsupported_by(program, Who::Engine("explicit"))
 }
 
 /// Refuses what cannot be handled even where threads are started at run time: by engines that are asked by
 /// [`dynamic`](mod@crate::dynamic), which knows what it means that there are only so many of them.
 pub(crate) fn unsupported_but_spawn(program: &Program, engine: &str) -> Result<(), Failure> {
-    refused(program, engine, Allowed { spawn: true, templates: false })
+    refused(program, Who::Engine(engine), Allowed { spawn: true, templates: false })
 }
 
 /// Refuses what cannot be handled even where arbitrarily many threads can.
 pub(crate) fn unsupported_templates(program: &Program) -> Result<(), Failure> {
-    refused(program, "explicit", Allowed { spawn: false, templates: true })
+    refused(program, Who::Engine("explicit"), Allowed { spawn: false, templates: true })
 }
 
-/// Refuses programs whose states have no fixed shape, and lists everything that this engine, or an analysis in a few
-/// words, does not support.
-pub(crate) fn unsupported_by(program: &Program, engine: &str) -> Result<(), Failure> {
-    refused(program, engine, Allowed { spawn: false, templates: false })
+/// Refuses programs whose states have no fixed shape, and lists everything that is not supported.
+pub(crate) fn unsupported_by(program: &Program, who: Who<'_>) -> Result<(), Failure> {
+    refused(program, who, Allowed { spawn: false, templates: false })
 }
 
 /// What an engine supports that others do not.
@@ -50,7 +76,7 @@ struct Allowed {
     templates: bool,
 }
 
-fn refused(program: &Program, engine: &str, allowed: Allowed) -> Result<(), Failure> {
+fn refused(program: &Program, who: Who<'_>, allowed: Allowed) -> Result<(), Failure> {
     let mut obstacles = Vec::new();
     for thread in &program.threads {
         match thread.multiplicity {
@@ -69,17 +95,16 @@ fn refused(program: &Program, engine: &str, allowed: Allowed) -> Result<(), Fail
     obstacles.retain(|obstacle| seen.insert((obstacle.span, obstacle.code)));
     obstacles.sort_by_key(|obstacle| obstacle.span);
     let Some((first, rest)) = obstacles.split_first() else { return Ok(()) };
-    Err(Failure::Refused(Box::new(diagnostic(engine, first, rest))))
+    Err(Failure::Refused(Box::new(diagnostic(who, first, rest))))
 }
 
-fn diagnostic(engine: &str, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
+fn diagnostic(who: Who<'_>, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
     let (shown, hidden) = rest.split_at(rest.len().min(MOST_PLACES - 1));
     let more = match hidden.len() {
         0 => String::new(),
         more => format!(" (and {more} more places)"),
     };
-    let who = if engine.contains(' ') { engine.to_owned() } else { format!("the {engine} engine") };
-    let what = format!("{who} {}{more}", first.what);
+    let what = format!("{} {}{more}", who.text(), first.what);
     let mut diagnostic = Diagnostic::error(first.code, what, first.span);
     let mut helps = vec![first.help];
     for obstacle in shown {
@@ -89,12 +114,7 @@ fn diagnostic(engine: &str, first: &Obstacle, rest: &[Obstacle]) -> Diagnostic {
     let mut seen = BTreeSet::new();
     helps.retain(|help| seen.insert(*help));
     let has_others = [first].into_iter().chain(rest).any(|obstacle| obstacle.code != ARBITRARY);
-    let prefix = match engine {
-        _ if !has_others => "",
-        // Those of `reach`.
-        "lazy" | "dual" | "rounds" | "age" => "use `check`, or `reach --engine explicit`; or ",
-        _ => "only `check` and `reach` support this; ",
-    };
+    let prefix = if has_others { who.way_out() } else { "" };
     diagnostic.help(format!("{prefix}{}", helps.join("; ")))
 }
 

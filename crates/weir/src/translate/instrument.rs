@@ -148,7 +148,7 @@ impl Context<'_> {
 pub(crate) const MOST_LOCKERS: usize = 30;
 
 fn instrument_for(program: &Program, attacks: &[Attack], choose: bool) -> Result<Instrumented, Failure> {
-    refuse::unsupported_by(program, "the analysis of robustness")?;
+    refuse::unsupported_by(program, refuse::Who::Other("the analysis of robustness"))?;
     let space = Space::new(program)?;
     let lockers: Vec<ThreadId> =
         program.running_threads().filter(|&thread| program.body(thread).takes_lock()).collect();

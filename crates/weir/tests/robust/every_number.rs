@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use weir::certify::{self, Proof, certify_robust};
 use weir::fences::text::Sites;
 use weir::fences::{Fences, Options as FencesOptions, at_locations, fences_for_every_number};
 use weir::ir::{BinaryOp, Expr, Multiplicity, Program, Property, PropertyKind, RegId, Span, StateAtom, ThreadId};
@@ -10,8 +11,9 @@ use weir::parameterized::{self, Decided};
 use weir::reach::all_goals;
 use weir::translate::Translation;
 use weir::translate::instantiate::{instantiate, templates};
-use weir::witness::{Goal, Model};
+use weir::witness::{Goal, Model, check_copies_proof};
 use weir::{Limits, Session, Verdict, check, reach, robust};
+use weir_ir::Uninterrupted;
 use weir_testkit::random::{Config, Statement, program};
 use weir_testkit::{Rng, dump, shrink};
 
@@ -77,6 +79,8 @@ struct Count {
     unknown: usize,
     /// Properties of programs that are not robust, which hold all the same.
     by_dual: usize,
+    /// Proofs by counting copies that the checker has accepted.
+    proved: usize,
 }
 
 /// Compares an answer for every number with those for fixed numbers: what holds for all holds for few, and a violation
@@ -95,7 +99,7 @@ fn compare<R>(
             if !decided.for_every_number {
                 return Err("it holds, but not for every number".to_owned());
             }
-            for numbers in numbers(program, 3) {
+            for numbers in numbers(program, 4) {
                 if matches!(fixed(&numbers), Verdict::Violated(())) {
                     return Err(format!("holds for every number, but not for {numbers:?}"));
                 }
@@ -122,7 +126,25 @@ fn compare<R>(
 fn compare_robust(program: &Program, count: &mut Count) -> Result<(), String> {
     let decided = parameterized::robust(program, &robust::Options::default(), &limited()).expect("it is supported");
     let verdict = simple(decided.report.verdict.clone());
+    match certify_robust(program, &limited()).expect("no bug").proofs.first() {
+        None => {}
+        Some(_) if matches!(verdict, Verdict::Violated(())) => return Err("there is a proof of what is not so".into()),
+        Some(proof) => judge_proof(program, proof, count)?,
+    }
     compare(program, &decided, verdict, |numbers| fixed_robust(program, numbers), count)
+}
+
+/// A proof is accepted, and not without one of the local states that can occur.
+fn judge_proof(program: &Program, proof: &Proof, count: &mut Count) -> Result<(), String> {
+    let Proof::Copies(proof) = proof else { return Ok(()) };
+    count.proved += 1;
+    check_copies_proof(program, proof, &Uninterrupted).map_err(|error| format!("a proof is refused: {error}"))?;
+    let mut less = proof.clone();
+    let at = count.proved % less.beside.len();
+    if less.beside[at].pop().is_some() && check_copies_proof(program, &less, &Uninterrupted).is_ok() {
+        return Err("a proof with a hole is accepted".to_owned());
+    }
+    Ok(())
 }
 
 /// Each goal by itself: the instance that is shown violates all goals that are violated, and is the smallest for one.
@@ -133,6 +155,11 @@ fn compare_check(program: &Program, model: Model, count: &mut Count) -> Result<(
         let verdict = simple(decided.report.verdict.clone());
         let dual = Some(check::Member::Engine(reach::Engine::Dual));
         let properties = &decided.report.properties;
+        if verdict == Verdict::Holds && decided.for_every_number {
+            let decided = certify::Decided::by_portfolio(&decided.report);
+            let certified = certify::certify(program, model, &decided, &limited()).expect("no bug");
+            certified.proofs.iter().try_for_each(|proof| judge_proof(program, proof, count))?;
+        }
         count.by_dual += usize::from(verdict == Verdict::Holds && properties.iter().any(|one| one.member == dual));
         compare(program, &decided, verdict, |numbers| fixed_check(program, model, &[goal], numbers), count)?;
     }
@@ -234,7 +261,8 @@ fn small() -> Config {
 
 #[test]
 fn robustness_agrees_with_fixed_numbers() {
-    agree("accesses", 60, [1, 1, 1], |seed| template(seed, &small()), compare_robust);
+    let count = agree("accesses", 60, [1, 1, 1], |seed| template(seed, &small()), compare_robust);
+    assert!(count.proved >= 30, "{count:?}");
     let locking = small().weighing(Statement::Atomic, 30).weighing(Statement::Membarrier, 4);
     agree("locks", 60, [1, 1, 1], |seed| template(seed, &locking), compare_robust);
     let looping = small().weighing(Statement::UnboundedLoop, 10).weighing(Statement::Snapshot, 20);
@@ -246,7 +274,8 @@ fn safety_agrees_with_fixed_numbers() {
     let synchronizing = small().weighing(Statement::ReadModifyWrite, 30).weighing(Statement::Assert, 5);
     for model in Model::ALL {
         let judge = |program: &Program, count: &mut Count| compare_check(program, model, count);
-        agree("safety", 60, [1, 1, 1], |seed| template(seed, &synchronizing), judge);
+        let count = agree("safety", 60, [1, 1, 1], |seed| template(seed, &synchronizing), judge);
+        assert!(count.proved >= 10, "{count:?}");
         let locking = synchronizing.clone().weighing(Statement::Atomic, 30).weighing(Statement::StrayLock, 5);
         agree("safety with locks", 40, [1, 1, 1], |seed| template(seed, &locking), judge);
     }
@@ -257,7 +286,7 @@ fn safety_agrees_with_fixed_numbers() {
     assert!(count.by_dual >= 2, "{count:?}");
 }
 
-/// The exact engine by itself: what it proves holds for up to three copies, and what it finds is shown by an instance.
+/// The exact engine by itself: what it proves holds for up to four copies, and what it finds is shown by an instance.
 #[test]
 fn reachability_with_buffers_agrees_with_fixed_numbers() {
     let all = small().weighing(Statement::ReadModifyWrite, 10).weighing(Statement::Assert, 5);
@@ -282,7 +311,7 @@ fn fences_agree_with_fixed_numbers() {
         found += usize::from(!sets[0].is_empty());
         let after = sets[0].iter().flat_map(|&place| places[place].after.iter().copied()).collect();
         let fenced = weir::translate::insert_fences_after(&program, &after).program;
-        for numbers in numbers(&fenced, 3) {
+        for numbers in numbers(&fenced, 4) {
             let verdict = fixed_robust(&fenced, &numbers);
             assert!(!matches!(verdict, Verdict::Violated(())), "seed {seed}, {numbers:?}\n{}", dump(&program));
         }
@@ -395,6 +424,24 @@ fn parsed(text: &str) -> Program {
 fn checked(text: &str, session: &Session) -> (Verdict<()>, u32) {
     let decided = parameterized::check(&parsed(text), &check::Options::default(), session).expect("it is supported");
     (simple(decided.report.verdict), decided.instance.total())
+}
+
+/// What is too large for one method may be small for the other: copies differ in values that decide next to nothing.
+#[test]
+fn what_takes_too_many_counters_may_be_decided_by_the_exact_engine() {
+    let with = |assertion: &str| {
+        format!("shared x: 0..1; thread T[*] {{ let a = any 0..99; let b = any 0..99; x = 1; let c = x; {assertion} }}")
+    };
+    let limited = || Session::new(Limits { states: Some(15_000), ..Limits::default() });
+    let program = parsed(&with("assert a + b + c > 0;"));
+    let options = check::Options::default();
+    let decided = parameterized::check(&program, &options, &limited()).expect("it is supported");
+    assert!(decided.for_every_number, "{:?}", decided.report.verdict);
+    let dual = Some(check::Member::Engine(reach::Engine::Dual));
+    assert!(decided.report.properties.iter().all(|one| one.member == dual), "{:?}", decided.report.properties);
+    let under_sc = check::Options { model: Model::Sc, ..options };
+    let decided = parameterized::check(&program, &under_sc, &limited()).expect("it is supported");
+    assert!(matches!(decided.report.verdict, Verdict::Unknown(_)), "{:?}", decided.report.verdict);
 }
 
 /// Conditions that more copies can make false again: the upward-closed set around them may be reachable although they
@@ -522,7 +569,7 @@ fn all_sets_of_fences_are_enough_for_every_number() {
         for set in sets {
             let after = set.iter().flat_map(|&place| places[place].after.iter().copied()).collect();
             let fenced = weir::translate::insert_fences_after(&program, &after).program;
-            for numbers in numbers(&fenced, 3) {
+            for numbers in numbers(&fenced, 4) {
                 let verdict = fixed_robust(&fenced, &numbers);
                 assert!(!matches!(verdict, Verdict::Violated(())), "seed {seed}, {numbers:?}\n{}", dump(&program));
             }

@@ -2,6 +2,8 @@
 
 use weir_ir::{Address, Program, RegId, ThreadId};
 
+use crate::counts::Uncountable;
+
 /// What can be wrong with a proof.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum BackwardFault {
@@ -37,6 +39,15 @@ pub enum BackwardFault {
     Unsupported,
     /// None was found yet: checking was interrupted.
     Interrupted,
+}
+
+impl From<Uncountable> for BackwardFault {
+    fn from(why: Uncountable) -> Self {
+        match why {
+            Uncountable::Arithmetic => Self::Arithmetic,
+            Uncountable::TooMany => Self::TooManyGoals,
+        }
+    }
 }
 
 /// In words.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use weir_ir::{Address, BinaryOp, Expr, Poll, Program, PropertyKind, StateAtom, StateExpr, ThreadId, UnaryOp, Value};
 
-use super::counts::{Count, Counts};
 use super::fault::BackwardFault;
 use super::locals::{Locals, Values};
 use super::roster::Roster;
 use super::{BackwardProof, Configuration, LocalState, ThreadView};
+use crate::counts::{Count, Counts};
 use crate::limits::MOST_CASES;
 use crate::run::Goal;
 

@@ -12,7 +12,6 @@
 //! others that do not hold the lock. Then the proof is about every number of copies.
 
 mod check;
-mod counts;
 mod fault;
 mod goals;
 mod locals;

@@ -29,7 +29,7 @@ use crate::run::{Goal, Model};
 /// delayed store, that the thread delays or has halted; with address 0, that it is on the path.
 const DELAYS: Value = 0;
 const HALTED: Value = 1;
-const ON_PATH: Value = 2;
+pub(super) const ON_PATH: Value = 2;
 
 /// What a proof of robustness claims.
 const CLAIM: Claim<'static> = Claim { model: Model::Sc, buffering: Buffering::EXACT, goals: &[Goal::NotRobust] };
@@ -103,8 +103,8 @@ pub fn attack_closure(
 }
 
 /// A set of states that is still growing, up to this many.
-struct Growing {
-    most: u64,
+pub(super) struct Growing {
+    pub(super) most: u64,
 }
 
 impl States for Growing {
@@ -123,16 +123,16 @@ impl States for Growing {
 
 /// What the monitor remembers.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Phase {
+pub(super) enum Phase {
     Before,
     Delaying(Delaying),
     Path(Path),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Delaying {
+pub(super) struct Delaying {
     /// The place of the attacker among the threads.
-    attacker: usize,
+    pub(super) attacker: usize,
     /// Of the first delayed store.
     address: Address,
     /// The newest delayed value of each address.
@@ -140,11 +140,11 @@ struct Delaying {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Path {
-    attacker: usize,
+pub(super) struct Path {
+    pub(super) attacker: usize,
     address: Address,
     /// The places of those on the path.
-    helpers: BTreeSet<usize>,
+    pub(super) helpers: BTreeSet<usize>,
     levels: BTreeMap<Address, Level>,
 }
 
@@ -172,7 +172,7 @@ impl Level {
         self.path as Value + 4 * self.section as Value
     }
 
-    fn read(number: Value) -> Option<Self> {
+    pub(super) fn read(number: Value) -> Option<Self> {
         let all = Access::ALL.into_iter().flat_map(|path| Access::ALL.map(|section| Self { path, section }));
         all.skip(1).find(|level| level.number() == number)
     }
@@ -222,23 +222,23 @@ impl Path {
         }
     }
 
-    fn has_succeeded(&self, state: &AbstractState) -> bool {
+    pub(super) fn has_succeeded(&self, state: &AbstractState) -> bool {
         state.lock_holder.is_none() && self.levels.get(&self.address).is_some_and(|level| level.path > Access::None)
     }
 }
 
 /// The rules.
-struct Monitor<'a, 'p, S> {
+pub(super) struct Monitor<'a, 'p, S> {
     checker: &'a Checker<'p, S>,
     /// For each thread the locations from which control flow leads to a load, past nothing that drains the buffer.
     load_ahead: Vec<Vec<bool>>,
 }
 
 /// States of the program, with no buffers, and what the monitor remembers then.
-type Next = Vec<(AbstractState, Phase)>;
+pub(super) type Next = Vec<(AbstractState, Phase)>;
 
 impl<'a, 'p, S: States> Monitor<'a, 'p, S> {
-    fn new(checker: &'a Checker<'p, S>) -> Self {
+    pub(super) fn new(checker: &'a Checker<'p, S>) -> Self {
         let load_ahead = checker.threads.iter().map(|&thread| load_ahead(checker.program.body(thread))).collect();
         Self { checker, load_ahead }
     }
@@ -280,7 +280,7 @@ impl<'a, 'p, S: States> Monitor<'a, 'p, S> {
         Ok(())
     }
 
-    fn take(&self, plain: &AbstractState, phase: &Phase, place: usize, edge: &Edge) -> Result<Next, Fault> {
+    pub(super) fn take(&self, plain: &AbstractState, phase: &Phase, place: usize, edge: &Edge) -> Result<Next, Fault> {
         let under_sc = |phase: Phase| {
             let next = self.under_sc(plain, place, edge)?;
             Ok(next.into_iter().map(|state| (state, phase.clone())).collect())
@@ -307,7 +307,12 @@ impl<'a, 'p, S: States> Monitor<'a, 'p, S> {
         }
     }
 
-    fn under_sc(&self, plain: &AbstractState, place: usize, edge: &Edge) -> Result<Vec<AbstractState>, Fault> {
+    pub(super) fn under_sc(
+        &self,
+        plain: &AbstractState,
+        place: usize,
+        edge: &Edge,
+    ) -> Result<Vec<AbstractState>, Fault> {
         let next = self.execute(plain, Buffering::EXACT, place, edge)?;
         Ok(self.checker.landed(edge, next, self.checker.threads[place], place))
     }
@@ -394,7 +399,7 @@ impl<'a, 'p, S: States> Monitor<'a, 'p, S> {
     }
 
     /// A state with what the monitor remembers in place of buffers.
-    fn write(&self, mut plain: AbstractState, phase: &Phase) -> AbstractState {
+    pub(super) fn write(&self, mut plain: AbstractState, phase: &Phase) -> AbstractState {
         let waiting = |newest| Waiting { newest, older: BTreeMap::new() };
         match phase {
             Phase::Before => {}
@@ -424,7 +429,7 @@ impl<'a, 'p, S: States> Monitor<'a, 'p, S> {
     }
 
     /// The state of the program, and what the monitor remembers; `None` if it cannot be written like this.
-    fn read(&self, state: &AbstractState) -> Option<(AbstractState, Phase)> {
+    pub(super) fn read(&self, state: &AbstractState) -> Option<(AbstractState, Phase)> {
         let mut plain = state.clone();
         plain.threads.iter_mut().for_each(|thread| thread.buffer = AbstractBuffer::default());
         let mark = |thread: &AbstractThread| match thread.buffer.queue[..] {

@@ -37,6 +37,13 @@ impl fmt::Display for CertificateError {
 
 impl std::error::Error for CertificateError {}
 
+impl CertificateError {
+    /// About this state, or none in particular.
+    pub(super) fn new(program: &Program, state: Option<usize>, fault: Fault) -> Self {
+        Self { state, message: explain(program, &fault), fault }
+    }
+}
+
 /// Checks that the goals of the certificate cannot be reached.
 ///
 /// # Errors
@@ -136,13 +143,17 @@ pub(super) struct Checker<'a, S> {
 impl<'a, S: States> Checker<'a, S> {
     pub(super) fn new(program: &'a Program, claim: Claim<'a>, states: S) -> Result<Self, CertificateError> {
         let runs = |thread: &ThreadId| program.thread(*thread).multiplicity != Multiplicity::Spawned;
-        let threads: Vec<ThreadId> = program.thread_ids().filter(runs).collect();
-        let checker = Self { program, claim, threads, states, listed: BTreeMap::new() };
+        let checker = Self::of(program, claim, program.thread_ids().filter(runs).collect(), states);
         let unsupported = |thread: &ThreadId| program.thread(*thread).multiplicity == Multiplicity::Arbitrary;
         if checker.threads.iter().any(unsupported) {
             return Err(checker.error(None, Fault::Unsupported));
         }
         Ok(checker)
+    }
+
+    /// For states of these threads.
+    pub(super) fn of(program: &'a Program, claim: Claim<'a>, threads: Vec<ThreadId>, states: S) -> Self {
+        Self { program, claim, threads, states, listed: BTreeMap::new() }
     }
 
     /// Checks all states, which are those of the set.
@@ -215,7 +226,7 @@ impl<'a, S: States> Checker<'a, S> {
     }
 
     pub(super) fn error(&self, state: Option<usize>, fault: Fault) -> CertificateError {
-        CertificateError { state, message: self.explain(&fault), fault }
+        CertificateError::new(self.program, state, fault)
     }
 
     fn goals_can_be_checked(&self) -> Result<(), CertificateError> {
@@ -424,30 +435,35 @@ impl<'a, S: States> Checker<'a, S> {
     pub(super) fn place(&self, thread: ThreadId) -> Option<usize> {
         self.threads.iter().position(|&running| running == thread)
     }
+}
 
-    fn explain(&self, fault: &Fault) -> String {
-        let name = |thread: &ThreadId| &self.program.thread(*thread).name;
-        match fault {
-            Fault::Malformed => "its threads, places, registers or buffers do not match the program".to_owned(),
-            Fault::Registers(thread, _) => {
-                format!("at one place of {}, different states list different registers", name(thread))
-            }
-            Fault::NoStart => "the initial state is not among the states".to_owned(),
-            Fault::Leaves(thread, None) => format!("a flush of {} leads to a state that is missing", name(thread)),
-            Fault::Leaves(thread, Some(edge)) => {
-                let text = self.program.instruction_text(*thread, *edge);
-                format!("`{text}` of {} leads to a state that is missing", name(thread))
-            }
-            Fault::UnknownRegister(thread, register) => {
-                let register = &self.program.body(*thread).registers[register.index()].name;
-                format!("the value of `{register}` of {} is needed, but missing", name(thread))
-            }
-            Fault::ShowsGoal(_) => "it violates a property that the certificate claims to prove".to_owned(),
-            Fault::Liveness => "an over-approximation cannot show what can still happen".to_owned(),
-            Fault::UnknownGoal => "it names no property of the program".to_owned(),
-            Fault::NoFailedLocation => "a thread has assertions, but no place for failed ones".to_owned(),
-            Fault::Interrupted => "checking was interrupted".to_owned(),
-            Fault::Unsupported => "recursion, `spawn` and `[*]` cannot be checked".to_owned(),
+/// In words.
+fn explain(program: &Program, fault: &Fault) -> String {
+    let name = |thread: &ThreadId| &program.thread(*thread).name;
+    match fault {
+        Fault::Malformed => "its threads, places, registers or buffers do not match the program".to_owned(),
+        Fault::Registers(thread, _) => {
+            format!("at one place of {}, different states list different registers", name(thread))
         }
+        Fault::NoStart => "the initial state is not among the states".to_owned(),
+        Fault::Leaves(thread, None) => format!("a flush of {} leads to a state that is missing", name(thread)),
+        Fault::Leaves(thread, Some(edge)) => {
+            let text = program.instruction_text(*thread, *edge);
+            format!("`{text}` of {} leads to a state that is missing", name(thread))
+        }
+        Fault::UnknownRegister(thread, register) => {
+            let register = &program.body(*thread).registers[register.index()].name;
+            format!("the value of `{register}` of {} is needed, but missing", name(thread))
+        }
+        Fault::ShowsGoal(_) => "it violates a property that the certificate claims to prove".to_owned(),
+        Fault::Enters => "a step leads to a minimal state from a state that is above none".to_owned(),
+        Fault::Misses(_) => "a state that violates a property is above no minimal state".to_owned(),
+        Fault::HoldsTheStart => "the initial state is above a minimal one".to_owned(),
+        Fault::Unsuitable(_) => "such a proof cannot be about this property".to_owned(),
+        Fault::Liveness => "an over-approximation cannot show what can still happen".to_owned(),
+        Fault::UnknownGoal => "it names no property of the program".to_owned(),
+        Fault::NoFailedLocation => "a thread has assertions, but no place for failed ones".to_owned(),
+        Fault::Interrupted => "checking was interrupted".to_owned(),
+        Fault::Unsupported => "recursion, `spawn` and `[*]` cannot be checked".to_owned(),
     }
 }

@@ -21,6 +21,14 @@ pub enum Fault {
     ShowsGoal(Goal),
     /// No such set of states can show what can still happen after each of them.
     Liveness,
+    /// A minimal state can be entered by a step from a state that is above none.
+    Enters,
+    /// A state that shows this goal is above no minimal state.
+    Misses(Goal),
+    /// The first state is above a minimal one.
+    HoldsTheStart,
+    /// A goal that such a proof cannot be about, or that speaks of numbers of copies in a way that cannot be checked.
+    Unsuitable(Goal),
     /// It names no goal, or one that the program has not.
     UnknownGoal,
     /// The program asserts, but has no place for failed assertions.

@@ -7,6 +7,7 @@
 mod attacks;
 mod buffer;
 mod check;
+mod copies;
 mod fault;
 mod liveness;
 mod packed;
@@ -22,6 +23,7 @@ use crate::run::{Goal, Model};
 
 pub use attacks::{attack_closure, check_attack_proof};
 pub use check::{CertificateError, check_certificate, check_certificate_until, check_closed_set};
+pub use copies::{CopiesProof, CopiesSystem, CopyState, Minimal, Move, check_copies_proof, copies_closure};
 pub use fault::Fault;
 pub use packed::{ListedRegisters, MalformedRow, PackedStates, Packer};
 

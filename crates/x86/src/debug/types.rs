@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use gimli::constants as dw;
-use gimli::{AttributeValue, DebuggingInformationEntry, DwTag, Dwarf, Unit};
+use gimli::{AttributeValue, DebuggingInformationEntry, DwTag, Dwarf, Reader, Unit};
 
 use super::{Debug, Inlined, Slice, SourcePlace};
 use crate::objects::Part;
@@ -52,7 +52,7 @@ pub(super) fn read<'d>(
         match die.tag() {
             dw::DW_TAG_inlined_subroutine => inlined(dwarf, unit, files, die, depth, debug),
             dw::DW_TAG_variable => {
-                variables.extend(address(die).map(|address| (address, offset)));
+                variables.extend(address(dwarf, unit, die).map(|address| (address, offset)));
                 entries.insert(offset, entry(dwarf, unit, die));
             }
             tag if is_type(tag) => {
@@ -137,13 +137,24 @@ fn entry(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>, die: &DebuggingInform
     }
 }
 
-/// The fixed address of a variable.
-fn address(die: &DebuggingInformationEntry<Slice<'_>>) -> Option<u64> {
+/// The fixed address of a variable: given as it is, or by its number in a table.
+fn address<'d>(
+    dwarf: &Dwarf<Slice<'d>>,
+    unit: &Unit<Slice<'d>>,
+    die: &DebuggingInformationEntry<Slice<'d>>,
+) -> Option<u64> {
     let AttributeValue::Exprloc(expression) = die.attr_value(dw::DW_AT_location)? else { return None };
-    match expression.0.slice() {
-        [3, address @ ..] => Some(u64::from_le_bytes(address.try_into().ok()?)),
-        _ => None,
-    }
+    let mut reader = expression.0;
+    let operation = gimli::DwOp(reader.read_u8().ok()?);
+    let address = match operation {
+        dw::DW_OP_addr => reader.read_u64().ok()?,
+        dw::DW_OP_addrx => {
+            let number = usize::try_from(reader.read_uleb128().ok()?).ok()?;
+            dwarf.address(unit, gimli::DebugAddrIndex(number)).ok()?
+        }
+        _ => return None,
+    };
+    reader.is_empty().then_some(address)
 }
 
 fn inlined<'d>(

@@ -46,6 +46,9 @@ fn renamed(instruction: &Instruction, to: &impl Fn(RegId) -> RegId) -> Instructi
             };
             Instruction::ReadModifyWrite { register: register.map(to), address: expr(address), operation }
         }
+        Instruction::Snapshot(loads) => {
+            Instruction::Snapshot(loads.iter().map(|(register, address)| (to(*register), expr(address))).collect())
+        }
         // Nothing else is ever emitted that has operands.
         other => other.clone(),
     }

@@ -20,6 +20,10 @@ const LAST: u64 = 0x4000_0000;
 /// Where names without a definition are placed: near enough for calls of 32 bits.
 const EXTERNAL: u64 = 0x7000_0000;
 
+/// Where they end, and how many bytes each has: what is farther from its beginning seems to be a part of the next.
+const EXTERNAL_END: u64 = 0x7FFF_0000;
+pub(crate) const EXTERNAL_SIZE: u64 = 0x1000;
+
 /// What was placed where.
 #[derive(Default)]
 pub(super) struct Placed {
@@ -148,7 +152,11 @@ fn place_symbols(files: &[Elf<'_>], placed: &mut Placed, mut next: u64, image: &
     }
     image.regions.sort_by_key(|region| region.base);
     for (number, index, name) in wanted {
-        let fresh = EXTERNAL + 16 * image.externals.len() as u64;
+        let fresh = EXTERNAL + EXTERNAL_SIZE * image.externals.len() as u64;
+        if fresh >= EXTERNAL_END {
+            return Err(Refusal::new("too-large", "the file uses too many names that it does not define")
+                .help("link it with the files that define them: `ld -r -o all.o a.o b.o`"));
+        }
         let address = *global.entry(name.clone()).or_insert_with(|| {
             image.externals.insert(fresh, demangled(&name));
             fresh

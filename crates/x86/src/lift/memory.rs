@@ -5,7 +5,7 @@ use weir_ir::{BinaryOp, BinaryRmw};
 
 use super::Lifter;
 use super::flags::Cause;
-use crate::ops::{Change, E, Op, Reg, binary, constant, cut, mask, register};
+use crate::ops::{Change, E, Op, Reg, Test, binary, constant, cut, mask, register, shift_right};
 use crate::refusal::Refusal;
 
 impl Lifter<'_> {
@@ -17,6 +17,8 @@ impl Lifter<'_> {
             Mnemonic::Xadd => self.exchange_add(is_locked)?,
             Mnemonic::Cmpxchg => self.compare_exchange(is_locked)?,
             _ if !is_locked => return Ok(false),
+            Mnemonic::Cmpxchg8b => self.compare_exchange_halves()?,
+            Mnemonic::Cmpxchg16b => self.compare_exchange_pair()?,
             Mnemonic::Add | Mnemonic::Sub | Mnemonic::And | Mnemonic::Or | Mnemonic::Xor => {
                 let size = self.size(0)?;
                 let value = self.read_as(1, size)?;
@@ -136,6 +138,52 @@ impl Lifter<'_> {
         }
         self.ops.push(Op::Set(Reg::AX, accumulator));
         Ok(())
+    }
+
+    /// Compares 8 bytes with the halves in `edx:eax`, and exchanges them for those in `ecx:ebx`.
+    fn compare_exchange_halves(&mut self) -> Result<(), Refusal> {
+        let whole = |high: Reg, low: Reg| {
+            let high = binary(BinaryOp::ShiftLeft, register(high), constant(32));
+            binary(BinaryOp::BitOr, high, cut(register(low), 4))
+        };
+        let expected = self.own();
+        self.ops.push(Op::Set(expected, whole(Reg::DX, Reg::AX)));
+        let new = whole(Reg::CX, Reg::BX);
+        let old = register(self.change(Change::CompareExchange(register(expected), new))?);
+        let is_equal = binary(BinaryOp::Equal, old.clone(), register(expected));
+        self.only_zero_flag(is_equal.clone());
+        // If they are equal the registers are not written, and keep their upper halves.
+        for (reg, half) in [(Reg::AX, cut(old.clone(), 4)), (Reg::DX, shift_right(old.clone(), 32))] {
+            let upper = binary(BinaryOp::BitAnd, register(reg), constant(!mask(4)));
+            let kept = binary(BinaryOp::Multiply, upper, is_equal.clone());
+            self.ops.push(Op::Set(reg, binary(BinaryOp::BitOr, kept, half)));
+        }
+        Ok(())
+    }
+
+    /// Compares 16 bytes with those in `rdx:rax`, and exchanges them for those in `rcx:rbx`.
+    fn compare_exchange_pair(&mut self) -> Result<(), Refusal> {
+        let address = self.memory_address()?;
+        let last = binary(BinaryOp::BitAnd, address.clone(), constant(15));
+        self.ops.push(Op::Check(binary(BinaryOp::Equal, last, constant(0))));
+        let to = (self.own(), self.own());
+        let expected = (register(Reg::AX), register(Reg::DX));
+        let new = (register(Reg::BX), register(Reg::CX));
+        self.ops.push(Op::ChangePair { to, address, expected, new });
+        let is_low = binary(BinaryOp::Equal, register(to.0), register(Reg::AX));
+        let is_high = binary(BinaryOp::Equal, register(to.1), register(Reg::DX));
+        self.only_zero_flag(binary(BinaryOp::BitAnd, is_low, is_high));
+        self.ops.push(Op::Set(Reg::AX, register(to.0)));
+        self.ops.push(Op::Set(Reg::DX, register(to.1)));
+        Ok(())
+    }
+
+    /// Of the flags, only the one for "equal" changes. Nothing that compilers emit looks at tests that combine it with
+    /// others.
+    fn only_zero_flag(&mut self, is_equal: E) {
+        self.ops.push(Op::Flag(Test::BelowOrEqual, None));
+        self.ops.push(Op::Flag(Test::LessOrEqual, None));
+        self.ops.push(Op::Flag(Test::Equal, Some(is_equal)));
     }
 
     /// Without a lock the processor writes in any case: what was there, if the comparison failed.

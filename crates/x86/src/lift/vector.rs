@@ -4,7 +4,7 @@ use iced_x86::{Mnemonic, OpKind, Register};
 use weir_ir::BinaryOp;
 
 use super::Lifter;
-use crate::ops::{Op, Reg, binary, constant, cut, register};
+use crate::ops::{Op, Reg, Shape, binary, constant, cut, register};
 use crate::refusal::Refusal;
 
 impl Lifter<'_> {
@@ -51,7 +51,7 @@ impl Lifter<'_> {
 
     /// 16 bytes, as two accesses of 8. In memory that is shared they are refused, since the processor may make it one.
     fn copy_whole(&mut self) -> Result<(), Refusal> {
-        self.is_wide = true;
+        self.shape = Shape::Wide;
         if self.is_memory(0) {
             let (low, high) = self.halves(1)?;
             let address = self.memory_address()?;

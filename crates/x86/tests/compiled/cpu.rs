@@ -105,10 +105,7 @@ fn compare(levels: &[&str], seed: u64, count: usize, sets: usize) {
     for level in levels {
         // Code for shared libraries loads addresses from a table.
         let position = if *level == "-O1" { "-fPIC" } else { "-fPIE" };
-        gcc(
-            &folder,
-            &[level, position, "-fno-jump-tables", "-fno-tree-vectorize", "-c", "functions.c", "-o", "functions.o"],
-        );
+        gcc(&folder, &[level, position, "-fno-tree-vectorize", "-c", "functions.c", "-o", "functions.o"]);
         let native = natively(&folder, "functions.o", count, &inputs);
         let bytes = folder.read("functions.o");
         for (number, expected) in native.iter().enumerate() {
@@ -171,8 +168,7 @@ fn code_at_load_time_computes_what_the_processor_does() {
         }
         for (number, expected) in native.iter().enumerate().take(4) {
             let options = weir_x86::Options { threads: vec![format!("f{number}()")], ..Default::default() };
-            gcc(&folder, &[level, "-fno-tree-vectorize", "-fno-jump-tables", "-c", "functions.c", "-o", "flat.o"]);
-            let program = with_inputs(&read("flat.o", &folder.read("flat.o"), &options), &set);
+            let program = with_inputs(&read("plain.o", &folder.read("plain.o"), &options), &set);
             let found = explore(&program, Model::Sc, 100_000).expect("supported");
             assert!(found.complete && found.final_states.len() == 1 && found.goals.is_empty(), "{number}");
             let last = found.final_states.first().expect("one");

@@ -23,7 +23,16 @@ pub(crate) fn execute(program: &Program, most: usize) -> BTreeMap<i64, i64> {
         });
         let edge = taken.unwrap_or_else(|| panic!("stuck at {at:?}"));
         match &edge.instruction {
-            Instruction::Skip | Instruction::Fence | Instruction::Assume(_) => {}
+            Instruction::Skip
+            | Instruction::Fence
+            | Instruction::Lock
+            | Instruction::Unlock
+            | Instruction::Assume(_) => {}
+            Instruction::Snapshot(loads) => {
+                let loaded: Vec<_> =
+                    loads.iter().map(|(to, address)| (*to, load(&memory, value(address, &registers)))).collect();
+                loaded.into_iter().for_each(|(to, value)| registers[to.index()] = value);
+            }
             Instruction::Load { register, address } => {
                 registers[register.index()] = load(&memory, value(address, &registers));
             }

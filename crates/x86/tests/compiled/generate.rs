@@ -113,12 +113,16 @@ fn statement(rng: &mut Rng, scope: &mut Scope, depth: u32) -> String {
         }
         7 => atomic(rng, scope, &target),
         _ => {
-            let cases: String = (0..rng.between(2, 5))
+            let cases: String = (0..rng.between(2, 9))
                 .map(|at| {
                     format!("case {at}: {target} += {};\n{}", expression(rng, scope, 1), rng.pick(&["break;\n", ""]))
                 })
                 .collect();
-            format!("switch ({} & 7) {{\n{cases}default: {target} ^= 1;\n}}\n", expression(rng, scope, 2))
+            format!(
+                "switch ({} & {}) {{\n{cases}default: {target} ^= 1;\n}}\n",
+                expression(rng, scope, 2),
+                rng.pick(&[7, 15])
+            )
         }
     }
 }

@@ -140,6 +140,20 @@ fn instructions() -> Vec<(String, Defined)> {
         "cqo\nor rcx, 1\nand rcx, 0xff\nidiv rcx",
         "cdq\nor ecx, 1\nand ecx, 0xff\nidiv ecx",
         "movzx eax, al\nor cl, 1\ndiv cl",
+        "or rcx, 64\nbsr rax, rcx",
+        "or ecx, 1\nbsr eax, ecx\nbsf edx, ecx",
+        "or rcx, 512\nbsf rax, rcx",
+        "or cx, 32\nbsf ax, cx\nbsr dx, cx",
+        "or rcx, 32768\ntzcnt rax, rcx",
+        "mov ecx, 0\nor rdx, 1\ntzcnt rax, rcx",
+        "or ecx, 1024\ntzcnt edx, ecx",
+        "push rdi\nsub rsp, 32\nmov rdi, rsp\nmov ecx, 4\nrep stosq\nmov rcx, [rsp + 24]\nadd rsp, 32\npop rdi",
+        "push rdi\npush rcx\npush rdx\nlea rdi, [rsp + 5]\nstosb\nstosw\nmov rcx, rdi\nsub rcx, rsp\npop rdx\npop rax\npop rdi",
+        "push rdi\npush rsi\npush rcx\npush rdx\npush rax\npush rdx\nlea rsi, [rsp + 17]\nlea rdi, [rsp + 1]\nmov ecx, 3\nrep movsd\n\
+         mov rcx, rsi\nsub rcx, rdi\npop rdx\npop rax\nadd rsp, 16\npop rsi\npop rdi",
+        "push rbx\nmov ebx, 77\nlock cmpxchg8b qword ptr [rip + m_qword]\nsete bl\nmovzx r8d, bl\npop rbx\nadd rcx, r8",
+        "push rbx\nmov rbx, rcx\nmov rax, [rip + m_qword]\nmov rdx, rax\nshr rdx, 32\nbts rdx, 40\nbts rax, 41\n\
+         lock cmpxchg8b qword ptr [rip + m_qword]\nsete bl\nmovzx r8d, bl\npop rbx\nadd rcx, r8",
     ] {
         let defined =
             if text.contains("xor ecx") || text.contains("sub rax") || !text.contains("div") && !text.contains("or ") {

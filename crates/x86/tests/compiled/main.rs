@@ -5,11 +5,14 @@
 mod compiler;
 mod cpu;
 mod damaged;
+mod decoder;
 mod execute;
 mod generate;
+mod heap;
 mod instructions;
 mod refused;
 mod shapes;
+mod sizes;
 
 use weir_ir::Program;
 

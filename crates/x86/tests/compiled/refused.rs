@@ -33,6 +33,12 @@ void thread_local(void) { mine = 1; }
 void streaming(void) { __builtin_ia32_movnti(&x, 1); }
 double real(double d) { return d * 2; }
 void fine(void) { x = 1; }
+struct big { long w[40]; } from, to; void copy(void) { to = from; }
+extern int table[]; void offset(void) { x = table[x & 7]; }
+void grow(void) { shared = __builtin_malloc(x); }
+void system_call(void) { extern long syscall(long, ...); syscall(60, 0); }
+int *twice; void late(void) { halves[0] = 1; x = *(int *)halves; }
+void later(void) { halves[0] = 1; x = 1; shared = 0; x = *(int *)halves; halves[1] = 2; }
 ";
 
 #[test]
@@ -61,6 +67,16 @@ fn what_is_not_supported_is_refused_with_its_line() {
         (&["thread_local()"], "the instruction uses thread-local storage, which is not supported", 10),
         (&["streaming()"], "non-temporal stores do not follow the order of store buffers, and are not supported", 11),
         (&["real()"], "the instruction `addsd` is not supported in this form", 12),
+        (&["copy()"], "the processor may make the accesses of this instruction to shared memory in any order", 14),
+        (&["offset()"], "the code uses `table`, which is not in the file", 15),
+        (&["grow()"], "how much memory is allocated here is only known at run time", 16),
+        (&["system_call()"], "the code makes a system call that is not supported (60)", 17),
+        (
+            &["later()", "narrow()"],
+            "mixed sizes: this load takes bytes of a store that does not contain it and may not be the last one in the \
+             buffer",
+            19,
+        ),
         (&["fin()"], "there is no function `fin` in the file", 0),
         (&["fine(&y)"], "there is no variable `y` in the file", 0),
         (&["fine("], "`fine(` is not a call", 0),

@@ -2,6 +2,9 @@
 
 use weir::fences::{Aim, Fences};
 
+use weir_ir::Instruction;
+
+use crate::answer::exchanges::exchanges;
 use crate::answer::{AccessRecord, FencePlace, FencesAnswer, NeedCount, ReasonRecord};
 use crate::wording::clean::clip;
 use crate::wording::units::counted;
@@ -21,6 +24,34 @@ pub(super) fn below_line(answer: &FencesAnswer<'_>, place: &FencePlace) -> Strin
 }
 
 fn lines(answer: &FencesAnswer<'_>, place: &FencePlace) -> Vec<String> {
+    let mut lines = reason_lines(answer, place);
+    lines.extend(alternative(answer, place));
+    lines
+}
+
+/// In compiled code, what can be there instead of the fence, and the cost where each fence costs one.
+fn alternative(answer: &FencesAnswer<'_>, place: &FencePlace) -> Option<String> {
+    let program = answer.origin.searched;
+    let exchanged = exchanges(program, place);
+    let (first, ..) = exchanged.first()?;
+    let mut stores: Vec<String> = Vec::new();
+    for &(thread, edge) in &exchanged {
+        let edge = program.body(thread).edge(edge);
+        let Instruction::Store { address, .. } = &edge.instruction else { continue };
+        let to = address.constant().map(|address| format!(" to `{}`", program.cell_name(address)));
+        let text = format!("the store{} (line {})", to.unwrap_or_default(), program.source.line(edge.span));
+        // Of code that several threads run, one of them is the example.
+        if thread == *first && !stores.contains(&text) {
+            stores.push(text);
+        }
+    }
+    let each = if stores.len() > 1 { "each " } else { "" };
+    let fences = counted(place.threads.len() as u64, "fence");
+    let instead = counted(exchanged.len() as u64, "exchange");
+    Some(format!("or: {} {each}as an `xchg` (`seq_cst`): {instead} for {fences}", stores.join(" and ")))
+}
+
+fn reason_lines(answer: &FencesAnswer<'_>, place: &FencePlace) -> Vec<String> {
     let Some(reason) = &place.reason else { return Vec::new() };
     let ReasonRecord { store, load, partners } = ReasonRecord::new(answer.origin.searched, reason);
     // Of code that several threads run, one of them is the example.

@@ -6,6 +6,7 @@ use weir_ir::ThreadId;
 use weir_syntax::Language;
 
 use super::{difference, reasons, removal, table};
+use crate::answer::exchanges::exchanges;
 use crate::answer::{FencePlace, FencesAnswer, Repair};
 use crate::text::diagnostic::render_place;
 use crate::text::parts::{Tone, emphasized, headline, help, numbers_of_copies, statistics};
@@ -163,6 +164,12 @@ fn found(answer: &FencesAnswer<'_>) -> String {
         }
     } else if repairs.iter().any(|repair| !repair.places.is_empty()) {
         text += &format!("\n{}", help("`--write` prints the program with the fences inserted"));
+        let mut places = repairs.iter().flat_map(|repair| &repair.places);
+        if places.any(|place| !exchanges(answer.origin.searched, place).is_empty()) {
+            let cheaper = "`lock or` of 0 to a word on the stack is a fence, too, and on many processors costs half as \
+                           much as `mfence`; so does an `xchg`";
+            text += &help(cheaper);
+        }
     }
     text
 }

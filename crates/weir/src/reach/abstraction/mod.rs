@@ -31,6 +31,7 @@ use crate::semantics::abstraction::pool::Pool;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::coverage::coverage;
 use crate::semantics::machine::Machine;
+use crate::semantics::refuse::{Who, unsupported_but_spawn, unsupported_by};
 use crate::semantics::sc::Sc;
 use crate::semantics::size::with_state_size;
 use crate::semantics::symmetry::symmetric_threads;
@@ -43,7 +44,7 @@ const MOST_COUNTED: u32 = 1;
 /// Looks for a run of `program` that reaches a goal, with buffers approximated.
 pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     let began = session.elapsed();
-    crate::semantics::refuse::unsupported_but_spawn(program, options.engine.name())?;
+    unsupported_but_spawn(program, options.engine.name())?;
     refuse::unanswerable(options)?;
     let goals = super::goals(program, options);
     if let Some(limit) = session.exceeded() {
@@ -83,7 +84,7 @@ pub(super) fn certify(
     buffering: Buffering,
     session: &Session,
 ) -> Result<Certificate, Failure> {
-    crate::semantics::refuse::unsupported_by(program, options.engine.name())?;
+    unsupported_by(program, Who::Engine(options.engine.name()))?;
     let goals = super::goals(program, options);
     let mut compiled = compiled(program, options, &goals, session)?;
     compiled.machine.abstraction = Pool::new(buffering);
@@ -103,7 +104,7 @@ pub(super) fn closed_set(
     buffering: Buffering,
     session: &Session,
 ) -> Result<ClosedSet, Failure> {
-    crate::semantics::refuse::unsupported_by(program, options.engine.name())?;
+    unsupported_by(program, Who::Engine(options.engine.name()))?;
     let (model, goals) = (options.model, super::goals(program, options));
     let purpose = Purpose {
         keep_dead_registers: options.keep_dead_registers,

@@ -68,7 +68,7 @@ fn decide(
     with_proof: bool,
 ) -> Result<(Report, Option<BackwardProof>), Failure> {
     let began = session.elapsed();
-    refuse::unsupported_by(program, "dual")?;
+    refuse::unsupported_by(program, refuse::Who::Engine("dual"))?;
     let goals = super::goals(program, options);
     refuse_deadlocks(program, &goals)?;
     let local_graphs = match local_graphs(program, Symmetry::Reduce, session) {

@@ -87,7 +87,7 @@ pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> 
     if options.model == Model::Sc {
         return explicit::reach(program, options, session);
     }
-    refuse::unsupported_by(program, "lazy")?;
+    refuse::unsupported_by(program, refuse::Who::Engine("lazy"))?;
     let mut engine = Lazy {
         program,
         goals: goals(program, options),

@@ -4,21 +4,29 @@ use std::collections::BTreeSet;
 
 use weir_ir::{BinaryOp, Expr, LocId, Multiplicity, Program, StateAtom, StateExpr, ThreadId, UnaryOp, Value};
 
-use super::fault::BackwardFault;
 use crate::limits::{MOST_CASES, MOST_COUNTED};
 
+/// Why a proof cannot speak about the numbers of copies in a condition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Uncountable {
+    /// It computes with them.
+    Arithmetic,
+    /// There are too many combinations.
+    TooMany,
+}
+
 /// A number of copies of a thread, at some places.
-pub(super) type Count = (ThreadId, Vec<LocId>);
+pub(crate) type Count = (ThreadId, Vec<LocId>);
 
 /// What a condition says about numbers of copies: it compares each with a constant, or asks whether it is 0.
-pub(super) struct Counts {
+pub(crate) struct Counts {
     counts: BTreeSet<Count>,
     /// No comparison tells numbers apart that are at least this large.
     enough: Value,
 }
 
 impl Counts {
-    pub(super) fn of(program: &Program, condition: &StateExpr) -> Result<Self, BackwardFault> {
+    pub(crate) fn of(program: &Program, condition: &StateExpr) -> Result<Self, Uncountable> {
         let mut counts = Self { counts: BTreeSet::new(), enough: 1 };
         // A part of the condition, and whether only its being 0 matters.
         let mut open = vec![(condition, true)];
@@ -27,7 +35,7 @@ impl Counts {
                 Expr::Const(_) => {}
                 Expr::Leaf(atom) => match count(program, atom) {
                     Some(count) if is_truth => counts.insert(count, 0)?,
-                    Some(_) => return Err(BackwardFault::Arithmetic),
+                    Some(_) => return Err(Uncountable::Arithmetic),
                     None => {}
                 },
                 Expr::Unary(op, operand) => open.push((operand, *op == UnaryOp::Not)),
@@ -46,9 +54,9 @@ impl Counts {
         Ok(counts)
     }
 
-    fn insert(&mut self, count: Count, bound: Value) -> Result<(), BackwardFault> {
+    fn insert(&mut self, count: Count, bound: Value) -> Result<(), Uncountable> {
         if bound >= MOST_COUNTED {
-            return Err(BackwardFault::Arithmetic);
+            return Err(Uncountable::Arithmetic);
         }
         self.counts.insert(count);
         self.enough = self.enough.max(bound.saturating_add(1));
@@ -56,7 +64,7 @@ impl Counts {
     }
 
     /// All combinations of numbers that comparisons tell apart.
-    pub(super) fn numbers(&self) -> Result<Vec<Vec<Value>>, BackwardFault> {
+    pub(crate) fn numbers(&self) -> Result<Vec<Vec<Value>>, Uncountable> {
         let mut all: Vec<Vec<Value>> = vec![Vec::new()];
         for _ in &self.counts {
             let with = |numbers: &Vec<Value>| {
@@ -65,14 +73,14 @@ impl Counts {
             };
             all = all.iter().flat_map(with).collect();
             if all.len() > MOST_CASES / 1_000 {
-                return Err(BackwardFault::TooManyGoals);
+                return Err(Uncountable::TooMany);
             }
         }
         Ok(all)
     }
 
     /// The condition with these numbers.
-    pub(super) fn fixed(&self, program: &Program, condition: &StateExpr, numbers: &[Value]) -> StateExpr {
+    pub(crate) fn fixed(&self, program: &Program, condition: &StateExpr, numbers: &[Value]) -> StateExpr {
         condition.map(&mut |atom| {
             let number = count(program, atom).and_then(|count| {
                 self.counts.iter().zip(numbers).find(|(other, _)| **other == count).map(|(_, number)| *number)
@@ -83,7 +91,7 @@ impl Counts {
 
     /// Sets of copies such that at least one of them is among any copies with these numbers. A copy is one of `kinds`:
     /// a thread, and the places where it may be.
-    pub(super) fn choices(&self, numbers: &[Value], kinds: &[Count]) -> Result<BTreeSet<Vec<usize>>, BackwardFault> {
+    pub(crate) fn choices(&self, numbers: &[Value], kinds: &[Count]) -> Result<BTreeSet<Vec<usize>>, Uncountable> {
         let fits = |(thread, locations): &Count, kind: usize| {
             let (own, at) = &kinds[kind];
             own == thread && at.iter().any(|location| locations.contains(location))
@@ -103,7 +111,7 @@ impl Counts {
                     all.insert(more);
                 }
                 if all.len() + next.len() > MOST_CASES / 100 {
-                    return Err(BackwardFault::TooManyGoals);
+                    return Err(Uncountable::TooMany);
                 }
             }
             all = next;

@@ -1,0 +1,328 @@
+//! Jump tables: where an indirect jump can go.
+//!
+//! Compilers turn `switch` into a comparison of the index with the largest case, a load from a constant table, and a
+//! jump to what it holds. The instructions before the jump are executed with symbols in place of what is not known. If
+//! the target depends on one bounded value only, each of its values gives a target. The bound is that of a branch that
+//! was passed on the way, or the size of the value itself.
+//!
+//! What is found is all that the jump can do; where that is not certain, nothing is found and the jump is refused.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use weir_ir::{BinaryOp, Expr, RegExpr, RegId, Value};
+
+use crate::accesses::{is_constant, of};
+use crate::flow::Node;
+use crate::image::Image;
+use crate::known::{Known, State, is_private};
+use crate::ops::{E, Leaf, Next, Op, not};
+use crate::simplify::{bits, simplify};
+use crate::transfer::apply;
+
+/// Tables with more entries are refused.
+const MOST_ENTRIES: u64 = 256;
+/// Registers hold no larger expressions.
+const MOST_OPERATORS: usize = 12;
+
+/// An instruction on the way to the jump.
+pub(crate) struct Passed<'a> {
+    pub(crate) number: usize,
+    pub(crate) node: &'a Node,
+    /// Whether the branch at its end was taken; `None` if there is none.
+    pub(crate) taken: Option<bool>,
+}
+
+/// The values at the addresses that a load can access.
+pub(crate) type Entries = BTreeMap<Value, Value>;
+
+/// Where a jump can go.
+#[derive(Default)]
+pub(crate) struct Targets {
+    pub(crate) addresses: BTreeSet<u64>,
+    /// The loads from the table: by point and operation.
+    pub(crate) loads: HashMap<(usize, usize), Entries>,
+}
+
+/// The targets of the jump at the end of a way.
+pub(crate) fn targets(image: &Image, way: &[Passed<'_>], to: &E) -> Option<Targets> {
+    let mut machine = Machine { image, known: HashMap::new(), stack: BTreeMap::new(), symbols: Vec::new() };
+    let mut bounds = Vec::new();
+    let mut target = None;
+    for passed in way {
+        let mut state = passed.node.state.clone();
+        for (part, op) in passed.node.lifted.ops.iter().enumerate() {
+            machine.execute((passed.number, part), op, &state);
+            apply(image, op, &mut state).ok()?;
+        }
+        if let (Next::Branch(condition, _), Some(taken)) = (&passed.node.lifted.next, passed.taken) {
+            let condition = if taken { condition.clone() } else { not(condition.clone()) };
+            let fact = machine.value(&condition, &state);
+            bounds.extend(machine.bound(&fact).map(|(index, last)| (machine.named(&index), last)));
+        }
+        target = Some(machine.value(to, &state));
+    }
+    let target = target?;
+    let narrow = machine.narrow(&target);
+    bounds.into_iter().chain(narrow).find_map(|(index, last)| machine.all(&target, &index, last))
+}
+
+/// What a symbol stands for.
+#[derive(Clone, Debug)]
+enum Symbol {
+    /// Any value of so many bits.
+    Any(u8),
+    /// What a load reads at a computed address.
+    Loaded { at: (usize, usize), address: RegExpr, size: u32 },
+}
+
+/// Executes code with symbols; they are numbered like registers.
+struct Machine<'a> {
+    image: &'a Image,
+    known: HashMap<Leaf, RegExpr>,
+    /// Private memory, by address and size.
+    stack: BTreeMap<(Value, u32), RegExpr>,
+    symbols: Vec<Symbol>,
+}
+
+impl Machine<'_> {
+    fn symbol(&mut self, symbol: Symbol) -> RegExpr {
+        self.symbols.push(symbol);
+        Expr::Leaf(RegId::new(self.symbols.len() - 1))
+    }
+
+    fn bits_of(&self, symbol: RegId) -> u8 {
+        match self.symbols[symbol.index()] {
+            Symbol::Any(bits) => bits,
+            Symbol::Loaded { size, .. } => (8 * size) as u8,
+        }
+    }
+
+    /// The value of an expression over registers and flags.
+    fn value(&mut self, expr: &E, state: &State) -> RegExpr {
+        let mapped = expr.map(&mut |leaf| {
+            let known = match leaf {
+                Leaf::Reg(reg) => state.register(*reg),
+                Leaf::Test(test) => state.flag(*test),
+            };
+            if let Known::Const(value) = known {
+                return Expr::Const(value);
+            }
+            if let Some(value) = self.known.get(leaf) {
+                return value.clone();
+            }
+            let fresh = self.symbol(Symbol::Any(known.bits()));
+            self.known.insert(*leaf, fresh.clone());
+            fresh
+        });
+        simplify(&mapped, &|symbol| self.bits_of(symbol))
+    }
+
+    /// The same, to be kept: what is long becomes a symbol, so that expressions cannot grow without end.
+    fn kept(&mut self, expr: &E, state: &State) -> RegExpr {
+        let value = self.value(expr, state);
+        if operators(&value) <= MOST_OPERATORS {
+            return value;
+        }
+        let bits = self.width(&value);
+        self.symbol(Symbol::Any(bits))
+    }
+
+    /// A symbol for a value, wherever it occurs: what is computed from it stays short.
+    fn named(&mut self, value: &RegExpr) -> RegExpr {
+        if matches!(value, Expr::Leaf(_)) {
+            return value.clone();
+        }
+        let bits = self.width(value);
+        let symbol = self.symbol(Symbol::Any(bits));
+        self.known.values_mut().chain(self.stack.values_mut()).for_each(|known| replace(known, value, &symbol));
+        symbol
+    }
+
+    fn execute(&mut self, at: (usize, usize), op: &Op, state: &State) {
+        match op {
+            Op::Set(to, value) => {
+                let value = self.kept(value, state);
+                self.known.insert(Leaf::Reg(*to), value);
+            }
+            Op::Flag(test, value) => {
+                let value = match value {
+                    // Branches look at few of them, and they are not computed with.
+                    Some(value) => self.value(value, state),
+                    None => self.symbol(Symbol::Any(1)),
+                };
+                self.known.insert(Leaf::Test(*test), value);
+            }
+            Op::Load { to, address, size } => {
+                let value = self.load(at, address, *size, state);
+                self.known.insert(Leaf::Reg(*to), value);
+            }
+            Op::Store { address, value, size } => {
+                let value = self.kept(value, state);
+                self.forget(op, state);
+                if let Some(address) = state.value(address).constant() {
+                    self.stack.insert((address, *size), value);
+                }
+            }
+            Op::SetIf(_, to, _) | Op::Change { to, .. } => {
+                let fresh = self.symbol(Symbol::Any(64));
+                self.known.insert(Leaf::Reg(*to), fresh);
+                self.forget(op, state);
+            }
+            Op::ChangePair { to, .. } => {
+                for to in [to.0, to.1] {
+                    let fresh = self.symbol(Symbol::Any(64));
+                    self.known.insert(Leaf::Reg(to), fresh);
+                }
+                self.forget(op, state);
+            }
+            Op::Fence | Op::Membarrier | Op::Check(_) => {}
+        }
+    }
+
+    fn load(&mut self, at: (usize, usize), address: &E, size: u32, state: &State) -> RegExpr {
+        match state.value(address) {
+            Known::Const(address) if is_private(address) => match self.stack.get(&(address, size)) {
+                Some(value) => value.clone(),
+                None => {
+                    let fresh = self.symbol(Symbol::Any((8 * size) as u8));
+                    self.stack.insert((address, size), fresh.clone());
+                    fresh
+                }
+            },
+            Known::Const(_) => self.symbol(Symbol::Any((8 * size) as u8)),
+            Known::Any { .. } => {
+                let address = self.value(address, state);
+                self.symbol(Symbol::Loaded { at, address, size })
+            }
+        }
+    }
+
+    /// Forgets what an operation overwrites on the stack.
+    fn forget(&mut self, op: &Op, state: &State) {
+        for (address, size, _) in of(op) {
+            let Some(address) = state.value(&address).constant() else { continue };
+            let end = address + Value::from(size);
+            self.stack.retain(|&(at, length), _| at >= end || at + Value::from(length) <= address);
+        }
+    }
+
+    /// A value and its largest one, without sign, if a condition bounds it.
+    fn bound(&self, fact: &RegExpr) -> Option<(RegExpr, u64)> {
+        let Expr::Binary(op, left, right) = fact else { return None };
+        let (small, large, is_strict) = match op {
+            BinaryOp::Less => (left, right, true),
+            BinaryOp::LessEqual => (left, right, false),
+            BinaryOp::Greater => (right, left, true),
+            BinaryOp::GreaterEqual => (right, left, false),
+            _ => return None,
+        };
+        let Expr::Const(limit) = **large else { return None };
+        let limit = if is_strict { limit.checked_sub(1)? } else { limit };
+        match &**small {
+            // A comparison without sign of 64 bits flips the highest bit of both sides.
+            Expr::Binary(BinaryOp::BitXor, inner, flip) if **flip == Expr::Const(Value::MIN) => {
+                Some(((**inner).clone(), (limit ^ Value::MIN) as u64))
+            }
+            small if self.width(small) < 64 && limit >= 0 => Some((small.clone(), limit as u64)),
+            _ => None,
+        }
+    }
+
+    /// How many bits a value has at most, without sign.
+    fn width(&self, value: &RegExpr) -> u8 {
+        bits(value, &|symbol| self.bits_of(symbol))
+    }
+
+    /// Values of few bits that an expression consists of.
+    fn narrow(&self, expr: &RegExpr) -> Vec<(RegExpr, u64)> {
+        let width = self.width(expr);
+        let mut found = Vec::new();
+        if width <= 8 && expr.constant().is_none() {
+            found.push((expr.clone(), (1 << width) - 1));
+        }
+        match expr {
+            Expr::Leaf(symbol) => {
+                if let Symbol::Loaded { address, .. } = &self.symbols[symbol.index()] {
+                    found.extend(self.narrow(address));
+                }
+            }
+            Expr::Unary(_, operand) => found.extend(self.narrow(operand)),
+            Expr::Binary(_, left, right) => {
+                found.extend(self.narrow(left));
+                found.extend(self.narrow(right));
+            }
+            Expr::Const(_) => {}
+        }
+        found
+    }
+
+    /// The targets for all values of the index up to the last.
+    fn all(&self, target: &RegExpr, index: &RegExpr, last: u64) -> Option<Targets> {
+        if last >= MOST_ENTRIES {
+            return None;
+        }
+        let mut found = Targets::default();
+        for value in 0..=last {
+            let address = self.eval(target, (index, value as Value), &mut found.loads)?;
+            self.image.code(address as u64, 1)?;
+            found.addresses.insert(address as u64);
+        }
+        Some(found)
+    }
+
+    /// The value of an expression for one value of the index.
+    fn eval(
+        &self,
+        expr: &RegExpr,
+        index: (&RegExpr, Value),
+        loads: &mut HashMap<(usize, usize), Entries>,
+    ) -> Option<Value> {
+        if expr == index.0 {
+            return Some(index.1);
+        }
+        match expr {
+            Expr::Const(value) => Some(*value),
+            Expr::Unary(op, operand) => Some(op.apply(self.eval(operand, index, loads)?)),
+            Expr::Binary(op, left, right) => {
+                Some(op.apply(self.eval(left, index, loads)?, self.eval(right, index, loads)?))
+            }
+            Expr::Leaf(symbol) => match &self.symbols[symbol.index()] {
+                Symbol::Any(_) => None,
+                Symbol::Loaded { at, address, size } => {
+                    let address = self.eval(address, index, loads)?;
+                    let value = self.image.value(address as u64, *size)? as Value;
+                    if !is_constant(self.image, address, *size) {
+                        return None;
+                    }
+                    loads.entry(*at).or_default().insert(address, value);
+                    Some(value)
+                }
+            },
+        }
+    }
+}
+
+/// Puts one expression in the place of another.
+fn replace(expr: &mut RegExpr, old: &RegExpr, new: &RegExpr) {
+    if expr == old {
+        *expr = new.clone();
+        return;
+    }
+    match expr {
+        Expr::Const(_) | Expr::Leaf(_) => {}
+        Expr::Unary(_, operand) => replace(operand, old, new),
+        Expr::Binary(_, left, right) => {
+            replace(left, old, new);
+            replace(right, old, new);
+        }
+    }
+}
+
+/// How many operators an expression has.
+fn operators(expr: &RegExpr) -> usize {
+    match expr {
+        Expr::Const(_) | Expr::Leaf(_) => 0,
+        Expr::Unary(_, operand) => 1 + operators(operand),
+        Expr::Binary(_, left, right) => 1 + operators(left) + operators(right),
+    }
+}

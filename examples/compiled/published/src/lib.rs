@@ -1,0 +1,1 @@
+//! The examples beside this file show published crates as ordinary dependencies.
