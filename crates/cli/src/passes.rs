@@ -140,10 +140,9 @@ fn unrolled(program: &Program, frames: u32) -> Result<Passed, Error> {
 fn started(program: &Program, count: u32, sections: Sections) -> Result<Passed, Error> {
     let made = start(program, count, sections).map_err(|failure| Error::of(program, failure))?;
     let mut comments = Comments::default();
-    comments
-        .header
-        .push(format!("Each thread that `spawn` starts is there {count} times, and waits until its turn: this"));
-    comments.header.push("program is for sequential consistency. To start one more is to wait forever.".to_owned());
+    let about = format!("Instances of each thread that `spawn` starts: {count}. They wait until it is their turn.");
+    comments.header.push(about);
+    comments.header.push("For sequential consistency. To start one more is to wait forever.".to_owned());
     for property in &made.left_out {
         let text = made.program.property_text(property);
         comments.header.push(format!("Left out, since threads that wait are not meant by it: `{text}`."));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Rng;
+use crate::rng::Rng;
 
 /// What a body can do.
 #[derive(Clone, Copy)]

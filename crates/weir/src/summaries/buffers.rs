@@ -16,7 +16,7 @@ use weir_witness::{Action, Goal, Step};
 pub(super) fn change_nothing(linked: &Program, goals: &[Goal]) -> bool {
     let bodies: Vec<&Body> = linked.running_threads().map(|thread| linked.body(thread)).collect();
     let stores = |body: &&Body| body.edges().iter().any(|edge| edge.instruction.is_store());
-    if bodies.len() == 1 || !bodies.iter().any(|body| stores(&body)) {
+    if bodies.len() == 1 || !bodies.iter().any(stores) {
         return true;
     }
     let is_deadlock = |goal: &Goal| match goal {

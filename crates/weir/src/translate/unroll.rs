@@ -302,7 +302,12 @@ impl<'a> Unroller<'a> {
             }
             if let Some(frame) = plan.frame(copy) {
                 let of_frame = frame.registers.iter().map(|register| &body.registers[register.index()]);
-                let named = |one: &Register| Register { name: format!("{}_{}", one.name, copy.0), ..one.clone() };
+                // Exports write the names of temporaries as they are.
+                let name = |one: &Register| match one.is_temporary {
+                    true => one.name.replace('.', "_"),
+                    false => one.name.clone(),
+                };
+                let named = |one: &Register| Register { name: format!("{}_{}", name(one), copy.0), ..one.clone() };
                 registers.extend(of_frame.map(named));
                 let name = format!("_back{}_{}", copy.0, copy.1.map_or(0, |procedure| procedure.0));
                 registers.push(Register { name, is_temporary: true, span: Span::default() });
