@@ -423,12 +423,7 @@ impl Explorer<'_> {
     }
 
     /// The ways through a function with a model: the condition, and what happens.
-    fn modelled(
-        &mut self,
-        outcome: &Outcome,
-        at: (usize, u64),
-        state: &State,
-    ) -> Result<Vec<(Option<E>, Vec<Op>)>, Refusal> {
+    fn modelled(&mut self, outcome: &Outcome, at: (usize, u64), state: &State) -> Result<Vec<Way>, Refusal> {
         let only = |ops| vec![(None, ops)];
         let returned = |value| Op::Set(Reg::AX, Expr::Const(value));
         Ok(match outcome {
@@ -478,6 +473,9 @@ impl Explorer<'_> {
         Ok(state)
     }
 }
+
+/// A way through a function with a model: when it is taken, and what happens.
+type Way = (Option<E>, Vec<Op>);
 
 /// A way on, before all points are known.
 struct Followed {

@@ -41,7 +41,9 @@ fn sources(language: &str) -> Vec<PathBuf> {
 /// What the header of an example says about a command at a level.
 fn expected(source: &Path, level: &str, command: &str) -> Option<String> {
     let text = std::fs::read_to_string(source).expect("an example");
-    let lines = text.lines().filter_map(|line| line.trim_start_matches(" *").trim().strip_prefix("expect "));
+    let lines = text
+        .lines()
+        .filter_map(|line| line.trim_start_matches(" *").trim_start_matches("//!").trim().strip_prefix("expect "));
     let heads = [format!("{command}: "), format!("{level} {command}: ")];
     lines.filter_map(|line| heads.iter().find_map(|head| line.strip_prefix(head.as_str()))).next().map(str::to_owned)
 }
