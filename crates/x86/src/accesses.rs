@@ -3,7 +3,7 @@
 use weir_ir::Value;
 
 use crate::cells::{Access, Kind};
-use crate::flow::{Flow, Node};
+use crate::graph::{Flow, Node};
 use crate::image::Image;
 use crate::known::{Known, is_private};
 use crate::ops::{E, Op, Shape};

@@ -8,7 +8,7 @@ use weir_ir::{Body, Expr, Instruction, RegExpr, RegId, Register, Span, Value};
 
 use crate::cells::Cells;
 use crate::draft::Draft;
-use crate::flow::{Exit, Flow, Node, Target};
+use crate::graph::{Exit, Flow, Node, Target};
 use crate::image::Image;
 use crate::known::{Known, State};
 use crate::ops::{E, Leaf, Op, Reg, Test};

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use weir_ir::{BinaryOp, Expr, Interrupt, Poll, Value};
 
 use crate::copy::copied;
+use crate::graph::{Entries, Exit, Flow, Node, Target};
 use crate::heap::{self, MOST_CALLS, Site, counter};
 use crate::image::Image;
 use crate::known::{Known, State, stack_end};
@@ -18,7 +19,7 @@ use crate::models::{Models, Outcome, system_call};
 use crate::ops::{E, Leaf, Lifted, Next, Op, Reg, not};
 use crate::refusal::Refusal;
 use crate::run;
-use crate::table::{Entries, Passed, targets};
+use crate::table::{Passed, targets};
 use crate::transfer::apply;
 
 /// Threads with more points of code than this are refused.
@@ -49,51 +50,6 @@ struct Context {
     entry: u64,
     /// The stack pointer on entry.
     stack: Value,
-}
-
-/// A point of the code.
-#[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub(crate) context: usize,
-    pub(crate) address: u64,
-    pub(crate) lifted: Rc<Lifted>,
-    /// What is known before the instruction.
-    pub(crate) state: State,
-}
-
-/// Where control goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Target {
-    Node(usize),
-    /// The thread ends.
-    End,
-    /// An assertion fails.
-    Fail,
-}
-
-/// One way on from an instruction.
-#[derive(Clone, Debug)]
-pub(crate) struct Exit {
-    /// When it is taken; `None` if always.
-    pub(crate) condition: Option<E>,
-    /// What happens on the way: the result of a function that is not in the file.
-    pub(crate) effects: Vec<Op>,
-    pub(crate) to: Target,
-}
-
-/// The code of a thread.
-#[derive(Clone, Debug)]
-pub(crate) struct Flow {
-    pub(crate) arguments: Vec<Value>,
-    pub(crate) nodes: Vec<Node>,
-    /// The ways on from each node.
-    pub(crate) exits: Vec<Vec<Exit>>,
-    /// Loads from tables of jumps, by point and operation, and all they can load.
-    pub(crate) tables: HashMap<(usize, usize), Entries>,
-    /// Calls that allocate memory.
-    pub(crate) sites: Vec<Site>,
-    /// Whether it frees memory.
-    pub(crate) frees: bool,
 }
 
 /// Finds the code of a thread.

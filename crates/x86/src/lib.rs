@@ -17,6 +17,7 @@ mod debug;
 mod draft;
 mod emit;
 mod flow;
+mod graph;
 mod heap;
 mod image;
 mod known;

@@ -13,7 +13,7 @@ use weir_ir::Value;
 
 use crate::accesses::of;
 use crate::cells::{Cells, Kind};
-use crate::flow::{Flow, Target};
+use crate::graph::{Flow, Target};
 use crate::image::Image;
 use crate::known::{Known, State, is_private};
 use crate::ops::Op;

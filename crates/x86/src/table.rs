@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use weir_ir::{BinaryOp, Expr, RegExpr, RegId, Value};
 
 use crate::accesses::{is_constant, of};
-use crate::flow::Node;
+use crate::graph::{Entries, Node};
 use crate::image::Image;
 use crate::known::{Known, State, is_private};
 use crate::ops::{E, Leaf, Next, Op, not};
@@ -31,9 +31,6 @@ pub(crate) struct Passed<'a> {
     /// Whether the branch at its end was taken; `None` if there is none.
     pub(crate) taken: Option<bool>,
 }
-
-/// The values at the addresses that a load can access.
-pub(crate) type Entries = BTreeMap<Value, Value>;
 
 /// Where a jump can go.
 #[derive(Default)]

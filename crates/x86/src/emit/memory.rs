@@ -5,11 +5,11 @@ use weir_ir::{BinaryOp, Expr, Instruction, RegExpr, Rmw, Value};
 use super::{Emitter, Place};
 use crate::accesses::{is_constant, of};
 use crate::cells::Kind;
+use crate::graph::Entries;
 use crate::heap;
 use crate::known::{Known, State, is_private};
 use crate::ops::{Change, E, Op, Reg, balanced, binary, cut, mask, shift_right};
 use crate::simplify::simplify;
-use crate::table::Entries;
 use crate::transfer::upper_half;
 
 /// The part of a cell that an access touches.
