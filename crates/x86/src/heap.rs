@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use weir_ir::{BinaryOp, Expr, Value};
 
+use crate::cells::{Access, Kind};
 use crate::image::{Image, Region, Symbol, SymbolKind};
 use crate::known::stack_end;
 use crate::models::Size;
@@ -167,4 +168,18 @@ pub(crate) fn size(size: Size, arguments: [Option<Value>; 2]) -> Option<u64> {
         _ => return None,
     };
     u64::try_from(size).ok()
+}
+
+/// Remembers how a thread uses allocated memory, where code at load time has not shown it.
+pub(crate) fn note_uses(image: &mut Image, accesses: &[Access]) {
+    for access in accesses {
+        let Some(address) = access.address.map(|address| address as u64) else { continue };
+        if RANGE.contains(&address) && access.kind != Kind::Load {
+            let end = address + u64::from(access.size);
+            let mut near = image.written.range(address.saturating_sub(8)..end);
+            if !near.any(|(&at, &size)| at + u64::from(size) > address) {
+                image.written.insert(address, access.size);
+            }
+        }
+    }
 }

@@ -12,8 +12,6 @@ use object::read::archive::ArchiveFile;
 use object::read::elf::ElfFile64;
 use object::{Endianness, FileKind};
 
-use crate::cells::{Access, Kind};
-use crate::heap;
 use crate::refusal::Refusal;
 pub(crate) use place::EXTERNAL_SIZE;
 
@@ -91,20 +89,6 @@ impl Image {
         relocate::relocate(&elves, &placed, &mut image)?;
         image.symbols.sort_by(|a, b| (a.address, a.kind as u8, &a.name).cmp(&(b.address, b.kind as u8, &b.name)));
         Ok(image)
-    }
-
-    /// Remembers how a thread uses allocated memory, where code at load time has not shown it.
-    pub(crate) fn note_blocks(&mut self, accesses: &[Access]) {
-        for access in accesses {
-            let Some(address) = access.address.map(|address| address as u64) else { continue };
-            if heap::RANGE.contains(&address) && access.kind != Kind::Load {
-                let end = address + u64::from(access.size);
-                let mut near = self.written.range(address.saturating_sub(8)..end);
-                if !near.any(|(&at, &size)| at + u64::from(size) > address) {
-                    self.written.insert(address, access.size);
-                }
-            }
-        }
     }
 
     /// The region that holds all of these bytes.

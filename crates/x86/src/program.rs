@@ -214,7 +214,7 @@ impl Reader<'_> {
         let mut threads: Vec<Planned> = Vec::new();
         for (number, flow) in flows.into_iter().enumerate() {
             let accesses = accesses(&self.image, number, &flow)?;
-            self.image.note_blocks(&accesses.shared);
+            heap::note_uses(&mut self.image, &accesses.shared);
             let named = |(name, call): &(Option<&str>, Call)| name.unwrap_or(&call.name).to_owned();
             let name = named(&calls[number]);
             let copies = calls.iter().filter(|call| named(call) == name).count();
