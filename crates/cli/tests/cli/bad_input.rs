@@ -145,10 +145,18 @@ fn a_define_must_name_a_constant_of_the_program() {
 
 #[test]
 fn endless_recursion_is_unknown_to_an_engine_that_cannot_handle_it() {
-    let ran = weir_with_input(&["reach", "-"], b"proc f() { f(); return 1; } thread P { let r = f(); }");
+    let of_two = b"proc f() { f(); return 1; } thread P { let r = f(); } thread Q { let r = f(); }";
+    let ran = weir_with_input(&["reach", "-"], of_two);
     ran.assert_no_bug();
     assert_eq!(ran.status, Some(3), "{ran:?}");
     assert!(ran.stdout.starts_with("unknown under TSO: "), "{}", ran.stdout);
+}
+
+#[test]
+fn endless_recursion_of_one_thread_is_explored_with_summaries() {
+    let ran = weir_with_input(&["reach", "-"], b"proc f() { f(); return 1; } thread P { let r = f(); }");
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("summaries: with stacks of any depth"), "{}", ran.stdout);
 }
 
 #[test]

@@ -97,6 +97,7 @@ pub(crate) struct ReachOrigin<'a> {
     /// Complete only if the verdict is `Holds`.
     pub(crate) coverage: Coverage,
     pub(crate) buffering: Option<Buffering>,
+    pub(crate) by_summaries: bool,
     pub(crate) symmetry: Interchangeable,
     /// Whether to say what keeps threads apart, even without `-v`.
     pub(crate) explain_symmetry: bool,
@@ -121,6 +122,7 @@ impl<'a> ReachAnswer<'a> {
     /// The answer to a question, from the engine's report or its refusal.
     pub fn new(subject: Subject<'a>, question: ReachQuestion<'a>, found: Result<Report, Box<Diagnostic>>) -> Self {
         let (program, goals) = (subject.program, question.goals);
+        let by_summaries = found.as_ref().is_ok_and(|report| report.by_summaries);
         let (verdict, statistics, coverage, symmetry, buffering, rounds) = match found {
             Ok(Report { verdict, statistics, coverage, symmetry, buffering, rounds, .. }) => {
                 (Ok(judged::explained(verdict)), statistics, coverage, symmetry, buffering, rounds)
@@ -161,6 +163,7 @@ impl<'a> ReachAnswer<'a> {
                 verdict,
                 coverage,
                 buffering,
+                by_summaries,
                 symmetry,
                 explain_symmetry: question.explain_symmetry,
                 rounds,

@@ -6,7 +6,7 @@ use weir_witness::Model;
 
 use super::diagnostic::render_place;
 use super::parts::{Tone, diagnostics, emphasized, evidence, headline, help, numbers_of_copies, statistics};
-use super::reach::{basis, goals_text};
+use super::reach::{basis, goals_text, summarized};
 use super::view::View;
 use super::wrap::words;
 use crate::answer::CheckAnswer;
@@ -197,11 +197,7 @@ fn proved(report: &Report) -> String {
                 .to_owned()
         }
         Some(Member::Summaries) => {
-            let states = counted(report.statistics.states, "state");
-            format!(
-                "\nsummaries: with stacks of any depth; every procedure was explored once per state in which it is \
-                 called ({states})\n"
-            )
+            format!("\n{}", summarized(&report.statistics))
         }
         Some(Member::Sc | Member::Cover) | None => String::new(),
     }

@@ -122,6 +122,7 @@ fn unreachable(answer: &ReachAnswer<'_>) -> String {
     let (program, model, engine) = (origin.subject.program, origin.question.model, origin.question.engine);
     let mut text = match model {
         Model::Tso if engine == Engine::Lazy => nothing_left(origin.rounds.len()),
+        _ if origin.by_summaries => summarized(&origin.statistics),
         _ => basis(engine, origin.buffering, &origin.statistics),
     };
     text += &diagnostics(program, &coverage::warnings(program, &origin.coverage));
@@ -133,6 +134,15 @@ fn unreachable(answer: &ReachAnswer<'_>) -> String {
         Model::Tso => String::new(),
     };
     text
+}
+
+/// On what an answer rests that procedure summaries gave.
+pub(super) fn summarized(statistics: &Statistics) -> String {
+    let states = counted(statistics.states, "state");
+    format!(
+        "summaries: with stacks of any depth; every procedure was explored once per state in which it is called \
+         ({states})\n"
+    )
 }
 
 /// On what the answer rests.

@@ -281,7 +281,7 @@ impl Summaries {
             (None, Some(_)) => return Ok(None),
         };
         let (statistics, coverage) = (found.statistics, of_first_instances((program, linked), &found.coverage));
-        let report = reach::Report { verdict, statistics, coverage, ..unknown(Limit::States, statistics) };
+        let report = reach::Report { verdict, coverage, by_summaries: true, ..unknown(Limit::States, statistics) };
         Ok(Some(Decided { program: linked.clone(), report }))
     }
 

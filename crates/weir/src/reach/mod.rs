@@ -163,6 +163,8 @@ pub struct Report {
     pub symmetry: Interchangeable,
     /// How buffers were over-approximated, if they were.
     pub buffering: Option<Buffering>,
+    /// Whether the program was explored with procedure summaries, for stacks of any depth.
+    pub by_summaries: bool,
     /// The goal of the alarm that no run confirms, if the verdict is [`Limit::Alarm`].
     pub alarm: Option<Goal>,
 }
@@ -188,6 +190,7 @@ impl Report {
             coverage,
             symmetry: Interchangeable::default(),
             buffering: None,
+            by_summaries: false,
             alarm: None,
             rounds: Vec::new(),
         }
