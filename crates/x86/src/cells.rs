@@ -179,6 +179,17 @@ impl Cells {
         balanced(BinaryOp::Or, parts).unwrap_or(Expr::Const(0))
     }
 
+    /// Whether there is memory at an address, so that the processor makes the access.
+    pub(crate) fn is_memory(image: &Image, address: &RegExpr, size: u32, kind: Kind) -> RegExpr {
+        let parts = image.memory(kind != Kind::Load).filter_map(|(base, length)| {
+            let last = base + length.checked_sub(size.into())?;
+            let from = Expr::binary(BinaryOp::GreaterEqual, address.clone(), Expr::Const(base as Value));
+            let to = Expr::binary(BinaryOp::LessEqual, address.clone(), Expr::Const(last as Value));
+            Some(Expr::binary(BinaryOp::And, from, to))
+        });
+        balanced(BinaryOp::Or, parts.collect()).unwrap_or(Expr::Const(0))
+    }
+
     /// The declarations.
     pub(crate) fn declarations(&self) -> Vec<Shared> {
         let declare = |cell: &Cell| Shared {

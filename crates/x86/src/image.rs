@@ -107,6 +107,19 @@ impl Image {
         }
     }
 
+    /// Where there is memory, or such that can be written: addresses and lengths. Of allocated memory, that is the mark
+    /// of a block and the block, but not what is around them.
+    pub(crate) fn memory(&self, is_written: bool) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let regions = self.regions.iter().filter(move |region| region.is_writable || !is_written);
+        regions.flat_map(|region| {
+            let (base, length) = (region.base, region.bytes.len() as u64);
+            match heap::RANGE.contains(&base) {
+                true => vec![(base, 8), (base + heap::HEADER, length.saturating_sub(heap::HEADER))],
+                false => vec![(base, length)],
+            }
+        })
+    }
+
     /// The region that holds all of these bytes.
     pub(crate) fn region(&self, address: u64, size: usize) -> Option<&Region> {
         let at = self.regions.partition_point(|region| region.base <= address).checked_sub(1)?;
