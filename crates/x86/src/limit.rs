@@ -11,8 +11,8 @@ pub struct Compiled {
     pub limits: Vec<ModelLimit>,
 }
 
-/// An assertion that only fails where the model ends: the processor makes the access, and the program does not tell what
-/// comes of it. If it can fail, no answer about the program says anything about the code.
+/// An assertion that only fails where the model ends: the processor makes the access, and the program does not tell
+/// what comes of it. An answer that relies on what no run does says nothing about the code if it can fail.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelLimit {
     /// The thread.
@@ -37,7 +37,7 @@ impl ModelLimit {
     }
 }
 
-/// The program with assertions that fail only where the model ends. Where another assertion would fail, its thread ends.
+/// The program with assertions that fail only where the model ends. Where another one would fail, its thread ends.
 pub fn limited(program: &Program, limits: &[ModelLimit]) -> Program {
     let mut program = Program { properties: Vec::new(), ..program.clone() };
     for (number, thread) in program.threads.iter_mut().enumerate() {
