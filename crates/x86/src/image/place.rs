@@ -25,7 +25,7 @@ const EXTERNAL_END: u64 = 0x7FFF_0000;
 pub(crate) const EXTERNAL_SIZE: u64 = 0x1000;
 
 /// What is placed by us outside of the sections: blocks, tables of addresses, and names without a definition; stacks.
-const RESERVED: [std::ops::Range<u64>; 2] = [0x4800_0000..0x8000_0000, 0x7000_0000_0000..u64::MAX];
+const RESERVED: [std::ops::Range<u64>; 2] = [0x4800_0000..0x8000_0000, 0x7000_0000_0000..0x8000_0000_0000];
 
 /// What was placed where.
 #[derive(Default)]
