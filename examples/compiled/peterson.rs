@@ -1,5 +1,5 @@
-//! Peterson's lock in Rust, with `Release` and `Acquire` only: the announcement waits in the store buffer while the other
-//! thread's is read.
+//! Peterson's lock in Rust, with `Release` and `Acquire` only: the announcement waits in the store buffer while the
+//! other thread's is read.
 //!
 //! expect check: unsafe
 //! expect robust: not robust

@@ -1,5 +1,5 @@
-//! Peterson's lock in Rust with one `SeqCst` store, which becomes an `xchg`: it empties the store buffer before the other
-//! thread is looked at.
+//! Peterson's lock in Rust with one `SeqCst` store, which becomes an `xchg`: it empties the store buffer before the
+//! other thread is looked at.
 //!
 //! expect check: safe
 //! expect robust: robust

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use weir::Session;
-use weir_ir::Program;
 use weir_report::wording::clean::display_name;
-use weir_x86::{Options, ReadError, Refusal, SourceFile};
+use weir_x86::{Compiled, Options, ReadError, Refusal, SourceFile};
 
 use crate::args::ProgramOptions;
 use crate::error::Error;
@@ -13,14 +12,14 @@ use crate::input;
 use crate::limits::MAX_CODE_BYTES;
 
 /// Reads compiled code as a program.
-pub(crate) fn read(path: &Path, options: &ProgramOptions, session: &Session) -> Result<Program, Error> {
+pub(crate) fn read(path: &Path, options: &ProgramOptions, session: &Session) -> Result<Compiled, Error> {
     if let Some((name, _)) = options.defines.first() {
         return Err(Error::input(format!("`-D {name}` cannot be used: only `.weir` programs have constants")));
     }
     let bytes = input::read_bytes(path, MAX_CODE_BYTES)?;
     let settings = settings(path, options)?;
     match weir_x86::read(&display_name(path), &bytes, &settings, &source_file, session) {
-        Ok(program) => Ok(program),
+        Ok(compiled) => Ok(compiled),
         Err(ReadError::Refused(refusal)) => Err(refused(&refusal)),
         Err(ReadError::Invalid(source, diagnostic)) => Err(Error::Source(source, vec![*diagnostic])),
         Err(ReadError::Interrupted) => Err(Error::Stopped(session.ended_by())),

@@ -19,14 +19,17 @@ pub(crate) struct Loaded {
     pub(crate) language: Language,
     /// Warnings and notes, in order of the source.
     pub(crate) warnings: Vec<Diagnostic>,
+    /// Where the model of compiled code ends.
+    pub(crate) model_limits: Vec<weir_x86::ModelLimit>,
 }
 
 /// Reads, parses and checks a program.
 pub(crate) fn load(path: &Path, options: &ProgramOptions, session: &Session) -> Result<Loaded, Error> {
     let language = input::language(path, options.from)?;
     if language == Language::X86 {
-        let program = compiled::read(path, options, session)?;
-        return Ok(Loaded { program, language, warnings: Vec::new() });
+        let compiled = compiled::read(path, options, session)?;
+        let model_limits = compiled.limits;
+        return Ok(Loaded { program: compiled.program, language, warnings: Vec::new(), model_limits });
     }
     if let Some(option) = options.compiled.first_given() {
         return Err(Error::input(format!("`{option}` cannot be used: this is not compiled code")));
@@ -42,7 +45,7 @@ fn check(source: Source, language: Language, defines: &[(String, Value)], sessio
         return Err(Error::input(reason));
     }
     match language.load_until(&source, defines, session) {
-        Ok(Parsed { program, warnings }) => Ok(Loaded { program, language, warnings }),
+        Ok(Parsed { program, warnings }) => Ok(Loaded { program, language, warnings, model_limits: Vec::new() }),
         Err(error) => Err(Error::unread(source, error, session)),
     }
 }

@@ -4,6 +4,7 @@ use weir_ir::Value;
 
 use crate::cells::{Access, Kind};
 use crate::graph::{Flow, Node};
+use crate::heap;
 use crate::image::Image;
 use crate::known::{Known, is_private};
 use crate::ops::{E, Op, Shape};
@@ -99,4 +100,18 @@ fn unordered(node: &Node) -> Refusal {
     Refusal::new("string-access", message)
         .help("copy and clear shared memory in a loop (`-fno-tree-loop-distribute-patterns`, `-mmemcpy-strategy=…`)")
         .at(node.address)
+}
+
+/// Remembers how a thread uses allocated memory, where code at load time has not shown it.
+pub(crate) fn note_uses(image: &mut Image, accesses: &[Access]) {
+    for access in accesses {
+        let Some(address) = access.address.map(|address| address as u64) else { continue };
+        if heap::RANGE.contains(&address) && access.kind != Kind::Load {
+            let end = address + u64::from(access.size);
+            let mut near = image.written.range(address.saturating_sub(8)..end);
+            if !near.any(|(&at, &size)| at + u64::from(size) > address) {
+                image.written.insert(address, access.size);
+            }
+        }
+    }
 }

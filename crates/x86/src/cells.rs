@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 use weir_ir::{BinaryOp, Expr, RegExpr, Shared, Span, Value, Width};
 
+use crate::heap;
 use crate::image::Image;
 use crate::known::is_private;
 use crate::objects::Objects;
@@ -177,6 +178,17 @@ impl Cells {
         let fitting: Vec<Value> = self.cells.values().filter(fits).map(|cell| cell.address).collect();
         let parts: Vec<RegExpr> = progressions(&fitting).into_iter().map(|run| run.contains(address)).collect();
         balanced(BinaryOp::Or, parts).unwrap_or(Expr::Const(0))
+    }
+
+    /// Whether there is memory at an address, so that the processor makes the access.
+    pub(crate) fn is_memory(image: &Image, address: &RegExpr, size: u32, kind: Kind) -> RegExpr {
+        let parts = heap::memory(image, kind != Kind::Load).filter_map(|(base, length)| {
+            let last = base + length.checked_sub(size.into())?;
+            let from = Expr::binary(BinaryOp::GreaterEqual, address.clone(), Expr::Const(base as Value));
+            let to = Expr::binary(BinaryOp::LessEqual, address.clone(), Expr::Const(last as Value));
+            Some(Expr::binary(BinaryOp::And, from, to))
+        });
+        balanced(BinaryOp::Or, parts.collect()).unwrap_or(Expr::Const(0))
     }
 
     /// The declarations.

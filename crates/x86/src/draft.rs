@@ -2,7 +2,7 @@
 
 mod registers;
 
-use weir_ir::{Body, Edge, Expr, Instruction, LocId, Location, RegExpr, RegId, Register, Span};
+use weir_ir::{Body, Edge, EdgeId, Expr, Instruction, LocId, Location, RegExpr, RegId, Register, Span};
 
 use crate::ops::Test;
 use registers::{Set, without_unused};
@@ -26,7 +26,12 @@ struct Step {
     code: u64,
     /// The test that it leaves undefined.
     undefined: Option<Test>,
+    /// An assertion that only fails where the model ends: how many bytes the access has.
+    limit: Option<u32>,
 }
+
+/// The automaton of a thread, and its assertions that only fail where the model ends, with the sizes of the accesses.
+pub(crate) type Finished = (Body, Vec<(EdgeId, u32)>);
 
 impl Draft {
     /// One with these locations, from 0 on, and those where it begins and ends.
@@ -48,20 +53,34 @@ impl Draft {
     }
 
     pub(crate) fn edge(&mut self, from: usize, to: usize, instruction: Instruction, span: Span, code: u64) {
-        self.edges.push(Step { from, to, instruction, span, code, undefined: None });
+        self.edges.push(Step { from, to, instruction, span, code, undefined: None, limit: None });
+    }
+
+    /// An assertion about an access of so many bytes that only fails where the model ends.
+    pub(crate) fn limit(&mut self, (from, to): (usize, usize), holds: RegExpr, size: u32, span: Span, code: u64) {
+        let instruction = Instruction::Assert(holds);
+        self.edges.push(Step { from, to, instruction, span, code, undefined: None, limit: Some(size) });
     }
 
     /// A step after which a test tells nothing.
     pub(crate) fn undefined(&mut self, from: usize, to: usize, register: RegId, test: Test, code: u64) {
         let instruction = Instruction::Assign { register, value: Expr::Const(0) };
-        self.edges.push(Step { from, to, instruction, span: Span::default(), code, undefined: Some(test) });
+        self.edges.push(Step {
+            from,
+            to,
+            instruction,
+            span: Span::default(),
+            code,
+            undefined: Some(test),
+            limit: None,
+        });
     }
 
     /// The automaton without steps that do nothing. `observed` registers matter at the end.
     ///
     /// # Errors
     /// A test that is looked at after an instruction that leaves it undefined, and that instruction.
-    pub(crate) fn finish(mut self, registers: Vec<Register>, observed: &[RegId]) -> Result<Body, (Test, u64)> {
+    pub(crate) fn finish(mut self, registers: Vec<Register>, observed: &[RegId]) -> Result<Finished, (Test, u64)> {
         self.drop_dead(registers.len(), observed)?;
         self.contract();
         self.inline_tests(registers.len(), observed);
@@ -256,7 +275,7 @@ impl Draft {
         }
     }
 
-    fn into_body(self, registers: Vec<Register>) -> Body {
+    fn into_body(self, registers: Vec<Register>) -> Finished {
         // Only what control can reach is kept, in the order in which it gets there.
         let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); self.count];
         for (number, step) in self.edges.iter().enumerate() {
@@ -292,9 +311,11 @@ impl Draft {
             let step = &self.edges[number];
             Edge { from: id(step.from), to: id(step.to), instruction: step.instruction.clone(), span: step.span }
         };
+        let limit = |(place, &number): (usize, &usize)| Some((EdgeId::new(place), self.edges[number].limit?));
+        let limits = edges.iter().enumerate().filter_map(limit).collect();
         let edges = edges.iter().map(edge).collect();
         let (registers, edges) = without_unused(registers, edges);
-        Body::new(registers, locations, LocId(0), failed, edges)
+        (Body::new(registers, locations, LocId(0), failed, edges), limits)
     }
 }
 

@@ -4,10 +4,10 @@ mod memory;
 
 use std::collections::{HashMap, HashSet};
 
-use weir_ir::{Body, Expr, Instruction, RegExpr, RegId, Register, Span, Value};
+use weir_ir::{Expr, Instruction, RegExpr, RegId, Register, Span, Value};
 
 use crate::cells::Cells;
-use crate::draft::Draft;
+use crate::draft::{Draft, Finished};
 use crate::graph::{Exit, Flow, Node, Target};
 use crate::image::Image;
 use crate::known::{Known, State};
@@ -27,7 +27,7 @@ pub(crate) fn emit(
     (private, checks_blocks): (&[(Value, u32)], bool),
     span: &dyn Fn(u64) -> Span,
     observed: &[Reg],
-) -> Result<Body, Refusal> {
+) -> Result<Finished, Refusal> {
     let mut emitter = Emitter {
         image,
         cells,

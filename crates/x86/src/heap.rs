@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use weir_ir::{BinaryOp, Expr, Value};
 
-use crate::cells::{Access, Kind};
 use crate::image::{Image, Region, Symbol, SymbolKind};
 use crate::known::stack_end;
 use crate::models::Size;
@@ -170,16 +169,15 @@ pub(crate) fn size(size: Size, arguments: [Option<Value>; 2]) -> Option<u64> {
     u64::try_from(size).ok()
 }
 
-/// Remembers how a thread uses allocated memory, where code at load time has not shown it.
-pub(crate) fn note_uses(image: &mut Image, accesses: &[Access]) {
-    for access in accesses {
-        let Some(address) = access.address.map(|address| address as u64) else { continue };
-        if RANGE.contains(&address) && access.kind != Kind::Load {
-            let end = address + u64::from(access.size);
-            let mut near = image.written.range(address.saturating_sub(8)..end);
-            if !near.any(|(&at, &size)| at + u64::from(size) > address) {
-                image.written.insert(address, access.size);
-            }
+/// Where there is memory, or such that can be written: addresses and lengths. Of allocated memory, that is the mark of a
+/// block and the block, but not what is around them.
+pub(crate) fn memory(image: &Image, is_written: bool) -> impl Iterator<Item = (u64, u64)> + '_ {
+    let regions = image.regions.iter().filter(move |region| region.is_writable || !is_written);
+    regions.flat_map(|region| {
+        let (base, length) = (region.base, region.bytes.len() as u64);
+        match RANGE.contains(&base) {
+            true => vec![(base, 8), (base + HEADER, length.saturating_sub(HEADER))],
+            false => vec![(base, length)],
         }
-    }
+    })
 }

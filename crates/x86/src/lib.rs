@@ -22,6 +22,7 @@ mod heap;
 mod image;
 mod known;
 mod lift;
+mod limit;
 mod listing;
 mod models;
 mod objects;
@@ -36,6 +37,7 @@ mod slots;
 mod table;
 mod transfer;
 
+pub use limit::{Compiled, ModelLimit, limited};
 pub use listing::{Files, SourceFile};
 pub use models::{Outcome, Size, parse_outcome};
 pub use program::{Options, ReadError, read};

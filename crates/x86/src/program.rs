@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Diagnostic, Interrupt, Multiplicity, Program, Source, Span, Thread, Value};
+use weir_ir::{Diagnostic, Interrupt, Multiplicity, Program, Source, Span, Thread, ThreadId, Value};
 
-use crate::accesses::{Accesses, accesses};
+use crate::accesses::{Accesses, accesses, note_uses};
 use crate::call::Call;
 use crate::cells::Cells;
 use crate::debug::Debug;
@@ -13,6 +13,7 @@ use crate::flow::{Start, explore};
 use crate::graph::Flow;
 use crate::heap;
 use crate::image::Image;
+use crate::limit::{Compiled, ModelLimit};
 use crate::listing::{Files, Listing};
 use crate::models::{Models, Outcome};
 use crate::objects::{Objects, Part};
@@ -58,7 +59,7 @@ pub fn read(
     options: &Options,
     files: &Files<'_>,
     interrupt: &dyn Interrupt,
-) -> Result<Program, ReadError> {
+) -> Result<Compiled, ReadError> {
     let image = Image::read(bytes).map_err(ReadError::Refused)?;
     let debug = Debug::read(&image.debug);
     let mut reader = Reader { name, image, debug, options, files, interrupt };
@@ -123,7 +124,7 @@ impl Reader<'_> {
         parts.into_iter().map(part).collect()
     }
 
-    fn program(&mut self) -> Result<Program, Refusal> {
+    fn program(&mut self) -> Result<Compiled, Refusal> {
         if self.options.threads.is_empty() {
             return Err(Refusal::new("no-thread", "nothing says which functions of the file run as threads")
                 .help("name a call for each thread: `--thread 'producer(&q, 3)' --thread 'consumer(&q)'`"));
@@ -150,12 +151,15 @@ impl Reader<'_> {
         let shared: Vec<_> = threads.iter().flat_map(|thread| thread.accesses.shared.iter().copied()).collect();
         let cells = Cells::new(&self.image, &objects, &shared, &observed)?;
         let listing = self.listing(&objects, &threads, &properties);
-        let mut bodies = Vec::new();
+        let (mut bodies, mut limits) = (Vec::new(), Vec::new());
         for (number, thread) in threads.iter().enumerate() {
             let registers: Vec<Reg> =
                 properties.iter().flat_map(|property| property.registers(&names, number)).collect();
             let span = |address| listing.span(address);
-            bodies.push(emit(&self.image, &thread.flow, &cells, (&thread.accesses.private, frees), &span, &registers)?);
+            let private = (&thread.accesses.private[..], frees);
+            let (body, ends) = emit(&self.image, &thread.flow, &cells, private, &span, &registers)?;
+            bodies.push(body);
+            limits.extend(ends.iter().map(|&(edge, size)| ModelLimit { thread: ThreadId::new(number), edge, size }));
         }
         let named: Vec<NamedThread<'_>> =
             threads.iter().zip(&bodies).map(|(thread, body)| NamedThread { name: &thread.name, body }).collect();
@@ -181,7 +185,7 @@ impl Reader<'_> {
         }
         match weir_ir::validate(&program).into_iter().find(Diagnostic::is_error) {
             Some(error) => Err(Refusal::new("not-valid", format!("the program is not valid: {}", error.message))),
-            None => Ok(program),
+            None => Ok(Compiled { program, limits }),
         }
     }
 
@@ -214,7 +218,7 @@ impl Reader<'_> {
         let mut threads: Vec<Planned> = Vec::new();
         for (number, flow) in flows.into_iter().enumerate() {
             let accesses = accesses(&self.image, number, &flow)?;
-            heap::note_uses(&mut self.image, &accesses.shared);
+            note_uses(&mut self.image, &accesses.shared);
             let named = |(name, call): &(Option<&str>, Call)| name.unwrap_or(&call.name).to_owned();
             let name = named(&calls[number]);
             let copies = calls.iter().filter(|call| named(call) == name).count();

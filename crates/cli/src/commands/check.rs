@@ -10,6 +10,7 @@ use weir_witness::Goal;
 
 use super::analysis;
 use super::certificate;
+use super::model_limit;
 use super::task::{Allowance, Task, Work};
 use crate::args::CheckOptions;
 use crate::console::Console;
@@ -48,6 +49,9 @@ fn one(task: &Task<'_>, options: &CheckOptions, console: &mut Console) -> Result
     let library = Options { model: options.model, goals: goals.clone(), ..Options::default() };
     let found = analysis::watched(task, console, |session| check(&loaded.program, &library, session));
     let found = Error::unless_refused(found)?;
+    if let Ok(report) = &found {
+        model_limit::no_run_of_check_passes(&loaded, report, options.model, &task.session)?;
+    }
     let decided = found.as_ref().map_or_else(|_| Vec::new(), Decided::by_portfolio);
     let question = CheckQuestion { model: options.model, goals: &goals, all_witnesses: options.all_witnesses };
     let answer = CheckAnswer::new(task.subject(&loaded), question, found);

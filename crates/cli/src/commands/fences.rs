@@ -16,9 +16,10 @@ use weir_report::answer::{
     Answer, Census, CommandName, CopiesRecord, FencesAnswer, FencesQuestion, NeedCount, Repair, Repairs, Subject,
 };
 use weir_report::text::{Fenced, fenced};
+use weir_witness::Model;
 
-use super::analysis;
 use super::task::{Allowance, Task, Work};
+use super::{analysis, model_limit};
 use crate::args::{CostChoice, FencesOptions};
 use crate::console::Console;
 use crate::cpu;
@@ -46,6 +47,8 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
     if !task.is_json() {
         console.diagnostics(&loaded.program.source, &loaded.warnings);
     }
+    let model = if matches!(options.aim, Aim::Robust | Aim::RaceFree) { Model::Sc } else { Model::Tso };
+    model_limit::no_run_passes(&loaded, model, &task.session)?;
     let is_parameterized = is_parameterized(&loaded.program);
     if is_parameterized && (options.stats || options.aim != Aim::Robust) {
         return Err(analysis::fixed_number("other aims than robustness, and `--stats`, are"));

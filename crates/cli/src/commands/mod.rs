@@ -8,6 +8,7 @@ mod fences;
 mod fmt;
 mod litmus;
 mod meta;
+mod model_limit;
 mod prob;
 mod reach;
 mod replay;

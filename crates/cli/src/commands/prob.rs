@@ -15,10 +15,10 @@ use weir_report::answer::{Answer, Asked, CONFIDENCE, CommandName, Odds, Outcome,
 use weir_report::wording::clean::display_name;
 use weir_report::wording::limit::obstacle_text;
 use weir_report::{csv, svg};
-use weir_witness::replay;
+use weir_witness::{Model, replay};
 
-use super::analysis;
 use super::task::{Allowance, Task, Work};
+use super::{analysis, model_limit};
 use crate::args::ProbOptions;
 use crate::console::Console;
 use crate::error::Error;
@@ -42,6 +42,7 @@ pub(super) fn run(options: &'static ProbOptions, console: &mut Console) -> Statu
 
 fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<Status, Error> {
     let mut loaded = load(task.file, &options.program, &task.session)?;
+    model_limit::no_run_passes(&loaded, Model::Tso, &task.session)?;
     add_costs(&mut loaded.program, options.costs.as_deref())?;
     let program = &loaded.program;
     let target = target(program, options.target.as_deref(), "--target");

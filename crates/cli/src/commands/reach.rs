@@ -11,6 +11,7 @@ use weir_witness::{Goal, Model};
 
 use super::analysis;
 use super::certificate;
+use super::model_limit;
 use super::task::{Allowance, Task, Work};
 use crate::args::{Precision, ReachOptions, SymmetryName};
 use crate::console::Console;
@@ -59,6 +60,14 @@ fn one(task: &Task<'_>, options: &ReachOptions, console: &mut Console) -> Result
             found
         }
     };
+    let relies = found.as_ref().is_ok_and(|report| match &report.verdict {
+        Verdict::Holds => true,
+        Verdict::Violated(checked) => model_limit::relies(&loaded, checked),
+        Verdict::Unknown(_) => false,
+    });
+    if relies {
+        model_limit::no_run_passes(&loaded, question.model, &task.session)?;
+    }
     // A complete search knows better than the analysis what no run executes, and says so in its answer.
     let is_complete = found.as_ref().is_ok_and(|report| matches!(report.verdict, Verdict::Holds));
     if !task.is_json() && !is_complete {

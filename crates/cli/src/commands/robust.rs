@@ -3,9 +3,10 @@
 use weir::parameterized::{self, is_parameterized};
 use weir::robust::{Criterion, Method, Options, attacks, robust, same_states, triangular_races};
 use weir_report::answer::{Answer, CommandName, RobustAnswer, Subject};
+use weir_witness::Model;
 
 use super::task::{Allowance, Task, Work};
-use super::{analysis, certificate};
+use super::{analysis, certificate, model_limit};
 use crate::args::{MethodChoice, RobustOptions};
 use crate::console::Console;
 use crate::error::Error;
@@ -77,6 +78,9 @@ fn search<'l>(
     loaded: &'l Loaded,
     console: &Console,
 ) -> Result<RobustAnswer<'l>, Error> {
+    // A program whose runs have the traces of runs under SC only gets where these do.
+    let model = if options.of == Criterion::States { Model::Tso } else { Model::Sc };
+    model_limit::no_run_passes(loaded, model, &task.session)?;
     let (program, limits) = (&loaded.program, &options.common.limits);
     let jobs = limits.workers();
     match options.method {

@@ -160,3 +160,43 @@ fn options_of_compiled_code_are_for_compiled_code() {
     assert_eq!(output.status, Some(2));
     assert!(output.stderr.contains("`--thread` cannot be used: this is not compiled code"), "{}", output.stderr);
 }
+
+/// An access at a computed address to a part of a cell: what comes of it is not modelled, so there is no verdict.
+#[test]
+fn an_access_of_another_size_than_its_cell_is_neither_a_violation_nor_fine() {
+    let Some(folder) = compiled("-O1", "compiled-sizes") else { return };
+    let code = "long whole; int half; int *where; long done;\n\
+                void setup(int is_whole) { where = is_whole ? (int *)&whole : &half; }\n\
+                void part(void) { *where = 1; done = 1; }\n\
+                long look(void) { return whole; }\n";
+    std::fs::write(folder.join("sizes.c"), code).expect("a file");
+    let output = Command::new("gcc").args(["-g", "-O1", "-c", "sizes.c"]).current_dir(&folder).output();
+    assert!(output.expect("gcc runs").status.success());
+    let object = folder.join("sizes.o");
+    let object = object.to_str().expect("UTF-8");
+    let asked = |command: &[&str], init: &str| {
+        let given = ["--format", "json", object, "--thread", "part()", "--thread", "look()", "--init", init];
+        weir(&[command, &given].concat()).json()
+    };
+    let forbid = ["--claim", "forbid done == 2"];
+    let commands: [&[&str]; 6] = [
+        &["check"],
+        &["check", "--goal", "1", forbid[0], forbid[1]],
+        &["reach"],
+        &["robust"],
+        &["robust", "--of", "states"],
+        &["fences"],
+    ];
+    for command in commands {
+        let answer = asked(command, "setup(1)");
+        assert_eq!(answer["verdict"], "error", "{command:?}: {answer}");
+        let message = "mixed sizes: `part` accesses 4 bytes at a computed address that is not that of a variable of this \
+                       size";
+        assert_eq!(answer["diagnostics"][0]["message"], message, "{command:?}: {answer}");
+        assert_eq!(answer["diagnostics"][0]["line"], 3, "{command:?}: {answer}");
+        assert_ne!(asked(command, "setup(0)")["verdict"], "error", "{command:?}");
+    }
+    // What a run shows before it gets there stays shown.
+    let shown = ["check", "--goal", "1", "--claim", "forbid whole == 0"];
+    assert_eq!(asked(&shown, "setup(1)")["verdict"], "unsafe");
+}

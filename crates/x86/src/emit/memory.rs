@@ -4,7 +4,7 @@ use weir_ir::{BinaryOp, Expr, Instruction, RegExpr, Rmw, Value};
 
 use super::{Emitter, Place};
 use crate::accesses::{is_constant, of};
-use crate::cells::Kind;
+use crate::cells::{Cells, Kind};
 use crate::graph::Entries;
 use crate::heap;
 use crate::known::{Known, State, is_private};
@@ -170,11 +170,15 @@ impl Emitter<'_> {
         value
     }
 
-    /// A computed address, after the step that checks it.
+    /// A computed address, after the steps that check it: that there is memory, and that it is a cell of this size. Where
+    /// only the latter fails, the access is possible, but not modelled.
     fn valid(&mut self, address: &E, size: u32, kind: Kind, state: &State) -> RegExpr {
         let address = self.value(address, state);
+        self.push(Instruction::Assert(Cells::is_memory(self.image, &address, size, kind)));
         let is_valid = self.cells.is_valid(&address, size, kind);
-        self.push(Instruction::Assert(is_valid));
+        let next = self.draft.location();
+        self.draft.limit((self.at, next), is_valid, size, (self.span)(self.code), self.code);
+        self.at = next;
         address
     }
 

@@ -24,6 +24,9 @@ const EXTERNAL: u64 = 0x7000_0000;
 const EXTERNAL_END: u64 = 0x7FFF_0000;
 pub(crate) const EXTERNAL_SIZE: u64 = 0x1000;
 
+/// What is placed by us outside of the sections: blocks, tables of addresses, and names without a definition; stacks.
+const RESERVED: [std::ops::Range<u64>; 2] = [0x4800_0000..0x8000_0000, 0x7000_0000_0000..0x8000_0000_0000];
+
 /// What was placed where.
 #[derive(Default)]
 pub(super) struct Placed {
@@ -65,6 +68,13 @@ pub(super) fn place(files: &[Elf<'_>], image: &mut Image) -> Result<Placed, Refu
                 continue;
             }
             let region = region(&section, base, flags)?;
+            let end = base.saturating_add(region.bytes.len() as u64);
+            if RESERVED.iter().any(|reserved| base < reserved.end && reserved.start < end) {
+                let message =
+                    format!("a section of the file is linked to {base:#x}, where Weir places stacks and blocks");
+                return Err(Refusal::new("reserved-address", message)
+                    .help("use the object file, or link to lower addresses: `-Wl,-Ttext-segment=0x400000`"));
+            }
             if !is_linked {
                 next = (base + region.bytes.len() as u64 + PAGE).next_multiple_of(PAGE);
             }

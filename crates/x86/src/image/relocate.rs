@@ -10,7 +10,7 @@ use super::{DebugSections, Elf, Image, MOST_BYTES, Region, malformed};
 use crate::refusal::Refusal;
 
 /// Where addresses of symbols are kept that the code loads.
-const GOT: u64 = 0x6000_0000;
+const GOT: u64 = 0x4800_0000;
 
 /// A relocation with what it refers to.
 struct Entry {

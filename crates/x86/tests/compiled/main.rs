@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr)] // A skipped test says so.
 
 mod compiler;
+mod computed;
 mod cpu;
 mod damaged;
 mod decoder;
@@ -20,7 +21,7 @@ use weir_ir::Program;
 fn read(file: &str, bytes: &[u8], options: &weir_x86::Options) -> Program {
     let files = |path: &str| weir_x86::SourceFile { name: path.to_owned(), text: None };
     match weir_x86::read(file, bytes, options, &files, &weir_ir::Uninterrupted) {
-        Ok(program) => program,
+        Ok(compiled) => compiled.program,
         Err(error) => panic!("{file}: {error:#?}"),
     }
 }

@@ -99,3 +99,18 @@ fn what_is_not_supported_is_refused_with_its_line() {
         assert_eq!(refusal(&folder, &options).0, message);
     }
 }
+
+#[test]
+fn a_file_that_is_linked_to_addresses_in_use_is_refused() {
+    let Some(folder) = Folder::with_gcc() else { return };
+    folder.write("code.c", "int x; void fine(void) { x = 1; }");
+    let linked = ["-O1", "-nostdlib", "-static", "-Wl,-e,fine", "-Wl,--build-id=none", "code.c", "-o", "code.o"];
+    let options = Options { threads: vec!["fine()".into()], ..Options::default() };
+    for start in ["0x50000000", "0x5ffff000", "0x700000000000"] {
+        gcc(&folder, &[&linked[..], &[&format!("-Wl,-Ttext-segment={start}")]].concat());
+        let (message, _, help) = refusal(&folder, &options);
+        assert!(message.contains("where Weir places stacks and blocks") && !help.is_empty(), "{start}: {message}");
+    }
+    gcc(&folder, &[&linked[..], &["-Wl,-Ttext-segment=0x400000"]].concat());
+    crate::read("code.o", &folder.read("code.o"), &options);
+}

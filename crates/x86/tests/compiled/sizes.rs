@@ -251,7 +251,7 @@ fn accesses_of_several_sizes_behave_as_in_a_machine_that_knows_only_bytes() {
                 Options { threads: vec![format!("left{number}()"), format!("right{number}()")], ..Options::default() };
             let files = |path: &str| weir_x86::SourceFile { name: path.to_owned(), text: None };
             let program = match weir_x86::read("code.o", &bytes, &options, &files, &weir_ir::Uninterrupted) {
-                Ok(program) => program,
+                Ok(compiled) => compiled.program,
                 Err(ReadError::Invalid(_, diagnostic)) if diagnostic.message.starts_with("mixed sizes") => {
                     refused += 1;
                     continue;

@@ -7,7 +7,9 @@ use weir::prob::{ExactAnswer, Probability, Question, Target, cost, probability};
 use weir_ir::Program;
 use weir_report::answer::{Compared, Outcome, ProbQuestion};
 use weir_report::wording::clean::display_name;
+use weir_witness::Model;
 
+use super::super::model_limit;
 use crate::args::ProbOptions;
 use crate::error::Error;
 use crate::load::load;
@@ -37,7 +39,9 @@ pub(super) fn variant(
     let first_until = until(program, bad, "--until")?;
     let file = display_name(path);
     let read = || {
-        let mut program = load(path, &options.program, session)?.program;
+        let loaded = load(path, &options.program, session)?;
+        model_limit::no_run_passes(&loaded, Model::Tso, session)?;
+        let mut program = loaded.program;
         add_costs(&mut program, options.costs.as_deref())?;
         let target = target(&program, options.target.as_deref(), &format!("--target (variant {file})"))?;
         let until = until(&program, &target, &format!("--until (variant {file})"))?;
