@@ -4,7 +4,7 @@
 //! The program is searched within bounds on the depth of stacks and on the number of spawned threads, which begin small
 //! and are doubled as long as runs go beyond them (`unroll`). So a program whose runs stay within some bound
 //! is decided, and costs little more than a program without procedures. If runs do go beyond a bound, procedure
-//! [summaries](crate::summaries) are tried, which need no bound where they apply. For all others the answer is unknown
+//! summaries are tried, which need no bound where they apply. For all others the answer is unknown
 //! at the largest bound that the session allows, unless a violation is found before.
 //!
 //! Direction of error: none. A violation is mapped back to a run of the program itself, with its calls, returns and
