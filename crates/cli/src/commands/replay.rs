@@ -8,9 +8,10 @@ use weir_report::answer::{Answer, CertificateAnswer, CommandName, NetCertificate
 use weir_report::saved::{Question, Rejection, Saved, SavedNetProof};
 use weir_report::wording::clean::display_name;
 use weir_syntax::nets::ParsedNet;
-use weir_witness::Goal;
+use weir_witness::{Goal, Model};
 
 use super::cover::{self, NetQuestion};
+use super::model_limit;
 use super::task::{Allowance, Task, Work};
 use crate::args::{DEFAULT_START, ReplayOptions};
 use crate::console::Console;
@@ -50,6 +51,9 @@ fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Resul
             Ok(task.answer(&Answer::Replay(Box::new(answer)), false, console))
         }
         Saved::Proof(saved) => {
+            // A proof is about the program, whose runs end where the model of compiled code does.
+            let model = if goals.contains(&Goal::NotRobust) { Model::Sc } else { options.model };
+            model_limit::no_run_passes(&loaded, model, &task.session)?;
             let result = match saved.check(&question, &task.session) {
                 Err(Rejection::Interrupted) => return Err(Error::Stopped(task.session.ended_by())),
                 Err(Rejection::Mismatch(mismatch)) => Err(mismatch),
