@@ -43,10 +43,10 @@ pub fn print_with(program: &Program, comments: &Comments) -> String {
     let (mut program, mut labels) = tidy(program);
     let header = comments.header.iter().map(|line| format!("{}\n", format!("// {line}").trim_end()));
     let mut blocks = vec![header.collect(), shared_text(&program.shared), thread_locals_text(&program)];
-    let stays = recursive(&program);
-    for at in 0..program.procedures.len() {
-        let text = procedure_text(&program, comments, &program.procedures[at], &mut labels);
-        let noinline = if stays[at] { "" } else { "noinline " };
+    let recursive = recursive(&program);
+    for (procedure, is_recursive) in program.procedures.iter().zip(recursive) {
+        let text = procedure_text(&program, comments, procedure, &mut labels);
+        let noinline = if is_recursive { "" } else { "noinline " };
         blocks.push(format!("{noinline}{text}"));
     }
     for thread in program.thread_ids() {
