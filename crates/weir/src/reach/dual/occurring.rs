@@ -289,11 +289,10 @@ impl<'a> Fixpoint<'a> {
 
     fn memory(&mut self, contents: Vec<Val>) -> Memory {
         let next = self.contents.len() as Memory;
-        let number = *self.numbers.entry(contents).or_insert_with_key(|contents| {
+        *self.numbers.entry(contents).or_insert_with_key(|contents| {
             self.contents.push(contents.clone());
             next
-        });
-        number
+        })
     }
 
     fn with(&mut self, memory: Memory, cell: Cell, value: Val) -> Memory {
