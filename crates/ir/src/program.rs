@@ -25,6 +25,8 @@ pub struct Program {
     pub source: Source,
     /// Constants with the values in force, in order of declaration.
     pub constants: Vec<(String, Value)>,
+    /// What was asked of compiled code, in order: an option, and what it says.
+    pub options: Vec<(String, String)>,
     /// Shared cells, in order of declaration. Their addresses do not overlap.
     pub shared: Vec<Shared>,
     /// Threads. Replicated ones are listed one by one.

@@ -73,6 +73,7 @@ pub fn start(program: &Program, instances: u32, sections: Sections) -> Result<St
     }
     let mut made = program.linked(instances.max(1));
     made.constants.clone_from(&program.constants);
+    made.options.clone_from(&program.options);
     let families = families(&mut made, program);
     let mut absent = Vec::new();
     for family in &families {
