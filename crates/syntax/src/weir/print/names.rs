@@ -180,7 +180,8 @@ const KEPT_BYTES: usize = 200;
 
 /// The name with what is not allowed turned into underscores, and cut off if it is too long.
 fn cleaned(name: &str, stem: &str) -> String {
-    let name = if name.len() > MAX_NAME_BYTES { &name[..name.floor_char_boundary(KEPT_BYTES)] } else { name };
+    let kept = (0..=KEPT_BYTES).rev().find(|&at| name.is_char_boundary(at)).unwrap_or(0);
+    let name = if name.len() > MAX_NAME_BYTES { &name[..kept] } else { name };
     let is_allowed = |character: char| character.is_ascii_alphanumeric() || character == '_';
     if name.chars().all(is_allowed) && !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()) {
         return name.to_string();
