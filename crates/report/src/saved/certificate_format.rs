@@ -72,7 +72,7 @@ pub struct SavedCertificate {
     pub minimal: Vec<(usize, Vec<usize>)>,
     /// The cheapest fences, and why no cheaper ones are enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fences: Option<FencesRecord>,
+    pub fences: Option<Box<FencesRecord>>,
     /// The number of bytes of each part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<u64>,

@@ -41,7 +41,7 @@ impl SavedCertificate {
         let body = Self::new(&fenced, language, model, &enough)?.to_bytes()?;
         let record = to_record(asked, cheapest, language);
         let metadata = Metadata::new(&asked.question);
-        Ok(Self { kind: CertificateKind::Fences, fences: Some(record), body, ..empty(program, metadata) })
+        Ok(Self { kind: CertificateKind::Fences, fences: Some(Box::new(record)), body, ..empty(program, metadata) })
     }
 
     /// Whether the certificate answers the question, according to the independent checker.
