@@ -129,7 +129,7 @@ pub(super) fn reduction(statistics: &Statistics) -> String {
     text += match statistics.reduction {
         Reduction::None => "",
         Reduction::Local => ", with local steps fused",
-        Reduction::Persistent => ", with local steps fused and persistent sets",
+        Reduction::Persistent => ", with local steps fused and steps restricted to persistent sets",
     };
     if statistics.up_to_symmetry {
         text += ", up to the numbering of interchangeable threads";
