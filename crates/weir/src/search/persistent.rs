@@ -294,6 +294,8 @@ impl<const N: usize> View<'_, N> {
                 Operation::Store(place, _) if self.sets.model == Model::Sc => {
                     self.beside(thread, self.cell(place), true) | self.beside(thread, LOCK, false)
                 }
+                // Goals are judged once stores are in memory, where this one cannot get before the lock is released.
+                Operation::Store(..) if self.machine.locked_out(self.state, thread) => return None,
                 Operation::Store(..) => self.beside(thread, BARRIER, false),
                 Operation::Load(_, place) => self.loading(thread, place),
                 Operation::Snapshot(loads) | Operation::Await(loads, _) => {

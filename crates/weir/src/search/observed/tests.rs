@@ -1,5 +1,4 @@
 use weir_ir::Value;
-use weir_syntax::Language;
 
 use super::*;
 use crate::semantics::goals::all_goals;
