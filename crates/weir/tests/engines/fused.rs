@@ -171,14 +171,14 @@ fn steps_of_threads_that_cannot_meet_are_not_interleaved() {
 /// One thread owns the lock at a time, and nobody else reads or writes meanwhile.
 #[test]
 fn locked_sections_are_not_interleaved() {
-    let section = "lock; x = 1; y = 1; let r = x; x = 0; y = 0; unlock;";
+    let section = "lock; x = 1; y = 1; let r = x; assert r == 1; x = 0; y = 0; unlock;";
     let threads: String = (0..4).map(|number| format!("thread T{number} {{ {section} }}\n")).collect();
     let states = |reduction| {
-        let report = reduced(&format!("shared x, y; {threads} forbid x == 2;"), Model::Tso, reduction);
+        let report = reduced(&format!("shared x, y; {threads}"), Model::Tso, reduction);
         assert!(matches!(report.verdict, Verdict::Holds));
         report.statistics.states
     };
-    assert!(2 * states(Reduction::Persistent) < states(Reduction::Local));
+    assert!(5 * states(Reduction::Persistent) < 3 * states(Reduction::Local));
 }
 
 /// Steps that others need not have taken are left out of the run.
