@@ -40,6 +40,25 @@ pub enum Size {
     Product,
 }
 
+impl Outcome {
+    /// As users write it.
+    pub(crate) fn word(&self) -> String {
+        match self {
+            Self::Returns(0) => "nothing".into(),
+            Self::Returns(value) => value.to_string(),
+            Self::Fence => "fence".into(),
+            Self::Membarrier => "membarrier".into(),
+            Self::Fails => "fail".into(),
+            Self::Allocates(Size::Product) => "calloc".into(),
+            Self::Allocates(_) => "malloc".into(),
+            Self::Frees => "free".into(),
+            Self::System => "syscall".into(),
+            Self::Copies => "memcpy".into(),
+            Self::Sets => "memset".into(),
+        }
+    }
+}
+
 /// What functions do, by name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Models {

@@ -35,6 +35,16 @@ pub struct Options {
     pub models: BTreeMap<String, Outcome>,
 }
 
+impl Options {
+    /// As options of the command line.
+    fn given(&self) -> Vec<(String, String)> {
+        let calls = [("--thread", &self.threads), ("--init", &self.init), ("--claim", &self.properties)];
+        let texts = calls.iter().flat_map(|(option, texts)| texts.iter().map(|text| ((*option).into(), text.clone())));
+        let models = self.models.iter().map(|(name, what)| ("--function".into(), format!("{name}={}", what.word())));
+        texts.chain(models).collect()
+    }
+}
+
 /// More threads than this are refused.
 const MOST_THREADS: usize = 256;
 
@@ -169,6 +179,7 @@ impl Reader<'_> {
         }
         let mut program = Program {
             source: listing.source.clone(),
+            options: self.options.given(),
             shared: cells.declarations(),
             properties: lowered,
             ..Program::default()

@@ -47,6 +47,9 @@ fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Resul
     match &saved {
         Saved::Run(saved) => {
             let result = saved.replay(&question);
+            if result.as_ref().is_ok_and(|evidence| model_limit::relies(&loaded, &evidence.checked)) {
+                model_limit::no_run_passes(&loaded, options.model, &task.session)?;
+            }
             let answer = ReplayAnswer::new(&task.subject(&loaded), &options.evidence, saved, result);
             Ok(task.answer(&Answer::Replay(Box::new(answer)), false, console))
         }

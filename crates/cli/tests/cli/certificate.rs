@@ -17,20 +17,20 @@ fn dekker(between: &str) -> String {
 
 /// A proof in a file: a line of JSON, and what follows it.
 #[derive(Clone)]
-struct Proof {
-    line: Value,
+pub(crate) struct Proof {
+    pub(crate) line: Value,
     body: Vec<u8>,
 }
 
 impl Proof {
-    fn read(path: &str) -> Self {
+    pub(crate) fn read(path: &str) -> Self {
         let bytes = std::fs::read(path).expect("the proof was saved");
         let end = bytes.iter().position(|&byte| byte == b'\n').expect("a line");
         let line = serde_json::from_slice(&bytes[..end]).expect("the line is JSON");
         Self { line, body: bytes[end + 1..].to_vec() }
     }
 
-    fn write(&self, path: &str) {
+    pub(crate) fn write(&self, path: &str) {
         let line = self.line.to_string() + "\n";
         std::fs::write(path, [line.as_bytes(), &self.body].concat()).expect("it can be written");
     }

@@ -16,6 +16,7 @@ mod json;
 mod limits;
 mod litmus;
 mod meta;
+mod model_limit;
 mod prob;
 mod replay;
 mod robust;

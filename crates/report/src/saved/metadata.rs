@@ -49,6 +49,9 @@ pub struct ProgramRecord {
     pub text_sha256: String,
     /// Its constants and their values, whether the text or `-D` sets them.
     pub constants: BTreeMap<String, Value>,
+    /// For compiled code, the options that say what runs and what must hold, also those in the file beside it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, Vec<String>>,
     /// The SHA-256 of what `weir translate --to json` prints for it.
     pub automaton_sha256: String,
 }
@@ -141,6 +144,7 @@ impl ProgramRecord {
             language: language.name().to_owned(),
             text_sha256: hex(Sha256::digest(program.source.text()).as_slice()),
             constants: program.constants.iter().cloned().collect(),
+            options: by_name(&program.options),
             automaton_sha256: automaton_digest(program),
         }
     }
@@ -150,6 +154,8 @@ impl ProgramRecord {
         let reason = if self.language != given.language {
             let claimed = clean(&self.language);
             format!("the file is about a program in the language {claimed}, not {}", given.language)
+        } else if let Some(reason) = other_option(&self.options, &given.options) {
+            reason
         } else if self.text_sha256 != given.text_sha256 {
             let (claimed, found) = (short(&self.text_sha256), short(&given.text_sha256));
             format!("the file is about another text: its SHA-256 is {claimed}…, that of the program is {found}…")
@@ -171,6 +177,31 @@ fn other_constant(claimed: &BTreeMap<String, Value>, given: &BTreeMap<String, Va
     let name = claimed.keys().chain(given.keys()).find(|name| claimed.get(*name) != given.get(*name))?;
     let (shown, there, here) = (clean(name), value(claimed.get(name)), value(given.get(name)));
     Some(format!("the file is about {shown} {there}, but here it is {shown} {here}; `-D {shown}=…` sets it"))
+}
+
+/// What each option says, in order.
+fn by_name(options: &[(String, String)]) -> BTreeMap<String, Vec<String>> {
+    let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (option, text) in options {
+        texts.entry(option.clone()).or_default().push(text.clone());
+    }
+    texts
+}
+
+/// The first option that differs, if the file has any.
+fn other_option(claimed: &BTreeMap<String, Vec<String>>, given: &BTreeMap<String, Vec<String>>) -> Option<String> {
+    if claimed.is_empty() {
+        return None;
+    }
+    let name = claimed.keys().chain(given.keys()).find(|name| claimed.get(*name) != given.get(*name))?;
+    let shown = |texts: Option<&Vec<String>>| match texts {
+        None => format!("no `{}`", clean(name)),
+        Some(texts) => {
+            let each: Vec<String> = texts.iter().map(|text| format!("`{} '{}'`", clean(name), clean(text))).collect();
+            each.join(" ")
+        }
+    };
+    Some(format!("the file was made with {}, but here it is {}", shown(claimed.get(name)), shown(given.get(name))))
 }
 
 /// The SHA-256 of the program as automata.

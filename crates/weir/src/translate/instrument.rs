@@ -161,6 +161,7 @@ fn instrument_for(program: &Program, attacks: &[Attack], choose: bool) -> Result
     let mut made = Program {
         source: program.source.clone(),
         constants: program.constants.clone(),
+        options: program.options.clone(),
         shared: declarations(&context),
         threads: program.threads.clone(),
         properties: vec![property(success)],

@@ -72,6 +72,7 @@ pub(super) fn lower<'a>(
             .map(|&(name, value)| (name.text.to_string(), value.unwrap_or(0)))
             .chain(globals.given_copies.iter().flatten().cloned())
             .collect(),
+        options: Vec::new(),
         shared: globals.shared,
         threads: bodies.threads,
         procedures: bodies.procedures,
