@@ -271,7 +271,7 @@ impl<const N: usize> View<'_, N> {
         while open != 0 {
             let agent = open.trailing_zeros() as usize;
             open &= open - 1;
-            let needed = if agent % 2 == 0 { self.next_to(agent / 2)? } else { self.flushed_with(agent / 2)? };
+            let needed = if agent.is_multiple_of(2) { self.next_to(agent / 2)? } else { self.flushed_with(agent / 2)? };
             open |= needed & !set;
             set |= needed;
         }
