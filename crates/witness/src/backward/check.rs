@@ -125,12 +125,22 @@ fn groups(program: &Program, roster: &Roster, proof: &BackwardProof, locals: &[L
     groups
 }
 
-/// What must agree of two configurations if one stands for the other: the own messages of each group, in any order.
-type Mark = Vec<Vec<Vec<Message>>>;
+/// A copy as far as it must agree with the one that it stands for: the thread that it is a copy of, its class and its own
+/// messages.
+type CopyMark<'a> = (usize, Option<usize>, Vec<&'a Message>);
+
+/// What must agree of two configurations if one stands for the other, once copies that it does not list are left out:
+/// the own messages of each group, and the copies, in any order.
+type Mark<'a> = (Vec<Vec<Vec<&'a Message>>>, Vec<CopyMark<'a>>);
+
+/// Beyond so many copies, their subsets are not looked up one by one.
+const MOST_LOOKED_UP: usize = 12;
 
 /// The configurations of a proof.
 struct Set<'a> {
-    by_mark: HashMap<Mark, Vec<&'a Configuration>>,
+    by_mark: HashMap<Mark<'a>, Vec<&'a Configuration>>,
+    /// Whether some configuration lists a copy in any class, which no mark can name.
+    has_free_copies: bool,
     groups: Vec<Vec<usize>>,
     holds: Vec<Vec<bool>>,
     steps: &'a Steps<'a>,
@@ -139,24 +149,31 @@ struct Set<'a> {
 impl<'a> Set<'a> {
     fn new(proof: &'a BackwardProof, steps: &'a Steps<'a>, groups: Vec<Vec<usize>>) -> Self {
         let holds = steps.locals.iter().map(|locals| locals.holds.clone()).collect();
-        let mut set = Self { by_mark: HashMap::new(), groups, holds, steps };
         let single = steps.roster.single.len();
-        for configuration in proof.configurations.iter().filter(|entry| entry.threads.len() >= single) {
-            set.by_mark.entry(set.mark(configuration)).or_default().push(configuration);
+        let is_free = |entry: &Configuration| entry.threads.iter().skip(single).any(|copy| copy.class.is_none());
+        let has_free_copies = proof.configurations.iter().any(is_free);
+        let mut set = Self { by_mark: HashMap::new(), has_free_copies, groups, holds, steps };
+        for entry in proof.configurations.iter().filter(|entry| entry.threads.len() == single + entry.copies.len()) {
+            set.by_mark.entry(set.mark(entry, |_| true)).or_default().push(entry);
         }
         set
     }
 
-    fn mark(&self, configuration: &Configuration) -> Mark {
-        let own = |&place: &usize| {
-            configuration.threads[place].messages.iter().filter(|message| message.is_own()).cloned().collect::<Vec<_>>()
-        };
+    /// The mark of a configuration that lists only these of its copies.
+    fn mark<'c>(&self, configuration: &'c Configuration, lists: impl Fn(usize) -> bool) -> Mark<'c> {
+        let own =
+            |thread: &'c ThreadView| thread.messages.iter().filter(|message| message.is_own()).collect::<Vec<_>>();
         let group = |group: &Vec<usize>| {
-            let mut all: Vec<Vec<Message>> = group.iter().map(own).collect();
+            let mut all: Vec<Vec<&Message>> = group.iter().map(|&place| own(&configuration.threads[place])).collect();
             all.sort_unstable();
             all
         };
-        self.groups.iter().map(group).collect()
+        let views = &configuration.threads[self.steps.roster.single.len()..];
+        let copies = configuration.copies.iter().zip(views).enumerate().filter(|&(copy, _)| lists(copy));
+        let mut copies: Vec<CopyMark<'c>> =
+            copies.map(|(_, (&place, thread))| (place, thread.class, own(thread))).collect();
+        copies.sort_unstable();
+        (self.groups.iter().map(group).collect(), copies)
     }
 
     /// Whether it refers only to existing threads and classes; each cell has one newest own message at most; other
@@ -185,9 +202,16 @@ impl<'a> Set<'a> {
     }
 
     fn holds(&self, configuration: &Configuration) -> bool {
-        let alike = self.by_mark.get(&self.mark(configuration));
         let positions = (self.steps.roster, &self.groups[..]);
-        alike.into_iter().flatten().any(|known| covers(known, configuration, positions, &self.holds))
+        let stands = |known: &Configuration| covers(known, configuration, positions, &self.holds);
+        let copies = configuration.copies.len();
+        if self.has_free_copies || copies > MOST_LOOKED_UP {
+            return self.by_mark.values().flatten().any(|known| stands(known));
+        }
+        (0..1u32 << copies).any(|set| {
+            let alike = self.by_mark.get(&self.mark(configuration, |copy| set >> copy & 1 == 1));
+            alike.into_iter().flatten().any(|known| stands(known))
+        })
     }
 }
 
