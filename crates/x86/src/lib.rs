@@ -28,6 +28,7 @@ mod models;
 mod objects;
 mod ops;
 mod pending;
+mod pointers;
 mod program;
 mod property;
 mod refusal;
@@ -37,7 +38,7 @@ mod slots;
 mod table;
 mod transfer;
 
-pub use limit::{Compiled, ModelLimit, limited};
+pub use limit::{Compiled, LimitKind, ModelLimit, limited};
 pub use listing::{Files, SourceFile};
 pub use models::{Outcome, Size, parse_outcome};
 pub use program::{Options, ReadError, read};

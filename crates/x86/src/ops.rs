@@ -9,6 +9,8 @@
 
 use weir_ir::{BinaryOp, Expr, UnaryOp, Value};
 
+use crate::limit::LimitKind;
+
 /// A register of the processor, or one that an instruction needs for itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Reg(pub(crate) u8);
@@ -131,6 +133,8 @@ pub(crate) enum Op {
     Flag(Test, Option<E>),
     /// Fails unless the condition holds: the processor would raise an exception.
     Check(E),
+    /// The model ends unless the condition holds.
+    Limit(E, LimitKind),
 }
 
 /// Where control goes after an instruction.

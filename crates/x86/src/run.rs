@@ -175,6 +175,7 @@ impl Machine<'_> {
                 let value = value.as_ref().and_then(|value| self.value(value).ok());
                 self.flags[*test as usize] = value.map(|value| value != 0);
             }
+            Op::Limit(..) => {}
             Op::Check(condition) => {
                 if self.value(condition)? == 0 {
                     return Err(failed("the code divides by zero, or raises another exception,"));

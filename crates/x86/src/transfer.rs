@@ -57,7 +57,7 @@ pub(crate) fn apply(image: &Image, op: &Op, state: &mut State) -> Result<(), Ref
             let known = value.as_ref().map_or(Known::public(1), |value| state.value(value));
             state.flags[*test as usize] = known;
         }
-        Op::Fence | Op::Membarrier | Op::Check(_) => {}
+        Op::Fence | Op::Membarrier | Op::Check(_) | Op::Limit(..) => {}
     }
     Ok(())
 }

@@ -34,7 +34,8 @@ fn fails(folder: &Folder, threads: &[&str], init: &str) -> (bool, bool) {
         assert!(found.complete);
         found.goals.contains_key(&Goal::Assertion(ThreadId(0)))
     };
-    (fails(&program), fails(&limited(&program, &limits)))
+    let places: Vec<_> = limits.iter().map(|limit| (limit.thread, limit.edge)).collect();
+    (fails(&program), fails(&limited(&program, &places)))
 }
 
 #[test]
