@@ -38,7 +38,15 @@ impl<O> BodyBuilder<O> {
         while !self.names.insert(name.clone()) {
             name.push('_');
         }
-        self.registers.push(Register { name, is_temporary: true, span: Span::default() });
+        self.registers.push(Register { name, is_temporary: true, is_thread_local: false, span: Span::default() });
+        RegId::new(self.registers.len() - 1)
+    }
+
+    /// A new thread-local variable, whose name nothing else in the program has.
+    pub fn thread_local(&mut self, name: &str) -> RegId {
+        self.names.insert(name.to_owned());
+        let span = Span::default();
+        self.registers.push(Register { name: name.to_owned(), is_temporary: true, is_thread_local: true, span });
         RegId::new(self.registers.len() - 1)
     }
 

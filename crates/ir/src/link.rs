@@ -70,6 +70,11 @@ impl Program {
         !Dynamics::of(self).called.is_empty()
     }
 
+    /// The procedures that threads that run call, directly or by way of others.
+    pub fn called_procedures(&self) -> BTreeSet<ProcId> {
+        Dynamics::of(self).called
+    }
+
     /// Whether some thread starts another one.
     pub fn spawns(&self) -> bool {
         !Dynamics::of(self).spawned.is_empty()
@@ -182,6 +187,9 @@ fn link(program: &Program, body: &Body) -> Body {
         failed: body.failed,
         frames: vec![None; program.procedures.len()],
     };
+    for &procedure in &reached {
+        linker.add_thread_locals(&program.procedures[procedure.index()].body);
+    }
     for procedure in reached {
         let frame = linker.add(&program.procedures[procedure.index()]);
         linker.frames[procedure.index()] = Some(frame);
@@ -204,14 +212,39 @@ impl Linker {
         LocId::new(self.locations.len() - 1)
     }
 
+    fn thread_local(&self, name: &str) -> Option<RegId> {
+        let is_it = |register: &Register| register.is_thread_local && register.name == name;
+        self.registers.iter().position(is_it).map(RegId::new)
+    }
+
+    /// Gives the thread the thread-local variables of a procedure. They come before the registers of all procedures.
+    fn add_thread_locals(&mut self, body: &Body) {
+        for own in body.thread_locals().map(|own| &body.registers[own.index()]) {
+            if self.thread_local(&own.name).is_none() {
+                self.registers.push(own.clone());
+            }
+        }
+    }
+
+    /// Where each register of a procedure is in the thread.
+    fn add_registers(&mut self, procedure: &Procedure) -> Vec<RegId> {
+        let mut registers = Vec::new();
+        for own in &procedure.body.registers {
+            let shared = if own.is_thread_local { self.thread_local(&own.name) } else { None };
+            registers.push(shared.unwrap_or_else(|| {
+                self.registers.push(Register { name: format!("{}.{}", procedure.name, own.name), ..own.clone() });
+                RegId::new(self.registers.len() - 1)
+            }));
+        }
+        registers
+    }
+
     fn add(&mut self, procedure: &Procedure) -> Frame {
         let body = &procedure.body;
-        let (first_register, first_location) = (self.registers.len(), self.locations.len());
-        let register = |register: RegId| RegId::new(first_register + register.index());
+        let first_location = self.locations.len();
+        let registers = self.add_registers(procedure);
+        let register = |register: RegId| registers[register.index()];
         let location = |location: LocId| LocId::new(first_location + location.index());
-        for own in &body.registers {
-            self.registers.push(Register { name: format!("{}.{}", procedure.name, own.name), ..own.clone() });
-        }
         for own in &body.locations {
             let labels = own.labels.iter().map(|label| format!("{}.{label}", procedure.name)).collect();
             self.location(Location { labels, span: own.span });
@@ -234,10 +267,11 @@ impl Linker {
             let (from, span) = (location(end), body.locations[end.index()].span);
             self.edges.push(Edge { from, to: from, instruction: Instruction::Return(Expr::Const(0)), span });
         }
+        let parameters = procedure.parameters.iter().map(|&parameter| register(parameter)).collect();
         Frame {
             entry: location(body.entry),
-            parameters: procedure.parameters.iter().map(|&parameter| register(parameter)).collect(),
-            registers: (0..body.registers.len()).map(|own| register(RegId::new(own))).collect(),
+            parameters,
+            registers: registers.into_iter().filter(|one| !self.registers[one.index()].is_thread_local).collect(),
             first_location: LocId::new(first_location),
             location_count: self.locations.len() - first_location,
         }

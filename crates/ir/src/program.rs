@@ -198,8 +198,8 @@ pub struct Thread {
     pub span: Span,
 }
 
-/// A procedure. Its body starts with the parameters set and all other registers at 0; control that
-/// reaches a location without edges returns 0.
+/// A procedure. Its body starts with the parameters set and all other registers at 0, but for thread-local ones; control
+/// that reaches a location without edges returns 0.
 #[derive(Clone, Debug)]
 pub struct Procedure {
     /// Its name.
@@ -219,6 +219,9 @@ pub struct Register {
     pub name: String,
     /// Whether a pass made it up (say, for a shared read inside an expression).
     pub is_temporary: bool,
+    /// Whether it is a thread-local variable: one register of the thread, which every procedure that the thread calls
+    /// shares under the same name.
+    pub is_thread_local: bool,
     /// Where it was declared.
     pub span: Span,
 }
@@ -252,14 +255,14 @@ pub struct Body {
 }
 
 /// A procedure whose code is part of the body of a thread. A call saves the registers, sets the parameters and all other
-/// registers to 0, and continues at the entry; a return restores them.
+/// registers to 0, and continues at the entry; a return restores them. Thread-local variables are none of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Frame {
     /// Where a call continues.
     pub entry: LocId,
     /// The registers that receive the arguments.
     pub parameters: Vec<RegId>,
-    /// All registers of the procedure, with the parameters.
+    /// All registers of the procedure, with the parameters, but without thread-local variables.
     pub registers: Vec<RegId>,
     /// The first of its locations, which are consecutive.
     pub first_location: LocId,
@@ -336,6 +339,12 @@ impl Body {
     /// The register of this name.
     pub fn register(&self, name: &str) -> Option<RegId> {
         self.registers.iter().position(|register| register.name == name).map(RegId::new)
+    }
+
+    /// The thread-local variables, in order.
+    pub fn thread_locals(&self) -> impl Iterator<Item = RegId> {
+        let is_one = |at: &usize| self.registers[*at].is_thread_local;
+        (0..self.registers.len()).filter(is_one).map(RegId::new)
     }
 
     /// The locations that carry this label: several when a procedure was inlined several times.

@@ -12,19 +12,30 @@ struct Scope<'a> {
     /// Whether it is a procedure, with a parameter `n`.
     is_procedure: bool,
     spawns: bool,
+    /// Whether there is a thread-local variable `g`.
+    has_local: bool,
 }
 
 /// The text of a random program. Without `spawn`, if there shall be none.
 pub fn program(rng: &mut Rng, spawns: bool) -> String {
     let mut text = String::from("shared x, y: 0..2;\n");
-    let procedures: &[&str] = match rng.below(3) {
-        0 if spawns => &[],
-        0 | 1 => &["f"],
-        _ => &["f", "g"],
+    let procedures: &[&str] = match rng.below(6) {
+        0 | 1 if spawns => &[],
+        0..=2 => &["f"],
+        3 => &["f", "h"],
+        _ => &["f", "k"],
     };
+    let has_local = !procedures.is_empty() && rng.chance(40);
+    if has_local {
+        text.push_str("let g;\n");
+    }
     let spawns = spawns && (procedures.is_empty() || rng.chance(60));
     for name in procedures {
-        let scope = Scope { procedures, is_procedure: true, spawns };
+        let scope = Scope { procedures, is_procedure: true, spawns, has_local };
+        if *name == "h" {
+            let _ = writeln!(text, "noinline proc h(n) {{ let r; {} return r; }}", block(rng, scope, 2));
+            continue;
+        }
         // Each calls itself or the other one, so that none is inlined.
         let next = if *name == "f" { procedures[procedures.len() - 1] } else { "f" };
         let before = block(rng, scope, 1);
@@ -42,7 +53,7 @@ pub fn program(rng: &mut Rng, spawns: bool) -> String {
             ]),
         );
     }
-    let scope = Scope { procedures, is_procedure: false, spawns };
+    let scope = Scope { procedures, is_procedure: false, spawns, has_local };
     let _ = writeln!(text, "thread P {{ let r; {} }}", block(rng, scope, 3));
     if rng.chance(50) {
         let quiet = Scope { procedures: if rng.chance(30) { procedures } else { &[] }, spawns: false, ..scope };
@@ -55,6 +66,9 @@ pub fn program(rng: &mut Rng, spawns: bool) -> String {
         let _ = writeln!(text, "forbid T at here && x == 1;");
         let _ = writeln!(text, "forbid count(T at end) >= 2;");
         let _ = writeln!(text, "forbid count(T at here) + count(T at end) == 0 && P at end;");
+    }
+    if has_local {
+        let _ = writeln!(text, "forbid P.g == 1 && x == {};\nforbid P.g == 2 && y == 1;", rng.below(3));
     }
     for value in 0..3 {
         let _ = writeln!(text, "forbid P.r == {value} && x == {};", rng.below(3));
@@ -79,6 +93,10 @@ fn statement(rng: &mut Rng, scope: Scope<'_>) -> String {
         if rng.chance(60) { format!("r = {name}({argument});") } else { format!("{name}({argument});") }
     };
     match rng.below(20) {
+        0..=7 if scope.has_local && rng.chance(30) => {
+            let set = rng.pick(&["g = 1;", "g = g + 1;", "g = r;", "r = g;", "x = g & 1;", "g = y;", "r = g + 1;"]);
+            (*set).to_owned()
+        }
         0..=3 => format!("{cell} = {value};"),
         4..=5 => format!("r = {cell};"),
         6..=9 if scope.spawns => "spawn T;".to_owned(),

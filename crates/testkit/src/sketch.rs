@@ -147,7 +147,12 @@ impl ThreadSketch {
 
     /// The thread.
     pub fn finish(self) -> Thread {
-        let register = |index| Register { name: format!("r{index}"), is_temporary: false, span: Span::default() };
+        let register = |index| Register {
+            name: format!("r{index}"),
+            is_temporary: false,
+            is_thread_local: false,
+            span: Span::default(),
+        };
         let registers = (0..self.registers).map(register).collect();
         let body = Body::new(registers, self.locations, LocId(0), self.failed, self.edges);
         let family = (self.name.clone(), None);

@@ -103,7 +103,12 @@ fn line_span(line: usize) -> Span {
 }
 
 fn body(edges: Vec<(u32, u32, Instruction)>, line: &mut usize) -> Body {
-    let register = |name: &str| Register { name: name.into(), is_temporary: name == "_t", span: Span::default() };
+    let register = |name: &str| Register {
+        name: name.into(),
+        is_temporary: name == "_t",
+        is_thread_local: false,
+        span: Span::default(),
+    };
     let count = edges.iter().map(|&(from, to, _)| from.max(to) + 1).max().unwrap_or(1);
     let mut edges: Vec<Edge> = edges
         .into_iter()

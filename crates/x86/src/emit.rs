@@ -114,7 +114,7 @@ impl Emitter<'_> {
         };
         let is_temporary = name.starts_with('_');
         let id = RegId::new(self.registers.len());
-        self.registers.push(Register { name, is_temporary, span: Span::default() });
+        self.registers.push(Register { name, is_temporary, is_thread_local: false, span: Span::default() });
         self.bits.push(64);
         self.names.insert(place, id);
         id

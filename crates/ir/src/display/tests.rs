@@ -18,7 +18,12 @@ fn number(value: i64) -> RegExpr {
 }
 
 fn body() -> Body {
-    let register = |name: &str| Register { name: name.to_string(), is_temporary: false, span: Span::default() };
+    let register = |name: &str| Register {
+        name: name.to_string(),
+        is_temporary: false,
+        is_thread_local: false,
+        span: Span::default(),
+    };
     let place = |labels: &[&str], at| Location {
         labels: labels.iter().map(ToString::to_string).collect(),
         span: Span::new(at, at),

@@ -3,7 +3,7 @@
 //! Sound for every run under SC and under TSO, whatever the interleaving: registers are followed from
 //! location to location, with what conditions tell; a cell has one range for all times (see `memory`).
 //! It errs towards larger ranges. Threads that only `spawn` starts count as running, and procedures that
-//! are called anywhere run with any arguments and return anything.
+//! are called anywhere run with any arguments, return anything, and set thread-local variables to anything.
 
 mod condition;
 mod env;
@@ -54,11 +54,12 @@ impl Ranges {
     /// Analyses a program. If that ends early, registers and cells may hold anything: less precise, and still right.
     pub fn of_until(program: &Program, interrupt: &dyn Interrupt) -> Self {
         let called = called_procedures(program);
-        let none: &[RegId] = &[];
-        let mut bodies: Vec<(&Body, &[RegId])> = program.threads.iter().map(|thread| (&thread.body, none)).collect();
+        let mut bodies: Vec<(&Body, Vec<RegId>)> =
+            program.threads.iter().map(|thread| (&thread.body, Vec::new())).collect();
         for procedure in &called {
             let procedure = &program.procedures[procedure.index()];
-            bodies.push((&procedure.body, &procedure.parameters));
+            let unknown = procedure.parameters.iter().copied().chain(procedure.body.thread_locals()).collect();
+            bodies.push((&procedure.body, unknown));
         }
         let (rows, memory) = solve(program, &bodies, interrupt);
         let finished = rows.into_iter().zip(&bodies).map(|(rows, (body, _))| BodyRanges::new(body, rows, &memory));
@@ -105,6 +106,16 @@ impl Ranges {
     /// Whether some run may take the edge.
     pub fn can_take(&self, thread: ThreadId, edge: EdgeId) -> bool {
         self.thread(thread).can_take(edge)
+    }
+
+    /// As [`addresses_of`](Self::addresses_of), for an edge of a procedure.
+    pub fn addresses_in(&self, procedure: ProcId, edge: EdgeId) -> &[Range] {
+        self.procedure(procedure).map_or(&[], |ranges| &ranges.accessed[edge.index()])
+    }
+
+    /// Whether some run may take an edge of a procedure.
+    pub fn can_take_in(&self, procedure: ProcId, edge: EdgeId) -> bool {
+        self.procedure(procedure).is_some_and(|ranges| ranges.can_take(edge))
     }
 
     /// Whether some run may get to the location.

@@ -32,7 +32,7 @@ impl Automaton {
     fn add_register(&mut self, name: &str, is_temporary: bool) -> RegId {
         let id = RegId::new(self.registers.len());
         let span = register_span(id);
-        self.registers.push(Register { name: name.into(), is_temporary, span });
+        self.registers.push(Register { name: name.into(), is_temporary, is_thread_local: false, span });
         id
     }
 

@@ -23,7 +23,8 @@ fn read_before_set_in(unit: &Unit) -> Vec<Diagnostic> {
     if !liveness.is_precise() {
         return Vec::new();
     }
-    let is_reported = |&id: &RegId| !unit.parameters.contains(id) && !body.registers[id.index()].is_temporary;
+    let is_own = |register: &Register| !register.is_temporary && !register.is_thread_local;
+    let is_reported = |&id: &RegId| !unit.parameters.contains(id) && is_own(&body.registers[id.index()]);
     let suspects: Vec<RegId> = liveness.at(body.entry).iter().filter(is_reported).take(MOST_REPORTS).collect();
     let set = set_registers(unit);
     let mut found = Vec::new();

@@ -27,6 +27,10 @@ fn check_parameters(parameters: &[RegId], body: &Body, name: &str, span: Span, e
         let message = format!("{name} has a parameter that is not one of its registers");
         errors.push(Diagnostic::error("unknown-register", message, span));
     }
+    if body.thread_locals().any(|register| parameters.contains(&register)) {
+        let message = format!("{name} has a parameter that is a thread-local variable");
+        errors.push(Diagnostic::error("thread-local-parameter", message, span));
+    }
     let mut sorted = parameters.to_vec();
     sorted.sort_unstable();
     if sorted.windows(2).any(|pair| pair[0] == pair[1]) {

@@ -65,7 +65,12 @@ impl Generator {
         let registers = 1 + self.random.below(4);
         let locations = 2 + self.random.below(7);
         let named: Vec<Register> = (0..registers)
-            .map(|at| Register { name: format!("r{at}"), is_temporary: false, span: self.span() })
+            .map(|at| Register {
+                name: format!("r{at}"),
+                is_temporary: false,
+                is_thread_local: false,
+                span: self.span(),
+            })
             .collect();
         let failed = LocId::new(locations);
         let mut edges = Vec::new();

@@ -419,7 +419,8 @@ impl Automaton {
     }
 
     fn register(&mut self, token: Token<'_>) -> RegId {
-        let register = || Register { name: token.text.to_string(), is_temporary: false, span: token.span };
+        let register =
+            || Register { name: token.text.to_string(), is_temporary: false, is_thread_local: false, span: token.span };
         RegId::new(self.registers.number_of(token.text, register))
     }
 }

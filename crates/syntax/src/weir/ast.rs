@@ -16,6 +16,8 @@ pub(crate) struct Name<'s> {
 pub(crate) struct File<'s> {
     pub(crate) constants: Vec<Constant<'s>>,
     pub(crate) shared: Vec<SharedDecl<'s>>,
+    /// `let a, b;` outside threads and procedures.
+    pub(crate) thread_locals: Vec<Name<'s>>,
     pub(crate) threads: Vec<ThreadDecl<'s>>,
     pub(crate) procedures: Vec<ProcDecl<'s>>,
     pub(crate) properties: Vec<PropertyDecl<'s>>,
@@ -84,6 +86,8 @@ pub(crate) struct ThreadDecl<'s> {
 #[derive(Debug)]
 pub(crate) struct ProcDecl<'s> {
     pub(crate) name: Name<'s>,
+    /// Whether `noinline` stands before it.
+    pub(crate) noinline: bool,
     pub(crate) parameters: Vec<Name<'s>>,
     pub(crate) body: Block<'s>,
     /// The header, up to the body.
@@ -99,6 +103,18 @@ pub(crate) enum PropertyForm<'s> {
     Always(Expr<'s>),
     ForbidStuck,
     Live(Expr<'s>),
+}
+
+impl<'s> PropertyForm<'s> {
+    /// What it is about, if that is a condition.
+    pub(crate) fn condition(&self) -> Option<&Expr<'s>> {
+        match self {
+            Self::Forbid(condition) | Self::Exists(condition) | Self::Always(condition) | Self::Live(condition) => {
+                Some(condition)
+            }
+            Self::ForbidDeadlock | Self::ForbidStuck => None,
+        }
+    }
 }
 
 /// A property.

@@ -9,7 +9,7 @@
 //! replaced. A replicated thread is printed once for each instance. `terminate` is a `skip` where it does not
 //! lead to the end of the text. An edge other than an assertion that leads to the place of failed assertions
 //! takes one step more to get there, and so does a failing assertion where a property looks at that place:
-//! then there may be more states. A procedure that does not call itself is inlined when the text is read.
+//! then there may be more states. A procedure that does not call itself is `noinline`, so that it stays one.
 //!
 //! What no source can say cannot be read back: a program in which no thread runs from the start, a cell
 //! that starts outside its range.
@@ -21,11 +21,13 @@ mod prune;
 mod shape;
 mod text;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use weir_ir::flow::strongly_connected_components;
 use weir_ir::{
-    Body, Comments, CostRule, CostSubject, LocId, Multiplicity, Procedure, Program, RegId, Register, Shared, StateAtom,
-    Thread, ThreadId,
+    Body, Comments, CostRule, CostSubject, Instruction, LocId, Multiplicity, Procedure, Program, RegId, Register,
+    Shared, StateAtom, Thread, ThreadId,
 };
 
 pub(crate) use self::names::Names;
@@ -40,10 +42,12 @@ pub fn print(program: &Program) -> String {
 pub fn print_with(program: &Program, comments: &Comments) -> String {
     let (mut program, mut labels) = tidy(program);
     let header = comments.header.iter().map(|line| format!("{}\n", format!("// {line}").trim_end()));
-    let mut blocks = vec![header.collect(), shared_text(&program.shared)];
-    for at in 0..program.procedures.len() {
-        let text = procedure_text(&program, comments, &program.procedures[at], &mut labels);
-        blocks.push(text);
+    let mut blocks = vec![header.collect(), shared_text(&program.shared), thread_locals_text(&program)];
+    let recursive = recursive(&program);
+    for (procedure, is_recursive) in program.procedures.iter().zip(recursive) {
+        let text = procedure_text(&program, comments, procedure, &mut labels);
+        let noinline = if is_recursive { "" } else { "noinline " };
+        blocks.push(format!("{noinline}{text}"));
     }
     for thread in program.thread_ids() {
         let wanted = observed_places(&program, thread);
@@ -85,6 +89,41 @@ fn shared_text(declarations: &[Shared]) -> String {
     wrapped("shared ", &texts)
 }
 
+/// The thread-local variables of all bodies.
+fn thread_locals_text(program: &Program) -> String {
+    let mut names: Vec<String> = Vec::new();
+    let mut seen = BTreeSet::new();
+    let bodies = program.threads.iter().map(|thread| &thread.body);
+    for body in bodies.chain(program.procedures.iter().map(|procedure| &procedure.body)) {
+        for register in body.thread_locals() {
+            let name = &body.registers[register.index()].name;
+            if seen.insert(name) {
+                names.push(name.clone());
+            }
+        }
+    }
+    wrapped("let ", &names)
+}
+
+/// For each procedure, whether it can reach a call of itself: others are inlined unless the text says `noinline`.
+fn recursive(program: &Program) -> Vec<bool> {
+    let called = |procedure: &Procedure| -> Vec<usize> {
+        let edges = procedure.body.edges().iter();
+        let calls = edges.filter_map(|edge| match edge.instruction {
+            Instruction::Call { procedure, .. } => Some(procedure.index()),
+            _ => None,
+        });
+        calls.collect::<BTreeSet<_>>().into_iter().collect()
+    };
+    let callees: Vec<Vec<usize>> = program.procedures.iter().map(called).collect();
+    let mut recursive = vec![false; callees.len()];
+    for group in strongly_connected_components(&callees) {
+        let is_one = group.len() > 1 || callees[group[0]].contains(&group[0]);
+        group.into_iter().for_each(|member| recursive[member] = is_one);
+    }
+    recursive
+}
+
 /// One declaration, where the next free address is `free`.
 fn declaration(shared: &Shared, free: Option<i64>) -> String {
     let mut text = shared.name.clone();
@@ -113,11 +152,31 @@ fn declaration(shared: &Shared, free: Option<i64>) -> String {
 fn procedure_text(program: &Program, comments: &Comments, procedure: &Procedure, labels: &mut Names) -> String {
     let is_parameter = |register: usize| procedure.parameters.iter().any(|parameter| parameter.index() == register);
     let registers = procedure.body.registers.iter().enumerate();
-    let locals: Vec<&Register> = registers.filter(|&(at, _)| !is_parameter(at)).map(|(_, register)| register).collect();
+    let is_own = |at: usize, register: &Register| !is_parameter(at) && !register.is_thread_local;
+    let locals: Vec<&Register> =
+        registers.filter(|&(at, register)| is_own(at, register)).map(|(_, register)| register).collect();
     let name = |register: &RegId| procedure.body.registers[register.index()].name.clone();
     let parameters: Vec<String> = procedure.parameters.iter().map(name).collect();
     let header = format!("proc {}({})", procedure.name, parameters.join(", "));
-    body_text((program, comments), &header, &procedure.body, &locals, &[], labels).0
+    let mut text = body_text((program, comments), &header, &procedure.body, &locals, &[], labels).0;
+    let returns = procedure.body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Return(_)));
+    if !returns && is_called_for_a_value(program, procedure) {
+        // It never returns, or 0; but the text must say that it has a result.
+        text.truncate(text.trim_end().len() - 1);
+        text.push_str("    return 0;\n}\n");
+    }
+    text
+}
+
+fn is_called_for_a_value(program: &Program, procedure: &Procedure) -> bool {
+    let threads = program.threads.iter().map(|thread| &thread.body);
+    let mut edges = threads.chain(program.procedures.iter().map(|one| &one.body)).flat_map(|body| body.edges());
+    edges.any(|edge| match edge.instruction {
+        Instruction::Call { procedure: called, register: Some(_), .. } => {
+            program.procedures.get(called.index()).is_some_and(|one| one.name == procedure.name)
+        }
+        _ => false,
+    })
 }
 
 fn thread_text(
@@ -134,7 +193,7 @@ fn thread_text(
     };
     let weight = if thread.weight == 1 { String::new() } else { format!(" weight {}", thread.weight) };
     let header = format!("thread {}{replication}{weight}", thread.name);
-    let registers: Vec<&Register> = thread.body.registers.iter().collect();
+    let registers: Vec<&Register> = thread.body.registers.iter().filter(|one| !one.is_thread_local).collect();
     body_text((program, comments), &header, &thread.body, &registers, wanted, labels)
 }
 

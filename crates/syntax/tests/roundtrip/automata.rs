@@ -73,8 +73,14 @@ fn thread(rng: &mut Rng, threads: usize, ends: Ends) -> Thread {
 }
 
 fn body(rng: &mut Rng, threads: usize, ends: Ends) -> Body {
-    let registers: Vec<Register> =
-        (0..2).map(|_| Register { name: name(rng), is_temporary: rng.chance(20), span: Span::default() }).collect();
+    let registers: Vec<Register> = (0..2)
+        .map(|_| Register {
+            name: name(rng),
+            is_temporary: rng.chance(20),
+            is_thread_local: false,
+            span: Span::default(),
+        })
+        .collect();
     let count = if ends == Ends::One { rng.between(2, 9) } else { rng.between(2, 6) };
     let done = if ends == Ends::One { usize::from(rng.chance(80)) } else { rng.between(1, 3).min(count) };
     let mut edges = Vec::new();

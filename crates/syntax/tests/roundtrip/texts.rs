@@ -198,7 +198,8 @@ forbid count(Late at here) > 1 && count(Crowd at end) == 2;
 #[test]
 fn names_become_valid_and_different_from_each_other() {
     let mut odd = straight("Worker[0]", [load(0, 1), store(1, 1)]);
-    odd.body.registers = vec![Register { name: "x".to_string(), is_temporary: false, span: Span::default() }];
+    odd.body.registers =
+        vec![Register { name: "x".to_string(), is_temporary: false, is_thread_local: false, span: Span::default() }];
     odd.body.locations[0].labels = vec!["f.a".to_string()];
     odd.body.locations[1].labels = vec!["f.a".to_string(), "f_a".to_string(), "load".to_string()];
     let twin = straight("Worker_0", [store(1, 2)]);

@@ -2,7 +2,7 @@
 //! of a run in which only that thread takes steps, or flushes.
 //!
 //! Two kinds of steps are left out, as the bounds are defined: a `membarrier` while another thread holds the lock, and
-//! what a thread does before the locked section has ended in which it was started.
+//! what a thread does while the lock is held in the round in which it was started.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
@@ -46,7 +46,7 @@ struct Counted {
     /// For each store that waits, oldest first, how many rounds its thread has begun since. Not counted if it does not
     /// matter.
     ages: BTreeMap<ThreadId, VecDeque<u32>>,
-    /// The threads that were started in the locked section that has not ended yet.
+    /// The threads that were started in the round of whoever holds the lock, or in this one.
     started: BTreeSet<ThreadId>,
 }
 
@@ -77,7 +77,8 @@ pub fn bounded_states_within(
     while let Some(counted) = open.pop() {
         outcome.see(program, &counted.state);
         for (thread, action, next) in successors_within(program, Model::Tso, &counted.state, limit, depth) {
-            if counted.started.contains(&thread) || is_left_out(program, &counted.state, thread, action) {
+            let waits = counted.state.holder.is_some_and(|holder| holder != thread);
+            if waits && counted.started.contains(&thread) || is_left_out(program, &counted.state, thread, action) {
                 continue;
             }
             let Some(next) = counted.after(bound, thread, next) else { continue };
@@ -105,13 +106,12 @@ impl Counted {
         let waiting = |state: &State| state.threads[&thread].buffer.len();
         let (before, after) = (waiting(&self.state), waiting(&state));
         let mut next = Self { state, turn: Some(thread), ..self.clone() };
-        if next.state.holder.is_none() {
-            next.started.clear();
-        } else {
-            let is_new = |one: &&ThreadId| !self.state.threads.contains_key(one);
-            next.started.extend(next.state.threads.keys().filter(is_new));
-        }
         let begins = self.turn != Some(thread);
+        if begins && self.state.holder.is_none() {
+            next.started.clear();
+        }
+        let is_new = |one: &&ThreadId| !self.state.threads.contains_key(one);
+        next.started.extend(next.state.threads.keys().filter(is_new));
         match bound {
             RunBound::Rounds(most) => {
                 let rounds = next.rounds.entry(thread).or_insert(0);

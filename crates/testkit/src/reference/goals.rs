@@ -55,7 +55,7 @@ fn observe(program: &Program, state: &State, atom: &StateAtom) -> Value {
             state.threads.values().filter(is_there).count() as Value
         }
         StateAtom::Register { thread, register } => {
-            state.threads.get(thread).map_or(0, |own| own.own_registers()[register])
+            state.threads.get(thread).map_or(0, |own| own.own_register(program, *register))
         }
         StateAtom::Cell(address) => state.read_memory(program, *address),
     }

@@ -33,6 +33,8 @@ pub(super) struct ThreadState {
     pub(super) location: LocId,
     /// All of them, also those that hold 0.
     pub(super) registers: BTreeMap<RegId, Value>,
+    /// The thread-local variables that the body it is in does not mention, by name; without those that hold 0.
+    pub(super) elsewhere: BTreeMap<String, Value>,
     /// Oldest first. Always empty under SC. With approximated buffers, the part that is in order.
     pub(super) buffer: Vec<(Address, Value)>,
     /// The part of an approximated buffer that is not in order; younger than the other.
@@ -104,6 +106,7 @@ impl ThreadState {
             terminated: false,
             location: body.entry,
             registers,
+            elsewhere: BTreeMap::new(),
             buffer: Vec::new(),
             loose: UnorderedBuffer::default(),
         }
@@ -121,9 +124,41 @@ impl ThreadState {
         self.terminated || self.procedure.is_none() && self.body(program).is_done(self.location)
     }
 
-    /// The registers of the thread itself, also while it is in a procedure.
-    pub(super) fn own_registers(&self) -> &BTreeMap<RegId, Value> {
-        self.callers.first().map_or(&self.registers, |caller| &caller.registers)
+    /// The value of a register of the thread itself, also while it is in a procedure.
+    pub(super) fn own_register(&self, program: &Program, register: RegId) -> Value {
+        let own = &program.body(self.template).registers[register.index()];
+        if self.procedure.is_some() && own.is_thread_local {
+            return self.thread_locals(program).get(&own.name).copied().unwrap_or(0);
+        }
+        self.callers.first().map_or(&self.registers, |caller| &caller.registers)[&register]
+    }
+
+    /// The thread-local variables by name; without those that hold 0.
+    fn thread_locals(&self, program: &Program) -> BTreeMap<String, Value> {
+        let mut all = self.elsewhere.clone();
+        let body = self.body(program);
+        for register in body.thread_locals() {
+            if self.registers[&register] != 0 {
+                all.insert(body.registers[register.index()].name.clone(), self.registers[&register]);
+            }
+        }
+        all
+    }
+
+    /// Goes on in another body, with its registers but for the thread-local variables.
+    pub(super) fn enter(
+        &mut self,
+        program: &Program,
+        (procedure, location): (Option<ProcId>, LocId),
+        registers: BTreeMap<RegId, Value>,
+    ) {
+        self.elsewhere = self.thread_locals(program);
+        (self.procedure, self.location, self.registers) = (procedure, location, registers);
+        let body = self.body(program);
+        for register in body.thread_locals() {
+            let value = self.elsewhere.remove(&body.registers[register.index()].name);
+            self.registers.insert(register, value.unwrap_or(0));
+        }
     }
 
     pub(super) fn eval(&self, expr: &RegExpr) -> Value {

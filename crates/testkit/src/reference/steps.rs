@@ -154,7 +154,7 @@ impl Rules<'_> {
         self.state.threads.iter().filter(is_spawned).count()
     }
 
-    /// A new frame: the parameters have the arguments, all other registers are at 0.
+    /// A new frame: the parameters have the arguments, all other registers are at 0, but for thread-local ones.
     fn call(&self, to: LocId, procedure: ProcId, arguments: &[RegExpr], result: Option<RegId>) -> State {
         let callee = &self.program.procedures[procedure.index()];
         let mut registers: BTreeMap<RegId, Value> =
@@ -162,11 +162,16 @@ impl Rules<'_> {
         for (parameter, argument) in callee.parameters.iter().zip(arguments) {
             registers.insert(*parameter, self.own.eval(argument));
         }
-        let mut next = self.go(callee.body.entry);
+        let mut next = self.state.clone();
         let own = self.own_in(&mut next);
-        let registers = std::mem::replace(&mut own.registers, registers);
-        own.callers.push(Caller { procedure: own.procedure, registers, back: to, result });
-        own.procedure = Some(procedure);
+        let mut kept = own.registers.clone();
+        // Where they are now, they have one value; what they were here does not matter.
+        own.body(self.program).thread_locals().for_each(|register| {
+            kept.insert(register, 0);
+        });
+        let caller = Caller { procedure: own.procedure, registers: kept, back: to, result };
+        own.enter(self.program, (Some(procedure), callee.body.entry), registers);
+        own.callers.push(caller);
         next
     }
 
@@ -175,7 +180,7 @@ impl Rules<'_> {
         let mut next = self.state.clone();
         let own = self.own_in(&mut next);
         let caller = own.callers.pop().expect("only a procedure returns");
-        (own.procedure, own.registers, own.location) = (caller.procedure, caller.registers, caller.back);
+        own.enter(self.program, (caller.procedure, caller.back), caller.registers);
         if let Some(register) = caller.result {
             own.registers.insert(register, value);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Diagnostic, Edge, Instruction, Multiplicity, Program, Span, Thread};
+use weir_ir::{Diagnostic, Edge, Instruction, Multiplicity, ProcId, Program, Span, Thread};
 
 use super::size::MOST_WORDS;
 use crate::verdict::Failure;
@@ -56,23 +56,29 @@ pub(crate) fn unsupported(program: &Program) -> Result<(), Failure> {
 /// Refuses what cannot be handled even where threads are started at run time: by engines that are asked by
 /// [`dynamic`](mod@crate::dynamic), which knows what it means that there are only so many of them.
 pub(crate) fn unsupported_but_spawn(program: &Program, engine: &str) -> Result<(), Failure> {
-    refused(program, Who::Engine(engine), Allowed { spawn: true, templates: false })
+    refused(program, Who::Engine(engine), Allowed { spawn: true, calls: false, templates: false })
+}
+
+/// Refuses what cannot be handled even where procedures are called, and threads started at run time.
+pub(crate) fn unsupported_but_calls(program: &Program, pass: &str) -> Result<(), Failure> {
+    refused(program, Who::Engine(pass), Allowed { spawn: true, calls: true, templates: false })
 }
 
 /// Refuses what cannot be handled even where arbitrarily many threads can.
 pub(crate) fn unsupported_templates(program: &Program) -> Result<(), Failure> {
-    refused(program, Who::Engine("explicit"), Allowed { spawn: false, templates: true })
+    refused(program, Who::Engine("explicit"), Allowed { spawn: false, calls: false, templates: true })
 }
 
 /// Refuses programs whose states have no fixed shape, and lists everything that is not supported.
 pub(crate) fn unsupported_by(program: &Program, who: Who<'_>) -> Result<(), Failure> {
-    refused(program, who, Allowed { spawn: false, templates: false })
+    refused(program, who, Allowed { spawn: false, calls: false, templates: false })
 }
 
 /// What an engine supports that others do not.
 #[derive(Clone, Copy)]
 struct Allowed {
     spawn: bool,
+    calls: bool,
     templates: bool,
 }
 
@@ -86,7 +92,11 @@ fn refused(program: &Program, who: Who<'_>, allowed: Allowed) -> Result<(), Fail
             Multiplicity::Spawned if !allowed.spawn => continue,
             Multiplicity::Spawned | Multiplicity::One => {}
         }
-        let is_allowed = |edge: &&Edge| allowed.spawn && matches!(edge.instruction, Instruction::Spawn(_));
+        let is_allowed = |edge: &&Edge| match edge.instruction {
+            Instruction::Spawn(_) => allowed.spawn,
+            Instruction::Call { .. } => allowed.calls,
+            _ => false,
+        };
         let edges = thread.body.edges().iter().filter(|edge| !is_allowed(edge));
         obstacles.extend(edges.filter_map(|edge| obstacle(program, edge)));
     }
@@ -133,7 +143,8 @@ fn obstacle(program: &Program, edge: &Edge) -> Option<Obstacle> {
             let name = &program.procedures[procedure.index()].name;
             let help = "write it as a loop, or unroll it for stacks of at most N calls, with `weir translate --pass \
                         unroll=N --to weir`";
-            ("recursion", format!("does not support recursion, and `{name}` calls itself"), help)
+            let why = if calls_itself(program, *procedure) { "calls itself" } else { "is `noinline`" };
+            ("recursion", format!("does not support recursion, and `{name}` {why}"), help)
         }
         Instruction::Spawn(thread) => {
             let name = &program.thread(*thread).name;
@@ -144,6 +155,25 @@ fn obstacle(program: &Program, edge: &Edge) -> Option<Obstacle> {
         _ => return None,
     };
     Some(Obstacle { code, span: edge.span, what, help })
+}
+
+/// Whether a procedure calls itself, directly or by way of others.
+fn calls_itself(program: &Program, procedure: ProcId) -> bool {
+    let called = |procedure: ProcId| {
+        let edges = program.procedures[procedure.index()].body.edges().iter();
+        edges.filter_map(|edge| match edge.instruction {
+            Instruction::Call { procedure, .. } => Some(procedure),
+            _ => None,
+        })
+    };
+    let mut reached = BTreeSet::new();
+    let mut pending: Vec<ProcId> = called(procedure).collect();
+    while let Some(one) = pending.pop() {
+        if reached.insert(one) {
+            pending.extend(called(one));
+        }
+    }
+    reached.contains(&procedure)
 }
 
 /// The failure for a program whose states do not fit the largest size.

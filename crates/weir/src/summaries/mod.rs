@@ -45,6 +45,10 @@ pub(crate) fn calling_thread(linked: &Program, model: Model, goals: &[Goal]) -> 
     if linked.threads.iter().any(|thread| thread.multiplicity == Multiplicity::Arbitrary) {
         return None;
     }
+    // What a procedure leaves in these would be part of its summary.
+    if linked.threads.iter().any(|thread| thread.body.thread_locals().next().is_some()) {
+        return None;
+    }
     let does = |thread: ThreadId, is_meant: fn(&Instruction) -> bool| {
         linked.body(thread).edges().iter().any(|edge| is_meant(&edge.instruction))
     };

@@ -23,7 +23,7 @@
 //!
 //! A thread that `spawn` starts begins between two rounds, with nothing kept: its first round sets its view, as the first
 //! round of any thread does. So `spawn` stays as it is, whether or not it is known how many threads it starts. Procedures
-//! that call themselves are unrolled first.
+//! stay, too: threads that call some have their copies in thread-local variables, which procedures share (`group.rs`).
 //!
 //! Deviations from the paper, whose two translations are one here:
 //! - Copies are numbered from the current round, not from the first. So they are never used modulo K + 1, one copy
@@ -41,6 +41,7 @@ mod access;
 mod begin;
 mod cells;
 mod comments;
+mod group;
 mod places;
 mod properties;
 mod thread;
@@ -49,13 +50,15 @@ use std::collections::{BTreeSet, VecDeque};
 
 use weir_ir::flow::Ranges;
 use weir_ir::{
-    Address, Comments, Diagnostic, EdgeId, Instruction, LocId, Program, Property, PropertyKind, Range, RegId,
+    Address, Body, BodyBuilder, Comments, Diagnostic, Edge, EdgeId, Instruction, LocId, ProcId, Program, Property,
+    PropertyKind, Range, RegId,
 };
 use weir_ir::{Shared, Span, ThreadId, validate};
 use weir_witness::{Action, Model, Run, Step};
 
 use self::cells::Cells;
 pub(crate) use self::cells::MOST_CELLS;
+use self::group::Group;
 use self::thread::{Marks, Writer};
 use super::Translation;
 use crate::semantics::refuse;
@@ -159,7 +162,8 @@ impl Translation for Bounded {
         &self.program
     }
 
-    /// A store that waits is flushed when the round begins that it has chosen; any other one at once.
+    /// A store that waits is flushed when the round begins that it has chosen; any other one at once. Only for programs
+    /// without procedures: the engines unroll these first.
     fn map_back(&self, original: &Program, run: &Run) -> Run {
         let mut steps = Vec::new();
         let mut kept: Vec<VecDeque<u32>> = vec![VecDeque::new(); original.threads.len()];
@@ -193,18 +197,22 @@ impl Translation for Bounded {
 /// Translates a program: what the result does under SC, the original does under TSO by runs within the bound.
 ///
 /// # Errors
-/// If the program calls procedures (they can be [unrolled](super::unroll) first), if it has a property about deadlocks or about what
-/// can still happen, or if it is not known which cells a computed address can name.
+/// If it has a property about deadlocks or about what can still happen, or if it is not known which cells a computed
+/// address can name.
 pub fn bounded(program: &Program, bound: RunBound, session: &Session) -> Result<Bounded, Failure> {
     let bound = bound.check()?;
-    refuse::unsupported_but_spawn(program, bound.name())?;
+    refuse::unsupported_but_calls(program, bound.name())?;
     refuse_properties(&program.properties, bound)?;
     let ranges = Ranges::of_until(program, session);
-    let cells: Vec<Cells> =
-        program.thread_ids().map(|thread| Cells::of(program, thread, &ranges, bound)).collect::<Result<_, _>>()?;
-    let mut translated = program.clone();
     let several = several(program);
-    let pending = pending_cell(&mut translated, &cells, &several);
+    let (mut cells, group) = copied(program, &ranges, bound, &several)?;
+    let mut translated = program.clone();
+    let pending = pending_cell(&mut translated, &cells, group.as_ref(), &several);
+    if let Some(group) = &group {
+        for (_, cells) in cells.iter_mut().filter(|(owner, _)| owner.shares_procedures(program)) {
+            *cells = std::mem::take(cells).within(&group.cells);
+        }
+    }
     let suffix = comments::suffix(program);
     let mut made = Bounded {
         program: translated,
@@ -214,22 +222,36 @@ pub fn bounded(program: &Program, bound: RunBound, session: &Session) -> Result<
         marks: Vec::new(),
         comments: Comments::default(),
     };
-    for (thread, cells) in program.thread_ids().zip(&cells) {
-        let context = Context { program, thread, bound, cells, ranges: &ranges, pending, suffix: &suffix };
-        let written = if program.running_threads().any(|running| running == thread) {
-            Writer::thread(&context)
-        } else {
-            thread::unchanged(program.body(thread))
-        };
-        made.program.threads[thread.index()].body = written.body;
-        made.origins.push(written.origins);
-        made.stands_for.push(written.stands_for);
-        made.marks.push(written.marks);
+    for (owner, cells) in &cells {
+        let group = group.as_ref().filter(|_| owner.shares_procedures(program));
+        let (owner, body, span) = (*owner, owner.body(program), owner.span(program));
+        let context =
+            Context { program, owner, body, span, bound, cells, group, ranges: &ranges, pending, suffix: &suffix };
+        match owner {
+            Owner::Procedure(procedure) => {
+                made.program.procedures[procedure.index()].body = Writer::body(&context).body;
+            }
+            Owner::Thread(thread) => {
+                let runs = program.running_threads().any(|running| running == thread);
+                let written = if runs { Writer::body(&context) } else { thread::unchanged(body) };
+                made.program.threads[thread.index()].body = written.body;
+                made.origins.push(written.origins);
+                made.stands_for.push(written.stands_for);
+                made.marks.push(written.marks);
+            }
+        }
+    }
+    if let Some(group) = &group {
+        let (owner, body) = (Owner::Procedure(ProcId(0)), &group::nothing());
+        let (cells, span, group) = (&group.cells, Span::default(), Some(group));
+        let context =
+            Context { program, owner, body, span, bound, cells, group, ranges: &ranges, pending, suffix: &suffix };
+        made.program.procedures.extend(group::procedures(&context));
     }
     let quiet = properties::Quiet { marks: &made.marks, stands_for: &made.stands_for, several: &several, pending };
     made.program.properties = properties::translated(program, &quiet);
     let counter = pending.and_then(|cell| made.program.shared_at(cell)).map(|(shared, _)| shared.name.as_str());
-    made.comments = comments::comments(bound, &suffix, counter);
+    made.comments = comments::comments(bound, &suffix, counter, group.is_some());
     // Steps are not those of the original, so costs would mean nothing.
     made.program.costs.clear();
     match validate(&made.program).into_iter().next() {
@@ -238,18 +260,101 @@ pub fn bounded(program: &Program, bound: RunBound, session: &Session) -> Result<
     }
 }
 
-/// What the translation of a thread needs to know.
+/// The cells of which each thread, and each procedure that is called, needs copies, and what threads that call
+/// procedures share.
+#[allow(clippy::type_complexity)]
+fn copied(
+    program: &Program,
+    ranges: &Ranges,
+    bound: RunBound,
+    several: &[bool],
+) -> Result<(Vec<(Owner, Cells)>, Option<Group>), Failure> {
+    let called = program.called_procedures().into_iter().map(Owner::Procedure);
+    let mut all = Vec::new();
+    for owner in program.thread_ids().map(Owner::Thread).chain(called) {
+        all.push((owner, Cells::of(program, owner, ranges, bound)?));
+    }
+    let sharing = || all.iter().filter(|(owner, _)| owner.shares_procedures(program));
+    if sharing().next().is_none() {
+        return Ok((all, None));
+    }
+    let has_several = sharing().any(|(owner, _)| matches!(owner, Owner::Thread(thread) if several[thread.index()]));
+    let group = Group::new(program, Cells::together(sharing().map(|(_, cells)| cells)), has_several);
+    Ok((all, Some(group)))
+}
+
+/// Whose code it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Owner {
+    Thread(ThreadId),
+    Procedure(ProcId),
+}
+
+impl Owner {
+    fn body(self, program: &Program) -> &Body {
+        match self {
+            Self::Thread(thread) => program.body(thread),
+            Self::Procedure(procedure) => &program.procedures[procedure.index()].body,
+        }
+    }
+
+    fn span(self, program: &Program) -> Span {
+        match self {
+            Self::Thread(thread) => program.thread(thread).span,
+            Self::Procedure(procedure) => program.procedures[procedure.index()].span,
+        }
+    }
+
+    /// Whether it is a procedure, or a thread that calls some.
+    fn shares_procedures(self, program: &Program) -> bool {
+        let is_call = |edge: &Edge| matches!(edge.instruction, Instruction::Call { .. });
+        match self {
+            Self::Thread(thread) => {
+                program.running_threads().any(|running| running == thread)
+                    && program.body(thread).edges().iter().any(is_call)
+            }
+            Self::Procedure(_) => true,
+        }
+    }
+
+    fn addresses_of(self, ranges: &Ranges, edge: EdgeId) -> &[Range] {
+        match self {
+            Self::Thread(thread) => ranges.addresses_of(thread, edge),
+            Self::Procedure(procedure) => ranges.addresses_in(procedure, edge),
+        }
+    }
+
+    fn can_take(self, ranges: &Ranges, edge: EdgeId) -> bool {
+        match self {
+            Self::Thread(thread) => ranges.can_take(thread, edge),
+            Self::Procedure(procedure) => ranges.can_take_in(procedure, edge),
+        }
+    }
+}
+
+/// What the translation of a thread or procedure needs to know.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     program: &'a Program,
-    thread: ThreadId,
+    owner: Owner,
+    body: &'a Body,
+    span: Span,
     bound: RunBound,
     cells: &'a Cells,
+    /// What it shares with others, if procedures are called.
+    group: Option<&'a Group>,
     ranges: &'a Ranges,
     /// The cell that counts the threads with stores that have not reached memory, if somebody asks.
     pending: Option<Address>,
     /// What labels of common code end in.
     suffix: &'a str,
+}
+
+impl Context<'_> {
+    /// A new register.
+    fn register(&self, builder: &mut BodyBuilder<Origin>, name: &str) -> RegId {
+        group::register(self.group, builder, name)
+    }
 }
 
 /// Deadlocks would have to be told from threads that have no rounds left, and what can still happen is not a matter of
@@ -274,8 +379,10 @@ fn refuse_properties(properties: &[Property], bound: RunBound) -> Result<(), Fai
 /// For each thread, whether there can be several instances of it, which only `spawn` starts: properties cannot mention
 /// the registers of these.
 fn several(program: &Program) -> Vec<bool> {
-    let edges = program.running_threads().flat_map(|thread| program.body(thread).edges());
-    let spawned: BTreeSet<&str> = edges
+    let called = program.called_procedures().into_iter().map(Owner::Procedure);
+    let owners = program.running_threads().map(Owner::Thread).chain(called);
+    let spawned: BTreeSet<&str> = owners
+        .flat_map(|owner| owner.body(program).edges())
         .filter_map(|edge| match edge.instruction {
             Instruction::Spawn(thread) => Some(program.thread(thread).family.0.as_str()),
             _ => None,
@@ -286,27 +393,33 @@ fn several(program: &Program) -> Vec<bool> {
 
 /// Declares the cell that counts threads whose stores have not all reached memory, if there is a `membarrier` that
 /// waits for them, or if properties have no other way to ask.
-fn pending_cell(program: &mut Program, cells: &[Cells], several: &[bool]) -> Option<Address> {
-    let asks = |thread: ThreadId| {
-        several[thread.index()]
-            || program.body(thread).edges().iter().any(|edge| edge.instruction == Instruction::Membarrier)
+fn pending_cell(
+    program: &mut Program,
+    cells: &[(Owner, Cells)],
+    group: Option<&Group>,
+    several: &[bool],
+) -> Option<Address> {
+    let asks = |(owner, _): &(Owner, Cells)| {
+        matches!(owner, Owner::Thread(thread) if several[thread.index()])
+            || owner.body(program).edges().iter().any(|edge| edge.instruction == Instruction::Membarrier)
     };
-    if !program.running_threads().any(asks) || !cells.iter().any(|cells| cells.copies > 0) {
+    let keeps = cells.iter().any(|(_, cells)| cells.copies > 0);
+    if !(cells.iter().any(asks) && keeps || group.is_some_and(|group| group.several)) {
         return None;
     }
     let observed = properties::observed_cells(program);
     let is_used = |address: Address| {
         program.shared_at(address).is_some()
             || observed.contains(&address)
-            || cells.iter().any(|cells| cells.contains(address))
+            || cells.iter().any(|(_, cells)| cells.contains(address))
     };
     let ends = program.shared.iter().map(|shared| shared.address.saturating_add(shared.initial.len() as Address));
     let from = ends.max().unwrap_or(1).max(1);
     let address = (from..Address::MAX).chain(1..from).find(|&address| !is_used(address))?;
     let mut name = "pending".to_owned();
     let is_taken = |name: &String| {
-        let of_thread = |thread: &weir_ir::Thread| thread.body.registers.iter().any(|register| register.name == *name);
-        program.shared(name).is_some() || program.threads.iter().any(of_thread)
+        let has_register = |body: &Body| body.registers.iter().any(|register| register.name == *name);
+        program.shared(name).is_some() || cells.iter().any(|(owner, _)| has_register(owner.body(program)))
     };
     while is_taken(&name) {
         name.push('_');

@@ -18,7 +18,8 @@
 //! 7. [`bounded`](mod@bounded): TSO within a bound on rounds or on the age of stores, under SC.
 //! 8. [`start`](mod@start): threads started at run time as threads that wait, under SC.
 //!
-//! After the last four passes a program must be run under SC; nothing but `start` can follow `instrument` or `bounded`.
+//! After the last four passes a program must be run under SC; nothing but [`unroll`](mod@unroll) and `start` can follow
+//! `instrument` or `bounded`.
 
 pub mod bounded;
 pub mod delay;

@@ -24,6 +24,7 @@ use weir_ir::{
     Multiplicity, Program, Property, PropertyKind, Range, Rmw, Shared, Span, StateAtom, StateExpr, ThreadId, Value,
 };
 
+use crate::semantics::refuse;
 use crate::verdict::Failure;
 
 /// A program without `spawn`.
@@ -66,8 +67,9 @@ pub enum Sections {
 /// Replaces `spawn` by counters, for so many instances of each thread, and at least one.
 ///
 /// # Errors
-/// If the program has locked sections of its own.
+/// If the program has locked sections of its own, or calls procedures (they can be [unrolled](super::unroll) first).
 pub fn start(program: &Program, instances: u32, sections: Sections) -> Result<Started, Failure> {
+    refuse::unsupported_but_spawn(program, "spawn")?;
     if sections == Sections::Own {
         refuse_locks(program)?;
     }

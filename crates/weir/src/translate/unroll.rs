@@ -264,8 +264,12 @@ impl<'a> Plan<'a> {
     }
 
     fn register(&self, copy: Copy, original: RegId) -> RegId {
-        let first = self.frame(copy).and_then(|frame| frame.registers.first()).map_or(0, |first| first.index());
-        RegId::new(self.copies[&copy].1 + original.index() - first)
+        let Some(frame) = self.frame(copy) else { return original };
+        // Thread-local variables are not among the registers of the procedure.
+        match frame.registers.binary_search(&original) {
+            Ok(at) => RegId::new(self.copies[&copy].1 + at),
+            Err(_) => original,
+        }
     }
 
     /// The register that says where a copy returns to, if there are several such places.
@@ -284,6 +288,8 @@ struct Unroller<'a> {
     failed: Option<LocId>,
     /// For each procedure, the registers that may be read before they are set.
     live: Vec<RegisterSet>,
+    /// For each procedure, its registers other than thread-local variables.
+    own: Vec<Vec<RegId>>,
     /// The locations that have a step that changes nothing.
     idle: BTreeSet<LocId>,
     is_deep: bool,
@@ -310,7 +316,7 @@ impl<'a> Unroller<'a> {
                 let named = |one: &Register| Register { name: format!("{}_{}", name(one), copy.0), ..one.clone() };
                 registers.extend(of_frame.map(named));
                 let name = format!("_back{}_{}", copy.0, copy.1.map_or(0, |procedure| procedure.0));
-                registers.push(Register { name, is_temporary: true, span: Span::default() });
+                registers.push(Register { name, is_temporary: true, is_thread_local: false, span: Span::default() });
             }
         }
         let mut builder = BodyBuilder::new(registers, []);
@@ -330,7 +336,12 @@ impl<'a> Unroller<'a> {
             live_registers(&procedure.body, &nothing).at(procedure.body.entry).iter().collect()
         };
         let live = linked.procedures.iter().map(live).collect();
-        Self { plan, purpose, builder, images, failed, live, idle: BTreeSet::new(), is_deep: false }
+        let own = |procedure: &weir_ir::Procedure| {
+            let all = (0..procedure.body.registers.len()).map(RegId::new);
+            all.filter(|register| !procedure.body.registers[register.index()].is_thread_local).collect()
+        };
+        let own = linked.procedures.iter().map(own).collect();
+        Self { plan, purpose, builder, images, failed, live, own, idle: BTreeSet::new(), is_deep: false }
     }
 
     fn run(mut self) -> Done {
@@ -429,10 +440,8 @@ impl<'a> Unroller<'a> {
         for (parameter, argument) in frame.parameters.iter().zip(arguments) {
             set.push((plan.register(callee, *parameter), self.renamed(copy, argument)));
         }
-        let first = frame.registers.first().map_or(0, |register| register.index());
-        let others = frame.registers.iter().filter(|register| !frame.parameters.contains(register));
-        for register in others {
-            if self.live[procedure.index()].contains(RegId::new(register.index() - first)) {
+        for (register, own) in frame.registers.iter().zip(&self.own[procedure.index()]) {
+            if !frame.parameters.contains(register) && self.live[procedure.index()].contains(*own) {
                 set.push((plan.register(callee, *register), Expr::Const(0)));
             }
         }

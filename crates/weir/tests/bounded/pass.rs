@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use weir::translate::bounded::{Bounded, RunBound, bounded};
 use weir::{Failure, Session};
-use weir_ir::{Program, Source};
+use weir_ir::{Instruction, ProcId, Program, Source};
 
 const BOUNDS: [RunBound; 3] = [RunBound::Rounds(3), RunBound::Age(0), RunBound::Age(2)];
 
@@ -46,15 +46,32 @@ fn wide(count: usize) -> String {
     text
 }
 
+/// So many procedures, each with a cell of its own, that call each other.
+fn calls(count: usize) -> String {
+    let mut text = String::new();
+    for at in 0..count {
+        let next = (at + 1) % count;
+        let _ = writeln!(
+            text,
+            "shared x{at};\nproc f{at}(n) {{ x{at} = n; let r = x{at}; if n > 0 {{ f{next}(n - 1); }} return r; }}"
+        );
+    }
+    text + "thread P { let r = f0(3); }\nthread Q { let r = f0(1); spawn T; }\nthread T[0] { f0(1); }\n"
+}
+
 /// Twice the program, twice the result: as text and as an automaton.
 #[test]
 fn the_size_is_linear() {
-    for (name, make) in [("long", long as fn(usize) -> String), ("computed", computed), ("wide", wide)] {
+    for (name, make) in
+        [("long", long as fn(usize) -> String), ("computed", computed), ("wide", wide), ("calls", calls)]
+    {
         for bound in BOUNDS {
             let size = |count: usize| {
                 let made = translated(&make(count), bound).unwrap_or_else(|failure| panic!("{name}: {failure}"));
-                let bodies = made.program.threads.iter().map(|thread| &thread.body);
-                let parts: usize = bodies.map(|body| body.edges().len() + body.locations.len()).sum();
+                let threads = made.program.threads.iter().map(|thread| &thread.body);
+                let bodies = threads.chain(made.program.procedures.iter().map(|procedure| &procedure.body));
+                let parts = |body: &weir_ir::Body| body.edges().len() + body.locations.len() + body.registers.len();
+                let parts: usize = bodies.map(parts).sum();
                 (parts, printed(&make(count), bound).lines().count())
             };
             let (one, two, four) = (size(10), size(20), size(40));
@@ -78,6 +95,32 @@ fn the_text_says_what_stands_for_what() {
     assert!(text.contains("P at look "), "{text}");
 }
 
+/// Procedures stay procedures, recursive or not, and `spawn` stays what it is, also when the text is read again.
+#[test]
+fn procedures_and_spawn_stay() {
+    let text = "shared x, y; proc f(n) { x = n; if n > 0 { let r = f(n - 1); y = r; } return x; } \
+                noinline proc g() { spawn T; } thread P { let r = f(3); g(); } thread T[0] { f(1); } forbid P.r == 1;";
+    for bound in BOUNDS {
+        let made = translated(text, bound).unwrap_or_else(|failure| panic!("{failure}"));
+        let printed = printed(text, bound);
+        let again = parse(&printed);
+        for program in [&made.program, &again] {
+            let names: Vec<&str> = program.procedures.iter().map(|procedure| procedure.name.as_str()).collect();
+            assert_eq!(names, ["f", "g", "begin_round", "look"], "{printed}");
+            let edges = |name: &str| {
+                let procedure = program.procedures.iter().find(|one| one.name == name).expect("there");
+                procedure.body.edges().iter().map(|edge| edge.instruction.clone()).collect::<Vec<_>>()
+            };
+            let calls_itself = |one: &Instruction| matches!(one, Instruction::Call { procedure: ProcId(0), .. });
+            assert!(edges("f").iter().any(calls_itself), "{printed}");
+            assert!(edges("g").iter().any(|one| matches!(one, Instruction::Spawn(_))), "{printed}");
+        }
+        for part in ["proc f(n) {", "noinline proc begin_round() {", "let resume", "r = f(n - 1);", "spawn T;"] {
+            assert!(printed.contains(part), "{part}:\n{printed}");
+        }
+    }
+}
+
 fn refusal(text: &str, bound: RunBound) -> (&'static str, String) {
     match translated(text, bound) {
         Err(Failure::Refused(why)) => (why.code, why.help.unwrap_or_default()),
@@ -96,8 +139,8 @@ fn what_is_not_covered_is_refused_by_name() {
     for bound in [RunBound::Rounds(0), RunBound::Rounds(101), RunBound::Age(101)] {
         assert_eq!(refusal("shared x; thread P { x = 1; }", bound).0, "run-bound");
     }
-    let (code, _) = refusal("shared x; proc f(a) { if a > 0 { f(a - 1); } } thread P { f(3); }", RunBound::Age(1));
-    assert_eq!(code, "recursion");
+    let (code, _) = refusal("shared x; thread P[*] { x = 1; }", RunBound::Age(1));
+    assert_eq!(code, "arbitrary-threads");
 }
 
 /// An index that is bounded before it is used names few cells.

@@ -226,3 +226,41 @@ fn bounds_are_raised_as_far_as_needed() {
         assert_eq!(verdicts(text, Model::Tso, Depth { frames: 1, spawned }), expected, "{spawned}");
     }
 }
+
+/// A thread-local variable is one register of the thread in all its procedures, and each thread has its own.
+#[test]
+fn thread_local_variables_are_shared_by_procedures() {
+    assert_verdicts(
+        "let depth, last; shared x;
+         proc f(n) { depth = depth + 1; if n > 0 { f(n - 1); } last = n; }
+         thread P { f(3); depth = depth + 10; } thread Q { f(1); x = depth; }
+         always P.depth == 14 && Q.depth == 2 && x == 2; always P.last == 3; forbid P.last == 2;
+         forbid P.depth == 4 && P.last == 0; exists Q.last == 0;",
+        &["holds", "holds", "violated", "violated", "not-met"],
+        &["holds", "holds", "violated", "violated", "not-met"],
+    );
+    // `through` does not mention it, and the thread only in a property.
+    assert_verdicts(
+        "let g; proc set(n) { g = n; if n > 0 { set(n - 1); } } noinline proc through(n) { set(n); }
+         proc get(n) { if n > 0 { let r = get(n - 1); return r; } return g; }
+         thread P { through(2); let before = get(2); g = 5; let after = get(1); }
+         always P.before == 0 && P.after == 5; forbid P.g == 2; forbid P.g == 3;",
+        &["holds", "violated", "holds"],
+        &["holds", "violated", "holds"],
+    );
+    // Of threads that are started, each has its own, too.
+    assert_verdicts(
+        "let g; shared x; noinline proc bump() { g = g + 1; return g; }
+         thread P { spawn T; spawn T; } thread T[0] { bump(); let r = bump(); x = r; }
+         always x == 2; forbid x == 4; forbid x == 3;",
+        &["holds", "holds", "holds"],
+        &["holds", "holds", "holds"],
+    );
+    // A result can go to one.
+    assert_verdicts(
+        "let g; proc f(n) { if n == 0 { return 7; } g = f(n - 1); g = g + 1; return g; }
+         thread P { g = f(2); } always P.g == 9; forbid P.g == 7; forbid P.g == 8;",
+        &["holds", "violated", "violated"],
+        &["holds", "violated", "violated"],
+    );
+}

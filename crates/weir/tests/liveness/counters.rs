@@ -56,7 +56,12 @@ fn step(counters: Counters, kind: usize, register: RegId) -> Instruction {
 fn counting(body: &Body, counters: Counters, rng: &mut Rng) -> Body {
     let register = RegId::new(body.registers.len());
     let mut registers = body.registers.clone();
-    registers.push(Register { name: "counter".into(), is_temporary: false, span: Span::default() });
+    registers.push(Register {
+        name: "counter".into(),
+        is_temporary: false,
+        is_thread_local: false,
+        span: Span::default(),
+    });
     let mut locations = body.locations.clone();
     let mut edges = Vec::new();
     for edge in body.edges() {

@@ -311,8 +311,12 @@ fn calls_have_frames_of_their_own_and_return_in_order() {
         arguments: vec![Expr::binary(weir_ir::BinaryOp::Add, reg(0), number(depth))],
         register: Some(RegId(1)),
     };
-    let names =
-        ["n", "r"].map(|name| weir_ir::Register { name: name.into(), is_temporary: false, span: Span::default() });
+    let names = ["n", "r"].map(|name| weir_ir::Register {
+        name: name.into(),
+        is_temporary: false,
+        is_thread_local: false,
+        span: Span::default(),
+    });
     let edge = |from: u32, to: u32, instruction| weir_ir::Edge {
         from: weir_ir::LocId(from),
         to: weir_ir::LocId(to),

@@ -87,13 +87,17 @@ struct Unit<'p> {
 }
 
 /// The ranges of the given bodies (each with the registers that may hold anything at its entry) and of memory.
-pub(super) fn solve(program: &Program, bodies: &[(&Body, &[RegId])], interrupt: &dyn Interrupt) -> (Vec<Rows>, Memory) {
+pub(super) fn solve(
+    program: &Program,
+    bodies: &[(&Body, Vec<RegId>)],
+    interrupt: &dyn Interrupt,
+) -> (Vec<Rows>, Memory) {
     let poll = Poll::new(interrupt);
     let thresholds = Thresholds::of(program);
     let mut memory = Memory::new(program);
     let followed = followed(bodies);
     let mut units: Vec<Unit> =
-        bodies.iter().zip(followed).map(|(&(body, unknown), followed)| Unit::new(body, unknown, followed)).collect();
+        bodies.iter().zip(followed).map(|((body, unknown), followed)| Unit::new(body, unknown, followed)).collect();
     ascend(&mut units, &mut memory, &thresholds, &poll);
     for _ in 0..NARROWING_PASSES {
         // Ranges that were not narrowed are right as well.
@@ -110,7 +114,7 @@ pub(super) fn solve(program: &Program, bodies: &[(&Body, &[RegId])], interrupt: 
 }
 
 /// Which bodies there is room to follow, the smallest first.
-fn followed(bodies: &[(&Body, &[RegId])]) -> Vec<bool> {
+fn followed(bodies: &[(&Body, Vec<RegId>)]) -> Vec<bool> {
     let size = |at: usize| bodies[at].0.locations.len().saturating_mul(bodies[at].0.registers.len());
     let mut order: Vec<usize> = (0..bodies.len()).collect();
     order.sort_by_key(|&at| size(at));
@@ -155,7 +159,10 @@ impl<'p> Unit<'p> {
         let (count, width) = (body.locations.len(), body.registers.len());
         let edges = body.edges().iter();
         let mut is_set = vec![false; width];
-        for register in edges.clone().flat_map(|edge| edge.instruction.defines()).chain(unknown.iter().copied()) {
+        let calls = edges.clone().any(|edge| matches!(edge.instruction, Instruction::Call { .. }));
+        let set_by_others = body.thread_locals().filter(|_| calls);
+        let set_here = edges.clone().flat_map(|edge| edge.instruction.defines());
+        for register in set_here.chain(unknown.iter().copied()).chain(set_by_others) {
             is_set[register.index()] = true;
         }
         let start = start_row(&is_set, unknown, is_followed);
@@ -312,7 +319,13 @@ fn follow(body: &Body, edge: &Edge, fails: bool, env: &mut Env, memory: &Memory)
             let failed = body.failed.filter(|_| env.assume(condition, false))?;
             Some((failed, Vec::new()))
         }
-        instruction => Some((edge.to, step(instruction, env, memory)?)),
+        instruction => {
+            let effects = step(instruction, env, memory)?;
+            if let Instruction::Call { .. } = instruction {
+                body.thread_locals().for_each(|register| env.set(register, Range::FULL));
+            }
+            Some((edge.to, effects))
+        }
     }
 }
 

@@ -42,7 +42,8 @@ pub(super) fn step(instruction: &Instruction, env: &mut Env, memory: &Memory) ->
             return read_modify_write(*register, address, operation, env, memory);
         }
         Instruction::Havoc { register, range } => env.set(*register, *range),
-        // A procedure has registers of its own, and may return anything.
+        // A procedure may return anything. What it may do to thread-local variables, the caller
+        // knows.
         Instruction::Call { register: Some(register), .. } => env.set(*register, Range::FULL),
         Instruction::Call { register: None, .. }
         | Instruction::Skip

@@ -68,7 +68,7 @@ impl Registers {
     }
 
     fn declare(&mut self, name: String, is_temporary: bool, span: Span) -> RegId {
-        self.list.push(Register { name, is_temporary, span });
+        self.list.push(Register { name, is_temporary, is_thread_local: false, span });
         RegId::new(self.list.len() - 1)
     }
 

@@ -197,7 +197,7 @@ impl<'c, 's> Builder<'c, 's> {
     }
 
     fn register(&mut self, name: &str, is_temporary: bool, span: Span, domain: Option<Range>) -> RegId {
-        self.registers.push(Register { name: name.to_string(), is_temporary, span });
+        self.registers.push(Register { name: name.to_string(), is_temporary, is_thread_local: false, span });
         self.domains.push(domain);
         RegId::new(self.registers.len() - 1)
     }

@@ -96,7 +96,7 @@ pub(super) fn thread(memory: &Memory<'_>, sink: &mut Sink) -> Option<Thread> {
         span,
     };
     let edges = steps.into_iter().enumerate().map(edge).collect();
-    let registers = vec![Register { name: "$value".into(), is_temporary: true, span }];
+    let registers = vec![Register { name: "$value".into(), is_temporary: true, is_thread_local: false, span }];
     let body = Body::new(registers, locations, LocId(0), None, edges);
     let family = ("init".to_string(), None);
     Some(Thread { name: "init".into(), family, multiplicity: Multiplicity::One, weight: 1, body, span })

@@ -1,6 +1,6 @@
 //! One body while it is lowered: where control is, the registers, the procedure copies that are open.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use weir_ir::{Body, Diagnostic, Instruction, Poll, RegExpr, RegId, Span, Value};
 
@@ -93,6 +93,8 @@ pub(super) struct Builder<'c, 'a> {
     /// Where a thread that is done rests.
     pub(super) end: Node,
     pub(super) registers: Registers,
+    /// The registers for thread-local variables that it mentions.
+    pub(super) thread_locals: BTreeMap<usize, RegId>,
     pub(super) frames: Vec<Frame<'c, 'a>>,
     depth: usize,
     /// Positive inside code that a constant condition rules out.
@@ -133,11 +135,17 @@ pub(super) fn lower<'c, 'a>(task: &Task<'c, 'a>, around: Surroundings<'c, 'a>) -
         entry,
         end,
         registers: Registers::default(),
+        thread_locals: BTreeMap::new(),
         frames: Vec::new(),
         depth: 0,
         ruled_out: 0,
     };
     builder.open_frame(None, task.facts, task.returns);
+    if let Returns::Nowhere = task.returns {
+        builder.around.globals.observed_locals.iter().for_each(|&at| {
+            builder.thread_local(at);
+        });
+    }
     builder.frame().parameter = task.number;
     let parameters = task.parameters.iter().filter_map(|&name| builder.declare(name)).collect();
     builder.block(task.block);
@@ -149,7 +157,9 @@ pub(super) fn lower<'c, 'a>(task: &Task<'c, 'a>, around: Surroundings<'c, 'a>) -
 
 impl<'c, 'a> Builder<'c, 'a> {
     fn finish(mut self, parameters: Vec<RegId>) -> Option<Lowered<'a>> {
-        let registers = self.frames.pop().map(|frame| frame.declared).unwrap_or_default();
+        let mut registers = self.frames.pop().map(|frame| frame.declared).unwrap_or_default();
+        let names = &self.around.globals.thread_locals;
+        registers.extend(self.thread_locals.iter().map(|(&at, &register)| (names[at].text, register)));
         let budget = self.around.budget;
         if budget.exhausted {
             return None;

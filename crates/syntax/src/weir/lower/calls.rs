@@ -1,5 +1,5 @@
 //! Calls. A procedure that cannot reach a call of itself is inlined: lowered afresh at each call, with
-//! registers of its own. Only recursive procedures remain procedures.
+//! registers of its own. Only recursive procedures, and those declared `noinline`, remain procedures.
 
 use weir_ir::flow::strongly_connected_components;
 use weir_ir::{Diagnostic, Instruction, ProcId, RegExpr, RegId, Span};
@@ -39,7 +39,7 @@ impl<'c, 'a> Builder<'c, 'a> {
         } else if let Some(procedure) = procedure.kept {
             let arguments = arguments.iter().map(|argument| self.value(argument)).collect();
             self.step(Instruction::Call { procedure, arguments, register: result }, span);
-        } else if !procedure.recursive {
+        } else if !procedure.stays {
             self.inline(procedure, arguments, result, span);
         }
     }
@@ -115,12 +115,12 @@ pub(super) fn classify(globals: &mut Globals, sink: &mut Sink) {
         let everywhere = group.iter().chain(group.iter().flat_map(|&member| &callees[member]));
         let found = everywhere.filter_map(|&procedure| locking[procedure]).min();
         for &member in group {
-            globals.procedures[member].recursive = recursive;
+            globals.procedures[member].stays = recursive || globals.procedures[member].declaration.noinline;
             locking[member] = locking[member].or(found);
         }
     }
     inlined_size::measure(globals, &groups);
-    keep_recursive(globals, &callees);
+    keep_procedures(globals, &callees);
     refuse_nested_locks(globals, &locking, sink);
 }
 
@@ -136,8 +136,8 @@ fn called(globals: &Globals, calls: &[(Name, bool)]) -> Vec<usize> {
     all
 }
 
-/// Gives the recursive procedures that threads can reach a place in the program.
-fn keep_recursive(globals: &mut Globals, callees: &[Vec<usize>]) {
+/// Gives the procedures that stay, and that threads can reach, a place in the program.
+fn keep_procedures(globals: &mut Globals, callees: &[Vec<usize>]) {
     let mut open: Vec<usize> = globals.thread_facts.iter().flat_map(|facts| called(globals, &facts.calls)).collect();
     let mut reached = vec![false; callees.len()];
     while let Some(procedure) = open.pop() {
@@ -147,7 +147,7 @@ fn keep_recursive(globals: &mut Globals, callees: &[Vec<usize>]) {
     }
     let mut kept = 0;
     for (procedure, reached) in globals.procedures.iter_mut().zip(reached) {
-        if procedure.recursive && reached {
+        if procedure.stays && reached {
             procedure.kept = Some(ProcId::new(kept));
             kept += 1;
         }

@@ -14,12 +14,12 @@ pub(super) fn measure(globals: &mut Globals, groups: &[Vec<usize>]) {
     }
 }
 
-/// The size of a body with all that it calls. A recursive procedure is not inlined.
+/// The size of a body with all that it calls. A procedure that stays one is not inlined.
 fn inlined(globals: &Globals, facts: &Facts) -> Size {
     let mut size = facts.size;
     for (name, _) in &facts.calls {
         if let Some(Global::Procedure(at)) = globals.get(name.text)
-            && !globals.procedures[at].recursive
+            && !globals.procedures[at].stays
         {
             size.add(globals.procedures[at].size);
         }

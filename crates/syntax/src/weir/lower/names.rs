@@ -1,10 +1,10 @@
 //! What the names of a file stand for.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use weir_ir::{ProcId, Shared, Span, ThreadId, Value};
 
-use super::super::ast::{File, Name, ProcDecl, ThreadDecl};
+use super::super::ast::{Expr, ExprKind, File, Name, ProcDecl, ThreadDecl};
 use super::super::sink::Sink;
 use super::check::Facts;
 use super::name_errors::duplicate;
@@ -15,6 +15,7 @@ use super::size::Size;
 pub(super) enum Global {
     Constant(usize),
     Shared(usize),
+    ThreadLocal(usize),
     Procedure(usize),
     Thread(usize),
 }
@@ -25,6 +26,7 @@ impl Global {
         match self {
             Self::Constant(_) => "a constant",
             Self::Shared(_) => "a shared cell",
+            Self::ThreadLocal(_) => "a thread-local variable",
             Self::Procedure(_) => "a procedure",
             Self::Thread(_) => "a thread",
         }
@@ -62,10 +64,10 @@ impl Family<'_> {
 pub(super) struct ProcInfo<'a> {
     pub(super) declaration: &'a ProcDecl<'a>,
     pub(super) facts: Facts<'a>,
-    /// Where it is in [`weir_ir::Program::procedures`], if it is recursive and called; else it is inlined.
+    /// Where it is in [`weir_ir::Program::procedures`], if it stays a procedure and is called; else it is inlined.
     pub(super) kept: Option<ProcId>,
-    /// Whether it can reach a call of itself.
-    pub(super) recursive: bool,
+    /// Whether it can reach a call of itself, or is declared `noinline`.
+    pub(super) stays: bool,
     /// A lower bound on its size, including what it inlines.
     pub(super) size: Size,
 }
@@ -80,6 +82,9 @@ pub(super) struct Globals<'a> {
     pub(super) given_copies: Vec<Option<(String, Value)>>,
     /// Empty until addresses are known.
     pub(super) shared: Vec<Shared>,
+    pub(super) thread_locals: Vec<Name<'a>>,
+    /// Those that properties mention, of whatever thread.
+    pub(super) observed_locals: Vec<usize>,
     pub(super) procedures: Vec<ProcInfo<'a>>,
     pub(super) families: Vec<Family<'a>>,
     /// What the checks found in the body of each family.
@@ -96,7 +101,8 @@ impl<'a> Globals<'a> {
         let shared = file.shared.iter().enumerate().map(|(at, item)| (item.name, Global::Shared(at)));
         let procedures = file.procedures.iter().enumerate().map(|(at, item)| (item.name, Global::Procedure(at)));
         let threads = file.threads.iter().enumerate().map(|(at, item)| (item.name, Global::Thread(at)));
-        let mut all: Vec<_> = constants.chain(shared).chain(procedures).chain(threads).collect();
+        let locals = file.thread_locals.iter().enumerate().map(|(at, &name)| (name, Global::ThreadLocal(at)));
+        let mut all: Vec<_> = constants.chain(shared).chain(locals).chain(procedures).chain(threads).collect();
         // In order of the source, so that the second one is the one in error.
         all.sort_by_key(|(name, _)| name.span);
         for (name, global) in all {
@@ -106,7 +112,30 @@ impl<'a> Globals<'a> {
                 globals.names.insert(name.text, (global, name.span));
             }
         }
+        globals.thread_locals.clone_from(&file.thread_locals);
+        globals.observed_locals = globals.observed_locals(file);
         globals
+    }
+
+    /// The thread-local variables that properties mention.
+    fn observed_locals(&self, file: &File<'a>) -> Vec<usize> {
+        let mut found = BTreeSet::new();
+        for property in file.properties.iter().filter(|_| !self.thread_locals.is_empty()) {
+            let mut open: Vec<&Expr> = property.form.condition().into_iter().collect();
+            while let Some(expression) = open.pop() {
+                match &expression.kind {
+                    ExprKind::Unary(_, operand) => open.push(operand),
+                    ExprKind::Binary(_, left, right) => open.extend([&**left, &**right]),
+                    ExprKind::Register(_, register) => {
+                        if let Some(Global::ThreadLocal(at)) = self.get(register.text) {
+                            found.insert(at);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found.into_iter().collect()
     }
 
     pub(super) fn get(&self, name: &str) -> Option<Global> {
@@ -132,6 +161,7 @@ impl<'a> Globals<'a> {
 pub(super) struct Used {
     pub(super) constants: Vec<bool>,
     pub(super) shared: Vec<bool>,
+    pub(super) thread_locals: Vec<bool>,
     pub(super) procedures: Vec<bool>,
     /// By where the label is declared.
     pub(super) labels: std::collections::HashSet<Span>,

@@ -7,7 +7,7 @@ use super::super::limits::MAX_OBSERVATIONS;
 use super::check::Facts;
 use super::expressions::binary;
 use super::name_errors::{listed, near, report_unknown};
-use super::names::{Copies, Family, Global};
+use super::names::{Copies, Family, Global, ProcInfo};
 use super::properties::{Observer, View};
 
 impl<'a> Observer<'_, 'a> {
@@ -131,16 +131,17 @@ impl<'a> Observer<'_, 'a> {
         let key = label_text(label);
         // Of a thread in error nothing is known.
         let is_missing = |&thread: &ThreadId| self.view(thread).is_some_and(|view| !view.places.contains_key(&key));
-        if info.recursive || threads.iter().all(is_missing) {
-            self.unobservable(info.recursive, procedure, label.span(), globals.families[family].declaration.name.text);
+        if info.stays || threads.iter().all(is_missing) {
+            self.unobservable(info, procedure, label.span(), globals.families[family].declaration.name.text);
             return false;
         }
         true
     }
 
-    fn unobservable(&mut self, recursive: bool, procedure: Name, span: Span, thread: &str) {
-        let message = if recursive {
-            format!("`{}` is recursive: its places cannot be observed", procedure.text)
+    fn unobservable(&mut self, info: &ProcInfo, procedure: Name, span: Span, thread: &str) {
+        let message = if info.stays {
+            let what = if info.declaration.noinline { "`noinline`" } else { "recursive" };
+            format!("`{}` is {what}: its places cannot be observed", procedure.text)
         } else {
             format!("`{thread}` never calls `{}`", procedure.text)
         };

@@ -101,6 +101,12 @@ impl<'a> Observer<'_, 'a> {
                 Tree::Const(self.globals.constants.get(at).and_then(|&(_, value)| value).unwrap_or(0))
             }
             Some(Global::Shared(at)) => self.scalar(name, at),
+            Some(Global::ThreadLocal(_)) => {
+                let message = format!("each thread has a `{}` of its own", name.text);
+                let help = format!("say whose: `{}.{}`", self.some_thread(), name.text);
+                self.sink.error(Diagnostic::error("not-a-value", message, name.span).help(help));
+                Tree::Const(0)
+            }
             Some(other @ (Global::Procedure(_) | Global::Thread(_))) => {
                 let message = format!("`{}` is {}, not a value", name.text, other.describe());
                 let error = Diagnostic::error("not-a-value", message, name.span);
@@ -114,6 +120,11 @@ impl<'a> Observer<'_, 'a> {
                 Tree::Const(0)
             }
         }
+    }
+
+    /// The name of a thread, for advice.
+    fn some_thread(&self) -> &'a str {
+        self.globals.families.first().map_or("T", |family| family.declaration.name.text)
     }
 
     fn scalar(&mut self, name: Name<'a>, at: usize) -> StateExpr {

@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use weir_ir::{RegId, Register, Span};
 
+use super::super::ast::Name;
+
 /// The registers of one body.
 #[derive(Default)]
 pub(super) struct Registers {
@@ -27,7 +29,14 @@ impl Registers {
             *next += 1;
         }
         self.taken.insert(name.clone(), 2);
-        self.add(Register { name, is_temporary: false, span })
+        self.add(Register { name, is_temporary: false, is_thread_local: false, span })
+    }
+
+    /// The register of a thread-local variable. No other register has its name.
+    pub(super) fn thread_local(&mut self, name: Name) -> RegId {
+        self.taken.insert(name.text.to_string(), 2);
+        let Name { text, span } = name;
+        self.add(Register { name: text.to_string(), is_temporary: false, is_thread_local: true, span })
     }
 
     /// The next temporary that is free. Its name is none of the reserved ones.
@@ -43,7 +52,7 @@ impl Registers {
                 break name;
             }
         };
-        let register = self.add(Register { name, is_temporary: true, span });
+        let register = self.add(Register { name, is_temporary: true, is_thread_local: false, span });
         self.temporaries.push(register);
         register
     }

@@ -71,8 +71,20 @@ impl<'a> Builder<'_, 'a> {
                 mark(&mut self.around.used.shared, at);
                 Some(Meaning::Shared(at))
             }
+            Global::ThreadLocal(at) => Some(Meaning::Register(self.thread_local(at))),
             Global::Procedure(_) | Global::Thread(_) => None,
         }
+    }
+
+    /// The register of this body for a thread-local variable of the file.
+    pub(super) fn thread_local(&mut self, at: usize) -> RegId {
+        if let Some(&register) = self.thread_locals.get(&at) {
+            return register;
+        }
+        let register = self.registers.thread_local(self.around.globals.thread_locals[at]);
+        self.thread_locals.insert(at, register);
+        mark(&mut self.around.used.thread_locals, at);
+        register
     }
 
     /// The names of registers that are visible, in alphabetical order.

@@ -22,12 +22,13 @@ pub(super) fn prepare<'a>(file: &'a File<'a>, globals: &mut Globals<'a>, used: &
         let error = Diagnostic::error("no-threads", "the program has no threads", Span::default());
         sink.error(error.help("add one: `thread P0 { … }`"));
     }
+    used.thread_locals = vec![false; file.thread_locals.len()];
     used.procedures = vec![false; file.procedures.len()];
     globals.thread_facts = file.threads.iter().map(|thread| check::thread_body(&thread.body, sink)).collect();
     for declaration in &file.procedures {
         refuse_repeated_parameters(&declaration.parameters, sink);
         let facts = check::procedure_body(&declaration.body, sink);
-        globals.procedures.push(ProcInfo { declaration, facts, kept: None, recursive: false, size: Size::default() });
+        globals.procedures.push(ProcInfo { declaration, facts, kept: None, stays: false, size: Size::default() });
     }
     classify(globals, sink);
     let mut count = 0;
@@ -173,7 +174,7 @@ pub(super) fn lower<'a>(
     }
     // Procedures that nobody calls are lowered too, for their errors.
     for (at, procedure) in globals.procedures.iter().enumerate() {
-        if procedure.kept.is_none() && used.procedures.get(at) == Some(&true) && !procedure.recursive {
+        if procedure.kept.is_none() && used.procedures.get(at) == Some(&true) && !procedure.stays {
             continue;
         }
         let declaration = procedure.declaration;

@@ -12,6 +12,8 @@ pub(super) fn warn(file: &File, globals: &Globals, used: &Used, sink: &mut Sink)
     let procedures = file.procedures.iter().map(|procedure| procedure.name);
     report(constants.zip(used.constants.iter().copied()), "unused-constant", "constant", "never used", sink);
     report(procedures.zip(used.procedures.iter().copied()), "unused-procedure", "procedure", "never called", sink);
+    let locals = file.thread_locals.iter().copied().zip(used.thread_locals.iter().copied());
+    report(locals, "unused-register", "thread-local variable", "never used", sink);
     // An address that is computed can be that of any cell.
     if !used.memory {
         let shared = file.shared.iter().map(|shared| shared.name);

@@ -27,7 +27,12 @@ impl<'s> Parser<'s, '_> {
             Kind::Const => file.constants.push(self.constant()?),
             Kind::Shared => self.shared(&mut file.shared)?,
             Kind::Thread => file.threads.push(self.thread()?),
-            Kind::Proc => file.procedures.push(self.procedure()?),
+            Kind::Let => self.thread_locals(&mut file.thread_locals)?,
+            Kind::Proc => file.procedures.push(self.procedure(false)?),
+            Kind::Name if self.slice(self.token().span) == "noinline" && self.peek_ahead(1) == Kind::Proc => {
+                self.bump();
+                file.procedures.push(self.procedure(true)?);
+            }
             Kind::Forbid | Kind::Exists | Kind::Always | Kind::Live => file.properties.push(self.property()?),
             Kind::Cost => file.costs.push(self.cost()?),
             _ => return self.no_item(),
@@ -47,8 +52,8 @@ impl<'s> Parser<'s, '_> {
                 let otherwise = if is_statement {
                     "statements belong in a thread or procedure: `thread P0 { … }`"
                 } else {
-                    "items start with `const`, `shared`, `thread`, `proc`, `forbid`, `exists`, `always`, `live` or \
-                     `cost`"
+                    "items start with `const`, `shared`, `let`, `thread`, `proc`, `forbid`, `exists`, `always`, `live` \
+                     or `cost`"
                 };
                 otherwise.to_owned()
             }))
@@ -190,7 +195,24 @@ impl<'s> Parser<'s, '_> {
         Ok(Replication::Arbitrary(self.span_from(open)))
     }
 
-    fn procedure(&mut self) -> Parse<ProcDecl<'s>> {
+    /// `let a, b;`
+    fn thread_locals(&mut self, names: &mut Vec<Name<'s>>) -> Parse<()> {
+        self.bump();
+        loop {
+            let name = self.name("the name of a thread-local variable")?;
+            if self.peek() == Kind::Equal {
+                let error = self.unexpected("`,` or `;`");
+                let help = "thread-local variables start at 0; set them where threads begin";
+                return Err(self.error(error.help(help)));
+            }
+            names.push(name);
+            if !self.eat(Kind::Comma) {
+                return self.semicolon();
+            }
+        }
+    }
+
+    fn procedure(&mut self, noinline: bool) -> Parse<ProcDecl<'s>> {
         let first = self.bump().span;
         let name = self.name("a procedure name")?;
         let open = self.expect(Kind::OpenParen)?;
@@ -198,7 +220,7 @@ impl<'s> Parser<'s, '_> {
         self.close(Kind::CloseParen, open)?;
         let span = self.span_from(first);
         let body = self.block("the body of the procedure")?;
-        Ok(ProcDecl { name, parameters, body, span })
+        Ok(ProcDecl { name, noinline, parameters, body, span })
     }
 
     fn property(&mut self) -> Parse<PropertyDecl<'s>> {

@@ -88,7 +88,12 @@ fn is_observed(program: &Program, id: ThreadId, loc: LocId) -> bool {
 
 /// A new register that only ever is 0 or 1.
 fn flag(name: &str, registers: &mut Vec<Register>) -> RegId {
-    registers.push(Register { name: name.to_string(), is_temporary: true, span: Span::default() });
+    registers.push(Register {
+        name: name.to_string(),
+        is_temporary: true,
+        is_thread_local: false,
+        span: Span::default(),
+    });
     RegId::new(registers.len() - 1)
 }
 

@@ -18,11 +18,13 @@ const COST_WORDS: [&str; 4] = ["load", "store", "rmw", "local"];
 /// The same program with valid names, and the labels that are taken, so that more can be made up.
 pub(super) fn with_valid_names(program: &Program) -> (Program, Names) {
     let mut named = program.clone();
-    let globals = rename_globals(&mut named);
+    let mut globals = rename_globals(&mut named);
+    rename_thread_locals(&mut named, &mut globals);
     let bodies = named.threads.iter_mut().map(|thread| &mut thread.body);
     for body in bodies.chain(named.procedures.iter_mut().map(|procedure| &mut procedure.body)) {
         let mut names = globals.clone();
-        let registers = body.registers.iter_mut().map(|register| &mut register.name);
+        let own = body.registers.iter_mut().filter(|register| !register.is_thread_local);
+        let registers = own.map(|register| &mut register.name);
         names.rename_all(registers.collect(), "r");
     }
     let labels = rename_labels(&mut named);
@@ -36,6 +38,19 @@ fn rename_globals(program: &mut Program) -> Names {
     let threads = program.threads.iter_mut().map(|thread| &mut thread.name);
     names.rename_all(shared.chain(procedures).chain(threads).collect(), "n");
     names
+}
+
+/// A thread-local variable is called the same in all bodies.
+fn rename_thread_locals(program: &mut Program, globals: &mut Names) {
+    let threads = program.threads.iter_mut().map(|thread| &mut thread.body);
+    let bodies = threads.chain(program.procedures.iter_mut().map(|procedure| &mut procedure.body));
+    let registers = bodies.flat_map(|body| &mut body.registers).filter(|register| register.is_thread_local);
+    let names: Vec<&mut String> = registers.map(|register| &mut register.name).collect();
+    let mut called: BTreeMap<String, String> = names.iter().map(|name| (name.to_string(), name.to_string())).collect();
+    globals.rename_all(called.values_mut().collect(), "v");
+    for name in names {
+        name.clone_from(&called[name.as_str()]);
+    }
 }
 
 fn rename_labels(program: &mut Program) -> Names {

@@ -91,7 +91,12 @@ fn large(cells: [usize; 2], registers: [usize; 2]) -> Program {
     });
     let threads = registers.iter().zip([10, 20]).map(|(&count, start)| {
         let mut thread = thread("P", Multiplicity::One, vec![]);
-        let register = |_| weir_ir::Register { name: "r".to_owned(), is_temporary: false, span: Span::default() };
+        let register = |_| weir_ir::Register {
+            name: "r".to_owned(),
+            is_temporary: false,
+            is_thread_local: false,
+            span: Span::default(),
+        };
         thread.body.registers = (0..count).map(register).collect();
         thread.span = Span { start, end: start + 1 };
         thread

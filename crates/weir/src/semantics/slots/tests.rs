@@ -58,7 +58,8 @@ fn one_after_the_other(count: usize) -> (Body, Vec<Range>) {
             edges.push(Edge { from: LocId::new(from), to: LocId::new(from + 1), instruction, span: Span::default() });
         }
     }
-    let register = |at| Register { name: format!("r{at}"), is_temporary: false, span: Span::default() };
+    let register =
+        |at| Register { name: format!("r{at}"), is_temporary: false, is_thread_local: false, span: Span::default() };
     let locations = vec![Location::default(); 2 * count + 1];
     let body = Body::new((0..count).map(register).collect(), locations, LocId(0), None, edges);
     (body, (0..count).map(|at| Range { low: 0, high: at as i64 }).collect())

@@ -1,7 +1,8 @@
 //! Loads, stores and read-modify-writes of the original, in a round.
 //!
 //! Where the address is a constant, the copies of that cell are accessed in place. Where it is computed, common code
-//! finds the copies: it is written once per thread, with the address and the value in registers.
+//! finds the copies: it is written once per thread, with the address and the value in registers, or as a procedure
+//! (`group.rs`).
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use weir_ir::{
     Span, Value,
 };
 
+use super::group::{Common, in_the_middle};
 use super::thread::{MIDDLE, Traced, Writer, and, assign, compare, equals, execute, plain, set, test};
 use super::{Context, Origin, RunBound};
 
@@ -21,7 +23,7 @@ pub(super) struct Copies {
     /// For each number of rounds from now, less one, and each cell that the thread stores to, whether a store reaches
     /// memory then, and the value of the last one.
     pub(super) kept: Vec<BTreeMap<Address, (RegId, RegId)>>,
-    address: Option<RegId>,
+    pub(super) address: Option<RegId>,
     /// A value on its way to or from common code.
     pub(super) value: Option<RegId>,
     /// What a step with several loads has loaded so far.
@@ -35,15 +37,22 @@ impl Copies {
     /// Declares the registers.
     pub(super) fn new(context: &Context<'_>, builder: &mut BodyBuilder<Origin>) -> Self {
         let cells = context.cells;
-        let name = |address: Address| cell_name(context.program, address);
-        let view = cells.loaded.iter().map(|&cell| (cell, builder.register(&format!("view_{}", name(cell))))).collect();
+        let name = |address: Address| match context.group {
+            Some(group) => group.cell_name(address).to_owned(),
+            None => cell_name(context.program, address),
+        };
+        let mut view = BTreeMap::new();
+        for &cell in &cells.loaded {
+            view.insert(cell, context.register(builder, &format!("view_{}", name(cell))));
+        }
         let mut kept = Vec::new();
         for rounds in 1..=cells.copies {
-            let mut copy = |cell: Address| {
-                let mask = builder.register(&format!("mask{rounds}_{}", name(cell)));
-                (mask, builder.register(&format!("queue{rounds}_{}", name(cell))))
-            };
-            kept.push(cells.stored.iter().map(|&cell| (cell, copy(cell))).collect());
+            let mut copies = BTreeMap::new();
+            for &cell in &cells.stored {
+                let mask = context.register(builder, &format!("mask{rounds}_{}", name(cell)));
+                copies.insert(cell, (mask, context.register(builder, &format!("queue{rounds}_{}", name(cell)))));
+            }
+            kept.push(copies);
         }
         let computes = cells.computes.loads || cells.computes.stores;
         let address = computes.then(|| builder.register("address"));
@@ -52,14 +61,14 @@ impl Copies {
             Some(loads) if loads.iter().any(|(_, address)| address.constant().is_none()) => loads.len(),
             _ => 0,
         };
-        let longest = context.program.body(context.thread).edges().iter().map(several).max().unwrap_or(0);
+        let longest = context.body.edges().iter().map(several).max().unwrap_or(0);
         let loaded = (1..=longest).map(|number| builder.register(&format!("loaded{number}"))).collect();
         Self { view, kept, address, value, loaded, find: None, put: None }
     }
 }
 
 /// A cell's name as part of a register's.
-fn cell_name(program: &Program, address: Address) -> String {
+pub(super) fn cell_name(program: &Program, address: Address) -> String {
     let name = match program.shared_at(address) {
         None => format!("mem_{address}"),
         Some(_) => program.cell_name(address),
@@ -97,9 +106,18 @@ impl Writer<'_> {
     // Loads.
 
     pub(super) fn load(&mut self, id: EdgeId, edge: &Edge, register: RegId, address: &RegExpr) {
-        match address.constant().and_then(|cell| self.view(cell)) {
-            Some(view) => self.step(edge, 0, [(assign(register, view), execute(id))]),
-            None => {
+        match (address.constant().and_then(|cell| self.view(cell)), self.copies.value) {
+            (Some(view), _) => self.step(edge, 0, [(assign(register, view), execute(id))]),
+            (None, Some(value)) if self.context.group.is_some() => {
+                let found = plain(assign(register, Expr::Leaf(value)));
+                let find = self.call_common(Common::Find, vec![address.clone()], Some(value));
+                self.step(
+                    edge,
+                    find.len() + 2,
+                    in_the_middle(self.resume, find.into_iter().chain([found]), execute(id)),
+                );
+            }
+            (None, _) => {
                 let from = self.inside[edge.from.index()];
                 let Some((back, value)) = self.find(from, edge, address) else { return };
                 let (exit, number) = back;
@@ -133,6 +151,15 @@ impl Writer<'_> {
         for (number, (register, address)) in loads.iter().enumerate() {
             let Some(view) = address.constant().and_then(|cell| self.view(cell)) else {
                 let keep = self.copies.loaded[number];
+                if self.context.group.is_some() {
+                    let to = self.middle(edge.span);
+                    let begin = (!is_middle).then(|| set(self.resume, MIDDLE));
+                    let find = self.call_common(Common::Find, vec![address.clone()], Some(keep));
+                    self.link(at, to, edge.span, begin.into_iter().chain(find));
+                    values.push((*register, Expr::Leaf(keep)));
+                    (at, is_middle) = (to, true);
+                    continue;
+                }
                 let Some(((exit, back), value)) = self.find(at, edge, address) else { return };
                 at = self.middle(edge.span);
                 let taken = [test(equals(self.resume, back)), plain(assign(keep, value)), set(self.resume, MIDDLE)];
@@ -218,6 +245,10 @@ impl Writer<'_> {
 
     /// A store to a computed address.
     fn store_anywhere(&mut self, id: EdgeId, edge: &Edge, address: &RegExpr, value: &RegExpr) {
+        if self.context.group.is_some() {
+            let put = self.call_common(Common::Put, vec![address.clone(), value.clone()], None);
+            return self.step(edge, put.len() + 1, in_the_middle(self.resume, put, execute(id)));
+        }
         let (Some(to_address), Some(to_value)) = (self.copies.address, self.copies.value) else { return };
         let span = edge.span;
         let (entry, exit) =
@@ -241,6 +272,12 @@ impl Writer<'_> {
         let effect = steps.len();
         steps.push((edge.instruction.clone(), execute(id)));
         match address.constant() {
+            None if self.context.group.is_some_and(|group| !group.cells.loaded.is_empty()) => {
+                // Any view may have changed.
+                let look = self.call_common(Common::Look, Vec::new(), None);
+                steps.extend(in_the_middle(self.resume, look, Origin::default()));
+                self.step(edge, effect, steps);
+            }
             None if !self.copies.view.is_empty() => {
                 // Any view may have changed.
                 let number = self.number();
@@ -261,15 +298,26 @@ impl Writer<'_> {
 
     /// The code that finds the copies of a cell whose address is in a register.
     pub(super) fn common_accesses(&mut self) {
-        let span = self.context.program.thread(self.context.thread).span;
         let (Some(address), Some(value)) = (self.copies.address, self.copies.value) else { return };
-        if let Some((entry, exit)) = self.copies.find {
-            let take = |&(_, register): &(Address, RegId)| vec![plain(assign(value, Expr::Leaf(register)))];
-            let views: Vec<(Address, RegId)> = self.copies.view.iter().map(|(&cell, &view)| (cell, view)).collect();
-            let ways = views.iter().map(|view| (view.0, take(view))).collect();
-            self.select((entry, exit), address, span, ways);
+        if let Some(ends) = self.copies.find {
+            self.find_anywhere(ends, (address, value));
         }
-        let Some((entry, exit)) = self.copies.put else { return };
+        if let Some(ends) = self.copies.put {
+            self.put_anywhere(ends, (address, value));
+        }
+    }
+
+    /// Loads from the cell at an address.
+    pub(super) fn find_anywhere(&mut self, ends: (LocId, LocId), (address, value): (RegId, RegId)) {
+        let take = |&(_, register): &(Address, RegId)| vec![plain(assign(value, Expr::Leaf(register)))];
+        let views: Vec<(Address, RegId)> = self.copies.view.iter().map(|(&cell, &view)| (cell, view)).collect();
+        let ways = views.iter().map(|view| (view.0, take(view))).collect();
+        self.select(ends, address, self.context.span, ways);
+    }
+
+    /// Stores to the cell at an address, now or later.
+    pub(super) fn put_anywhere(&mut self, (entry, exit): (LocId, LocId), (address, value): (RegId, RegId)) {
+        let span = self.context.span;
         let now = (
             Instruction::Store { address: Expr::Leaf(address), value: Expr::Leaf(value) },
             Origin { lands: Some(0), ..Origin::default() },

@@ -13,9 +13,9 @@ use super::access::count;
 use super::thread::{Traced, Writer, assign, compare, equals, plain, set, test};
 
 impl Writer<'_> {
-    /// Writes the code from `begin` to `go_on`.
+    /// Writes the code from `begin` to `look`.
     pub(super) fn begin_round(&mut self) {
-        let span = self.context.program.thread(self.context.thread).span;
+        let span = self.context.span;
         let counted = self.count_round(self.begin, span);
         match self.ahead {
             None => self.link(counted, self.look, span, [plain(Instruction::Skip)]),
@@ -28,7 +28,6 @@ impl Writer<'_> {
                 self.come_closer(ahead, (moved, self.look), span);
             }
         }
-        self.look_anew(self.look, self.go_on, span);
     }
 
     /// One more round.
@@ -78,8 +77,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Sets the view anew.
-    fn look_anew(&mut self, from: LocId, to: LocId, span: Span) {
+    /// Sets the view anew, from `look` to `go_on`.
+    pub(super) fn look_anew(&mut self) {
+        let (from, to, span) = (self.look, self.go_on, self.context.span);
         let views: Vec<(RegId, RegExpr)> =
             self.copies.view.iter().map(|(&cell, &view)| (view, Expr::Const(cell))).collect();
         let see = match &views[..] {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use weir_ir::flow::Ranges;
-use weir_ir::{Address, Diagnostic, Edge, EdgeId, Instruction, Program, Range, ThreadId};
+use weir_ir::{Address, Diagnostic, Edge, EdgeId, Instruction, Program, Range};
 
-use super::RunBound;
+use super::{Owner, RunBound};
 use crate::verdict::Failure;
 
 /// The most cells that one computed address may name: each of them has its copies.
@@ -34,15 +34,15 @@ pub(super) struct Computes {
 }
 
 impl Cells {
-    /// The cells of a thread.
+    /// The cells of a thread, or of a procedure.
     ///
     /// # Errors
     /// If a computed address may name too many of them.
-    pub(super) fn of(program: &Program, thread: ThreadId, ranges: &Ranges, bound: RunBound) -> Result<Self, Failure> {
+    pub(super) fn of(program: &Program, owner: Owner, ranges: &Ranges, bound: RunBound) -> Result<Self, Failure> {
         let mut cells = Self::default();
-        for (id, edge) in (0..).map(EdgeId).zip(program.body(thread).edges()) {
+        for (id, edge) in (0..).map(EdgeId).zip(owner.body(program).edges()) {
             let computed = edge.instruction.accesses().any(|address| address.constant().is_none());
-            for &addresses in ranges.addresses_of(thread, id) {
+            for &addresses in owner.addresses_of(ranges, id) {
                 if addresses.extent() >= MOST_CELLS {
                     return Err(too_many(edge, bound));
                 }
@@ -53,6 +53,31 @@ impl Cells {
         }
         cells.copies = if cells.stored.is_empty() { 0 } else { bound.copies() };
         Ok(cells)
+    }
+
+    /// What threads need that share procedures: the cells of all their code.
+    pub(super) fn together<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        let mut together = Self::default();
+        for one in all {
+            together.loaded.extend(&one.loaded);
+            together.stored.extend(&one.stored);
+            together.accessed.extend(&one.accessed);
+            together.copies = together.copies.max(one.copies);
+            together.computes.loads |= one.computes.loads;
+            together.computes.stores |= one.computes.stores;
+        }
+        together
+    }
+
+    /// The copies that one of the bodies mentions: of what others load, whoever accesses it changes the view.
+    pub(super) fn within(self, all: &Self) -> Self {
+        let loaded = self.accessed.intersection(&all.loaded).copied().collect();
+        Self { loaded, copies: all.copies, ..self }
+    }
+
+    /// Every cell that is accessed in any way.
+    pub(super) fn accessed(&self) -> impl Iterator<Item = Address> {
+        self.accessed.iter().copied()
     }
 
     fn add(&mut self, edge: &Edge, addresses: Range) {

@@ -20,7 +20,9 @@ const CODE: [(&str, &str); 9] = [
 
 /// What labels of common code end in, so that they are none of the program's own.
 pub(super) fn suffix(program: &Program) -> String {
-    let locations = || program.threads.iter().flat_map(|thread| &thread.body.locations);
+    let threads = || program.threads.iter().map(|thread| &thread.body);
+    let procedures = || program.procedures.iter().map(|procedure| &procedure.body);
+    let locations = || threads().chain(procedures()).flat_map(|body| &body.locations);
     let is_taken = |suffix: &str| {
         let is_one = |label: &String| CODE.iter().any(|(name, _)| label.strip_prefix(name) == Some(suffix));
         locations().any(|location| location.labels.iter().any(is_one))
@@ -33,7 +35,7 @@ pub(super) fn suffix(program: &Program) -> String {
 }
 
 /// The comments for a program.
-pub(super) fn comments(bound: RunBound, suffix: &str, pending: Option<&str>) -> Comments {
+pub(super) fn comments(bound: RunBound, suffix: &str, pending: Option<&str>, calls: bool) -> Comments {
     let number = bound.number();
     let runs = match bound {
         RunBound::Rounds(_) => format!("runs with at most {number} rounds per thread"),
@@ -46,6 +48,12 @@ pub(super) fn comments(bound: RunBound, suffix: &str, pending: Option<&str>) -> 
         String::new(),
         "Registers that each thread has as far as it needs them:".to_owned(),
     ];
+    if calls {
+        let at = header.len() - 1;
+        header[at] =
+            "Registers that each thread has as far as it needs them (thread-local variables, if it calls".to_owned();
+        header.push("procedures: `begin_round` then starts a round, and `look` sets the view):".to_owned());
+    }
     let mut line = |name: &str, what: &str| header.push(format!("  {name:9} {what}"));
     line("view_x", "what the thread reads from `x`: its newest store, or else what memory holds");
     line("mask1_x", "1 if a store to `x` is kept back until the next round; mask2_x: until the one after it; ...");
@@ -55,7 +63,12 @@ pub(super) fn comments(bound: RunBound, suffix: &str, pending: Option<&str>) -> 
         line("round", "the number of the current round");
     }
     line("held", "1 while the thread holds the lock of the original");
-    line("resume", "where common code goes on; 0 in the thread's own code");
+    let resume = if calls {
+        "where common code goes on, or 1 in the middle of a step; else 0"
+    } else {
+        "where common code goes on; 0 in the thread's own code"
+    };
+    line("resume", resume);
     line("address", "and `value`: a cell whose address is computed, and what is stored there or loaded from there");
     if let Some(name) = pending {
         header.push(format!("The cell `{name}` counts the threads that keep stores back, for `membarrier`."));

@@ -5,16 +5,20 @@
 //! others or a property can notice, and where the thread has nothing more to do.
 
 use weir_ir::flow::{observed_registers, targets};
-use weir_ir::{Edge, Instruction, LocId, Program, PropertyKind, StateAtom, ThreadId};
+use weir_ir::{Body, Edge, Instruction, LocId, Program, PropertyKind, StateAtom, ThreadId};
 
-/// For each location of a thread, whether a round may end there.
-pub(super) fn pausing_places(program: &Program, thread: ThreadId) -> Vec<bool> {
-    let body = program.body(thread);
-    let observed = observed_registers(program, thread);
-    let sets = observed_places(program, thread);
+use super::Owner;
+
+/// For each location of a body, whether a round may end there.
+pub(super) fn pausing_places(program: &Program, owner: Owner, body: &Body) -> Vec<bool> {
+    // In a procedure a thread is at no place that a property can ask about.
+    let (observed, sets) = match owner {
+        Owner::Thread(thread) => (observed_registers(program, thread), observed_places(program, thread)),
+        Owner::Procedure(_) => (body.thread_locals().collect(), Vec::new()),
+    };
     let is_seen = |edge: &Edge, to: LocId| {
         !edge.instruction.is_local()
-            || matches!(edge.instruction, Instruction::Assert(_))
+            || matches!(edge.instruction, Instruction::Assert(_) | Instruction::Call { .. })
             || edge.instruction.defines().any(|register| observed.contains(register))
             || sets.iter().any(|set| set.contains(&edge.from) != set.contains(&to))
     };

@@ -1,4 +1,4 @@
-//! One thread of the translated program under construction, location by location.
+//! One thread, or procedure, of the translated program under construction, location by location.
 //!
 //! A location of the original has a copy inside rounds. Where a round may end, there are others: `paused`, between two
 //! rounds; `stopped`, after the last round that the bound allows; and for the end of the thread, `ended`, where nothing
@@ -20,7 +20,8 @@ use weir_ir::{
 };
 
 use super::access::Copies;
-use super::{Context, Origin, RunBound, places};
+use super::group::{Common, in_the_middle};
+use super::{Context, Origin, Owner, RunBound, places};
 
 /// What became of a thread.
 pub(super) struct Written {
@@ -57,7 +58,7 @@ pub(super) const MIDDLE: Value = 1;
 pub(super) struct Writer<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) body: &'a Body,
-    builder: BodyBuilder<Origin>,
+    pub(super) builder: BodyBuilder<Origin>,
     stands_for: Vec<Option<LocId>>,
     main: Vec<LocId>,
     /// The copy of each location inside rounds.
@@ -65,6 +66,8 @@ pub(super) struct Writer<'a> {
     pub(super) pauses: Vec<bool>,
     /// Where common code goes on; 0 in the thread's own code.
     pub(super) resume: RegId,
+    /// Where a thread ends in a procedure.
+    last: Option<LocId>,
     /// The number of the current round, from 1.
     pub(super) round: Option<RegId>,
     /// How many rounds from now the last store reaches memory.
@@ -81,13 +84,26 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// The translation of a thread.
-    pub(super) fn thread(context: &'a Context<'a>) -> Written {
+    /// The translation of a thread or procedure.
+    pub(super) fn body(context: &'a Context<'a>) -> Written {
         let mut writer = Self::new(context);
         let body = writer.body;
         for loc in body.location_ids() {
+            let labels = body.locations[loc.index()].labels.clone();
+            let inside = writer.place(loc, labels);
+            writer.inside.push(inside);
+        }
+        if context.group.is_none() {
+            let span = context.span;
+            writer.begin = writer.common("begin_round", span);
+            writer.look = writer.common("look", span);
+            writer.go_on = writer.common("go_on", span);
+        }
+        for loc in body.location_ids() {
             for (id, edge) in body.edges_from(loc) {
-                if context.ranges.can_take(context.thread, id) {
+                // Without any `return`, the text would be one of a procedure without a result.
+                let returns = matches!(edge.instruction, Instruction::Return(_));
+                if returns || context.owner.can_take(context.ranges, id) {
                     writer.edge(id, edge);
                 } else {
                     // A location without a way out would be the end of the thread.
@@ -96,30 +112,36 @@ impl<'a> Writer<'a> {
             }
         }
         let entry = writer.pauses();
-        writer.begin_round();
-        writer.common_accesses();
+        if context.group.is_none() {
+            writer.begin_round();
+            writer.look_anew();
+            writer.common_accesses();
+        }
         writer.finish(entry)
     }
 
-    fn new(context: &'a Context<'a>) -> Self {
-        let body = context.program.body(context.thread);
+    pub(super) fn new(context: &'a Context<'a>) -> Self {
+        let body = context.body;
         let shared = context.program.shared.iter().map(|shared| shared.name.clone());
         let constants = context.program.constants.iter().map(|(name, _)| name.clone());
         // The name of a cell that is added later.
         let mut builder = BodyBuilder::new(body.registers.clone(), shared.chain(constants));
-        let resume = builder.register("resume");
-        let round = matches!(context.bound, RunBound::Rounds(_)).then(|| builder.register("round"));
-        let ahead = (context.cells.copies > 0).then(|| builder.register("ahead"));
-        let held = body.takes_lock().then(|| builder.register("held"));
+        let takes_lock = context.group.map_or(body.takes_lock(), |group| group.takes_lock);
+        let mut register = |name: &str| context.register(&mut builder, name);
+        let resume = register("resume");
+        let round = matches!(context.bound, RunBound::Rounds(_)).then(|| register("round"));
+        let ahead = (context.cells.copies > 0).then(|| register("ahead"));
+        let held = takes_lock.then(|| register("held"));
         let copies = Copies::new(context, &mut builder);
-        let mut writer = Self {
+        Self {
             context,
             body,
             builder,
             stands_for: Vec::new(),
             main: Vec::new(),
             inside: Vec::new(),
-            pauses: places::pausing_places(context.program, context.thread),
+            pauses: places::pausing_places(context.program, context.owner, body),
+            last: None,
             resume,
             round,
             ahead,
@@ -129,20 +151,10 @@ impl<'a> Writer<'a> {
             begin: LocId(0),
             look: LocId(0),
             go_on: LocId(0),
-        };
-        for loc in body.location_ids() {
-            let labels = body.locations[loc.index()].labels.clone();
-            let inside = writer.place(loc, labels);
-            writer.inside.push(inside);
         }
-        let span = context.program.thread(context.thread).span;
-        writer.begin = writer.common("begin_round", span);
-        writer.look = writer.common("look", span);
-        writer.go_on = writer.common("go_on", span);
-        writer
     }
 
-    fn finish(mut self, entry: LocId) -> Written {
+    pub(super) fn finish(mut self, entry: LocId) -> Written {
         // No edge may lead on from there, so it is not the place at which a round can end after a failure.
         let failed = self.body.failed.map(|failed| self.place(failed, Vec::new()));
         let registers = [Some(self.resume), self.ahead].into_iter().flatten().collect();
@@ -250,6 +262,11 @@ impl<'a> Writer<'a> {
             Instruction::Skip | Instruction::Assign { .. } | Instruction::Assume(_) | Instruction::Havoc { .. } => {
                 self.step(edge, 0, [(instruction.clone(), execute(id))]);
             }
+            Instruction::Terminate if matches!(self.context.owner, Owner::Procedure(_)) => {
+                let last = self.last.unwrap_or_else(|| self.middle(edge.span));
+                self.last = Some(last);
+                self.link(self.inside[edge.from.index()], last, edge.span, [(Instruction::Skip, execute(id))]);
+            }
             // It goes on to a round that may end.
             Instruction::Terminate => self.step(edge, 0, [(Instruction::Skip, execute(id))]),
             Instruction::Assert(condition) => self.assert(id, edge, condition),
@@ -265,10 +282,11 @@ impl<'a> Writer<'a> {
             Instruction::Await { loads, condition } => self.loads(id, edge, loads, Some(condition)),
             Instruction::Store { address, value } => self.store(id, edge, address, value),
             Instruction::ReadModifyWrite { address, .. } => self.read_modify_write(id, edge, address),
-            // Whoever is started begins between two rounds, with nothing kept.
-            Instruction::Spawn(_) => self.step(edge, 0, [(instruction.clone(), execute(id))]),
-            // Refused before.
-            Instruction::Call { .. } | Instruction::Return(_) => {}
+            // Whoever is started begins between two rounds, with nothing kept. Procedures have all they need in
+            // thread-local variables.
+            Instruction::Spawn(_) | Instruction::Call { .. } | Instruction::Return(_) => {
+                self.step(edge, 0, [(instruction.clone(), execute(id))]);
+            }
         }
     }
 
@@ -305,38 +323,58 @@ impl<'a> Writer<'a> {
     /// Adds the ways out of rounds, and back; the location where the thread starts.
     fn pauses(&mut self) -> LocId {
         let mut entry = self.inside[self.body.entry.index()];
+        let is_procedure = matches!(self.context.owner, Owner::Procedure(_));
         for loc in self.body.location_ids() {
-            if !self.pauses[loc.index()] {
+            // Control that reaches the end of a procedure returns.
+            if !self.pauses[loc.index()] || is_procedure && self.body.is_done(loc) {
                 continue;
             }
-            let start = self.pause(loc);
-            if loc == self.body.entry {
+            let start = self.pause(loc, self.inside[loc.index()]);
+            if loc == self.body.entry && !is_procedure {
                 entry = start;
             }
+        }
+        if let Some(last) = self.last {
+            self.end(self.body.entry, last);
         }
         entry
     }
 
-    /// Lets a round end at a location; where the thread is before its first round if it starts there.
-    fn pause(&mut self, loc: LocId) -> LocId {
+    /// Lets a round end where the thread has nothing more to do; where it is then.
+    fn end(&mut self, loc: LocId, inside: LocId) -> LocId {
         let span = self.body.locations[loc.index()].span;
-        let inside = self.inside[loc.index()];
         let free = self.held.map(|held| equals(held, 0));
-        if self.body.is_done(loc) {
-            let ended = self.named_place(loc, "ended");
-            let last = [free.clone(), self.is_drained()].into_iter().flatten().reduce(and);
-            self.link_as(loc, (inside, ended), span, last.map(test).into_iter().chain([plain(Instruction::Unlock)]));
-            if let Some(held) = self.held {
-                let forever = self.named_place(loc, "holding");
-                let holds = self.is_drained().into_iter().fold(equals(held, 1), and);
-                self.link_as(loc, (inside, forever), span, [test(holds)]);
-            }
-            if let Some(ahead) = self.ahead {
-                let waits = free.into_iter().fold(compare(BinaryOp::NotEqual, ahead, 0), and);
-                self.pause_if(loc, Some(waits));
-            }
-            return ended;
+        let ended = self.named_place(loc, "ended");
+        let last = [free.clone(), self.is_drained()].into_iter().flatten().reduce(and);
+        self.link_as(loc, (inside, ended), span, last.map(test).into_iter().chain([plain(Instruction::Unlock)]));
+        let mut ends = vec![ended];
+        if let Some(held) = self.held {
+            let forever = self.named_place(loc, "holding");
+            let holds = self.is_drained().into_iter().fold(equals(held, 1), and);
+            self.link_as(loc, (inside, forever), span, [test(holds)]);
+            ends.push(forever);
         }
+        if let Some(ahead) = self.ahead {
+            let waits = free.into_iter().fold(compare(BinaryOp::NotEqual, ahead, 0), and);
+            self.pause_if((loc, inside), Some(waits));
+        }
+        if let Owner::Procedure(_) = self.context.owner {
+            // At an end that nothing leads on from, a procedure would return.
+            let nowhere = self.middle(span);
+            for end in ends {
+                self.link(end, nowhere, span, [plain(Instruction::Terminate)]);
+            }
+        }
+        ended
+    }
+
+    /// Lets a round end at a location; where the thread is before its first round if it starts there.
+    fn pause(&mut self, loc: LocId, inside: LocId) -> LocId {
+        if self.body.is_done(loc) {
+            return self.end(loc, inside);
+        }
+        let span = self.body.locations[loc.index()].span;
+        let free = self.held.map(|held| equals(held, 0));
         let most = Value::from(self.context.bound.number());
         if let Some(round) = self.round {
             let stopped = self.named_place(loc, "stopped");
@@ -346,17 +384,22 @@ impl<'a> Writer<'a> {
             self.link(stopped, stopped, span, [test(Expr::Const(0))]);
         }
         let more = self.round.map(|round| compare(BinaryOp::Less, round, most));
-        self.pause_if(loc, [more, free].into_iter().flatten().reduce(and))
+        self.pause_if((loc, inside), [more, free].into_iter().flatten().reduce(and))
     }
 
     /// Lets a round end at a location under a condition, and another one begin there; the location in between.
-    fn pause_if(&mut self, loc: LocId, condition: Option<RegExpr>) -> LocId {
+    fn pause_if(&mut self, (loc, inside): (LocId, LocId), condition: Option<RegExpr>) -> LocId {
         let span = self.body.locations[loc.index()].span;
-        let inside = self.inside[loc.index()];
         let paused = self.named_place(loc, "paused");
         self.link_as(loc, (inside, paused), span, condition.map(test).into_iter().chain([plain(Instruction::Unlock)]));
-        let number = self.number();
         let lock = (Instruction::Lock, Origin { begins: true, ..Origin::default() });
+        if self.context.group.is_some() {
+            let begin = self.call_common(Common::BeginRound, Vec::new(), None);
+            let begin = in_the_middle(self.resume, begin, Origin::default());
+            self.link_as(loc, (paused, inside), span, [lock].into_iter().chain(begin));
+            return paused;
+        }
+        let number = self.number();
         self.link_as(loc, (paused, self.begin), span, [lock, set(self.resume, number)]);
         self.return_to((self.go_on, inside), number, span, [], Origin::default());
         paused

@@ -98,7 +98,7 @@ fn stuck_with(program: &Program, end: &FinalState) -> Program {
     let own = registers.len();
     for at in 0..others {
         let name = format!("result{at}");
-        registers.push(Register { name, is_temporary: false, span: Span::default() });
+        registers.push(Register { name, is_temporary: false, is_thread_local: false, span: Span::default() });
     }
     let result = |at: usize| Expr::Leaf(RegId::new(own + at));
     let loads = (0..others).map(|at| (RegId::new(own + at), Expr::Const(RESULTS + 1 + at as i64))).collect();
