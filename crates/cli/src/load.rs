@@ -46,7 +46,7 @@ pub(crate) fn load(path: &Path, options: &ProgramOptions, session: &Session) -> 
             diagnostic: limit.diagnostic(&program),
         });
         let model_limits = model_limits.collect();
-        return Ok(Loaded { program, language, warnings: Vec::new(), model_limits });
+        return Ok(Loaded { program, language, warnings: compiled.warnings, model_limits });
     }
     if let Some(option) = options.compiled.first_given() {
         return Err(Error::input(format!("`{option}` cannot be used: this is not compiled code")));

@@ -13,14 +13,15 @@ use weir_ir::{BinaryOp, Expr, Interrupt, Poll, Value};
 use crate::copy::copied;
 use crate::graph::{Entries, Exit, Flow, Node, Target};
 use crate::heap::{self, MOST_CALLS, Site, counter};
-use crate::image::{Image, Symbol, SymbolKind};
+use crate::image::Image;
 use crate::known::{Known, State, stack_end};
 use crate::limit::LimitKind;
+use crate::local;
 use crate::models::{Models, Outcome, system_call};
 use crate::ops::{E, Leaf, Lifted, Next, Op, Reg, not};
 use crate::refusal::Refusal;
 use crate::run;
-use crate::table::{Passed, targets};
+use crate::table::{Passed, is_target, targets};
 use crate::transfer::apply;
 
 /// Threads with more points of code than this are refused.
@@ -122,6 +123,7 @@ impl<'a> Explorer<'a> {
         // As after a call: the stack pointer is a multiple of 16 less 8.
         let stack = stack_end(start.thread) - 72;
         state.set(Reg::SP, Known::Const(stack));
+        state.set(Reg::FS, Known::Const(local::end(start.thread) as Value));
         explorer.contexts.push(Context { caller: None, back: 0, entry: start.entry, stack, guessed_at: None });
         explorer.visit(0, start.entry, state).map_err(|refusal| (refusal, 0))?;
         let mut work: VecDeque<usize> = [0].into();
@@ -315,19 +317,10 @@ impl Explorer<'_> {
             condition: Some(Expr::binary(BinaryOp::Equal, to.clone(), Expr::Const(address as Value))),
             ..Followed::to(Place::Point(context, address), state.clone())
         };
-        // What seems to lead out of the function is an entry behind the end of the table, which no run should take.
-        let own = self.image.symbol_at(self.nodes[number].address, SymbolKind::Function);
-        let own = own.filter(|own| own.size > 0);
-        // Compilers move what is seldom executed elsewhere.
-        let is_own = |address: &u64| {
-            let other = self.image.symbol_at(*address, SymbolKind::Function);
-            own.is_none_or(|own| {
-                let is_part =
-                    |other: &Symbol| other.name.strip_prefix(&own.name).is_some_and(|rest| rest.starts_with(".cold"));
-                address.wrapping_sub(own.address) < own.size || other.is_some_and(is_part)
-            })
-        };
-        let (inside, outside): (Vec<u64>, Vec<u64>) = found.addresses.into_iter().partition(is_own);
+        // What leads elsewhere is an entry behind the end of the table, which no run should take.
+        let from = self.nodes[number].address;
+        let is_target = |address: &u64| is_target(self.image, from, *address);
+        let (inside, outside): (Vec<u64>, Vec<u64>) = found.addresses.into_iter().partition(is_target);
         let is_other =
             inside.iter().map(|&address| not(Expr::binary(BinaryOp::Equal, to.clone(), Expr::Const(address as Value))));
         let is_other = is_other.fold(Expr::Const(1), both);
@@ -529,6 +522,7 @@ impl Explorer<'_> {
             Outcome::Returns(value) => only(vec![returned(*value)]),
             Outcome::Fence => only(vec![Op::Fence]),
             Outcome::Membarrier => only(vec![Op::Membarrier, returned(0)]),
+            Outcome::FindsLocal => only(local::find(self.image)),
             Outcome::Fails | Outcome::System => Vec::new(),
             Outcome::Copies | Outcome::Sets => only(copied(self.image, outcome, state)?),
             Outcome::Allocates(size) => {

@@ -12,6 +12,7 @@ use object::read::archive::ArchiveFile;
 use object::read::elf::ElfFile64;
 use object::{Endianness, FileKind};
 
+use crate::local::Template;
 use crate::refusal::Refusal;
 pub(crate) use place::EXTERNAL_SIZE;
 
@@ -71,6 +72,8 @@ pub(crate) struct Image {
     pub(crate) unsupported: BTreeMap<u64, String>,
     /// One per file.
     pub(crate) debug: Vec<DebugSections>,
+    /// Thread-local variables.
+    pub(crate) local: Template,
     /// Allocated memory that code has stored to at load time: the size of each store by its address.
     pub(crate) written: BTreeMap<u64, u32>,
 }

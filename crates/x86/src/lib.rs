@@ -24,6 +24,7 @@ mod known;
 mod lift;
 mod limit;
 mod listing;
+mod local;
 mod models;
 mod objects;
 mod ops;

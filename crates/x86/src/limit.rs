@@ -2,6 +2,8 @@
 
 use weir_ir::{Diagnostic, Edge, EdgeId, Instruction, Program, ThreadId};
 
+use crate::heap::MOST_BLOCKS;
+
 /// Compiled code as a program.
 #[derive(Clone, Debug)]
 pub struct Compiled {
@@ -9,6 +11,8 @@ pub struct Compiled {
     pub program: Program,
     /// Where its model ends.
     pub limits: Vec<ModelLimit>,
+    /// What whoever reads an answer should know.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// What is not modelled.
@@ -18,6 +22,8 @@ pub enum LimitKind {
     Access(u32),
     /// A call or a jump to a computed address that is none of the functions that were expected.
     Target,
+    /// An allocation of more blocks than one call in a thread can get.
+    Allocation,
 }
 
 /// An assertion that only fails where the model ends: the processor goes on, and the program does not tell what comes
@@ -49,6 +55,12 @@ impl ModelLimit {
                     .help(
                         "access each variable in one size, as its type says; compile with `-g`, so that types are known",
                     )
+            }
+            LimitKind::Allocation => {
+                let message = format!("`{}` allocates more than {MOST_BLOCKS} blocks in one place", thread.name);
+                Diagnostic::error("too-many-blocks", message, span)
+                    .label("a run gets here so often, and in the model memory is not given out a second time")
+                    .help("let the loop allocate less often, or allocate in a function for `--init`")
             }
             LimitKind::Target => {
                 let message = format!("`{}` calls or jumps to an address that is only known at run time", thread.name);

@@ -15,6 +15,7 @@ use crate::heap;
 use crate::image::Image;
 use crate::limit::{Compiled, ModelLimit};
 use crate::listing::{Files, Listing};
+use crate::local;
 use crate::models::{Models, Outcome};
 use crate::objects::{Objects, Part};
 use crate::ops::Reg;
@@ -78,6 +79,14 @@ pub fn read(
     let debug = Debug::read(&image.debug);
     let mut reader = Reader { name, image, debug, options, files, interrupt };
     reader.program().map_err(|refusal| reader.error(refusal))
+}
+
+/// What the allocator of the model does not do.
+fn no_reuse(span: Span) -> Diagnostic {
+    let message = "errors that need the same block of memory twice (ABA) are not found";
+    Diagnostic::warning("no-reuse", message, span)
+        .label("threads free and allocate memory, and in the model freed memory is not given out again")
+        .help("to look for them, take nodes from a list of your own in place of `malloc`")
 }
 
 struct Reader<'a> {
@@ -148,6 +157,7 @@ impl Reader<'_> {
         }
         let properties: Vec<Written> =
             self.options.properties.iter().map(|text| Written::parse(text)).collect::<Result<_, _>>()?;
+        local::declare(&mut self.image, self.options.threads.len())?;
         self.initialize()?;
         let threads = self.explore()?;
         let frees = threads.iter().any(|thread| thread.flow.frees);
@@ -200,7 +210,11 @@ impl Reader<'_> {
         }
         match weir_ir::validate(&program).into_iter().find(Diagnostic::is_error) {
             Some(error) => Err(Refusal::new("not-valid", format!("the program is not valid: {}", error.message))),
-            None => Ok(Compiled { program, limits }),
+            None => {
+                let allocates = threads.iter().any(|thread| !thread.flow.sites.is_empty());
+                let warnings = if frees && allocates { vec![no_reuse(program.threads[0].span)] } else { Vec::new() };
+                Ok(Compiled { program, limits, warnings })
+            }
         }
     }
 

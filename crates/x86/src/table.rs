@@ -5,8 +5,8 @@
 //! the target depends on one bounded value only, each of its values gives a target. The bound is that of a branch that
 //! was passed on the way, that of a conditional move (the smaller of two values), or the size of the value itself.
 //!
-//! What is found is all that the jump can do, and perhaps more; where that is not certain, nothing is found and the jump
-//! is refused.
+//! What is found is all that the jump can do, and perhaps more; where that is not certain, nothing is found and the
+//! jump is refused.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,8 +14,9 @@ use weir_ir::{BinaryOp, Expr, RegExpr, RegId, Value};
 
 use crate::accesses::{is_constant, of};
 use crate::graph::{Entries, Node};
-use crate::image::Image;
+use crate::image::{Image, SymbolKind};
 use crate::known::{Known, State, is_private};
+use crate::lift::{LONGEST, decode};
 use crate::ops::{E, Leaf, Next, Op, Reg, not, register};
 use crate::simplify::{bits, simplify};
 use crate::transfer::apply;
@@ -67,6 +68,28 @@ pub(crate) fn targets(image: &Image, way: &[Passed<'_>], to: &E) -> Option<Targe
     let bounded = machine.bounds.iter().filter(|(_, last)| *last < MOST_ENTRIES);
     let bounded = bounded.map(|(index, last)| (index.clone(), (0..=*last as Value).collect()));
     bounded.chain(narrow).find_map(|(index, values)| machine.all(&target, &index, values))
+}
+
+/// Whether a jump through a table may go there: to the beginning of an instruction of the same function. What assembly
+/// does not give a size may go on anywhere.
+pub(crate) fn is_target(image: &Image, from: u64, to: u64) -> bool {
+    let function = |address| image.symbol_at(address, SymbolKind::Function);
+    let Some(own) = function(from).filter(|own| own.size > 0) else { return true };
+    let Some(other) = function(to) else { return false };
+    // Compilers move what is seldom executed elsewhere.
+    let is_part = || other.name.strip_prefix(&own.name).is_some_and(|rest| rest.starts_with(".cold"));
+    if other.address != own.address && !is_part() {
+        return false;
+    }
+    let mut at = other.address;
+    while at < to {
+        match image.code(at, LONGEST).and_then(|code| decode(code, at)) {
+            Some(instruction) => at = instruction.next_ip(),
+            // What follows is data, or code that is not supported.
+            None => return true,
+        }
+    }
+    at == to
 }
 
 /// What a symbol stands for.

@@ -27,7 +27,7 @@ fn fails(folder: &Folder, threads: &[&str], init: &str) -> (bool, bool) {
         ..Options::default()
     };
     let compiled = weir_x86::read("code.o", &folder.read("code.o"), &options, &files, &weir_ir::Uninterrupted);
-    let Compiled { program, limits } = compiled.expect("it can be read");
+    let Compiled { program, limits, .. } = compiled.expect("it can be read");
     assert!(limits.iter().all(|limit| limit.diagnostic(&program).message.starts_with("mixed sizes: ")));
     let fails = |program| {
         let found = explore(program, Model::Tso, 100_000).expect("supported");

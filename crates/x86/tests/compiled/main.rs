@@ -11,6 +11,7 @@ mod execute;
 mod generate;
 mod heap;
 mod instructions;
+mod local;
 mod pointers;
 mod refused;
 mod shapes;

@@ -28,6 +28,9 @@ void misplace(void) { hook = (int (*)(int))((char *)get_first + 1); }
 void install_any(int which) { hook = strange_ones[which & 1]; }
 ";
 
+/// Threads, preparation, what the first thread returns, and whether a run leaves the model.
+type Expected<'e> = (&'e [&'e str], &'e [&'e str], &'e [Value], bool);
+
 struct Found {
     /// What the first thread returns.
     results: BTreeSet<Value>,
@@ -42,7 +45,7 @@ fn asked(folder: &Folder, threads: &[&str], init: &[&str]) -> Found {
     let properties = vec![format!("always {name}.result >= 0")];
     let options = Options { threads: texts(threads), init: texts(init), properties, ..Options::default() };
     let compiled = weir_x86::read("code.o", &folder.read("code.o"), &options, &files, &weir_ir::Uninterrupted);
-    let Compiled { program, limits } = compiled.unwrap_or_else(|error| panic!("{threads:?}: {error:?}"));
+    let Compiled { program, limits, .. } = compiled.unwrap_or_else(|error| panic!("{threads:?}: {error:?}"));
     let found = explore(&program, Model::Tso, 100_000).expect("supported");
     assert!(found.complete);
     let register = program.body(ThreadId(0)).register("rax").expect("it is observed");
@@ -66,7 +69,7 @@ fn calls_of_pointers_go_to_the_functions_that_memory_holds() {
     folder.write("code.c", CODE);
     for level in ["-O0", "-O2"] {
         gcc(&folder, &["-g", level, "-c", "code.c", "-o", "code.o"]);
-        let expected: [(&[&str], &[&str], &[Value], bool); 8] = [
+        let expected: [Expected<'_>; 8] = [
             (&["use(3)"], &[], &[13], false),
             (&["use(3)"], &["setup(1)"], &[29], false),
             // Between the calls, or before both.

@@ -69,12 +69,15 @@ x: .long 0
 y: .long 0
 ";
 
+/// A function, and by which index it jumps.
+type Expected = (&'static str, fn(i64) -> i64);
+
 #[test]
 fn indices_of_tables_are_known_where_code_bounds_them() {
     let Some(folder) = Folder::with_gcc() else { return };
     folder.write("tables.s", CODE);
     gcc(&folder, &["-c", "tables.s", "-o", "tables.o"]);
-    let expected: [(&str, fn(i64) -> i64); 4] = [
+    let expected: [Expected; 4] = [
         ("masked", |x| x & 6),
         ("least", |x| x.min(6)),
         ("least_reversed", |x| x.min(6)),
