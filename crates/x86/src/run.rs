@@ -42,7 +42,8 @@ pub(crate) fn call(
         machine.registers[usize::from(reg.0)] = argument;
     }
     machine.registers[usize::from(Reg::FS.0)] = local::end(local::PREPARATION) as Value;
-    let top = (STACK_END - 64) as Value;
+    // As after a call: a multiple of 16 less 8.
+    let top = (STACK_END - 72) as Value;
     machine.registers[usize::from(Reg::SP.0)] = top;
     machine.store(top, 8, FINISH as Value).map_err(|refusal| refusal.at(entry))?;
     let poll = Poll::later(interrupt);
