@@ -325,7 +325,7 @@ impl Explorer<'_> {
             inside.iter().map(|&address| not(Expr::binary(BinaryOp::Equal, to.clone(), Expr::Const(address as Value))));
         let is_other = is_other.fold(Expr::Const(1), both);
         let mut ways: Vec<Followed> = inside.into_iter().map(way).collect();
-        if !outside.is_empty() {
+        if found.is_cut || !outside.is_empty() {
             ways.push(Followed::beyond(is_other, state.clone()));
         }
         Ok(ways)
@@ -404,10 +404,6 @@ impl Explorer<'_> {
                 let condition = way.condition.clone().map_or(is_it.clone(), |first| both(is_it.clone(), first));
                 Followed { condition: Some(condition), ..way }
             }));
-        }
-        if ways.is_empty() {
-            let what = if back.is_some() { "call" } else { "jump" };
-            return Err(known_target(state, to, what).err().unwrap_or_else(|| Refusal::new("bug", "a known target")));
         }
         ways.push(Followed::beyond(is_other, state.clone()));
         Ok(ways)

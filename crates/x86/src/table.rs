@@ -22,7 +22,9 @@ use crate::simplify::{bits, simplify};
 use crate::transfer::apply;
 
 /// Tables with more entries are refused.
-const MOST_ENTRIES: u64 = 256;
+const MOST_ENTRIES: usize = 256;
+/// No more values of an index are tried.
+const MOST_VALUES: u64 = 4096;
 /// Registers hold no larger expressions.
 const MOST_OPERATORS: usize = 12;
 
@@ -40,6 +42,8 @@ pub(crate) struct Targets {
     pub(crate) addresses: BTreeSet<u64>,
     /// The loads from the table: by point and operation.
     pub(crate) loads: HashMap<(usize, usize), Entries>,
+    /// Whether there seem to be more, behind the end of the table.
+    pub(crate) is_cut: bool,
 }
 
 /// The targets of the jump at the end of a way.
@@ -64,10 +68,26 @@ pub(crate) fn targets(image: &Image, way: &[Passed<'_>], to: &E) -> Option<Targe
         target = Some(machine.value(to, &state));
     }
     let target = target?;
+    let ends = way.last().map(|passed| references(image, passed.node.address)).unwrap_or_default();
     let narrow = machine.narrow(&target);
-    let bounded = machine.bounds.iter().filter(|(_, last)| *last < MOST_ENTRIES);
+    let bounded = machine.bounds.iter().filter(|(_, last)| *last < MOST_VALUES);
     let bounded = bounded.map(|(index, last)| (index.clone(), (0..=*last as Value).collect()));
-    bounded.chain(narrow).find_map(|(index, values)| machine.all(&target, &index, values))
+    bounded.chain(narrow).find_map(|(index, values)| machine.all(&target, &index, values, &ends))
+}
+
+/// The addresses that a function computes: where other tables begin.
+fn references(image: &Image, from: u64) -> BTreeSet<Value> {
+    let own = image.symbol_at(from, SymbolKind::Function).filter(|own| own.size > 0);
+    let mut found = BTreeSet::new();
+    let (mut at, end) = own.map_or((0, 0), |own| (own.address, own.address.saturating_add(own.size)));
+    while at < end {
+        let Some(instruction) = image.code(at, LONGEST).and_then(|code| decode(code, at)) else { break };
+        if instruction.is_ip_rel_memory_operand() {
+            found.insert(instruction.ip_rel_memory_address() as Value);
+        }
+        at = instruction.next_ip();
+    }
+    found
 }
 
 /// Whether a jump through a table may go there: to the beginning of an instruction of the same function. What assembly
@@ -317,12 +337,37 @@ impl Machine<'_> {
     }
 
     /// The targets for all values of the index.
-    fn all(&self, target: &RegExpr, index: &RegExpr, values: Vec<Value>) -> Option<Targets> {
+    fn all(&self, target: &RegExpr, index: &RegExpr, values: Vec<Value>, ends: &BTreeSet<Value>) -> Option<Targets> {
         let mut found = Targets::default();
+        let mut ways = Vec::new();
+        let mut begins: HashMap<(usize, usize), Value> = HashMap::new();
         for value in values {
-            let address = self.eval(target, (index, value), &mut found.loads)?;
+            let mut loads = HashMap::new();
+            let address = self.eval(target, (index, value), &mut loads)?;
+            for (&at, entries) in &loads {
+                let begin = begins.entry(at).or_insert(Value::MAX);
+                *begin = entries.keys().copied().fold(*begin, Value::min);
+            }
+            ways.push((address, loads));
+        }
+        // Where the next table begins, this one ends.
+        let is_behind = |loads: &HashMap<(usize, usize), Entries>| {
+            let is_between = |begin: Value, load: Value| load > begin && ends.range(begin + 1..=load).next().is_some();
+            loads.iter().any(|(at, entries)| entries.keys().any(|&load| is_between(begins[at], load)))
+        };
+        for (address, loads) in ways {
+            if is_behind(&loads) {
+                found.is_cut = true;
+                continue;
+            }
             self.image.code(address as u64, 1)?;
             found.addresses.insert(address as u64);
+            for (at, entries) in loads {
+                found.loads.entry(at).or_default().extend(entries);
+            }
+            if found.addresses.len() > MOST_ENTRIES || found.loads.values().any(|loads| loads.len() > MOST_ENTRIES) {
+                return None;
+            }
         }
         Some(found)
     }

@@ -58,7 +58,6 @@ fn what_is_not_supported_is_refused_with_its_line() {
         (&["outside()"], "the code calls `log_it`, which is not in the file", 4),
         (&["other()"], "the code uses `elsewhere`, which is not in the file", 5),
         (&["local_array(&x)"], "the address of this access to the stack is only known at run time", 6),
-        (&["call(&x)"], "the target of this call is only known at run time", 7),
         (
             &["wide()", "narrow()"],
             "mixed sizes: `wide` stores 4 bytes at `halves`, and `narrow` stores 2 bytes at `halves[1]` that overlap",
