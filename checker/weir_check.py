@@ -40,9 +40,9 @@ class Program:
     def __init__(self, data):
         self.threads, self.properties, self.regions = data["threads"], data["properties"], data.get("regions", [])
         self.names, self.cells = [thread["name"] for thread in self.threads], {}
+        if any(thread["runs"] == "arbitrary" for thread in self.threads): raise Unsupported("any number of copies")
         codes = {edge["do"][0] for thread in self.threads for edge in thread["edges"]}
-        if any(thread["runs"] != "once" for thread in self.threads) or codes & {"call", "return", "spawn"}:
-            raise Unsupported("procedures, and threads that do not run exactly once")
+        self.is_dynamic = codes & {"call", "spawn"} or any(thread["runs"] != "once" for thread in self.threads)
         for block in data["shared"]:
             for offset, initial in enumerate(block["initial"]):
                 name = f"{block['name']}[{offset}]" if block["is_array"] else block["name"]
@@ -51,23 +51,25 @@ class Program:
             thread["out"] = [[] for _ in thread["locations"]]
             for edge in thread["edges"]:
                 thread["out"][edge["from"]].append(edge)
-    def cell(self, address):
-        """Name, initial value, range and number of bits."""
+    def cell(self, address):  # name, initial value, range and number of bits
         return self.cells.get(address, (f"mem[{address}]", 0, FULL, None))
-    def fitted(self, address, value):
-        """What a store of the value leaves in the cell; None if the value does not fit."""
+    def fitted(self, address, value):  # what a store of the value leaves in the cell; None if it does not fit
         _, _, (low, high), bits = self.cell(address)
         return None if not low <= value <= high else value & ((1 << bits) - 1) if bits else value
     def is_done(self, thread, location):
         return not self.threads[thread]["out"][location] and location != self.threads[thread].get("failed")
     def kind(self, goal): return self.properties[goal[1]]["kind"] if goal[0] == "property" else goal[0]
     def start(self):
-        """A state is [threads, memory, lock]. A thread is [location, registers, queue, waiting]: queue is a tuple of
-        (address, value), and waiting maps addresses to (newest, {older: count, or None for any number}). Memory has the
-        cells that do not hold their initial value."""
-        return [[[t["entry"], dict.fromkeys(range(len(t["registers"])), 0), (), {}] for t in self.threads], {}, None]
+        """A state is [threads, memory, lock]. A thread is [location, registers, queue, waiting, calls, whether it has
+        started]: queue is a tuple of (address, value), waiting maps addresses to (newest, {older: count, None for any
+        number}), a call is (where to go on, register, saved). Memory has cells not at their initial value."""
+        zeros = lambda thread: dict.fromkeys(range(len(thread["registers"])), 0)
+        return [[[t["entry"], zeros(t), (), {}, (), t["runs"] == "once"] for t in self.threads], {}, None]
+    def startable(self, state, name):  # the threads that `spawn` of this one can still start
+        return [at for at, thread in enumerate(self.threads) if thread["runs"] == "spawned" and not state[0][at][5]
+                and name in (thread["name"], thread["name"].rpartition("[")[0])]
 # ---- steps ----
-def copied(state): return [[[own[0], dict(own[1]), own[2], own[3]] for own in state[0]], dict(state[1]), state[2]]
+def copied(state): return [[[own[0], dict(own[1]), *own[2:]] for own in state[0]], dict(state[1]), state[2]]
 def is_empty(own): return not own[2] and not own[3]
 def put(program, state, address, value):
     state[1][address] = value
@@ -76,9 +78,7 @@ def newest(program, state, own, address):
     queued = [value for cell, value in own[2] if cell == address]
     memory = state[1].get(address, program.cell(address)[1])
     return own[3][address][0] if address in own[3] else queued[-1] if queued else memory
-
-def longer(buffers, own, address, value):
-    """The queue and the waiting stores of a buffer after one more store."""
+def longer(buffers, own, address, value):  # the queue and the waiting stores of a buffer after one more store
     kind, bound = buffers
     if kind == "fifo" or (kind == "coherence" and not own[3] and len(own[2]) < bound):
         return own[2] + ((address, value),), own[3]
@@ -89,9 +89,7 @@ def longer(buffers, own, address, value):
     elif address in own[3]:
         older = {**older, latest: None if count is None or count >= bound else count + 1}
     return own[2], {**own[3], address: (value, older)}
-
-def flushes(program, state, thread):
-    """All flushes of a thread: what they do, and the state after them."""
+def flushes(program, state, thread):  # all flushes of a thread: what they do, and the state after them
     own, found = state[0][thread], []
     if own[2]: found.append((own[2][0], own[2][1:], own[3]))
     for address, (latest, older) in () if own[2] else own[3].items():
@@ -104,13 +102,11 @@ def flushes(program, state, thread):
     result = []
     for (address, value), queue, waiting in found if state[2] in (None, thread) else ():
         after = copied(state)
-        after[0][thread][2:] = [queue, waiting]
+        after[0][thread][2:4] = [queue, waiting]
         put(program, after, address, value)
         result.append(({"address": address, "value": value}, after))
     return result
-
-def execute(program, buffers, state, thread, edge, choices):
-    """Where an edge leads: what it did, and the state after it; nothing if it is not possible."""
+def execute(program, buffers, state, thread, edge, choices):  # where an edge leads: what it did, and the state after
     own, (kind, *code) = state[0][thread], edge["do"]
     locked_out, result = state[2] not in (None, thread), []
     def value_of(expression, registers=own[1]): return evaluate(expression, lambda leaf: recorded(registers, leaf[1]))
@@ -120,6 +116,7 @@ def execute(program, buffers, state, thread, edge, choices):
         after[0][thread][1].update(registers)
         result.append((did, after))
         return after
+    if not own[5]: return result
     if kind in ("skip", "terminate") or (kind == "assume" and value_of(code[0])): go()
     elif kind == "fence" and is_empty(own) or kind == "membarrier" and all(map(is_empty, state[0])): go()
     elif kind == "assert": go(to=edge["to"] if value_of(code[0]) else program.threads[thread]["failed"])
@@ -130,11 +127,20 @@ def execute(program, buffers, state, thread, edge, choices):
         for value in choices(*code, edge["to"]): go({code[0]: value}, value=value, choice=value)
     elif kind in ("lock", "unlock") and is_empty(own) and state[2] == (None if kind == "lock" else thread):
         go()[2] = thread if kind == "lock" else None
+    elif kind == "call":
+        _, entry, parameters, kept = next(one for one in program.threads[thread]["frames"] if one[0] == code[0])
+        entered = {**dict.fromkeys(kept, 0), **dict(zip(parameters, map(value_of, code[1])))}
+        go(entered, entry)[0][thread][4] += ((edge["to"], code[2], {register: own[1][register] for register in kept}),)
+    elif kind == "return" and own[4]:
+        (to, register, saved), value = own[4][-1], value_of(code[0])
+        go({**saved, **({} if register is None else {register: value})}, to, value=value)[0][thread][4] = own[4][:-1]
+    elif kind == "spawn" and (new := program.startable(state, program.names[code[0]])):
+        go(starts=program.names[new[0]])[0][new[0]][5] = True
     elif kind == "store":
         address = value_of(code[0])
         value = program.fitted(address, value_of(code[1]))
         if value is not None and buffers[0] != "none":
-            go(address=address, value=value)[0][thread][2:] = longer(buffers, own, address, value)
+            go(address=address, value=value)[0][thread][2:4] = longer(buffers, own, address, value)
         elif value is not None and not locked_out:
             put(program, go(address=address, value=value), address, value)
     elif locked_out: return result
@@ -159,7 +165,6 @@ def execute(program, buffers, state, thread, edge, choices):
             after = go({} if register is None else {register: value}, address=address, value=final, read=old)
             put(program, after, address, old if final is None else final)
     return result
-
 def steps(program, buffers, state, thread, choices):
     found = flushes(program, state, thread)
     for edge in program.threads[thread]["out"][state[0][thread][0]]:
@@ -169,14 +174,12 @@ def steps(program, buffers, state, thread, choices):
 def holds(program, state, condition):
     def leaf(atom):
         if atom[0] == "cell": return state[1].get(atom[1], program.cell(atom[1])[1])
-        location, registers, _, _ = state[0][atom[1]]
-        return int(location in atom[2]) if atom[0] == "at" else recorded(registers, atom[2])
+        location, registers, *_, runs = state[0][atom[1]]
+        return int(runs and location in atom[2]) if atom[0] == "at" else recorded(registers, atom[2])
     return evaluate(condition, leaf) != 0
-
-def shows(program, state, goal, can_step):
-    """Whether a state shows a goal, given whether a step is possible."""
+def shows(program, state, goal, can_step):  # whether a state shows a goal, given whether a step is possible
     kind, is_drained = program.kind(goal), all(map(is_empty, state[0]))
-    is_done = all(program.is_done(thread, own[0]) for thread, own in enumerate(state[0]))
+    is_done = all(program.is_done(thread, own[0]) or not own[5] for thread, own in enumerate(state[0]))
     if kind == "assertion": return state[0][goal[1]][0] == program.threads[goal[1]].get("failed")
     if kind == "deadlock": return not can_step and not is_done
     if kind not in ("forbid", "exists", "always") or not is_drained or (kind != "forbid" and not is_done):
@@ -207,7 +210,8 @@ def check_run(program, model, goal, data):
         claim(len(found) == 1, "it is not possible")
         did, state = found[0]
         facts = {"cell": program.cell(did["address"])[0] if "address" in did else None, "value": did.get("value"),
-                 "read": did.get("read"), "choice": did.get("choice"), "label": label, "line": line,
+                 "read": did.get("read"), "choice": did.get("choice"), "starts": did.get("starts"),
+                 "label": label, "line": line,
                  "loads": [{"cell": program.cell(cell)[0], "value": value} for cell, value in did.get("loads", [])]}
         wrong = [field for field in set(step) - {"thread", "action", "edge", "text"} if step[field] != facts.get(field)]
         claim(not wrong, f"wrong fields: {', '.join(sorted(wrong))}")
@@ -215,11 +219,11 @@ def check_run(program, model, goal, data):
     if goal[0] == "robust" or data.get("cycle"): check_cycle(program, events, model == "tso" and data.get("cycle"))
     least = lambda _, low, high, __: [low] if low <= high else []
     can_step = any(steps(program, buffers, state, thread, least) for thread in range(len(state[0])))
+    ways = [edge["do"] for at, own in enumerate(state[0]) if own[5] for edge in program.threads[at]["out"][own[0]]]
+    can_step |= any(do[0] == "spawn" and not program.startable(state, program.names[do[1]]) for do in ways)
     is_shown = shows(program, state, goal, can_step) if goal[0] != "robust" else all(map(is_empty, state[0]))
     need(is_shown, "the last state does not show the property")
-
-def check_cycle(program, events, cycle):
-    """Whether each event of the cycle happens before the next as it claims, and the last before the first."""
+def check_cycle(program, events, cycle):  # whether each event happens before the next one, in a circle
     need(cycle, "the file shows no cycle")
     order, source, section = {}, {}, {}  # steps that write a cell, in order; (step, cell) -> step read; step -> section
     pending, holder = [[] for _ in program.names], None
@@ -254,6 +258,7 @@ def check_cycle(program, events, cycle):
               "store-order": same and at is not None and then > at,
               "source": same and source.get((b, cell)) == a,
               "conflict": same and (a, cell) in source and a != b and then > place.get((source[a, cell], cell), -1),
+              "start": did.get("starts") == program.names[events[b - 1][0]],
               "section": section[a] == section[b]}.get(entry["relation"]), "a false relation in the cycle")
 # ---- closed sets ----
 def number_at(row, at):
@@ -264,10 +269,9 @@ def number_at(row, at):
 def encoded(value): return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + encoded(value >> 7)
 def zigzag(value): return encoded(value * 2 if value >= 0 else -value * 2 - 1)
 
-def pack(listed, state):
-    """The row of a state, which records the listed registers and no others."""
+def pack(listed, state):  # the row of a state, which records the listed registers and no others
     row = []
-    for (location, registers, queue, waiting), lists in zip(state[0], listed):
+    for (location, registers, queue, waiting, *_), lists in zip(state[0], listed):
         row += [encoded(location)] + [zigzag(recorded(registers, register)) for register in lists[location]]
         row += [encoded(len(queue))] + [zigzag(part) for store in queue for part in store] + [encoded(len(waiting))]
         for address, (latest, older) in sorted(waiting.items()):
@@ -276,7 +280,6 @@ def pack(listed, state):
                 row += [zigzag(value), encoded(0 if count is None else count + 1)]
     row += [encoded(len(state[1]))] + [zigzag(part) for cell in sorted(state[1].items()) for part in cell]
     return b"".join(row) + encoded(0 if state[2] is None else state[2] + 1)
-
 def unpack(listed, row):
     at, threads = 0, []
     def take(is_signed=True):
@@ -290,11 +293,11 @@ def unpack(listed, row):
         queue = tuple(several(lambda: (take(), take())))
         older = lambda: (take(), None if (count := take(False)) == 0 else count - 1)
         waiting = several(lambda: (take(), (take(), dict(several(older)))))
-        threads.append([location, registers, queue, dict(waiting)])
+        threads.append([location, registers, queue, dict(waiting), (), True])
     memory, holder = dict(several(lambda: (take(), take()))), take(False)
     return [threads, memory, holder - 1 if holder else None]
-
 def check_states(program, model, goals, data, body):
+    if program.is_dynamic: raise Unsupported("certificates of programs with procedures and `spawn`")
     listed, kind = data["registers"], data["buffers"]
     buffers = (kind, 0) if isinstance(kind, str) else next(iter(kind.items()))
     kinds = ("none",) if model == "sc" else ("fifo", "coherence", "multiset")
@@ -333,8 +336,7 @@ def check_live(program, goal, before, states):
         is_judged = "cell" not in json.dumps(condition) or all(map(is_empty, state[0]))
         return is_judged and holds(program, state, condition)
     for region in program.regions if condition is None else [None]:
-        work = [number for number, state in enumerate(states) if is_wanted(state, region)]
-        seen = set(work)
+        seen = set(work := [number for number, state in enumerate(states) if is_wanted(state, region)])
         while work:
             work += (new := [earlier for earlier in before[work.pop()] if earlier not in seen])
             seen.update(new)
@@ -352,9 +354,7 @@ def named_goals(program, metadata):
             need(0 <= number and program.properties[number]["text"] == text, "about another property")
             yield ("property", number)
         else: yield ("assertion", program.names.index(item["assertion"]["thread"]))
-
-def check(program, digests, model, asked, evidence):
-    """What the evidence shows, if it answers the question; `asked` is None for a part of a certificate."""
+def check(program, digests, model, asked, evidence):  # what it shows; `asked` is None for a part of a certificate
     line, _, body = evidence.partition(b"\n")
     data = json.loads(evidence if line == b"{" else line)
     metadata = data["metadata"]

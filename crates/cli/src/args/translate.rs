@@ -29,15 +29,15 @@ pub(crate) struct TranslateOptions {
     #[arg(long = "for", value_enum, value_name = "TOOL")]
     pub(crate) tool: Option<Tool>,
 
-    /// Apply a pass before printing; several are applied in this order. `instrument=THREAD:STORE:LOAD` prints a program that sets `success` under SC if
-    /// and only if that thread can break robustness by delaying that store past that load; STORE and LOAD are lines or
-    /// labels. `instrument=N` selects the N-th such attack, and `instrument=all` combines all attacks in one program.
-    /// `delay=` takes the same values, and prints a program that can also do under SC what the original does while that
-    /// store is delayed past that load. `rounds=K` prints a program that does under SC what the original does with
-    /// store buffers in runs with at most K rounds per thread, and `age=K` in runs in which stores wait for at most K
-    /// rounds of their thread; procedures and `spawn` stay what they are. `unroll=N` replaces recursive procedures by copies of their code,
-    /// for stacks of at most N calls, and `spawn=N`, for SC, replaces threads started at run time by N of each that
-    /// wait until they are started
+    /// Apply a pass before printing; several are applied in this order. `instrument=THREAD:STORE:LOAD` prints a program
+    /// that sets `success` under SC if and only if that thread can break robustness by delaying that store past that
+    /// load; STORE and LOAD are lines or labels. `instrument=N` selects the N-th such attack, and `instrument=all`
+    /// combines all attacks in one program. `delay=` takes the same values, and prints a program that can also do under
+    /// SC what the original does while that store is delayed past that load. `rounds=K` prints a program that does
+    /// under SC what the original does with store buffers in runs with at most K rounds per thread, and `age=K` in runs
+    /// in which stores wait for at most K rounds of their thread; procedures and `spawn` stay what they are. `unroll=N`
+    /// replaces recursive procedures by copies of their code, for stacks of at most N calls, and `spawn=N`, for SC,
+    /// replaces threads started at run time by N of each that wait until they are started
     #[arg(long = "pass", value_name = "PASS", value_parser = parse_pass)]
     pub(crate) passes: Vec<Pass>,
 

@@ -127,3 +127,82 @@ fn examples_are_exported() {
     }
     assert!(exported > 50);
 }
+
+/// Programs with procedures and `spawn`, and whether some property is violated or met within a few calls and threads.
+const DYNAMIC: [(&str, bool); 7] = [
+    (
+        "shared x; proc f(n) { if n == 0 { return 0; } let below = f(n - 1); return below + 1; } \
+      thread P { let r = f(3); x = r; } always x == 3 && P.r == 3;",
+        false,
+    ),
+    (
+        "shared x; proc even(n) { if n == 0 { return 1; } let r = odd(n - 1); return r; } \
+      proc odd(n) { if n == 0 { return 0; } let r = even(n - 1); return r; } \
+      thread P { let r = even(3); assert r == 0; } thread Q { let r = odd(3); assert r == 0; }",
+        true,
+    ),
+    (
+        "shared x; thread P { let n = 2; while n > 0 { spawn T; n -= 1; } } \
+      thread T[0] { fetch_add(x, 1); here: skip; } forbid count(T at end) == 2 && x != 2; forbid count(T at here) == 1 && x == 0; always x == 2;",
+        false,
+    ),
+    ("shared x; thread P { spawn T; spawn T; } thread T[0] { let r = x; x = r + 1; } always x == 2;", true),
+    (
+        "let g; shared x; noinline proc bump(n) { g = g + n; } \
+      thread P { bump(1); bump(2); after: x = g; } thread Q { bump(5); } always x == 3 && Q.g == 5; \
+      forbid P at after && P.g != 3;",
+        false,
+    ),
+    (
+        "let g; shared x; noinline proc add() { lock; g = x; x = g + 1; unlock; } \
+      thread P { spawn T; spawn T; add(); } thread T[0] { add(); add(); } always x == 5;",
+        false,
+    ),
+    (
+        "shared x; noinline proc wait() { await x == 1; } thread P { before: wait(); after: skip; } \
+      thread Q { x = 1; } forbid P at after && x == 0; forbid P at before && P at after;",
+        false,
+    ),
+];
+
+fn parsed(text: &str) -> weir_ir::Program {
+    let parsed = weir_syntax::weir::parse(&weir_ir::Source::new("test", text), &weir_syntax::weir::Options::default());
+    parsed.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).program
+}
+
+/// Procedures are functions, and threads are started where the program starts them.
+#[test]
+fn procedures_and_spawn_are_exported_as_they_are() {
+    if !have(&[("gcc", "--version")]) {
+        return;
+    }
+    for (text, is_violated) in DYNAMIC {
+        let program = parsed(text);
+        let print = |purpose| print(&program, purpose, &Uninterrupted).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let (cbmc, esbmc) = (print(Purpose::Cbmc), print(Purpose::Esbmc));
+        compile(&esbmc.text, &["-c", "-o", "program.o"]);
+        compile(&cbmc.text, &["-c", "-o", "program.o"]);
+        let folder = compile(&cbmc.text, &["-DSIMULATE", "-pthread", "-o", "simulated"]);
+        let runs = if is_violated { 500 } else { 15 };
+        let failed = (0..runs).any(|_| !folder.run("simulated", &[]).status.success());
+        assert_eq!(failed, is_violated, "{text}\n{}", cbmc.text);
+        for procedure in &program.procedures {
+            assert!(cbmc.text.contains(&format!("called = proc_{}(", procedure.name)), "{}", cbmc.text);
+        }
+        assert_eq!(program.spawns(), cbmc.text.contains("start_thread(thread_T);"), "{}", cbmc.text);
+        if have(&[("cbmc", "--version"), ("timeout", "--version")]) {
+            assert_ne!(self::cbmc(&cbmc.text, 0, "4"), Some(!is_violated), "{text}\n{}", cbmc.text);
+        }
+    }
+}
+
+#[test]
+fn what_procedures_and_spawn_cannot_be_in_c_is_refused() {
+    for text in [
+        "shared x; noinline proc f() { terminate; } thread P { f(); }",
+        "shared x; thread P { let r = fetch_add(x, 1); if r == 0 { spawn P; } }",
+    ] {
+        let refused = print(&parsed(text), Purpose::Cbmc, &Uninterrupted).err().unwrap_or_default();
+        assert!(refused.iter().any(|error| error.code == "not-exported"), "{text}");
+    }
+}

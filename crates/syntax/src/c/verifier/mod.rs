@@ -8,6 +8,7 @@
 //! A deadlock cannot be told from a thread that stops: `forbid deadlock` is left out with a warning, as are
 //! `forbid stuck` and `live`.
 
+mod procedures;
 mod steps;
 mod thread;
 
@@ -18,6 +19,7 @@ use weir_ir::{
     Diagnostic, Instruction, Interrupt, Multiplicity, Program, PropertyKind, Range, RegId, StateAtom, ThreadId,
 };
 
+use self::procedures::{Flattened, unsupported};
 use super::cells::Cells;
 use super::code::{all_or_refused, quoted};
 use super::expressions::{Longs, number, truth};
@@ -27,7 +29,7 @@ use crate::export::lines::{comment, place, title};
 use crate::export::memory::{Form, Memory};
 use crate::export::names::{Names, cleaned};
 use crate::export::observed::{Observed, done_locations};
-use crate::export::refusal::{left_out, unsupported_parts};
+use crate::export::refusal::left_out;
 use crate::export::term::{Term, write};
 
 /// A bounded model checker.
@@ -65,18 +67,32 @@ const SIMULATE: &str = include_str!("simulate.c");
 
 /// The program for a bounded model checker.
 pub(super) fn print(program: &Program, checker: Checker, interrupt: &dyn Interrupt) -> Result<Export, Vec<Diagnostic>> {
-    let refused = unsupported_parts(program, &format!("C for {}", checker.name()));
+    let refused = unsupported(program, &format!("C for {}", checker.name()));
     if !refused.is_empty() {
         return Err(refused);
     }
-    let ranges = Ranges::of_until(program, interrupt);
-    let memory = Memory::of(program, &ranges)?;
-    Unit::new(program, checker, &ranges, &memory).print()
+    let flattened = Flattened::of(program);
+    let ranges = Ranges::of_until(&flattened.analysed, interrupt);
+    let memory = Memory::of(&flattened.program, &ranges)?;
+    Unit::new((program, &flattened), checker, &ranges, &memory).print()
 }
 
 /// A whole C program.
 struct Unit<'p> {
+    /// With procedures as threads, after all others.
     program: &'p Program,
+    /// The threads that run from the start.
+    initial: Vec<ThreadId>,
+    /// The threads that `spawn` starts.
+    spawned: Vec<ThreadId>,
+    /// The thread that each procedure has become.
+    procedures: Vec<Option<ThreadId>>,
+    /// For each thread that runs from the start, the variable with what it has for itself, if it needs that.
+    own: Vec<Option<String>>,
+    /// The parameters of each procedure.
+    parameters: Vec<Vec<RegId>>,
+    /// The thread-local variables, and what they are called.
+    thread_locals: Vec<(String, String)>,
     checker: Checker,
     ranges: &'p Ranges,
     memory: &'p Memory,
@@ -96,16 +112,31 @@ fn is_expressed(kind: &PropertyKind) -> bool {
 }
 
 impl<'p> Unit<'p> {
-    fn new(program: &'p Program, checker: Checker, ranges: &'p Ranges, memory: &'p Memory) -> Self {
+    fn new(
+        (original, flattened): (&Program, &'p Flattened),
+        checker: Checker,
+        ranges: &'p Ranges,
+        memory: &'p Memory,
+    ) -> Self {
+        let program = &flattened.program;
         let mut names = Names::new(words::reserved());
+        for name in ["own", "mine", "called", "start_thread", "last_number"] {
+            names.reserve(name);
+        }
+        let can_be_spawned = original.can_be_spawned();
+        let spawned: Vec<ThreadId> = original.thread_ids().filter(|thread| can_be_spawned[thread.index()]).collect();
+        let initial: Vec<ThreadId> = original.initial_threads().collect();
         let edges = program.running_threads().flat_map(|thread| program.body(thread).edges());
         let most = edges.filter_map(|edge| Some(edge.instruction.loads_at_once()?.len())).max().unwrap_or(0);
         (0..most).for_each(|at| names.reserve(&format!("loaded_{at}")));
         let observed = Observed::by(program, is_expressed);
         let cells = Cells::new(program, memory, &mut names);
-        let mut function = |thread: &weir_ir::Thread| names.unused(&format!("thread_{}", cleaned(&thread.name)));
-        let functions = program.threads.iter().map(&mut function).collect();
-        let (mut globals, mut places) = (Vec::new(), Vec::new());
+        let mut function = |(at, thread): (usize, &weir_ir::Thread)| {
+            let kind = if at < original.threads.len() { "thread" } else { "proc" };
+            names.unused(&format!("{kind}_{}", cleaned(&thread.name)))
+        };
+        let functions = program.threads.iter().enumerate().map(&mut function).collect();
+        let (mut globals, mut places) = (Vec::<Vec<Option<String>>>::new(), Vec::new());
         for thread in program.thread_ids() {
             let owner = cleaned(&program.thread(thread).name);
             let registers = program.body(thread).registers.iter().enumerate().map(|(at, register)| {
@@ -115,12 +146,58 @@ impl<'p> Unit<'p> {
             globals.push(registers.collect());
             places.push(observed.place(thread).then(|| names.unused(&format!("{owner}_at"))));
         }
-        Self { program, checker, ranges, memory, observed, cells, functions, globals, places, names }
+        let needs_own = original.calls() || original.spawns() && original.uses_lock();
+        let mut thread_locals: Vec<(String, String)> = Vec::new();
+        for body in program.threads.iter().map(|thread| &thread.body) {
+            for register in body.thread_locals() {
+                let name = &body.registers[register.index()].name;
+                if !thread_locals.iter().any(|(known, _)| known == name) {
+                    thread_locals.push((name.clone(), names.unused(&cleaned(name))));
+                }
+            }
+        }
+        let mut own = vec![None; program.threads.len()];
+        for thread in initial.iter().filter(|_| needs_own || !thread_locals.is_empty()) {
+            let name = format!("own_{}", cleaned(&program.thread(*thread).name));
+            own[thread.index()] = Some(names.unused(&name));
+        }
+        for thread in program.thread_ids() {
+            let body = program.body(thread);
+            for register in body.thread_locals() {
+                let of = &body.registers[register.index()].name;
+                let field = thread_locals.iter().find(|(name, _)| name == of).map_or("", |(_, field)| field);
+                globals[thread.index()][register.index()] = Some(match &own[thread.index()] {
+                    Some(own) => format!("{own}.{field}"),
+                    None => format!("own->{field}"),
+                });
+            }
+        }
+        let procedures = flattened.procedures.clone();
+        let parameters = original.procedures.iter().map(|procedure| procedure.parameters.clone()).collect();
+        Self {
+            initial,
+            spawned,
+            procedures,
+            parameters,
+            own,
+            thread_locals,
+            program,
+            checker,
+            ranges,
+            memory,
+            observed,
+            cells,
+            functions,
+            globals,
+            places,
+            names,
+        }
     }
 
     fn print(self) -> Result<Export, Vec<Diagnostic>> {
         let mut longs = Longs::default();
-        let bodies = self.program.running_threads().map(|thread| self.function(thread, &mut longs)).collect();
+        let written = || self.procedures.iter().flatten().chain(&self.initial).chain(&self.spawned);
+        let bodies = written().map(|&thread| self.function(thread, &mut longs)).collect();
         let check = self.check(&mut longs);
         let (bodies, check) = all_or_refused(bodies, check)?;
         let mut text = self.header();
@@ -197,6 +274,9 @@ impl<'p> Unit<'p> {
         let mut lines = String::new();
         for (thread, register) in self.observed.registers() {
             let Some(name) = &self.globals[thread.index()][register.index()] else { continue };
+            if self.program.body(thread).registers[register.index()].is_thread_local {
+                continue;
+            }
             let declared = &self.program.body(thread).registers[register.index()].name;
             let owner = comment(&self.program.thread(thread).name);
             let _ = writeln!(lines, "int64_t {name} = 0; /* {owner}.{} */", comment(declared));
@@ -205,15 +285,82 @@ impl<'p> Unit<'p> {
             let Some(place) = &self.places[thread.index()] else { continue };
             let owner = comment(&self.program.thread(thread).name);
             let entry = self.program.body(thread).entry.0;
-            let _ = writeln!(lines, "int {place} = {entry}; /* where {owner} is */");
+            if self.spawned.contains(&thread) {
+                let count = self.program.body(thread).locations.len();
+                let _ = writeln!(lines, "int {place}[{count}]; /* how many instances of {owner} are where */");
+                let _ = writeln!(lines, "int {place}_started = 0; /* how many there are */");
+            } else if self.initial.contains(&thread) {
+                let _ = writeln!(lines, "int {place} = {entry}; /* where {owner} is; -1 in a procedure */");
+            }
         }
         if !lines.is_empty() {
             let _ = write!(text, "\n/* What properties observe of threads. */\n{lines}");
         }
+        text.push_str(&self.own_declarations());
         if let Some(number) = self.assertions() {
             let _ = writeln!(text, "\n#define CHECKS_ASSERTIONS (PROPERTY == 0 || PROPERTY == {number})");
         }
         text
+    }
+
+    /// Whether procedures are called, or threads number themselves.
+    fn uses_own(&self) -> bool {
+        !self.thread_locals.is_empty() || self.own.iter().any(Option::is_some)
+    }
+
+    /// What each thread has for itself, and the functions that are used before they are defined.
+    fn own_declarations(&self) -> String {
+        let mut text = String::new();
+        if self.uses_own() {
+            text.push_str("\n/* What each thread has for itself, in all procedures. */\nstruct own {\n");
+            text.push_str("    int stopped; /* it takes no step any more */\n");
+            text.push_str("    int number; /* as a holder of the lock */\n");
+            for (name, field) in &self.thread_locals {
+                let _ = writeln!(text, "    int64_t {field}; /* {} */", comment(name));
+            }
+            text.push_str("};\n");
+            for thread in &self.initial {
+                let number = thread.index() + 1;
+                if let Some(own) = &self.own[thread.index()] {
+                    let _ = writeln!(text, "struct own {own} = {{.number = {number}}};");
+                }
+            }
+            if !self.spawned.is_empty() {
+                let _ = writeln!(text, "int last_number = {};", self.program.threads.len());
+            }
+        }
+        for thread in self.procedures.iter().flatten() {
+            let _ = writeln!(text, "{};", self.signature(*thread));
+        }
+        for thread in &self.spawned {
+            let _ = writeln!(text, "{};", self.signature(*thread));
+        }
+        if !self.spawned.is_empty() {
+            text.push_str(
+                "#ifndef __CPROVER__\nstatic void start_thread(void *(*function)(void *))\n{\n    pthread_t id;\n    \
+                 pthread_create(&id, NULL, function, NULL);\n#ifdef SIMULATE\n    pthread_detach(id);\n#endif\n}\n\
+                 #endif\n",
+            );
+        }
+        text
+    }
+
+    /// The head of the function of a thread, or of a procedure.
+    fn signature(&self, thread: ThreadId) -> String {
+        let function = &self.functions[thread.index()];
+        match self.procedure(thread) {
+            None => format!("static void *{function}(void *unused)"),
+            Some(procedure) => {
+                let list: Vec<String> =
+                    (0..self.parameters[procedure].len()).map(|at| format!(", int64_t argument_{at}")).collect();
+                format!("static int64_t {function}(struct own *own{})", list.concat())
+            }
+        }
+    }
+
+    /// The procedure that a thread stands for.
+    fn procedure(&self, thread: ThreadId) -> Option<usize> {
+        self.procedures.iter().position(|&one| one == Some(thread))
     }
 
     /// The function that asserts the properties.
@@ -249,11 +396,15 @@ impl<'p> Unit<'p> {
         }
         let mut text = String::new();
         if lines.contains("ALL_DONE") {
-            let done = |thread: ThreadId| {
+            let done = |&thread: &ThreadId| {
                 let place = self.places[thread.index()].as_deref().unwrap_or("-1");
-                at_one_of(place, done_locations(self.program, thread).iter().map(|loc| loc.0))
+                let locations = done_locations(self.program, thread);
+                if self.spawned.contains(&thread) {
+                    return format!("({} == {place}_started)", count_at(place, &locations));
+                }
+                at_one_of(place, locations.iter().map(|loc| loc.0))
             };
-            let all: Vec<String> = self.program.running_threads().map(done).collect();
+            let all: Vec<String> = self.initial.iter().chain(&self.spawned).map(done).collect();
             let _ = writeln!(text, "\n/* All threads are done. */\n#define ALL_DONE ({})", all.join(" && "));
         }
         let _ = write!(
@@ -265,7 +416,7 @@ impl<'p> Unit<'p> {
     }
 
     fn main(&self) -> String {
-        let running: Vec<ThreadId> = self.program.running_threads().collect();
+        let running = &self.initial;
         let mut text = format!("\nint main(void)\n{{\n    pthread_t threads[{}];\n", running.len());
         let mut starts = String::new();
         for (at, thread) in running.iter().enumerate() {
@@ -292,6 +443,11 @@ impl<'p> Unit<'p> {
         let nothing = Term::simple("0", Range::single(0));
         let runs = |thread: ThreadId| self.program.thread(thread).multiplicity == Multiplicity::One;
         match atom {
+            StateAtom::At { thread, locations } if self.spawned.contains(thread) && !locations.is_empty() => {
+                let Some(place) = &self.places[thread.index()] else { return nothing };
+                let text = format!("(int64_t){}", count_at(place, locations));
+                Term::simple(text, Range { low: 0, high: i64::from(i32::MAX) })
+            }
             StateAtom::At { thread, locations } if runs(*thread) && !locations.is_empty() => {
                 let Some(place) = &self.places[thread.index()] else { return nothing };
                 let text = at_one_of(place, locations.iter().map(|loc| loc.0));
@@ -330,6 +486,12 @@ fn initializer(initial: &[i64]) -> String {
     }
     let values: Vec<String> = initial.iter().map(|value| number(*value)).collect();
     format!(" = {{{}}}", values.join(", "))
+}
+
+/// How many instances are at one of these locations, in parentheses.
+fn count_at(place: &str, locations: &[weir_ir::LocId]) -> String {
+    let counts: Vec<String> = locations.iter().map(|loc| format!("{place}[{}]", loc.0)).collect();
+    if counts.is_empty() { "(0)".to_owned() } else { format!("({})", counts.join(" + ")) }
 }
 
 /// Whether a variable has one of these values, in parentheses.

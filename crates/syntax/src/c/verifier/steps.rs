@@ -16,6 +16,8 @@ pub(super) struct Step {
     /// inside of one that it can refute by constant propagation.
     pub(super) before: Vec<String>,
     pub(super) lines: Vec<String>,
+    /// What comes after the atomic section.
+    pub(super) after: Vec<String>,
     pub(super) to: LocId,
 }
 
@@ -36,7 +38,7 @@ impl<'m> Writer<'m, '_> {
     /// All ways to take the edge.
     pub(super) fn steps(&mut self, id: EdgeId, edge: &Edge) -> Result<Vec<Step>, Refusal> {
         let accesses = self.unit.memory.accesses(self.thread, id).to_vec();
-        let (mut before, mut lines) = (Vec::new(), Vec::new());
+        let (mut before, mut lines, mut after) = (Vec::new(), Vec::new(), Vec::new());
         if self.unit.program.uses_lock() && !accesses.is_empty() {
             lines.push(assume(&format!("lock_holder == 0 || lock_holder == {}", self.number())));
         }
@@ -91,11 +93,29 @@ impl<'m> Writer<'m, '_> {
                 before.extend(between(&chosen, *range).map(|inside| assume(&inside.text)));
                 lines.push(self.set(*register, "held"));
             }
-            Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_) => {
-                return Err(Refusal::new("procedures and `spawn` cannot be exported to C", "inline them"));
+            Instruction::Call { procedure, arguments, register } => {
+                before.extend(self.call(procedure.index(), arguments)?);
+                lines.extend(register.map(|register| self.set(register, "called")));
+            }
+            Instruction::Return(value) => {
+                let value = self.expr(value)?.text;
+                after.push(format!("return {value};"));
+            }
+            Instruction::Spawn(thread) => {
+                if let Some(place) = &self.unit.places[thread.index()] {
+                    let entry = self.unit.program.body(*thread).entry.0;
+                    lines.push(format!("{place}[{entry}]++;"));
+                    lines.push(format!("{place}_started++;"));
+                }
+                let function = &self.unit.functions[thread.index()];
+                after.push("#ifdef __CPROVER__".to_owned());
+                after.push(format!("__CPROVER_ASYNC_spawn_{}: {function}(NULL);", id.0));
+                after.push("#else".to_owned());
+                after.push(format!("start_thread({function});"));
+                after.push("#endif".to_owned());
             }
         }
-        Ok(vec![Step { before, lines, to: edge.to }])
+        Ok(vec![Step { before, lines, after, to: edge.to }])
     }
 
     /// A condition over registers.
@@ -104,8 +124,50 @@ impl<'m> Writer<'m, '_> {
     }
 
     /// The number of the thread as a holder of the lock.
-    fn number(&self) -> usize {
-        self.thread.index() + 1
+    fn number(&self) -> String {
+        if self.unit.initial.contains(&self.thread) {
+            return (self.thread.index() + 1).to_string();
+        }
+        "own->number".to_owned()
+    }
+
+    /// A call, up to the moment before it returns: until then, the thread is at no place of its own.
+    fn call(&mut self, procedure: usize, arguments: &[RegExpr]) -> Result<Vec<String>, Refusal> {
+        let Some(callee) = self.unit.procedures[procedure] else { return Ok(Vec::new()) };
+        let mut lines = Vec::new();
+        if let Some(place) = &self.unit.places[self.thread.index()] {
+            let leaves = match self.unit.spawned.contains(&self.thread) {
+                true => Some(format!("{place}[{}]--;", self.from.0)),
+                false => self.unit.initial.contains(&self.thread).then(|| format!("{place} = -1;")),
+            };
+            lines.extend(leaves.map(|leaves| format!("ATOMIC_BEGIN(); {leaves} ATOMIC_END();")));
+        }
+        let own =
+            if let Some(own) = &self.unit.own[self.thread.index()] { format!("&{own}") } else { "own".to_owned() };
+        let mut call = format!("called = {}({own}", self.unit.functions[callee.index()]);
+        for argument in arguments {
+            call = format!("{call}, {}", self.expr(argument)?.text);
+        }
+        lines.push(format!("{call});"));
+        let stopped = if self.unit.initial.contains(&self.thread) {
+            own.trim_start_matches('&').to_owned() + "."
+        } else {
+            "own->".to_owned()
+        };
+        lines.push(format!("if ({stopped}stopped)"));
+        lines.push("    goto stopped;".to_owned());
+        Ok(lines)
+    }
+
+    /// What moving to a place means for those who observe it.
+    pub(super) fn moved(&self, to: LocId, is_call: bool) -> Vec<String> {
+        let Some(place) = &self.unit.places[self.thread.index()] else { return Vec::new() };
+        if self.unit.spawned.contains(&self.thread) {
+            let leaves = (!is_call).then(|| format!("{place}[{}]--;", self.from.0));
+            return leaves.into_iter().chain([format!("{place}[{}]++;", to.0)]).collect();
+        }
+        let is_observed = self.unit.initial.contains(&self.thread);
+        is_observed.then(|| format!("{place} = {};", to.0)).into_iter().collect()
     }
 
     /// Two ways: the condition holds, or it does not.
@@ -115,8 +177,9 @@ impl<'m> Writer<'m, '_> {
         let line = crate::export::lines::place(self.unit.program, edge.span);
         let text = crate::c::code::quoted(&format!("{line}assertion of the program"));
         let fails = vec![assume(&format!("!{}", condition.operand())), format!("ASSERT(!CHECKS_ASSERTIONS, {text});")];
-        let failing = Step { before: fails, lines: Vec::new(), to: failed };
-        Ok(vec![failing, Step { before: vec![assume(&condition.text)], lines: Vec::new(), to: edge.to }])
+        let failing = Step { before: fails, lines: Vec::new(), after: Vec::new(), to: failed };
+        let holds = vec![assume(&condition.text)];
+        Ok(vec![failing, Step { before: holds, lines: Vec::new(), after: Vec::new(), to: edge.to }])
     }
 
     fn expr(&mut self, expr: &RegExpr) -> Result<Term, Refusal> {

@@ -51,22 +51,41 @@ impl Unit<'_> {
         for (name, identifier) in names.renamed() {
             let _ = writeln!(text, "/* {} is {identifier} here */", comment(name));
         }
-        let _ = writeln!(text, "static void *{}(void *unused)\n{{", self.functions[thread.index()]);
+        let procedure = self.procedure(thread);
+        let _ = writeln!(text, "{}\n{{", self.signature(thread));
+        let is_spawned = self.spawned.contains(&thread);
+        if is_spawned && self.uses_own() {
+            text.push_str("    struct own mine = {0};\n    struct own *own = &mine;\n");
+        }
         let locals = || registers.iter().zip(globals).filter(|(_, global)| global.is_none()).map(|(name, _)| name);
-        for name in locals() {
-            let _ = writeln!(text, "    int64_t {name} = 0;");
+        let parameters = procedure.map_or(&[][..], |procedure| &self.parameters[procedure]);
+        for (at, name) in registers.iter().enumerate().filter(|&(at, _)| globals[at].is_none()) {
+            match parameters.iter().position(|parameter| parameter.index() == at) {
+                Some(argument) => {
+                    let _ = writeln!(text, "    int64_t {name} = argument_{argument};");
+                }
+                None => {
+                    let _ = writeln!(text, "    int64_t {name} = 0;");
+                }
+            }
         }
         let code = lines.render();
-        let mut scratches: Vec<String> = ["held", "stored"].map(str::to_owned).into();
+        let mut scratches: Vec<String> = ["held", "stored", "called"].map(str::to_owned).into();
         scratches.retain(|scratch| code.contains(&format!("{scratch} = ")));
         let loaded = (0..).map(|at| format!("loaded_{at}"));
         scratches.extend(loaded.take_while(|scratch| code.contains(&format!("{scratch} = "))));
         for scratch in &scratches {
             let _ = writeln!(text, "    int64_t {scratch} = 0;");
         }
+        if is_spawned && self.uses_own() {
+            text.push_str("    ATOMIC_BEGIN();\n    own->number = ++last_number;\n    ATOMIC_END();\n");
+        }
         text.push_str(&code);
-        if lines.jumps_to("stopped") {
+        if lines.jumps_to("stopped") || code.contains("goto stopped;") {
             text.push_str("stopped:\n");
+        }
+        if procedure.is_some() {
+            text.push_str("    own->stopped = 1;\n");
         }
         for name in locals() {
             let _ = writeln!(text, "    (void){name};");
@@ -74,7 +93,10 @@ impl Unit<'_> {
         for scratch in scratches {
             let _ = writeln!(text, "    (void){scratch};");
         }
-        text.push_str("    return unused;\n}\n");
+        if is_spawned && self.uses_own() {
+            text.push_str("    (void)own;\n");
+        }
+        text.push_str(if procedure.is_some() { "    return 0;\n}\n" } else { "    return unused;\n}\n" });
         Ok(text)
     }
 
@@ -89,6 +111,10 @@ impl Unit<'_> {
     ) -> Result<(), Vec<Diagnostic>> {
         let body = self.program.body(writer.thread);
         lines.push(Line::Label(loc));
+        if edges.is_empty() && body.is_done(loc) && self.procedure(writer.thread).is_some() {
+            lines.push(Line::Text("    return 0;".to_owned()));
+            return Ok(());
+        }
         if edges.is_empty() {
             let note = if body.is_done(loc) { "done" } else { "no step leads on" };
             lines.push(Line::Text(format!("    /* {note} */")));
@@ -131,10 +157,22 @@ impl Unit<'_> {
                 None if is_choice => lines.push(Line::Text(format!("    case {at}:"))),
                 None => {}
             }
-            let moved = self.places[writer.thread.index()].as_ref().map(|place| format!("{place} = {};", step.to.0));
+            let is_call = step.before.iter().any(|line| line.starts_with("called = "));
+            let moved = writer.moved(step.to, is_call);
             let before = if branch.is_some() { Vec::new() } else { step.before };
             let effects: Vec<String> = step.lines.into_iter().chain(moved).collect();
             section(lines, &before, &effects, &note, if is_choice { 2 } else { 1 });
+            for line in &step.after {
+                let blank = if line.starts_with(['#', '_']) {
+                    String::new()
+                } else {
+                    "    ".repeat(1 + usize::from(is_choice))
+                };
+                lines.push(Line::Text(format!("{blank}{line}")));
+            }
+            if step.after.iter().any(|line| line.starts_with("return ")) {
+                continue;
+            }
             if is_choice || next != Some(step.to) {
                 lines.push(Line::Goto(step.to, if is_choice { 2 } else { 1 }));
             }
