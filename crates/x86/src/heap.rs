@@ -25,7 +25,7 @@ const SLOT: u64 = 0x1000;
 /// Blocks begin so far behind the start of the slot, where the header is.
 pub(crate) const HEADER: u64 = 64;
 /// How many blocks one call in a thread can get.
-pub(crate) const MOST_BLOCKS: u64 = 4;
+const MOST_BLOCKS: u64 = 4;
 /// How many calls a thread can have that allocate memory.
 pub(crate) const MOST_CALLS: usize = 16;
 /// How far below the end of a stack the counters of its thread are: farther than code can reach.
@@ -75,7 +75,7 @@ impl Site {
         let is_left = binary(BinaryOp::Less, register(number), constant(MOST_BLOCKS as Value));
         vec![
             Op::Load { to: number, address: constant(counter), size: 8 },
-            Op::Limit(is_left, LimitKind::Allocation),
+            Op::Limit(is_left, LimitKind::Allocation(MOST_BLOCKS)),
             Op::Set(Reg::AX, address),
             Op::Store { address: constant(counter), value: next, size: 8 },
         ]

@@ -2,8 +2,6 @@
 
 use weir_ir::{Diagnostic, Edge, EdgeId, Instruction, Program, ThreadId};
 
-use crate::heap::MOST_BLOCKS;
-
 /// Compiled code as a program.
 #[derive(Clone, Debug)]
 pub struct Compiled {
@@ -22,8 +20,8 @@ pub enum LimitKind {
     Access(u32),
     /// A call or a jump to a computed address that is none of the functions that were expected.
     Target,
-    /// An allocation of more blocks than one call in a thread can get.
-    Allocation,
+    /// An allocation of more blocks than one call in a thread can get, which is so many.
+    Allocation(u64),
 }
 
 /// An assertion that only fails where the model ends: the processor goes on, and the program does not tell what comes
@@ -56,8 +54,8 @@ impl ModelLimit {
                         "access each variable in one size, as its type says; compile with `-g`, so that types are known",
                     )
             }
-            LimitKind::Allocation => {
-                let message = format!("`{}` allocates more than {MOST_BLOCKS} blocks in one place", thread.name);
+            LimitKind::Allocation(most) => {
+                let message = format!("`{}` allocates more than {most} blocks in one place", thread.name);
                 Diagnostic::error("too-many-blocks", message, span)
                     .label("a run gets here so often, and in the model memory is not given out a second time")
                     .help("let the loop allocate less often, or allocate in a function for `--init`")

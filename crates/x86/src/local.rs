@@ -17,24 +17,6 @@ const CONTROL: u64 = 64;
 /// The thread that prepares memory, which is none of those that run afterwards.
 pub(crate) const PREPARATION: usize = 256;
 
-/// The variables as they are when a thread begins.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Template {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) align: u64,
-    /// The address of the first section, in a linked file.
-    pub(crate) first: Option<u64>,
-    /// Name, place and size.
-    pub(crate) variables: Vec<(String, u64, u64)>,
-}
-
-impl Template {
-    /// How many bytes before the end of the storage the variables begin.
-    pub(crate) fn size(&self) -> u64 {
-        (self.bytes.len() as u64).next_multiple_of(self.align.max(1))
-    }
-}
-
 /// Where the storage of a thread ends.
 pub(crate) fn end(thread: usize) -> u64 {
     STORAGE + STRIDE * (thread as u64 + 1) - CONTROL

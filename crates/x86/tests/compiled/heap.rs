@@ -123,7 +123,7 @@ fn freed_memory_is_not_accessed() {
         let found = explore(&program, Model::Tso, 100_000).expect("supported");
         assert!(found.complete && found.final_states.is_empty() && found.goals.len() == 1, "{level}");
         let kinds: Vec<LimitKind> = limits.iter().map(|limit| limit.kind).collect();
-        assert!(kinds.contains(&LimitKind::Allocation), "{level}: {kinds:?}");
+        assert!(kinds.contains(&LimitKind::Allocation(4)), "{level}: {kinds:?}");
         assert_eq!(warnings.iter().map(|warning| warning.code).collect::<Vec<_>>(), ["no-reuse"], "{level}");
         assert!(compiled("publish(1)").warnings.is_empty() && compiled("take()").warnings.is_empty(), "{level}");
     }
