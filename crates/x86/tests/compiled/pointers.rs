@@ -89,3 +89,17 @@ fn calls_of_pointers_go_to_the_functions_that_memory_holds() {
         }
     }
 }
+
+/// With one function, there are two ways on: to it, and to where the model ends, which is no failed assertion.
+#[test]
+fn a_call_of_another_function_than_the_only_one_is_no_failed_assertion() {
+    let Some(folder) = Folder::with_gcc() else { return };
+    let code = "static int first(int n) { return n + 1; } int (*only)(int) = first;\n\
+                int call(int n) { return only(n); }\n\
+                void misplace(void) { only = (int (*)(int))((char *)first + 1); }\n";
+    folder.write("code.c", code);
+    gcc(&folder, &["-O1", "-c", "code.c", "-o", "code.o"]);
+    assert!(asked(&folder, &["call(3)"], &[]).limits.is_empty());
+    let found = asked(&folder, &["call(3)", "misplace()"], &[]);
+    assert_eq!((found.results, found.limits), ([4].into(), vec![LimitKind::Target]));
+}
