@@ -244,3 +244,23 @@ fn choices_are_written_value_by_value() {
     }
     assert_eq!(messages(&with(0, 256)), ["a choice among more than 256 values"]);
 }
+
+/// Any token can be a name there; in `.weir` texts, and so in what is printed, names have a length.
+#[test]
+fn long_names_are_printed_in_a_form_that_can_be_read() {
+    let name = |last: &str| "s".repeat(300) + last;
+    let (start, end, thread) = (name("a"), name("b"), "t".repeat(300));
+    let text = format!(
+        "thread {thread}\ninitial {start}\ntransition {start} {end} local {} 1\ntransition {end} {start} noop\nend\n",
+        "r".repeat(300)
+    );
+    let original = read(&text);
+    let weir = weir_syntax::weir::print::print(&original);
+    let again = Source::new("printed.weir", weir.as_str());
+    let again = weir_syntax::weir::parse(&again, &weir_syntax::weir::Options::default());
+    let again = again.unwrap_or_else(|errors| panic!("{errors:#?}\n{weir}")).program;
+    assert_eq!(outcomes(&original, Model::Tso), outcomes(&again, Model::Tso));
+    let labels = |program: &Program| program.threads[0].body.locations.iter().flat_map(|at| at.labels.clone()).count();
+    assert_eq!((labels(&original), again.threads[0].body.registers.len()), (labels(&again), 1), "{weir}");
+    read(&print(&original).expect("it can be said"));
+}

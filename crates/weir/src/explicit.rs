@@ -10,7 +10,8 @@ use weir_ir::Program;
 use weir_witness::{Checked, Goal, Model, Run};
 
 use crate::search::fusing::Fusing;
-use crate::search::scalarsets::{Renaming, Renumbered};
+use crate::search::persistent::PersistentSets;
+use crate::search::scalarsets::{Reductions, Renaming, Renumbered};
 use crate::search::{self, Found, Outcome, Search};
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::coverage::coverage;
@@ -81,9 +82,14 @@ pub(crate) fn explore(program: &Program, exploration: Exploration<'_>, session: 
     };
     let families = Renaming::all(program, &compiled, &symmetry);
     // Where stores are kept back on code that a translation added, a membarrier waits for local steps.
-    let fuses = exploration.reduction == Reduction::Local && exploration.keeps_back.is_empty();
+    let fuses = exploration.reduction != Reduction::None && exploration.keeps_back.is_empty();
     let fusing = fuses.then(|| Fusing::new(program, &compiled, exploration.goals));
-    let outcome = run(&compiled.machine, (&families, fusing.as_ref()), exploration, session);
+    let persistent = match exploration.reduction {
+        Reduction::Persistent => PersistentSets::new(program, &compiled, exploration.model, exploration.goals),
+        Reduction::None | Reduction::Local => None,
+    };
+    let reductions = Reductions { fusing: fusing.as_ref(), persistent: persistent.as_ref() };
+    let outcome = run(&compiled.machine, (&families, reductions), exploration, session);
     let mut outcome = Outcome { elapsed: session.since(began), ..outcome };
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
@@ -100,13 +106,13 @@ pub(crate) fn explore(program: &Program, exploration: Exploration<'_>, session: 
 
 fn run(
     machine: &Machine,
-    (families, fusing): (&[Renaming], Option<&Fusing>),
+    (families, reductions): (&[Renaming], Reductions<'_>),
     exploration: Exploration<'_>,
     session: &Session,
 ) -> Outcome {
     with_state_size!(machine.layout.words, N => match exploration.model {
-        Model::Sc => search_up_to(&Renumbered::<Sc, N>::new(machine, families, fusing), exploration, session),
-        Model::Tso => search_up_to(&Renumbered::<Tso, N>::new(machine, families, fusing), exploration, session),
+        Model::Sc => search_up_to(&Renumbered::<Sc, N>::new(machine, families, reductions), exploration, session),
+        Model::Tso => search_up_to(&Renumbered::<Tso, N>::new(machine, families, reductions), exploration, session),
     })
 }
 

@@ -119,17 +119,21 @@ pub enum Reduction {
     None,
     /// Local steps are fused with the step before them: fewer states, but runs may be longer than necessary.
     Local,
+    /// As `Local`; moreover, in each state only the steps of some threads are taken, if no other thread can interfere
+    /// with them.
+    Persistent,
 }
 
 impl Reduction {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::None, Self::Local];
+    pub const ALL: [Self; 3] = [Self::None, Self::Local, Self::Persistent];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Local => "local",
+            Self::Persistent => "persistent",
         }
     }
 
@@ -139,6 +143,9 @@ impl Reduction {
             Self::None => "Visits every state; breadth-first search finds a shortest run",
             Self::Local => {
                 "Fuses local steps with the step before them: fewer states, but runs may be longer than necessary"
+            }
+            Self::Persistent => {
+                "As `local`, and takes only the steps of some threads where the others cannot interfere with them"
             }
         }
     }

@@ -79,13 +79,16 @@ impl AnalysisOptions {
 impl AnalysisOptions {
     /// Whether a certificate can be saved there.
     pub(super) fn check_certificate(&self, path: Option<&Path>) -> Result<(), String> {
-        match path {
-            Some(path) if is_stdin(path) => Err("`--certificate` needs a file name".into()),
-            Some(_) if self.files.len() > 1 => {
-                Err("`--certificate` saves a single proof: give exactly one FILE".into())
-            }
-            _ => Ok(()),
-        }
+        check_certificate(path, &self.files)
+    }
+}
+
+/// Whether a certificate of the answer about these files can be saved there.
+pub(super) fn check_certificate(path: Option<&Path>, files: &[PathBuf]) -> Result<(), String> {
+    match path {
+        Some(path) if is_stdin(path) => Err("`--certificate` needs a file name".into()),
+        Some(_) if files.len() > 1 => Err("`--certificate` saves a single proof: give exactly one FILE".into()),
+        _ => Ok(()),
     }
 }
 

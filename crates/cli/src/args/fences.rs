@@ -7,7 +7,7 @@ use weir::fences::Aim;
 use weir_report::Format;
 use weir_report::answer::CommandName;
 
-use super::common::{LimitOptions, OUTPUT, ProgramOptions, SEARCH};
+use super::common::{LimitOptions, OUTPUT, ProgramOptions, SEARCH, check_certificate};
 use super::values;
 
 /// Options of `weir fences`.
@@ -49,6 +49,10 @@ pub(crate) struct FencesOptions {
     #[arg(long, conflicts_with = "stats", help_heading = OUTPUT)]
     pub(crate) write: bool,
 
+    /// Save the proof that these fences are enough, and that no cheaper ones are, for `weir replay --for AIM`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
+    pub(crate) certificate: Option<PathBuf>,
+
     /// Also print statistics: the size of the program, and how the attacks were decided. Takes additional searches
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) stats: bool,
@@ -75,7 +79,7 @@ pub(crate) enum CostChoice {
     File(PathBuf),
 }
 
-fn parse_cost(text: &str) -> Result<CostChoice, String> {
+pub(super) fn parse_cost(text: &str) -> Result<CostChoice, String> {
     match text {
         "unit" => Ok(CostChoice::Unit),
         "loops" => Ok(CostChoice::Loops),
@@ -91,7 +95,29 @@ impl FencesOptions {
         if self.write && self.format == Format::Text && self.files.len() > 1 {
             return Err("`--write` prints a single program: give exactly one FILE, or use `--format json`".into());
         }
+        self.check_certificate()?;
         self.program.check()
+    }
+
+    /// Whether there is a proof that can be saved.
+    fn check_certificate(&self) -> Result<(), String> {
+        if self.certificate.is_none() {
+            return Ok(());
+        }
+        match self.aim {
+            Aim::Robust | Aim::Safe => {}
+            Aim::States | Aim::RaceFree => {
+                let aim = self.aim.name();
+                return Err(format!(
+                    "`--certificate` proves what `--for robust` and `--for safe` find: it cannot be combined with \
+                     `--for {aim}`"
+                ));
+            }
+        }
+        if self.all {
+            return Err("`--certificate` proves one cheapest set of fences: leave out `--all`".into());
+        }
+        check_certificate(self.certificate.as_deref(), &self.files)
     }
 }
 
@@ -105,6 +131,7 @@ Examples:
   weir fences --all sb.weir                       Show every set of minimum cost
   weir fences --cost loops seqlock.weir           Prefer places outside of loops
   weir fences --cost frequency seqlock.weir       Prefer places that are rarely executed
+  weir fences --certificate proof sb.weir         Save a proof, for `weir replay --for robust`
   weir fences --stats --format json *.weir        Compare programs
 
 Exit status: 0 fences were found or none are needed, 1 no fence helps (`--for safe`) or there are too few (`--remove`),

@@ -6,6 +6,7 @@ use weir_report::wording::clean::display_name;
 
 use super::command::Command;
 use super::common::AnalysisOptions;
+use super::fences::CostChoice;
 use crate::input::is_same_file;
 
 /// The files that a command reads, and those that it writes, with the option that names each.
@@ -44,6 +45,14 @@ fn paths(command: &Command) -> Paths<'_> {
         }
         Command::Robust(options) => {
             paths.analysis(&options.common);
+            paths.write("--certificate", options.certificate.as_deref());
+        }
+        Command::Fences(options) => {
+            let costs = match &options.cost {
+                CostChoice::File(path) => Some(path),
+                _ => None,
+            };
+            paths.read.extend(options.files.iter().chain(costs).map(|file| file.as_path()));
             paths.write("--certificate", options.certificate.as_deref());
         }
         Command::Cover(options) => {

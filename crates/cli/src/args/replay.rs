@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use weir::fences::Aim;
 use weir_report::Format;
 use weir_report::answer::CommandName;
 use weir_witness::Model;
 
 use super::common::{OUTPUT, ProgramOptions, ResourceOptions};
+use super::fences::{CostChoice, parse_cost};
 use super::values;
 use crate::input::is_stdin;
 
@@ -43,6 +45,18 @@ pub(crate) struct ReplayOptions {
     #[arg(long = "target", value_name = "STATES", help_heading = QUESTION)]
     pub(crate) targets: Vec<String>,
 
+    /// What fences must achieve, if you ask whether those of a saved proof are the cheapest: robust or safe
+    #[arg(long = "for", value_parser = values::aim(), value_name = "AIM", conflicts_with_all = ["properties", "targets"], help_heading = QUESTION)]
+    pub(crate) aim: Option<Aim>,
+
+    /// Ask which of the program's own fences are needed, as for `weir fences`
+    #[arg(long, requires = "aim", help_heading = QUESTION)]
+    pub(crate) remove: bool,
+
+    /// Cost of a fence, as for `weir fences`
+    #[arg(long, value_name = "unit|loops|frequency|FILE", default_value = "unit", value_parser = parse_cost, requires = "aim", help_heading = QUESTION)]
+    pub(crate) cost: CostChoice,
+
     #[command(flatten)]
     pub(crate) limits: ResourceOptions,
 
@@ -57,6 +71,8 @@ Examples:
   weir replay sb.weir run.json
   weir robust --witness run.json sb.weir
   weir replay --property robust sb.weir run.json
+  weir fences --certificate proof sb.weir
+  weir replay --for robust sb.weir proof
 
 You name the program, constants, memory model and properties; evidence for anything else is refused.
 
@@ -66,6 +82,9 @@ impl ReplayOptions {
     pub(super) fn check(&self) -> Result<(), String> {
         if is_stdin(&self.file) && is_stdin(&self.evidence) {
             return Err("the program and the evidence cannot both come from standard input".into());
+        }
+        if let Some(aim @ (Aim::States | Aim::RaceFree)) = self.aim {
+            return Err(format!("no saved proof is about fences for `--for {}`: only for robust and safe", aim.name()));
         }
         self.program.check()
     }

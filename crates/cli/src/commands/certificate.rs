@@ -4,12 +4,14 @@ use std::io;
 use std::path::Path;
 
 use weir::certify::{Certified, Decided, Unproved, certify, certify_robust};
+use weir::fences::text::Sites;
+use weir::fences::{Aim, Fences, Options, Report, certify_fences, safe_goals};
 use weir_ir::Program;
-use weir_report::saved::SavedCertificate;
+use weir_report::saved::{FencesAsked, Question, SavedCertificate};
 use weir_report::wording::clean::display_name;
 use weir_report::wording::goal;
 use weir_report::wording::limit::limit_text;
-use weir_witness::{Goal, Model};
+use weir_witness::{FencePlace, Goal, Model};
 
 use super::analysis;
 use super::task::Task;
@@ -52,6 +54,52 @@ pub(super) fn save_robust(
     Ok(write(task, path, loaded, (Model::Tso, certified.map_err(Error::of_library)?), console))
 }
 
+/// What was found about fences.
+pub(super) struct FencesFound<'a> {
+    /// The places.
+    pub(super) searched: &'a Sites,
+    /// Whether they are those of the program's own fences.
+    pub(super) remove: bool,
+    /// The report of the search.
+    pub(super) report: Option<&'a Report>,
+}
+
+/// Saves the proof that fences are the cheapest, if some were found.
+pub(super) fn save_fences(
+    task: &Task<'_>,
+    path: &Path,
+    loaded: &Loaded,
+    (found, options): (&FencesFound<'_>, &Options),
+    console: &mut Console,
+) -> Result<Status, Error> {
+    let (Some(report), places) = (found.report, found.searched.places()) else {
+        return Ok(not_written(NOTHING_PROVED, path, console));
+    };
+    let Fences::Cheapest(sets) = &report.fences else { return Ok(not_written(NOTHING_PROVED, path, console)) };
+    let Some(chosen) = sets.first() else { return Ok(not_written(NOTHING_PROVED, path, console)) };
+    let searched = &found.searched.program;
+    let proof =
+        analysis::watched(task, console, |session| certify_fences(searched, &places, chosen, report, options, session));
+    let proof = match proof.map_err(Error::of_library)? {
+        Ok(proof) => proof,
+        Err(why) => return Ok(unproved(task, path, &why, console)),
+    };
+    let goals = fence_goals(&loaded.program, options.aim)?;
+    let places: Vec<FencePlace> = places.iter().map(FencePlace::from).collect();
+    let question = Question { program: &loaded.program, language: loaded.language, model: Model::Tso, goals: &goals };
+    let asked = FencesAsked { question, searched, places: &places, remove: found.remove };
+    let saved = SavedCertificate::of_fences(&asked, proof).and_then(|saved| saved.to_bytes());
+    Ok(write_file(path, saved.map_err(io::Error::from), console))
+}
+
+/// What fences must achieve, as properties.
+pub(super) fn fence_goals(program: &Program, aim: Aim) -> Result<Vec<Goal>, Error> {
+    match aim {
+        Aim::Safe => safe_goals(program).map_err(|why| Error::unanswerable(&why)),
+        Aim::Robust | Aim::States | Aim::RaceFree => Ok(vec![Goal::NotRobust]),
+    }
+}
+
 const NOTHING_PROVED: &str = "nothing was proved";
 
 fn not_written(reason: &str, path: &Path, console: &mut Console) -> Status {
@@ -66,23 +114,35 @@ fn write(
     (model, Certified { proofs, unproved, .. }): (Model, Certified),
     console: &mut Console,
 ) -> Status {
-    let reason = |why: &Unproved| match why {
+    if let ([], Some((_, why))) = (&proofs[..], unproved.first()) {
+        return self::unproved(task, path, why, console);
+    }
+    for (goals, why) in &unproved {
+        let (name, about) = (display_name(path), texts(&loaded.program, goals));
+        console.complain(&format!("note: {}, so {name} does not cover this: {about}", reason(task, why)));
+    }
+    let saved = SavedCertificate::new(&loaded.program, loaded.language, model, &proofs);
+    let bytes = saved.and_then(|saved| saved.to_bytes());
+    write_file(path, bytes.map_err(io::Error::from), console)
+}
+
+/// Why there is no proof.
+fn reason(task: &Task<'_>, why: &Unproved) -> String {
+    match why {
         Unproved::Stopped(limit) => {
             format!("the proof could not be written out: {}", limit_text(*limit, &task.session.limits()))
         }
         Unproved::Unsuitable(reason) => format!("there is no proof that can be saved: {reason}"),
-    };
-    if let ([], Some((_, why))) = (&proofs[..], unproved.first()) {
-        // Even if quiet: the user has asked for the file, and an old one may be there.
-        console.complain(&format!("note: {}, so {} was not written", reason(why), display_name(path)));
-        return Status::Holds;
     }
-    for (goals, why) in &unproved {
-        let (name, about) = (display_name(path), texts(&loaded.program, goals));
-        console.complain(&format!("note: {}, so {name} does not cover this: {about}", reason(why)));
-    }
-    let saved = SavedCertificate::new(&loaded.program, loaded.language, model, &proofs);
-    let bytes = saved.and_then(|saved| saved.to_bytes()).map_err(io::Error::from);
+}
+
+/// Says why the file was not written, even if quiet: the user has asked for it, and an old one may be there.
+fn unproved(task: &Task<'_>, path: &Path, why: &Unproved, console: &mut Console) -> Status {
+    console.complain(&format!("note: {}, so {} was not written", reason(task, why), display_name(path)));
+    Status::Holds
+}
+
+fn write_file(path: &Path, bytes: io::Result<Vec<u8>>, console: &mut Console) -> Status {
     let written = bytes.and_then(|bytes| output::write(path, bytes));
     analysis::written("certificate", path, Ok(written), console)
 }

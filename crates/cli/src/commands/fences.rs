@@ -18,6 +18,7 @@ use weir_report::answer::{
 use weir_report::text::{Fenced, fenced};
 use weir_witness::Model;
 
+use super::certificate::{self, FencesFound};
 use super::task::{Allowance, Task, Work};
 use super::{analysis, model_limit};
 use crate::args::{CostChoice, FencesOptions};
@@ -25,7 +26,7 @@ use crate::console::Console;
 use crate::cpu;
 use crate::error::Error;
 use crate::exit::Status;
-use crate::fences::{Costs, copies, places, removed};
+use crate::fences::{Costs, candidates, copies, places, removed};
 use crate::load::load;
 
 /// Runs it.
@@ -53,16 +54,15 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
     if is_parameterized && (options.stats || options.aim != Aim::Robust) {
         return Err(analysis::fixed_number("other aims than robustness, and `--stats`, are"));
     }
+    if is_parameterized && options.certificate.is_some() {
+        return Err(no_certificate());
+    }
     if options.aim == Aim::Safe {
         safe_goals(&loaded.program).map_err(|why| Error::unanswerable(&why))?;
     }
     let costs = Costs::read(&options.cost)?;
-    let (program, language, defines) = (&loaded.program, loaded.language, &options.program.defines);
-    let existing = options.remove.then(|| Existing::of(program, language, defines, options.aim));
-    let mut sites = match &existing {
-        Some(existing) => existing.sites.clone(),
-        None => Sites::of(program, language, defines, &task.session).map_err(|failure| Error::of(program, failure))?,
-    };
+    let (program, defines) = (&loaded.program, &options.program.defines);
+    let (existing, mut sites) = candidates(&loaded, defines, (options.aim, options.remove), &task.session)?;
     let (found, needs, census) = analysis::watched(task, console, |session| {
         costs.set(&mut sites, session)?;
         let search = FenceSearch { options, program, sites: &sites, existing: existing.as_ref() };
@@ -79,6 +79,8 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
         ..census
     });
     let Found { report, repairs, unchecked, instance } = found;
+    // Only what a proof needs of it is kept, and only if one is wanted.
+    let to_prove = report.as_ref().ok().filter(|_| options.certificate.is_some()).cloned();
     let answer = FencesAnswer::new(Repairs {
         subject: Subject { copies: instance.as_ref().map(|found| &found.1), ..task.subject(&loaded) },
         options: question(options),
@@ -89,11 +91,37 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
         needs,
         census,
     });
-    if options.write && task.format == Format::Text {
+    let status = if options.write && task.format == Format::Text {
         print(&answer, console);
-        return Ok(Status::from(&Answer::Fences(Box::new(answer))));
-    }
-    Ok(task.answer(&Answer::Fences(Box::new(answer)), options.verbose, console))
+        Status::from(&Answer::Fences(Box::new(answer)))
+    } else {
+        task.answer(&Answer::Fences(Box::new(answer)), options.verbose, console)
+    };
+    let certified = match &options.certificate {
+        Some(path) => {
+            let found = FencesFound { searched: &sites, remove: options.remove, report: to_prove.as_ref() };
+            certificate::save_fences(task, path, &loaded, (&found, &engine(options)), console)?
+        }
+        None => Status::Holds,
+    };
+    Ok(status.and(certified))
+}
+
+/// Why there is no proof about fences for arbitrarily many threads.
+fn no_certificate() -> Error {
+    let reason = "`--certificate` for fences is only available for a fixed number of threads, and this program has \
+                  `[*]` threads"
+        .to_owned();
+    let help = "save the program with its fences (`--write`), and ask `weir robust --certificate` for a proof that \
+                they are enough; or set the number of copies, as in `-D 'T[*]=3'`"
+        .to_owned();
+    Error::Input { reason, help: Some(help) }
+}
+
+/// What to search for, and how.
+fn engine(options: &FencesOptions) -> Options {
+    let robust = weir::robust::Options { jobs: options.limits.workers(), ..Default::default() };
+    Options { aim: options.aim, robust, all: options.all }
 }
 
 fn question(options: &FencesOptions) -> FencesQuestion {
@@ -139,8 +167,7 @@ struct FenceSearch<'a> {
 
 impl FenceSearch<'_> {
     fn engine(&self) -> Options {
-        let robust = weir::robust::Options { jobs: self.options.limits.workers(), ..Default::default() };
-        Options { aim: self.options.aim, robust, all: self.options.all }
+        engine(self.options)
     }
 
     fn found(&self, session: &Session) -> Result<Found, Error> {

@@ -3,20 +3,23 @@
 use std::slice;
 
 use weir::Bound;
+use weir::fences::Aim;
+use weir::parameterized::is_parameterized;
 use weir_ir::{Program, spawn_constant};
 use weir_report::answer::{Answer, CertificateAnswer, CommandName, NetCertificateAnswer, ReplayAnswer};
-use weir_report::saved::{Question, Rejection, Saved, SavedNetProof};
+use weir_report::saved::{FencesAsked, Mismatch, Question, Rejection, Saved, SavedCertificate, SavedNetProof};
 use weir_report::wording::clean::display_name;
 use weir_syntax::nets::ParsedNet;
-use weir_witness::{Goal, Model};
+use weir_witness::{FencePlace, Goal, Model};
 
 use super::cover::{self, NetQuestion};
-use super::model_limit;
 use super::task::{Allowance, Task, Work};
+use super::{analysis, certificate, model_limit};
 use crate::args::{DEFAULT_START, ReplayOptions};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
+use crate::fences::{Costs, candidates};
 use crate::goals;
 use crate::input::read_bytes;
 use crate::limits::MAX_SAVED_BYTES;
@@ -33,6 +36,14 @@ pub(super) fn run(options: &'static ReplayOptions, console: &mut Console) -> Sta
 
 fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Result<Status, Error> {
     let saved = read(options)?;
+    if let Some(aim) = options.aim {
+        return match &saved {
+            Saved::Proof(saved) => about_fences(task, (options, aim), saved, console),
+            Saved::Run(_) | Saved::NetProof(_) => {
+                Err(Error::input("`--for` asks for a proof about fences, and this evidence is none".to_owned()))
+            }
+        };
+    }
     if let Saved::NetProof(saved) = &saved {
         return about_net(task, options, saved, console);
     }
@@ -57,15 +68,46 @@ fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Resul
             // A proof is about the program, whose runs end where the model of compiled code does.
             let model = if goals.contains(&Goal::NotRobust) { Model::Sc } else { options.model };
             model_limit::no_run_passes(&loaded, model, &task.session)?;
-            let result = match saved.check(&question, &task.session) {
-                Err(Rejection::Interrupted) => return Err(Error::Stopped(task.session.ended_by())),
-                Err(Rejection::Mismatch(mismatch)) => Err(mismatch),
-                Ok(()) => Ok(()),
-            };
+            let result = checked(task, saved.check(&question, &task.session))?;
             let answer = CertificateAnswer::new(&task.subject(&loaded), &options.evidence, saved, result);
             Ok(task.answer(&Answer::Certificate(answer), false, console))
         }
         Saved::NetProof(_) => Err(Error::Bug("a proof about a net is checked before a program is read".to_owned())),
+    }
+}
+
+/// Checks a proof that some fences are the cheapest.
+fn about_fences(
+    task: &Task<'_>,
+    (options, aim): (&ReplayOptions, Aim),
+    saved: &SavedCertificate,
+    console: &mut Console,
+) -> Result<Status, Error> {
+    let (loaded, defines) = (load(task.file, &options.program, &task.session)?, &options.program.defines);
+    if is_parameterized(&loaded.program) {
+        return Err(analysis::fixed_number("proofs about fences are"));
+    }
+    let model = if aim == Aim::Safe { Model::Tso } else { Model::Sc };
+    model_limit::no_run_passes(&loaded, model, &task.session)?;
+    let goals = certificate::fence_goals(&loaded.program, aim)?;
+    let costs = Costs::read(&options.cost)?;
+    let (_, mut sites) = candidates(&loaded, defines, (aim, options.remove), &task.session)?;
+    costs.set(&mut sites, &task.session)?;
+    let places: Vec<FencePlace> = sites.places().iter().map(FencePlace::from).collect();
+    let question =
+        Question { program: &loaded.program, language: loaded.language, model: options.model, goals: &goals };
+    let asked = FencesAsked { question, searched: &sites.program, places: &places, remove: options.remove };
+    let result = checked(task, saved.check_fences(&asked, &task.session))?;
+    let answer = CertificateAnswer::new(&task.subject(&loaded), &options.evidence, saved, result);
+    Ok(task.answer(&Answer::Certificate(answer), false, console))
+}
+
+/// What came of checking a proof, unless that was interrupted.
+fn checked(task: &Task<'_>, result: Result<(), Rejection>) -> Result<Result<(), Mismatch>, Error> {
+    match result {
+        Err(Rejection::Interrupted) => Err(Error::Stopped(task.session.ended_by())),
+        Err(Rejection::Mismatch(mismatch)) => Ok(Err(mismatch)),
+        Ok(()) => Ok(Ok(())),
     }
 }
 
@@ -80,11 +122,7 @@ fn about_net(
     let init = options.program.compiled.init.first().map_or(DEFAULT_START, String::as_str);
     let question = NetQuestion { targets: &options.targets, init };
     let ParsedNet { net, warnings } = cover::load(task, None, &question)?;
-    let result = match saved.check(&net, &task.session) {
-        Err(Rejection::Interrupted) => return Err(Error::Stopped(task.session.ended_by())),
-        Err(Rejection::Mismatch(mismatch)) => Err(mismatch),
-        Ok(()) => Ok(()),
-    };
+    let result = checked(task, saved.check(&net, &task.session))?;
     let subject = cover::subject(task, &net, &warnings);
     let answer = NetCertificateAnswer::new(&subject, &options.evidence, saved, result);
     Ok(task.answer(&Answer::NetCertificate(answer), false, console))

@@ -35,7 +35,7 @@ impl Proof {
         std::fs::write(path, [line.as_bytes(), &self.body].concat()).expect("it can be written");
     }
 
-    fn with(&self, line: Value) -> Self {
+    pub(crate) fn with(&self, line: Value) -> Self {
         Self { line, body: self.body.clone() }
     }
 }

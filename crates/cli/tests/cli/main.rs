@@ -9,6 +9,7 @@ mod compiled;
 mod cover;
 mod documents;
 mod exported;
+mod fence_proofs;
 mod fences;
 mod files;
 mod interrupt;

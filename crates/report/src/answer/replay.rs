@@ -81,8 +81,11 @@ pub struct CertificateAnswer<'a> {
     pub certificate_file: String,
     /// The properties that it proves.
     pub goals: Vec<String>,
-    /// Number of states or configurations.
+    /// Number of states or configurations; of the cheapest fences, number of runs that they stop.
     pub states: u64,
+    /// What the cheapest fences cost, if that is what it proves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<u64>,
     /// Why the verdict is `no`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -117,6 +120,7 @@ impl<'a> CertificateAnswer<'a> {
             certificate_file: certificate_file.display().to_string(),
             goals: saved.goal_texts(program),
             states,
+            cost: saved.cost(),
             reason: mismatch.as_ref().map(|mismatch| mismatch.reason.clone()),
             state: mismatch.as_ref().and_then(|mismatch| mismatch.number),
             origin: CertificateOrigin { program, saved, complaint: mismatch.map(|mismatch| mismatch.text(what)) },

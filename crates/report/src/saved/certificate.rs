@@ -82,6 +82,12 @@ impl SavedCertificate {
     pub fn check(&self, question: &Question<'_>, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
         self.metadata.compare(question).map_err(Rejection::Mismatch)?;
         let goals = self.metadata.proved(question).map_err(Rejection::Mismatch)?;
+        if self.kind == CertificateKind::Fences {
+            return Err(wrong("the file proves which fences are the cheapest; ask about that with `--for`"));
+        }
+        if self.fences.is_some() {
+            return Err(wrong(MIXED));
+        }
         if self.kind == CertificateKind::Parts {
             return self.check_parts(question, goals, interrupt);
         }
@@ -133,6 +139,7 @@ impl SavedCertificate {
             CertificateKind::States | CertificateKind::Attacks => ("state", self.states.unwrap_or(0)),
             CertificateKind::Copies => ("shared state", self.states.unwrap_or(0)),
             CertificateKind::Configurations => ("configuration", self.configurations.len() as u64),
+            CertificateKind::Fences => ("run", self.fences.as_ref().map_or(0, |fences| fences.demands.len() as u64)),
             CertificateKind::Parts => ("part", self.parts.len() as u64),
         }
     }
@@ -144,12 +151,12 @@ impl SavedCertificate {
 }
 
 /// A certificate without a proof yet.
-fn empty(program: &Program, metadata: Metadata) -> SavedCertificate {
+pub(super) fn empty(program: &Program, metadata: Metadata) -> SavedCertificate {
     SavedCertificate {
         format: CERTIFICATE_FORMAT,
         kind: CertificateKind::Configurations,
         metadata,
-        threads: running(program).map(|thread| program.thread(thread).name.clone()).collect(),
+        threads: running_names(program),
         buffers: None,
         registers: Vec::new(),
         states: None,
@@ -160,8 +167,14 @@ fn empty(program: &Program, metadata: Metadata) -> SavedCertificate {
         copies: Vec::new(),
         beside: Vec::new(),
         minimal: Vec::new(),
+        fences: None,
         parts: Vec::new(),
     }
+}
+
+/// The names of the threads that run.
+pub(super) fn running_names(program: &Program) -> Vec<String> {
+    running(program).map(|thread| program.thread(thread).name.clone()).collect()
 }
 
 fn to_saved(program: &Program, metadata: Metadata, proof: &Proof) -> SavedCertificate {
@@ -275,8 +288,7 @@ fn to_proof(
     goals: Vec<Goal>,
     interrupt: &dyn Interrupt,
 ) -> Result<Proof, Rejection> {
-    let names: Vec<&str> = running(question.program).map(|id| question.program.thread(id).name.as_str()).collect();
-    if names != saved.threads.iter().map(String::as_str).collect::<Vec<_>>() {
+    if saved.threads != running_names(question.program) {
         return Err(wrong("the threads of the program differ from those in the file"));
     }
     match saved.kind {
@@ -291,13 +303,13 @@ fn to_proof(
         CertificateKind::Attacks if question.model != Model::Tso => Err(wrong("proofs of robustness are about TSO")),
         CertificateKind::Attacks if goals != [Goal::NotRobust] || saved.buffers.is_some() => Err(wrong(MIXED)),
         CertificateKind::Attacks => to_states(saved, interrupt).map(Proof::Attacks),
-        CertificateKind::Parts => Err(wrong("a part itself has parts")),
+        CertificateKind::Parts | CertificateKind::Fences => Err(wrong("a part itself has parts")),
     }
 }
 
-const MIXED: &str = "the file mixes two kinds of proof";
+pub(super) const MIXED: &str = "the file mixes two kinds of proof";
 
-fn wrong(reason: &str) -> Rejection {
+pub(super) fn wrong(reason: &str) -> Rejection {
     Rejection::Mismatch(Mismatch::whole(reason))
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use weir_ir::{Address, Value};
 
+use super::fences_format::FencesRecord;
 use super::metadata::Metadata;
 
 /// Version of the format of saved certificates.
@@ -23,6 +24,8 @@ pub enum CertificateKind {
     /// What can occur with any number of copies of `[*]` threads, and what cannot: `registers`, `copies`, `beside`,
     /// `minimal`, `states` and `bytes`, and after the line the shared states.
     Copies,
+    /// The cheapest fences: `fences`, and after the line a certificate of the program with them.
+    Fences,
     /// Several certificates, each for some of the properties: `parts`, and after the line one after the other.
     Parts,
 }
@@ -67,10 +70,13 @@ pub struct SavedCertificate {
     /// The minimal states from which a violation can follow: a shared state and local states of copies, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub minimal: Vec<(usize, Vec<usize>)>,
+    /// The cheapest fences, and why no cheaper ones are enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fences: Option<Box<FencesRecord>>,
     /// The number of bytes of each part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<u64>,
-    /// What follows the line: the states, compressed, or the parts.
+    /// What follows the line: the states, compressed, the parts, or the certificate of the program with fences.
     #[serde(skip)]
     pub(super) body: Vec<u8>,
 }

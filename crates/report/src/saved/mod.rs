@@ -5,6 +5,9 @@ mod certificate;
 mod certificate_format;
 mod compression;
 mod copies;
+mod fences;
+#[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
+mod fences_format;
 mod goal;
 #[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
 mod metadata;
@@ -20,6 +23,8 @@ pub use certificate_format::{
     BuffersRecord, CertificateKind, ConfigurationRecord, CopyRecord, CopyViewRecord, LocalRecord, MessageRecord,
     SavedCertificate, ViewRecord,
 };
+pub use fences::FencesAsked;
+pub use fences_format::{BoundRecord, BoundStepRecord, FencesRecord, PlaceRecord};
 pub use goal::SavedGoal;
 pub use metadata::{Metadata, ProgramRecord, Question};
 pub use mismatch::{Mismatch, Rejection};

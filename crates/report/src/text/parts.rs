@@ -126,9 +126,11 @@ pub(super) fn statistics(statistics: &Statistics, peak_memory: Option<u64>) -> S
 /// How states were counted, if not one by one.
 pub(super) fn reduction(statistics: &Statistics) -> String {
     let mut text = String::new();
-    if statistics.reduction == Reduction::Local {
-        text += ", with local steps fused";
-    }
+    text += match statistics.reduction {
+        Reduction::None => "",
+        Reduction::Local => ", with local steps fused",
+        Reduction::Persistent => ", with local steps fused and steps restricted to persistent sets",
+    };
     if statistics.up_to_symmetry {
         text += ", up to the numbering of interchangeable threads";
     }

@@ -154,7 +154,7 @@ pub(super) fn basis(engine: Engine, buffering: Option<Buffering>, statistics: &S
     }
     if engine == Engine::Dual {
         if states == 0 {
-            return "proved: no thread can reach a violation on its own, whatever values its loads read\n".to_owned();
+            return "proved by thread-modular analysis: no state that shows a violation can occur\n".to_owned();
         }
         let found = counted(states, "minimal configuration");
         return format!(

@@ -57,7 +57,11 @@ pub(super) fn render_certificate(answer: &CertificateAnswer<'_>, view: &View) ->
     if answer.origin.complaint.as_ref().is_some_and(|complaint| complaint.contains("`--")) {
         return text;
     }
-    let command = if is_about_robustness(answer) { "robust" } else { "reach" };
+    let command = match answer.cost {
+        Some(_) => "fences",
+        None if is_about_robustness(answer) => "robust",
+        None => "reach",
+    };
     let advice = format!("the program may have changed since; `weir {command} --certificate` saves a new proof");
     let next = help(&advice);
     format!("{text}\n{next}")
@@ -76,6 +80,18 @@ pub(super) fn certificate_line(answer: &CertificateAnswer<'_>) -> String {
     }
     let (what, count) = origin.saved.size();
     let states = counted(count, what);
+    if let Some(cost) = answer.cost {
+        let robust = is_about_robustness(answer);
+        let what = match (cost, robust) {
+            (0, true) => "robust without further fences".to_owned(),
+            (0, false) => "its properties hold without further fences".to_owned(),
+            (_, true) => format!("fences of cost {cost} make it robust, and no cheaper ones do, proved by {states}"),
+            (_, false) => {
+                format!("fences of cost {cost} make its properties hold, and no cheaper ones do, proved by {states}")
+            }
+        };
+        return headline(Tone::Good, "ok", &what, file);
+    }
     if is_about_robustness(answer) {
         return headline(Tone::Good, "ok", &format!("robust, proved by {states} with a monitor for attacks"), file);
     }

@@ -14,9 +14,11 @@ mod cores;
 mod costs;
 mod every_number;
 mod hitting_set;
+mod lower_bound;
 mod needs;
 mod places;
 mod preference;
+mod proof;
 mod reasons;
 mod recheck;
 mod solver;
@@ -26,7 +28,7 @@ pub mod text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{Diagnostic, Program, Span};
-use weir_witness::Goal;
+use weir_witness::{Goal, Run};
 
 use crate::check::{self, is_exists};
 use crate::reach::{Statistics, all_goals};
@@ -37,6 +39,7 @@ pub use costs::{FrequencyCosts, LoopCosts, unit_cost};
 pub use every_number::fences_for_every_number;
 pub use needs::{Need, needs};
 pub use places::{AtLocation, at_locations};
+pub use proof::{FencesProof, certify_fences};
 pub use reasons::{Access, Reason};
 #[cfg(feature = "syntax")]
 use recheck::achieves;
@@ -138,6 +141,9 @@ pub struct Report {
     pub seen_feasible: BTreeSet<Attack>,
     /// For each cheapest set, why each of its fences is needed, by place. Absent where that could not be told.
     pub reasons: Vec<BTreeMap<usize, Reason>>,
+    /// Runs of the program without further fences, under TSO, and what each shows. None of them may be possible with
+    /// fences that are enough, and no cheaper set stops them all.
+    pub demands: Vec<(Run, Goal)>,
     /// Number of searches made.
     pub searches: u32,
     /// Their statistics: sums, and the maxima of depth and bytes.
@@ -148,7 +154,8 @@ impl Report {
     /// Before any search.
     fn new(fences: Fences, attacks: Attacks) -> Self {
         let (seen_feasible, statistics) = (BTreeSet::new(), Statistics::default());
-        Self { fences, cost: 0, attacks, seen_feasible, reasons: Vec::new(), searches: 0, statistics }
+        let (reasons, demands) = (Vec::new(), Vec::new());
+        Self { fences, cost: 0, attacks, seen_feasible, reasons, demands, searches: 0, statistics }
     }
 }
 

@@ -32,8 +32,8 @@ pub(super) struct Solver<'a> {
 
 /// What a core comes from.
 enum Origin {
-    /// A run under TSO of the program without further fences.
-    Run(Run),
+    /// A run under TSO of the program without further fences, and what it shows.
+    Run(Run, Goal),
     /// A triangular race.
     Race(Reason),
 }
@@ -74,6 +74,11 @@ impl<'a> Solver<'a> {
         if let Fences::Cheapest(sets) = &self.report.fences {
             self.report.reasons = sets.iter().map(|set| self.reasons(set)).collect();
         }
+        let demand = |origin| match origin {
+            Origin::Run(run, goal) => Some((run, goal)),
+            Origin::Race(_) => None,
+        };
+        self.report.demands = self.origins.into_iter().filter_map(demand).collect();
         Ok(())
     }
 
@@ -193,7 +198,7 @@ impl<'a> Solver<'a> {
     /// Adds the core of a run of a program with fences. False if there is no place for one that would stop it.
     fn add_core_of(&mut self, fenced: &Fenced, found: &Checked) -> bool {
         let counts: Vec<usize> = self.program.threads.iter().map(|thread| thread.body.edges().len()).collect();
-        let origin = Origin::Run(fenced.map_back(self.program, found.run()));
+        let origin = Origin::Run(fenced.map_back(self.program, found.run()), found.goal());
         self.add_core(&core_steps(&fenced.program, found, &counts), origin)
     }
 
@@ -216,7 +221,7 @@ impl<'a> Solver<'a> {
             Answer::Stopped(limit) => Verdict::Unknown(limit),
             Answer::Feasible(attack_run) => {
                 let attack = attack_run.attack().ok_or_else(no_attack)?;
-                let origin = Origin::Run(attack_run.run_under_tso(self.program));
+                let origin = Origin::Run(attack_run.run_under_tso(self.program), Goal::NotRobust);
                 Verdict::Violated((attack, attack_run.overtaken(), origin))
             }
         };
@@ -246,7 +251,7 @@ impl<'a> Solver<'a> {
             let mut own = cores.filter(|(core, _)| core.intersection(set).copied().collect::<Choice>() == alone);
             let reason = own.find_map(|(_, origin)| match origin {
                 Origin::Race(reason) => Some(reason.clone()),
-                Origin::Run(run) => reason(self.program, run, &self.places[place].after),
+                Origin::Run(run, _) => reason(self.program, run, &self.places[place].after),
             });
             Some((place, reason?))
         };

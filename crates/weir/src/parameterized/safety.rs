@@ -51,9 +51,9 @@ pub fn check(
     if let Some(goal) = goals.iter().find(|&&goal| check::is_exists(program, goal)) {
         return Err(Failure::Refused(Box::new(no_exists(program, *goal))));
     }
-    let (known, mut statistics) = in_turns(program, &goals, options.model, session)?;
+    let (known, mut statistics) = in_turns(program, &goals, options, session)?;
     statistics.elapsed = session.since(began);
-    let shown = violations(program, &goals, &known, options, session)?;
+    let shown = violations(program, &wanted(&goals, &known, session), options, session)?;
     let for_every_number = shown.is_none() && known.iter().all(|known| matches!(known, Known::Holds(_)));
     let (instance, found) = match shown {
         Some((instance, report)) => (instance, Some(report)),
@@ -70,17 +70,20 @@ const FIRST_TURN: u64 = 20_000;
 const DUAL_COSTS: u64 = 4;
 /// Each turn is so many times as long as the one before, since it begins anew.
 const LONGER: u64 = 8;
+/// After the first turn, instances with up to so many copies are searched; after each further turn, with twice as many.
+const FIRST_COPIES: usize = 8;
 
 /// What is known about each goal, and what it took. The counter abstraction and the exact engine take turns: either may
-/// be small where the other is too large.
+/// be small where the other is too large. A violation may be found sooner in an instance.
 fn in_turns(
     program: &Program,
     goals: &[Goal],
-    model: Model,
+    options: &check::Options,
     session: &Session,
 ) -> Result<(Vec<Known>, Statistics), Failure> {
+    let model = options.model;
     let (mut known, mut statistics) = (vec![Known::Open(Limit::States); goals.len()], Statistics::default());
-    let mut turn = FIRST_TURN;
+    let (mut turn, mut copies) = (FIRST_TURN, FIRST_COPIES);
     loop {
         let full = super::most(session);
         let (most, is_last) = (turn.min(full), turn >= full);
@@ -99,7 +102,8 @@ fn in_turns(
         if is_last || !known.contains(&Known::Open(Limit::States)) || session.exceeded().is_some() {
             return Ok((known, statistics));
         }
-        turn = turn.saturating_mul(LONGER);
+        in_instances(program, goals, &mut known, options, (copies, &session.part(Some(turn / LONGER))))?;
+        (turn, copies) = (turn.saturating_mul(LONGER), copies * 2);
     }
 }
 
@@ -204,6 +208,26 @@ fn by_dual(
     Ok(statistics)
 }
 
+/// Looks for violations of the goals that are open for want of states, in instances with up to so many copies.
+fn in_instances(
+    program: &Program,
+    goals: &[Goal],
+    known: &mut [Known],
+    options: &check::Options,
+    (copies, session): (usize, &Session),
+) -> Result<(), Failure> {
+    let open = goals.iter().zip(&*known).filter(|(_, known)| **known == Known::Open(Limit::States));
+    let wanted: Vec<(Goal, usize)> = open.map(|(&goal, _)| (goal, copies)).collect();
+    if let Some((instance, report)) = violations(program, &wanted, options, session)? {
+        for (&goal, known) in goals.iter().zip(known) {
+            if wanted.contains(&(goal, copies)) && is_violated(&instance, &report, goal) {
+                *known = Known::Reachable(instance.total() as usize);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Why what holds under SC may not hold under TSO; nothing if every instance is robust.
 fn robustness(program: &Program, (most, session): (u64, &Session)) -> (Option<Limit>, Statistics) {
     let attacks = match attacks_of(program, &program.initial_threads().collect::<Vec<_>>(), session) {
@@ -219,29 +243,31 @@ fn robustness(program: &Program, (most, session): (u64, &Session)) -> (Option<Li
     (limit, statistics)
 }
 
+/// Each goal that an instance may violate, with the maximum number of copies to try.
+fn wanted(goals: &[Goal], known: &[Known], session: &Session) -> Vec<(Goal, usize)> {
+    let few = session.bound(Bound::InstanceCopies) as usize;
+    let most = |(&goal, known): (&Goal, &Known)| match known {
+        Known::Holds(_) => None,
+        Known::Reachable(copies) => Some((goal, (*copies).max(few))),
+        Known::Open(_) => Some((goal, few)),
+    };
+    goals.iter().zip(known).filter_map(most).collect()
+}
+
 /// The smallest instance that violates all goals of which a violation is found, with its report on them.
 fn violations(
     program: &Program,
-    goals: &[Goal],
-    known: &[Known],
+    wanted: &[(Goal, usize)],
     options: &check::Options,
     session: &Session,
 ) -> Result<Option<(Instance, check::Report)>, Failure> {
-    let few = session.bound(Bound::InstanceCopies) as usize;
-    let mut wanted: Vec<(Goal, usize)> = Vec::new();
-    for (&goal, known) in goals.iter().zip(known) {
-        match known {
-            Known::Holds(_) => {}
-            Known::Reachable(copies) => wanted.push((goal, (*copies).max(few))),
-            Known::Open(_) => wanted.push((goal, few)),
-        }
-    }
     let most = wanted.iter().map(|&(_, most)| most).max();
     let (mut found, mut shown): (Vec<Goal>, Option<(Instance, check::Report)>) = (Vec::new(), None);
     for instance in most.map(|most| instances(program, most as u32)).into_iter().flatten() {
         let total = instance.total() as usize;
         let asked: Vec<Goal> = wanted.iter().filter(|&&(_, most)| total <= most).map(|&(goal, _)| goal).collect();
-        if asked.iter().all(|goal| found.contains(goal)) || session.exceeded_before_work().is_some() {
+        let is_over = session.exceeded_before_work().is_some() || session.states_left() == 0;
+        if asked.iter().all(|goal| found.contains(goal)) || is_over {
             break;
         }
         let mapped = asked.iter().flat_map(|&goal| images(&instance, goal)).collect::<Vec<_>>();

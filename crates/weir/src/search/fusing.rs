@@ -1,9 +1,9 @@
 //! Fusing of local steps: the local steps that a thread takes after a step become part of that step.
 //!
 //! An assignment, a test of registers: such a step accesses neither memory nor the lock nor a buffer, so it is
-//! independent of all steps of other threads and of all flushes, under SC and TSO alike. If it also changes nothing
-//! that a goal observes, and is the only step that its thread can take, then it can be taken at once: alone it is an
-//! ample set. States in between are not stored.
+//! independent of all steps of other threads and of all flushes, under SC and TSO alike. If it also can make no goal
+//! false ([`observed`](super::observed)), and is the only step that its thread can take, then it can be taken at once:
+//! alone it is an ample set. States in between are not stored.
 //!
 //! The cycle proviso holds by construction: a chain of local steps is fused only if it ends. One that returns to an
 //! earlier state, or goes on for too long, is not fused at all; its steps are taken one by one, among those of the
@@ -18,9 +18,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use weir_ir::flow::{observed_registers, strongly_connected_components};
-use weir_ir::{Body, Edge, Instruction, LocId, Program, PropertyKind, StateAtom, ThreadId};
+use weir_ir::{Body, Edge, Instruction, LocId, Program, ThreadId};
 use weir_witness::Goal;
 
+use super::observed::ObservedPlaces;
 use crate::semantics::compile::Compiled;
 use crate::semantics::state::width;
 use crate::semantics::{StepCode, ThreadSteps};
@@ -120,13 +121,12 @@ fn only_step<T: ThreadSteps>(system: &T, state: &T::State, thread: usize) -> Opt
 fn fusible_locations(program: &Program, compiled: &Compiled, thread: ThreadId, goals: &[Goal]) -> Vec<bool> {
     let body = program.body(thread);
     let observed = observed_registers(program, thread);
-    let places = observed_places(program, thread, goals);
+    let places = ObservedPlaces::new(program, thread, goals);
     let is_invisible = |edge: &Edge| {
-        let is_seen = |place: &Vec<LocId>| place.contains(&edge.from) != place.contains(&edge.to);
         // A failed assertion is a goal, or the end of the thread where no edge leads.
         edge.instruction.is_local()
             && !matches!(edge.instruction, Instruction::Assert(_))
-            && !places.iter().any(is_seen)
+            && places.let_pass(edge.from, edge.to)
             && !edge.instruction.defines().any(|register| observed.contains(register))
     };
     let mut fusible: Vec<bool> = body
@@ -139,22 +139,6 @@ fn fusible_locations(program: &Program, compiled: &Compiled, thread: ThreadId, g
         component.into_iter().for_each(|location| fusible[location] = false);
     }
     fusible
-}
-
-/// The sets of locations that goals observe.
-fn observed_places(program: &Program, thread: ThreadId, goals: &[Goal]) -> Vec<Vec<LocId>> {
-    let mut places = Vec::new();
-    for goal in goals {
-        let Goal::Property(property) = goal else { continue };
-        let kind = &program.properties[property.index()].kind;
-        // Final states have no steps, so they are preserved whatever is observed there.
-        let PropertyKind::Forbid(condition) = kind else { continue };
-        condition.for_each_leaf(&mut |atom| match atom {
-            StateAtom::At { thread: other, locations } if *other == thread => places.push(locations.clone()),
-            StateAtom::At { .. } | StateAtom::Register { .. } | StateAtom::Cell(_) => {}
-        });
-    }
-    places
 }
 
 /// Loops through these locations that may take too long.

@@ -7,9 +7,11 @@
 mod bfs;
 mod dfs;
 pub(crate) mod fusing;
+pub(crate) mod observed;
 mod pages;
 pub(crate) mod parallel;
 pub(crate) mod partial_order;
+pub(crate) mod persistent;
 mod rebuild;
 pub(crate) mod scalarsets;
 mod store;

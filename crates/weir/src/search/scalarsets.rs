@@ -18,19 +18,27 @@ use weir_ir::{Address, Instruction, Program, RegId, Value};
 use weir_witness::Goal;
 
 use super::fusing::Fusing;
+use super::persistent::PersistentSets;
 use crate::semantics::compile::Compiled;
 use crate::semantics::layout::{Storage, Target};
 use crate::semantics::machine::{Machine, MemoryModel, System};
 use crate::semantics::scalarsets::{Family, MOST_THREADS, Symmetry, live_kinds};
 use crate::semantics::state::{Field, Packed};
-use crate::semantics::{StepCode, TransitionSystem};
+use crate::semantics::{StepCode, ThreadSteps, TransitionSystem};
 
-/// A system under SC or TSO, and its families of threads. Local steps may be [fused](super::fusing) first, which
-/// renumbering does not affect.
+/// A system under SC or TSO, and its families of threads. Local steps may be [fused](super::fusing) and
+/// [persistent sets](super::persistent) be used first, which renumbering does not affect.
 pub(crate) struct Renumbered<'a, M, const N: usize> {
     inner: System<'a, M, N>,
     families: &'a [Renaming],
-    fusing: Option<&'a Fusing>,
+    reductions: Reductions<'a>,
+}
+
+/// The partial order reductions that are used.
+#[derive(Clone, Copy)]
+pub(crate) struct Reductions<'a> {
+    pub(crate) fusing: Option<&'a Fusing>,
+    pub(crate) persistent: Option<&'a PersistentSets>,
 }
 
 /// How states change when threads of a family change their numbers.
@@ -459,22 +467,74 @@ fn choices(program: &Program, compiled: &Compiled, family: &Family) -> BTreeMap<
 }
 
 impl<'a, M: MemoryModel, const N: usize> Renumbered<'a, M, N> {
-    pub(crate) fn new(machine: &'a Machine, families: &'a [Renaming], fusing: Option<&'a Fusing>) -> Self {
-        Self { inner: System::new(machine), families, fusing }
+    pub(crate) fn new(machine: &'a Machine, families: &'a [Renaming], reductions: Reductions<'a>) -> Self {
+        Self { inner: System::new(machine), families, reductions }
+    }
+
+    /// Whether this is the system itself.
+    fn is_plain(&self) -> bool {
+        self.families.is_empty() && self.reductions.fusing.is_none() && self.reductions.persistent.is_none()
+    }
+
+    /// Emits the steps of a persistent set, before renumbering; whether there is one that may be used.
+    fn reduced(&self, from: &Packed<N>, emit: &mut dyn FnMut(StepCode, Packed<N>) -> bool) -> bool {
+        let Some(sets) = self.reductions.persistent else { return false };
+        sets.find(self.inner.machine, from, |agents| {
+            let Some(steps) = self.forward_steps(from, sets, agents) else { return false };
+            for (step, next) in &steps {
+                if !emit(*step, *next) {
+                    break;
+                }
+            }
+            !steps.is_empty()
+        })
+    }
+
+    /// The steps of some agents, with the local ones that follow; nothing if one moves its thread backwards.
+    fn forward_steps(
+        &self,
+        from: &Packed<N>,
+        sets: &PersistentSets,
+        agents: &dyn Fn(usize) -> (bool, bool),
+    ) -> Option<Vec<(StepCode, Packed<N>)>> {
+        let mut steps = Vec::new();
+        for thread in 0..self.inner.machine.threads.len() {
+            let (has_instructions, _) = agents(thread);
+            let before = self.inner.location(from, thread);
+            let mut is_forwards = true;
+            if has_instructions {
+                self.inner.successors_of(from, thread, &mut |step, next| {
+                    let next = self.fused(step, &next, &mut |_| {});
+                    is_forwards &= sets.is_forwards(thread, before, self.inner.location(&next, thread));
+                    steps.push((step, next));
+                    is_forwards
+                });
+            }
+            if !is_forwards {
+                return None;
+            }
+        }
+        M::flushes(self.inner.machine, from, &mut |step, next| {
+            if agents(self.inner.thread_of(step)).1 {
+                steps.push((step, next));
+            }
+            true
+        });
+        Some(steps)
     }
 
     /// The state after the local steps that threads take by themselves at the start.
     fn start(&self, record: &mut impl FnMut(StepCode)) -> Packed<N> {
         let threads = 0..self.inner.machine.threads.len();
         let initial = self.inner.initial();
-        let Some(fusing) = self.fusing else { return initial };
+        let Some(fusing) = self.reductions.fusing else { return initial };
         threads.fold(initial, |state, thread| fusing.run(&self.inner, &state, thread, record))
     }
 
     /// The state after the local steps that follow this step.
     #[inline]
     fn fused(&self, step: StepCode, next: &Packed<N>, record: &mut impl FnMut(StepCode)) -> Packed<N> {
-        match self.fusing {
+        match self.reductions.fusing {
             Some(fusing) if step.number < self.inner.machine.edge_count => {
                 fusing.run(&self.inner, next, self.inner.thread_of(step), record)
             }
@@ -521,8 +581,7 @@ impl<'a, M: MemoryModel, const N: usize> Renumbered<'a, M, N> {
     fn gathered(&self, mut run: Vec<StepCode>) -> Vec<StepCode> {
         let last =
             |run: &[StepCode]| run.iter().try_fold(self.inner.initial(), |state, &step| self.after(&state, step));
-        let is_reduced = !self.families.is_empty() || self.fusing.is_some();
-        if !is_reduced || run.len() > LONGEST_GATHERED {
+        if self.is_plain() || run.len() > LONGEST_GATHERED {
             return run;
         }
         let end = last(&run);
@@ -554,7 +613,7 @@ impl<'a, M: MemoryModel, const N: usize> Renumbered<'a, M, N> {
     /// The run without local steps at the end that the goal does not need: those of a thread that does nothing else
     /// afterwards.
     fn trimmed(&self, mut goal: Goal, mut run: Vec<StepCode>) -> (Goal, Vec<StepCode>) {
-        let Some(fusing) = self.fusing else { return (goal, run) };
+        let Some(fusing) = self.reductions.fusing else { return (goal, run) };
         let threads = self.inner.machine.threads.len();
         for thread in 0..threads {
             let is_local = |step: &StepCode| fusing.is_local(step.number);
@@ -605,9 +664,9 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for Renumbered<'_, M, N> {
 
     #[inline]
     fn successors(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
-        if self.families.is_empty() && self.fusing.is_none() {
+        if self.is_plain() {
             self.inner.successors(from, emit);
-        } else {
+        } else if !self.reduced(from, &mut |step, next| emit(step, self.representative(&next))) {
             self.inner.successors(from, &mut |step, next| {
                 emit(step, self.representative(&self.fused(step, &next, &mut |_| {})))
             });

@@ -27,8 +27,14 @@ pub(crate) struct Effort {
 }
 
 /// All ways of merging states.
-pub(crate) const ALL_MERGED: &[(bool, Reduction)] =
-    &[(false, Reduction::None), (true, Reduction::None), (false, Reduction::Local), (true, Reduction::Local)];
+pub(crate) const ALL_MERGED: &[(bool, Reduction)] = &[
+    (false, Reduction::None),
+    (true, Reduction::None),
+    (false, Reduction::Local),
+    (true, Reduction::Local),
+    (false, Reduction::Persistent),
+    (true, Reduction::Persistent),
+];
 
 /// What one comparison saw, for claims about the comparisons as a whole.
 #[derive(Clone, Copy, Default, Debug)]

@@ -1,4 +1,4 @@
-//! Fusing of local steps: the traps of partial order reduction, and programs that are only feasible with it.
+//! Partial order reductions: their traps, and programs that are only feasible with them.
 
 use weir::reach::{Options, Reduction, Report, reach};
 use weir::{Session, Verdict};
@@ -7,12 +7,16 @@ use weir_witness::Model;
 use crate::families::parse;
 
 fn fused(text: &str, model: Model) -> Report {
-    let options = Options { model, reduction: Reduction::Local, symmetry: false, ..Options::default() };
+    reduced(text, model, Reduction::Local)
+}
+
+fn reduced(text: &str, model: Model, reduction: Reduction) -> Report {
+    let options = Options { model, reduction, symmetry: false, ..Options::default() };
     reach(&parse(text), &options, &Session::default()).expect("the engine handles it")
 }
 
 /// Each can be reached, and is missed if local steps are favoured without care.
-const TRAPS: [(&str, &str); 9] = [
+const TRAPS: [(&str, &str); 19] = [
     (
         "a thread that loops forever does not starve others",
         "shared x; thread P { loop { skip; } } thread Q { x = 1; } forbid x == 1;",
@@ -41,15 +45,82 @@ const TRAPS: [(&str, &str); 9] = [
         "a thread that waits for a choice of its own",
         "shared x; thread P { let n = any 0..3; assume n == 2; n = 5; x = n; } forbid x == 5;",
     ),
+    (
+        "a thread that stores to its own cell forever does not starve others",
+        "shared x, y; thread P { loop { y = 1; y = 2; } } thread Q { x = 1; } forbid x == 1;",
+    ),
+    (
+        "what others store is seen in between",
+        "shared x; thread P { x = 1; x = 2; } thread Q { let r = x; } forbid Q.r == 1;",
+    ),
+    (
+        "so is what they would store only later",
+        "shared x, y; thread P { let r = x; } thread Q { y = 1; y = 2; x = 1; } forbid P.r == 1;",
+    ),
+    (
+        "so are cells that a property observes, though no thread reads them",
+        "shared x, y; thread P { x = 1; x = 2; } thread Q { y = 1; y = 2; } forbid x == 1 && y == 1;",
+    ),
+    (
+        "and registers, though no thread depends on them",
+        "shared x, y; thread P { let r = 1; x = r; r = 2; } thread Q { let s = 1; y = s; s = 2; }
+         forbid P.r == 1 && Q.s == 1 && x == 1 && y == 1;",
+    ),
+    (
+        "a place is left only once the other thread has been there, too",
+        "shared x, y; thread P { x = 1; here: x = 2; x = 3; } thread Q { y = 1; there: y = 2; y = 3; }
+         forbid P at here && Q at there;",
+    ),
+    (
+        "and entered only once the other thread has been elsewhere",
+        "shared x, y; thread P { x = 1; x = 2; here: x = 3; } thread Q { y = 1; there: y = 2; y = 3; }
+         forbid !(P at here) && Q at there;",
+    ),
+    (
+        "what is read from the own buffer can be replaced once it is in memory",
+        "shared x; thread P { x = 1; let r = x; } thread Q { x = 2; } forbid P.r == 2;",
+    ),
+    (
+        "a lock is taken by the one and by the other",
+        "shared x; thread P { lock; x = 1; unlock; } thread Q { let r; lock; r = x; unlock; } forbid Q.r == 1;",
+    ),
+    (
+        "one address is computed",
+        "shared x[2]; thread P { let i = any 0..1; x[i] = 1; } thread Q { let r = x[1]; } forbid Q.r == 1;",
+    ),
+];
+
+/// Each can be reached under TSO only, and is missed if flushes are favoured without care.
+const DELAYED: [&str; 4] = [
+    "shared x, y; thread P { x = 1; let r = y; } thread Q { y = 1; let s = x; }
+     forbid P at end && Q at end && P.r == 0 && Q.s == 0;",
+    "shared x, y; thread P { x = 1; let p = x; let r = y; } thread Q { y = 1; let q = y; let s = x; }
+     forbid P.p == 1 && Q.q == 1 && P at end && Q at end && P.r == 0 && Q.s == 0;",
+    "shared x, y, z; thread P { z = 1; x = 1; let r = y; } thread Q { y = 1; fence; let s = x; }
+     forbid P at end && Q at end && P.r == 0 && Q.s == 0;",
+    "shared x, y; thread P { x = 1; let r = y; } thread Q { y = 1; membarrier; let s = x; } thread R { membarrier; }
+     thread S { y = 2; let t = x; }
+     forbid P at end && S at end && P.r == 0 && S.t == 0;",
 ];
 
 #[test]
 fn nothing_is_missed() {
     for (what, text) in TRAPS {
-        for model in [Model::Sc, Model::Tso] {
-            assert!(matches!(fused(text, model).verdict, Verdict::Violated(_)), "{what}, {model:?}");
+        for (model, reduction) in all_ways() {
+            let verdict = reduced(text, model, reduction).verdict;
+            assert!(matches!(verdict, Verdict::Violated(_)), "{what}, {model:?}, {reduction:?}");
         }
     }
+    for text in DELAYED {
+        for (model, reduction) in all_ways() {
+            let is_found = matches!(reduced(text, model, reduction).verdict, Verdict::Violated(_));
+            assert_eq!(is_found, model == Model::Tso, "{text}, {reduction:?}");
+        }
+    }
+}
+
+fn all_ways() -> impl Iterator<Item = (Model, Reduction)> {
+    [Model::Sc, Model::Tso].into_iter().flat_map(|model| Reduction::ALL.map(|reduction| (model, reduction)))
 }
 
 #[test]
@@ -59,7 +130,9 @@ fn nothing_is_made_up() {
         "shared x; thread P { loop { skip; } x = 1; } forbid x == 1;",
         "shared x; thread P { let n = 0; while n < 100 { n += 1; } assert n == 100; x = n; } forbid x == 99;",
     ] {
-        assert!(matches!(fused(text, Model::Tso).verdict, Verdict::Holds), "{text}");
+        for (model, reduction) in all_ways().filter(|(_, reduction)| *reduction != Reduction::None) {
+            assert!(matches!(reduced(text, model, reduction).verdict, Verdict::Holds), "{text}, {reduction:?}");
+        }
     }
 }
 
@@ -77,6 +150,35 @@ fn local_steps_of_threads_are_not_interleaved() {
             assert!(report.statistics.states <= most, "{:?}", report.statistics);
         }
     }
+}
+
+/// Threads that only access cells of their own, then one that all share.
+#[test]
+fn steps_of_threads_that_cannot_meet_are_not_interleaved() {
+    let threads: String = (0..5)
+        .map(|number| {
+            format!("thread T{number} {{ a[{number}] = 1; let r = a[{number}]; a[{number}] = r + 1; s = 1; }}\n")
+        })
+        .collect();
+    let text = format!("shared a[5], s; {threads} forbid s == 2;");
+    for (model, most) in [(Model::Sc, 60), (Model::Tso, 500)] {
+        let report = reduced(&text, model, Reduction::Persistent);
+        assert!(matches!(report.verdict, Verdict::Holds));
+        assert!(report.statistics.states <= most, "{model:?}: {:?}", report.statistics);
+    }
+}
+
+/// One thread owns the lock at a time, and nobody else reads or writes meanwhile.
+#[test]
+fn locked_sections_are_not_interleaved() {
+    let section = "lock; x = 1; y = 1; let r = x; assert r == 1; x = 0; y = 0; unlock;";
+    let threads: String = (0..4).map(|number| format!("thread T{number} {{ {section} }}\n")).collect();
+    let states = |reduction| {
+        let report = reduced(&format!("shared x, y; {threads}"), Model::Tso, reduction);
+        assert!(matches!(report.verdict, Verdict::Holds));
+        report.statistics.states
+    };
+    assert!(5 * states(Reduction::Persistent) < 3 * states(Reduction::Local));
 }
 
 /// Steps that others need not have taken are left out of the run.

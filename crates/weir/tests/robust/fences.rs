@@ -11,9 +11,12 @@ mod states;
 
 use std::collections::BTreeSet;
 
-use weir::fences::{Place, at_locations};
+use weir::fences::{Options, Place, Report, at_locations, certify_fences};
 use weir_ir::{Edge, Instruction, LocId, Location, Program};
 use weir_testkit::Rng;
+use weir_witness::FencesFault;
+
+use crate::reference::{same, session};
 
 type Set = BTreeSet<usize>;
 
@@ -67,4 +70,16 @@ fn places(program: &Program, rng: &mut Rng, dearest: usize) -> Vec<Place> {
     }
     places.iter_mut().for_each(|place| place.cost = rng.between(1, dearest) as u64);
     places
+}
+
+/// What was found has a proof, and no set that costs more has one.
+fn certified(program: &Program, places: &[Place], report: &Report, set: &Set, options: &Options) -> Result<(), String> {
+    let proof = certify_fences(program, places, set, report, options, &session()).map_err(|why| why.to_string())?;
+    let mut proof = proof.map_err(|why| format!("no proof: {why:?}"))?.cheapest;
+    same("a proof", Ok(()), proof.check(program, &weir_ir::Uninterrupted))?;
+    if let Some(more) = (0..places.len()).find(|place| !set.contains(place)) {
+        proof.chosen.insert(more);
+        same("a proof of more", Err(FencesFault::Cheaper), proof.check(program, &weir_ir::Uninterrupted))?;
+    }
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! Names that `.weir` accepts, for programs whose names came from elsewhere: `Worker[0]` becomes
-//! `Worker_0`, `f.a` becomes `f_a`, a keyword gets a number. Names that are fine stay as they are.
+//! `Worker_0`, `f.a` becomes `f_a`, a keyword gets a number, and a long name is cut off. Names that are fine stay as
+//! they are.
 //!
 //! Shared cells, procedures and threads share one space of names, which registers may not hide. Labels
 //! have a space of their own; they are unique in each body, and the cost of a label goes to whatever the
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use logos::Logos;
 use weir_ir::{Body, CostRule, CostSubject, Program};
 
+use crate::limits::MAX_NAME_BYTES;
 use crate::weir::token::Kind;
 
 /// Names of kinds of steps after `cost`, which no label can have.
@@ -167,14 +169,19 @@ impl Names {
     }
 }
 
-/// Whether the whole text is one token, and not a keyword.
+/// Whether the whole text is one token, not a keyword, and short enough to be read.
 fn is_name(text: &str) -> bool {
     let mut tokens = Kind::lexer(text);
-    tokens.next() == Some(Ok(Kind::Name)) && tokens.slice() == text
+    text.len() <= MAX_NAME_BYTES && tokens.next() == Some(Ok(Kind::Name)) && tokens.slice() == text
 }
 
-/// The name with what is not allowed turned into underscores.
+/// What is kept of a name that is too long: a number that tells it from others still fits.
+const KEPT_BYTES: usize = 200;
+
+/// The name with what is not allowed turned into underscores, and cut off if it is too long.
 fn cleaned(name: &str, stem: &str) -> String {
+    let kept = (0..=KEPT_BYTES).rev().find(|&at| name.is_char_boundary(at)).unwrap_or(0);
+    let name = if name.len() > MAX_NAME_BYTES { &name[..kept] } else { name };
     let is_allowed = |character: char| character.is_ascii_alphanumeric() || character == '_';
     if name.chars().all(is_allowed) && !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()) {
         return name.to_string();
@@ -185,5 +192,22 @@ fn cleaned(name: &str, stem: &str) -> String {
         None => stem.to_string(),
         Some(first) if first.is_ascii_digit() => format!("{stem}{trimmed}"),
         Some(_) => trimmed.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_cut_off_and_stay_different() {
+        let long = |last: &str| "n".repeat(300) + last;
+        let (mut one, mut other, mut third) = (long("a"), long("b"), "é".repeat(200));
+        Names::new(&[]).rename_all(vec![&mut one, &mut other, &mut third], "n");
+        assert!([&one, &other, &third].iter().all(|name| is_name(name)), "{one} {other} {third}");
+        assert_ne!(one, other);
+        let mut fine = "n".repeat(MAX_NAME_BYTES);
+        Names::new(&[]).rename_all(vec![&mut fine], "n");
+        assert_eq!(fine.len(), MAX_NAME_BYTES);
     }
 }

@@ -38,6 +38,8 @@ pub(super) struct Shape {
     pub(super) groups: Vec<Vec<usize>>,
     /// For each cell the number of its first value among all.
     first: Vec<u16>,
+    /// How many kinds of messages are about one cell. They have the first numbers.
+    single: u16,
     /// For each message number (without the bit) its cells and values: one, but for what loads of several cells take.
     parts: Vec<Vec<(Cell, Val)>>,
     /// The numbers of messages about several cells.
@@ -56,6 +58,7 @@ impl Shape {
                 return None;
             }
         }
+        let single = parts.len() as u16;
         let mut several = FxHashMap::default();
         for snapshot in snapshots {
             for part in parts_of_several(snapshot)? {
@@ -69,7 +72,7 @@ impl Shape {
             }
         }
         let threads = groups.iter().map(Vec::len).sum();
-        Some(Self { threads, cells: values.len(), groups, first, parts, several })
+        Some(Self { threads, cells: values.len(), groups, first, single, parts, several })
     }
 
     /// The message from memory about all these cells, which are in order; none if there are none.
@@ -98,6 +101,22 @@ impl Shape {
     /// The value of a message about one cell.
     pub(super) fn value(&self, message: Message) -> Val {
         self.parts(message)[0].1
+    }
+
+    /// How many kinds of messages are about one cell.
+    pub(super) fn single_messages(&self) -> usize {
+        usize::from(self.single)
+    }
+
+    /// The number of a value of a cell among all kinds of messages about one cell.
+    pub(super) fn number(&self, cell: Cell, value: Val) -> usize {
+        usize::from(self.first[usize::from(cell)] + value)
+    }
+
+    /// The numbers of all values of a cell.
+    pub(super) fn numbers(&self, cell: Cell) -> Range<usize> {
+        let next = self.first.get(usize::from(cell) + 1);
+        self.number(cell, 0)..next.map_or_else(|| self.single_messages(), |&next| usize::from(next))
     }
 
     /// The newest own message to the cell.

@@ -10,8 +10,10 @@
 use weir_ir::{LocId, Program, PropertyKind, ThreadId};
 use weir_witness::{BackwardProof, Goal};
 
+use super::config::Config;
 use super::goals::{self, GoalCover, Target, goal_covers};
 use super::local_graph::{LocalGraphs, Symmetry};
+use super::occurring::Occurring;
 use super::predecessors::System;
 use super::proof;
 use super::well_structured::Search;
@@ -57,6 +59,47 @@ pub(crate) fn certify_any_number(
     Ok(decide(program, goals, most, session, true)?.2)
 }
 
+/// What can occur is computed in so many steps for each minimal configuration that may be found, at most: they take far
+/// less time.
+const STEPS_PER_CONFIGURATION: u64 = 20;
+
+/// A question about all instances, in the load-buffer semantics.
+pub(super) struct Question {
+    pub(super) system: System,
+    pub(super) initial: Config,
+    /// The minimal configurations that show a goal.
+    pub(super) goals: Vec<Config>,
+    /// The maximum number of copies in one of them.
+    most_in_goal: usize,
+    local_graphs: LocalGraphs,
+}
+
+/// The question whether one of the goals can be reached.
+pub(super) fn question(program: &Program, goals: &[Goal], session: &Session) -> Result<Question, Failure> {
+    refuse_final_states(program, goals)?;
+    let local_graphs = local_graphs(program, Symmetry::Reduce, session)?;
+    let targets = goals::targets(program, &local_graphs, goals).ok_or_else(no_condition)?;
+    let system = system(&local_graphs, &targets, session).map_err(Failure::Stopped)?;
+    let system = system.ok_or_else(|| too_large(program))?;
+    let (mut goals, mut most_in_goal) = (Vec::new(), 0);
+    for target in &targets {
+        for cover in covers(program, &system, &local_graphs, target, session)? {
+            most_in_goal = most_in_goal.max(1 + cover.locals.len() - system.shape.threads);
+            with_lock(&system, &cover, &mut |config| goals.push(config));
+        }
+    }
+    let initial = initial(&system, &local_graphs);
+    Ok(Question { system, initial, goals, most_in_goal, local_graphs })
+}
+
+impl Question {
+    /// From now on, leaves out what cannot occur.
+    pub(super) fn prune(&mut self, occurring: Occurring) {
+        self.goals.retain(|config| occurring.is_possible(&self.system, config.view(&self.system.shape)));
+        self.system.occurring = Some(occurring);
+    }
+}
+
 fn decide(
     program: &Program,
     goals: &[Goal],
@@ -65,20 +108,18 @@ fn decide(
     with_proof: bool,
 ) -> Result<(EveryNumber, Statistics, Option<BackwardProof>), Failure> {
     let began = session.elapsed();
-    refuse_final_states(program, goals)?;
-    let local_graphs = local_graphs(program, Symmetry::Reduce, session)?;
-    let targets = goals::targets(program, &local_graphs, goals).ok_or_else(no_condition)?;
-    let system = system(&local_graphs, &targets, session).map_err(Failure::Stopped)?;
-    let system = system.ok_or_else(|| too_large(program))?;
-    let initial = initial(&system, &local_graphs);
-    let mut search = Search::new(&system, Some(&initial.0));
-    let mut most_in_goal = 0;
-    for target in &targets {
-        for cover in covers(program, &system, &local_graphs, target, session)? {
-            most_in_goal = most_in_goal.max(1 + cover.locals.len() - system.shape.threads);
-            with_lock(&system, &cover, &mut |config| search.add(config.0, None));
+    let mut question = question(program, goals, session)?;
+    let initial = question.initial.clone();
+    // The checker of proofs knows nothing of what can occur.
+    if !with_proof {
+        let most = most.saturating_mul(STEPS_PER_CONFIGURATION);
+        let occurring = Occurring::of(&question.system, initial.view(&question.system.shape), most, session);
+        if let Some(occurring) = occurring {
+            question.prune(occurring);
         }
     }
+    let mut search = Search::new(&question.system, Some(&initial.0));
+    question.goals.iter().for_each(|config| search.add(config.0.clone(), None));
     let outcome = search.run(session, most);
     session.spend(search.basis.len() as u64);
     let statistics = Statistics {
@@ -90,13 +131,13 @@ fn decide(
     };
     match outcome {
         Outcome::Saturated => {
-            let proof = with_proof.then(|| proof::proof(&search, &local_graphs, goals));
+            let proof = with_proof.then(|| proof::proof(&search, &question.local_graphs, goals));
             Ok((EveryNumber::Unreachable, statistics, proof))
         }
         Outcome::Stopped(limit) => Err(Failure::Stopped(limit)),
         Outcome::Covered(mut id) => {
             // Each step is one of a copy that was not seen before, at most.
-            let mut copies = most_in_goal;
+            let mut copies = question.most_in_goal;
             while search.basis.parent(id) != id {
                 id = search.basis.parent(id);
                 copies += 1;

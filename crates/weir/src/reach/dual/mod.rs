@@ -17,6 +17,7 @@ mod copies;
 mod counterexample;
 mod goals;
 mod local_graph;
+mod occurring;
 mod predecessors;
 mod proof;
 mod well_structured;

@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::bisimulation::Automaton;
 use super::config::{ANY, Config, FREE, Message, Shape, View, is_own};
 use super::local_graph::{Cell, Label, Val};
+use super::occurring::Occurring;
 
 /// A step forwards, from the configuration that was found to the one that it was found from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,6 +53,8 @@ pub(super) struct System {
     snapshots: Vec<Vec<(Cell, Val)>>,
     /// For each group the stores it can make.
     stores: Vec<Vec<(Cell, Val)>>,
+    /// What can occur together, if that is known: nothing else is searched.
+    pub(super) occurring: Option<Occurring>,
     /// Which own messages can be waiting where, as far as this was asked: group, state, messages.
     plausible: RefCell<FxHashMap<Vec<u16>, bool>>,
 }
@@ -65,7 +68,17 @@ impl System {
     ) -> Self {
         let stores = automata.iter().map(stores_of).collect();
         let (starts_of_copies, noticed) = (Vec::new(), Vec::new());
-        Self { shape, automata, group_of, starts_of_copies, noticed, snapshots, stores, plausible: RefCell::default() }
+        Self {
+            shape,
+            automata,
+            group_of,
+            starts_of_copies,
+            noticed,
+            snapshots,
+            stores,
+            occurring: None,
+            plausible: RefCell::default(),
+        }
     }
 
     /// With arbitrarily many copies of threads besides, all in one automaton: they start in these of its states.
@@ -99,8 +112,13 @@ impl System {
     }
 
     /// The group of the thread or copy at this position.
-    fn group(&self, thread: usize) -> usize {
+    pub(super) fn group(&self, thread: usize) -> usize {
         self.group_of.get(thread).copied().unwrap_or(self.automata.len() - 1)
+    }
+
+    /// Whether a configuration above this one might be reached, as far as that is known.
+    pub(super) fn is_possible(&self, view: View<'_>) -> bool {
+        self.occurring.as_ref().is_none_or(|occurring| occurring.is_possible(self, view))
     }
 
     /// Calls `emit` for each minimal predecessor.

@@ -47,7 +47,11 @@ impl WellStructured for System {
     }
 
     fn predecessor_basis(&self, config: &[u16], emit: &mut impl FnMut(Vec<u16>)) {
-        self.predecessors(View::new(config, &self.shape), &mut |_, before| emit(before.0));
+        self.predecessors(View::new(config, &self.shape), &mut |_, before| {
+            if self.is_possible(before.view(&self.shape)) {
+                emit(before.0);
+            }
+        });
     }
 
     fn normalize(&self, config: &mut Vec<u16>) {

@@ -7,7 +7,7 @@ use weir_ir::Program;
 use weir_testkit::traces::{Bounds, feasible, is_robust, races};
 use weir_testkit::{Rng, cycles, dump};
 
-use super::{Set, fenced, places, tried};
+use super::{Set, certified, fenced, places, tried};
 use crate::reference::{pairs, same, session};
 
 const LIMITS: Bounds = Bounds { instructions: 24, ways: 6_000 };
@@ -57,8 +57,12 @@ fn compare(program: &Program, places: &[Place], aim: Aim, count: &mut Count) -> 
                 _ => &mut count.several,
             }) += 1;
             same("cheapest", (cost, sets.len(), &sets), (report.cost, all.len(), &all.into_iter().collect()))?;
-            let Fences::Cheapest(one) = ask(false)?.fences else { return Err("one set is not found".into()) };
+            let report = ask(false)?;
+            let Fences::Cheapest(one) = &report.fences else { return Err("one set is not found".into()) };
             same("one of the cheapest", (1, true), (one.len(), sets.contains(&one[0])))?;
+            if aim == Aim::Robust {
+                certified(program, places, &report, &one[0], &Options { aim, ..Options::default() })?;
+            }
             confirmed(program, places, aim, &one[0])
         }
         (expected, said) => Err(format!("by definition {expected:?}, but {said:?} is said")),

@@ -11,7 +11,7 @@ use weir_testkit::reference::{Model, explore, violated_liveness};
 use weir_testkit::sketch::{all_of, cell_value, equal, register_of};
 use weir_testkit::{FinalState, Rng, cycles, dump};
 
-use super::{fenced, places, tried};
+use super::{certified, fenced, places, tried};
 use crate::reference::session;
 
 const CONFIG: cycles::Config = cycles::Config { helpers: 1, noise: 1, loops: 0, locks: 25, data: 10 };
@@ -66,6 +66,11 @@ fn every_cheapest_set_for_safety_is_found() {
                     (_, 1) => &mut one,
                     _ => &mut several,
                 }) += 1;
+                let options = Options { aim: Aim::Safe, ..Options::default() };
+                let one = fences(&program, &places, &options, &session()).unwrap_or_else(|failure| panic!("{failure}"));
+                let Fences::Cheapest(chosen) = &one.fences else { panic!("seed {seed}: {:?}", one.fences) };
+                certified(&program, &places, &one, &chosen[0], &options)
+                    .unwrap_or_else(|why| panic!("seed {seed}: {why}\n{}", dump(&program)));
                 let count = sets.len();
                 let found = (report.cost, sets.into_iter().collect::<BTreeSet<_>>());
                 assert_eq!((&found, count), (&expected, expected.1.len()), "seed {seed}\n{}", dump(&program));

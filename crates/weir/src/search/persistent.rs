@@ -1,0 +1,417 @@
+//! Persistent sets: in a state, only the steps of some threads are taken, if whatever the others do first leaves these
+//! steps as they are.
+//!
+//! A thread's instructions and its flushes are agents of their own. A set of agents is closed if no agent outside can
+//! ever access, before an agent inside moves, what an agent inside accesses next, unless both only read. What a thread
+//! may still access from a location onwards is known statically, from the ranges of its addresses; what its buffer
+//! holds is known exactly. The global lock is one more object, which every access of memory reads and which taking and
+//! releasing it write; so is what a `membarrier` of another thread waits for, which stores and flushes read. An agent
+//! that waits for another (a fence for the flush of a store) brings that one into the set.
+//!
+//! Two conditions keep the goals. No step of the set may make a goal false ([`observed`](super::observed)), so that a
+//! goal that is reached without these steps is also reached after them. And the cycle proviso: a set is used only if
+//! each instruction in it moves its thread forwards, in one fixed order of the locations of its body. On every cycle of
+//! states some thread moves backwards, so some state on it is expanded in full, and no thread is ignored for ever.
+//! Both depend on the state alone, so the states that are visited do not depend on the order of the search.
+//!
+//! Direction of error: none, for goals in single states, deadlocks and final states.
+
+use std::collections::BTreeSet;
+
+use weir_ir::flow::{Cfg, observed_registers};
+use weir_ir::{Address, EdgeId, Instruction, LocId, Program, PropertyKind, Range, StateAtom, ThreadId};
+use weir_witness::{Goal, Model};
+
+use super::observed::ObservedPlaces;
+use crate::semantics::compile::Compiled;
+use crate::semantics::machine::{EdgeCode, Machine, Operation, Place};
+use crate::semantics::state::Packed;
+
+/// The most threads for which sets of agents fit a word.
+const MOST_THREADS: usize = 64;
+
+/// The most bits of what threads may still access.
+const MOST_BITS: usize = 1 << 26;
+
+/// The object that stands for the global lock.
+const LOCK: usize = 0;
+/// The object that stands for what a `membarrier` waits for.
+const BARRIER: usize = 1;
+/// The first object that stands for cells.
+const CELLS: usize = 2;
+
+/// A set of agents: bit `2 t` for the instructions of thread `t`, bit `2 t + 1` for its flushes.
+type Agents = u128;
+
+fn instructions(thread: usize) -> Agents {
+    1 << (2 * thread)
+}
+
+fn flushes(thread: usize) -> Agents {
+    2 << (2 * thread)
+}
+
+/// What is needed to find persistent sets.
+pub(crate) struct PersistentSets {
+    model: Model,
+    /// The addresses that accesses tell apart: each object contains those from one of these up to the next.
+    starts: Vec<Address>,
+    threads: Vec<ThreadFacts>,
+    /// For each object, whether a goal observes a cell of it.
+    is_observed: Vec<bool>,
+}
+
+struct ThreadFacts {
+    /// For each location, what the thread may read from there on.
+    reads: ObjectSets,
+    /// The same for what it may write.
+    writes: ObjectSets,
+    /// For each edge, whether it can make no goal false.
+    keeps_goals: Vec<bool>,
+    /// For each location, its position in an order in which every cycle goes backwards.
+    order: Vec<u32>,
+}
+
+/// A set of objects for each location.
+struct ObjectSets {
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl ObjectSets {
+    fn new(locations: usize, objects: usize) -> Self {
+        let words = objects.div_ceil(64);
+        Self { words, bits: vec![0; words * locations] }
+    }
+
+    fn contains(&self, location: usize, object: usize) -> bool {
+        self.bits[location * self.words + object / 64] >> (object % 64) & 1 != 0
+    }
+
+    fn insert(&mut self, location: usize, object: usize) {
+        self.bits[location * self.words + object / 64] |= 1 << (object % 64);
+    }
+
+    /// Adds what is in the set of another location; whether that changed anything.
+    fn include(&mut self, location: usize, other: usize) -> bool {
+        let mut changed = false;
+        for word in 0..self.words {
+            let added = self.bits[other * self.words + word];
+            let bits = &mut self.bits[location * self.words + word];
+            changed |= added & !*bits != 0;
+            *bits |= added;
+        }
+        changed
+    }
+}
+
+/// What an instruction may access, before it is known in which state.
+struct Accesses {
+    reads: Vec<usize>,
+    writes: Vec<usize>,
+}
+
+impl PersistentSets {
+    /// Those of a compiled program; `None` if it has something in it that this cannot tell about.
+    pub(crate) fn new(program: &Program, compiled: &Compiled, model: Model, goals: &[Goal]) -> Option<Self> {
+        let machine = &compiled.machine;
+        let spawns = |thread: &ThreadId| {
+            program.body(*thread).edges().iter().any(|edge| matches!(edge.instruction, Instruction::Spawn { .. }))
+        };
+        if compiled.threads.len() > MOST_THREADS
+            || !machine.keeps_back.is_empty()
+            || compiled.threads.iter().any(spawns)
+        {
+            return None;
+        }
+        let observed = observed_cells(program, goals);
+        let starts = starts(program, compiled, &observed);
+        let objects = CELLS + starts.len();
+        let locations: usize = compiled.threads.iter().map(|&thread| program.body(thread).locations.len()).sum();
+        if locations.saturating_mul(objects) > MOST_BITS {
+            return None;
+        }
+        let mut sets = Self { model, starts, threads: Vec::new(), is_observed: vec![false; objects] };
+        for address in observed {
+            let object = sets.object(address);
+            sets.is_observed[object] = true;
+        }
+        for &thread in &compiled.threads {
+            let facts = sets.facts(program, compiled, thread, goals);
+            sets.threads.push(facts);
+        }
+        Some(sets)
+    }
+
+    /// The object that a cell belongs to.
+    fn object(&self, address: Address) -> usize {
+        CELLS + self.starts.partition_point(|&start| start <= address).saturating_sub(1)
+    }
+
+    fn objects(&self, addresses: Range) -> impl Iterator<Item = usize> {
+        self.object(addresses.low)..=self.object(addresses.high)
+    }
+
+    fn facts(&self, program: &Program, compiled: &Compiled, thread: ThreadId, goals: &[Goal]) -> ThreadFacts {
+        let body = program.body(thread);
+        let (cfg, objects) = (Cfg::of(body), self.is_observed.len());
+        let (mut reads, mut writes) =
+            (ObjectSets::new(body.locations.len(), objects), ObjectSets::new(body.locations.len(), objects));
+        let mut keeps_goals = Vec::new();
+        let places = ObservedPlaces::new(program, thread, goals);
+        let registers = observed_registers(program, thread);
+        for (number, edge) in body.edges().iter().enumerate() {
+            let accesses = self.accesses(compiled, thread, EdgeId::new(number), &edge.instruction);
+            accesses.reads.iter().for_each(|&object| reads.insert(edge.from.index(), object));
+            accesses.writes.iter().for_each(|&object| writes.insert(edge.from.index(), object));
+            let targets_pass = weir_ir::flow::targets(body, edge).all(|to| places.let_pass(edge.from, to));
+            let hides_cell = accesses.writes.iter().any(|&object| self.is_observed[object]);
+            let hides_register = edge.instruction.defines().any(|register| registers.contains(register));
+            keeps_goals.push(targets_pass && !hides_cell && !hides_register);
+        }
+        let mut open: BTreeSet<LocId> = body.location_ids().collect();
+        while let Some(location) = open.pop_last() {
+            for &before in cfg.predecessors(location) {
+                let more = reads.include(before.index(), location.index());
+                if writes.include(before.index(), location.index()) || more {
+                    open.insert(before);
+                }
+            }
+        }
+        let order = body.location_ids().map(|location| cfg.position(location).unwrap_or(u32::MAX)).collect();
+        ThreadFacts { reads, writes, keeps_goals, order }
+    }
+
+    /// What an edge may access, in memory or by way of the buffer.
+    fn accesses(&self, compiled: &Compiled, thread: ThreadId, edge: EdgeId, instruction: &Instruction) -> Accesses {
+        let cells = compiled.ranges.addresses_of(thread, edge).iter().flat_map(|&range| self.objects(range));
+        let mut accesses = Accesses { reads: Vec::new(), writes: Vec::new() };
+        match instruction {
+            Instruction::Store { .. } => {
+                accesses.writes.extend(cells);
+                accesses.reads.extend([LOCK, BARRIER]);
+            }
+            Instruction::ReadModifyWrite { .. } => {
+                accesses.writes.extend(cells);
+                accesses.reads.push(LOCK);
+            }
+            Instruction::Lock | Instruction::Unlock => accesses.writes.push(LOCK),
+            Instruction::Membarrier if self.model == Model::Tso => accesses.writes.push(BARRIER),
+            _ => {
+                accesses.reads.extend(cells);
+                if !accesses.reads.is_empty() {
+                    accesses.reads.push(LOCK);
+                }
+            }
+        }
+        accesses
+    }
+
+    /// Tries the persistent sets of this state, the smallest first, until `takes` says that it has used one. It is
+    /// called with the set, as a function that tells whether it has the instructions and the flushes of a thread.
+    pub(crate) fn find<const N: usize>(
+        &self,
+        machine: &Machine,
+        state: &Packed<N>,
+        mut takes: impl FnMut(&dyn Fn(usize) -> (bool, bool)) -> bool,
+    ) -> bool {
+        let view = View { sets: self, machine, state };
+        let count = self.threads.len();
+        let everything = (0..count).fold(0, |all, thread| all | view.all_of(thread));
+        let seeds = (0..count).flat_map(|thread| [instructions(thread), flushes(thread)]);
+        let mut found: Vec<Agents> = Vec::new();
+        for seed in seeds.filter(|seed| everything & seed != 0) {
+            if let Some(set) = view.closed(seed)
+                && set != everything
+                && !found.contains(&set)
+            {
+                found.push(set);
+            }
+        }
+        found.sort_by_key(|set| set.count_ones());
+        found.iter().any(|set| takes(&|thread| (set & instructions(thread) != 0, set & flushes(thread) != 0)))
+    }
+
+    /// Whether a thread that moves between these locations moves forwards.
+    pub(crate) fn is_forwards(&self, thread: usize, from: usize, to: usize) -> bool {
+        let order = &self.threads[thread].order;
+        order[from] < order[to]
+    }
+}
+
+/// A state, and what is known beforehand.
+struct View<'a, const N: usize> {
+    sets: &'a PersistentSets,
+    machine: &'a Machine,
+    state: &'a Packed<N>,
+}
+
+impl<const N: usize> View<'_, N> {
+    fn location(&self, thread: usize) -> usize {
+        self.state.raw(self.machine.threads[thread].location) as usize
+    }
+
+    /// The edges that the thread may take next, with their numbers within its body.
+    fn edges(&self, thread: usize) -> impl Iterator<Item = (usize, &EdgeCode)> {
+        let code = &self.machine.threads[thread];
+        code.edges_at(self.state).iter().map(|edge| ((edge.number - code.first_number) as usize, edge))
+    }
+
+    /// The agents of a thread that may ever move.
+    fn all_of(&self, thread: usize) -> Agents {
+        let moves = if self.edges(thread).next().is_some() { instructions(thread) } else { 0 };
+        let has_buffer = self.sets.model == Model::Tso && self.machine.layout.buffers[thread].is_some();
+        let waits = has_buffer && (moves != 0 || self.machine.buffer(self.state, thread) != 0);
+        moves | if waits { flushes(thread) } else { 0 }
+    }
+
+    /// The smallest closed set with these agents in it, if its steps keep all goals.
+    fn closed(&self, seed: Agents) -> Option<Agents> {
+        let (mut set, mut open) = (seed, seed);
+        while open != 0 {
+            let agent = open.trailing_zeros() as usize;
+            open &= open - 1;
+            let needed = if agent.is_multiple_of(2) { self.next_to(agent / 2)? } else { self.flushed_with(agent / 2)? };
+            open |= needed & !set;
+            set |= needed;
+        }
+        Some(set)
+    }
+
+    /// The agents without which the instructions of a thread cannot be in the set.
+    fn next_to(&self, thread: usize) -> Option<Agents> {
+        let mut needed = 0;
+        for (number, edge) in self.edges(thread) {
+            if !self.sets.threads[thread].keeps_goals[number] {
+                return None;
+            }
+            needed |= match &edge.operation {
+                Operation::Skip
+                | Operation::Assign(..)
+                | Operation::Assume(_)
+                | Operation::Assert(..)
+                | Operation::Havoc(..) => 0,
+                Operation::Store(place, _) if self.sets.model == Model::Sc => {
+                    self.beside(thread, self.cell(place), true) | self.beside(thread, LOCK, false)
+                }
+                // Goals are judged once stores are in memory, where this one cannot get before the lock is released.
+                Operation::Store(..) if self.machine.locked_out(self.state, thread) => return None,
+                Operation::Store(..) => self.beside(thread, BARRIER, false),
+                Operation::Load(_, place) => self.loading(thread, place),
+                Operation::Snapshot(loads) | Operation::Await(loads, _) => {
+                    loads.iter().fold(0, |needed, (_, place)| needed | self.loading(thread, place))
+                }
+                Operation::Fence => self.own_flushes(thread),
+                Operation::ReadModifyWrite(_, place, _) => {
+                    self.own_flushes(thread)
+                        | self.beside(thread, self.cell(place), true)
+                        | self.beside(thread, LOCK, false)
+                }
+                Operation::Lock | Operation::Unlock => self.own_flushes(thread) | self.beside(thread, LOCK, true),
+                Operation::Membarrier if self.sets.model == Model::Sc => 0,
+                Operation::Membarrier | Operation::Spawn(_) => return None,
+            };
+        }
+        Some(needed)
+    }
+
+    fn cell(&self, place: &Place) -> usize {
+        self.sets.object(self.machine.address(self.machine.target(self.state, place)))
+    }
+
+    fn loading(&self, thread: usize, place: &Place) -> Agents {
+        let object = self.cell(place);
+        let others = self.beside(thread, object, false) | self.beside(thread, LOCK, false);
+        // What is read from the own buffer is in memory later, where others may replace it.
+        if others != 0 && self.waits(thread, object) { others | flushes(thread) } else { others }
+    }
+
+    /// The flushes of a thread that waits for an empty buffer.
+    fn own_flushes(&self, thread: usize) -> Agents {
+        let is_drained = self.sets.model == Model::Sc || self.machine.buffer(self.state, thread) == 0;
+        if is_drained { 0 } else { flushes(thread) }
+    }
+
+    /// The agents without which the flushes of a thread cannot be in the set.
+    fn flushed_with(&self, thread: usize) -> Option<Agents> {
+        let Some((address, _)) = self.machine.buffers.oldest(self.machine.buffer(self.state, thread)) else {
+            // Its next store is what the flush waits for.
+            return Some(self.all_of(thread) & instructions(thread));
+        };
+        let object = self.sets.object(address);
+        let others = [(object, true), (LOCK, false), (BARRIER, false)];
+        (!self.sets.is_observed[object])
+            .then(|| others.iter().fold(0, |all, &(object, writes)| all | self.beside(thread, object, writes)))
+    }
+
+    /// The agents of other threads that may come to access the object in a way that conflicts.
+    fn beside(&self, thread: usize, object: usize, writes: bool) -> Agents {
+        // While a thread holds the lock, no other one accesses memory.
+        let holds_lock = self.machine.layout.lock.is_some_and(|lock| self.state.raw(lock) == thread as u64 + 1);
+        if holds_lock && object != BARRIER {
+            return 0;
+        }
+        let others = (0..self.sets.threads.len()).filter(|&other| other != thread);
+        others.fold(0, |agents, other| {
+            let (facts, location) = (&self.sets.threads[other], self.location(other));
+            let conflicts = facts.writes.contains(location, object) || writes && facts.reads.contains(location, object);
+            agents
+                | if conflicts { self.all_of(other) } else { 0 }
+                | if self.waits_in_conflict(other, object, writes) { flushes(other) } else { 0 }
+        })
+    }
+
+    /// Whether a store waits in the buffer whose flush would conflict.
+    fn waits_in_conflict(&self, thread: usize, object: usize, writes: bool) -> bool {
+        if object >= CELLS {
+            return self.waits(thread, object);
+        }
+        writes && self.sets.model == Model::Tso && self.machine.buffer(self.state, thread) != 0
+    }
+
+    /// Whether a store to the object waits in the buffer of the thread.
+    fn waits(&self, thread: usize, object: usize) -> bool {
+        if self.sets.model == Model::Sc {
+            return false;
+        }
+        let mut entries = self.machine.buffers.entries(self.machine.buffer(self.state, thread));
+        entries.any(|(address, _)| self.sets.object(address) == object)
+    }
+}
+
+/// The cells that goals observe.
+fn observed_cells(program: &Program, goals: &[Goal]) -> BTreeSet<Address> {
+    let mut observed = BTreeSet::new();
+    for goal in goals {
+        let Goal::Property(property) = goal else { continue };
+        let PropertyKind::Forbid(condition) = &program.properties[property.index()].kind else { continue };
+        condition.for_each_leaf(&mut |atom| {
+            if let StateAtom::Cell(address) = atom {
+                observed.insert(*address);
+            }
+        });
+    }
+    observed
+}
+
+/// The ends of all ranges of addresses, between which no access tells cells apart.
+fn starts(program: &Program, compiled: &Compiled, observed: &BTreeSet<Address>) -> Vec<Address> {
+    let mut starts = BTreeSet::from([Address::MIN]);
+    let mut add = |range: Range| {
+        starts.insert(range.low);
+        starts.extend(range.high.checked_add(1));
+    };
+    observed.iter().for_each(|&address| add(Range::single(address)));
+    // Computed addresses are known when the step is taken, so cells that have names are told apart.
+    let declared = program.shared.iter().flat_map(|shared| shared.addresses());
+    declared.for_each(|address| add(Range::single(address)));
+    for &thread in &compiled.threads {
+        for number in 0..program.body(thread).edges().len() {
+            compiled.ranges.addresses_of(thread, EdgeId::new(number)).iter().for_each(|&range| add(range));
+        }
+    }
+    starts.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests;
