@@ -169,8 +169,8 @@ fn the_second_checker_knows_calls_and_spawn() {
         let (status, said) = checked(&program, &run, &["--text", text(&file)]);
         assert_eq!(status, Some(0), "{name}: {said}");
         let steps = whole["steps"].as_array().expect("steps");
-        for at in 0..steps.len() {
-            if !matches!(steps[at]["action"].as_str(), Some("call" | "return" | "spawn")) {
+        for (at, step) in steps.iter().enumerate() {
+            if !matches!(step["action"].as_str(), Some("call" | "return" | "spawn")) {
                 continue;
             }
             let mut shorter = whole.clone();
