@@ -82,7 +82,6 @@ impl SavedCertificate {
     /// If it does not, or if the file is about another question.
     pub fn check(&self, question: &Question<'_>, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
         self.metadata.compare(question).map_err(Rejection::Mismatch)?;
-        let goals = self.metadata.proved(question).map_err(Rejection::Mismatch)?;
         if self.kind == CertificateKind::Fences {
             return Err(wrong("the file proves which fences are the cheapest; ask about that with `--for`"));
         }
@@ -92,6 +91,7 @@ impl SavedCertificate {
         if self.fences.is_some() || self.chance.is_some() {
             return Err(wrong(MIXED));
         }
+        let goals = self.metadata.proved(question).map_err(Rejection::Mismatch)?;
         if self.kind == CertificateKind::Parts {
             return self.check_parts(question, goals, interrupt);
         }

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 use weir_ir::{Program, StateExpr};
 use weir_witness::{
-    ChanceConfiguration as Configuration, ChanceFault, ChanceMove, ChanceProof, ChanceQuestion, ChanceSystem,
+    ChanceConfiguration as Configuration, ChanceFault, ChanceMove, ChanceProof, ChanceQuestion, ChanceSystem, Fault,
     ListedRegisters, ONE, Odds, Packer, Updates, Wanted,
 };
 
@@ -70,7 +70,8 @@ pub fn certify_chance(
     let session = &session.doing("writing out the proof");
     let unsuitable = |reason: &str| Unproved::Unsuitable(reason.to_owned());
     let asked = chance_question(question).ok_or_else(|| unsuitable("a target of stuck threads has none"))?;
-    let listed = live(program, true);
+    // The target takes the place of the properties.
+    let listed = live(&Program { properties: question.target.properties(), ..program.clone() }, true);
     let system = ChanceSystem::new(program, &asked, &listed).map_err(|fault| unsuitable(&fault.to_string()))?;
     let chain = Chain::of(&system, question.repeated, session)?;
     let classes = chain.classes(question.repeated);
@@ -143,7 +144,7 @@ impl Chain {
         if let Some(&number) = self.numbers.get(&configuration) {
             return Ok(number);
         }
-        let is_target = system.is_target(&configuration.state).map_err(|_| no_step())?;
+        let is_target = system.is_target(&configuration.state).map_err(|fault| no_step(&fault))?;
         let number = self.configurations.len();
         self.configurations.push(configuration.clone());
         self.numbers.insert(configuration, number);
@@ -152,7 +153,7 @@ impl Chain {
     }
 
     fn expand(&mut self, system: &ChanceSystem<'_>, at: usize) -> Result<(), Unproved> {
-        let moves = system.moves(&self.configurations[at].clone()).map_err(|_| no_step())?;
+        let moves = system.moves(&self.configurations[at].clone()).map_err(|fault| no_step(&fault))?;
         let mut shares: FxHashMap<usize, f64> = FxHashMap::default();
         let mut order = Vec::new();
         for ChanceMove { probability, to, .. } in moves {
@@ -226,8 +227,11 @@ impl Chain {
     }
 }
 
-fn no_step() -> Unproved {
-    Unproved::Unsuitable("a step has too many outcomes".to_owned())
+fn no_step(fault: &Fault) -> Unproved {
+    Unproved::Unsuitable(match fault {
+        Fault::Unsupported => "a step has too many outcomes".to_owned(),
+        fault => format!("the checker cannot follow the steps: {fault:?}"),
+    })
 }
 
 /// In units of 1 / [`ONE`]; no less than 0, and no more than 1.

@@ -31,6 +31,9 @@ pub struct ChanceMove {
     pub to: Configuration,
 }
 
+/// An edge that can be taken, and the states right afterwards.
+type Taken = (EdgeId, Vec<AbstractState>);
+
 /// More values than these are not tried one by one.
 const MOST_VALUES: u64 = 1 << 16;
 
@@ -121,7 +124,7 @@ impl<'a> ChanceSystem<'a> {
     /// If a register that matters is not recorded, or if there are too many.
     pub fn moves(&self, from: &Configuration) -> Result<Vec<ChanceMove>, Fault> {
         // For each thread that can step, the edges that it can take, each with the states afterwards.
-        let mut able: Vec<(usize, Vec<(EdgeId, Vec<AbstractState>)>)> = Vec::new();
+        let mut able: Vec<(usize, Vec<Taken>)> = Vec::new();
         for place in 0..self.checker.threads.len() {
             let edges = self.edges(&from.state, place)?;
             if !edges.is_empty() {
@@ -154,7 +157,7 @@ impl<'a> ChanceSystem<'a> {
     }
 
     /// The edges that a thread can take, with the states right afterwards.
-    fn edges(&self, state: &AbstractState, place: usize) -> Result<Vec<(EdgeId, Vec<AbstractState>)>, Fault> {
+    fn edges(&self, state: &AbstractState, place: usize) -> Result<Vec<Taken>, Fault> {
         let thread = self.checker.threads[place];
         let interpreter = self.checker.interpreter(state, thread, place);
         let mut found = Vec::new();
