@@ -10,7 +10,7 @@ use crate::witness::program_record;
 
 /// Whether there is a Python to run it; says so if not.
 #[allow(clippy::print_stdout, reason = "whoever runs the tests should know")]
-fn has_python() -> bool {
+pub(crate) fn has_python() -> bool {
     let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
         println!("python3 is not installed: the second checker was not run");
