@@ -277,9 +277,13 @@ impl Bound {
                 "minimal configurations of the backward search of `prob`",
                 "`prob` continues without the exact engine",
             ),
-            Self::ProbExactStates => {
-                entry("prob-exact-states", 50_000, any, "configurations that `prob --exact` solves", "unknown")
-            }
+            Self::ProbExactStates => entry(
+                "prob-exact-states",
+                50_000,
+                any,
+                "configurations that `prob --exact` solves, or that a saved proof has",
+                "unknown",
+            ),
             Self::ProbExactComponent => entry(
                 "prob-exact-component",
                 200,

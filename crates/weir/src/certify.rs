@@ -182,7 +182,7 @@ fn too_many_states(session: &Session) -> Unproved {
 
 /// The registers of each thread that runs which may still be read, for each of its locations; by properties, too, if
 /// these count.
-fn live(program: &Program, by_properties: bool) -> ListedRegisters {
+pub(crate) fn live(program: &Program, by_properties: bool) -> ListedRegisters {
     let runs = |thread: &ThreadId| program.thread(*thread).multiplicity != Multiplicity::Spawned;
     let live = |thread: ThreadId| {
         let body = program.body(thread);
@@ -223,10 +223,13 @@ fn one(
     decided: &Decided,
     session: &Session,
 ) -> Result<Result<Proof, Unproved>, Failure> {
+    // Only the explicit engine knows that there are finitely many states.
+    let is_liveness = decided.goals.iter().any(|goal| goal.is_liveness(program));
+    let may_be_endless = is_liveness && decided.engine != Some(Engine::Explicit);
     let mut reason = Unproved::Unsuitable("no engine has a proof of this that can be saved".to_owned());
     for (number, way) in ways(program, model, decided).into_iter().enumerate() {
         let options = Options { model, goals: decided.goals.clone(), ..Options::default() };
-        let most = (number > 0).then(|| session.bound(Bound::CertifyStates));
+        let most = (number > 0 || may_be_endless).then(|| session.bound(Bound::CertifyStates));
         match attempt(program, &options, way, &session.part(most)) {
             Ok(Ok(proof)) => return Ok(Ok(proof)),
             Ok(Err(why)) => reason = why,
@@ -259,9 +262,8 @@ fn ways(program: &Program, model: Model, decided: &Decided) -> Vec<Way> {
         return vec![exact];
     }
     if decided.goals.iter().any(|goal| goal.is_liveness(program)) {
-        // Only exact buffers show what can still happen, and only the explicit engine knows that there are finitely
-        // many states.
-        return if decided.engine == Some(Engine::Explicit) { vec![exact] } else { Vec::new() };
+        // Only exact buffers show what can still happen.
+        return vec![exact];
     }
     let first = match (decided.engine, decided.buffering) {
         (_, Some(buffering)) => Some(Way::States(buffering)),

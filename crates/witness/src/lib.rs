@@ -27,9 +27,10 @@ pub use backward::{
     check_backward_proof_until,
 };
 pub use certificate::{
-    AbstractBuffer, AbstractState, AbstractThread, Buffering, Certificate, CertificateError, ClosedSet, CopiesProof,
-    CopiesSystem, CopyState, Fault, ListedRegisters, MalformedRow, Minimal, Move, PackedStates, Packer, Waiting,
-    attack_closure, check_attack_proof, check_certificate, check_certificate_until, check_closed_set,
+    AbstractBuffer, AbstractState, AbstractThread, Buffering, Certificate, CertificateError, ChanceConfiguration,
+    ChanceFault, ChanceMove, ChanceProof, ChanceQuestion, ChanceSystem, ClosedSet, CopiesProof, CopiesSystem,
+    CopyState, Fault, ListedRegisters, MalformedRow, Minimal, Move, ONE, Odds, PackedStates, Packer, Updates, Waiting,
+    Wanted, attack_closure, check_attack_proof, check_certificate, check_certificate_until, check_closed_set,
     check_copies_proof, copies_closure,
 };
 pub use checked::{CheckError, Checked};

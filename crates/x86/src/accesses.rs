@@ -73,7 +73,7 @@ impl Accesses {
             Known::Const(address) if is_private(address) => self.private.push((address, size)),
             // What never changes can be loaded in any way.
             Known::Const(address) if kind == Kind::Load && is_constant(image, address, size) => {}
-            _ if node.lifted.shape == Shape::Wide => return Err(wide(node)),
+            Known::Const(address) if node.lifted.shape == Shape::Wide && address % 8 != 0 => return Err(wide(node)),
             _ if node.lifted.shape == Shape::Unordered => return Err(unordered(node)),
             known => {
                 let address = known.constant();
@@ -90,7 +90,8 @@ pub(crate) fn is_constant(image: &Image, address: Value, size: u32) -> bool {
 }
 
 fn wide(node: &Node) -> Refusal {
-    Refusal::new("wide-access", "this instruction accesses 16 bytes of shared memory at once, which is not supported")
+    let message = "this instruction accesses 16 bytes of shared memory, at an address that is no multiple of 8";
+    Refusal::new("wide-access", message)
         .help("compile with `-O1`, or with `-O2 -fno-tree-vectorize -fno-store-merging -mgeneral-regs-only`")
         .at(node.address)
 }

@@ -21,6 +21,7 @@ use crate::image::Image;
 use crate::known::is_private;
 use crate::objects::Objects;
 use crate::ops::balanced;
+use crate::pointers;
 use crate::refusal::Refusal;
 
 /// More cells than this are refused.
@@ -141,6 +142,13 @@ impl Cells {
                     format!("the objects of the file have more than {MOST_CELLS} cells"),
                 )
                 .help("make the arrays smaller"));
+            }
+        }
+        if computed.contains(&8) {
+            for address in pointers::tables(image) {
+                if self.overlapping(address as Value, 8).is_none() {
+                    self.add(image, objects, address as Value, 8);
+                }
             }
         }
         Ok(())

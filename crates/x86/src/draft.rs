@@ -4,6 +4,7 @@ mod registers;
 
 use weir_ir::{Body, Edge, EdgeId, Expr, Instruction, LocId, Location, RegExpr, RegId, Register, Span};
 
+use crate::limit::LimitKind;
 use crate::ops::Test;
 use registers::{Set, without_unused};
 
@@ -26,12 +27,12 @@ struct Step {
     code: u64,
     /// The test that it leaves undefined.
     undefined: Option<Test>,
-    /// An assertion that only fails where the model ends: how many bytes the access has.
-    limit: Option<u32>,
+    /// An assertion that only fails where the model ends, and why it does.
+    limit: Option<LimitKind>,
 }
 
-/// The automaton of a thread, and its assertions that only fail where the model ends, with the sizes of the accesses.
-pub(crate) type Finished = (Body, Vec<(EdgeId, u32)>);
+/// The automaton of a thread, and its assertions that only fail where the model ends.
+pub(crate) type Finished = (Body, Vec<(EdgeId, LimitKind)>);
 
 impl Draft {
     /// One with these locations, from 0 on, and those where it begins and ends.
@@ -56,10 +57,10 @@ impl Draft {
         self.edges.push(Step { from, to, instruction, span, code, undefined: None, limit: None });
     }
 
-    /// An assertion about an access of so many bytes that only fails where the model ends.
-    pub(crate) fn limit(&mut self, (from, to): (usize, usize), holds: RegExpr, size: u32, span: Span, code: u64) {
+    /// An assertion that only fails where the model ends.
+    pub(crate) fn limit(&mut self, (from, to): (usize, usize), holds: RegExpr, why: LimitKind, span: Span, code: u64) {
         let instruction = Instruction::Assert(holds);
-        self.edges.push(Step { from, to, instruction, span, code, undefined: None, limit: Some(size) });
+        self.edges.push(Step { from, to, instruction, span, code, undefined: None, limit: Some(why) });
     }
 
     /// A step after which a test tells nothing.
@@ -218,7 +219,8 @@ impl Draft {
             leaving[step.from].push(number);
         }
         let fails = |edges: &[Step], location: usize| match leaving[location][..] {
-            [only] => edges[only].instruction == Instruction::Assert(Expr::Const(0)),
+            // Where the model ends, nothing fails.
+            [only] => edges[only].instruction == Instruction::Assert(Expr::Const(0)) && edges[only].limit.is_none(),
             _ => false,
         };
         let mut dropped = vec![false; self.edges.len()];

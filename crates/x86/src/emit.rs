@@ -4,14 +4,16 @@ mod memory;
 
 use std::collections::{HashMap, HashSet};
 
-use weir_ir::{Expr, Instruction, RegExpr, RegId, Register, Span, Value};
+use weir_ir::{BinaryOp, Expr, Instruction, RegExpr, RegId, Register, Span, Value};
 
+use crate::accesses::{is_constant, of};
 use crate::cells::Cells;
 use crate::draft::{Draft, Finished};
 use crate::graph::{Exit, Flow, Node, Target};
 use crate::image::Image;
-use crate::known::{Known, State};
-use crate::ops::{E, Leaf, Op, Reg, Test};
+use crate::known::{Known, State, is_private};
+use crate::limit::LimitKind;
+use crate::ops::{E, Leaf, Op, Reg, Shape, Test};
 use crate::pending::waiting;
 use crate::refusal::Refusal;
 use crate::run::undefined_flag;
@@ -139,12 +141,21 @@ impl Emitter<'_> {
         let (node, exits): (&Node, &[Exit]) = (&flow.nodes[number], &flow.exits[number]);
         (self.at, self.code) = (number, node.address);
         let mut state = node.state.clone();
+        let mut is_half_done = false;
         for (part, op) in node.lifted.ops.iter().enumerate() {
-            if self.waiting.contains(&(number, part)) {
+            let is_half = self.is_half(node, op, &state);
+            if self.waiting.contains(&(number, part)) && !is_half {
                 self.push(Instruction::Fence);
             }
             match flow.tables.get(&(number, part)) {
                 Some(entries) => self.look_up(op, entries, &state),
+                None if is_half => {
+                    // The first half does both, in either order.
+                    if !is_half_done {
+                        self.halves(&node.lifted.ops[part..part + 2], (number, part), &state)?;
+                    }
+                    is_half_done = !is_half_done;
+                }
                 None => {
                     self.check_blocks(op, &state);
                     self.op(op, &state)?;
@@ -171,6 +182,42 @@ impl Emitter<'_> {
             };
             self.draft.edge(self.at, to, instruction, (self.span)(self.code), self.code);
         }
+        Ok(())
+    }
+
+    /// Whether an operation accesses half of 16 bytes of shared memory.
+    fn is_half(&self, node: &Node, op: &Op, state: &State) -> bool {
+        let is_shared = |(address, size, _): (E, u32, _)| match state.value(&address) {
+            Known::Const(address) => !is_private(address) && !is_constant(self.image, address, size),
+            Known::Any { .. } => true,
+        };
+        let accesses = || node.lifted.ops.iter().flat_map(of);
+        node.lifted.shape == Shape::Wide && !of(op).is_empty() && accesses().all(is_shared)
+    }
+
+    /// Both halves of an access to 16 bytes: the processor may make it at once, or each half on its own.
+    fn halves(&mut self, ops: &[Op], (number, part): (usize, usize), state: &State) -> Result<(), Refusal> {
+        for (address, ..) in of(&ops[0]) {
+            // No half is made in parts if it does not cross a multiple of 8.
+            let address = self.value(&address, state);
+            if address.constant().is_none() {
+                let rest = Expr::binary(BinaryOp::BitAnd, address, Expr::Const(7));
+                self.limit(Expr::binary(BinaryOp::Equal, rest, Expr::Const(0)), LimitKind::Access(16));
+            }
+        }
+        let (from, joined) = (self.at, self.draft.location());
+        for order in [[0, 1], [1, 0]] {
+            self.at = from;
+            for half in order {
+                if self.waiting.contains(&(number, part + half)) {
+                    self.push(Instruction::Fence);
+                }
+                self.check_blocks(&ops[half], state);
+                self.op(&ops[half], state)?;
+            }
+            self.draft.edge(self.at, joined, Instruction::Skip, (self.span)(self.code), self.code);
+        }
+        self.at = joined;
         Ok(())
     }
 
@@ -229,6 +276,12 @@ impl Emitter<'_> {
                         self.draft.undefined(self.at, next, register, *test, self.code);
                         self.at = next;
                     }
+                }
+            }
+            Op::Limit(condition, why) => {
+                let condition = self.value(condition, state);
+                if condition.constant().is_none_or(|value| value == 0) {
+                    self.limit(condition, *why);
                 }
             }
             Op::Check(condition) => {

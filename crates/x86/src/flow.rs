@@ -15,11 +15,13 @@ use crate::graph::{Entries, Exit, Flow, Node, Target};
 use crate::heap::{self, MOST_CALLS, Site, counter};
 use crate::image::Image;
 use crate::known::{Known, State, stack_end};
+use crate::limit::LimitKind;
+use crate::local;
 use crate::models::{Models, Outcome, system_call};
 use crate::ops::{E, Leaf, Lifted, Next, Op, Reg, not};
 use crate::refusal::Refusal;
 use crate::run;
-use crate::table::{Passed, targets};
+use crate::table::{Passed, is_target, targets};
 use crate::transfer::apply;
 
 /// Threads with more points of code than this are refused.
@@ -50,65 +52,104 @@ struct Context {
     entry: u64,
     /// The stack pointer on entry.
     stack: Value,
+    /// The call, if it is one of a pointer.
+    guessed_at: Option<u64>,
 }
 
-/// Finds the code of a thread.
+/// Finds the code of a thread. Calls of pointers go to some of the given functions.
 pub(crate) fn explore(
     image: &Image,
     models: &Models,
     start: &Start,
+    functions: &[u64],
     interrupt: &dyn Interrupt,
 ) -> Result<Flow, Refusal> {
-    let mut explorer = Explorer {
-        image,
-        models,
-        contexts: Vec::new(),
-        known_contexts: HashMap::new(),
-        nodes: Vec::new(),
-        numbers: HashMap::new(),
-        lifted: HashMap::new(),
-        entered: Vec::new(),
-        tables: HashMap::new(),
-        thread: start.thread,
-        sites: Vec::new(),
-        frees: false,
-    };
-    let mut state = State::new();
-    if models.can_allocate(image) {
-        (0..MOST_CALLS).for_each(|site| state.store(counter(start.thread, site), 8, Known::Const(0)));
+    // Functions with code that is not supported are left out, each where it is called. A run that calls one gets to
+    // where the model ends.
+    let mut refused = BTreeSet::new();
+    loop {
+        let mut explorer = Explorer::new(image, models, start.thread, (functions, &refused));
+        match explorer.explore(start, interrupt) {
+            Ok(exits) => {
+                let Explorer { nodes, tables, sites, frees, calls_pointers, .. } = explorer;
+                let arguments = start.arguments.clone();
+                return Ok(Flow { arguments, nodes, exits, tables, sites, calls_pointers, frees });
+            }
+            Err((refusal, number)) => match explorer.guess(number) {
+                Some(guess) if refusal.code != "interrupted" => refused.insert(guess),
+                _ => return Err(refusal),
+            },
+        };
     }
-    for (reg, &argument) in Reg::ARGUMENTS.into_iter().zip(&start.arguments) {
-        state.set(reg, Known::Const(argument));
-    }
-    // As after a call: the stack pointer is a multiple of 16 less 8.
-    let stack = stack_end(start.thread) - 72;
-    state.set(Reg::SP, Known::Const(stack));
-    explorer.contexts.push(Context { caller: None, back: 0, entry: start.entry, stack });
-    explorer.visit(0, start.entry, state)?;
-    let mut work: VecDeque<usize> = [0].into();
-    let mut is_waiting = vec![true];
-    let poll = Poll::every(64, interrupt);
-    while let Some(number) = work.pop_front() {
-        if poll.is_over() {
-            return Err(Refusal::new("interrupted", "reading was interrupted"));
+}
+
+impl<'a> Explorer<'a> {
+    fn new(
+        image: &'a Image,
+        models: &'a Models,
+        thread: usize,
+        (functions, refused): (&'a [u64], &'a BTreeSet<(u64, u64)>),
+    ) -> Self {
+        Self {
+            image,
+            models,
+            functions,
+            refused,
+            contexts: Vec::new(),
+            known_contexts: HashMap::new(),
+            nodes: Vec::new(),
+            numbers: HashMap::new(),
+            lifted: HashMap::new(),
+            entered: Vec::new(),
+            tables: HashMap::new(),
+            thread,
+            sites: Vec::new(),
+            calls_pointers: false,
+            frees: false,
         }
-        is_waiting[number] = false;
-        let address = explorer.nodes[number].address;
-        let changed = explorer.step(number).map_err(|refusal| refusal.at(address))?;
-        is_waiting.resize(explorer.nodes.len(), false);
-        for next in changed {
-            if !std::mem::replace(&mut is_waiting[next], true) {
-                work.push_back(next);
+    }
+
+    /// Follows the thread; the ways on from each point. With a refusal comes the point that it is about.
+    fn explore(&mut self, start: &Start, interrupt: &dyn Interrupt) -> Result<Vec<Vec<Exit>>, (Refusal, usize)> {
+        let explorer = self;
+        let (image, models) = (explorer.image, explorer.models);
+        let mut state = State::new();
+        if models.can_allocate(image) {
+            (0..MOST_CALLS).for_each(|site| state.store(counter(start.thread, site), 8, Known::Const(0)));
+        }
+        for (reg, &argument) in Reg::ARGUMENTS.into_iter().zip(&start.arguments) {
+            state.set(reg, Known::Const(argument));
+        }
+        // As after a call: the stack pointer is a multiple of 16 less 8.
+        let stack = stack_end(start.thread) - 72;
+        state.set(Reg::SP, Known::Const(stack));
+        state.set(Reg::FS, Known::Const(local::end(start.thread) as Value));
+        explorer.contexts.push(Context { caller: None, back: 0, entry: start.entry, stack, guessed_at: None });
+        explorer.visit(0, start.entry, state).map_err(|refusal| (refusal, 0))?;
+        let mut work: VecDeque<usize> = [0].into();
+        let mut is_waiting = vec![true];
+        let poll = Poll::every(64, interrupt);
+        while let Some(number) = work.pop_front() {
+            if poll.is_over() {
+                return Err((Refusal::new("interrupted", "reading was interrupted"), number));
+            }
+            is_waiting[number] = false;
+            let address = explorer.nodes[number].address;
+            let changed = explorer.step(number).map_err(|refusal| (refusal.at(address), number))?;
+            is_waiting.resize(explorer.nodes.len(), false);
+            for next in changed {
+                if !std::mem::replace(&mut is_waiting[next], true) {
+                    work.push_back(next);
+                }
             }
         }
+        let mut exits = Vec::new();
+        for number in 0..explorer.nodes.len() {
+            let address = explorer.nodes[number].address;
+            exits.push(explorer.exits(number).map_err(|refusal| (refusal.at(address), number))?);
+        }
+        Ok(exits)
     }
-    let mut exits = Vec::new();
-    for number in 0..explorer.nodes.len() {
-        let address = explorer.nodes[number].address;
-        exits.push(explorer.exits(number).map_err(|refusal| refusal.at(address))?);
-    }
-    let Explorer { nodes, tables, sites, frees, .. } = explorer;
-    Ok(Flow { arguments: start.arguments.clone(), nodes, exits, tables, sites, frees })
 }
 
 struct Explorer<'a> {
@@ -124,7 +165,12 @@ struct Explorer<'a> {
     tables: HashMap<(usize, usize), Entries>,
     thread: usize,
     sites: Vec<Site>,
+    calls_pointers: bool,
     frees: bool,
+    /// Where calls of pointers can go.
+    functions: &'a [u64],
+    /// Where they do not: the call and the function.
+    refused: &'a BTreeSet<(u64, u64)>,
 }
 
 impl Explorer<'_> {
@@ -236,14 +282,20 @@ impl Explorer<'_> {
                     ways
                 }
             },
-            Next::JumpTo(to) if state.value(to).constant().is_none() => self.jump_by_table(number, to, &state)?,
+            Next::JumpTo(to) if state.value(to).constant().is_none() => match self.jump_by_table(number, to, &state) {
+                Err(_) if !self.functions.is_empty() => self.call_pointer(number, to, None, &state)?,
+                ways => ways?,
+            },
             Next::JumpTo(to) => {
                 let to = known_target(&state, to, "jump")?;
                 self.jump(context, to, state)?
             }
+            Next::Call(to) if state.value(to).constant().is_none() => {
+                self.call_pointer(number, to, Some(lifted.end), &state)?
+            }
             Next::Call(to) => {
                 let to = known_target(&state, to, "call")?;
-                self.call(context, to, lifted.end, state)?
+                self.call((context, None), to, lifted.end, state)?
             }
             Next::Return => vec![self.leave(context, state)?],
             Next::Trap => vec![Followed::failed(state)],
@@ -265,7 +317,18 @@ impl Explorer<'_> {
             condition: Some(Expr::binary(BinaryOp::Equal, to.clone(), Expr::Const(address as Value))),
             ..Followed::to(Place::Point(context, address), state.clone())
         };
-        Ok(found.addresses.into_iter().map(way).collect())
+        // What leads elsewhere is an entry behind the end of the table, which no run should take.
+        let from = self.nodes[number].address;
+        let is_target = |address: &u64| is_target(self.image, from, *address);
+        let (inside, outside): (Vec<u64>, Vec<u64>) = found.addresses.into_iter().partition(is_target);
+        let is_other =
+            inside.iter().map(|&address| not(Expr::binary(BinaryOp::Equal, to.clone(), Expr::Const(address as Value))));
+        let is_other = is_other.fold(Expr::Const(1), both);
+        let mut ways: Vec<Followed> = inside.into_iter().map(way).collect();
+        if found.is_cut || !outside.is_empty() {
+            ways.push(Followed::beyond(is_other, state.clone()));
+        }
+        Ok(ways)
     }
 
     /// The instructions before a point as far back as there is only one way to it.
@@ -279,7 +342,7 @@ impl Explorer<'_> {
             let Some(&before) = before.first() else { break };
             let (node, next) = (&self.nodes[before], &self.nodes[at]);
             let taken = match node.lifted.next {
-                Next::Fall | Next::Jump(_) => None,
+                Next::Fall | Next::Jump(_) | Next::JumpTo(_) => None,
                 // Where both ways lead to the same place, the condition says nothing.
                 Next::Branch(_, to) if to == node.lifted.end => None,
                 Next::Branch(_, to) => Some(to == next.address),
@@ -308,7 +371,76 @@ impl Explorer<'_> {
         Ok(if outcome == Outcome::Fails { vec![Followed::failed(state)] } else { ways })
     }
 
-    fn call(&mut self, context: usize, to: u64, back: u64, mut state: State) -> Result<Vec<Followed>, Refusal> {
+    /// A call of a pointer, or a jump to one: one way for each function that it may be, and the end of the model for
+    /// all others.
+    fn call_pointer(
+        &mut self,
+        number: usize,
+        to: &E,
+        back: Option<u64>,
+        state: &State,
+    ) -> Result<Vec<Followed>, Refusal> {
+        self.calls_pointers = true;
+        let (context, at) = (self.nodes[number].context, self.nodes[number].address);
+        let mut ways = Vec::new();
+        let mut is_other = Expr::Const(1);
+        for &function in self.functions {
+            let is_code =
+                self.image.externals.contains_key(&function) || run::instruction(self.image, function).is_ok();
+            if !is_code || self.refused.contains(&(at, function)) {
+                continue;
+            }
+            let followed = match back {
+                Some(back) => self.call((context, Some(at)), function, back, state.clone()),
+                None => {
+                    let callee = self.in_place_of(context, at, function);
+                    self.jump(callee, function, state.clone())
+                }
+            };
+            let Ok(followed) = followed else { continue };
+            let is_it = Expr::binary(BinaryOp::Equal, to.clone(), Expr::Const(function as Value));
+            is_other = both(is_other, not(is_it.clone()));
+            ways.extend(followed.into_iter().map(|way| {
+                let condition = way.condition.clone().map_or(is_it.clone(), |first| both(is_it.clone(), first));
+                Followed { condition: Some(condition), ..way }
+            }));
+        }
+        ways.push(Followed::beyond(is_other, state.clone()));
+        Ok(ways)
+    }
+
+    /// The context of a function that another one ends with a jump to.
+    fn in_place_of(&mut self, context: usize, at: u64, function: u64) -> usize {
+        let fresh = self.contexts.len();
+        // No call returns to such an address.
+        let callee = *self.known_contexts.entry((context, !at, function)).or_insert(fresh);
+        if callee == fresh {
+            let before = self.contexts[context].clone();
+            self.contexts.push(Context { entry: function, guessed_at: Some(at), ..before });
+        }
+        callee
+    }
+
+    /// The last call of a pointer on the way to a point, and the function that was called.
+    fn guess(&self, number: usize) -> Option<(u64, u64)> {
+        let mut context = Some(self.nodes.get(number)?.context);
+        while let Some(number) = context {
+            let Context { caller, entry, guessed_at, .. } = self.contexts[number];
+            if let Some(at) = guessed_at {
+                return Some((at, entry));
+            }
+            context = caller;
+        }
+        None
+    }
+
+    fn call(
+        &mut self,
+        (context, guessed_at): (usize, Option<u64>),
+        to: u64,
+        back: u64,
+        mut state: State,
+    ) -> Result<Vec<Followed>, Refusal> {
         if let Some(outcome) = self.external(to, &state)? {
             if outcome == Outcome::Fails {
                 return Ok(vec![Followed::failed(state)]);
@@ -338,13 +470,13 @@ impl Explorer<'_> {
         let fresh = self.contexts.len();
         let callee = *self.known_contexts.entry((context, back, to)).or_insert(fresh);
         if callee == fresh {
-            self.contexts.push(Context { caller: Some(context), back, entry: to, stack });
+            self.contexts.push(Context { caller: Some(context), back, entry: to, stack, guessed_at });
         }
         Ok(vec![Followed::to(Place::Point(callee, to), state)])
     }
 
     fn leave(&self, context: usize, mut state: State) -> Result<Followed, Refusal> {
-        let Context { caller, back, stack, entry } = self.contexts[context];
+        let Context { caller, back, stack, entry, .. } = self.contexts[context];
         if state.register(Reg::SP) != Known::Const(stack) {
             let name = self.image.code_name(entry);
             return Err(Refusal::new("stack-pointer", format!("`{name}` returns with another stack pointer")));
@@ -386,6 +518,7 @@ impl Explorer<'_> {
             Outcome::Returns(value) => only(vec![returned(*value)]),
             Outcome::Fence => only(vec![Op::Fence]),
             Outcome::Membarrier => only(vec![Op::Membarrier, returned(0)]),
+            Outcome::FindsLocal => only(local::find(self.image)),
             Outcome::Fails | Outcome::System => Vec::new(),
             Outcome::Copies | Outcome::Sets => only(copied(self.image, outcome, state)?),
             Outcome::Allocates(size) => {
@@ -446,6 +579,12 @@ impl Followed {
         Self { state: None, ..Self::to(Place::Fail, state) }
     }
 
+    /// Where the model ends, if the condition holds.
+    fn beyond(condition: E, state: State) -> Self {
+        let effects = vec![Op::Limit(Expr::Const(0), LimitKind::Target)];
+        Self { condition: Some(condition), effects, ..Self::failed(state) }
+    }
+
     fn to(to: Place, state: State) -> Self {
         Self { condition: None, effects: Vec::new(), to, state: Some(state) }
     }
@@ -456,6 +595,13 @@ enum Place {
     Point(usize, u64),
     End,
     Fail,
+}
+
+fn both(left: E, right: E) -> E {
+    match left {
+        Expr::Const(1) => right,
+        left => Expr::binary(BinaryOp::And, left, right),
+    }
 }
 
 fn known_target(state: &State, to: &E, what: &str) -> Result<u64, Refusal> {

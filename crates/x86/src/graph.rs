@@ -50,6 +50,8 @@ pub(crate) struct Flow {
     pub(crate) tables: HashMap<(usize, usize), Entries>,
     /// Calls that allocate memory.
     pub(crate) sites: Vec<Site>,
+    /// Whether it calls or jumps to an address that is only known at run time.
+    pub(crate) calls_pointers: bool,
     /// Whether it frees memory.
     pub(crate) frees: bool,
 }

@@ -1,8 +1,8 @@
 //! Allocated memory, in threads and before they begin.
 //!
 //! Each block lies in a slot of its own, behind a header that says whether it was freed. Memory is never given out a
-//! second time, so that an access to a freed block can be told. A call in a thread gets the same blocks in every run, one
-//! after the other, up to [`MOST_BLOCKS`]; then there is no memory left, as can happen to any allocator.
+//! second time, so that an access to a freed block can be told. A call in a thread gets the same blocks in every run,
+//! one after the other, up to [`MOST_BLOCKS`]; a run that needs more gets to where the model ends.
 
 use std::ops::Range;
 
@@ -10,6 +10,7 @@ use weir_ir::{BinaryOp, Expr, Value};
 
 use crate::image::{Image, Region, Symbol, SymbolKind};
 use crate::known::stack_end;
+use crate::limit::LimitKind;
 use crate::models::Size;
 use crate::ops::{E, Op, Reg, binary, constant, register};
 use crate::refusal::Refusal;
@@ -65,7 +66,7 @@ impl Site {
         Ok(Self { at, slot, size, is_repeated: false })
     }
 
-    /// What the call does: the next block, or 0 if there is none.
+    /// What the call does: the next block.
     pub(crate) fn ops(&self, counter: Value) -> Vec<Op> {
         let number = Reg::own(0);
         let next = binary(BinaryOp::Add, register(number), constant(1));
@@ -74,7 +75,8 @@ impl Site {
         let is_left = binary(BinaryOp::Less, register(number), constant(MOST_BLOCKS as Value));
         vec![
             Op::Load { to: number, address: constant(counter), size: 8 },
-            Op::Set(Reg::AX, binary(BinaryOp::Multiply, address, is_left)),
+            Op::Limit(is_left, LimitKind::Allocation(MOST_BLOCKS)),
+            Op::Set(Reg::AX, address),
             Op::Store { address: constant(counter), value: next, size: 8 },
         ]
     }

@@ -58,6 +58,24 @@ pub(crate) struct Symbol {
 /// The sections with debugging information of one file, with relocations applied.
 pub(crate) type DebugSections = BTreeMap<String, Vec<u8>>;
 
+/// Thread-local variables as they are when a thread begins.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Template {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) align: u64,
+    /// The address of the first section, in a linked file.
+    pub(crate) first: Option<u64>,
+    /// Name, place and size.
+    pub(crate) variables: Vec<(String, u64, u64)>,
+}
+
+impl Template {
+    /// How many bytes before the end of the storage the variables begin.
+    pub(crate) fn size(&self) -> u64 {
+        (self.bytes.len() as u64).next_multiple_of(self.align.max(1))
+    }
+}
+
 /// The memory of a program before it runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Image {
@@ -71,6 +89,8 @@ pub(crate) struct Image {
     pub(crate) unsupported: BTreeMap<u64, String>,
     /// One per file.
     pub(crate) debug: Vec<DebugSections>,
+    /// Thread-local variables.
+    pub(crate) local: Template,
     /// Allocated memory that code has stored to at load time: the size of each store by its address.
     pub(crate) written: BTreeMap<u64, u32>,
 }

@@ -27,6 +27,8 @@ pub enum Outcome {
     Copies,
     /// Sets as many bytes as the third argument says to the second.
     Sets,
+    /// Returns the address of a thread-local variable, by what the first argument points to.
+    FindsLocal,
 }
 
 /// Which arguments say how many bytes are allocated.
@@ -55,6 +57,7 @@ impl Outcome {
             Self::System => "syscall".into(),
             Self::Copies => "memcpy".into(),
             Self::Sets => "memset".into(),
+            Self::FindsLocal => "__tls_get_addr".into(),
         }
     }
 }
@@ -124,6 +127,7 @@ pub(crate) fn built_in(name: &str) -> Option<Outcome> {
         "syscall" => Some(Outcome::System),
         "memcpy" | "memmove" => Some(Outcome::Copies),
         "memset" => Some(Outcome::Sets),
+        "__tls_get_addr" => Some(Outcome::FindsLocal),
         name if is_panic(name) => Some(Outcome::Fails),
         _ => None,
     }

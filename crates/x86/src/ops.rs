@@ -9,6 +9,8 @@
 
 use weir_ir::{BinaryOp, Expr, UnaryOp, Value};
 
+use crate::limit::LimitKind;
+
 /// A register of the processor, or one that an instruction needs for itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Reg(pub(crate) u8);
@@ -26,8 +28,10 @@ impl Reg {
     pub(crate) const FIRST_VECTOR: u8 = 16;
     /// Where an instruction's own registers begin. They hold nothing between instructions.
     const FIRST_OWN: u8 = 48;
+    /// Where the thread-local storage of the thread ends.
+    pub(crate) const FS: Reg = Reg(60);
     /// How many there are.
-    pub(crate) const COUNT: usize = 60;
+    pub(crate) const COUNT: usize = 61;
 
     /// The registers that hold arguments, in order.
     pub(crate) const ARGUMENTS: [Reg; 6] = [Self::DI, Self::SI, Self::DX, Self::CX, Reg(8), Reg(9)];
@@ -49,6 +53,7 @@ impl Reg {
                 let half = if number % 2 == 0 { "low" } else { "high" };
                 format!("xmm{}.{half}", (number - Self::FIRST_VECTOR) / 2)
             }
+            60 => "fs".to_owned(),
             number => format!("_t{}", number - Self::FIRST_OWN),
         }
     }
@@ -131,6 +136,8 @@ pub(crate) enum Op {
     Flag(Test, Option<E>),
     /// Fails unless the condition holds: the processor would raise an exception.
     Check(E),
+    /// The model ends unless the condition holds.
+    Limit(E, LimitKind),
 }
 
 /// Where control goes after an instruction.

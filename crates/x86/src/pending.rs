@@ -13,10 +13,10 @@ use weir_ir::Value;
 
 use crate::accesses::of;
 use crate::cells::{Cells, Kind};
-use crate::graph::{Flow, Target};
+use crate::graph::{Flow, Node, Target};
 use crate::image::Image;
 use crate::known::{Known, State, is_private};
-use crate::ops::Op;
+use crate::ops::{Op, Shape};
 use crate::refusal::Refusal;
 use crate::transfer::apply;
 
@@ -26,6 +26,8 @@ struct Store {
     /// Where; `None` if that is only known at run time.
     address: Option<Value>,
     size: u32,
+    /// Whether it is half of a store of 16 bytes, which the processor may keep as one.
+    is_half: bool,
 }
 
 impl Store {
@@ -95,7 +97,7 @@ pub(crate) fn waiting(image: &Image, flow: &Flow, cells: &Cells) -> Result<HashS
                 }
                 Wait::Other => return Err(refused().at(node.address)),
             }
-            step(op, &state, &mut buffer);
+            step(op, node, &state, &mut buffer);
             apply(image, op, &mut state).map_err(|refusal| refusal.at(node.address))?;
         }
         for exit in &flow.exits[number] {
@@ -127,8 +129,12 @@ enum Wait {
 fn waits(op: &Op, state: &State, cells: &Cells, buffer: &Buffer) -> Wait {
     let Some((address, size, count)) = loaded(op, state, cells) else { return Wait::No };
     let delays = |store: &Store| store.delays(address, size, count);
-    if !buffer.stores.iter().any(delays) {
+    let mut delaying = buffer.stores.iter().filter(|store| delays(store)).peekable();
+    if delaying.peek().is_none() {
         Wait::No
+    } else if delaying.any(|store| store.is_half) {
+        // It may contain the load.
+        Wait::Other
     } else if buffer.newest.iter().all(delays) {
         Wait::Empty
     } else {
@@ -143,7 +149,7 @@ fn loaded(op: &Op, state: &State, cells: &Cells) -> Option<(Value, u32, usize)> 
     Some((address, *size, cells.covering(address, *size)?.len()))
 }
 
-fn stored(op: &Op, state: &State) -> Option<Store> {
+fn stored(op: &Op, node: &Node, state: &State) -> Option<Store> {
     let (address, size, kind) = of(op).into_iter().next()?;
     let known = state.value(&address);
     let is_own = known.constant().is_some_and(is_private);
@@ -151,15 +157,16 @@ fn stored(op: &Op, state: &State) -> Option<Store> {
         Known::Const(address) => Some(address),
         Known::Any { .. } => None,
     };
-    (kind == Kind::Store && !is_own).then_some(Store { address, size })
+    let is_half = node.lifted.shape == Shape::Wide;
+    (kind == Kind::Store && !is_own).then_some(Store { address, size, is_half })
 }
 
 /// What an operation does to the buffer.
-fn step(op: &Op, state: &State, buffer: &mut Buffer) {
+fn step(op: &Op, node: &Node, state: &State, buffer: &mut Buffer) {
     match op {
         Op::Fence | Op::Membarrier | Op::Change { .. } | Op::ChangePair { .. } => *buffer = Buffer::default(),
         op => {
-            if let Some(store) = stored(op, state) {
+            if let Some(store) = stored(op, node, state) {
                 buffer.push(store);
             }
         }
@@ -173,7 +180,7 @@ fn may_wait(image: &Image, flow: &Flow, cells: &Cells) -> Result<bool, Refusal> 
         let mut state = node.state.clone();
         for op in &node.lifted.ops {
             loads.extend(loaded(op, &state, cells));
-            stores.extend(stored(op, &state));
+            stores.extend(stored(op, node, &state));
             apply(image, op, &mut state).map_err(|refusal| refusal.at(node.address))?;
         }
     }

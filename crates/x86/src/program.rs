@@ -15,9 +15,11 @@ use crate::heap;
 use crate::image::Image;
 use crate::limit::{Compiled, ModelLimit};
 use crate::listing::{Files, Listing};
+use crate::local;
 use crate::models::{Models, Outcome};
 use crate::objects::{Objects, Part};
 use crate::ops::Reg;
+use crate::pointers;
 use crate::property::{NamedThread, Written};
 use crate::refusal::Refusal;
 use crate::run;
@@ -48,6 +50,9 @@ impl Options {
 /// More threads than this are refused.
 const MOST_THREADS: usize = 256;
 
+/// How often threads are followed, to find out which functions they call through pointers.
+const MOST_ROUNDS: usize = 4;
+
 /// Why there is no program.
 #[derive(Clone, Debug)]
 pub enum ReadError {
@@ -74,6 +79,14 @@ pub fn read(
     let debug = Debug::read(&image.debug);
     let mut reader = Reader { name, image, debug, options, files, interrupt };
     reader.program().map_err(|refusal| reader.error(refusal))
+}
+
+/// What the allocator of the model does not do.
+fn no_reuse(span: Span) -> Diagnostic {
+    let message = "errors that need the same block of memory twice (ABA) are not found";
+    Diagnostic::warning("no-reuse", message, span)
+        .label("threads free and allocate memory, and in the model freed memory is not given out again")
+        .help("to look for them, take nodes from a list of your own in place of `malloc`")
 }
 
 struct Reader<'a> {
@@ -144,6 +157,7 @@ impl Reader<'_> {
         }
         let properties: Vec<Written> =
             self.options.properties.iter().map(|text| Written::parse(text)).collect::<Result<_, _>>()?;
+        local::declare(&mut self.image, self.options.threads.len())?;
         self.initialize()?;
         let threads = self.explore()?;
         let frees = threads.iter().any(|thread| thread.flow.frees);
@@ -169,7 +183,7 @@ impl Reader<'_> {
             let private = (&thread.accesses.private[..], frees);
             let (body, ends) = emit(&self.image, &thread.flow, &cells, private, &span, &registers)?;
             bodies.push(body);
-            limits.extend(ends.iter().map(|&(edge, size)| ModelLimit { thread: ThreadId::new(number), edge, size }));
+            limits.extend(ends.iter().map(|&(edge, kind)| ModelLimit { thread: ThreadId::new(number), edge, kind }));
         }
         let named: Vec<NamedThread<'_>> =
             threads.iter().zip(&bodies).map(|(thread, body)| NamedThread { name: &thread.name, body }).collect();
@@ -196,7 +210,11 @@ impl Reader<'_> {
         }
         match weir_ir::validate(&program).into_iter().find(Diagnostic::is_error) {
             Some(error) => Err(Refusal::new("not-valid", format!("the program is not valid: {}", error.message))),
-            None => Ok(Compiled { program, limits }),
+            None => {
+                let allocates = threads.iter().any(|thread| !thread.flow.sites.is_empty());
+                let warnings = if frees && allocates { vec![no_reuse(program.threads[0].span)] } else { Vec::new() };
+                Ok(Compiled { program, limits, warnings })
+            }
         }
     }
 
@@ -220,11 +238,7 @@ impl Reader<'_> {
             };
             calls.push((name, Call::parse(call, &self.image, &objects)?));
         }
-        let mut flows = Vec::new();
-        for (number, (_, call)) in calls.iter().enumerate() {
-            let start = Start { thread: number, entry: call.entry, arguments: call.arguments.clone() };
-            flows.push(explore(&self.image, &models, &start, self.interrupt)?);
-        }
+        let flows = self.flows(&models, &calls)?;
         flows.iter().flat_map(|flow| &flow.sites).for_each(|site| site.declare(&mut self.image));
         let mut threads: Vec<Planned> = Vec::new();
         for (number, flow) in flows.into_iter().enumerate() {
@@ -238,6 +252,28 @@ impl Reader<'_> {
             threads.push(Planned { name, flow, accesses });
         }
         Ok(threads)
+    }
+
+    /// The code of all threads. What calls of pointers can go to depends on what all of them store.
+    fn flows(&self, models: &Models, calls: &[(Option<&str>, Call)]) -> Result<Vec<Flow>, Refusal> {
+        let mut functions = pointers::functions(&self.image, &BTreeSet::new());
+        for round in 1.. {
+            let mut flows = Vec::new();
+            for (number, (_, call)) in calls.iter().enumerate() {
+                let start = Start { thread: number, entry: call.entry, arguments: call.arguments.clone() };
+                flows.push(explore(&self.image, models, &start, &functions, self.interrupt)?);
+            }
+            if !flows.iter().any(|flow| flow.calls_pointers) {
+                return Ok(flows);
+            }
+            let stored = flows.iter().flat_map(|flow| pointers::stored(&self.image, flow)).collect();
+            let more = pointers::functions(&self.image, &stored);
+            if round == MOST_ROUNDS || more.iter().all(|function| functions.contains(function)) {
+                return Ok(flows);
+            }
+            functions = more;
+        }
+        Ok(Vec::new())
     }
 
     /// The code as text: after the calls of the threads and the properties.

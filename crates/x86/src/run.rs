@@ -8,6 +8,7 @@ use weir_ir::{BinaryRmw, Interrupt, Poll, Value};
 use crate::heap;
 use crate::image::{Image, SymbolKind};
 use crate::lift::{LONGEST, decode, lift};
+use crate::local;
 use crate::models::{Outcome, built_in, system_call};
 use crate::ops::{Change, E, Leaf, Lifted, Next, Op, Reg, Test, mask};
 use crate::refusal::Refusal;
@@ -40,7 +41,9 @@ pub(crate) fn call(
     for (reg, &argument) in Reg::ARGUMENTS.into_iter().zip(arguments) {
         machine.registers[usize::from(reg.0)] = argument;
     }
-    let top = (STACK_END - 64) as Value;
+    machine.registers[usize::from(Reg::FS.0)] = local::end(local::PREPARATION) as Value;
+    // As after a call: a multiple of 16 less 8.
+    let top = (STACK_END - 72) as Value;
     machine.registers[usize::from(Reg::SP.0)] = top;
     machine.store(top, 8, FINISH as Value).map_err(|refusal| refusal.at(entry))?;
     let poll = Poll::later(interrupt);
@@ -175,6 +178,7 @@ impl Machine<'_> {
                 let value = value.as_ref().and_then(|value| self.value(value).ok());
                 self.flags[*test as usize] = value.map(|value| value != 0);
             }
+            Op::Limit(..) => {}
             Op::Check(condition) => {
                 if self.value(condition)? == 0 {
                     return Err(failed("the code divides by zero, or raises another exception,"));
@@ -264,6 +268,10 @@ impl Machine<'_> {
             Outcome::Allocates(which) => {
                 let size = heap::size(*which, arguments.map(Some)).and_then(|size| Value::try_from(size).ok());
                 heap::allocate(self.image, size.unwrap_or(-1)).map(|address| address as Value)
+            }
+            Outcome::FindsLocal => {
+                local::find(self.image).iter().try_for_each(|op| self.execute(op))?;
+                Ok(self.registers[usize::from(Reg::AX.0)])
             }
             // These are done byte by byte.
             Outcome::Copies | Outcome::Sets => Err(failed(&format!("the code calls `{name}`"))),

@@ -3,9 +3,10 @@
 //! Compilers turn `switch` into a comparison of the index with the largest case, a load from a constant table, and a
 //! jump to what it holds. The instructions before the jump are executed with symbols in place of what is not known. If
 //! the target depends on one bounded value only, each of its values gives a target. The bound is that of a branch that
-//! was passed on the way, or the size of the value itself.
+//! was passed on the way, that of a conditional move (the smaller of two values), or the size of the value itself.
 //!
-//! What is found is all that the jump can do; where that is not certain, nothing is found and the jump is refused.
+//! What is found is all that the jump can do, and perhaps more; where that is not certain, nothing is found and the
+//! jump is refused.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,14 +14,17 @@ use weir_ir::{BinaryOp, Expr, RegExpr, RegId, Value};
 
 use crate::accesses::{is_constant, of};
 use crate::graph::{Entries, Node};
-use crate::image::Image;
+use crate::image::{Image, SymbolKind};
 use crate::known::{Known, State, is_private};
-use crate::ops::{E, Leaf, Next, Op, not};
+use crate::lift::{LONGEST, decode};
+use crate::ops::{E, Leaf, Next, Op, Reg, not, register};
 use crate::simplify::{bits, simplify};
 use crate::transfer::apply;
 
 /// Tables with more entries are refused.
-const MOST_ENTRIES: u64 = 256;
+const MOST_ENTRIES: usize = 256;
+/// No more values of an index are tried.
+const MOST_VALUES: u64 = 4096;
 /// Registers hold no larger expressions.
 const MOST_OPERATORS: usize = 12;
 
@@ -38,12 +42,14 @@ pub(crate) struct Targets {
     pub(crate) addresses: BTreeSet<u64>,
     /// The loads from the table: by point and operation.
     pub(crate) loads: HashMap<(usize, usize), Entries>,
+    /// Whether there seem to be more, behind the end of the table.
+    pub(crate) is_cut: bool,
 }
 
 /// The targets of the jump at the end of a way.
 pub(crate) fn targets(image: &Image, way: &[Passed<'_>], to: &E) -> Option<Targets> {
-    let mut machine = Machine { image, known: HashMap::new(), stack: BTreeMap::new(), symbols: Vec::new() };
-    let mut bounds = Vec::new();
+    let mut machine =
+        Machine { image, known: HashMap::new(), stack: BTreeMap::new(), symbols: Vec::new(), bounds: Vec::new() };
     let mut target = None;
     for passed in way {
         let mut state = passed.node.state.clone();
@@ -54,13 +60,56 @@ pub(crate) fn targets(image: &Image, way: &[Passed<'_>], to: &E) -> Option<Targe
         if let (Next::Branch(condition, _), Some(taken)) = (&passed.node.lifted.next, passed.taken) {
             let condition = if taken { condition.clone() } else { not(condition.clone()) };
             let fact = machine.value(&condition, &state);
-            bounds.extend(machine.bound(&fact).map(|(index, last)| (machine.named(&index), last)));
+            if let Some((index, last)) = machine.bound(&fact) {
+                let index = machine.named(&index);
+                machine.bounds.push((index, last));
+            }
         }
         target = Some(machine.value(to, &state));
     }
     let target = target?;
+    let ends = way.last().map(|passed| references(image, passed.node.address)).unwrap_or_default();
     let narrow = machine.narrow(&target);
-    bounds.into_iter().chain(narrow).find_map(|(index, last)| machine.all(&target, &index, last))
+    let bounded = machine.bounds.iter().filter(|(_, last)| *last < MOST_VALUES);
+    let bounded = bounded.map(|(index, last)| (index.clone(), (0..=*last as Value).collect()));
+    bounded.chain(narrow).find_map(|(index, values)| machine.all(&target, &index, values, &ends))
+}
+
+/// The addresses that a function computes: where other tables begin.
+fn references(image: &Image, from: u64) -> BTreeSet<Value> {
+    let own = image.symbol_at(from, SymbolKind::Function).filter(|own| own.size > 0);
+    let mut found = BTreeSet::new();
+    let (mut at, end) = own.map_or((0, 0), |own| (own.address, own.address.saturating_add(own.size)));
+    while at < end {
+        let Some(instruction) = image.code(at, LONGEST).and_then(|code| decode(code, at)) else { break };
+        if instruction.is_ip_rel_memory_operand() {
+            found.insert(instruction.ip_rel_memory_address() as Value);
+        }
+        at = instruction.next_ip();
+    }
+    found
+}
+
+/// Whether a jump through a table may go there: to the beginning of an instruction of the same function. What assembly
+/// does not give a size may go on anywhere.
+pub(crate) fn is_target(image: &Image, from: u64, to: u64) -> bool {
+    let function = |address| image.symbol_at(address, SymbolKind::Function);
+    let Some(own) = function(from).filter(|own| own.size > 0) else { return true };
+    let Some(other) = function(to) else { return false };
+    // Compilers move what is seldom executed elsewhere.
+    let is_part = || other.name.strip_prefix(&own.name).is_some_and(|rest| rest.starts_with(".cold"));
+    if other.address != own.address && !is_part() {
+        return false;
+    }
+    let mut at = other.address;
+    while at < to {
+        match image.code(at, LONGEST).and_then(|code| decode(code, at)) {
+            Some(instruction) => at = instruction.next_ip(),
+            // What follows is data, or code that is not supported.
+            None => return true,
+        }
+    }
+    at == to
 }
 
 /// What a symbol stands for.
@@ -79,6 +128,8 @@ struct Machine<'a> {
     /// Private memory, by address and size.
     stack: BTreeMap<(Value, u32), RegExpr>,
     symbols: Vec<Symbol>,
+    /// Values, and the largest that each can have.
+    bounds: Vec<(RegExpr, u64)>,
 }
 
 impl Machine<'_> {
@@ -160,7 +211,11 @@ impl Machine<'_> {
                     self.stack.insert((address, *size), value);
                 }
             }
-            Op::SetIf(_, to, _) | Op::Change { to, .. } => {
+            Op::SetIf(condition, to, value) => {
+                let chosen = self.chosen(condition, *to, value, state);
+                self.known.insert(Leaf::Reg(*to), chosen);
+            }
+            Op::Change { to, .. } => {
                 let fresh = self.symbol(Symbol::Any(64));
                 self.known.insert(Leaf::Reg(*to), fresh);
                 self.forget(op, state);
@@ -172,8 +227,26 @@ impl Machine<'_> {
                 }
                 self.forget(op, state);
             }
-            Op::Fence | Op::Membarrier | Op::Check(_) => {}
+            Op::Fence | Op::Membarrier | Op::Check(_) | Op::Limit(..) => {}
         }
+    }
+
+    /// One of two values. Where the condition is a comparison that makes it the smaller one, it has a bound.
+    fn chosen(&mut self, condition: &E, to: Reg, value: &E, state: &State) -> RegExpr {
+        let (new, old) = (self.value(value, state), self.value(&register(to), state));
+        let (fact, opposite) = (self.value(condition, state), self.value(&not(condition.clone()), state));
+        let largest = self.largest(&new, &fact).zip(self.largest(&old, &opposite)).map(|(new, old)| new.max(old));
+        let Some(largest) = largest else { return self.symbol(Symbol::Any(64)) };
+        let chosen = self.symbol(Symbol::Any((64 - largest.leading_zeros()) as u8));
+        self.bounds.push((chosen.clone(), largest));
+        chosen
+    }
+
+    /// The largest value, without sign, that something can have where a condition holds.
+    fn largest(&self, value: &RegExpr, fact: &RegExpr) -> Option<u64> {
+        let bound = self.bound(fact).filter(|(index, _)| index == value).map(|(_, last)| last);
+        let width = self.width(value);
+        bound.or_else(|| value.constant().map(|value| value as u64)).or_else(|| (width <= 8).then(|| (1 << width) - 1))
     }
 
     fn load(&mut self, at: (usize, usize), address: &E, size: u32, state: &State) -> RegExpr {
@@ -230,13 +303,10 @@ impl Machine<'_> {
         bits(value, &|symbol| self.bits_of(symbol))
     }
 
-    /// Values of few bits that an expression consists of.
-    fn narrow(&self, expr: &RegExpr) -> Vec<(RegExpr, u64)> {
-        let width = self.width(expr);
+    /// Values of few bits that an expression consists of, and all that each can be; those that others are computed from
+    /// come first.
+    fn narrow(&self, expr: &RegExpr) -> Vec<(RegExpr, Vec<Value>)> {
         let mut found = Vec::new();
-        if width <= 8 && expr.constant().is_none() {
-            found.push((expr.clone(), (1 << width) - 1));
-        }
         match expr {
             Expr::Leaf(symbol) => {
                 if let Symbol::Loaded { address, .. } = &self.symbols[symbol.index()] {
@@ -250,19 +320,54 @@ impl Machine<'_> {
             }
             Expr::Const(_) => {}
         }
+        if expr.constant().is_none() && self.width(expr) <= 8 {
+            let ones = self.ones(expr);
+            found.push((expr.clone(), (0..=ones).filter(|value| value & !ones == 0).collect()));
+        }
         found
     }
 
-    /// The targets for all values of the index up to the last.
-    fn all(&self, target: &RegExpr, index: &RegExpr, last: u64) -> Option<Targets> {
-        if last >= MOST_ENTRIES {
-            return None;
+    /// The bits that can be 1 in a value.
+    fn ones(&self, value: &RegExpr) -> Value {
+        let all = 1_i64.checked_shl(self.width(value).into()).map_or(-1, |bit| bit.wrapping_sub(1));
+        match value {
+            Expr::Binary(BinaryOp::BitAnd, _, mask) => mask.constant().map_or(all, |mask| mask & all),
+            _ => all,
         }
+    }
+
+    /// The targets for all values of the index.
+    fn all(&self, target: &RegExpr, index: &RegExpr, values: Vec<Value>, ends: &BTreeSet<Value>) -> Option<Targets> {
         let mut found = Targets::default();
-        for value in 0..=last {
-            let address = self.eval(target, (index, value as Value), &mut found.loads)?;
+        let mut ways = Vec::new();
+        let mut begins: HashMap<(usize, usize), Value> = HashMap::new();
+        for value in values {
+            let mut loads = HashMap::new();
+            let address = self.eval(target, (index, value), &mut loads)?;
+            for (&at, entries) in &loads {
+                let begin = begins.entry(at).or_insert(Value::MAX);
+                *begin = entries.keys().copied().fold(*begin, Value::min);
+            }
+            ways.push((address, loads));
+        }
+        // Where the next table begins, this one ends.
+        let is_behind = |loads: &HashMap<(usize, usize), Entries>| {
+            let is_between = |begin: Value, load: Value| load > begin && ends.range(begin + 1..=load).next().is_some();
+            loads.iter().any(|(at, entries)| entries.keys().any(|&load| is_between(begins[at], load)))
+        };
+        for (address, loads) in ways {
+            if is_behind(&loads) {
+                found.is_cut = true;
+                continue;
+            }
             self.image.code(address as u64, 1)?;
             found.addresses.insert(address as u64);
+            for (at, entries) in loads {
+                found.loads.entry(at).or_default().extend(entries);
+            }
+            if found.addresses.len() > MOST_ENTRIES || found.loads.values().any(|loads| loads.len() > MOST_ENTRIES) {
+                return None;
+            }
         }
         Some(found)
     }

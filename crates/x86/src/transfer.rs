@@ -57,7 +57,7 @@ pub(crate) fn apply(image: &Image, op: &Op, state: &mut State) -> Result<(), Ref
             let known = value.as_ref().map_or(Known::public(1), |value| state.value(value));
             state.flags[*test as usize] = known;
         }
-        Op::Fence | Op::Membarrier | Op::Check(_) => {}
+        Op::Fence | Op::Membarrier | Op::Check(_) | Op::Limit(..) => {}
     }
     Ok(())
 }
@@ -74,6 +74,11 @@ fn loaded(image: &Image, state: &State, address: &E, size: u32) -> Result<Known,
         Known::Const(address) if is_private(address) => Ok(state.load(address, size)),
         Known::Const(address) => {
             no_external(image, address)?;
+            let bytes = address as u64..(address as u64).saturating_add(size.into());
+            if let Some((_, reason)) = image.unsupported.range(bytes).next() {
+                let message = format!("the code uses {reason}, which is not supported");
+                return Err(Refusal::new("unsupported-relocation", message).help("use the object file"));
+            }
             let constant = image.region(address as u64, size as usize).filter(|region| !region.is_writable);
             let value = constant.and_then(|_| image.value(address as u64, size));
             Ok(value.map_or(Known::public(bits), |value| Known::Const(value as Value)))

@@ -63,6 +63,7 @@ fn paths(command: &Command) -> Paths<'_> {
             let named = [&options.costs, &options.compare].into_iter().flatten();
             paths.read.extend(options.files.iter().chain(named).map(|file| file.as_path()));
             paths.write("--curve", options.curve.as_deref());
+            paths.write("--certificate", options.certificate.as_deref());
         }
         // The others write to standard output, or what they are meant to overwrite.
         _ => {}

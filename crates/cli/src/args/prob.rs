@@ -7,7 +7,7 @@ use weir::prob::{Fraction, Settings, UpdatePolicy};
 use weir_report::Format;
 use weir_report::answer::{CommandName, ProbQuestion};
 
-use super::common::{LimitOptions, OUTPUT, ProgramOptions, SEARCH};
+use super::common::{LimitOptions, OUTPUT, ProgramOptions, SEARCH, check_certificate};
 use super::values;
 use crate::input::is_stdin;
 
@@ -91,6 +91,10 @@ pub(crate) struct ProbOptions {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     pub(crate) curve: Option<PathBuf>,
 
+    /// Save the proof of the answer, for `weir replay --question QUESTION`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
+    pub(crate) certificate: Option<PathBuf>,
+
     /// Also print statistics
     #[arg(short, long, conflicts_with = "quiet", help_heading = OUTPUT)]
     pub(crate) verbose: bool,
@@ -108,7 +112,7 @@ fn parse_epsilon(text: &str) -> Result<f64, String> {
     Err("the width must be positive; use `--exact` for the exact value".to_owned())
 }
 
-fn parse_fraction(text: &str) -> Result<Fraction, String> {
+pub(super) fn parse_fraction(text: &str) -> Result<Fraction, String> {
     if text.starts_with('-') {
         return Err("the factor must be positive; 1 means no stickiness".into());
     }
@@ -121,7 +125,7 @@ fn parse_fraction(text: &str) -> Result<Fraction, String> {
     Ok(read)
 }
 
-fn parse_updates(text: &str) -> Result<UpdatePolicy, String> {
+pub(super) fn parse_updates(text: &str) -> Result<UpdatePolicy, String> {
     let policy = match text.split_once(':') {
         None if text == "uniform" => UpdatePolicy::Uniform,
         None if text == "single" => UpdatePolicy::Single,
@@ -135,11 +139,16 @@ fn parse_updates(text: &str) -> Result<UpdatePolicy, String> {
     settings.check().map_err(|failure| failure.to_string()).map(|()| policy)
 }
 
+/// The odds.
+pub(super) fn settings(stickiness: Fraction, updates: UpdatePolicy) -> Settings {
+    let is_one = stickiness.numerator == stickiness.denominator;
+    Settings { stickiness: (!is_one).then_some(stickiness), updates }
+}
+
 impl ProbOptions {
     /// The odds.
     pub(crate) fn settings(&self) -> Settings {
-        let is_one = self.stickiness.numerator == self.stickiness.denominator;
-        Settings { stickiness: (!is_one).then_some(self.stickiness), updates: self.updates }
+        settings(self.stickiness, self.updates)
     }
 
     pub(super) fn check(&self) -> Result<(), String> {
@@ -166,7 +175,28 @@ impl ProbOptions {
                 ));
             }
         }
+        self.check_proof()?;
         self.program.check()
+    }
+
+    /// Whether there is a proof that can be saved.
+    fn check_proof(&self) -> Result<(), String> {
+        if self.certificate.is_none() {
+            return Ok(());
+        }
+        if let question @ (ProbQuestion::Cost | ProbQuestion::Simulate) = self.question {
+            let name = question.name();
+            return Err(format!(
+                "`--certificate` proves probabilities: it cannot be combined with `--question {name}`"
+            ));
+        }
+        if self.exact {
+            return Err("`--certificate` proves an interval: leave out `--exact`; `--epsilon` sets its width".into());
+        }
+        if self.compare.is_some() {
+            return Err("`--certificate` is about one program: leave out `--compare`, and ask about each".into());
+        }
+        check_certificate(self.certificate.as_deref(), &self.files)
     }
 }
 
@@ -178,6 +208,7 @@ Examples:
   weir prob --target 'P0 at critical' --question cost --epsilon 0.01 peterson.weir
   weir prob --question simulate --runs 100000 --seed 7 peterson.weir
   weir prob --curve curve.svg --steps 100 peterson.weir
+  weir prob --certificate proof sb.weir               Save a proof, for `weir replay --question probability`
   weir prob --compare peterson-fenced.weir --until 'P0 at critical' peterson.weir
 
 Exit status: 0 holds, or the number was computed; 1 does not hold; 2 bad usage or bad input; 3 unknown.";

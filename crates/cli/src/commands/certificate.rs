@@ -6,12 +6,14 @@ use std::path::Path;
 use weir::certify::{Certified, Decided, Unproved, certify, certify_robust};
 use weir::fences::text::Sites;
 use weir::fences::{Aim, Fences, Options, Report, certify_fences, safe_goals};
+use weir::prob::{self, Claimed, certify_chance, chance_question};
 use weir_ir::Program;
-use weir_report::saved::{FencesAsked, Question, SavedCertificate};
+use weir_report::answer::ProbQuestion;
+use weir_report::saved::{ChanceAsked, FencesAsked, Question, SavedCertificate};
 use weir_report::wording::clean::display_name;
 use weir_report::wording::goal;
 use weir_report::wording::limit::limit_text;
-use weir_witness::{FencePlace, Goal, Model};
+use weir_witness::{FencePlace, Goal, Model, ONE};
 
 use super::analysis;
 use super::task::Task;
@@ -90,6 +92,48 @@ pub(super) fn save_fences(
     let asked = FencesAsked { question, searched, places: &places, remove: found.remove };
     let saved = SavedCertificate::of_fences(&asked, proof).and_then(|saved| saved.to_bytes());
     Ok(write_file(path, saved.map_err(io::Error::from), console))
+}
+
+/// Asks about a probability, in terms of certificates.
+pub(super) fn chance_asked<A>(
+    loaded: &Loaded,
+    question: &prob::Question,
+    kind: ProbQuestion,
+    ask: impl FnOnce(&ChanceAsked<'_>) -> Result<A, Error>,
+) -> Result<A, Error> {
+    let Some(chance) = chance_question(question) else {
+        return Err(Error::input("no proof can be saved about the target `stuck`".to_owned()));
+    };
+    let (program, language) = (&loaded.program, loaded.language);
+    let (least, most) = match kind {
+        ProbQuestion::AlmostSure => (ONE, ONE),
+        ProbQuestion::AlmostNever => (0, 0),
+        ProbQuestion::Probability | ProbQuestion::Cost | ProbQuestion::Simulate => (0, ONE),
+    };
+    let (target, about) =
+        (question.target.text(program), Question { program, language, model: Model::Tso, goals: &[] });
+    ask(&ChanceAsked { question: about, target: &target, chance: &chance, least, most })
+}
+
+/// Saves the proof about a probability, if one was found.
+pub(super) fn save_chance(
+    task: &Task<'_>,
+    path: &Path,
+    loaded: &Loaded,
+    (question, kind, claimed): (&prob::Question, ProbQuestion, Option<Claimed>),
+    console: &mut Console,
+) -> Result<Status, Error> {
+    let Some(claimed) = claimed else { return Ok(not_written(NOTHING_PROVED, path, console)) };
+    let proof = analysis::watched(task, console, |session| certify_chance(&loaded.program, question, claimed, session));
+    let proof = match proof {
+        Ok(proof) => proof,
+        Err(why) => return Ok(unproved(task, path, &why, console)),
+    };
+    let bytes = chance_asked(loaded, question, kind, |asked| {
+        let saved = SavedCertificate::of_chance(asked, &proof);
+        Ok(saved.map_err(|fault| Error::Bug(fault.to_string()))?.to_bytes().map_err(io::Error::from))
+    })?;
+    Ok(write_file(path, bytes, console))
 }
 
 /// What fences must achieve, as properties.

@@ -21,6 +21,7 @@ use crate::args::LitmusOptions;
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
+use crate::load::no_cell;
 use crate::progress::ProgressLine;
 use crate::{gather, input, interrupt};
 
@@ -215,12 +216,7 @@ fn stopped(test: &Litmus, report: &Report) -> Result<Option<Limit>, Box<Diagnost
         End::Stopped(limit) => Ok(Some(limit)),
         End::AssertionFailed(thread, edge) => {
             // The reader asserts that computed addresses are those of cells.
-            let span = test.program.body(thread).edge(edge).span;
-            let message = "this instruction can access an address that is not a cell of its size";
-            let error = Diagnostic::error("no-cell", message, span);
-            Err(Box::new(error.help(
-                "initialize pointers with addresses of cells, as in `0:rax=x`; partial overlaps are not supported",
-            )))
+            Err(Box::new(no_cell(test.program.body(thread).edge(edge).span)))
         }
     }
 }

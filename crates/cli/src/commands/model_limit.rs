@@ -1,4 +1,4 @@
-//! Whether an answer about compiled code goes beyond what is modelled of it.
+//! Whether an answer about compiled code, or about a litmus test, goes beyond what is modelled of it.
 //!
 //! Runs of the program end at an assertion where the model ends. An answer that relies on what no run does says nothing
 //! about the code unless no run gets there.
@@ -7,17 +7,18 @@ use weir::check::{Judgement, Options, Report, check};
 use weir::{Session, Verdict};
 use weir_ir::PropertyKind;
 use weir_witness::{Action, Checked, Goal, Model};
-use weir_x86::{ModelLimit, limited};
+use weir_x86::limited;
 
 use crate::error::Error;
-use crate::load::Loaded;
+use crate::load::{Loaded, ModelLimit};
 
 /// Ends with an error unless every run stays within what is modelled.
 pub(super) fn no_run_passes(loaded: &Loaded, model: Model, session: &Session) -> Result<(), Error> {
     if loaded.model_limits.is_empty() {
         return Ok(());
     }
-    let program = limited(&loaded.program, &loaded.model_limits);
+    let places: Vec<_> = loaded.model_limits.iter().map(|limit| (limit.thread, limit.edge)).collect();
+    let program = limited(&loaded.program, &places);
     let options = Options { model, first_failure_only: true, ..Options::default() };
     let report = check(&program, &options, session).map_err(|failure| Error::of(&program, failure))?;
     match &report.verdict {
@@ -26,7 +27,7 @@ pub(super) fn no_run_passes(loaded: &Loaded, model: Model, session: &Session) ->
         Verdict::Violated(violation) => {
             let passed = violation.run().and_then(|checked| passed(loaded, checked));
             let passed = passed.ok_or_else(|| Error::Bug("a run passes no limit of the model".to_owned()))?;
-            Err(Error::Source(program.source.clone(), vec![passed.diagnostic(&program)]))
+            Err(Error::Source(program.source.clone(), vec![passed.diagnostic.clone()]))
         }
     }
 }
@@ -65,11 +66,11 @@ pub(super) fn relies(loaded: &Loaded, checked: &Checked) -> bool {
 }
 
 /// Where the model ends, if that is the assertion that fails in this run.
-fn passed(loaded: &Loaded, checked: &Checked) -> Option<ModelLimit> {
+fn passed<'l>(loaded: &'l Loaded, checked: &Checked) -> Option<&'l ModelLimit> {
     let Goal::Assertion(failing) = checked.goal() else { return None };
     let last = checked.run().steps.iter().rev().find_map(|step| match step.action {
         Action::Execute { edge, .. } if step.thread == failing => Some(edge),
         _ => None,
     });
-    loaded.model_limits.iter().copied().find(|limit| limit.thread == failing && Some(limit.edge) == last)
+    loaded.model_limits.iter().find(|limit| limit.thread == failing && Some(limit.edge) == last)
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use weir::prob::{
-    Almost, Curve, Question, Simulation, Target, almost, cost, curve, exact_cost, exact_probability, growth,
-    probability, simulate,
+    Almost, Certainty, Claimed, Curve, Qualitative, Question, Simulation, Target, almost, cost, curve, exact_cost,
+    exact_probability, growth, probability, simulate,
 };
 use weir::{Failure, Limits, Session};
 use weir_ir::Program;
@@ -18,7 +18,7 @@ use weir_report::{csv, svg};
 use weir_witness::{Model, replay};
 
 use super::task::{Allowance, Task, Work};
-use super::{analysis, model_limit};
+use super::{analysis, certificate, model_limit};
 use crate::args::ProbOptions;
 use crate::console::Console;
 use crate::error::Error;
@@ -66,6 +66,7 @@ fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<
         });
         Ok::<_, Error>((outcome, compared, points.transpose()?))
     })?;
+    let claimed = claimed(options, &outcome);
     let answer = ProbAnswer::new(Odds {
         subject: task.subject(&loaded),
         question: asked(options),
@@ -85,7 +86,30 @@ fn one(task: &Task<'_>, options: &ProbOptions, console: &mut Console) -> Result<
     let curve = curve.map(|(path, points)| (path, points, text(path, points, &answer)));
     let status = task.answer(&Answer::Prob(Box::new(answer)), options.verbose, console);
     let saved = curve.map_or(Status::Holds, |(path, points, text)| save(path, points, &text, options, console));
-    Ok(status.and(saved))
+    let certified = match &options.certificate {
+        Some(path) => {
+            let question = question(options, &target);
+            certificate::save_chance(task, path, &loaded, (&question, options.question, claimed), console)?
+        }
+        None => Status::Holds,
+    };
+    Ok(status.and(saved).and(certified))
+}
+
+/// What an answer claims that a proof can show.
+fn claimed(options: &ProbOptions, outcome: &Outcome) -> Option<Claimed> {
+    match outcome {
+        Outcome::Almost(Qualitative { certainty: Certainty::Holds { .. }, .. }) => {
+            Some(if options.question == ProbQuestion::AlmostSure { Claimed::One } else { Claimed::Zero })
+        }
+        Outcome::Probability(found) if found.obstacle.is_none() => Some(Claimed::Within(options.epsilon)),
+        _ => None,
+    }
+}
+
+/// The question about the target.
+fn question(options: &ProbOptions, target: &Target) -> Question {
+    Question { target: target.clone(), repeated: options.repeated, settings: options.settings() }
 }
 
 fn asked(options: &ProbOptions) -> Asked {
@@ -94,7 +118,7 @@ fn asked(options: &ProbOptions) -> Asked {
 
 fn answer(options: &ProbOptions, program: &Program, target: &Target, session: &Session) -> Result<Outcome, Error> {
     let settings = options.settings();
-    let question = Question { target: target.clone(), repeated: options.repeated, settings: settings.clone() };
+    let question = question(options, target);
     let found = match options.question {
         ProbQuestion::AlmostSure => almost(program, &question, Almost::Surely, session).map(Outcome::Almost),
         ProbQuestion::AlmostNever => almost(program, &question, Almost::Never, session).map(Outcome::Almost),

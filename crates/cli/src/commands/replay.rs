@@ -5,8 +5,9 @@ use std::slice;
 use weir::Bound;
 use weir::fences::Aim;
 use weir::parameterized::is_parameterized;
+use weir::prob;
 use weir_ir::{Program, spawn_constant};
-use weir_report::answer::{Answer, CertificateAnswer, CommandName, NetCertificateAnswer, ReplayAnswer};
+use weir_report::answer::{Answer, CertificateAnswer, CommandName, NetCertificateAnswer, ProbQuestion, ReplayAnswer};
 use weir_report::saved::{FencesAsked, Mismatch, Question, Rejection, Saved, SavedCertificate, SavedNetProof};
 use weir_report::wording::clean::display_name;
 use weir_syntax::nets::ParsedNet;
@@ -24,6 +25,7 @@ use crate::goals;
 use crate::input::read_bytes;
 use crate::limits::MAX_SAVED_BYTES;
 use crate::load::{Loaded, load};
+use crate::prob::target;
 
 /// Runs it.
 pub(super) fn run(options: &'static ReplayOptions, console: &mut Console) -> Status {
@@ -36,6 +38,14 @@ pub(super) fn run(options: &'static ReplayOptions, console: &mut Console) -> Sta
 
 fn one(task: &Task<'_>, options: &ReplayOptions, console: &mut Console) -> Result<Status, Error> {
     let saved = read(options)?;
+    if let Some(kind) = options.question {
+        return match &saved {
+            Saved::Proof(saved) => about_chance(task, (options, kind), saved, console),
+            Saved::Run(_) | Saved::NetProof(_) => Err(Error::input(
+                "`--question` asks for a proof about a probability, and this evidence is none".to_owned(),
+            )),
+        };
+    }
     if let Some(aim) = options.aim {
         return match &saved {
             Saved::Proof(saved) => about_fences(task, (options, aim), saved, console),
@@ -99,6 +109,24 @@ fn about_fences(
     let asked = FencesAsked { question, searched: &sites.program, places: &places, remove: options.remove };
     let result = checked(task, saved.check_fences(&asked, &task.session))?;
     let answer = CertificateAnswer::new(&task.subject(&loaded), &options.evidence, saved, result);
+    Ok(task.answer(&Answer::Certificate(answer), false, console))
+}
+
+/// Checks a proof about a probability.
+fn about_chance(
+    task: &Task<'_>,
+    (options, kind): (&ReplayOptions, ProbQuestion),
+    saved: &SavedCertificate,
+    console: &mut Console,
+) -> Result<Status, Error> {
+    let loaded = load(task.file, &options.program, &task.session)?;
+    model_limit::no_run_passes(&loaded, Model::Tso, &task.session)?;
+    let target = target(&loaded.program, options.targets.first().map(String::as_str), "--target")?;
+    let question = prob::Question { target, repeated: options.repeated, settings: options.settings() };
+    let answer = certificate::chance_asked(&loaded, &question, kind, |asked| {
+        let result = checked(task, saved.check_chance(asked, &task.session))?;
+        Ok(CertificateAnswer::new(&task.subject(&loaded), &options.evidence, saved, result))
+    })?;
     Ok(task.answer(&Answer::Certificate(answer), false, console))
 }
 

@@ -19,10 +19,14 @@ fn dekker(between: &str) -> String {
 #[derive(Clone)]
 pub(crate) struct Proof {
     pub(crate) line: Value,
-    body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Proof {
+    pub(crate) fn new(line: Value, body: Vec<u8>) -> Self {
+        Self { line, body }
+    }
+
     pub(crate) fn read(path: &str) -> Self {
         let bytes = std::fs::read(path).expect("the proof was saved");
         let end = bytes.iter().position(|&byte| byte == b'\n').expect("a line");

@@ -4,14 +4,17 @@
 
 mod bad_input;
 mod certificate;
+mod chance_proofs;
 mod check;
 mod compiled;
 mod cover;
 mod documents;
 mod exported;
+mod faults;
 mod fence_proofs;
 mod fences;
 mod files;
+mod forged;
 mod interrupt;
 mod json;
 mod limits;

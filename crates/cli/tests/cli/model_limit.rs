@@ -1,4 +1,5 @@
-//! Accesses of compiled code that are not modelled: no answer relies on what comes of them, and no evidence does.
+//! Accesses of compiled code and of litmus tests that are not modelled: no answer relies on what comes of them, and no
+//! evidence does.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -154,4 +155,36 @@ fn evidence_about_another_preparation_names_the_option() {
     let ran = weir(&["replay", "--thread", "part()", &code.path("sizes.o"), &code.path("shown.json")]);
     let message = "`--claim 'forbid done == 2'`, but here it is no `--claim`";
     assert!(ran.status == Some(1) && ran.stdout.contains(message), "{ran:?}");
+}
+
+/// The processor loads from any address. A litmus test models cells only.
+#[test]
+fn an_access_of_a_litmus_test_to_no_cell_of_its_size_is_neither_a_violation_nor_fine() {
+    let folder = scratch("limit-litmus");
+    let path = folder.join("mixed.litmus");
+    let path = path.to_str().expect("UTF-8");
+    let commands: [&[&str]; 6] = [
+        &["check"],
+        &["check", "--goal", "1"],
+        &["reach"],
+        &["robust"],
+        &["fences"],
+        &["prob", "--question", "almost-never"],
+    ];
+    for (cell, is_modelled) in [("x", true), ("y", false)] {
+        let text = format!(
+            "X86_64 mixed\n{{ uint64_t x=0; uint32_t y=0; uint64_t *p={cell}; }}\n\
+             P0               | P1          ;\nmovq (p),%rax    | movl $1,(y) ;\nmovq (%rax),%rbx |             ;\n\
+             exists (0:rbx=1)\n"
+        );
+        std::fs::write(path, text).expect("a file");
+        for command in commands {
+            let answer = weir(&[command, &["--format", "json", path]].concat()).json();
+            assert_eq!(answer["verdict"] != "error", is_modelled, "{command:?} on {cell}: {answer}");
+            if !is_modelled {
+                let message = "this instruction can access an address that is not a cell of its size";
+                assert_eq!(answer["diagnostics"][0]["message"], message, "{command:?}: {answer}");
+            }
+        }
+    }
 }

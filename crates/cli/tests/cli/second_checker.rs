@@ -10,7 +10,7 @@ use crate::witness::program_record;
 
 /// Whether there is a Python to run it; says so if not.
 #[allow(clippy::print_stdout, reason = "whoever runs the tests should know")]
-fn has_python() -> bool {
+pub(crate) fn has_python() -> bool {
     let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
         println!("python3 is not installed: the second checker was not run");
@@ -146,4 +146,40 @@ fn the_second_checker_notices_whatever_is_changed_in_a_run() {
         changes += 1;
     }
     assert!(changes > 30, "{changes} changes");
+}
+
+/// Runs with calls, returns and threads that are started: none of these steps can be left out.
+#[test]
+fn the_second_checker_knows_calls_and_spawn() {
+    if !has_python() {
+        return;
+    }
+    let folder = scratch("second-checker-dynamic");
+    let (program, run) = (folder.join("program.json"), folder.join("run.json"));
+    let mut left_out = 0;
+    for name in ["recursion/flags", "recursion/reentrant-lock-wrong", "spawn/publish"] {
+        let file = root().join(format!("examples/dynamic/{name}.weir"));
+        assert_eq!(weir(&["check", "-q", "--witness", text(&run), text(&file)]).status, Some(1), "{name}");
+        let whole: Value = serde_json::from_slice(&std::fs::read(&run).expect("it was saved")).expect("JSON");
+        let constants = whole["metadata"]["program"]["constants"].as_object().expect("constants");
+        let counts = constants.iter().filter(|(name, _)| name.starts_with("spawn "));
+        let count = counts.filter_map(|(_, value)| value.as_u64()).max().unwrap_or(0);
+        let ran = weir(&["translate", "--to", "json", "--pass", &format!("link={count}"), text(&file)]);
+        std::fs::write(&program, ran.stdout).expect("it can be written");
+        let (status, said) = checked(&program, &run, &["--text", text(&file)]);
+        assert_eq!(status, Some(0), "{name}: {said}");
+        let steps = whole["steps"].as_array().expect("steps");
+        for (at, step) in steps.iter().enumerate() {
+            if !matches!(step["action"].as_str(), Some("call" | "return" | "spawn")) {
+                continue;
+            }
+            let mut shorter = whole.clone();
+            shorter["steps"].as_array_mut().expect("steps").remove(at);
+            std::fs::write(&run, shorter.to_string()).expect("it can be written");
+            let (status, said) = checked(&program, &run, &[]);
+            assert!(matches!(status, Some(1 | 2)), "{name}, without step {}: {said}", at + 1);
+            left_out += 1;
+        }
+    }
+    assert!(left_out >= 7, "{left_out}");
 }

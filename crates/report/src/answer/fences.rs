@@ -82,7 +82,14 @@ impl<'a> FencesAnswer<'a> {
         let Repairs { subject, options, repairs, unchecked, .. } = &origin;
         let report = origin.report.as_ref().ok();
         let first = repairs.first();
-        let records = |repair| fence_records(origin.searched, repair);
+        let records = |repair| {
+            let mut records = fence_records(origin.searched, repair);
+            if options.remove {
+                // A fence of the code can be an exchange as it is, and the store before it would not do.
+                records.iter_mut().for_each(|record| record.exchanges.clear());
+            }
+            records
+        };
         let searched = report.map_or_else(Statistics::default, |report| report.statistics);
         Self {
             head: subject.head(CommandName::Fences, FencesVerdict::new(&origin)),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
+use weir::prob::interval;
 use weir_ir::Program;
 
 use super::cover::NetSubject;
@@ -86,6 +87,12 @@ pub struct CertificateAnswer<'a> {
     /// What the cheapest fences cost, if that is what it proves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<u64>,
+    /// What a probability is at least, if that is what it proves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower: Option<f64>,
+    /// What that probability is at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper: Option<f64>,
     /// Why the verdict is `no`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -115,12 +122,15 @@ impl<'a> CertificateAnswer<'a> {
         let program = subject.program;
         let mismatch = result.err();
         let (what, states) = saved.size();
+        let interval = saved.chance.as_ref().map(|chance| interval((chance.lower, chance.upper)));
         Self {
             head: subject.head(CommandName::Replay, YesNo::new(mismatch.is_none())),
             certificate_file: certificate_file.display().to_string(),
             goals: saved.goal_texts(program),
             states,
             cost: saved.cost(),
+            lower: interval.map(|interval| interval.lower),
+            upper: interval.map(|interval| interval.upper),
             reason: mismatch.as_ref().map(|mismatch| mismatch.reason.clone()),
             state: mismatch.as_ref().and_then(|mismatch| mismatch.number),
             origin: CertificateOrigin { program, saved, complaint: mismatch.map(|mismatch| mismatch.text(what)) },

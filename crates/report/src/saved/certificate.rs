@@ -4,8 +4,8 @@ use weir::certify::Proof;
 use weir_ir::{Interrupt, LocId, Multiplicity, Program, RegId, ThreadId};
 use weir_syntax::Language;
 use weir_witness::{
-    BackwardFault, BackwardProof, Buffering, CertificateError, ClosedSet, Configuration, Fault, Goal, LocalState,
-    MalformedRow, Message, Model, PackedStates, ThreadView, check_attack_proof, check_backward_proof_until,
+    BackwardFault, BackwardProof, Buffering, CertificateError, ClosedSet, Configuration, Fault, Goal, ListedRegisters,
+    LocalState, Message, Model, PackedStates, ThreadView, check_attack_proof, check_backward_proof_until,
     check_closed_set, check_copies_proof,
 };
 
@@ -18,6 +18,7 @@ use super::copies;
 use super::metadata::{Metadata, Question};
 use super::mismatch::{Mismatch, Rejection};
 use super::read::Saved;
+use crate::wording::clean::clean;
 
 /// Whether the independent checker accepts a proof.
 fn check_proof(program: &Program, proof: &Proof, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
@@ -81,13 +82,16 @@ impl SavedCertificate {
     /// If it does not, or if the file is about another question.
     pub fn check(&self, question: &Question<'_>, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
         self.metadata.compare(question).map_err(Rejection::Mismatch)?;
-        let goals = self.metadata.proved(question).map_err(Rejection::Mismatch)?;
         if self.kind == CertificateKind::Fences {
             return Err(wrong("the file proves which fences are the cheapest; ask about that with `--for`"));
         }
-        if self.fences.is_some() {
+        if self.kind == CertificateKind::Chance {
+            return Err(wrong("the file proves a probability; ask about that with `--question`"));
+        }
+        if self.fences.is_some() || self.chance.is_some() {
             return Err(wrong(MIXED));
         }
+        let goals = self.metadata.proved(question).map_err(Rejection::Mismatch)?;
         if self.kind == CertificateKind::Parts {
             return self.check_parts(question, goals, interrupt);
         }
@@ -136,7 +140,9 @@ impl SavedCertificate {
     /// What it is made of, and how many of these there are.
     pub fn size(&self) -> (&'static str, u64) {
         match self.kind {
-            CertificateKind::States | CertificateKind::Attacks => ("state", self.states.unwrap_or(0)),
+            CertificateKind::States | CertificateKind::Attacks | CertificateKind::Chance => {
+                ("state", self.states.unwrap_or(0))
+            }
             CertificateKind::Copies => ("shared state", self.states.unwrap_or(0)),
             CertificateKind::Configurations => ("configuration", self.configurations.len() as u64),
             CertificateKind::Fences => ("run", self.fences.as_ref().map_or(0, |fences| fences.demands.len() as u64)),
@@ -144,9 +150,10 @@ impl SavedCertificate {
         }
     }
 
-    /// The properties of the program that it claims to prove.
+    /// The properties of the program that it claims to prove; or the target that it is about.
     pub fn goal_texts(&self, program: &Program) -> Vec<String> {
-        self.metadata.specification.iter().map(|goal| goal.text(program)).collect()
+        let target = self.chance.iter().map(|chance| clean(&chance.target));
+        self.metadata.specification.iter().map(|goal| goal.text(program)).chain(target).collect()
     }
 }
 
@@ -168,6 +175,7 @@ pub(super) fn empty(program: &Program, metadata: Metadata) -> SavedCertificate {
         beside: Vec::new(),
         minimal: Vec::new(),
         fences: None,
+        chance: None,
         parts: Vec::new(),
     }
 }
@@ -205,7 +213,7 @@ fn to_saved(program: &Program, metadata: Metadata, proof: &Proof) -> SavedCertif
     }
 }
 
-fn with_states(empty: SavedCertificate, states: &PackedStates) -> SavedCertificate {
+pub(super) fn with_states(empty: SavedCertificate, states: &PackedStates) -> SavedCertificate {
     SavedCertificate {
         registers: states.listed().iter().map(|locations| numbers(locations)).collect(),
         states: Some(states.len() as u64),
@@ -303,7 +311,9 @@ fn to_proof(
         CertificateKind::Attacks if question.model != Model::Tso => Err(wrong("proofs of robustness are about TSO")),
         CertificateKind::Attacks if goals != [Goal::NotRobust] || saved.buffers.is_some() => Err(wrong(MIXED)),
         CertificateKind::Attacks => to_states(saved, interrupt).map(Proof::Attacks),
-        CertificateKind::Parts | CertificateKind::Fences => Err(wrong("a part itself has parts")),
+        CertificateKind::Parts | CertificateKind::Fences | CertificateKind::Chance => {
+            Err(wrong("a part itself has parts"))
+        }
     }
 }
 
@@ -352,14 +362,15 @@ fn to_states(saved: &SavedCertificate, interrupt: &dyn Interrupt) -> Result<Pack
     let (Some(count), Some(length)) = (saved.states, saved.bytes) else {
         return Err(wrong("the file does not say how many states there are, and how many bytes they take"));
     };
-    let list = |row: &Vec<u32>| row.iter().map(|&register| RegId(register)).collect();
-    let listed = saved.registers.iter().map(|rows| rows.iter().map(list).collect()).collect();
     let bytes = decompress(&saved.body, length, interrupt)?;
     let count = usize::try_from(count).map_err(|_| wrong("the file has too many states"))?;
-    PackedStates::read(listed, count, bytes).map_err(|MalformedRow(number)| {
-        let reason = "it is malformed, or not in ascending order".to_owned();
-        Rejection::Mismatch(Mismatch::at(number, reason))
-    })
+    PackedStates::read(listed(saved), count, bytes).map_err(|row| Rejection::Mismatch(row.into()))
+}
+
+/// The registers that states record.
+pub(super) fn listed(saved: &SavedCertificate) -> ListedRegisters {
+    let list = |row: &Vec<u32>| row.iter().map(|&register| RegId(register)).collect();
+    saved.registers.iter().map(|rows| rows.iter().map(list).collect()).collect()
 }
 
 fn to_class(class: &[LocalRecord]) -> Vec<LocalState> {

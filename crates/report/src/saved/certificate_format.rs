@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use weir_ir::{Address, Value};
 
+use super::chance_format::ChanceRecord;
 use super::fences_format::FencesRecord;
 use super::metadata::Metadata;
 
@@ -26,6 +27,9 @@ pub enum CertificateKind {
     Copies,
     /// The cheapest fences: `fences`, and after the line a certificate of the program with them.
     Fences,
+    /// Between which numbers a probability lies: `chance`, `registers`, `states` and `bytes`, and after the line the
+    /// states and the numbers.
+    Chance,
     /// Several certificates, each for some of the properties: `parts`, and after the line one after the other.
     Parts,
 }
@@ -73,6 +77,9 @@ pub struct SavedCertificate {
     /// The cheapest fences, and why no cheaper ones are enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fences: Option<Box<FencesRecord>>,
+    /// A probability.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<Box<ChanceRecord>>,
     /// The number of bytes of each part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<u64>,

@@ -90,7 +90,7 @@ impl SavedCertificate {
 fn has_more(saved: &SavedCertificate) -> bool {
     let states = saved.buffers.is_some() || saved.states.is_some() || saved.bytes.is_some();
     let others = !saved.registers.is_empty() || !saved.classes.is_empty() || !saved.configurations.is_empty();
-    states || others || !saved.parts.is_empty() || copies::are_in(saved)
+    states || others || saved.chance.is_some() || !saved.parts.is_empty() || copies::are_in(saved)
 }
 
 fn to_record(asked: &FencesAsked<'_>, proof: CheapestFences, language: Language) -> FencesRecord {

@@ -1,6 +1,6 @@
 //! Why a saved run or certificate does not fit the program.
 
-use weir_witness::{BackwardError, CertificateError, CheckError};
+use weir_witness::{BackwardError, CertificateError, ChanceFault, CheckError, MalformedRow};
 
 /// Why a saved run or certificate does not fit the program.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,6 +56,18 @@ impl From<CheckError> for Mismatch {
 impl From<CertificateError> for Mismatch {
     fn from(error: CertificateError) -> Self {
         Self::split(error.state.map(|state| state as u64 + 1), "state", &error.to_string())
+    }
+}
+
+impl From<MalformedRow> for Mismatch {
+    fn from(MalformedRow(number): MalformedRow) -> Self {
+        Self::at(number, "it is malformed, or not in ascending order".to_owned())
+    }
+}
+
+impl From<ChanceFault> for Mismatch {
+    fn from(fault: ChanceFault) -> Self {
+        Self::split(fault.state().map(|state| state as u64 + 1), "state", &fault.to_string())
     }
 }
 

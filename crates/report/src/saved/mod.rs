@@ -3,6 +3,9 @@
 mod certificate;
 #[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
 mod certificate_format;
+mod chance;
+#[allow(missing_docs, reason = "each comment is a description in the JSON Schema; plain names go without")]
+mod chance_format;
 mod compression;
 mod copies;
 mod fences;
@@ -23,6 +26,8 @@ pub use certificate_format::{
     BuffersRecord, CertificateKind, ConfigurationRecord, CopyRecord, CopyViewRecord, LocalRecord, MessageRecord,
     SavedCertificate, ViewRecord,
 };
+pub use chance::ChanceAsked;
+pub use chance_format::ChanceRecord;
 pub use fences::FencesAsked;
 pub use fences_format::{BoundRecord, BoundStepRecord, FencesRecord, PlaceRecord};
 pub use goal::SavedGoal;

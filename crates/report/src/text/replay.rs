@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weir_witness::Goal;
+use weir_witness::{Goal, ONE};
 
 use super::parts::{Tone, evidence, headline, help};
 use super::view::View;
@@ -59,6 +59,7 @@ pub(super) fn render_certificate(answer: &CertificateAnswer<'_>, view: &View) ->
     }
     let command = match answer.cost {
         Some(_) => "fences",
+        None if answer.lower.is_some() => "prob",
         None if is_about_robustness(answer) => "robust",
         None => "reach",
     };
@@ -94,6 +95,17 @@ pub(super) fn certificate_line(answer: &CertificateAnswer<'_>) -> String {
     }
     if is_about_robustness(answer) {
         return headline(Tone::Good, "ok", &format!("robust, proved by {states} with a monitor for attacks"), file);
+    }
+    if let (Some(chance), Some((lower, upper))) = (&origin.saved.chance, answer.lower.zip(answer.upper)) {
+        let often = if chance.repeated { " infinitely often" } else { "" };
+        let what = match (chance.lower, chance.upper) {
+            (ONE, _) => format!("almost surely reached{often}, proved by {states}"),
+            (_, 0) => format!("almost never reached{often}, proved by {states}"),
+            _ => {
+                format!("reached{often} with a probability of at least {lower} and at most {upper}, proved by {states}")
+            }
+        };
+        return headline(Tone::Good, "ok", &format!("{what}: `{}`", answer.goals.join(", ")), file);
     }
     let model = model_name(origin.saved.metadata.model.into());
     let goals = match answer.goals.as_slice() {

@@ -371,3 +371,26 @@ fn random_programs_that_keep_their_procedures_agree() {
     }
     assert!(2 * compared > tried && 2 * reached > compared, "{reached} in {compared} of {tried}");
 }
+
+/// Two threads that store, and look at what the other one does in between: stores wait for several rounds.
+#[test]
+fn random_long_waits_agree() {
+    let mut tally = Tally::default();
+    for seed in 0..seeds(3) {
+        let rng = &mut Rng::new(seed);
+        let most = if is_long() { 3 } else { 2 };
+        let mut text = String::from("shared x, y, z;\n");
+        for (name, own, other) in [("P", ["x", "z"], "y"), ("Q", ["y", "z"], "x")] {
+            let mut body = String::new();
+            for register in 1..=rng.between(2, most) {
+                body += &format!("{} = {}; r{register} = {other}; ", rng.pick(&own), rng.between(1, 2));
+            }
+            text += &format!("thread {name} {{ let r1, r2, r3; {body} }}\n");
+        }
+        let program = crate::compare::observing(valid(&text));
+        let bound = [RunBound::Age(2), RunBound::Rounds(3), RunBound::Age(3)][(seed % 3) as usize];
+        let compared = compare_within(&program, bound, 12_000, Depth { frames: 0, spawned: 0 });
+        tally.add(compared.unwrap_or_else(|what| panic!("seed {seed}: {what}\n{text}")));
+    }
+    assert!(2 * tally.compared > seeds(3) && tally.beyond_sc > 0 && tally.refused == 0, "{tally:?}");
+}

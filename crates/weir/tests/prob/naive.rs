@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use dashu_ratio::RBig;
 use weir::prob::{
-    Almost, Certainty, Exact, ExactAnswer, Interval, Question, Rational, Simulation, Target, almost, cost, curve,
-    exact_cost, exact_probability, frequencies, probability, simulate,
+    Almost, Certainty, Claimed, Exact, ExactAnswer, Interval, Question, Rational, Simulation, Target, almost,
+    certify_chance, chance_question, cost, curve, exact_cost, exact_probability, frequencies, probability, simulate,
 };
 use weir::{Limits, Session};
 use weir_ir::Program;
 use weir_testkit::chance::{Chain, RunStep};
-use weir_testkit::dump;
-use weir_witness::{Action, Effect, Event, Step};
+use weir_testkit::{Rng, dump};
+use weir_witness::{Action, Effect, Event, ONE, Step};
 
 use crate::odds::BothOdds;
 
@@ -144,8 +144,44 @@ impl Case {
         assert_eq!(exact.cost, None, "nobody asked");
         let found = probability(&self.program, &question, 1e-9, &session()).expect("it can be handled");
         assert_eq!((found.obstacle, found.is_complete), (None, true), "{found:?} {}", self.context());
+        self.certificate(&question, value);
         let fits = found.interval.width() <= 1e-9 && holds(found.interval, value);
         assert!(fits, "repeated: {repeated} {found:?} {value} {}", self.context());
+    }
+
+    /// There is a proof, it is about the right number, and no proof of any other number is accepted.
+    fn certificate(&self, question: &Question, value: &RBig) {
+        let claimed = if *value == RBig::ONE {
+            Claimed::One
+        } else if *value == RBig::ZERO {
+            Claimed::Zero
+        } else {
+            Claimed::Within(1e-6)
+        };
+        let Some(asked) = chance_question(question) else { return };
+        let proof = certify_chance(&self.program, question, claimed, &session());
+        let mut proof = proof.unwrap_or_else(|why| panic!("{why:?} {}", self.context()));
+        let (lower, upper) = proof.interval(&self.program, &asked).expect("it is about the program");
+        let exact = |units: u64| RBig::from(units) / RBig::from(ONE);
+        assert!(exact(lower) <= *value && *value <= exact(upper), "{lower} {upper} {value} {}", self.context());
+        // Every number is needed: none can be better than the truth.
+        let mut rng = Rng::new(lower ^ upper);
+        for _ in 0..4 {
+            let at = rng.below(proof.bounds.len());
+            let (low, high) = proof.bounds[at];
+            proof.bounds[at] = match rng.below(4) {
+                0 => (ONE, high),
+                1 => (low, 0),
+                2 => ((low + (ONE >> 20)).min(ONE), high),
+                _ => (low, high.saturating_sub(ONE >> 20)),
+            };
+            if proof.check(&self.program, &asked, &weir_ir::Uninterrupted).is_ok() {
+                let (lower, upper) = proof.interval(&self.program, &asked).expect("it is about the program");
+                assert!(exact(lower) <= *value && *value <= exact(upper), "{lower} {upper} {}", self.context());
+            } else {
+                proof.bounds[at] = (low, high);
+            }
+        }
     }
 
     /// Whether a run was shown.

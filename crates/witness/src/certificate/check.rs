@@ -274,6 +274,11 @@ impl<'a, S: States> Checker<'a, S> {
         Some(state)
     }
 
+    /// Whether states record this register at a place of a thread.
+    pub(super) fn records(&self, at: (usize, LocId), register: RegId) -> bool {
+        self.listed.get(&at).is_some_and(|listed| listed.contains(&register))
+    }
+
     pub(super) fn buffering(&self) -> Buffering {
         self.claim.buffering
     }
@@ -366,7 +371,7 @@ impl<'a, S: States> Checker<'a, S> {
             if self.program.properties[property.index()].kind == PropertyKind::ForbidDeadlock)
     }
 
-    fn all_done(&self, state: &AbstractState) -> bool {
+    pub(super) fn all_done(&self, state: &AbstractState) -> bool {
         let is_done = |(own, thread): (&AbstractThread, &ThreadId)| self.program.body(*thread).is_done(own.location);
         state.threads.iter().zip(&self.threads).all(is_done)
     }

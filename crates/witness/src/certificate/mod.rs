@@ -6,6 +6,7 @@
 
 mod attacks;
 mod buffer;
+mod chance;
 mod check;
 mod copies;
 mod fault;
@@ -22,6 +23,10 @@ use weir_ir::{Address, LocId, RegId, ThreadId, Value};
 use crate::run::{Goal, Model};
 
 pub use attacks::{attack_closure, check_attack_proof};
+pub use chance::{
+    ChanceFault, ChanceMove, ChanceProof, ChanceQuestion, ChanceSystem, Configuration as ChanceConfiguration, ONE,
+    Odds, Updates, Wanted,
+};
 pub use check::{CertificateError, check_certificate, check_certificate_until, check_closed_set};
 pub use copies::{CopiesProof, CopiesSystem, CopyState, Minimal, Move, check_copies_proof, copies_closure};
 pub use fault::Fault;

@@ -8,6 +8,7 @@ use crate::cells::{Cells, Kind};
 use crate::graph::Entries;
 use crate::heap;
 use crate::known::{Known, State, is_private};
+use crate::limit::LimitKind;
 use crate::ops::{Change, E, Op, Reg, balanced, binary, cut, mask, shift_right};
 use crate::simplify::simplify;
 use crate::transfer::upper_half;
@@ -176,10 +177,15 @@ impl Emitter<'_> {
         let address = self.value(address, state);
         self.push(Instruction::Assert(Cells::is_memory(self.image, &address, size, kind)));
         let is_valid = self.cells.is_valid(&address, size, kind);
-        let next = self.draft.location();
-        self.draft.limit((self.at, next), is_valid, size, (self.span)(self.code), self.code);
-        self.at = next;
+        self.limit(is_valid, LimitKind::Access(size));
         address
+    }
+
+    /// The model ends unless the condition holds.
+    pub(super) fn limit(&mut self, holds: RegExpr, why: LimitKind) {
+        let next = self.draft.location();
+        self.draft.limit((self.at, next), holds, why, (self.span)(self.code), self.code);
+        self.at = next;
     }
 
     pub(super) fn store(&mut self, address: &E, value: &RegExpr, size: u32, state: &State) {

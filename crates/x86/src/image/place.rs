@@ -32,7 +32,9 @@ const RESERVED: [std::ops::Range<u64>; 2] = [0x4800_0000..0x8000_0000, 0x7000_00
 pub(super) struct Placed {
     /// The base of each section that is in memory, by file.
     pub(super) sections: Vec<HashMap<SectionIndex, u64>>,
-    /// The address of each symbol, by file.
+    /// Where each section with thread-local variables is among all of these, by file.
+    local: Vec<HashMap<SectionIndex, u64>>,
+    /// The address of each symbol, by file; of a thread-local one, its place among these.
     pub(super) symbols: Vec<HashMap<SymbolIndex, u64>>,
     /// Whether the file is linked: its addresses are final.
     pub(super) is_linked: bool,
@@ -52,10 +54,15 @@ pub(super) fn place(files: &[Elf<'_>], image: &mut Image) -> Result<Placed, Refu
         let is_linked = matches!(header.e_type(endian), ET_EXEC | ET_DYN);
         placed.is_linked |= is_linked;
         let mut bases = HashMap::new();
+        let mut locals = HashMap::new();
         for section in file.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
             let flags = sh_flags.0;
-            if flags & object::elf::SHF_ALLOC.0 == 0 || flags & object::elf::SHF_TLS.0 != 0 {
+            if flags & object::elf::SHF_ALLOC.0 == 0 {
+                continue;
+            }
+            if flags & object::elf::SHF_TLS.0 != 0 {
+                place_local(&section, (is_linked, &mut locals), image)?;
                 continue;
             }
             total = total.saturating_add(section.size());
@@ -82,6 +89,7 @@ pub(super) fn place(files: &[Elf<'_>], image: &mut Image) -> Result<Placed, Refu
             image.regions.push(region);
         }
         placed.sections.push(bases);
+        placed.local.push(locals);
     }
     image.regions.sort_by_key(|region| region.base);
     let apart =
@@ -92,6 +100,35 @@ pub(super) fn place(files: &[Elf<'_>], image: &mut Image) -> Result<Placed, Refu
     }
     place_symbols(files, &mut placed, next, image)?;
     Ok(placed)
+}
+
+/// Places a section with thread-local variables behind those before it.
+fn place_local<'d>(
+    section: &impl ObjectSection<'d>,
+    (is_linked, places): (bool, &mut HashMap<SectionIndex, u64>),
+    image: &mut Image,
+) -> Result<(), Refusal> {
+    let template = &mut image.local;
+    let align = section.align().max(1);
+    let place = match (is_linked, template.first) {
+        // Linked sections are as far apart as they should be.
+        (true, Some(first)) => section.address().saturating_sub(first),
+        _ => (template.bytes.len() as u64).next_multiple_of(align),
+    };
+    template.first.get_or_insert(section.address());
+    template.align = template.align.max(align);
+    let end = place.saturating_add(section.size());
+    if end > MOST_BYTES || align > MOST_BYTES {
+        return Err(Refusal::new("too-large", "the thread-local variables take more than 64 MiB of memory"));
+    }
+    template.bytes.resize(end.max(template.bytes.len() as u64) as usize, 0);
+    if section.kind() != SectionKind::UninitializedTls {
+        let data = section.data().map_err(|error| malformed("", &error))?;
+        let data = &data[..data.len().min((end - place) as usize)];
+        template.bytes[place as usize..place as usize + data.len()].copy_from_slice(data);
+    }
+    places.insert(section.index(), place);
+    Ok(())
 }
 
 fn region<'d>(section: &impl ObjectSection<'d>, base: u64, flags: u64) -> Result<Region, Refusal> {
@@ -122,7 +159,12 @@ fn place_symbols(files: &[Elf<'_>], placed: &mut Placed, mut next: u64, image: &
                 SymbolSection::Section(index) => match placed.sections[number].get(&index) {
                     Some(_) if placed.is_linked => symbol.address(),
                     Some(&base) => base.wrapping_add(symbol.address()),
-                    None => continue,
+                    None => match placed.local[number].get(&index) {
+                        // A linked file says where among all of them.
+                        Some(_) if placed.is_linked => symbol.address(),
+                        Some(&place) => place.wrapping_add(symbol.address()),
+                        None => continue,
+                    },
                 },
                 SymbolSection::Absolute => symbol.address(),
                 SymbolSection::Common => {
@@ -143,6 +185,9 @@ fn place_symbols(files: &[Elf<'_>], placed: &mut Placed, mut next: u64, image: &
                 global.entry(raw.to_owned()).or_insert(address);
             }
             image.symbols.extend(named(raw, address, symbol.size(), symbol.kind()));
+            if symbol.kind() == object::SymbolKind::Tls && !raw.is_empty() {
+                image.local.variables.push((demangled(raw), address, symbol.size()));
+            }
         }
         placed.symbols.push(addresses);
     }

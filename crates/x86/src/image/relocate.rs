@@ -12,6 +12,10 @@ use crate::refusal::Refusal;
 /// Where addresses of symbols are kept that the code loads.
 const GOT: u64 = 0x4800_0000;
 
+/// Relocations for thread-local variables.
+const TLS_FIRST: u32 = elf::R_X86_64_DTPMOD64.0;
+const TLS_LAST: u32 = elf::R_X86_64_TPOFF32.0;
+
 /// A relocation with what it refers to.
 struct Entry {
     kind: u32,
@@ -68,6 +72,7 @@ fn target(file: &Elf<'_>, placed: &Placed, number: usize, relocation: &Relocatio
 struct Got {
     entries: Vec<u64>,
     numbers: BTreeMap<u64, usize>,
+    pairs: BTreeMap<u64, usize>,
 }
 
 impl Got {
@@ -79,11 +84,29 @@ impl Got {
         }
         GOT + 8 * number as u64
     }
+
+    /// What `__tls_get_addr` is given: a module, which is always the same, and a place.
+    fn pair(&mut self, place: u64) -> u64 {
+        let fresh = self.entries.len();
+        let number = *self.pairs.entry(place).or_insert(fresh);
+        if number == fresh {
+            self.entries.extend([0, place]);
+        }
+        GOT + 8 * number as u64
+    }
 }
 
 fn apply_in_memory(entry: &Entry, image: &mut Image, got: &mut Got) {
     let sum = entry.symbol.wrapping_add_signed(entry.addend);
     let relative = sum.wrapping_sub(entry.place);
+    // Thread-local variables: where, before the end of the storage.
+    let size = image.local.size();
+    let is_local = matches!(entry.kind, TLS_FIRST..=TLS_LAST);
+    if is_local && entry.kind != elf::R_X86_64_TLSLD.0 && entry.symbol >= size {
+        image.unsupported.insert(entry.place, "a thread-local variable that is not in the file".to_owned());
+        return;
+    }
+    let pointed = |address: u64| address.wrapping_add_signed(entry.addend).wrapping_sub(entry.place);
     let (value, size) = match entry.kind {
         kind if kind == elf::R_X86_64_NONE.0 => return,
         kind if kind == elf::R_X86_64_64.0 => (sum, 8),
@@ -97,11 +120,18 @@ fn apply_in_memory(entry: &Entry, image: &mut Image, got: &mut Got) {
             let entry_address = got.entry(entry.symbol).wrapping_add_signed(entry.addend);
             (entry_address.wrapping_sub(entry.place), 4)
         }
+        kind if kind == elf::R_X86_64_TPOFF32.0 => (sum.wrapping_sub(size), 4),
+        kind if kind == elf::R_X86_64_TPOFF64.0 => (sum.wrapping_sub(size), 8),
+        kind if kind == elf::R_X86_64_DTPOFF32.0 => (sum, 4),
+        kind if kind == elf::R_X86_64_DTPOFF64.0 => (sum, 8),
+        kind if kind == elf::R_X86_64_GOTTPOFF.0 => (pointed(got.entry(entry.symbol.wrapping_sub(size))), 4),
+        kind if kind == elf::R_X86_64_TLSGD.0 => (pointed(got.pair(entry.symbol)), 4),
+        kind if kind == elf::R_X86_64_TLSLD.0 => (pointed(got.pair(0)), 4),
         kind if kind == elf::R_X86_64_GLOB_DAT.0 || kind == elf::R_X86_64_JUMP_SLOT.0 => (entry.symbol, 8),
         kind if kind == elf::R_X86_64_RELATIVE.0 => (entry.addend as u64, 8),
         kind => {
             let reason = match kind {
-                16..=23 | 34..=36 => "thread-local storage".to_owned(),
+                16 | 34..=36 => "thread-local storage in this form".to_owned(),
                 kind => format!("relocation type {kind}"),
             };
             image.unsupported.insert(entry.place, reason);

@@ -123,11 +123,12 @@ impl Lifter<'_> {
 
     /// The address of the operand in memory.
     pub(super) fn memory_address(&self) -> Result<E, Refusal> {
-        if matches!(self.instruction.memory_segment(), Register::FS | Register::GS) {
-            return Err(Refusal::new("thread-local", "thread-local storage is not supported")
-                .help("make the variable an ordinary one, and give each thread its own"));
+        match self.instruction.memory_segment() {
+            Register::FS => Ok(binary(BinaryOp::Add, register(Reg::FS), self.effective_address()?)),
+            Register::GS => Err(Refusal::new("segment", "memory relative to `gs` is not supported")
+                .help("on Linux, thread-local variables are relative to `fs`")),
+            _ => self.effective_address(),
         }
-        self.effective_address()
     }
 
     /// What the operand in memory computes.

@@ -18,6 +18,8 @@ impl Lifter<'_> {
             | Mnemonic::Movdqu
             | Mnemonic::Movdqa => self.copy_whole()?,
             Mnemonic::Movq | Mnemonic::Movd => self.copy_low()?,
+            Mnemonic::Movhps | Mnemonic::Movhpd => return self.copy_half(true),
+            Mnemonic::Movlps | Mnemonic::Movlpd => return self.copy_half(false),
             Mnemonic::Pxor | Mnemonic::Xorps | Mnemonic::Xorpd => {
                 // How zero is written.
                 if instruction.op_kind(1) != OpKind::Register
@@ -29,7 +31,9 @@ impl Lifter<'_> {
                 self.ops.push(Op::Set(low, constant(0)));
                 self.ops.push(Op::Set(high, constant(0)));
             }
-            Mnemonic::Punpcklqdq if instruction.op_kind(1) == OpKind::Register => {
+            Mnemonic::Punpcklqdq | Mnemonic::Unpcklpd | Mnemonic::Movlhps
+                if instruction.op_kind(1) == OpKind::Register =>
+            {
                 let ((_, high), (other, _)) = (self.halves(0)?, self.halves(1)?);
                 self.ops.push(Op::Set(high, register(other)));
             }
@@ -49,9 +53,30 @@ impl Lifter<'_> {
         Ok((Reg(low), Reg(low + 1)))
     }
 
-    /// 16 bytes, as two accesses of 8. In memory that is shared they are refused, since the processor may make it one.
+    /// 8 bytes between memory and one half of a vector register; the other half stays.
+    fn copy_half(&mut self, is_high: bool) -> Result<bool, Refusal> {
+        let half = |(low, high): (Reg, Reg)| if is_high { high } else { low };
+        if self.is_memory(0) {
+            let from = half(self.halves(1)?);
+            self.write(0, register(from))?;
+        } else if self.is_memory(1) {
+            let (to, value) = (half(self.halves(0)?), self.read(1)?);
+            self.ops.push(Op::Set(to, value));
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// 16 bytes, as two accesses of 8. The processor may make them one, or make either first.
     fn copy_whole(&mut self) -> Result<(), Refusal> {
         self.shape = Shape::Wide;
+        if [0, 1].into_iter().any(|operand| self.is_memory(operand))
+            && matches!(self.instruction.mnemonic(), Mnemonic::Movaps | Mnemonic::Movapd | Mnemonic::Movdqa)
+        {
+            let rest = binary(BinaryOp::BitAnd, self.memory_address()?, constant(15));
+            self.ops.push(Op::Check(binary(BinaryOp::Equal, rest, constant(0))));
+        }
         if self.is_memory(0) {
             let (low, high) = self.halves(1)?;
             let address = self.memory_address()?;

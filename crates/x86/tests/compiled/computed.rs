@@ -27,14 +27,15 @@ fn fails(folder: &Folder, threads: &[&str], init: &str) -> (bool, bool) {
         ..Options::default()
     };
     let compiled = weir_x86::read("code.o", &folder.read("code.o"), &options, &files, &weir_ir::Uninterrupted);
-    let Compiled { program, limits } = compiled.expect("it can be read");
+    let Compiled { program, limits, .. } = compiled.expect("it can be read");
     assert!(limits.iter().all(|limit| limit.diagnostic(&program).message.starts_with("mixed sizes: ")));
     let fails = |program| {
         let found = explore(program, Model::Tso, 100_000).expect("supported");
         assert!(found.complete);
         found.goals.contains_key(&Goal::Assertion(ThreadId(0)))
     };
-    (fails(&program), fails(&limited(&program, &limits)))
+    let places: Vec<_> = limits.iter().map(|limit| (limit.thread, limit.edge)).collect();
+    (fails(&program), fails(&limited(&program, &places)))
 }
 
 #[test]

@@ -11,9 +11,13 @@ mod execute;
 mod generate;
 mod heap;
 mod instructions;
+mod local;
+mod pointers;
 mod refused;
 mod shapes;
 mod sizes;
+mod tables;
+mod wide;
 
 use weir_ir::Program;
 

@@ -1,6 +1,7 @@
 //! crossbeam-deque: the owner takes what a thief wants to steal.
 //!
-//! A thief pins the epoch, which is kept in thread-local storage.
+//! The owner shrinks the deque when little is left in it, and how much memory it allocates then is only known at run
+//! time.
 //!
 //! expect check: error
 #![allow(static_mut_refs)]

@@ -1,6 +1,7 @@
 //! event-listener: a notification and a listener.
 //!
-//! A listener is woken up through a table of functions that is only known at run time.
+//! A notification clears fields of the list of listeners with a move of 16 bytes to an address that is no multiple of
+//! 8, and in which pieces the processor makes that is not known.
 //!
 //! expect check: error
 

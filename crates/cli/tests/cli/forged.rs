@@ -1,0 +1,284 @@
+//! Forged proofs: those of safe programs, changed at random, for variants that are not safe. None is accepted.
+//!
+//! `WEIR_SEEDS=10000` makes so many changes; by default they are few.
+
+use std::path::Path;
+use std::process::Command;
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use serde_json::{Value, json};
+use weir_testkit::Rng;
+
+use crate::certificate::Proof;
+use crate::support::{root, scratch, weir, write};
+use crate::tampering::{changed_leaf, leaves, removable, removed};
+use crate::witness::program_record;
+
+/// How a proof is made, and how it is asked about.
+struct Kind {
+    name: &'static str,
+    make: &'static [&'static str],
+    ask: &'static [&'static str],
+}
+
+const KINDS: [Kind; 7] = [
+    Kind { name: "explicit", make: &["reach", "--engine", "explicit", "--symmetry", "off"], ask: &[] },
+    Kind { name: "set", make: &["reach", "--engine", "set"], ask: &[] },
+    Kind { name: "coherence", make: &["reach", "--engine", "coherence", "--bound", "1"], ask: &[] },
+    Kind { name: "dual", make: &["reach", "--engine", "dual"], ask: &[] },
+    Kind { name: "robust", make: &["robust"], ask: &["--property", "robust"] },
+    Kind { name: "fences", make: &["fences"], ask: &["--for", "robust"] },
+    Kind { name: "never", make: &["prob", "--question", "almost-never"], ask: &["--question", "almost-never"] },
+];
+
+/// A program that is safe and robust, and variants of it that are neither: what is replaced, and by what.
+struct Family {
+    name: &'static str,
+    text: &'static str,
+    variants: &'static [(&'static str, &'static str)],
+}
+
+const FAMILIES: [Family; 3] = [
+    Family {
+        name: "store-buffering",
+        text: "shared x, y;\nthread P { x = 1; fence; let r = y; }\nthread Q { y = 1; fence; let s = x; }\n\
+               forbid P at end && Q at end && P.r == 0 && Q.s == 0;\n",
+        variants: &[("x = 1; fence;", "x = 1; skip;"), ("y = 1; fence;", "y = 1; skip;"), ("fence;", "x = 1;")],
+    },
+    Family {
+        name: "peterson",
+        text: "shared a, b, turn;\n\
+               thread P { a = 1; turn = 1; fence; await b == 0 || turn == 0; critical: skip; a = 0; }\n\
+               thread Q { b = 1; turn = 0; fence; await a == 0 || turn == 1; critical: skip; b = 0; }\n\
+               forbid P at critical && Q at critical;\n",
+        variants: &[
+            ("turn = 1; fence;", "turn = 1; skip;"),
+            ("turn = 0; fence;", "turn = 1; fence;"),
+            ("a == 0", "a <= 1"),
+        ],
+    },
+    Family {
+        name: "counter",
+        text: "const N = 2;\nshared x;\nthread P { let i = 0; while i < N { i = i + 1; x = i; } }\n\
+               thread Q { let s = x; fence; assert s < 3; }\nforbid x == 3;\n",
+        variants: &[("N = 2", "N = 3"), ("i + 1", "i + 3")],
+    },
+];
+
+/// Rows of states, as docs/evidence.md has them.
+struct Rows(Vec<Vec<u8>>);
+
+fn number(bytes: &[u8], at: &mut usize) -> Option<usize> {
+    let (mut number, mut shift) = (0, 0);
+    loop {
+        let byte = *bytes.get(*at)?;
+        *at += 1;
+        number |= usize::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, mut number: usize) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+impl Rows {
+    fn read(bytes: &[u8], count: usize) -> Option<Self> {
+        let (mut at, mut row, mut rows) = (0, Vec::new(), Vec::new());
+        for _ in 0..count {
+            let (shared, length) = (number(bytes, &mut at)?, number(bytes, &mut at)?);
+            row.truncate(shared);
+            row.extend_from_slice(bytes.get(at..at + length)?);
+            at += length;
+            rows.push(row.clone());
+        }
+        Some(Self(rows))
+    }
+
+    fn bytes(mut self) -> (usize, Vec<u8>) {
+        self.0.sort();
+        self.0.dedup();
+        let (mut bytes, mut before): (Vec<u8>, &[u8]) = (Vec::new(), &[]);
+        for (place, row) in self.0.iter().enumerate() {
+            let shared = if place % 16 == 0 { 0 } else { before.iter().zip(row).take_while(|(a, b)| a == b).count() };
+            put(&mut bytes, shared);
+            put(&mut bytes, row.len() - shared);
+            bytes.extend_from_slice(&row[shared..]);
+            before = row;
+        }
+        (self.0.len(), bytes)
+    }
+}
+
+/// The proof with other states, if it has some: fewer, other ones, or more.
+fn with_other_states(proof: &Proof, rng: &mut Rng) -> Option<Proof> {
+    let count = usize::try_from(proof.line["states"].as_u64()?).ok()?;
+    let mut plain = Vec::new();
+    std::io::Read::read_to_end(&mut ZlibDecoder::new(&proof.body[..]), &mut plain).ok()?;
+    let length = usize::try_from(proof.line["bytes"].as_u64()?).ok()?;
+    let rest = plain.split_off(length);
+    let mut rows = Rows::read(&plain, count)?;
+    for _ in 0..rng.between(1, 4) {
+        let at = rng.below(rows.0.len());
+        let mut row = rows.0[at].clone();
+        let byte = rng.below(row.len());
+        match rng.below(4) {
+            0 if rows.0.len() > 1 => {
+                rows.0.remove(at);
+                continue;
+            }
+            1 => row[byte] = rng.below(8) as u8,
+            2 => row[byte] ^= 1,
+            _ => row[byte] = row[rng.below(row.len())],
+        }
+        rows.0.push(row);
+    }
+    let (states, mut bytes) = rows.bytes();
+    let mut line = proof.line.clone();
+    (line["states"], line["bytes"]) = (json!(states), json!(bytes.len()));
+    bytes.extend(rest);
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    std::io::Write::write_all(&mut encoder, &bytes).ok()?;
+    Some(Proof::new(line, encoder.finish().ok()?))
+}
+
+/// The proof with one or two changes.
+fn changed(proof: &Proof, rng: &mut Rng) -> Proof {
+    let mut forged = proof.clone();
+    for _ in 0..rng.between(1, 2) {
+        let places = leaves(&forged.line);
+        let removable = removable(&forged.line);
+        forged = match rng.below(6) {
+            0 => forged.with(changed_leaf(&forged.line, &places[rng.below(places.len())])),
+            1 => forged.with(removed(&forged.line, &removable[rng.below(removable.len())])),
+            2 => {
+                let mut line = forged.line.clone();
+                let (one, other) = (&places[rng.below(places.len())], &places[rng.below(places.len())]);
+                let value = line.pointer(other).cloned();
+                *line.pointer_mut(one).expect("a place") = value.expect("a place");
+                forged.with(line)
+            }
+            3 if !forged.body.is_empty() => {
+                let at = rng.below(forged.body.len());
+                forged.body[at] ^= 1 << rng.below(8);
+                forged
+            }
+            _ => with_other_states(&forged, rng).unwrap_or(forged),
+        };
+    }
+    forged
+}
+
+/// What a variant of a program is, in metadata, and the proofs that there are for the original.
+struct Target {
+    variant: String,
+    record: Value,
+    proofs: Vec<(&'static Kind, Proof)>,
+}
+
+fn targets(folder: &Path) -> Vec<Target> {
+    let mut targets = Vec::new();
+    for family in &FAMILIES {
+        let program = write(folder, &format!("{}.weir", family.name), family.text);
+        let path = folder.join("proof").to_str().expect("the path is UTF-8").to_owned();
+        let prove = |kind: &'static Kind| {
+            let _ = std::fs::remove_file(&path);
+            let ran = weir(&[kind.make, &["-q", "--certificate", &path, &program]].concat());
+            ran.assert_no_bug();
+            Path::new(&path).exists().then(|| (kind, Proof::read(&path)))
+        };
+        let proofs: Vec<(&Kind, Proof)> = KINDS.iter().filter_map(prove).collect();
+        assert!(proofs.len() >= 5, "{}: {} proofs", family.name, proofs.len());
+        for (number, (old, new)) in family.variants.iter().enumerate() {
+            let text = family.text.replacen(old, new, 1);
+            assert_ne!(text, family.text);
+            let variant = write(folder, &format!("{}-{number}.weir", family.name), &text);
+            // Only what is not so of the variant must not be proved of it.
+            let is_false = |kind: &Kind| {
+                let check = match kind.name {
+                    "fences" => return weir(&["fences", "-q", &variant]).stdout.contains("fences make"),
+                    "robust" => weir(&["robust", "-q", &variant]),
+                    "never" => weir(&[kind.make, &["-q", &variant]].concat()),
+                    _ => weir(&["reach", "-q", &variant]),
+                };
+                check.status == Some(1)
+            };
+            let proofs: Vec<_> = proofs.iter().filter(|(kind, _)| is_false(kind)).cloned().collect();
+            if !proofs.is_empty() {
+                targets.push(Target { record: program_record(&variant), variant, proofs });
+            }
+        }
+    }
+    targets
+}
+
+#[test]
+#[allow(clippy::print_stdout, reason = "how many were tried is what one wants to know")]
+fn no_changed_proof_is_accepted_for_an_unsafe_variant() {
+    let folder = scratch("forged");
+    let targets = targets(&folder);
+    let all: Vec<(&Target, &Kind, &Proof)> = targets
+        .iter()
+        .flat_map(|target| target.proofs.iter().map(move |(kind, proof)| (target, *kind, proof)))
+        .collect();
+    assert!(targets.len() >= 6 && all.len() >= 25, "{} variants, {} proofs", targets.len(), all.len());
+    let rounds: u64 = std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
+    let path = folder.join("forged").to_str().expect("the path is UTF-8").to_owned();
+    let mut refused = [0u64; 3];
+    for seed in 0..rounds {
+        let mut rng = Rng::new(seed);
+        let (target, kind, proof) = all[rng.below(all.len())];
+        let mut forged = if seed < all.len() as u64 { all[seed as usize].2.clone() } else { changed(proof, &mut rng) };
+        let (target, kind) =
+            if seed < all.len() as u64 { (all[seed as usize].0, all[seed as usize].1) } else { (target, kind) };
+        forged.line["metadata"]["program"] = target.record.clone();
+        forged.write(&path);
+        let ran = weir(&[&["replay", "-q", &target.variant, &path], kind.ask].concat());
+        ran.assert_no_bug();
+        let status = ran.status.expect("it ends");
+        assert!((1..=3).contains(&status), "seed {seed}, {} for {}: {ran:?}", kind.name, target.variant);
+        refused[status as usize - 1] += 1;
+    }
+    println!("{rounds} forged proofs: {} refused, {} malformed, {} undecided", refused[0], refused[1], refused[2]);
+    assert!(refused[0] > rounds / 4, "{refused:?}");
+}
+
+/// As above, with the checker in Python.
+#[test]
+#[allow(clippy::print_stdout, reason = "how many were tried is what one wants to know")]
+fn nor_is_it_by_the_second_checker() {
+    if !crate::second_checker::has_python() {
+        return;
+    }
+    let folder = scratch("forged-second");
+    let (family, old, new) = (&FAMILIES[0], "x = 1; fence;", "x = 1; skip;");
+    let program = write(&folder, "safe.weir", family.text);
+    let variant = write(&folder, "unsafe.weir", family.text.replacen(old, new, 1));
+    let path = folder.join("proof").to_str().expect("the path is UTF-8").to_owned();
+    let ran = weir(&["reach", "-q", "--engine", "explicit", "--certificate", &path, &program]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let proof = Proof::read(&path);
+    let automaton = folder.join("unsafe.json");
+    std::fs::write(&automaton, weir(&["translate", "--to", "json", &variant]).stdout).expect("it can be written");
+    let record = program_record(&variant);
+    let rounds: u64 = std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(10);
+    for seed in 0..rounds {
+        let mut forged = if seed == 0 { proof.clone() } else { changed(&proof, &mut Rng::new(seed)) };
+        forged.line["metadata"]["program"] = record.clone();
+        forged.write(&path);
+        let checker = root().join("checker/weir_check.py");
+        let ran = Command::new("python3").arg(checker).arg(&automaton).args([&path, "--text", &variant]).output();
+        let ran = ran.expect("python3 starts");
+        assert!(matches!(ran.status.code(), Some(1..=3)), "seed {seed}: {ran:?}");
+    }
+    println!("{rounds} forged proofs refused by the second checker");
+}
