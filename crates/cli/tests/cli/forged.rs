@@ -75,7 +75,7 @@ fn number(bytes: &[u8], at: &mut usize) -> Option<usize> {
     loop {
         let byte = *bytes.get(*at)?;
         *at += 1;
-        number |= usize::from(byte & 0x7f) << shift;
+        number |= usize::from(byte & 0x7f).checked_shl(shift)?;
         shift += 7;
         if byte < 0x80 {
             return Some(number);
@@ -97,7 +97,7 @@ impl Rows {
         for _ in 0..count {
             let (shared, length) = (number(bytes, &mut at)?, number(bytes, &mut at)?);
             row.truncate(shared);
-            row.extend_from_slice(bytes.get(at..at + length)?);
+            row.extend_from_slice(bytes.get(at..at.checked_add(length)?)?);
             at += length;
             rows.push(row.clone());
         }
@@ -125,12 +125,19 @@ fn with_other_states(proof: &Proof, rng: &mut Rng) -> Option<Proof> {
     let mut plain = Vec::new();
     std::io::Read::read_to_end(&mut ZlibDecoder::new(&proof.body[..]), &mut plain).ok()?;
     let length = usize::try_from(proof.line["bytes"].as_u64()?).ok()?;
+    // A change before this one may have been to these numbers.
+    if length > plain.len() || count == 0 {
+        return None;
+    }
     let rest = plain.split_off(length);
-    let mut rows = Rows::read(&plain, count)?;
+    let mut rows = Rows::read(&plain, count.min(plain.len()))?;
     for _ in 0..rng.between(1, 4) {
         let at = rng.below(rows.0.len());
         let mut row = rows.0[at].clone();
-        let byte = rng.below(row.len());
+        let byte = rng.below(row.len().max(1));
+        if row.is_empty() {
+            continue;
+        }
         match rng.below(4) {
             0 if rows.0.len() > 1 => {
                 rows.0.remove(at);

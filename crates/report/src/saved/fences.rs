@@ -50,8 +50,8 @@ impl SavedCertificate {
     /// If it does not, or if the file is about another question.
     pub fn check_fences(&self, asked: &FencesAsked<'_>, interrupt: &dyn Interrupt) -> Result<(), Rejection> {
         self.metadata.compare(&asked.question).map_err(Rejection::Mismatch)?;
-        let goals = self.metadata.proved(&asked.question).map_err(Rejection::Mismatch)?;
         let Some(record) = &self.fences else { return Err(wrong("the file does not prove which fences are needed")) };
+        let goals = self.metadata.proved(&asked.question).map_err(Rejection::Mismatch)?;
         if self.kind != CertificateKind::Fences || has_more(self) {
             return Err(wrong(MIXED));
         }
