@@ -104,8 +104,10 @@ impl Program {
     #[must_use]
     pub fn linked(&self, instances: u32) -> Self {
         let mut linked = self.clone();
+        let mut ends = Vec::new();
         for (thread, original) in linked.threads.iter_mut().zip(&self.threads) {
             thread.body = link(self, &original.body);
+            ends.push(Ends::new(&original.body, &thread.body));
         }
         let spawned = Dynamics::of(self).spawned;
         let mut counted: Vec<Vec<ThreadId>> = self.thread_ids().map(|thread| vec![thread]).collect();
@@ -122,7 +124,8 @@ impl Program {
         }
         let number = |thread: &ThreadId| (spawn_constant(&self.thread(*thread).name), Value::from(instances));
         linked.constants.extend(spawned.iter().filter(|_| instances > 0).map(number));
-        let observed = |condition: &StateExpr| condition.map(&mut |atom| counted_atom(atom, &counted));
+        let observed =
+            |condition: &StateExpr| condition.map(&mut |atom| counted_atom(&at_any_end(atom, &ends), &counted));
         let kind = |property: &Property| property.kind.map_condition(observed);
         linked.properties = self.properties.iter().map(|one| Property { kind: kind(one), ..one.clone() }).collect();
         linked
@@ -142,6 +145,33 @@ fn instance(thread: &Thread, number: u32) -> Thread {
         family: (thread.family.0.clone(), Some(number)),
         multiplicity: Multiplicity::Spawned,
         ..thread.clone()
+    }
+}
+
+/// Where a thread is done: before and after procedures are linked, which may terminate it.
+struct Ends {
+    own: Vec<LocId>,
+    all: Vec<LocId>,
+}
+
+impl Ends {
+    fn new(original: &Body, linked: &Body) -> Self {
+        let done = |body: &Body| body.location_ids().filter(|&loc| body.is_done(loc)).collect::<Vec<_>>();
+        let (own, mut all) = (done(original), done(linked));
+        // A failed assertion of a procedure is no end of the thread.
+        all.retain(|&loc| linked.failed != Some(loc) || original.failed == Some(loc));
+        Self { own, all }
+    }
+}
+
+/// A thread that a procedure has terminated is `at end`, too. That is the only place that consists of all locations at
+/// which the thread is done.
+fn at_any_end(atom: &StateAtom, ends: &[Ends]) -> StateAtom {
+    match atom {
+        StateAtom::At { thread, locations } if *locations == ends[thread.index()].own => {
+            StateAtom::At { thread: *thread, locations: ends[thread.index()].all.clone() }
+        }
+        other => other.clone(),
     }
 }
 

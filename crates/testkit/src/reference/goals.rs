@@ -45,12 +45,19 @@ pub(super) fn holds(program: &Program, state: &State, condition: &StateExpr) -> 
 }
 
 /// A thread that does not exist is nowhere, and its registers are at 0 like all registers at the start. Of a thread that
-/// was spawned, all instances count; one that is in a procedure is at none of its own places.
+/// was spawned, all instances count; one that is in a procedure is at none of its own places, unless it was terminated
+/// there: then it is `at end`.
 fn observe(program: &Program, state: &State, atom: &StateAtom) -> Value {
     match atom {
         StateAtom::At { thread, locations } => {
             let is_there = |own: &&std::rc::Rc<super::state::ThreadState>| {
-                own.template == *thread && own.procedure.is_none() && locations.contains(&own.location)
+                let body = program.body(*thread);
+                let is_end = || body.location_ids().filter(|&loc| body.is_done(loc)).eq(locations.iter().copied());
+                let is_at = match (own.procedure, own.terminated) {
+                    (None, _) => locations.contains(&own.location),
+                    (Some(_), is_terminated) => is_terminated && is_end(),
+                };
+                own.template == *thread && is_at
             };
             state.threads.values().filter(is_there).count() as Value
         }

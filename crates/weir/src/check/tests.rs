@@ -110,7 +110,7 @@ fn violations_that_need_no_buffers_are_shown_without_them() {
     assert_eq!((run.happens_before().cycle(), run.run().model), (None, Model::Tso));
     assert_eq!(answer.member(), Some(Member::Sc));
     // Within a limit; then what was found first is shown.
-    let session = Session::default().with_bound(Bound::CheckSimplerStates, 10);
+    let session = Session::default().with_bound(Bound::CheckSimplerStates, 3);
     let answer = check(&parsed(&text), &Options::default(), &session).expect("it can");
     let Judgement::Violated(run) = &answer.properties[0].judgement else { panic!("{:?}", answer.verdict) };
     assert!(run.happens_before().cycle().is_some());

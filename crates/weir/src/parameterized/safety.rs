@@ -16,7 +16,7 @@ use crate::robust::attacks_of;
 use crate::semantics::refuse;
 use crate::session::Session;
 use crate::translate::Translation;
-use crate::translate::instantiate::Instance;
+use crate::translate::instantiate::{Instance, instantiate};
 use crate::verdict::{Failure, Limit, Statistics};
 
 /// What is known about a goal.
@@ -60,7 +60,12 @@ pub fn check(
         None => (smallest(program), None),
     };
     let images = |goal: Goal| if for_every_number { vec![goal] } else { images(&instance, goal) };
-    let report = report(&images, &goals, &known, found, statistics);
+    // Turns and instances have limits of their own, which nobody can raise.
+    let limit = |limit: Limit| match limit {
+        Limit::States if session.limits().states.is_none() => session.exceeded().unwrap_or(Limit::Instances),
+        other => other,
+    };
+    let report = report((&images, &limit), &goals, &known, found, statistics);
     Ok(Decided { instance, for_every_number, report })
 }
 
@@ -263,6 +268,14 @@ fn violations(
 ) -> Result<Option<(Instance, check::Report)>, Failure> {
     let most = wanted.iter().map(|&(_, most)| most).max();
     let (mut found, mut shown): (Vec<Goal>, Option<(Instance, check::Report)>) = (Vec::new(), None);
+    let ask = |instance: &Instance, asked: &[Goal]| {
+        let goals = asked.iter().flat_map(|&goal| images(instance, goal)).collect();
+        let options = check::Options { goals, ..options.clone() };
+        let part = session.part(Some(session.bound(Bound::InstanceStates)));
+        check::check(instance.program(), &options, &part)
+    };
+    // The largest numbers of copies in the smallest violations.
+    let mut together: Vec<u32> = Vec::new();
     for instance in most.map(|most| instances(program, most as u32)).into_iter().flatten() {
         let total = instance.total() as usize;
         let asked: Vec<Goal> = wanted.iter().filter(|&&(_, most)| total <= most).map(|&(goal, _)| goal).collect();
@@ -270,21 +283,33 @@ fn violations(
         if asked.iter().all(|goal| found.contains(goal)) || is_over {
             break;
         }
-        let mapped = asked.iter().flat_map(|&goal| images(&instance, goal)).collect::<Vec<_>>();
-        if mapped.is_empty() {
+        if asked.iter().all(|&goal| images(&instance, goal).is_empty()) {
             continue;
         }
-        let options = check::Options { goals: mapped, ..options.clone() };
-        let part = session.part(Some(session.bound(Bound::InstanceStates)));
-        let report = check::check(instance.program(), &options, &part)?;
+        let report = ask(&instance, &asked)?;
         let violated = |goal: &Goal| is_violated(&instance, &report, *goal);
         let now: Vec<Goal> = asked.iter().copied().filter(violated).collect();
         if now.iter().any(|goal| !found.contains(goal)) {
             found.extend(now.iter().filter(|goal| !found.contains(goal)).copied().collect::<Vec<_>>());
+            let numbers = instance.copies().iter().map(|(_, number)| *number);
+            together.resize(instance.copies().len(), 0);
+            together.iter_mut().zip(numbers).for_each(|(most, number)| *most = (*most).max(number));
             shown = Some((instance, report));
         }
     }
-    Ok(shown)
+    let Some((instance, report)) = shown else { return Ok(None) };
+    let shows = |instance: &Instance, report: &check::Report| {
+        found.iter().filter(|goal| is_violated(instance, report, **goal)).count()
+    };
+    if shows(&instance, &report) < found.len() {
+        // Violations of different properties by copies of different threads.
+        let larger = instantiate(program, &together);
+        let of_larger = ask(&larger, &found)?;
+        if shows(&larger, &of_larger) > shows(&instance, &report) {
+            return Ok(Some((larger, of_larger)));
+        }
+    }
+    Ok(Some((instance, report)))
 }
 
 /// The goals of an instance that a goal of the program stands for.
@@ -303,9 +328,10 @@ fn is_violated(instance: &Instance, report: &check::Report, goal: Goal) -> bool 
     report.properties.iter().any(|one| images.contains(&one.goal) && one.judgement.is_failure())
 }
 
-/// What is known about each property; `images` are the goals of what the report is about.
+/// What is known about each property; `images` are the goals of what the report is about, and `limit` is what to say of
+/// a limit.
 fn report(
-    images: &dyn Fn(Goal) -> Vec<Goal>,
+    (images, limit): (&dyn Fn(Goal) -> Vec<Goal>, &dyn Fn(Limit) -> Limit),
     goals: &[Goal],
     known: &[Known],
     found: Option<check::Report>,
@@ -328,8 +354,8 @@ fn report(
                 (one.member, one.elapsed) = (Some(*member), statistics.elapsed);
             }
             // Found, and no instance that could be searched shows it.
-            Known::Reachable(_) => one.judgement = Judgement::Unknown(Limit::States),
-            Known::Open(limit) => one.judgement = Judgement::Unknown(*limit),
+            Known::Reachable(_) => one.judgement = Judgement::Unknown(limit(Limit::States)),
+            Known::Open(why) => one.judgement = Judgement::Unknown(limit(*why)),
         }
         properties.push(one);
     }

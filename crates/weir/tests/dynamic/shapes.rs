@@ -148,6 +148,40 @@ fn procedures_end_in_three_ways() {
     );
 }
 
+/// A thread that a procedure has terminated is done, and so `at end`, whether or not it has an end of its own.
+#[test]
+fn who_is_terminated_in_a_procedure_is_at_the_end() {
+    assert_verdicts(
+        "noinline proc f() { terminate; } thread P { f(); } forbid P at end;",
+        &["violated"],
+        &["violated"],
+    );
+    assert_verdicts(
+        "shared x; proc f(n) { x = n; if n == 1 { terminate; } f(n - 1); } thread P { f(3); }
+         exists P at end && x == 1; forbid P at end && x != 1;",
+        &["met", "holds"],
+        &["met", "holds"],
+    );
+    assert_verdicts(
+        "shared x; noinline proc f() { x = 1; terminate; } thread P { f(); } thread Q { await x == 1; }
+         always x == 1 && P at end && Q at end; forbid deadlock;",
+        &["holds", "holds"],
+        &["holds", "holds"],
+    );
+    assert_verdicts(
+        "shared x; noinline proc f() { x = x + 1; if x == 2 { terminate; } } thread P { loop { f(); } }
+         forbid P at end; forbid P at end && x != 2;",
+        &["violated", "holds"],
+        &["violated", "holds"],
+    );
+    assert_verdicts(
+        "shared x; noinline proc f() { terminate; } thread P { spawn T; } thread T[0] { x = 1; f(); last: skip; }
+         forbid T at end && x == 1; forbid T at last;",
+        &["violated", "holds"],
+        &["violated", "holds"],
+    );
+}
+
 #[test]
 fn assertions_in_procedures_are_those_of_the_thread() {
     assert_verdicts(

@@ -79,14 +79,16 @@ impl<'a> Observer<'_, 'a> {
                 self.too_much(place.thread.span);
                 return Vec::new();
             }
-            let is_nowhere = locations.is_empty();
+            // Where a procedure may terminate it is known once procedures are linked.
+            let may_be_terminated = place.label.is_none() && self.view(thread).is_some_and(|view| view.calls);
+            let is_nowhere = locations.is_empty() && !may_be_terminated;
             atoms.push(if is_nowhere { NOWHERE } else { self.atom(family, thread, locations, join) });
         }
         atoms
     }
 
     fn warn_if_endless(&mut self, place: &PlaceExpr, threads: &[ThreadId]) {
-        let endless = |&thread: &ThreadId| self.view(thread).is_some_and(|view| view.ends.is_empty());
+        let endless = |&thread: &ThreadId| self.view(thread).is_some_and(|view| view.ends.is_empty() && !view.calls);
         if place.label.is_none() && threads.iter().all(endless) {
             let message = format!("thread `{}` never ends: it is never `at end`", place.thread.name.text);
             self.sink.warning(Diagnostic::warning("never-ends", message, place.thread.span));

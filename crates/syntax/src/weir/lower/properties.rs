@@ -19,6 +19,8 @@ pub(super) struct View<'a> {
     pub(super) places: HashMap<String, Vec<LocId>>,
     /// Where the thread is done.
     pub(super) ends: Vec<LocId>,
+    /// Whether it calls procedures that were not inlined, which may terminate it.
+    pub(super) calls: bool,
 }
 
 /// Resolves properties.

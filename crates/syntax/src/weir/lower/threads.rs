@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use weir_ir::{Body, Diagnostic, LocId, Multiplicity, Poll, Procedure, Span, Thread, ThreadId, Value};
+use weir_ir::{Body, Diagnostic, Instruction, LocId, Multiplicity, Poll, Procedure, Span, Thread, ThreadId, Value};
 
 use super::super::ast::{File, Name, Replication, ThreadDecl};
 use super::super::limits::MAX_THREADS;
@@ -233,5 +233,6 @@ fn view<'a>(body: &Body, registers: HashMap<&'a str, weir_ir::RegId>) -> View<'a
         }
     }
     let ends = body.location_ids().filter(|&loc| body.is_done(loc)).collect();
-    View { registers, places, ends }
+    let calls = body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Call { .. }));
+    View { registers, places, ends, calls }
 }
