@@ -60,12 +60,8 @@ pub fn check(
         None => (smallest(program), None),
     };
     let images = |goal: Goal| if for_every_number { vec![goal] } else { images(&instance, goal) };
-    // Turns and instances have limits of their own, which nobody can raise.
-    let limit = |limit: Limit| match limit {
-        Limit::States if session.limits().states.is_none() => session.exceeded().unwrap_or(Limit::Instances),
-        other => other,
-    };
-    let report = report((&images, &limit), &goals, &known, found, statistics);
+    let known: Vec<Known> = known.into_iter().map(|known| unless_limited(known, session)).collect();
+    let report = report(&images, &goals, &known, found, statistics);
     Ok(Decided { instance, for_every_number, report })
 }
 
@@ -328,10 +324,20 @@ fn is_violated(instance: &Instance, report: &check::Report, goal: Goal) -> bool 
     report.properties.iter().any(|one| images.contains(&one.goal) && one.judgement.is_failure())
 }
 
-/// What is known about each property; `images` are the goals of what the report is about, and `limit` is what to say of
-/// a limit.
+/// What is known in the end. Turns and instances have limits of their own, which nobody can raise.
+fn unless_limited(known: Known, session: &Session) -> Known {
+    match known {
+        // Found, and no instance that could be searched shows it.
+        Known::Reachable(_) | Known::Open(Limit::States) if session.limits().states.is_none() => {
+            Known::Open(session.exceeded().unwrap_or(Limit::Instances))
+        }
+        known => known,
+    }
+}
+
+/// What is known about each property; `images` are the goals of what the report is about.
 fn report(
-    (images, limit): (&dyn Fn(Goal) -> Vec<Goal>, &dyn Fn(Limit) -> Limit),
+    images: &dyn Fn(Goal) -> Vec<Goal>,
     goals: &[Goal],
     known: &[Known],
     found: Option<check::Report>,
@@ -354,8 +360,8 @@ fn report(
                 (one.member, one.elapsed) = (Some(*member), statistics.elapsed);
             }
             // Found, and no instance that could be searched shows it.
-            Known::Reachable(_) => one.judgement = Judgement::Unknown(limit(Limit::States)),
-            Known::Open(why) => one.judgement = Judgement::Unknown(limit(*why)),
+            Known::Reachable(_) => one.judgement = Judgement::Unknown(Limit::States),
+            Known::Open(limit) => one.judgement = Judgement::Unknown(*limit),
         }
         properties.push(one);
     }
