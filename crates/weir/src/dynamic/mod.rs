@@ -16,7 +16,7 @@ mod mapped;
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Diagnostic, Multiplicity, Program, ThreadId};
+use weir_ir::{Diagnostic, Program, ThreadId};
 use weir_witness::{Goal, Model};
 
 use self::bounds::Bounds;
@@ -25,6 +25,7 @@ use self::mapped::{coverage, of_first_instances, original};
 use crate::bounds::Bound;
 use crate::check;
 use crate::reach::{self, Engine, all_goals};
+use crate::semantics::refuse;
 use crate::session::Session;
 use crate::summaries::{self, Summarized};
 use crate::translate::Translation;
@@ -52,7 +53,7 @@ pub fn check(
 ) -> Result<Decided<check::Report>, Failure> {
     let began = session.elapsed();
     let goals = goals(program, &options.goals);
-    refuse(program, &goals)?;
+    refuse_what_is_unsupported(program, &goals)?;
     if goals.is_empty() {
         return Err(Failure::Refused(Box::new(check::no_property())));
     }
@@ -137,7 +138,7 @@ pub fn reach(
     session: &Session,
 ) -> Result<Decided<reach::Report>, Failure> {
     let goals = goals(program, &options.goals);
-    refuse(program, &goals)?;
+    refuse_what_is_unsupported(program, &goals)?;
     let mut bounds = Bounds::first(program, session);
     let mut statistics = Statistics::default();
     let mut summaries = Summaries::default();
@@ -222,13 +223,8 @@ fn images(program: &Program, linked: &Program, goals: &[Goal]) -> Vec<Goal> {
 }
 
 /// Refuses what only programs without calls and `spawn` can be asked.
-fn refuse(program: &Program, goals: &[Goal]) -> Result<(), Failure> {
-    if let Some(thread) = program.threads.iter().find(|thread| thread.multiplicity == Multiplicity::Arbitrary) {
-        let message =
-            format!("there are arbitrarily many copies of `{}`, in a program with recursion or `spawn`", thread.name);
-        let refusal = Diagnostic::error("arbitrary-threads", message, thread.span);
-        return Err(Failure::Refused(Box::new(refusal.help("set the number of copies, as in `-D 'T[*]=3'`"))));
-    }
+fn refuse_what_is_unsupported(program: &Program, goals: &[Goal]) -> Result<(), Failure> {
+    refuse::dynamic_templates(program)?;
     let Some(Goal::Property(property)) = goals.iter().find(|goal| goal.is_liveness(program)) else { return Ok(()) };
     let property = &program.properties[property.index()];
     let text = program.property_text(property);
