@@ -67,8 +67,8 @@ pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
     let (pass, which): (fn(Selection) -> Pass, _) = match text.split_once('=') {
         Some(("instrument", which)) => (Pass::Instrument, which),
         Some(("delay", which)) => (Pass::Delay, which),
-        Some(("rounds", bound)) => return Ok(Pass::Bounded(RunBound::Rounds(number(bound)?))),
-        Some(("age", bound)) => return Ok(Pass::Bounded(RunBound::Age(number(bound)?))),
+        Some(("rounds", bound)) => return Ok(Pass::Bounded(RunBound::Rounds(number(bound)?).check()?)),
+        Some(("age", bound)) => return Ok(Pass::Bounded(RunBound::Age(number(bound)?).check()?)),
         Some(("link", count)) => return Ok(Pass::Link(instances(number(count)?, 0)?)),
         Some(("spawn", count)) => return Ok(Pass::Start(instances(number(count)?, 1)?)),
         Some(("unroll", bound)) => return Ok(Pass::Unroll(number(bound)?)),
@@ -141,7 +141,8 @@ fn unrolled(program: &Program, frames: u32) -> Result<Passed, Error> {
         Error::input(format!("the program is too large with {frames} calls on a stack; choose a smaller number"))
     })?;
     let mut comments = Comments::default();
-    let about = format!("Procedures are unrolled for stacks with at most {frames} calls of recursive procedures.");
+    let calls = weir_report::wording::units::counted(u64::from(frames), "call");
+    let about = format!("Procedures are unrolled for stacks with at most {calls} of recursive procedures.");
     comments.header.push(about);
     comments.header.push("A thread that would call one more stays where it is.".to_owned());
     Ok(Passed { program: made.program().clone(), comments })

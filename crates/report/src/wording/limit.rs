@@ -47,7 +47,10 @@ pub fn more(limit: Limit) -> &'static str {
         Limit::Spawned(_) => "allow more threads with `--limit spawned-threads=N`",
         Limit::Interrupted => "let it run longer",
         Limit::Alarm => "use a more precise engine",
-        Limit::Instances => "ask about a fixed number of copies, as in `-D 'T[*]=3'`",
+        Limit::Instances => {
+            "ask about a fixed number of copies, as in `-D 'T[*]=3'`, or search larger instances for violations with \
+             `--limit instance-copies=N`"
+        }
     }
 }
 

@@ -70,7 +70,10 @@ pub fn check(
     }
     loop {
         let linked = program.linked(bounds.instances());
-        let asked = images(program, &linked, &goals);
+        // One instance is enough to show that an assertion fails.
+        let is_open = |goal: &Goal| !images(program, &linked, &[*goal]).iter().any(|&image| found.has(image));
+        let open: Vec<Goal> = goals.iter().copied().filter(is_open).collect();
+        let asked = images(program, &linked, &open);
         let limit = match search(&linked, (&asked, options), &mut found, &bounds, session)? {
             Some(limit) => Some(limit),
             None if !found.depends_on_bounds() => None,
@@ -98,13 +101,12 @@ fn search(
     bounds: &Bounds,
     session: &Session,
 ) -> Result<Option<Limit>, Failure> {
-    let open: Vec<Goal> = asked.iter().copied().filter(|goal| !found.has(*goal)).collect();
-    if open.is_empty() {
+    if asked.is_empty() {
         found.last.clear();
         return Ok(None);
     }
     let Ok(unrolled) = unroll(linked, bounds.frames, Purpose::Search) else { return Ok(Some(bounds.too_large())) };
-    let options = check::Options { goals: open, ..options.clone() };
+    let options = check::Options { goals: asked.to_vec(), ..options.clone() };
     match check::check_with_spawn(unrolled.program(), &options, session) {
         Ok(report) => found.add(linked, &unrolled, report).map(|()| None),
         Err(failure) => bounds.ended_by(failure).map(Some),
