@@ -71,7 +71,9 @@ pub(crate) fn targets(image: &Image, way: &[Passed<'_>], to: &E) -> Option<Targe
     let narrow = machine.narrow(&target);
     let bounded = machine.bounds.iter().filter(|(_, last)| *last < MOST_VALUES);
     let bounded = bounded.map(|(index, last)| (index.clone(), (0..=*last as Value).collect()));
-    bounded.chain(narrow).find_map(|(index, values)| machine.all(&target, &index, values, &ends))
+    // Where the index is known, nothing has to be tried in its place.
+    let known = (Expr::Const(0), vec![0]);
+    bounded.chain(narrow).chain([known]).find_map(|(index, values)| machine.all(&target, &index, values, &ends))
 }
 
 /// The addresses that a function computes: where other tables begin.
