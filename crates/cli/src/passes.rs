@@ -67,10 +67,10 @@ pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
     let (pass, which): (fn(Selection) -> Pass, _) = match text.split_once('=') {
         Some(("instrument", which)) => (Pass::Instrument, which),
         Some(("delay", which)) => (Pass::Delay, which),
-        Some(("rounds", bound)) => return Ok(Pass::Bounded(RunBound::Rounds(number(bound)?))),
-        Some(("age", bound)) => return Ok(Pass::Bounded(RunBound::Age(number(bound)?))),
-        Some(("link", count)) => return Ok(Pass::Link(number(count)?.min(MOST_INSTANCES))),
-        Some(("spawn", count)) => return Ok(Pass::Start(number(count)?.clamp(1, MOST_INSTANCES))),
+        Some(("rounds", bound)) => return Ok(Pass::Bounded(RunBound::Rounds(number(bound)?).check()?)),
+        Some(("age", bound)) => return Ok(Pass::Bounded(RunBound::Age(number(bound)?).check()?)),
+        Some(("link", count)) => return Ok(Pass::Link(instances(number(count)?, 0)?)),
+        Some(("spawn", count)) => return Ok(Pass::Start(instances(number(count)?, 1)?)),
         Some(("unroll", bound)) => return Ok(Pass::Unroll(number(bound)?)),
         _ => return Err(format!("unknown pass; {known}")),
     };
@@ -121,16 +121,28 @@ impl Pass {
 /// More instances of spawned threads than this are not made.
 const MOST_INSTANCES: u32 = 10_000;
 
+/// A number of instances that can be made.
+fn instances(count: u32, least: u32) -> Result<u32, String> {
+    let is_right = (least..=MOST_INSTANCES).contains(&count);
+    if is_right {
+        Ok(count)
+    } else {
+        Err(format!("{count} instances; expected a number from {least} to {MOST_INSTANCES}"))
+    }
+}
+
 fn plain(program: Program) -> Passed {
     Passed { program, comments: Comments::default() }
 }
 
 /// The program with unrolled procedures. Its text says what became of longer stacks.
 fn unrolled(program: &Program, frames: u32) -> Result<Passed, Error> {
-    let made = unroll(&program.linked(0), frames, Purpose::Search)
-        .map_err(|_| Error::input(format!("the program is too large with {frames} calls on a stack")))?;
+    let made = unroll(&program.linked(0), frames, Purpose::Search).map_err(|_| {
+        Error::input(format!("the program is too large with {frames} calls on a stack; choose a smaller number"))
+    })?;
     let mut comments = Comments::default();
-    let about = format!("Procedures are unrolled for stacks with at most {frames} calls of recursive procedures.");
+    let calls = weir_report::wording::units::counted(u64::from(frames), "call");
+    let about = format!("Procedures are unrolled for stacks with at most {calls} of recursive procedures.");
     comments.header.push(about);
     comments.header.push("A thread that would call one more stays where it is.".to_owned());
     Ok(Passed { program: made.program().clone(), comments })

@@ -11,7 +11,8 @@ use weir_witness::{Checked, Goal, Model, Run};
 
 use crate::search::fusing::Fusing;
 use crate::search::persistent::PersistentSets;
-use crate::search::scalarsets::{Reductions, Renaming, Renumbered};
+use crate::search::reduced::{Reduced, Reductions};
+use crate::search::scalarsets::Renaming;
 use crate::search::{self, Found, Outcome, Search};
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::coverage::coverage;
@@ -88,6 +89,11 @@ pub(crate) fn explore(program: &Program, exploration: Exploration<'_>, session: 
         Reduction::Persistent => PersistentSets::new(program, &compiled, exploration.model, exploration.goals),
         Reduction::None | Reduction::Local => None,
     };
+    let used = match (&fusing, &persistent) {
+        (_, Some(_)) => Reduction::Persistent,
+        (Some(_), None) => Reduction::Local,
+        (None, None) => Reduction::None,
+    };
     let reductions = Reductions { fusing: fusing.as_ref(), persistent: persistent.as_ref() };
     let outcome = run(&compiled.machine, (&families, reductions), exploration, session);
     let mut outcome = Outcome { elapsed: session.since(began), ..outcome };
@@ -100,7 +106,7 @@ pub(crate) fn explore(program: &Program, exploration: Exploration<'_>, session: 
     let symmetry = Interchangeable { threads: classes, obstacles: symmetry.obstacles };
     let mut explored = explored(program, exploration.model, &compiled, outcome)?;
     explored.statistics.up_to_symmetry = !symmetry.threads.is_empty();
-    explored.statistics.reduction = exploration.reduction;
+    explored.statistics.reduction = used;
     Ok(Explored { symmetry, ..explored })
 }
 
@@ -111,14 +117,14 @@ fn run(
     session: &Session,
 ) -> Outcome {
     with_state_size!(machine.layout.words, N => match exploration.model {
-        Model::Sc => search_up_to(&Renumbered::<Sc, N>::new(machine, families, reductions), exploration, session),
-        Model::Tso => search_up_to(&Renumbered::<Tso, N>::new(machine, families, reductions), exploration, session),
+        Model::Sc => search_up_to(&Reduced::<Sc, N>::new(machine, families, reductions), exploration, session),
+        Model::Tso => search_up_to(&Reduced::<Tso, N>::new(machine, families, reductions), exploration, session),
     })
 }
 
 /// Searches a system up to the numbering of threads; a run that is found is one of the program itself.
 fn search_up_to<M: MemoryModel, const N: usize>(
-    system: &Renumbered<'_, M, N>,
+    system: &Reduced<'_, M, N>,
     exploration: Exploration<'_>,
     session: &Session,
 ) -> Outcome {

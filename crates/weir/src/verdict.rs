@@ -60,12 +60,23 @@ pub enum Limit {
     Instances,
 }
 
+/// What the plural of a word ends in.
+fn plural(count: u32) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
 impl std::fmt::Display for Limit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let text = match self {
-            Self::Rounds(bound) => return write!(f, "only runs with at most {bound} rounds per thread were searched"),
+            Self::Rounds(bound) => {
+                return write!(f, "only runs with at most {bound} round{} per thread were searched", plural(*bound));
+            }
             Self::Age(bound) => {
-                return write!(f, "only runs in which no store waits for more than {bound} rounds were searched");
+                return write!(
+                    f,
+                    "only runs in which no store waits for more than {bound} round{} were searched",
+                    plural(*bound)
+                );
             }
             Self::Frames(bound) => {
                 return write!(f, "only runs with at most {bound} calls of procedures on a stack were searched");

@@ -127,6 +127,9 @@ impl SearchOptions {
                  a bound"
             ));
         }
+        if let Some(bound) = self.bound.and_then(Precision::number).and_then(|number| self.engine.run_bound(number)) {
+            bound.check()?;
+        }
         if self.bound == Some(Precision::Auto) && self.engine == Engine::Multiset {
             return Err("`--engine multiset` cannot raise its bound by itself; name a number, or leave it out".into());
         }

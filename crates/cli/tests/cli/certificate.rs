@@ -44,6 +44,29 @@ impl Proof {
     }
 }
 
+/// A proof that a command has saved, and the files of the program and of the proof.
+pub(crate) struct Saved {
+    pub(crate) program: String,
+    pub(crate) path: String,
+    pub(crate) proof: Proof,
+}
+
+impl Saved {
+    pub(crate) fn new(command: &str, test: &str, text: &str, options: &[&str]) -> Self {
+        let directory = scratch(test);
+        let program = write(&directory, "program.weir", text);
+        let path = directory.join("proof").to_str().expect("the path is UTF-8").to_owned();
+        let ran = weir(&[&[command, "-q", "--certificate", &path, &program], options].concat());
+        assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
+        let proof = Proof::read(&path);
+        Self { program, path, proof }
+    }
+
+    pub(crate) fn replay(&self, question: &[&str], proof: &Proof) -> Ran {
+        replay_asking(question, &self.program, &self.path, proof)
+    }
+}
+
 /// A proof that an engine has saved, and the files of the program and of the proof.
 fn saved(engine: &str, test: &str) -> (String, String, Proof) {
     let directory = scratch(test);

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::certificate::Proof;
-use crate::support::{Ran, scratch, weir, write};
+use crate::certificate::Saved;
+use crate::support::{scratch, weir, write};
 use crate::tampering::{changed_leaf, leaves, removable, removed};
 use crate::witness::{is_no, program_record};
 
@@ -17,29 +17,8 @@ forbid P at end && Q at end && P.r == 0 && Q.s == 0;
 
 const PROBABILITY: &[&str] = &["--question", "probability"];
 
-struct Saved {
-    program: String,
-    path: String,
-    proof: Proof,
-}
-
 fn saved(test: &str, text: &str, options: &[&str]) -> Saved {
-    let directory = scratch(test);
-    let program = write(&directory, "program.weir", text);
-    let path = directory.join("proof").to_str().expect("the path is UTF-8").to_owned();
-    let ran = weir(&[&["prob", "-q", "--certificate", &path, &program], options].concat());
-    assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
-    let proof = Proof::read(&path);
-    Saved { program, path, proof }
-}
-
-impl Saved {
-    fn replay(&self, question: &[&str], proof: &Proof) -> Ran {
-        proof.write(&self.path);
-        let ran = weir(&[&["replay", &self.program, &self.path], question].concat());
-        ran.assert_no_bug();
-        ran
-    }
+    Saved::new("prob", test, text, options)
 }
 
 #[test]

@@ -40,14 +40,16 @@ impl CopiesRecord {
         }
     }
 
-    /// In a line: for which numbers a proof holds, or which instance shows a violation.
-    pub(crate) fn text(&self) -> String {
+    /// In a line: for which numbers a proof holds, or which instance shows so many violations.
+    pub(crate) fn text(&self, violations: usize) -> String {
         if self.every_number {
             return format!("for every number of copies of {}\n", joined(&self.names));
         }
         let with = |copy: &CopyRecord| format!("{} of `{}`", counted(copy.number.into(), "copy"), copy.thread);
         let with: Vec<String> = self.threads.iter().map(with).collect();
-        format!("with {}, the smallest number found\n", joined(&with))
+        let what =
+            if violations > 1 { "which show all violations that were found" } else { "the smallest number found" };
+        format!("with {}, {what}\n", joined(&with))
     }
 }
 

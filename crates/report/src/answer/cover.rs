@@ -34,7 +34,7 @@ pub enum CoverVerdict {
 pub struct CoverAnswer<'a> {
     #[serde(flatten)]
     pub head: Head<CoverVerdict>,
-    /// The method that gave the answer.
+    /// The method that gave the answer; the one that was asked, if the verdict is `unknown`.
     pub engine: &'static str,
     /// Number of places; of local states in a thread transition system.
     pub places: usize,

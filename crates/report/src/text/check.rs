@@ -31,7 +31,10 @@ pub(super) fn render(answer: &CheckAnswer<'_>, view: &View) -> String {
     let origin = &answer.origin;
     if !view.is_quiet {
         let verdict = origin.report.as_ref().map(|report| &report.verdict);
-        text += &numbers_of_copies(&origin.subject, matches!(verdict, Ok(Verdict::Holds | Verdict::Violated(_))));
+        let is_decided = matches!(verdict, Ok(Verdict::Holds | Verdict::Violated(_)));
+        let violations = origin.report.iter().flat_map(|report| &report.properties);
+        let violations = violations.filter(|property| property.judgement.is_failure()).count();
+        text += &numbers_of_copies(&origin.subject, is_decided, violations);
         text += &match &origin.report {
             Ok(report) => body(answer, report, view),
             Err(diagnostic) => format!("\n{}\n", render_place(&origin.subject.program.source, diagnostic)),

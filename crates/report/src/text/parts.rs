@@ -39,9 +39,9 @@ pub(super) fn headline(tone: Tone, verdict: &str, what: &str, place: &str) -> St
     format!("{}: {} ({place})\n", emphasized(tone, verdict), clip(what, GOAL_LIMIT))
 }
 
-/// For which numbers of threads the answer holds, if there are arbitrarily many.
-pub(super) fn numbers_of_copies(subject: &Subject<'_>, is_decided: bool) -> String {
-    subject.copies.filter(|_| is_decided).map(CopiesRecord::text).unwrap_or_default()
+/// For which numbers of threads an answer with so many violations holds, if there are arbitrarily many.
+pub(super) fn numbers_of_copies(subject: &Subject<'_>, is_decided: bool, violations: usize) -> String {
+    subject.copies.filter(|_| is_decided).map(|copies| CopiesRecord::text(copies, violations)).unwrap_or_default()
 }
 
 /// A text in the colour of a verdict.

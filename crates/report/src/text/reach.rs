@@ -22,7 +22,7 @@ pub(super) fn render(answer: &ReachAnswer<'_>, view: &View) -> String {
     let origin = &answer.origin;
     if !view.is_quiet {
         let is_decided = matches!(origin.verdict, Ok(Verdict::Holds | Verdict::Violated(_)));
-        text += &numbers_of_copies(&origin.subject, is_decided);
+        text += &numbers_of_copies(&origin.subject, is_decided, 1);
         text += &match &origin.verdict {
             Ok(Verdict::Holds) => unreachable(answer),
             Ok(Verdict::Violated(found)) => reachable(answer, found, view.width),

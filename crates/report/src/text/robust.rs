@@ -28,7 +28,7 @@ pub(super) fn render(answer: &RobustAnswer<'_>, view: &View) -> String {
     let program = origin.subject.program;
     if !view.is_quiet {
         let is_decided = matches!(&origin.verdict, Ok(Verdict::Holds | Verdict::Violated(_)));
-        text += &numbers_of_copies(&origin.subject, is_decided);
+        text += &numbers_of_copies(&origin.subject, is_decided, 1);
         text += &match &origin.verdict {
             Ok(Verdict::Holds) => how(answer) + &never_seen(answer),
             Ok(Verdict::Violated(Shown::Cycle(found))) => violated(answer, found, view.width),

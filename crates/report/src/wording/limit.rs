@@ -40,11 +40,17 @@ pub fn more(limit: Limit) -> &'static str {
         Limit::Rounds(_) | Limit::Age(_) => {
             "raise the bound with `--bound`, or use `--engine dual` or `--engine explicit`, which look at all runs"
         }
-        Limit::Frames(_) => "allow deeper stacks with `--limit stack-frames=N`",
+        Limit::Frames(_) => {
+            "allow deeper stacks with `--limit stack-frames=N`; if that is allowed already, the program is too large with \
+             deeper stacks, so give procedures fewer registers and steps"
+        }
         Limit::Spawned(_) => "allow more threads with `--limit spawned-threads=N`",
         Limit::Interrupted => "let it run longer",
         Limit::Alarm => "use a more precise engine",
-        Limit::Instances => "ask about a fixed number of copies, as in `-D 'T[*]=3'`",
+        Limit::Instances => {
+            "ask about a fixed number of copies, as in `-D 'T[*]=3'`, or search larger instances for violations with \
+             `--limit instance-copies=N`"
+        }
     }
 }
 

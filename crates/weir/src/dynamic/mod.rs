@@ -16,7 +16,7 @@ mod mapped;
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Diagnostic, Multiplicity, Program, ThreadId};
+use weir_ir::{Diagnostic, Program, ThreadId};
 use weir_witness::{Goal, Model};
 
 use self::bounds::Bounds;
@@ -25,6 +25,7 @@ use self::mapped::{coverage, of_first_instances, original};
 use crate::bounds::Bound;
 use crate::check;
 use crate::reach::{self, Engine, all_goals};
+use crate::semantics::refuse;
 use crate::session::Session;
 use crate::summaries::{self, Summarized};
 use crate::translate::Translation;
@@ -52,7 +53,7 @@ pub fn check(
 ) -> Result<Decided<check::Report>, Failure> {
     let began = session.elapsed();
     let goals = goals(program, &options.goals);
-    refuse(program, &goals)?;
+    refuse_what_is_unsupported(program, &goals)?;
     if goals.is_empty() {
         return Err(Failure::Refused(Box::new(check::no_property())));
     }
@@ -69,7 +70,10 @@ pub fn check(
     }
     loop {
         let linked = program.linked(bounds.instances());
-        let asked = images(program, &linked, &goals);
+        // One instance is enough to show that an assertion fails.
+        let is_open = |goal: &Goal| !images(program, &linked, &[*goal]).iter().any(|&image| found.has(image));
+        let open: Vec<Goal> = goals.iter().copied().filter(is_open).collect();
+        let asked = images(program, &linked, &open);
         let limit = match search(&linked, (&asked, options), &mut found, &bounds, session)? {
             Some(limit) => Some(limit),
             None if !found.depends_on_bounds() => None,
@@ -97,13 +101,12 @@ fn search(
     bounds: &Bounds,
     session: &Session,
 ) -> Result<Option<Limit>, Failure> {
-    let open: Vec<Goal> = asked.iter().copied().filter(|goal| !found.has(*goal)).collect();
-    if open.is_empty() {
+    if asked.is_empty() {
         found.last.clear();
         return Ok(None);
     }
     let Ok(unrolled) = unroll(linked, bounds.frames, Purpose::Search) else { return Ok(Some(bounds.too_large())) };
-    let options = check::Options { goals: open, ..options.clone() };
+    let options = check::Options { goals: asked.to_vec(), ..options.clone() };
     match check::check_with_spawn(unrolled.program(), &options, session) {
         Ok(report) => found.add(linked, &unrolled, report).map(|()| None),
         Err(failure) => bounds.ended_by(failure).map(Some),
@@ -137,7 +140,7 @@ pub fn reach(
     session: &Session,
 ) -> Result<Decided<reach::Report>, Failure> {
     let goals = goals(program, &options.goals);
-    refuse(program, &goals)?;
+    refuse_what_is_unsupported(program, &goals)?;
     let mut bounds = Bounds::first(program, session);
     let mut statistics = Statistics::default();
     let mut summaries = Summaries::default();
@@ -222,13 +225,8 @@ fn images(program: &Program, linked: &Program, goals: &[Goal]) -> Vec<Goal> {
 }
 
 /// Refuses what only programs without calls and `spawn` can be asked.
-fn refuse(program: &Program, goals: &[Goal]) -> Result<(), Failure> {
-    if let Some(thread) = program.threads.iter().find(|thread| thread.multiplicity == Multiplicity::Arbitrary) {
-        let message =
-            format!("there are arbitrarily many copies of `{}`, in a program with recursion or `spawn`", thread.name);
-        let refusal = Diagnostic::error("arbitrary-threads", message, thread.span);
-        return Err(Failure::Refused(Box::new(refusal.help("set the number of copies, as in `-D 'T[*]=3'`"))));
-    }
+fn refuse_what_is_unsupported(program: &Program, goals: &[Goal]) -> Result<(), Failure> {
+    refuse::dynamic_templates(program)?;
     let Some(Goal::Property(property)) = goals.iter().find(|goal| goal.is_liveness(program)) else { return Ok(()) };
     let property = &program.properties[property.index()];
     let text = program.property_text(property);

@@ -7,6 +7,7 @@ use weir_ir::{Program, ThreadId};
 
 use crate::prob::{Settings, Simulation, frequencies, simulated_frequencies};
 use crate::robust::ThreadEdge;
+use crate::semantics::refuse;
 use crate::session::Session;
 use crate::verdict::Failure;
 
@@ -72,6 +73,7 @@ impl FrequencyCosts {
     /// # Errors
     /// If the program has something that cannot be handled, or if an invariant of Weir breaks.
     pub fn new(program: &Program, session: &Session) -> Result<Self, Failure> {
+        refuse::unsupported_by(program, refuse::Who::Other("`prob`, which computes frequencies,"))?;
         let settings = Settings::default();
         if let Some(found) = frequencies(program, &settings, STEPS, MOST_MOVES, session)? {
             return Ok(Self(found.into_iter().map(|(edge, times)| (edge, times.lower)).collect()));

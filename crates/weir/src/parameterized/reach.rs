@@ -22,6 +22,7 @@ pub fn reach(
     options: &reach::Options,
     session: &Session,
 ) -> Result<Decided<reach::Report>, Failure> {
+    refuse::dynamic_templates(program)?;
     refuse::unsupported_templates(program)?;
     if options.engine != Engine::Dual || options.model != Model::Tso {
         refuse::unsupported_by(program, refuse::Who::Engine(options.engine.name()))?;

@@ -42,6 +42,7 @@ pub fn check(
     options: &check::Options,
     session: &Session,
 ) -> Result<Decided<check::Report>, Failure> {
+    refuse::dynamic_templates(program)?;
     refuse::unsupported_templates(program)?;
     let began = session.elapsed();
     let goals = if options.goals.is_empty() { all_goals(program) } else { options.goals.clone() };
@@ -113,8 +114,10 @@ fn no_exists(program: &Program, goal: Goal) -> Diagnostic {
     let property = if let Goal::Property(id) = goal { program.properties.get(id.index()) } else { None };
     let span = property.map_or_else(Default::default, |property| property.span);
     let what = "`exists` cannot be checked for every number of threads: it asks for a run with one of them";
-    Diagnostic::error("arbitrary-threads", what, span)
-        .help("say what must never be, with `forbid`, or ask about a fixed number of copies with `-D 'T[*]=3'`")
+    Diagnostic::error("arbitrary-threads", what, span).help(
+        "say what must never be, with `forbid`, or ask about a fixed number of copies with `-D 'T[*]=3'`; \
+             `--goal` asks about one of the other properties",
+    )
 }
 
 /// What the counter abstraction says about each goal under SC.

@@ -125,17 +125,19 @@ pub fn cover(net: &Net, engine: Engine, session: &Session) -> Result<Report, Box
         let error = Diagnostic::error("no-target", "the net has no target", Span::default());
         return Err(Box::new(error.help("say which configurations to look for")));
     }
-    Ok(Question { net, session }.ask(engine))
+    Ok(Question { net, engine, session }.ask())
 }
 
-/// A net and a session.
+/// A net, the method that is asked, and a session.
 struct Question<'q> {
     net: &'q Net,
+    engine: Engine,
     session: &'q Session,
 }
 
 impl Question<'_> {
-    fn ask(&self, engine: Engine) -> Report {
+    fn ask(&self) -> Report {
+        let engine = self.engine;
         let poll = Poll::new(self.session);
         let known = Known::new(self.net, &poll);
         let targets = known.open_targets();
@@ -192,7 +194,7 @@ impl Question<'_> {
                     },
                     Some(Turn::Stopped(reached)) => {
                         if reached != Limit::Extensions {
-                            return (Engine::Auto, Err(reached));
+                            return (self.engine, Err(reached));
                         }
                         limit = reached;
                         members.remove(at);
@@ -202,7 +204,7 @@ impl Question<'_> {
             }
             expansions = expansions.saturating_mul(2).min(LONGEST_TURN);
         }
-        (Engine::Auto, Err(limit))
+        (self.engine, Err(limit))
     }
 
     /// A run that was found, or a shorter one that the directed search finds without much more work.
@@ -246,7 +248,7 @@ impl Question<'_> {
     }
 
     fn unknown(&self, limit: Limit, statistics: Statistics) -> Report {
-        Report { verdict: Verdict::Unknown(limit), proof: None, engine: Engine::Auto, statistics }
+        Report { verdict: Verdict::Unknown(limit), proof: None, engine: self.engine, statistics }
     }
 }
 

@@ -24,6 +24,7 @@ pub use lazy::{Form, LazyOptions, Round};
 
 use crate::semantics::refuse;
 use crate::session::Session;
+use crate::translate::bounded::RunBound;
 use crate::verdict::{Failure, Limit, Verdict};
 
 /// Engines for reachability.
@@ -86,6 +87,15 @@ impl Engine {
     /// Whether it has a bound.
     pub fn has_bound(self) -> bool {
         matches!(self, Self::Rounds | Self::Age | Self::Multiset | Self::Coherence)
+    }
+
+    /// The runs that it covers with this bound, if it looks at some runs only.
+    pub fn run_bound(self, number: u32) -> Option<RunBound> {
+        match self {
+            Self::Rounds => Some(RunBound::Rounds(number)),
+            Self::Age => Some(RunBound::Age(number)),
+            _ => None,
+        }
     }
 
     /// Its name on the command line.

@@ -13,6 +13,7 @@ pub(crate) mod parallel;
 pub(crate) mod partial_order;
 pub(crate) mod persistent;
 mod rebuild;
+pub(crate) mod reduced;
 pub(crate) mod scalarsets;
 mod store;
 pub(crate) mod symmetry;

@@ -69,6 +69,18 @@ pub(crate) fn unsupported_templates(program: &Program) -> Result<(), Failure> {
     refused(program, Who::Engine("explicit"), Allowed { spawn: false, calls: false, templates: true })
 }
 
+/// Refuses arbitrarily many threads in a program with recursion or `spawn`.
+pub(crate) fn dynamic_templates(program: &Program) -> Result<(), Failure> {
+    let is_template = |thread: &&Thread| thread.multiplicity == Multiplicity::Arbitrary;
+    let Some(thread) = program.threads.iter().find(is_template).filter(|_| program.is_dynamic()) else {
+        return Ok(());
+    };
+    let message =
+        format!("there are arbitrarily many copies of `{}`, in a program with recursion or `spawn`", thread.name);
+    let refusal = Diagnostic::error("arbitrary-threads", message, thread.span);
+    Err(Failure::Refused(Box::new(refusal.help("set the number of copies, as in `-D 'T[*]=3'`"))))
+}
+
 /// Refuses programs whose states have no fixed shape, and lists everything that is not supported.
 pub(crate) fn unsupported_by(program: &Program, who: Who<'_>) -> Result<(), Failure> {
     refused(program, who, Allowed { spawn: false, calls: false, templates: false })

@@ -93,15 +93,23 @@ impl RunBound {
         number
     }
 
-    /// Refuses numbers that make no sense.
-    fn check(self) -> Result<Self, Failure> {
+    /// The bound, if its number makes sense.
+    ///
+    /// # Errors
+    /// Which numbers make sense, if this one does not.
+    pub fn check(self) -> Result<Self, String> {
         let least = u32::from(matches!(self, Self::Rounds(_)));
         if (least..=MOST_ROUNDS).contains(&self.number()) {
             return Ok(self);
         }
-        let what = format!("the bound of `{}` must be from {least} to {MOST_ROUNDS}", self.name());
+        Err(format!("the bound of `{}` must be from {least} to {MOST_ROUNDS}", self.name()))
+    }
+
+    /// The bound, or a refusal.
+    fn checked(self) -> Result<Self, Failure> {
         let help = "small bounds find most violations: start with 2";
-        Err(Failure::Refused(Box::new(Diagnostic::error("run-bound", what, Span::default()).help(help))))
+        let refused = |what| Box::new(Diagnostic::error("run-bound", what, Span::default()).help(help));
+        self.check().map_err(|what| Failure::Refused(refused(what)))
     }
 
     /// How many rounds after the current one a store can wait for at most.
@@ -200,7 +208,7 @@ impl Translation for Bounded {
 /// If it has a property about deadlocks or about what can still happen, or if it is not known which cells a computed
 /// address can name.
 pub fn bounded(program: &Program, bound: RunBound, session: &Session) -> Result<Bounded, Failure> {
-    let bound = bound.check()?;
+    let bound = bound.checked()?;
     refuse::unsupported_but_calls(program, bound.name())?;
     refuse_properties(&program.properties, bound)?;
     let ranges = Ranges::of_until(program, session);

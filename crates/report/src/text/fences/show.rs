@@ -33,7 +33,7 @@ pub(crate) fn render(answer: &FencesAnswer<'_>, view: &View) -> String {
 
 fn brief(answer: &FencesAnswer<'_>, is_quiet: bool) -> String {
     let is_found = matches!(answer.origin.report.as_ref().map(|report| &report.fences), Ok(Fences::Cheapest(_)));
-    let more = || numbers_of_copies(&answer.origin.subject, is_found) + &explanation(answer);
+    let more = || numbers_of_copies(&answer.origin.subject, is_found, 1) + &explanation(answer);
     first_line(answer) + &if is_quiet { String::new() } else { more() }
 }
 

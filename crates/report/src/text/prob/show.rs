@@ -7,7 +7,8 @@ use super::table;
 use super::target::named;
 use crate::answer::odds::Gap;
 use crate::answer::{CONFIDENCE, Odds, Outcome, ProbAnswer, ProbQuestion};
-use crate::text::parts::{Tone, diagnostics, emphasized, help, run};
+use crate::text::diagnostic::render_place;
+use crate::text::parts::{Tone, emphasized, help, run};
 use crate::text::view::View;
 use crate::wording::growth::growth_help;
 use crate::wording::limit::{limit_text, more};
@@ -109,7 +110,7 @@ fn simulated(odds: &Odds<'_>, estimate: &Estimate, target: &str) -> String {
 
 fn details(odds: &Odds<'_>, view: &View) -> String {
     match &odds.outcome {
-        Outcome::Refused(diagnostic) => diagnostics(odds.subject.program, std::slice::from_ref(diagnostic.as_ref())),
+        Outcome::Refused(diagnostic) => format!("\n{}\n", render_place(&odds.subject.program.source, diagnostic)),
         Outcome::Almost(answer) => certainty(odds, answer, view.width),
         Outcome::Probability(answer) => met(view, answer.configurations, answer.is_complete),
         Outcome::Exact(ExactAnswer::Known(exact)) => met(view, exact.configurations, true),

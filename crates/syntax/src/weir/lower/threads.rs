@@ -49,7 +49,14 @@ fn refuse_idle_program(globals: &Globals, sink: &mut Sink) {
     let Some(first) = globals.families.first() else { return };
     if globals.families.iter().all(|family| family.copies == Copies::Spawned) {
         let error = Diagnostic::error("no-threads", "no thread runs at the start", first.declaration.span);
-        sink.error(error.help("a thread with `[0]` runs only when another thread spawns it; add a thread that does"));
+        let is_template =
+            |family: &Family<'_>| matches!(family.declaration.replication, Some(Replication::Arbitrary(_)));
+        let help = if globals.families.iter().any(is_template) {
+            "give at least one copy of a thread, as in `-D 'T[*]=1'`"
+        } else {
+            "a thread with `[0]` runs only when another thread spawns it; add a thread that does"
+        };
+        sink.error(error.help(help));
     }
 }
 

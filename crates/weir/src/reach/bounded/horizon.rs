@@ -20,10 +20,13 @@ pub(super) fn is_never_exceeded(program: &Program, bound: RunBound) -> bool {
     let bodies = || program.running_threads().map(|thread| program.body(thread));
     // Nor is what a thread does before the locked section ends in which it was started.
     let spawns = |body: &Body| body.edges().iter().any(|edge| matches!(edge.instruction, Instruction::Spawn(_)));
-    if program.uses_lock() && bodies().any(|body| has_membarrier(body) || spawns(body)) {
-        return false;
-    }
-    bodies().all(|body| match bound {
+    let covers_all = !program.uses_lock() || !bodies().any(|body| has_membarrier(body) || spawns(body));
+    covers_all && is_greatest(program, bound)
+}
+
+/// Whether a greater bound covers no more runs.
+pub(super) fn is_greatest(program: &Program, bound: RunBound) -> bool {
+    program.running_threads().map(|thread| program.body(thread)).all(|body| match bound {
         RunBound::Rounds(most) => most_rounds(body).is_some_and(|rounds| rounds <= u64::from(most)),
         RunBound::Age(most) => greatest_age(body).is_some_and(|age| age <= u64::from(most)),
     })

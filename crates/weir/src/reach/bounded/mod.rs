@@ -30,18 +30,10 @@ pub(super) fn reach(program: &Program, options: &Options, session: &Session) -> 
     let asked = only_asked(program, &goals);
     let engine = Within { program, asked: &asked, goals: &goals, options, session };
     let report = match options.bound {
-        Some(number) => engine.search(run_bound(options.engine, number))?,
+        Some(number) => engine.search(engine.bound(number))?,
         None => engine.search_further_and_further()?,
     };
     Ok(Report { statistics: Statistics { elapsed: session.since(began), ..report.statistics }, ..report })
-}
-
-/// The bound of an engine.
-fn run_bound(engine: Engine, number: u32) -> RunBound {
-    match engine {
-        Engine::Age => RunBound::Age(number),
-        _ => RunBound::Rounds(number),
-    }
 }
 
 struct Within<'a> {
@@ -54,14 +46,19 @@ struct Within<'a> {
 }
 
 impl Within<'_> {
-    /// Raises the bound until a goal is found, or no run can exceed the bound, or a limit is reached.
+    fn bound(&self, number: u32) -> RunBound {
+        self.options.engine.run_bound(number).unwrap_or(RunBound::Rounds(number))
+    }
+
+    /// Raises the bound until a goal is found, or no run can exceed it, or a limit is reached.
     fn search_further_and_further(&self) -> Result<Report, Failure> {
         // With one round per thread, or with stores that never wait, there is nothing that SC could not do.
         let first = if self.options.engine == Engine::Age { 1 } else { 2 };
         let mut statistics = Statistics::default();
         let mut last = None;
         for number in first..=MOST_ROUNDS {
-            let report = match self.search(run_bound(self.options.engine, number)) {
+            let bound = self.bound(number);
+            let report = match self.search(bound) {
                 // States have grown too large; what was found so far stands.
                 Err(Failure::TooLarge(_)) if last.is_some() => break,
                 report => report?,
@@ -69,7 +66,7 @@ impl Within<'_> {
             statistics.add(&report.statistics);
             let is_settled = !matches!(report.verdict, Verdict::Unknown(Limit::Rounds(_) | Limit::Age(_)));
             last = Some(report);
-            if is_settled {
+            if is_settled || horizon::is_greatest(self.program, bound) {
                 break;
             }
         }

@@ -44,7 +44,7 @@ impl Cells {
             let computed = edge.instruction.accesses().any(|address| address.constant().is_none());
             for &addresses in owner.addresses_of(ranges, id) {
                 if addresses.extent() >= MOST_CELLS {
-                    return Err(too_many(edge, bound));
+                    return Err(too_many(edge, bound, matches!(owner, Owner::Procedure(_))));
                 }
                 cells.add(edge, addresses);
             }
@@ -96,13 +96,18 @@ impl Cells {
     }
 }
 
-fn too_many(edge: &Edge, bound: RunBound) -> Failure {
+fn too_many(edge: &Edge, bound: RunBound, is_in_procedure: bool) -> Failure {
     let what = format!(
         "`{}` copies every cell that this address may name, and these are more than {MOST_CELLS}, as far as the value \
          analysis can tell",
         bound.name()
     );
-    let help = "bound the index before it is used, as in `assume i >= 0 && i < 4;`, or declare a range for the cell it \
-                comes from; other engines have no such limit";
+    let unroll =
+        "unroll the procedure, with `weir translate --pass unroll=N --to weir`, which makes its arguments known, ";
+    let help = format!(
+        "{}bound the index before it is used, as in `assume i >= 0 && i < 4;`, or declare a range for the cell it comes \
+         from; other engines have no such limit",
+        if is_in_procedure { unroll } else { "" }
+    );
     Failure::Refused(Box::new(Diagnostic::error("computed-address", what, edge.span).help(help)))
 }

@@ -37,9 +37,10 @@ pub(super) fn suffix(program: &Program) -> String {
 /// The comments for a program.
 pub(super) fn comments(bound: RunBound, suffix: &str, pending: Option<&str>, calls: bool) -> Comments {
     let number = bound.number();
+    let plural = if number == 1 { "" } else { "s" };
     let runs = match bound {
-        RunBound::Rounds(_) => format!("runs with at most {number} rounds per thread"),
-        RunBound::Age(_) => format!("runs in which stores wait for at most {number} rounds of their thread"),
+        RunBound::Rounds(_) => format!("runs with at most {number} round{plural} per thread"),
+        RunBound::Age(_) => format!("runs in which stores wait for at most {number} round{plural} of their thread"),
     };
     let mut header = vec![
         format!("Made by `weir translate --pass {}={number}`. What this program does under SC, the", bound.name()),
