@@ -162,3 +162,31 @@ fn the_fences_of_examples_have_proofs() {
     }
     assert!(checked >= 4, "{checked} examples");
 }
+
+/// A limit can be reached after the fences are found and before it is shown that they are enough.
+#[test]
+fn under_any_limit_what_is_written_is_accepted() {
+    let directory = scratch("fence-proof-limits");
+    let text = "shared x, y;
+        thread P { let i = 0; while i < 3 { i = i + 1; x = i; } let r = y; }
+        thread Q { y = 1; let s = x; let t = x; }
+        forbid P at end && Q at end && P.r == 0 && Q.s == 0;";
+    let program = write(&directory, "program.weir", text);
+    let path = directory.join("proof").to_str().expect("the path is UTF-8").to_owned();
+    let (mut written, mut explained) = (0, 0);
+    for states in (460..=1_500).step_by(80) {
+        let _ = std::fs::remove_file(&path);
+        let limits = ["--states", &states.to_string()];
+        let ran = weir(&[&["fences", "-q", "--for", "safe", "--certificate", &path, &program], &limits[..]].concat());
+        ran.assert_no_bug();
+        if std::path::Path::new(&path).exists() {
+            let replayed = weir(&["replay", "--for", "safe", &program, &path]);
+            assert_eq!(replayed.status, Some(0), "{states} states: {replayed:?}");
+            written += 1;
+        } else if ran.status == Some(0) {
+            assert!(ran.stderr.contains("the proof could not be written out: the limit of"), "{ran:?}");
+            explained += 1;
+        }
+    }
+    assert!(written > 0 && explained > 0, "{written} written, {explained} explained");
+}

@@ -9,6 +9,7 @@ mod check;
 mod compiled;
 mod cover;
 mod documents;
+mod every_proof;
 mod exported;
 mod faults;
 mod fence_proofs;

@@ -19,7 +19,7 @@ pub(crate) fn has_python() -> bool {
 }
 
 /// What the second checker says: its status and its line.
-fn checked(program: &Path, evidence: &Path, more: &[&str]) -> (Option<i32>, String) {
+pub(crate) fn checked(program: &Path, evidence: &Path, more: &[&str]) -> (Option<i32>, String) {
     let checker = root().join("checker/weir_check.py");
     let output = Command::new("python3").arg(checker).args([program, evidence]).args(more).output();
     let output = output.expect("python3 starts");
@@ -36,12 +36,12 @@ fn examples() -> Vec<PathBuf> {
     files
 }
 
-fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("the path is UTF-8")
 }
 
 /// Writes the program as automata.
-fn automaton(file: &Path, to: &Path) {
+pub(crate) fn automaton(file: &Path, to: &Path) {
     let ran = weir(&["translate", "--to", "json", text(file)]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     std::fs::write(to, ran.stdout).expect("it can be written");

@@ -12,7 +12,7 @@ use crate::bounds::Bound;
 use crate::certify::{Certified, Decided, Proof, Unproved, certify, certify_robust};
 use crate::check::check;
 use crate::session::Session;
-use crate::verdict::Failure;
+use crate::verdict::{Failure, Verdict};
 
 /// A proof that some fences are enough, and that no cheaper ones are, checked.
 #[derive(Clone, Debug)]
@@ -66,8 +66,16 @@ fn enough(fenced: &Program, options: &Options, session: &Session) -> Result<Cert
     match options.aim {
         Aim::Robust => certify_robust(fenced, session),
         Aim::Safe => {
-            let report = check(fenced, &safe_options(fenced)?, session)?;
-            certify(fenced, Model::Tso, &Decided::by_portfolio(&report), session)
+            let asked = safe_options(fenced)?;
+            let report = check(fenced, &asked, session)?;
+            match report.verdict {
+                Verdict::Holds => certify(fenced, Model::Tso, &Decided::by_portfolio(&report), session),
+                Verdict::Violated(_) => Err(Failure::Bug("the fences that were found are not enough".into())),
+                // What is decided of some properties would be no proof of all.
+                Verdict::Unknown(limit) => {
+                    Ok(Certified { proofs: Vec::new(), unproved: vec![(asked.goals, Unproved::Stopped(limit))] })
+                }
+            }
         }
         Aim::States | Aim::RaceFree => {
             let why = format!("`--for {}` has no proof that can be saved", options.aim.name());

@@ -289,7 +289,10 @@ impl Checker {
     /// # Errors
     /// The limit that came first.
     pub(crate) fn attacks(&self, session: &Session) -> Result<Attacks, Limit> {
-        attacks::enumerate(&self.program, &self.compiled.threads, session)
+        let attacks = attacks::enumerate(&self.program, &self.compiled.threads, session)?;
+        // Whoever asks about them makes a set of them at once: a copy, room to sort it, and the nodes.
+        let wanted = 3 * size_of_val(&attacks.open[..]) as u64;
+        session.exceeded_by(wanted).map_or(Ok(attacks), Err)
     }
 
     /// Whether one of some attacks is feasible.

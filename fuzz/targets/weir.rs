@@ -1,0 +1,5 @@
+#![no_main]
+
+include!("language.rs");
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| read(Language::Weir, bytes));
