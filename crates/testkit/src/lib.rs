@@ -22,6 +22,7 @@ pub mod calls;
 mod corpus;
 pub mod cycles;
 mod dump;
+mod hash;
 pub mod nets;
 pub mod product;
 pub mod random;

@@ -13,11 +13,12 @@ mod steps;
 mod unordered;
 mod view;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use weir_ir::{Address, EdgeId, Instruction, LocId, Multiplicity, Program, PropertyId, RegId, Span, ThreadId, Value};
 
+use crate::hash::Set;
 pub use bounded::{BoundedOutcome, RunBound, bounded_states, bounded_states_within};
 use goals::{goals_of, is_deadlock};
 pub use liveness::violated_liveness;
@@ -200,7 +201,7 @@ fn search_within(program: &Program, model: Model, limit: usize, depth_of_stacks:
 
 struct Search<'a> {
     program: &'a Program,
-    visited: HashSet<Rc<State>>,
+    visited: Set<Rc<State>>,
     /// How many buffered stores they hold.
     buffered: usize,
     found: Outcome,
@@ -218,7 +219,7 @@ impl<'a> Search<'a> {
             executed: BTreeSet::new(),
             blocked: BTreeSet::new(),
         };
-        Self { program, visited: HashSet::new(), buffered: 0, found }
+        Self { program, visited: Set::default(), buffered: 0, found }
     }
 
     /// Notes a state that was not visited before.

@@ -12,7 +12,6 @@
 mod attacks;
 mod machine;
 mod order;
-mod seen;
 mod states;
 
 use weir_ir::{EdgeId, Program, ThreadId, Value};
@@ -20,9 +19,9 @@ use weir_ir::{EdgeId, Program, ThreadId, Value};
 pub use attacks::{Feasible, feasible};
 pub use states::{Executed, executed, races};
 
+use crate::hash::Rows;
 use crate::reference::Model;
 use machine::{Machine, Run, Stores};
-use seen::Seen;
 
 /// How far runs are followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,12 +48,12 @@ enum End {
 /// Whether the program is robust. With loops only `Some(false)` can be known, from runs up to the limit; `None` also if
 /// there are too many.
 pub fn is_robust(program: &Program, limits: Bounds) -> Option<bool> {
-    let mut under_sc = Seen::default();
+    let mut under_sc = Rows::default();
     if walk(program, Model::Sc, limits, &mut under_sc, |_, _| true) == End::TooMany {
         return None;
     }
     let is_sc = |run: &Run, trace: &[u64]| !run.is_drained() || under_sc.contains(trace);
-    match walk(program, Model::Tso, limits, &mut Seen::default(), is_sc) {
+    match walk(program, Model::Tso, limits, &mut Rows::default(), is_sc) {
         End::Enough => Some(false),
         End::Complete => Some(true),
         End::Bounded | End::TooMany => None,
@@ -62,7 +61,7 @@ pub fn is_robust(program: &Program, limits: Bounds) -> Option<bool> {
 }
 
 /// Visits every trace of every run, until `visit` returns false.
-fn walk(program: &Program, model: Model, limits: Bounds, seen: &mut Seen, visit: impl Fn(&Run, &[u64]) -> bool) -> End {
+fn walk(program: &Program, model: Model, limits: Bounds, seen: &mut Rows, visit: impl Fn(&Run, &[u64]) -> bool) -> End {
     let machine = Machine { program, settles: true };
     let stores = if model == Model::Sc { Stores::Land } else { Stores::Wait };
     let mut work = vec![machine.initial()];
@@ -124,7 +123,7 @@ pub fn is_sc_trace(program: &Program, moves: &[Move]) -> Result<bool, usize> {
 /// Whether a run under SC has this trace: it takes the steps of each thread in their order, as long as each reads from
 /// the same store as there, and the stores to each cell come in the same order.
 fn can_be_repeated(machine: Machine<'_>, expected: &Run) -> bool {
-    let mut seen = Seen::default();
+    let mut seen = Rows::default();
     let mut work = vec![machine.initial()];
     while let Some(run) = work.pop() {
         let places: Vec<u64> = run.threads.iter().map(|local| local.executed.len() as u64).collect();

@@ -4,7 +4,7 @@
 //! Two kinds of steps are left out, as the bounds are defined: a `membarrier` while another thread holds the lock, and
 //! what a thread does while the lock is held in the round in which it was started.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use weir_ir::{Instruction, Program, ThreadId};
 
@@ -12,6 +12,7 @@ use super::goals::goals_of;
 use super::state::State;
 use super::steps::{Action, Depth, successors_within};
 use super::{Drained, Goal, Model, Unsupported, refuse_templates, refuse_unsupported};
+use crate::hash::Set;
 
 /// Which runs count.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -71,7 +72,7 @@ pub fn bounded_states_within(
         ages: BTreeMap::new(),
         started: BTreeSet::new(),
     };
-    let mut visited = HashSet::from([initial.clone()]);
+    let mut visited = Set::from_iter([initial.clone()]);
     let mut open = vec![initial];
     let mut outcome = BoundedOutcome::default();
     while let Some(counted) = open.pop() {

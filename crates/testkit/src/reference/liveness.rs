@@ -1,7 +1,7 @@
 //! What can still happen, by definition: for each reachable state, whether a state can be reached from it that meets a
 //! condition.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use weir_ir::flow::{Region, leavable_regions};
@@ -11,11 +11,15 @@ use super::goals::holds;
 use super::state::State;
 use super::steps::successors;
 use super::{Goal, Model, Unsupported, refuse_unsupported};
+use crate::hash::{Map, Set};
 
-/// The liveness properties (`forbid stuck`, `live`) that the program violates; `None` if it has more than `limit`
-/// states.
+/// The liveness properties (`forbid stuck`, `live`) that the program violates; `None` if it has some, and more than
+/// `limit` states.
 pub fn violated_liveness(program: &Program, model: Model, limit: usize) -> Result<Option<BTreeSet<Goal>>, Unsupported> {
     refuse_unsupported(program)?;
+    if !program.properties.iter().any(|property| property.kind.is_liveness()) {
+        return Ok(Some(BTreeSet::new()));
+    }
     let Some((states, before)) = graph(program, model, limit) else { return Ok(None) };
     let is_always_possible = |condition: &StateExpr| {
         let mut can = vec![false; states.len()];
@@ -46,7 +50,7 @@ pub fn violated_liveness(program: &Program, model: Model, limit: usize) -> Resul
 /// The liveness properties that are lost in a state: what they ask for can never be met again; `None` if more than
 /// `limit` states can follow.
 pub(super) fn lost_in(program: &Program, model: Model, state: &State, limit: usize) -> Option<BTreeSet<Goal>> {
-    let mut known = HashSet::from([state.clone()]);
+    let mut known = Set::from_iter([state.clone()]);
     let mut open = vec![state.clone()];
     while let Some(state) = open.pop() {
         for (_, _, next) in successors(program, model, &state, limit) {
@@ -91,7 +95,7 @@ type Graph = (Vec<Rc<State>>, Vec<Vec<usize>>);
 
 fn graph(program: &Program, model: Model, limit: usize) -> Option<Graph> {
     let initial = Rc::new(State::initial(program));
-    let mut number: HashMap<Rc<State>, usize> = HashMap::from([(Rc::clone(&initial), 0)]);
+    let mut number: Map<Rc<State>, usize> = Map::from_iter([(Rc::clone(&initial), 0)]);
     let (mut states, mut before) = (vec![initial], vec![Vec::new()]);
     let mut at = 0;
     while at < states.len() {

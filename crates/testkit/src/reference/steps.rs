@@ -116,10 +116,10 @@ impl Rules<'_> {
             Instruction::Snapshot(loads) => self.snapshot(to, loads).into_iter().collect(),
             Instruction::Await { loads, condition } => self.wait(to, loads, condition).into_iter().collect(),
             Instruction::Store { address, value } => self.store(to, address, value).into_iter().collect(),
-            Instruction::Fence => only_if(self.own_buffer_is_empty(), self.go(to)),
-            Instruction::Membarrier => only_if(self.every_buffer_is_empty(), self.go(to)),
+            Instruction::Fence => only_if(self.own_buffer_is_empty(), || self.go(to)),
+            Instruction::Membarrier => only_if(self.every_buffer_is_empty(), || self.go(to)),
             Instruction::Assign { register, value } => vec![self.go_with(to, *register, self.own.eval(value))],
-            Instruction::Assume(condition) => only_if(self.own.eval(condition) != 0, self.go(to)),
+            Instruction::Assume(condition) => only_if(self.own.eval(condition) != 0, || self.go(to)),
             Instruction::Assert(condition) => self.assert(to, condition),
             Instruction::ReadModifyWrite { register, address, operation } => {
                 self.read_modify_write(to, *register, address, operation).into_iter().collect()
@@ -385,6 +385,6 @@ impl Rules<'_> {
     }
 }
 
-fn only_if(condition: bool, state: State) -> Vec<State> {
-    if condition { vec![state] } else { Vec::new() }
+fn only_if(condition: bool, state: impl FnOnce() -> State) -> Vec<State> {
+    if condition { vec![state()] } else { Vec::new() }
 }

@@ -11,7 +11,7 @@ use weir_ir::{EdgeId, Instruction, Program, ThreadId};
 use super::Bounds;
 use super::machine::{Machine, Name, Run, Stores};
 use super::order::happens_before;
-use super::seen::Seen;
+use crate::hash::Rows;
 
 /// What runs show.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -49,7 +49,7 @@ impl Phase {
 pub fn feasible(program: &Program, limits: Bounds, all_ways: bool) -> Feasible {
     let machine = Machine { program, settles: !all_ways };
     let mut found = Feasible { is_complete: true, ..Feasible::default() };
-    let mut seen = Seen::default();
+    let mut seen = Rows::default();
     let mut work = vec![(machine.initial(), Phase::Before)];
     while let Some((run, phase)) = work.pop() {
         let mut key = run.trace(program);

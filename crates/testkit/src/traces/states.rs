@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use weir_ir::{Address, EdgeId, Instruction, Program, ThreadId};
 
 use super::machine::{Machine, Run, Stores, TracedInstruction};
-use super::seen::Seen;
+use crate::hash::Rows;
 
 /// What is remembered of the last steps.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,7 +62,7 @@ fn steps(machine: Machine<'_>, run: &Run, thread: usize) -> Vec<(TracedInstructi
 /// cell; and the next step is a write of another thread to the cell that is loaded.
 pub fn races(program: &Program, most: usize) -> Option<bool> {
     let machine = Machine { program, settles: true };
-    let mut seen = Seen::default();
+    let mut seen = Rows::default();
     let mut work = vec![(machine.initial(), Last::Alone { thread: 0, stored: Vec::new() })];
     while let Some((run, last)) = work.pop() {
         let mut key = state(&run);
@@ -155,7 +155,7 @@ pub struct Executed {
 pub fn executed(program: &Program, most: usize) -> Option<Executed> {
     let machine = Machine { program, settles: false };
     let mut found = Executed::default();
-    let mut seen = Seen::default();
+    let mut seen = Rows::default();
     let mut work = vec![machine.initial()];
     while let Some(run) = work.pop() {
         if !seen.insert(state(&run)) {

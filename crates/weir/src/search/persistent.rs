@@ -296,7 +296,8 @@ impl<const N: usize> View<'_, N> {
                 }
                 // Goals are judged once stores are in memory, where this one cannot get before the lock is released.
                 Operation::Store(..) if self.machine.locked_out(self.state, thread) => return None,
-                Operation::Store(..) => self.beside(thread, BARRIER, false),
+                // Nor can it once another thread has taken the lock.
+                Operation::Store(..) => self.beside(thread, BARRIER, false) | self.beside(thread, LOCK, false),
                 Operation::Load(_, place) => self.loading(thread, place),
                 Operation::Snapshot(loads) | Operation::Await(loads, _) => {
                     loads.iter().fold(0, |needed, (_, place)| needed | self.loading(thread, place))

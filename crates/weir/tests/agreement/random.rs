@@ -9,7 +9,12 @@ use crate::compare::{ALL_MERGED, Effort, check};
 /// What is tried beside the plain search comes by turns; each with every kind of program.
 fn effort(seed: u64) -> Effort {
     let jobs: [&[usize]; 5] = [&[], &[2], &[3], &[], &[5]];
-    let merging = if seed % 4 == 3 { &[] } else { ALL_MERGED };
+    let (some, others) = ALL_MERGED.split_at(ALL_MERGED.len() / 2);
+    let merging = match seed / 2 % 5 {
+        0 | 3 => some,
+        1 | 4 => others,
+        _ => &[],
+    };
     Effort { limit: 1500, merging, budgets: true, depth_first: seed % 3 != 2, jobs: jobs[seed as usize % 5] }
 }
 

@@ -12,7 +12,9 @@ use crate::random::wanted_seeds;
 /// is divided differently.
 fn effort(number: usize) -> Effort {
     let jobs: [&[usize]; 5] = [&[], &[2], &[], &[3], &[]];
-    let (jobs, merging) = (jobs[number % 5], &ALL_MERGED[number % 4..=number % 4]);
+    // Depth-first search comes every third time, with each of these.
+    let merged = number / 3 % ALL_MERGED.len();
+    let (jobs, merging) = (jobs[number % 5], &ALL_MERGED[merged..=merged]);
     let (depth_first, budgets) = (number.is_multiple_of(3), number.is_multiple_of(7));
     Effort { limit: 1000, merging, budgets, depth_first, jobs }
 }

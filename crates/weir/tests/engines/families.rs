@@ -266,7 +266,7 @@ pub(crate) fn parse(text: &str) -> Program {
 const ALWAYS: [Way; 7] = [Way::Tso, Way::Lazy, Way::LazyFirst, Way::Dual, Way::Set, Way::Queue(1), Way::Coherence];
 
 /// Asked about every few programs.
-const BY_TURNS: [Way; 13] = [
+const BY_TURNS: [Way; 14] = [
     Way::Sc,
     Way::Multiset,
     Way::DepthFirst,
@@ -280,12 +280,13 @@ const BY_TURNS: [Way; 13] = [
     Way::SetDepthFirst,
     Way::Counting(0),
     Way::Queue(0),
+    Way::Fused,
 ];
 
 /// The ways in which the program of this number is asked about.
 pub(crate) fn ways(number: usize) -> Vec<Way> {
     let turn = (0..3).map(|at| BY_TURNS[(3 * number + at) % BY_TURNS.len()]);
-    ALWAYS.into_iter().chain(turn).collect()
+    ALWAYS.into_iter().chain([Way::Persistent]).chain(turn).collect()
 }
 
 /// Asks about every program of a family.
@@ -308,7 +309,7 @@ fn all_is_answered(name: &str, least: [u64; 7]) {
     let reached = tallies[&Way::Tso].reached;
     assert!(tallies[&Way::Coherence].reached >= reached, "{name}: {tallies:?}");
     // Those that are asked by turns are as good as the one they vary.
-    for way in [Way::Sc, Way::DepthFirst, Way::Workers, Way::KeepDead, Way::Portfolio] {
+    for way in [Way::Sc, Way::DepthFirst, Way::Workers, Way::KeepDead, Way::Fused, Way::Persistent, Way::Portfolio] {
         let tally = &tallies[&way];
         assert!(tally.answered() == tally.asked || name == "loops", "{name}, {way:?}: {tally:?}");
     }

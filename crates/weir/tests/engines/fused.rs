@@ -16,7 +16,7 @@ fn reduced(text: &str, model: Model, reduction: Reduction) -> Report {
 }
 
 /// Each can be reached, and is missed if local steps are favoured without care.
-const TRAPS: [(&str, &str); 19] = [
+const TRAPS: [(&str, &str); 21] = [
     (
         "a thread that loops forever does not starve others",
         "shared x; thread P { loop { skip; } } thread Q { x = 1; } forbid x == 1;",
@@ -83,6 +83,15 @@ const TRAPS: [(&str, &str); 19] = [
     (
         "a lock is taken by the one and by the other",
         "shared x; thread P { lock; x = 1; unlock; } thread Q { let r; lock; r = x; unlock; } forbid Q.r == 1;",
+    ),
+    (
+        "a store that waits for the lock to be released keeps a state from being drained",
+        "shared x; thread H { lock; let r = x; critical: skip; unlock; } thread P { x = 1; }
+         forbid H at critical && H.r == 0;",
+    ),
+    (
+        "also if it is never released",
+        "shared x; thread H { lock; let r = x; } thread P { skip; x = 1; } forbid H at end && H.r == 0;",
     ),
     (
         "one address is computed",

@@ -21,6 +21,7 @@ mod reports;
 mod slices;
 mod small;
 mod together;
+mod views;
 mod waits;
 mod ways;
 

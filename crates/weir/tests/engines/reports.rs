@@ -1,7 +1,7 @@
 //! What comes with an answer, and what is left of it under limits: what was executed, how many states it took, and that
 //! no limits, however small, makes an answer wrong.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use weir::reach::{Engine, Options, Report, Search, reach};
@@ -47,9 +47,11 @@ fn what_was_executed_is_what_can_be() {
     let mut compared = 0;
     for (number, program) in programs() {
         let program = without_goals(&program);
+        let mut outcomes = BTreeMap::new();
         for way in [Way::Lazy, Way::LazyFirst, Way::Dual, Way::Set, Way::Multiset, Way::Queue(1), Way::Queue(2)] {
             let model = way.explores().expect("one model each");
-            let naive = explore(&program, model, LIMITS.0).expect("the reference can");
+            let explored = || explore(&program, model, LIMITS.0).expect("the reference can");
+            let naive = outcomes.entry(model).or_insert_with(explored);
             let Some(report) = report(&program, way).filter(|report| report.verdict == Verdict::Holds) else {
                 continue;
             };
@@ -58,7 +60,7 @@ fn what_was_executed_is_what_can_be() {
             }
             let context = || format!("program {number}, {way:?}: {report:?}\n{}", dump(&program));
             let found: BTreeSet<_> = report.coverage.unexecuted.iter().copied().collect();
-            let expected = unexecuted(&program, &naive);
+            let expected = unexecuted(&program, naive);
             let blocked: BTreeSet<_> = report.coverage.out_of_range.iter().copied().collect();
             assert_eq!(report.coverage.approximate, way == Way::Dual || way.is_approximate(), "{}", context());
             if way == Way::Dual {
@@ -96,7 +98,8 @@ fn no_budget_makes_an_answer_wrong() {
         let goals = weir::reach::all_goals(&program);
         for (turn, &way) in Way::ALL.iter().enumerate() {
             let goal = goals[(number as usize + turn) % goals.len()];
-            for states in [1, 3, 12, 40] {
+            // Two of four for each.
+            for states in [[1, 12], [3, 40]][(number as usize + turn / goals.len()) % 2] {
                 let answer = ask(&program, way, vec![goal], states);
                 judge(&mut truth, way, goal, &answer)
                     .unwrap_or_else(|wrong| panic!("program {number}, {way:?} with {states} states: {wrong}"));
@@ -110,7 +113,7 @@ fn no_budget_makes_an_answer_wrong() {
             }
         }
     }
-    assert!(answered > 3000 && stopped > 1500, "{answered} answered, {stopped} stopped");
+    assert!(answered > 1500 && stopped > 750, "{answered} answered, {stopped} stopped");
 }
 
 /// Without store buffers there is nothing to approximate.

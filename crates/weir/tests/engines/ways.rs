@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use weir::check::{self, Judgement, check};
-use weir::reach::{Engine, Form, LazyOptions, Options, Search, reach};
+use weir::reach::{Engine, Form, LazyOptions, Options, Reduction, Search, reach};
 use weir::{Failure, Limit, Limits, Session, Verdict};
 use weir_ir::Program;
 use weir_testkit::Model;
@@ -21,6 +21,10 @@ pub(crate) enum Way {
     DepthFirst,
     Workers,
     KeepDead,
+    /// Local steps fused.
+    Fused,
+    /// Persistent sets.
+    Persistent,
     /// The lazy engine in its practical form.
     Lazy,
     LazyWorkers,
@@ -42,12 +46,14 @@ pub(crate) enum Way {
 
 impl Way {
     /// Every one of them.
-    pub(crate) const ALL: [Self; 20] = [
+    pub(crate) const ALL: [Self; 22] = [
         Self::Sc,
         Self::Tso,
         Self::DepthFirst,
         Self::Workers,
         Self::KeepDead,
+        Self::Fused,
+        Self::Persistent,
         Self::Lazy,
         Self::LazyWorkers,
         Self::LazyFirst,
@@ -94,6 +100,8 @@ impl Way {
             Self::Tso | Self::Portfolio => plain,
             Self::DepthFirst => Options { search: Search::DepthFirst, ..plain },
             Self::Workers => Options { jobs: three, ..plain },
+            Self::Fused => Options { reduction: Reduction::Local, ..plain },
+            Self::Persistent => Options { reduction: Reduction::Persistent, ..plain },
             Self::KeepDead => Options { keep_dead_registers: true, ..plain },
             Self::Lazy => lazy(Form::Keep, 60),
             Self::LazyWorkers => Options { jobs: three, ..lazy(Form::Keep, 60) },

@@ -1,6 +1,6 @@
 //! All configurations of a program, and all transitions of each.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use dashu_ratio::RBig;
 use weir_ir::{Program, Property, PropertyKind, Span, StateExpr, ThreadId};
@@ -13,6 +13,7 @@ use super::scheduler::schedule;
 use super::target::meets;
 use super::updates::update;
 use super::{Odds, ThreadEdge};
+use crate::hash::Map;
 
 /// A transition.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,7 +44,7 @@ impl Chain {
     /// None if there are more than `most` configurations, or too many stores wait in one of them.
     pub fn new(program: &Program, target: &StateExpr, odds: &Odds, most: usize) -> Option<Self> {
         let initial = (State::initial(program), None);
-        let mut numbers: HashMap<Config, usize> = HashMap::from([(initial.clone(), 0)]);
+        let mut numbers: Map<Config, usize> = Map::from_iter([(initial.clone(), 0)]);
         let mut configs = vec![initial];
         let mut rows = Vec::new();
         while let Some((state, last)) = configs.get(rows.len()).cloned() {

@@ -1,6 +1,7 @@
 //! What is beside `reach`: final states, robustness, fences, probability; each compared with the reference as far as it
 //! can tell.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
@@ -42,6 +43,31 @@ pub(super) enum Beside {
     Simulation,
 }
 
+/// A program, the condition that its probability is asked for, and what the reference says about them, which is found
+/// out when it is needed.
+pub(super) struct Asked<'a> {
+    program: &'a Program,
+    seed: u64,
+    target: StateExpr,
+    is_reachable: OnceCell<Option<bool>>,
+    has_same_states: OnceCell<Option<bool>>,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn new(program: &'a Program, seed: u64) -> Self {
+        let target = random::condition(program, &mut Rng::new(seed));
+        Self { program, seed, target, is_reachable: OnceCell::new(), has_same_states: OnceCell::new() }
+    }
+
+    fn is_reachable(&self) -> Option<bool> {
+        *self.is_reachable.get_or_init(|| reachable(self.program, &self.target))
+    }
+
+    fn has_same_states(&self) -> Option<bool> {
+        *self.has_same_states.get_or_init(|| same_states(self.program))
+    }
+}
+
 /// `None` if nothing was answered.
 type Compared = Result<Option<()>, String>;
 
@@ -70,19 +96,20 @@ impl Beside {
     ];
 
     /// Whether there was an answer; an error says what is wrong with it.
-    pub(super) fn compare(self, program: &Program, seed: u64) -> Result<bool, String> {
+    pub(super) fn compare(self, asked: &Asked<'_>) -> Result<bool, String> {
+        let program = asked.program;
         let compared = match self {
             Self::OutcomesSc => final_states(program, weir_witness::Model::Sc),
             Self::OutcomesTso => final_states(program, weir_witness::Model::Tso),
-            Self::RobustAttacks => robustness(program, Method::Attacks, 1),
-            Self::RobustInstrumented => robustness(program, Method::Instrumented, 1),
-            Self::RobustSingle => robustness(program, Method::Single, 1),
-            Self::RobustWorkers => robustness(program, Method::Attacks, 3),
-            Self::TriangularRaces => races(program),
+            Self::RobustAttacks => robustness(asked, Method::Attacks, 1),
+            Self::RobustInstrumented => robustness(asked, Method::Instrumented, 1),
+            Self::RobustSingle => robustness(asked, Method::Single, 1),
+            Self::RobustWorkers => robustness(asked, Method::Attacks, 3),
+            Self::TriangularRaces => races(asked),
             Self::FencesRobust => fenced(program, Aim::Robust),
             Self::FencesRaceFree => fenced(program, Aim::RaceFree),
             Self::FencesSafe => fenced(program, Aim::Safe),
-            _ => self.chances(program, seed),
+            _ => self.chances(asked),
         };
         compared.map(|answered| answered.is_some())
     }
@@ -113,11 +140,8 @@ impl Beside {
 
     /// Places and registers are looked for: whether they can be reached does not depend on when stores land, unless a
     /// lock is never given back.
-    fn chances(self, program: &Program, seed: u64) -> Compared {
-        let mut rng = Rng::new(seed);
-        let target = random::condition(program, &mut rng);
-        let is_reachable = reachable(program, &target);
-        let naive = self.naive_probability(program, &target);
+    fn chances(self, asked: &Asked<'_>) -> Compared {
+        let &Asked { program, seed, ref target, .. } = asked;
         let (settings, session) = (self.settings(), session());
         let question = Question {
             target: target.clone().into(),
@@ -130,33 +154,35 @@ impl Beside {
                 let Some(exact) = exact.and_then(prob::ExactAnswer::known) else {
                     return Ok(None);
                 };
-                let is_right = naive.is_none_or(|naive| naive.to_string() == exact.probability.to_string());
-                judged(is_right && possible(is_reachable, exact.probability.to_string() != "0"), || {
+                let is_right = self
+                    .naive_probability(program, target)
+                    .is_none_or(|naive| naive.to_string() == exact.probability.to_string());
+                judged(is_right && possible(asked.is_reachable(), exact.probability.to_string() != "0"), || {
                     format!("{exact:?}")
                 })
             }
             Self::ExpectedCost => {
-                let Some(cost) = answered(prob::cost(program, &target, &settings, 1e-4, &session))? else {
+                let Some(cost) = answered(prob::cost(program, target, &settings, 1e-4, &session))? else {
                     return Ok(None);
                 };
-                judged(possible(is_reachable, cost.cost.is_some()), || format!("{cost:?}"))
+                judged(possible(asked.is_reachable(), cost.cost.is_some()), || format!("{cost:?}"))
             }
             Self::AlmostSurely | Self::AlmostNever => {
                 let which = if self == Self::AlmostNever { Almost::Never } else { Almost::Surely };
                 let Some(found) = answered(prob::almost(program, &question, which, &session))? else { return Ok(None) };
                 let is_right = match found.certainty {
                     Certainty::Unknown(_) => return Ok(None),
-                    Certainty::Holds { .. } => possible(is_reachable, which == Almost::Surely),
-                    Certainty::Fails(_) => which == Almost::Surely || possible(is_reachable, true),
+                    Certainty::Holds { .. } => possible(asked.is_reachable(), which == Almost::Surely),
+                    Certainty::Fails(_) => which == Almost::Surely || possible(asked.is_reachable(), true),
                 };
-                judged(is_right, || format!("{which:?} holds; reachable is {is_reachable:?}"))
+                judged(is_right, || format!("{which:?} holds; reachable is {:?}", asked.is_reachable()))
             }
             Self::Simulation => {
                 let simulation = Simulation { runs: 50, seed, most_steps: 500, doubt: 1e-9, jobs: NonZeroUsize::MIN };
-                let Some(found) = answered(prob::simulate(program, &target, &settings, &simulation, &session))? else {
+                let Some(found) = answered(prob::simulate(program, target, &settings, &simulation, &session))? else {
                     return Ok(None);
                 };
-                judged(found.hits == 0 || possible(is_reachable, true), || format!("{found:?}"))
+                judged(found.hits == 0 || possible(asked.is_reachable(), true), || format!("{found:?}"))
             }
             _ => {
                 let Some(found) = answered(prob::probability(program, &question, 1e-4, &session))? else {
@@ -168,8 +194,10 @@ impl Beside {
                 let interval = found.interval;
                 let end = |end: f64| RBig::try_from(end).expect("finite");
                 let holds = |naive: RBig| end(interval.lower) <= naive && naive <= end(interval.upper);
-                let is_right = naive.is_none_or(holds);
-                judged(is_right && (interval.lower == 0.0 || possible(is_reachable, true)), || format!("{found:?}"))
+                let is_right = self.naive_probability(program, target).is_none_or(holds);
+                judged(is_right && (interval.lower == 0.0 || possible(asked.is_reachable(), true)), || {
+                    format!("{found:?}")
+                })
             }
         }
     }
@@ -254,21 +282,23 @@ fn same_states(program: &Program) -> Option<bool> {
     Some(drained(program, Model::Sc)? == drained(program, Model::Tso)?)
 }
 
-fn robustness(program: &Program, method: Method, jobs: usize) -> Compared {
+fn robustness(asked: &Asked<'_>, method: Method, jobs: usize) -> Compared {
     let options = robust::Options { method, jobs: NonZeroUsize::new(jobs).unwrap_or(NonZeroUsize::MIN) };
-    let Some(report) = answered(robust(program, &options, &session()))? else { return Ok(None) };
+    let Some(report) = answered(robust(asked.program, &options, &session()))? else { return Ok(None) };
     match report.verdict {
-        Verdict::Holds => judged(same_states(program) != Some(false), || "robust, but new states".to_owned()),
+        Verdict::Holds => judged(asked.has_same_states() != Some(false), || "robust, but new states".to_owned()),
         // The run was replayed, and its cycle found.
         Verdict::Violated(_) => Ok(Some(())),
         Verdict::Unknown(_) => Ok(None),
     }
 }
 
-fn races(program: &Program) -> Compared {
-    let Some(report) = answered(triangular_races(program, NonZeroUsize::MIN, &session()))? else { return Ok(None) };
+fn races(asked: &Asked<'_>) -> Compared {
+    let Some(report) = answered(triangular_races(asked.program, NonZeroUsize::MIN, &session()))? else {
+        return Ok(None);
+    };
     match report.verdict {
-        Verdict::Holds => judged(same_states(program) != Some(false), || "no race, but new states".to_owned()),
+        Verdict::Holds => judged(asked.has_same_states() != Some(false), || "no race, but new states".to_owned()),
         Verdict::Violated(_) => Ok(Some(())),
         Verdict::Unknown(_) => Ok(None),
     }

@@ -1,14 +1,20 @@
-//! Sets of rows of words, exact, with a cheap hash: traces are looked up by the million.
+//! A cheap hash for exact sets and maps: states and traces are looked up by the million.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A set of rows.
-pub(super) type Seen = HashSet<Vec<u64>, BuildHasherDefault<Mix>>;
+/// A set that hashes cheaply.
+pub(crate) type Set<T> = HashSet<T, BuildHasherDefault<Mix>>;
+
+/// A map that hashes cheaply.
+pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
+
+/// A set of rows of words.
+pub(crate) type Rows = Set<Vec<u64>>;
 
 /// Multiplies and rotates, word by word.
 #[derive(Default)]
-pub(super) struct Mix(u64);
+pub(crate) struct Mix(u64);
 
 impl Hasher for Mix {
     fn write(&mut self, bytes: &[u8]) {
@@ -19,6 +25,14 @@ impl Hasher for Mix {
 
     fn write_u64(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn write_u8(&mut self, byte: u8) {
+        self.write_u64(u64::from(byte));
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(u64::from(word));
     }
 
     fn write_usize(&mut self, word: usize) {
