@@ -388,7 +388,7 @@ fn the_set_of_all_states_proves_nothing() {
     let proof = Proof::read(&path);
     assert_eq!(proof.line["registers"], json!([[[], [], [], []], [[], [], [], []]]));
     let mut rows = Vec::new();
-    for (first, second, ones) in (0..64).map(|number| (number % 4, number / 4 % 4, number as u8 / 16)) {
+    for (first, second, ones) in (0..64).map(|number| (number % 4, number / 4 % 4, number / 16)) {
         rows.push(row(None, [first, second], false, ones));
         for attacker in 0..2 {
             let address = 2 + 2 * attacker as u8;
