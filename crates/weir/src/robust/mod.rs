@@ -291,8 +291,8 @@ impl Checker {
     pub(crate) fn attacks(&self, session: &Session) -> Result<Attacks, Limit> {
         let attacks = attacks::enumerate(&self.program, &self.compiled.threads, session)?;
         // Whoever asks about them makes a set of them at once: a copy, room to sort it, and the nodes.
-        let wanted = 3 * size_of_val(&attacks.open[..]) as u64;
-        session.exceeded_by(wanted).map_or(Ok(attacks), Err)
+        let held = size_of_val(&attacks.open[..]) as u64;
+        session.exceeded_between_checks(held, 3 * held).map_or(Ok(attacks), Err)
     }
 
     /// Whether one of some attacks is feasible.

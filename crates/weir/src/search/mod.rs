@@ -173,7 +173,7 @@ impl<'a> Shared<'a> {
 
     /// As [`Shared::must_stop`], without counting as work: how often it is called depends on the size of states.
     fn must_stop_between_checks(&self) {
-        if let Some(limit) = self.session.exceeded_between_checks(self.stored_bytes.load(Ordering::Relaxed)) {
+        if let Some(limit) = self.session.exceeded_between_checks(self.stored_bytes.load(Ordering::Relaxed), 0) {
             self.stop(limit);
         }
     }
