@@ -155,10 +155,13 @@ fn fenced(program: &Program, session: &Session) -> Result<Passed, Error> {
         Fences::Stopped(limit) => return Err(Error::input(format!("the fences were not found: {limit}"))),
         _ => return Err(Error::input("no fences make the program robust; `weir fences` says why".to_owned())),
     };
-    let count = counted(chosen.len() as u64, "fence");
+    let about = match chosen.len() {
+        0 => "The program is robust without further fences.".to_owned(),
+        count => format!("With {}, which make the program robust; fewer do not.", counted(count as u64, "fence")),
+    };
     let after = chosen.iter().flat_map(|&place| &places[place].after).copied().collect();
     let mut comments = Comments::default();
-    comments.header.push(format!("With {count}, which make the program robust; fewer do not."));
+    comments.header.push(about);
     Ok(Passed { program: insert_fences_after(program, &after).program, comments })
 }
 
