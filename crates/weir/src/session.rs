@@ -319,14 +319,9 @@ impl Session {
         self.reached(0, 0)
     }
 
-    /// The limit that so many more bytes would exceed, if any, for checks that do not count as work.
-    pub(crate) fn exceeded_by(&self, wanted_bytes: u64) -> Option<Limit> {
-        self.reached(0, wanted_bytes)
-    }
-
-    /// The limit that has been reached, if any, for checks that do not count as work.
-    pub(crate) fn exceeded_between_checks(&self, stored_bytes: u64) -> Option<Limit> {
-        self.reached(stored_bytes, 0)
+    /// As [`Session::exceeded_with`], for checks that do not count as work.
+    pub(crate) fn exceeded_between_checks(&self, stored_bytes: u64, wanted_bytes: u64) -> Option<Limit> {
+        self.reached(stored_bytes, wanted_bytes)
     }
 
     fn reached(&self, stored_bytes: u64, wanted_bytes: u64) -> Option<Limit> {

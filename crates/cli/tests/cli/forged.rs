@@ -156,13 +156,18 @@ fn with_other_states(proof: &Proof, rng: &mut Rng) -> Option<Proof> {
         }
         rows.0.push(row);
     }
+    Some(with_states(proof, rows, rest))
+}
+
+/// The proof with these states, and with what follows them.
+fn with_states(proof: &Proof, rows: Rows, rest: Vec<u8>) -> Proof {
     let (states, mut bytes) = rows.bytes();
     let mut line = proof.line.clone();
     (line["states"], line["bytes"]) = (json!(states), json!(bytes.len()));
     bytes.extend(rest);
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
-    std::io::Write::write_all(&mut encoder, &bytes).ok()?;
-    Some(Proof::new(line, encoder.finish().ok()?))
+    std::io::Write::write_all(&mut encoder, &bytes).expect("memory");
+    Proof::new(line, encoder.finish().expect("memory"))
 }
 
 /// The proof with one or two changes.
@@ -316,4 +321,101 @@ fn nor_is_it_by_the_second_checker() {
         assert!(matches!(ran.status.code(), Some(1..=3)), "seed {seed}: {ran:?}");
     }
     println!("{rounds} forged proofs refused by the second checker");
+}
+
+/// Without one of its states, a proof of robustness is none: the attacks that begin in this program go on in a locked
+/// section, and end nowhere. By default, some states are tried in which the attacker has halted.
+#[test]
+fn every_state_of_an_attempted_attack_is_needed() {
+    let folder = scratch("forged-attacks");
+    let text = "shared x, y, w; thread P { x = 1; let r = y; }\n\
+                thread Q { lock; let s = w; y = s; unlock; let t = w; }\n";
+    let program = write(&folder, "program.weir", text);
+    let path = folder.join("proof").to_str().expect("the path is UTF-8").to_owned();
+    assert_eq!(weir(&["robust", "-q", "--certificate", &path, &program]).status, Some(0));
+    let automaton = folder.join("program.json");
+    std::fs::write(&automaton, weir(&["translate", "--to", "json", &program]).stdout).expect("it can be written");
+    let proof = Proof::read(&path);
+    let count = usize::try_from(proof.line["states"].as_u64().expect("a number")).expect("a small one");
+    assert_eq!(count, 32);
+    let mut plain = Vec::new();
+    std::io::Read::read_to_end(&mut ZlibDecoder::new(&proof.body[..]), &mut plain).expect("zlib");
+    for left_out in if std::env::var_os("WEIR_SEEDS").is_some() { 0..count } else { 6..13 } {
+        let mut rows = Rows::read(&plain, count).expect("rows");
+        rows.0.remove(left_out);
+        with_states(&proof, rows, Vec::new()).write(&path);
+        let asked = ["--property", "robust"];
+        let replayed = weir(&[&["replay", "-q", &program, &path], &asked[..]].concat());
+        assert_eq!(replayed.status, Some(1), "without state {left_out}: {replayed:?}");
+        if crate::second_checker::has_python() {
+            let (status, said) = crate::second_checker::checked(&automaton, Path::new(&path), &asked);
+            assert_eq!(status, Some(1), "without state {left_out}: {said}");
+        }
+    }
+}
+
+/// The row of a state of the program below: the thread that attacks, if any, and what follows its location; the place of
+/// the other thread; and the cells that are 1.
+fn row(attack: Option<(usize, &[u8])>, locations: [u8; 2], on_path: bool, ones: u8) -> Vec<u8> {
+    let mut row = Vec::new();
+    for (thread, &location) in locations.iter().enumerate() {
+        row.push(location);
+        match attack {
+            Some((attacker, monitor)) if attacker == thread => row.extend(monitor),
+            // Address 0 and value 2, which are written as 0 and 4, if it is on the path; no unordered stores.
+            _ => row.extend(if on_path { &[1, 0, 4, 0][..] } else { &[0, 0] }),
+        }
+    }
+    let cells = [2, 4].into_iter().enumerate().filter(|(bit, _)| ones >> bit & 1 == 1);
+    let cells: Vec<u8> = cells.flat_map(|(_, address)| [address, 2]).collect();
+    row.push(cells.len() as u8 / 2);
+    row.extend(cells);
+    row.push(0);
+    row
+}
+
+/// All states that there could be are a closed set, but an attack has succeeded in some of them.
+#[test]
+fn the_set_of_all_states_proves_nothing() {
+    let folder = scratch("forged-all");
+    let text = |between: &str| {
+        let thread = |name, mine, other| format!("thread {name} {{ {mine} = 1; {between}; let r = {other}; }}\n");
+        format!("shared x, y;\n{}{}forbid x == 7;\n", thread("P", "x", "y"), thread("Q", "y", "x"))
+    };
+    let (safe, variant) = (write(&folder, "safe.weir", text("fence")), write(&folder, "unsafe.weir", text("skip")));
+    let path = folder.join("proof").to_str().expect("the path is UTF-8").to_owned();
+    assert_eq!(weir(&["robust", "-q", "--certificate", &path, &safe]).status, Some(0));
+    let proof = Proof::read(&path);
+    assert_eq!(proof.line["registers"], json!([[[], [], [], []], [[], [], [], []]]));
+    let mut rows = Vec::new();
+    for (first, second, ones) in (0..64).map(|number| (number % 4, number / 4 % 4, number / 16)) {
+        rows.push(row(None, [first, second], false, ones));
+        for attacker in 0..2 {
+            let address = 2 + 2 * attacker as u8;
+            // The queue says whose store waits, and the overlay that its value is 1.
+            rows.push(row(Some((attacker, &[1, address, 0, 1, address, 2, 0])), [first, second], false, ones));
+            // On the path, each of the two addresses has level 0, 1 or 2.
+            for levels in (0..9).map(|number| [number % 3, number / 3]) {
+                let at = if attacker == 0 { [0, second] } else { [first, 0] };
+                let mut monitor = vec![1, address, 2, levels.iter().filter(|&&level| level > 0).count() as u8];
+                for (cell, &level) in levels.iter().enumerate().filter(|(_, level)| **level > 0) {
+                    monitor.extend([2 + 2 * cell as u8, 2 * level, 0]);
+                }
+                rows.extend([false, true].map(|on_path| row(Some((attacker, &monitor)), at, on_path, ones)));
+            }
+        }
+    }
+    let mut forged = with_states(&proof, Rows(rows), Vec::new());
+    forged.line["metadata"]["program"] = program_record(&variant);
+    forged.write(&path);
+    let asked = ["--property", "robust"];
+    let replayed = weir(&[&["replay", "-q", &variant, &path], &asked[..]].concat());
+    assert_eq!(replayed.status, Some(1), "{replayed:?}");
+    assert!(replayed.stdout.contains("it violates a property"), "{replayed:?}");
+    if crate::second_checker::has_python() {
+        let automaton = folder.join("unsafe.json");
+        std::fs::write(&automaton, weir(&["translate", "--to", "json", &variant]).stdout).expect("it can be written");
+        let (status, said) = crate::second_checker::checked(&automaton, Path::new(&path), &asked);
+        assert!(status == Some(1) && said.contains("shows a property"), "{said}");
+    }
 }

@@ -108,11 +108,16 @@ pub(super) fn expand<const N: usize>(
     if session.has_too_many_states() {
         return Some(Limit::States);
     }
+    let growth = graph.growth();
     if count.is_multiple_of(512) {
-        if let Some(limit) = session.exceeded_with(graph.bytes(), 0) {
+        if let Some(limit) = session.exceeded_with(graph.bytes(), growth) {
             return Some(limit);
         }
         session.report(Progress { states: graph.len() as u64, unit: "configurations", ..Progress::default() });
+    } else if (growth > 0 || count.is_multiple_of(graph.expansions_a_check()))
+        && let Some(limit) = session.exceeded_between_checks(graph.bytes(), growth)
+    {
+        return Some(limit);
     }
     graph.expand(number);
     None

@@ -90,4 +90,22 @@ impl<'c, 'a, const N: usize> Graph<'c, 'a, N> {
             + self.transitions.bytes()
             + self.chain.model.compiled.machine.buffers.bytes()
     }
+
+    /// Bytes by which it will soon grow at once, if that is a megabyte or more.
+    pub(super) fn growth(&self) -> u64 {
+        const SOON: usize = 1024;
+        let config = size_of::<Config<N>>();
+        let due = |len: usize, capacity: usize| if capacity < len + SOON { capacity } else { 0 };
+        // While the index is rebuilt, the old one is still there.
+        let index = 2 * due(self.index.len(), self.index.capacity()) * (config + 5);
+        let growth = due(self.configs.len(), self.configs.capacity()) * config + index;
+        if growth < 1 << 20 { 0 } else { growth as u64 }
+    }
+
+    /// How many configurations may be expanded between two looks at memory: fewer if they are large.
+    pub(super) fn expansions_a_check(&self) -> usize {
+        const BYTES: usize = 1 << 22;
+        const SUCCESSORS: usize = 64;
+        (BYTES / (SUCCESSORS * size_of::<Config<N>>())).max(1)
+    }
 }

@@ -6,7 +6,7 @@
 //!
 //! Direction of error: an attack that is ruled out is infeasible; others may be, too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::flow::Ranges;
 use weir_ir::{EdgeId, Instruction, Program, Range, ThreadId};
@@ -67,14 +67,16 @@ impl Partners {
         let mut reached: Vec<(Range, bool)> = read.collect();
         let mut acts = vec![false; self.accesses.len()];
         acts[attacker.index()] = true;
-        let mut chain = Vec::new();
+        // There is a chain for each load, so each names a cell once, however often it is accessed.
+        let mut chain = BTreeSet::new();
         while let Some(next) = (0..acts.len()).find(|&at| !acts[at] && self.joins(at, &reached)) {
             acts[next] = true;
             let own = self.accesses[next].iter().flatten();
-            reached.extend(own.clone().map(|access| (access.cells, access.writes)));
-            chain.extend(own.map(|access| access.cells));
+            let own: BTreeSet<(Range, bool)> = own.map(|access| (access.cells, access.writes)).collect();
+            chain.extend(own.iter().map(|&(cells, _)| cells));
+            reached.extend(own);
         }
-        chain
+        chain.into_iter().collect()
     }
 
     /// Whether an access of the thread may conflict with one of these.
