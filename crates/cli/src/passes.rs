@@ -1,14 +1,17 @@
 //! `--pass`: what is done to a program before it is printed.
 
 use weir::Session;
+use weir::fences::{Fences, Options, at_locations, fences};
 use weir::robust::{Attack, attacks};
 use weir::translate::Translation;
 use weir::translate::bounded::{RunBound, bounded};
 use weir::translate::delay::{delay, shortest_path};
+use weir::translate::insert_fences::insert_fences_after;
 use weir::translate::instrument::{instrument, instrument_all};
 use weir::translate::start::{Sections, start};
 use weir::translate::unroll::{Purpose, unroll};
 use weir_ir::{Comments, EdgeId, Program, PropertyKind};
+use weir_report::wording::units::counted;
 
 use crate::error::Error;
 
@@ -21,6 +24,8 @@ pub(crate) enum Pass {
     Delay(Selection),
     /// The program that can do under SC what the original does in runs within a bound.
     Bounded(RunBound),
+    /// The program with the fewest fences that make it robust.
+    Fences,
     /// The program with its procedures linked into the threads, and so many instances of spawned threads.
     Link(u32),
     /// The program with recursive procedures unrolled, for stacks with so many calls.
@@ -60,10 +65,13 @@ const MOST_LISTED: usize = 20;
 
 /// Reads a pass.
 pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
-    let known = "expected `rounds=K`, `age=K`, `unroll=K`, `spawn=K` or `link=K` with a number K, or `instrument=ATTACK` \
+    let known = "expected `fences`, `rounds=K`, `age=K`, `unroll=K`, `spawn=K` or `link=K` with a number K, or `instrument=ATTACK` \
                  or `delay=ATTACK`, where ATTACK is THREAD:STORE:LOAD (STORE and LOAD are lines or labels), a number N for the N-th attack, \
                  or `all`";
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is not a number; {known}"));
+    if text == "fences" {
+        return Ok(Pass::Fences);
+    }
     let (pass, which): (fn(Selection) -> Pass, _) = match text.split_once('=') {
         Some(("instrument", which)) => (Pass::Instrument, which),
         Some(("delay", which)) => (Pass::Delay, which),
@@ -94,6 +102,7 @@ impl Pass {
     fn apply(&self, program: &Program, sections: Sections, session: &Session) -> Result<Passed, Error> {
         match self {
             Self::Bounded(bound) => return within(program, *bound, session),
+            Self::Fences => return fenced(program, session),
             Self::Link(count) => return Ok(plain(program.linked(*count))),
             Self::Unroll(frames) => return unrolled(program, *frames),
             Self::Start(count) => return started(program, *count, sections),
@@ -101,7 +110,7 @@ impl Pass {
         }
         let attacks = attacks(program, session).map_err(|limit| Error::input(limit.to_string()))?.open;
         let made = match self {
-            Self::Bounded(_) | Self::Link(_) | Self::Unroll(_) | Self::Start(_) => Ok(program.clone()),
+            Self::Bounded(_) | Self::Fences | Self::Link(_) | Self::Unroll(_) | Self::Start(_) => Ok(program.clone()),
             Self::Instrument(selection) => match selection.attacks(program, &attacks)?[..] {
                 [attack] if *selection != Selection::All => instrument(program, attack),
                 _ => instrument_all(program, &attacks),
@@ -135,13 +144,31 @@ fn plain(program: Program) -> Passed {
     Passed { program, comments: Comments::default() }
 }
 
+/// The program with the fewest fences that make it robust. Its text says how many.
+fn fenced(program: &Program, session: &Session) -> Result<Passed, Error> {
+    let candidates = at_locations(program);
+    let places: Vec<_> = candidates.into_iter().map(|candidate| candidate.place).collect();
+    let report =
+        fences(program, &places, &Options::default(), session).map_err(|failure| Error::of(program, failure))?;
+    let chosen = match report.fences {
+        Fences::Cheapest(sets) => sets.into_iter().next().unwrap_or_default(),
+        Fences::Stopped(limit) => return Err(Error::input(format!("the fences were not found: {limit}"))),
+        _ => return Err(Error::input("no fences make the program robust; `weir fences` says why".to_owned())),
+    };
+    let count = counted(chosen.len() as u64, "fence");
+    let after = chosen.iter().flat_map(|&place| &places[place].after).copied().collect();
+    let mut comments = Comments::default();
+    comments.header.push(format!("With {count}, which make the program robust; fewer do not."));
+    Ok(Passed { program: insert_fences_after(program, &after).program, comments })
+}
+
 /// The program with unrolled procedures. Its text says what became of longer stacks.
 fn unrolled(program: &Program, frames: u32) -> Result<Passed, Error> {
     let made = unroll(&program.linked(0), frames, Purpose::Search).map_err(|_| {
         Error::input(format!("the program is too large with {frames} calls on a stack; choose a smaller number"))
     })?;
     let mut comments = Comments::default();
-    let calls = weir_report::wording::units::counted(u64::from(frames), "call");
+    let calls = counted(u64::from(frames), "call");
     let about = format!("Procedures are unrolled for stacks with at most {calls} of recursive procedures.");
     comments.header.push(about);
     comments.header.push("A thread that would call one more stays where it is.".to_owned());

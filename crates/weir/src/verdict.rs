@@ -58,6 +58,8 @@ pub enum Limit {
     Alarm,
     /// The question about arbitrarily many threads is not decided, and no small instance violates the property.
     Instances,
+    /// An `exists` was asked about every number of copies of a thread at once.
+    Copies,
 }
 
 /// What the plural of a word ends in.
@@ -91,6 +93,7 @@ impl std::fmt::Display for Limit {
             Self::Extensions => "the limit on extensions of the program was reached",
             Self::Alarm => "the over-approximation raised an alarm that no run confirms",
             Self::Instances => "no small number of copies violates it, and nothing is known about larger numbers",
+            Self::Copies => "`exists` asks for a run with some fixed number of copies, not with every number",
         };
         f.write_str(text)
     }

@@ -121,8 +121,20 @@ fn masked(value: &RegExpr, bits: u8, mask: Value) -> Option<(RegExpr, u8)> {
             }
             _ => None,
         },
+        // Bits that are not kept need not be put in.
+        Expr::Binary(BinaryOp::BitOr, left, right) => match (&**left, &**right) {
+            (other, kept) | (kept, other) if is_disjoint(other, mask) => {
+                Some(binary(BinaryOp::BitAnd, (kept.clone(), 64), (Expr::Const(mask), width(mask))))
+            }
+            _ => None,
+        },
         _ => None,
     }
+}
+
+/// Whether the form of an expression shows that none of these bits is 1.
+fn is_disjoint(value: &RegExpr, mask: Value) -> bool {
+    matches!(value, Expr::Binary(BinaryOp::BitAnd, _, own) if matches!(**own, Expr::Const(own) if own & mask == 0))
 }
 
 /// A comparison without sign, as one with sign if both sides have none.

@@ -23,8 +23,8 @@ use crate::transfer::apply;
 
 /// Tables with more entries are refused.
 const MOST_ENTRIES: usize = 256;
-/// No more values of an index are tried.
-const MOST_VALUES: u64 = 4096;
+/// No more values of an index are tried: an index of 16 bits may be shifted before it is used.
+const MOST_VALUES: u64 = 1 << 16;
 /// Registers hold no larger expressions.
 const MOST_OPERATORS: usize = 12;
 
@@ -48,8 +48,7 @@ pub(crate) struct Targets {
 
 /// The targets of the jump at the end of a way.
 pub(crate) fn targets(image: &Image, way: &[Passed<'_>], to: &E) -> Option<Targets> {
-    let mut machine =
-        Machine { image, known: HashMap::new(), stack: BTreeMap::new(), symbols: Vec::new(), bounds: Vec::new() };
+    let mut machine = Machine::new(image);
     let mut target = None;
     for passed in way {
         let mut state = passed.node.state.clone();
@@ -72,7 +71,9 @@ pub(crate) fn targets(image: &Image, way: &[Passed<'_>], to: &E) -> Option<Targe
     let narrow = machine.narrow(&target);
     let bounded = machine.bounds.iter().filter(|(_, last)| *last < MOST_VALUES);
     let bounded = bounded.map(|(index, last)| (index.clone(), (0..=*last as Value).collect()));
-    bounded.chain(narrow).find_map(|(index, values)| machine.all(&target, &index, values, &ends))
+    // Where the index is known, nothing has to be tried in its place.
+    let known = (Expr::Const(0), vec![0]);
+    bounded.chain(narrow).chain([known]).find_map(|(index, values)| machine.all(&target, &index, values, &ends))
 }
 
 /// The addresses that a function computes: where other tables begin.
@@ -130,9 +131,16 @@ struct Machine<'a> {
     symbols: Vec<Symbol>,
     /// Values, and the largest that each can have.
     bounds: Vec<(RegExpr, u64)>,
+    /// Values that have a symbol, in the order in which they got it.
+    names: Vec<(RegExpr, RegExpr)>,
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
+    fn new(image: &'a Image) -> Self {
+        let (known, stack) = (HashMap::new(), BTreeMap::new());
+        Self { image, known, stack, symbols: Vec::new(), bounds: Vec::new(), names: Vec::new() }
+    }
+
     fn symbol(&mut self, symbol: Symbol) -> RegExpr {
         self.symbols.push(symbol);
         Expr::Leaf(RegId::new(self.symbols.len() - 1))
@@ -162,7 +170,9 @@ impl Machine<'_> {
             self.known.insert(*leaf, fresh.clone());
             fresh
         });
-        simplify(&mapped, &|symbol| self.bits_of(symbol))
+        let mut value = simplify(&mapped, &|symbol| self.bits_of(symbol));
+        self.names.iter().for_each(|(named, symbol)| replace(&mut value, named, symbol));
+        value
     }
 
     /// The same, to be kept: what is long becomes a symbol, so that expressions cannot grow without end.
@@ -183,6 +193,7 @@ impl Machine<'_> {
         let bits = self.width(value);
         let symbol = self.symbol(Symbol::Any(bits));
         self.known.values_mut().chain(self.stack.values_mut()).for_each(|known| replace(known, value, &symbol));
+        self.names.push((value.clone(), symbol.clone()));
         symbol
     }
 

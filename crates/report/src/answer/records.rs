@@ -57,6 +57,8 @@ pub enum LimitRecord {
     Alarm,
     /// Nothing is known about large numbers of copies of a `[*]` thread.
     Instances,
+    /// An `exists` was asked about every number of copies of a `[*]` thread.
+    Copies,
     /// The engine does not support something in the program; see `warnings`.
     Refused,
 }
@@ -74,6 +76,7 @@ impl From<Limit> for LimitRecord {
             Limit::Spawned(_) => Self::Spawned,
             Limit::Alarm => Self::Alarm,
             Limit::Instances => Self::Instances,
+            Limit::Copies => Self::Copies,
         }
     }
 }

@@ -176,7 +176,9 @@ fn other_constant(claimed: &BTreeMap<String, Value>, given: &BTreeMap<String, Va
     let value = |value: Option<&Value>| value.map_or_else(|| "not set".to_owned(), |value| format!("= {value}"));
     let name = claimed.keys().chain(given.keys()).find(|name| claimed.get(*name) != given.get(*name))?;
     let (shown, there, here) = (clean(name), value(claimed.get(name)), value(given.get(name)));
-    Some(format!("the file is about {shown} {there}, but here it is {shown} {here}; `-D {shown}=…` sets it"))
+    // No option says how many threads are started at run time.
+    let way_out = if name.contains(' ') { String::new() } else { format!("; `-D {shown}=…` sets it") };
+    Some(format!("the file is about {shown} {there}, but here it is {shown} {here}{way_out}"))
 }
 
 /// What each option says, in order.

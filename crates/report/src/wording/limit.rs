@@ -20,6 +20,7 @@ pub fn limit_text(limit: Limit, limits: &Limits) -> String {
         Limit::Interrupted => "interrupted".to_owned(),
         Limit::Extensions
         | Limit::Instances
+        | Limit::Copies
         | Limit::Rounds(_)
         | Limit::Age(_)
         | Limit::Frames(_)
@@ -47,6 +48,7 @@ pub fn more(limit: Limit) -> &'static str {
         Limit::Spawned(_) => "allow more threads with `--limit spawned-threads=N`",
         Limit::Interrupted => "let it run longer",
         Limit::Alarm => "use a more precise engine",
+        Limit::Copies => "ask about a fixed number of copies, as in `-D 'T[*]=3'`",
         Limit::Instances => {
             "ask about a fixed number of copies, as in `-D 'T[*]=3'`, or search larger instances for violations with \
              `--limit instance-copies=N`"

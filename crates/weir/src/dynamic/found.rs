@@ -119,6 +119,11 @@ impl Found {
             properties.extend(check::worst(&reports).cloned());
         }
         self.statistics.elapsed = elapsed;
+        if let Some(limit) = limit.filter(|_| self.shown.is_empty()) {
+            self.attempts.retain(|attempt| attempt.end != End::Overtaken);
+            let answered = self.attempts.iter_mut().filter(|attempt| attempt.end == End::Answered);
+            answered.for_each(|attempt| attempt.end = End::Stopped(limit));
+        }
         let seen = self.coverage.filter(|_| limit.is_none());
         let coverage = seen.map(|seen| of_first_instances((program, linked), &seen));
         let report = check::Report::of(properties, self.attempts, self.statistics);

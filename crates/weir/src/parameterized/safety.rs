@@ -49,12 +49,14 @@ pub fn check(
     if goals.is_empty() {
         return Err(Failure::Refused(Box::new(check::no_property())));
     }
-    if let Some(goal) = goals.iter().find(|&&goal| check::is_exists(program, goal)) {
-        return Err(Failure::Refused(Box::new(no_exists(program, *goal))));
+    let asked: Vec<Goal> = goals.iter().copied().filter(|&goal| !check::is_exists(program, goal)).collect();
+    if asked.is_empty() {
+        return Err(Failure::Refused(Box::new(no_exists(program, goals[0]))));
     }
-    let (known, mut statistics) = in_turns(program, &goals, options, session)?;
+    let (known, mut statistics) = in_turns(program, &asked, options, session)?;
     statistics.elapsed = session.since(began);
-    let shown = violations(program, &wanted(&goals, &known, session), options, session)?;
+    let shown = violations(program, &wanted(&asked, &known, session), options, session)?;
+    let known = with_exists(&goals, &asked, known);
     let for_every_number = shown.is_none() && known.iter().all(|known| matches!(known, Known::Holds(_)));
     let (instance, found) = match shown {
         Some((instance, report)) => (instance, Some(report)),
@@ -109,15 +111,20 @@ fn in_turns(
     }
 }
 
+/// What is known about all goals, given what is known about those that are not `exists`.
+fn with_exists(goals: &[Goal], asked: &[Goal], known: Vec<Known>) -> Vec<Known> {
+    let mut found = known.into_iter();
+    let one = |goal: &Goal| if asked.contains(goal) { found.next() } else { None };
+    goals.iter().map(one).map(|known| known.unwrap_or(Known::Open(Limit::Copies))).collect()
+}
+
 /// Why an `exists` is refused: "in some run" says nothing about the number of copies, and without any, it is hardly met.
 fn no_exists(program: &Program, goal: Goal) -> Diagnostic {
     let property = if let Goal::Property(id) = goal { program.properties.get(id.index()) } else { None };
     let span = property.map_or_else(Default::default, |property| property.span);
     let what = "`exists` cannot be checked for every number of threads: it asks for a run with one of them";
-    Diagnostic::error("arbitrary-threads", what, span).help(
-        "say what must never be, with `forbid`, or ask about a fixed number of copies with `-D 'T[*]=3'`; \
-             `--goal` asks about one of the other properties",
-    )
+    Diagnostic::error("arbitrary-threads", what, span)
+        .help("say what must never be, with `forbid`, or ask about a fixed number of copies with `-D 'T[*]=3'`")
 }
 
 /// What the counter abstraction says about each goal under SC.
@@ -318,6 +325,7 @@ pub(super) fn images(instance: &Instance, goal: Goal) -> Vec<Goal> {
             let copies = instance.program().thread_ids().filter(|&copy| instance.origin(copy) == thread);
             copies.map(Goal::Assertion).collect()
         }
+        Goal::Property(property) => instance.properties_of(property).iter().map(|&id| Goal::Property(id)).collect(),
         other => vec![other],
     }
 }

@@ -11,6 +11,7 @@
 
 mod attacks;
 mod covered;
+mod images;
 mod instrumented;
 mod memory;
 mod monitor;
@@ -50,6 +51,7 @@ use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::slice::{Growth, Slicer};
 use crate::verdict::{Coverage, Failure, Limit, Statistics, Verdict};
+use images::Images;
 use monitor::Monitor;
 use partners::{Chains, Partners};
 use question::Plans;
@@ -230,6 +232,7 @@ pub(crate) struct Checker {
     program: Program,
     compiled: Compiled,
     partners: Partners,
+    images: Images,
     /// What may grow without bound.
     growth: Vec<Growth>,
 }
@@ -272,7 +275,8 @@ impl Checker {
         let bare = sliced.program().clone();
         let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[], keeps_back };
         let compiled = compile(&bare, purpose, session)?;
-        Ok(Self { program: bare, compiled, partners, growth })
+        let images = Images::new(&bare, &compiled);
+        Ok(Self { program: bare, compiled, partners, images, growth })
     }
 
     /// For each edge by its number, whether it is one of these.
@@ -304,6 +308,7 @@ impl Checker {
         question.narrow(&self.program);
         let mut chains = Chains::new();
         question.attacks.retain(|&attack| self.partners.can_complete(attack, &mut chains));
+        self.images.ask_one_each(&mut question);
         if question.attacks.is_empty() {
             return Ok((Answer::Infeasible, Statistics::default()));
         }

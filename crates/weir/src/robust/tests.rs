@@ -223,3 +223,45 @@ fn a_store_that_somebody_sees_is_not_delayed() {
     assert_eq!((attack_run.path().map(|way| way.1.len()), early.path().map(|way| way.1.len())), (Some(2), Some(3)));
     early.checked(&program, &Session::default()).unwrap_or_else(|failure| panic!("{failure}"));
 }
+
+fn parsed(text: &str) -> Program {
+    let source = weir_ir::Source::new("t", text);
+    weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program
+}
+
+/// The states of a question about all attacks, and whether one is feasible.
+fn all_attacks(program: &Program, fenced: &[usize]) -> (u64, bool) {
+    let checker = Checker::new(program, &Session::default()).expect("small");
+    let attacks: BTreeSet<Attack> = checker.attacks(&session()).expect("no limit").open.into_iter().collect();
+    // A fence after every step of these threads.
+    let fences = |&thread: &usize| {
+        let edges = program.body(ThreadId::new(thread)).edges().len();
+        (0..edges).map(move |edge| (ThreadId::new(thread), EdgeId::new(edge)))
+    };
+    let fenced = fenced.iter().flat_map(fences).collect();
+    let question = Question { attacks, fenced, ..Question::default() };
+    let (answer, statistics) = checker.decide(question, &Options::default(), &session()).expect("no fault");
+    (statistics.states, matches!(answer, Answer::Feasible(_)))
+}
+
+#[test]
+fn of_copies_that_can_be_exchanged_one_attacks() {
+    // Nobody loads what another stores, but only runs tell.
+    let copies = |number: &str| {
+        let text = format!(
+            "shared own[3], mine[3], x; thread P(i)[3] {{ own[i] = 1; let r = mine[i]; if {number} {{ x = 1; }} }}"
+        );
+        all_attacks(&parsed(&text), &[])
+    };
+    let ((symmetric, one), (different, other)) = (copies("i >= 0"), copies("i >= 1"));
+    assert!(!one && !other && symmetric < different, "{symmetric} and {different} states");
+}
+
+/// Fences may tell copies apart.
+#[test]
+fn copies_with_other_fences_attack_too() {
+    let program = parsed("shared x, y; thread P[3] { x = 1; let r = y; } thread Q { y = 1; fence; let s = x; }");
+    assert!(all_attacks(&program, &[]).1);
+    assert!(all_attacks(&program, &[0, 1]).1 && all_attacks(&program, &[0]).1 && all_attacks(&program, &[1, 2]).1);
+    assert!(!all_attacks(&program, &[0, 1, 2]).1);
+}

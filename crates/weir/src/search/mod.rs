@@ -203,6 +203,7 @@ fn encode(limit: Limit) -> u64 {
         Limit::Alarm => 5,
         Limit::Extensions => 6,
         Limit::Instances => 7,
+        Limit::Copies => 12,
         Limit::Rounds(bound) => 8 | u64::from(bound) << BOUND_SHIFT,
         Limit::Age(bound) => 9 | u64::from(bound) << BOUND_SHIFT,
         Limit::Frames(bound) => 10 | u64::from(bound) << BOUND_SHIFT,
@@ -213,7 +214,7 @@ fn encode(limit: Limit) -> u64 {
 fn decode(code: u64) -> Option<Limit> {
     let bound = (code >> BOUND_SHIFT) as u32;
     let plain = [Limit::Time, Limit::Memory, Limit::States, Limit::Interrupted, Limit::Alarm, Limit::Extensions];
-    let plain = plain.into_iter().chain([Limit::Instances]);
+    let plain = plain.into_iter().chain([Limit::Instances, Limit::Copies]);
     let bounded = [Limit::Rounds(bound), Limit::Age(bound), Limit::Frames(bound), Limit::Spawned(bound)];
     let mut all = plain.chain(bounded);
     all.find(|&limit| encode(limit) == code)

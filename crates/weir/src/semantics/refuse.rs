@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Diagnostic, Edge, Instruction, Multiplicity, ProcId, Program, Span, Thread};
+use weir_ir::{Diagnostic, Edge, Instruction, Multiplicity, ProcId, Program, Span, Thread, ThreadId};
 
 use super::size::MOST_WORDS;
 use crate::verdict::Failure;
@@ -71,14 +71,21 @@ pub(crate) fn unsupported_templates(program: &Program) -> Result<(), Failure> {
 
 /// Refuses arbitrarily many threads in a program with recursion or `spawn`.
 pub(crate) fn dynamic_templates(program: &Program) -> Result<(), Failure> {
-    let is_template = |thread: &&Thread| thread.multiplicity == Multiplicity::Arbitrary;
-    let Some(thread) = program.threads.iter().find(is_template).filter(|_| program.is_dynamic()) else {
+    let is_template = |thread: &ThreadId| program.thread(*thread).multiplicity == Multiplicity::Arbitrary;
+    let Some(template) = program.thread_ids().find(is_template).filter(|_| program.is_dynamic()) else {
         return Ok(());
     };
+    let thread = program.thread(template);
     let message =
         format!("there are arbitrarily many copies of `{}`, in a program with recursion or `spawn`", thread.name);
     let refusal = Diagnostic::error("arbitrary-threads", message, thread.span);
-    Err(Failure::Refused(Box::new(refusal.help("set the number of copies, as in `-D 'T[*]=3'`"))))
+    let name = &thread.name;
+    let help = if program.can_be_spawned()[template.index()] {
+        format!("leave it to `spawn` how many there are, with `-D '{name}[*]=0'` or `thread {name}[0]`")
+    } else {
+        format!("set the number of copies, as in `-D '{name}[*]=3'`")
+    };
+    Err(Failure::Refused(Box::new(refusal.help(help))))
 }
 
 /// Refuses programs whose states have no fixed shape, and lists everything that is not supported.

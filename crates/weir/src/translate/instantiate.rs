@@ -1,6 +1,9 @@
 //! Instances of a program with arbitrarily many threads: the program with a fixed number of copies of each.
 
-use weir_ir::{BinaryOp, Expr, Multiplicity, Program, Property, StateAtom, StateExpr, Thread, ThreadId, Value};
+use weir_ir::{
+    BinaryOp, Expr, LocId, Multiplicity, Program, Property, PropertyId, PropertyKind, StateAtom, StateExpr, Thread,
+    ThreadId, Value,
+};
 use weir_witness::{Run, Step};
 
 use super::Translation;
@@ -12,6 +15,8 @@ pub struct Instance {
     /// For each thread of the instance, which thread of the program it is a copy of.
     origins: Vec<ThreadId>,
     copies: Vec<(String, u32)>,
+    /// For each property of the program, those of the instance.
+    properties: Vec<Vec<PropertyId>>,
 }
 
 impl Instance {
@@ -28,6 +33,11 @@ impl Instance {
     /// The thread of the program that a thread of the instance is a copy of.
     pub fn origin(&self, thread: ThreadId) -> ThreadId {
         self.origins[thread.index()]
+    }
+
+    /// What a property of the program states about the instance: one property, or one for each copy.
+    pub fn properties_of(&self, property: PropertyId) -> &[PropertyId] {
+        &self.properties[property.index()]
     }
 
     /// The program, if it is needed no longer as an instance.
@@ -77,14 +87,18 @@ pub fn instantiate(program: &Program, numbers: &[u32]) -> Instance {
         }
         origins.resize(threads.len(), id);
     }
-    let observed = |condition: &StateExpr| condition.map(&mut |atom| observed(atom, &images));
-    let property = |property: &Property| Property { kind: property.kind.map_condition(observed), span: property.span };
-    let properties = program.properties.iter().map(property).collect();
+    let mut properties: Vec<Property> = Vec::new();
+    let mut stated = Vec::new();
+    for property in &program.properties {
+        let first = properties.len();
+        properties.extend(instances_of(property, program, &images));
+        stated.push((first..properties.len()).map(PropertyId::new).collect());
+    }
     // The same names as on the command line, so that evidence says which instance it is about.
     let numbers = copies.iter().map(|(name, number)| (format!("{name}[*]"), Value::from(*number)));
     let constants = program.constants.iter().cloned().chain(numbers).collect();
     let made = Program { threads, properties, constants, ..program.clone() };
-    Instance { program: made, origins, copies }
+    Instance { program: made, origins, copies, properties: stated }
 }
 
 fn copy(thread: &Thread, number: u32) -> Thread {
@@ -94,6 +108,33 @@ fn copy(thread: &Thread, number: u32) -> Thread {
         multiplicity: Multiplicity::One,
         ..thread.clone()
     }
+}
+
+/// What a property states about the instance. `live T at label` is about each copy of `T`, and about none if there is
+/// none.
+fn instances_of(property: &Property, program: &Program, images: &[Vec<ThreadId>]) -> Vec<Property> {
+    let with = |kind| Property { kind, span: property.span };
+    let place = match &property.kind {
+        PropertyKind::Live(condition) => place_of_a_template(condition, program),
+        _ => None,
+    };
+    let Some((template, locations)) = place else {
+        let observed = |condition: &StateExpr| condition.map(&mut |atom| observed(atom, images));
+        return vec![with(property.kind.map_condition(observed))];
+    };
+    let copies = &images[template.index()];
+    if copies.is_empty() {
+        return vec![with(PropertyKind::Live(Expr::Const(1)))];
+    }
+    let at = |&thread: &ThreadId| Expr::Leaf(StateAtom::At { thread, locations: locations.to_vec() });
+    copies.iter().map(|thread| with(PropertyKind::Live(at(thread)))).collect()
+}
+
+/// The thread and its locations if a condition says nothing but that some copy is at a place.
+fn place_of_a_template<'c>(condition: &'c StateExpr, program: &Program) -> Option<(ThreadId, &'c [LocId])> {
+    let Expr::Binary(BinaryOp::NotEqual, atom, zero) = condition else { return None };
+    let (Expr::Leaf(StateAtom::At { thread, locations }), Expr::Const(0)) = (&**atom, &**zero) else { return None };
+    (program.thread(*thread).multiplicity == Multiplicity::Arbitrary).then_some((*thread, locations.as_slice()))
 }
 
 /// What an atom of a property observes in the instance. A number of copies is the sum over all of them.

@@ -594,3 +594,30 @@ fn limits_end_in_unknown() {
     };
     assert!(matches!(robust(&Session::new(Limits { states: Some(50), ..Limits::default() })), Verdict::Unknown(_)));
 }
+
+/// `live T at label` is about each copy; one without copies is about none.
+#[test]
+fn live_places_are_those_of_each_copy() {
+    let verdict = |text: &str| checked(text, &Session::default());
+    let each = "shared x; thread T[*] { if cas(x, 0, 1) { loop { l: skip; } } } live T at l;";
+    assert_eq!(verdict(each), (Verdict::Violated(()), 2));
+    let none = "shared x; thread T[*] { loop { l: x = 1; } } thread P { skip; } live T at l;";
+    assert!(matches!(verdict(none).0, Verdict::Unknown(_)), "no copy violates it, and nothing proves it");
+    // Some copy is something else.
+    let some = "shared x; thread T[*] { loop { l: x = 1; } } thread P { skip; } live count(T at l) > 0;";
+    assert_eq!(verdict(some), (Verdict::Violated(()), 0));
+}
+
+/// What `exists` asks is left open; everything else is decided.
+#[test]
+fn properties_beside_an_exists_are_decided() {
+    let text = "shared x; thread T[*] { x = 1; } exists x == 1; forbid x == 2; forbid x == 1;";
+    let options = check::Options::default();
+    let decided = parameterized::check(&parsed(text), &options, &Session::default()).expect("it is supported");
+    let judgements: Vec<&check::Judgement> = decided.report.properties.iter().map(|one| &one.judgement).collect();
+    let [exists, holds, violated] = judgements[..] else { panic!("{judgements:?}") };
+    assert_eq!(*exists, check::Judgement::Unknown(weir::Limit::Copies));
+    assert_eq!(*holds, check::Judgement::Holds);
+    assert!(violated.is_failure());
+    assert!(matches!(decided.report.verdict, Verdict::Violated(_)));
+}

@@ -2,6 +2,7 @@
 //! the trace of a run under SC.
 
 mod collected;
+mod copies;
 mod corpus;
 mod every_number;
 mod every_number_corpus;

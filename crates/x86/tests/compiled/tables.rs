@@ -43,6 +43,37 @@ function chosen
     cmove ecx, esi
     mov eax, ecx
     jump
+function shifted
+    mov ecx, eax
+    shr cx, 7
+    cmp ax, 0x37f
+    ja 1f
+    movzx eax, cx
+    jump
+1:  mov eax, 6
+    jump
+function decreased
+    mov ecx, eax
+    shr cx, 7
+    mov edx, eax
+    xor eax, eax
+    cmp dx, 0x3ff
+    ja 1f
+    dec ecx
+    cmp cx, 5
+    ja 1f
+    movzx eax, cx
+    jump
+1:  mov eax, 6
+    jump
+function constant
+    and eax, 0x12
+    imul rax, rax, 0xfe03f81
+    shr rax, 35
+    cmp eax, 4
+    ja 1f
+    jump
+1:  ret
 .altmacro
 .macro case number
 case\\number:
@@ -77,16 +108,19 @@ fn indices_of_tables_are_known_where_code_bounds_them() {
     let Some(folder) = Folder::with_gcc() else { return };
     folder.write("tables.s", CODE);
     gcc(&folder, &["-c", "tables.s", "-o", "tables.o"]);
-    let expected: [Expected; 4] = [
+    let expected: [Expected; 7] = [
         ("masked", |x| x & 6),
         ("least", |x| x.min(6)),
         ("least_reversed", |x| x.min(6)),
         ("chosen", |x| if x == 0 { 4 } else { 1 }),
+        ("shifted", |x| if x & 0xFFFF < 7 << 7 { (x & 0xFFFF) >> 7 } else { 6 }),
+        ("constant", |_| 0),
+        ("decreased", |x| if (1 << 7..7 << 7).contains(&(x & 0xFFFF)) { ((x & 0xFFFF) >> 7) - 1 } else { 6 }),
     ];
     for (name, index) in expected {
         let options = Options { threads: vec![format!("{name}()")], ..Options::default() };
         let program = read("tables.o", &folder.read("tables.o"), &options);
-        for x in [0, 1, 2, 3, 4, 5, 6, 7, 8, 255, 0xFFFF_FFFF] {
+        for x in [0, 1, 2, 3, 4, 5, 6, 7, 8, 127, 128, 255, 256, 895, 896, 897, 0x1_0080, 0xFFFF_FFFF] {
             let mut program = program.clone();
             for cell in program.shared.iter_mut().filter(|cell| cell.name == "x") {
                 cell.initial = vec![x];

@@ -2,7 +2,7 @@
 
 use weir_ir::{BinaryOp, Diagnostic, Expr as Tree, LocId, Span, StateAtom, StateExpr, ThreadId, Value};
 
-use super::super::ast::{LabelRef, Name, PlaceExpr, ThreadRef};
+use super::super::ast::{LabelRef, Name, PlaceExpr, Replication, ThreadRef};
 use super::super::limits::MAX_OBSERVATIONS;
 use super::check::Facts;
 use super::expressions::binary;
@@ -35,6 +35,15 @@ impl<'a> Observer<'_, 'a> {
             self.no_such_instance(family, number, reference.span);
         }
         Some((at, vec![ThreadId(family.first.0 + instance?)]))
+    }
+
+    /// Whether the thread is one of arbitrarily many, of which the user has set the number to 0.
+    pub(super) fn has_no_copies(&self, reference: &ThreadRef<'a>) -> bool {
+        let Some(Global::Thread(at)) = self.globals.get(reference.name.text) else { return false };
+        self.globals.families.get(at).is_some_and(|family| {
+            let replication = &family.declaration.replication;
+            family.copies == Copies::Spawned && matches!(replication, Some(Replication::Arbitrary(_)))
+        })
     }
 
     fn no_such_instance(&mut self, family: &Family, number: Value, span: Span) {

@@ -53,7 +53,10 @@ impl<'a> Observer<'_, 'a> {
     /// `live T at label` is about each instance of `T`: it is not enough that some of them can get there.
     fn live(&mut self, condition: &Expr<'a>) -> Vec<StateExpr> {
         match &condition.kind {
-            ExprKind::At(place) => self.places(place, BinaryOp::Or),
+            ExprKind::At(place) => {
+                let each = self.places(place, BinaryOp::Or);
+                if self.has_no_copies(&place.thread) { vec![Tree::Const(1)] } else { each }
+            }
             _ => vec![self.condition(condition)],
         }
     }
