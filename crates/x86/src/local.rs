@@ -49,7 +49,9 @@ pub(crate) fn declare(image: &mut Image, threads: usize) -> Result<(), Refusal> 
         bytes.resize((template.size() + CONTROL) as usize, 0);
         image.regions.push(Region { base, bytes, is_writable: true, is_executable: false });
         let whose = if thread == PREPARATION { "init".to_owned() } else { (thread + 1).to_string() };
-        for (name, offset, size) in &template.variables {
+        // A damaged file may have variables elsewhere.
+        let is_inside = |offset: u64, size: u64| offset.checked_add(size).is_some_and(|end| end <= template.size());
+        for (name, offset, size) in template.variables.iter().filter(|(_, offset, size)| is_inside(*offset, *size)) {
             let name = format!("{name}#{whose}");
             image.symbols.push(Symbol { name, address: base + offset, size: *size, kind: SymbolKind::Data });
         }

@@ -2,6 +2,7 @@
 //! with their calls, returns and spawns.
 
 mod compare;
+mod coverage;
 mod examples;
 mod large;
 mod random;

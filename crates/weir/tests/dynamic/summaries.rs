@@ -36,7 +36,11 @@ fn compare(program: &Program, text: &str, model: Model) -> Option<usize> {
     for one in checked(program, model).report.properties {
         let context = || format!("{model:?} {:?}: {}\n{text}", one.goal, one.judgement.name());
         match &one.judgement {
-            Judgement::Holds | Judgement::NotMet => assert!(!most.contains(&one.goal), "{}", context()),
+            Judgement::Holds | Judgement::NotMet => {
+                let is_exists = check::is_exists(program, one.goal);
+                assert_eq!(one.judgement == Judgement::NotMet, is_exists, "{}", context());
+                assert!(!most.contains(&one.goal), "{}", context());
+            }
             // It was replayed, with calls and returns.
             Judgement::Violated(_) | Judgement::Met(_) => {
                 assert!(*beyond || most.contains(&one.goal), "{}", context());

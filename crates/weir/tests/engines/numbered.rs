@@ -289,6 +289,8 @@ fn whatever_else_sees_a_number_keeps_copies_apart_and_is_named() {
         // One constant is the number of a copy.
         ("owner = i + 1; r = owner; if r == 2 { skip; }", &["P[0] P[2]"], "constant"),
         ("flag[i] = 1; s = flag[2];", &["P[0] P[1]"], "constant"),
+        // What is added differs from copy to copy.
+        ("owner = i + 1; r = owner; owner = r + i;", &[], ""),
         ("owner = i + 1; if plain == 0 { owner = i + 2; }", &[], "different offsets"),
         ("q = any 0..1; s = flag[q]; if q == i { skip; }", &["P[0] P[1]"], "constant"),
         // Cells start as the number of the first copy.

@@ -88,6 +88,16 @@ fn what_was_executed_is_what_can_be() {
     assert!(compared > 700, "{compared} compared");
 }
 
+#[test]
+fn threads_that_never_move_are_named() {
+    let text = "shared x, y; thread P { await x == 5; y = 1; } thread Q { x = 1; y = 2; let r = y; }";
+    let program = without_goals(&parsed(text));
+    for way in [Way::Sc, Way::Tso, Way::Lazy, Way::LazyFirst, Way::Set, Way::Multiset, Way::Queue(1)] {
+        let report = report(&program, way).expect("an answer");
+        assert_eq!(report.coverage.immobile, [ThreadId(0)], "{way:?}");
+    }
+}
+
 /// Right with any limits: what is not known is unknown.
 #[test]
 fn no_budget_makes_an_answer_wrong() {

@@ -42,11 +42,26 @@ pub(crate) struct Tally {
     pub(crate) only_tso: u64,
 }
 
-/// Compares all that can be asked about a program; what differs, if anything.
-pub(crate) fn compare(program: &Program, form: Form, (limit, states): (usize, u64)) -> Result<Tally, String> {
-    let mut tally = Tally::default();
+/// What the reference finds, for both forms.
+pub(crate) struct Explored {
+    tso: Outcome,
+    sc: Outcome,
+}
+
+/// Visits so many states at most under each model.
+pub(crate) fn explored(program: &Program, limit: usize) -> Result<Explored, String> {
     let under = |model| reference::explore(program, model, limit).map_err(|error| error.what.to_owned());
-    let (tso, sc) = (under(reference::Model::Tso)?, under(reference::Model::Sc)?);
+    Ok(Explored { tso: under(reference::Model::Tso)?, sc: under(reference::Model::Sc)? })
+}
+
+/// Compares all that can be asked about a program; what differs, if anything.
+pub(crate) fn compare(
+    program: &Program,
+    Explored { tso, sc }: &Explored,
+    form: Form,
+    states: u64,
+) -> Result<Tally, String> {
+    let mut tally = Tally::default();
     let mut ask = |program: &Program, goal: Goal, expected: Option<bool>, what: &str| {
         let found = answer(program, goal, form, states).map_err(|error| format!("{what}: {error}"))?;
         tally.asked += 1;
@@ -63,7 +78,7 @@ pub(crate) fn compare(program: &Program, form: Form, (limit, states): (usize, u6
         let expected = (seen || tso.complete).then_some(seen);
         ask(program, goal, expected, &format!("{goal:?}"))?;
     }
-    let atoms = atoms(program, &tso);
+    let atoms = atoms(program, tso);
     let only: Vec<&FinalState> = tso.final_states.difference(&sc.final_states).filter(|_| sc.complete).collect();
     let mut extra = program.clone();
     let goal = Goal::Property(PropertyId(0));

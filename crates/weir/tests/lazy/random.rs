@@ -9,13 +9,13 @@ use weir_testkit::{Rng, dump, shrink};
 
 use weir::reach::Form;
 
-use crate::compare::{FORMS, Tally, compare};
+use crate::compare::{FORMS, Tally, compare, explored};
 
 /// States that the reference and each question may take.
 const LIMITS: (usize, u64) = (4_000, 40_000);
 
 fn differs(program: &Program, form: Form) -> bool {
-    compare(program, form, LIMITS).is_err()
+    explored(program, LIMITS.0).and_then(|explored| compare(program, &explored, form, LIMITS.1)).is_err()
 }
 
 /// At least `answered` of 100 questions must have an answer in the first of the forms, and so many in the other.
@@ -28,8 +28,9 @@ fn agree_on(name: &str, make: impl Fn(u64) -> Program, count: u64, answered: [u6
     let mut tallies = [Tally::default(); 2];
     for seed in 0..count {
         let program = make(seed);
+        let found = explored(&program, LIMITS.0).unwrap_or_else(|what| panic!("{name} program, seed {seed}: {what}"));
         for (form, tally) in FORMS.into_iter().zip(&mut tallies) {
-            match compare(&program, form, LIMITS) {
+            match compare(&program, &found, form, LIMITS.1) {
                 Ok(one) => {
                     tally.asked += one.asked;
                     tally.answered += one.answered;
@@ -37,7 +38,8 @@ fn agree_on(name: &str, make: impl Fn(u64) -> Program, count: u64, answered: [u6
                 }
                 Err(what) => {
                     let small = shrink(&program, |program| differs(program, form));
-                    let small_what = compare(&small, form, LIMITS).err();
+                    let small_what =
+                        explored(&small, LIMITS.0).and_then(|found| compare(&small, &found, form, LIMITS.1)).err();
                     panic!("{name} program, seed {seed}: {what}\n{}\n{small_what:?}", dump(&small));
                 }
             }

@@ -87,3 +87,21 @@ fn damaged_files_are_refused_or_read() {
     }
     assert!(read_anyway > 0 && refused > 0, "{read_anyway} read, {refused} refused: the damage is of one kind only");
 }
+
+/// `mine` is the only symbol of its type; its value is its place among the thread-local variables.
+#[test]
+fn a_thread_local_variable_that_lies_nowhere_is_none() {
+    const THREAD_LOCAL: u8 = 6;
+    let Some(folder) = Folder::with_gcc() else { return };
+    folder.write("code.c", CODE);
+    gcc(&folder, &["-g", "-O1", "-c", "code.c", "-o", "code.o"]);
+    let mut bytes = folder.read("code.o");
+    let size = 4u64.to_le_bytes();
+    let is_symbol = |entry: &[u8]| entry[4] & 0xF == THREAD_LOCAL && entry[8..16] == [0; 8] && entry[16..] == size;
+    let places: Vec<usize> = (0..bytes.len() - 24).step_by(4).filter(|&at| is_symbol(&bytes[at..at + 24])).collect();
+    assert!(!places.is_empty(), "the symbol is not found");
+    for place in places {
+        bytes[place + 8..place + 16].fill(0xFF);
+    }
+    assert!(read(&bytes), "nothing asks for it by name");
+}

@@ -16,6 +16,15 @@ fn parse(text: &str) -> Program {
     weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program
 }
 
+#[test]
+fn sets_of_many_numbers_are_exact() {
+    for number in 0..200 {
+        let mut set = [0; 4];
+        insert(&mut set, number);
+        assert!((0..256).all(|other| contains(&set, other) == (other == number)), "{number}");
+    }
+}
+
 /// The first thread, the last, or all with any number of copies; two places that copies or threads can be at together.
 fn template(seed: u64, config: &Config) -> Program {
     let mut program = program(seed, config);
