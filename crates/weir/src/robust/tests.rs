@@ -229,39 +229,46 @@ fn parsed(text: &str) -> Program {
     weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program
 }
 
-/// The states of a question about all attacks, and whether one is feasible.
-fn all_attacks(program: &Program, fenced: &[usize]) -> (u64, bool) {
+/// Whether some attack is feasible with fences after every step of these threads.
+fn is_attacked(program: &Program, fenced: &[usize]) -> bool {
     let checker = Checker::new(program, &Session::default()).expect("small");
     let attacks: BTreeSet<Attack> = checker.attacks(&session()).expect("no limit").open.into_iter().collect();
-    // A fence after every step of these threads.
     let fences = |&thread: &usize| {
         let edges = program.body(ThreadId::new(thread)).edges().len();
         (0..edges).map(move |edge| (ThreadId::new(thread), EdgeId::new(edge)))
     };
     let fenced = fenced.iter().flat_map(fences).collect();
     let question = Question { attacks, fenced, ..Question::default() };
-    let (answer, statistics) = checker.decide(question, &Options::default(), &session()).expect("no fault");
-    (statistics.states, matches!(answer, Answer::Feasible(_)))
+    ask(&checker, question).is_some()
+}
+
+/// How many threads are tried as attackers.
+fn attackers(text: &str) -> usize {
+    let checker = Checker::new(&parsed(text), &Session::default()).expect("small");
+    let attacks = checker.attacks(&session()).expect("no limit").open.into_iter().collect();
+    let mut question = Question { attacks, ..Question::default() };
+    checker.images.ask_one_each(&mut question);
+    question.attacks.iter().map(|attack| attack.thread).collect::<BTreeSet<_>>().len()
 }
 
 #[test]
 fn of_copies_that_can_be_exchanged_one_attacks() {
-    // Nobody loads what another stores, but only runs tell.
-    let copies = |number: &str| {
-        let text = format!(
-            "shared own[3], mine[3], x; thread P(i)[3] {{ own[i] = 1; let r = mine[i]; if {number} {{ x = 1; }} }}"
-        );
-        all_attacks(&parsed(&text), &[])
+    let copies = |more: &str| {
+        attackers(&format!("shared own[3], x, y; thread P(i)[3] {{ own[i] = 1; let r = own[any 0..2]; {more} }}"))
     };
-    let ((symmetric, one), (different, other)) = (copies("i >= 0"), copies("i >= 1"));
-    assert!(!one && !other && symmetric < different, "{symmetric} and {different} states");
+    assert_eq!(copies("x = i + 1;"), 1);
+    // One of them is different.
+    assert_eq!(copies("if i >= 1 { x = 1; }"), 2);
+    // All of them are.
+    assert_eq!(copies("if i == 0 { x = 1; } if i == 1 { y = 1; }"), 3);
+    assert_eq!(attackers("shared x, y; thread P { x = 1; let r = y; } thread Q { y = 1; let r = x; }"), 1);
 }
 
 /// Fences may tell copies apart.
 #[test]
 fn copies_with_other_fences_attack_too() {
     let program = parsed("shared x, y; thread P[3] { x = 1; let r = y; } thread Q { y = 1; fence; let s = x; }");
-    assert!(all_attacks(&program, &[]).1);
-    assert!(all_attacks(&program, &[0, 1]).1 && all_attacks(&program, &[0]).1 && all_attacks(&program, &[1, 2]).1);
-    assert!(!all_attacks(&program, &[0, 1, 2]).1);
+    let fences: [&[usize]; 4] = [&[], &[0], &[0, 1], &[1, 2]];
+    fences.iter().for_each(|fenced| assert!(is_attacked(&program, fenced), "fences in {fenced:?}"));
+    assert!(!is_attacked(&program, &[0, 1, 2]));
 }

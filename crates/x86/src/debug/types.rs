@@ -75,7 +75,9 @@ pub(super) fn read<'d>(
         if let Some(of) = of {
             collector.add(of, 0, name.to_owned(), DEEPEST);
         }
-        let parts = collector.parts;
+        // Compilers may put fields in another order than the source does.
+        let mut parts = collector.parts;
+        parts.sort_by_key(|part| part.offset);
         if parts.len() <= MOST_PARTS
             && parts.windows(2).all(|pair| pair[0].offset.saturating_add(pair[0].size.into()) <= pair[1].offset)
         {

@@ -12,21 +12,23 @@ use crate::wording::units::counted;
 /// Longest list of a partner's accesses, in characters.
 const PARTNERS_LIMIT: usize = 200;
 
-/// The reason below an excerpt of the source.
+/// The reason for a new fence below an excerpt of the source, and what could be there instead.
 pub(super) fn below_source(answer: &FencesAnswer<'_>, place: &FencePlace) -> String {
     let width = answer.origin.subject.program.source.line_column(place.offset).line.to_string().len();
-    lines(answer, place).iter().map(|line| format!("{:width$} = {line}\n", "")).collect()
-}
-
-/// The reason below a line of a list.
-pub(super) fn below_line(answer: &FencesAnswer<'_>, place: &FencePlace) -> String {
-    lines(answer, place).iter().map(|line| format!("      {line}\n")).collect()
-}
-
-fn lines(answer: &FencesAnswer<'_>, place: &FencePlace) -> Vec<String> {
     let mut lines = reason_lines(answer, place);
     lines.extend(alternative(answer, place));
-    lines
+    lines.iter().map(|line| format!("{:width$} = {line}\n", "")).collect()
+}
+
+/// The same below a line of a list.
+pub(super) fn below_line(answer: &FencesAnswer<'_>, place: &FencePlace) -> String {
+    let alternative = alternative(answer, place).map(|line| format!("      {line}\n"));
+    below_present(answer, place) + &alternative.unwrap_or_default()
+}
+
+/// The reason for a fence that is there below a line of a list.
+pub(super) fn below_present(answer: &FencesAnswer<'_>, place: &FencePlace) -> String {
+    reason_lines(answer, place).iter().map(|line| format!("      {line}\n")).collect()
 }
 
 /// In compiled code, what can be there instead of the fence, and the cost where each fence costs one.
