@@ -313,8 +313,8 @@ fn what_it_takes_is_pinned() {
     }
     let pinned: [(Way, u64, u64); 8] = [
         (Way::Tso, 61_200, 186_887),
-        (Way::Lazy, 29_502, 50_276),
-        (Way::LazyFirst, 35_801, 62_309),
+        (Way::Lazy, 29_413, 50_187),
+        (Way::LazyFirst, 35_712, 62_220),
         (Way::Dual, 14_187, 28_088),
         (Way::Set, 24_896, 93_704),
         (Way::Multiset, 16_152, 40_767),
