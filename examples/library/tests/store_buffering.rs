@@ -35,7 +35,7 @@ fn without_fences_there_is_a_run_to_read() {
 }
 
 #[test]
-#[should_panic(expected = "the program is not robust:\n  1  Q  y = 1")]
+#[should_panic(expected = "the program is not robust:\n  1  P  x = 1")]
 fn an_assertion_that_fails_shows_the_run() {
     weir::assert_robust!(UNFENCED);
 }
