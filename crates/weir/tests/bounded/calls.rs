@@ -11,7 +11,7 @@ use weir_testkit::calls::program as random_text;
 use weir_testkit::reference::{self, Depth, bounded_states_within};
 use weir_witness::Goal;
 
-use crate::compare::{Tally, compare_within, reference_bound, supported};
+use crate::compare::{Tally, compare, compare_within, reference_bound, supported};
 use crate::engine::engine;
 
 const BOUNDS: [RunBound; 6] = [
@@ -393,4 +393,22 @@ fn random_long_waits_agree() {
         tally.add(compared.unwrap_or_else(|what| panic!("seed {seed}: {what}\n{text}")));
     }
     assert!(2 * tally.compared > seeds(3) && tally.beyond_sc > 0 && tally.refused == 0, "{tally:?}");
+}
+
+/// A thread that waits for good has not ended, even if it has nothing that it could ever do.
+#[test]
+fn threads_that_can_never_go_on_are_not_done() {
+    let bounds = [RunBound::Rounds(1), RunBound::Rounds(2), RunBound::Age(0), RunBound::Age(2)];
+    for text in [
+        "shared x; thread P { skip; unlock; } always x == 1;",
+        "shared x; thread P { x = 1; unlock; x = 2; } thread Q { x = 3; let r = x; } always x == 9; forbid P at end;",
+        "shared x; thread P { lock; unlock; unlock; } always 0;",
+        "shared x; thread P { x = 1; loop { assume 0; } } always 0;",
+        "shared x; thread P { w: x = 1; unlock; } forbid deadlock;",
+    ] {
+        let program = supported(valid(text));
+        for bound in bounds {
+            compare(&program, bound, 1_000).unwrap_or_else(|what| panic!("{bound:?}: {what}\n{text}"));
+        }
+    }
 }

@@ -312,8 +312,11 @@ impl<'a> Writer<'a> {
 
     /// Takes the lock or gives it back: what `held` was and what it becomes.
     fn lock(&mut self, id: EdgeId, edge: &Edge, (was, becomes): (Value, Value)) {
-        // Nobody takes the lock, so nobody can give it back.
-        let Some(held) = self.held else { return };
+        let Some(held) = self.held else {
+            // Nobody takes the lock, so nobody can give it back. Without a step, the thread would be done here.
+            self.step(edge, 0, [(Instruction::Assume(Expr::Const(0)), execute(id))]);
+            return;
+        };
         let can = self.is_drained().into_iter().fold(equals(held, was), and);
         self.step(edge, 1, [test(can), (assign(held, Expr::Const(becomes)), execute(id))]);
     }
