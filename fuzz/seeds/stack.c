@@ -1,4 +1,4 @@
-// A lock-free stack, for the target `compiled`.
+// A lock-free stack, for the target `compiled` and for the tests of weir-x86.
 #include <stdatomic.h>
 #include <assert.h>
 struct node { struct node *next; _Atomic int value; short tags[3]; };

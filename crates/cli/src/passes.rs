@@ -108,7 +108,7 @@ impl Pass {
             Self::Start(count) => return started(program, *count, sections),
             Self::Instrument(_) | Self::Delay(_) => {}
         }
-        let attacks = attacks(program, session).map_err(|limit| Error::input(limit.to_string()))?.open;
+        let attacks = attacks(program, session).map_err(Error::Stopped)?.open;
         let made = match self {
             Self::Bounded(_) | Self::Fences | Self::Link(_) | Self::Unroll(_) | Self::Start(_) => Ok(program.clone()),
             Self::Instrument(selection) => match selection.attacks(program, &attacks)?[..] {
@@ -152,7 +152,7 @@ fn fenced(program: &Program, session: &Session) -> Result<Passed, Error> {
         fences(program, &places, &Options::default(), session).map_err(|failure| Error::of(program, failure))?;
     let chosen = match report.fences {
         Fences::Cheapest(sets) => sets.into_iter().next().unwrap_or_default(),
-        Fences::Stopped(limit) => return Err(Error::input(format!("the fences were not found: {limit}"))),
+        Fences::Stopped(limit) => return Err(Error::Stopped(limit)),
         _ => return Err(Error::input("no fences make the program robust; `weir fences` says why".to_owned())),
     };
     let about = match chosen.len() {
