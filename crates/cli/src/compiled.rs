@@ -40,8 +40,7 @@ fn settings(path: &Path, options: &ProgramOptions) -> Result<Options, Error> {
         let name = display_name(&beside);
         let text = input::read_text(&beside, input::PROGRAM_LIMIT);
         let text = text.map_err(|error| Error::input(format!("{name}: {}", error.reason())))?;
-        Options::parse(&text)
-            .map_err(|refusal| refused(&Refusal { message: format!("{name}: {}", refusal.message), ..refusal }))?
+        Options::parse(&text).map_err(|refusal| refused(&refusal.in_file(&name)))?
     } else {
         Options::default()
     };

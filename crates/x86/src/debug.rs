@@ -1,7 +1,9 @@
-//! What compilers tell about the source: the line of each instruction, and the types of variables.
+//! What compilers tell about the source: the line of each instruction, the types of variables, and how functions are
+//! declared.
 //!
 //! None of it is needed to translate code, so that whatever is damaged or unknown here is left out.
 
+mod functions;
 mod lines;
 mod types;
 
@@ -11,6 +13,7 @@ use gimli::{Dwarf, EndianSlice, LittleEndian};
 
 use crate::image::DebugSections;
 use crate::objects::Part;
+pub(crate) use functions::{Function, Returned};
 
 type Slice<'d> = EndianSlice<'d, LittleEndian>;
 
@@ -45,6 +48,38 @@ pub(crate) struct Debug {
     inlined: Vec<Inlined>,
     /// What the variable at an address consists of.
     variables: BTreeMap<u64, Vec<Part>>,
+    /// How the function at an address is declared.
+    functions: BTreeMap<u64, Function>,
+    /// Why names and types are missing, if that can be told.
+    pub(crate) missing: Option<Missing>,
+}
+
+/// Why debugging information is not there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Missing {
+    /// It is compressed in a way that is not supported.
+    Compressed,
+    /// It is in a file of its own.
+    Apart(String),
+}
+
+impl Missing {
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::Compressed => {
+                "names and types are missing: debugging information is compressed, and not by zlib".into()
+            }
+            Self::Apart(file) => format!("names and types are missing: they are in `{file}`, which Weir does not read"),
+        }
+    }
+
+    /// What to do about it.
+    pub(crate) fn help(&self) -> &'static str {
+        match self {
+            Self::Compressed => "compile with `-gz=zlib`, or without `-gz`",
+            Self::Apart(_) => "compile without `-gsplit-dwarf` (`-C split-debuginfo=off` for rustc)",
+        }
+    }
 }
 
 impl Debug {
@@ -52,8 +87,11 @@ impl Debug {
     pub(crate) fn read(sections: &[DebugSections]) -> Self {
         let mut debug = Self::default();
         for sections in sections {
+            if sections.is_unread {
+                debug.missing = Some(Missing::Compressed);
+            }
             let load = |id: gimli::SectionId| -> Result<Slice<'_>, gimli::Error> {
-                Ok(EndianSlice::new(sections.get(id.name()).map_or(&[][..], Vec::as_slice), LittleEndian))
+                Ok(EndianSlice::new(sections.contents.get(id.name()).map_or(&[][..], Vec::as_slice), LittleEndian))
             };
             if let Ok(dwarf) = Dwarf::load(load) {
                 // What was read before something damaged stays.
@@ -67,6 +105,10 @@ impl Debug {
         let mut headers = dwarf.units();
         while let Some(header) = headers.next()? {
             let unit = dwarf.unit(header)?;
+            if let Some(name) = unit.dwo_name().ok().flatten() {
+                let name = dwarf.attr_string(&unit, name).map(|name| name.to_string_lossy().into_owned());
+                self.missing = Some(Missing::Apart(name.unwrap_or_default()));
+            }
             let files = lines::read(dwarf, &unit, self).unwrap_or_default();
             types::read(dwarf, &unit, &files, self)?;
         }
@@ -88,6 +130,17 @@ impl Debug {
             self.inlined.iter().filter(|inlined| (inlined.start..inlined.end).contains(&address)).collect();
         inlined.sort_by_key(|inlined| std::cmp::Reverse(inlined.depth));
         line.map(|(_, &(_, place))| place).into_iter().chain(inlined.into_iter().map(|inlined| inlined.call)).collect()
+    }
+
+    /// How the function at an address is declared.
+    pub(crate) fn function(&self, address: u64) -> Option<&Function> {
+        self.functions.get(&address)
+    }
+
+    /// `queue.c:41`: a place without the folders of its file.
+    pub(crate) fn short(&self, place: SourcePlace) -> String {
+        let path = &self.files[place.file];
+        format!("{}:{}", path.rsplit('/').next().unwrap_or(path), place.line)
     }
 
     /// What the variable at an address consists of.

@@ -336,6 +336,10 @@ fn is_test_of(test: &RegExpr, register: RegId) -> bool {
 
 /// The registers that matter before a step, if these do after it.
 fn before(instruction: &Instruction, after: &Set) -> Set {
+    // Nothing comes after a failure.
+    if *instruction == Instruction::Assert(Expr::Const(0)) {
+        return after.emptied();
+    }
     let mut live = after.clone();
     if let Instruction::Assign { register, .. } = instruction
         && !after.contains(*register)

@@ -27,14 +27,13 @@ pub(crate) fn emit(
     flow: &Flow,
     cells: &Cells,
     (private, checks_blocks): (&[(Value, u32)], bool),
-    span: &dyn Fn(u64) -> Span,
+    span: &dyn Fn(usize) -> Span,
     observed: &[Reg],
 ) -> Result<Finished, Refusal> {
     let mut emitter = Emitter {
         image,
         cells,
         slots: Slots::new(private.iter().copied()),
-        span,
         draft: Draft::new(flow.nodes.len()),
         names: HashMap::new(),
         registers: Vec::new(),
@@ -43,10 +42,14 @@ pub(crate) fn emit(
         checks_blocks,
         at: 0,
         code: 0,
+        place: Span::default(),
     };
+    emitter.place = span(0);
     emitter.prologue(flow);
     for (number, node) in flow.nodes.iter().enumerate() {
-        emitter.node(flow, number).map_err(|refusal| refusal.at(node.address))?;
+        emitter.place = span(number);
+        let refused = |refusal: Refusal| refusal.at(node.address).called_from(&flow.callers[node.context]);
+        emitter.node(flow, number).map_err(refused)?;
     }
     let observed: Vec<RegId> = observed.iter().map(|&reg| emitter.register(Place::Reg(reg))).collect();
     let Emitter { draft, registers, .. } = emitter;
@@ -70,7 +73,6 @@ struct Emitter<'a> {
     image: &'a Image,
     cells: &'a Cells,
     slots: Slots,
-    span: &'a dyn Fn(u64) -> Span,
     draft: Draft,
     names: HashMap<Place, RegId>,
     registers: Vec<Register>,
@@ -84,6 +86,7 @@ struct Emitter<'a> {
     at: usize,
     /// The current instruction.
     code: u64,
+    place: Span,
 }
 
 impl Emitter<'_> {
@@ -94,7 +97,7 @@ impl Emitter<'_> {
             let register = self.register(Place::Reg(reg));
             self.push(Instruction::Assign { register, value: Expr::Const(value) });
         }
-        self.draft.edge(self.at, 0, Instruction::Skip, (self.span)(self.code), self.code);
+        self.draft.edge(self.at, 0, Instruction::Skip, self.place, self.code);
     }
 
     fn register(&mut self, place: Place) -> RegId {
@@ -129,7 +132,7 @@ impl Emitter<'_> {
     /// The next step.
     fn push(&mut self, instruction: Instruction) {
         let next = self.draft.location();
-        self.draft.edge(self.at, next, instruction, (self.span)(self.code), self.code);
+        self.draft.edge(self.at, next, instruction, self.place, self.code);
         self.at = next;
     }
 
@@ -180,7 +183,7 @@ impl Emitter<'_> {
                 Target::End => (self.draft.end(), Instruction::Skip),
                 Target::Fail => (self.draft.end(), Instruction::Assert(Expr::Const(0))),
             };
-            self.draft.edge(self.at, to, instruction, (self.span)(self.code), self.code);
+            self.draft.edge(self.at, to, instruction, self.place, self.code);
         }
         Ok(())
     }
@@ -215,7 +218,7 @@ impl Emitter<'_> {
                 self.check_blocks(&ops[half], state);
                 self.op(&ops[half], state)?;
             }
-            self.draft.edge(self.at, joined, Instruction::Skip, (self.span)(self.code), self.code);
+            self.draft.edge(self.at, joined, Instruction::Skip, self.place, self.code);
         }
         self.at = joined;
         Ok(())
@@ -301,7 +304,7 @@ impl Emitter<'_> {
             Some(_) => self.push(instruction),
             None => {
                 let (from, joined) = (self.at, self.draft.location());
-                let span = (self.span)(self.code);
+                let span = self.place;
                 self.push(Instruction::Assume(condition.clone()));
                 self.draft.edge(self.at, joined, instruction, span, self.code);
                 self.draft.edge(from, joined, Instruction::Assume(condition.negated()), span, self.code);

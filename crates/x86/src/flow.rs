@@ -13,15 +13,15 @@ use weir_ir::{BinaryOp, Expr, Interrupt, Poll, Value};
 use crate::copy::copied;
 use crate::graph::{Entries, Exit, Flow, Node, Target};
 use crate::heap::{self, MOST_CALLS, Site, counter};
-use crate::image::Image;
+use crate::image::{Image, without_parameters};
 use crate::known::{Known, State, stack_end};
 use crate::limit::LimitKind;
 use crate::local;
-use crate::models::{Models, Outcome, system_call};
+use crate::models::{Models, Outcome, is_lock, system_call};
 use crate::ops::{E, Leaf, Lifted, Next, Op, Reg, not};
 use crate::refusal::Refusal;
 use crate::run;
-use crate::table::{Passed, is_target, targets};
+use crate::table::{NoTable, Passed, Targets, is_target, targets};
 use crate::transfer::apply;
 
 /// Threads with more points of code than this are refused.
@@ -71,13 +71,14 @@ pub(crate) fn explore(
         let mut explorer = Explorer::new(image, models, start.thread, (functions, &refused));
         match explorer.explore(start, interrupt) {
             Ok(exits) => {
+                let callers = (0..explorer.contexts.len()).map(|context| explorer.callers(context)).collect();
                 let Explorer { nodes, tables, sites, frees, calls_pointers, .. } = explorer;
                 let arguments = start.arguments.clone();
-                return Ok(Flow { arguments, nodes, exits, tables, sites, calls_pointers, frees });
+                return Ok(Flow { arguments, nodes, callers, exits, tables, sites, calls_pointers, frees });
             }
             Err((refusal, number)) => match explorer.guess(number) {
                 Some(guess) if refusal.code != "interrupted" => refused.insert(guess),
-                _ => return Err(refusal),
+                _ => return Err(refusal.called_from(&explorer.callers_of(number))),
             },
         };
     }
@@ -282,10 +283,13 @@ impl Explorer<'_> {
                     ways
                 }
             },
-            Next::JumpTo(to) if state.value(to).constant().is_none() => match self.jump_by_table(number, to, &state) {
-                Err(_) if !self.functions.is_empty() => self.call_pointer(number, to, None, &state)?,
-                ways => ways?,
-            },
+            Next::JumpTo(to) if state.value(to).constant().is_none() => {
+                match targets(self.image, &self.way_to(number), to) {
+                    Ok(found) => self.jump_by_table(number, to, found, &state),
+                    Err(NoTable::Unknown) if self.functions.is_empty() => return Err(no_table()),
+                    Err(_) => self.call_pointer(number, to, None, &state)?,
+                }
+            }
             Next::JumpTo(to) => {
                 let to = known_target(&state, to, "jump")?;
                 self.jump(context, to, state)?
@@ -303,15 +307,8 @@ impl Explorer<'_> {
     }
 
     /// A jump to what a table holds: one way for each target.
-    fn jump_by_table(&mut self, number: usize, to: &E, state: &State) -> Result<Vec<Followed>, Refusal> {
+    fn jump_by_table(&mut self, number: usize, to: &E, found: Targets, state: &State) -> Vec<Followed> {
         let context = self.nodes[number].context;
-        let Some(found) = targets(self.image, &self.way_to(number), to) else {
-            return Err(Refusal::new(
-                "unknown-target",
-                "the target of this jump is only known at run time, and not one of a table that Weir recognises",
-            )
-            .help("compile without jump tables (`-fno-jump-tables`; `-Z no-jump-tables` for rustc)"));
-        };
         self.tables.extend(found.loads);
         let way = |address: u64| Followed {
             condition: Some(Expr::binary(BinaryOp::Equal, to.clone(), Expr::Const(address as Value))),
@@ -328,7 +325,7 @@ impl Explorer<'_> {
         if found.is_cut || !outside.is_empty() {
             ways.push(Followed::beyond(is_other, state.clone()));
         }
-        Ok(ways)
+        ways
     }
 
     /// The instructions before a point as far back as there is only one way to it.
@@ -382,8 +379,10 @@ impl Explorer<'_> {
     ) -> Result<Vec<Followed>, Refusal> {
         self.calls_pointers = true;
         let (context, at) = (self.nodes[number].context, self.nodes[number].address);
-        let mut ways = Vec::new();
-        let mut is_other = Expr::Const(1);
+        // A call of a null pointer fails, like any other access there.
+        let is_null = Expr::binary(BinaryOp::Equal, to.clone(), Expr::Const(0));
+        let mut is_other = not(is_null.clone());
+        let mut ways = vec![Followed { condition: Some(is_null), ..Followed::failed(state.clone()) }];
         for &function in self.functions {
             let is_code =
                 self.image.externals.contains_key(&function) || run::instruction(self.image, function).is_ok();
@@ -419,6 +418,21 @@ impl Explorer<'_> {
             self.contexts.push(Context { entry: function, guessed_at: Some(at), ..before });
         }
         callee
+    }
+
+    /// Where the calls return to that led to a context, the last call first.
+    fn callers(&self, context: usize) -> Vec<u64> {
+        let mut found = Vec::new();
+        let mut context = &self.contexts[context];
+        while let Some(caller) = context.caller {
+            found.push(context.back);
+            context = &self.contexts[caller];
+        }
+        found
+    }
+
+    fn callers_of(&self, number: usize) -> Vec<u64> {
+        self.nodes.get(number).map_or_else(Vec::new, |node| self.callers(node.context))
     }
 
     /// The last call of a pointer on the way to a point, and the function that was called.
@@ -489,12 +503,7 @@ impl Explorer<'_> {
     /// What a function does that is not in the file; `None` if it is.
     fn external(&self, to: u64, state: &State) -> Result<Option<Outcome>, Refusal> {
         let outcome = match self.image.externals.get(&to) {
-            Some(name) => Some(self.models.outcome(name).ok_or_else(|| {
-                Refusal::new("unknown-function", format!("the code calls `{name}`, which is not in the file")).help(
-                    "link it in (`ld -r -o all.o a.o b.o`), or say what it does: `--function NAME=nothing`, \
-                           `NAME=fail` or `NAME=fence`",
-                )
-            })?),
+            Some(name) => Some(self.models.outcome(name).ok_or_else(|| not_in_file(name))?),
             // A library that was linked in fails in its own way; there is no need to follow it.
             None => self.models.outcome(&self.image.code_name(to)),
         };
@@ -602,6 +611,30 @@ fn both(left: E, right: E) -> E {
         Expr::Const(1) => right,
         left => Expr::binary(BinaryOp::And, left, right),
     }
+}
+
+/// A jump to an address that is computed in a way that is not known.
+fn no_table() -> Refusal {
+    let message = "the target of this jump is only known at run time, and not one of a table that Weir recognises";
+    Refusal::new("unknown-target", message).help(
+        "if it is a `switch`, compile without jump tables (`-fno-jump-tables`; `-Z no-jump-tables` for rustc); if it \
+         calls a pointer, call the function by its name",
+    )
+}
+
+/// The code calls something that is not there, and nobody knows what it does.
+fn not_in_file(name: &str) -> Refusal {
+    let refusal = Refusal::new("unknown-function", format!("the code calls `{name}`, which is not in the file"));
+    if is_lock(name) {
+        return refusal.help(
+            "Weir has no model of locks of the system, and one that does nothing would not exclude other threads: \
+             write the functions with atomics (a spinlock will do), and link them in with `ld -r -o all.o a.o lock.o`",
+        );
+    }
+    let plain = without_parameters(name);
+    refusal.help(format!(
+        "link it in (`ld -r -o all.o a.o b.o`), or say what it does: `--function {plain}=nothing`, `=fail` or `=fence`"
+    ))
 }
 
 fn known_target(state: &State, to: &E, what: &str) -> Result<u64, Refusal> {

@@ -44,6 +44,8 @@ pub(crate) struct Exit {
 pub(crate) struct Flow {
     pub(crate) arguments: Vec<Value>,
     pub(crate) nodes: Vec<Node>,
+    /// For each context, where the calls return to that led there, the last call first.
+    pub(crate) callers: Vec<Vec<u64>>,
     /// The ways on from each node.
     pub(crate) exits: Vec<Vec<Exit>>,
     /// Loads from tables of jumps, by point and operation, and all they can load.

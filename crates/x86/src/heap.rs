@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use weir_ir::{BinaryOp, Expr, Value};
 
-use crate::image::{Image, Region, Symbol, SymbolKind};
+use crate::image::{Image, Region, Symbol};
 use crate::known::stack_end;
 use crate::limit::LimitKind;
 use crate::models::Size;
@@ -97,7 +97,7 @@ fn add(image: &mut Image, slot: u64, size: u64) {
     image.regions.push(Region { base: slot, bytes, is_writable: true, is_executable: false });
     image.regions.sort_by_key(|region| region.base);
     let name = format!("malloc#{number}");
-    image.symbols.push(Symbol { name, address: slot + HEADER, size, kind: SymbolKind::Data });
+    image.symbols.push(Symbol::variable(name, slot + HEADER, size));
     image.symbols.sort_by_key(|symbol| symbol.address);
 }
 
@@ -105,12 +105,7 @@ fn add(image: &mut Image, slot: u64, size: u64) {
 pub(crate) fn name_headers(image: &mut Image) -> Vec<Value> {
     let blocks = image.symbols.iter().filter(|symbol| symbol.name.starts_with("malloc#"));
     let headers: Vec<Symbol> = blocks
-        .map(|block| Symbol {
-            name: block.name.replacen("malloc", "freed", 1),
-            address: block.address - HEADER,
-            size: 8,
-            kind: SymbolKind::Data,
-        })
+        .map(|block| Symbol::variable(block.name.replacen("malloc", "freed", 1), block.address - HEADER, 8))
         .collect();
     let addresses = headers.iter().map(|header| header.address as Value).collect();
     image.symbols.extend(headers);

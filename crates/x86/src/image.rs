@@ -3,20 +3,26 @@
 //! An object file says where its sections may go; here they go to addresses of our choice. Whatever is not defined in
 //! the files gets an address too, at which there is nothing, so that a call there can be told by name.
 
+mod names;
 mod place;
 mod relocate;
+mod sections;
 
 use std::collections::BTreeMap;
 
 use object::read::archive::ArchiveFile;
 use object::read::elf::ElfFile64;
-use object::{Endianness, FileKind};
+use object::{Endianness, FileKind, Object, ObjectSection};
 
 use crate::refusal::Refusal;
+pub(crate) use names::{demangled, opening, without_parameters};
 pub(crate) use place::EXTERNAL_SIZE;
 
 /// An object file as the library for them sees it.
 type Elf<'d> = ElfFile64<'d, Endianness>;
+
+/// How LLVM's bitcode begins.
+const BITCODE: &[u8] = b"BC\xC0\xDE";
 
 /// Larger programs are refused: sections without content can claim any size.
 const MOST_BYTES: u64 = 64 << 20;
@@ -50,13 +56,33 @@ pub(crate) enum SymbolKind {
 pub(crate) struct Symbol {
     /// As people write it.
     pub(crate) name: String,
+    /// As the file has it.
+    pub(crate) raw: String,
     pub(crate) address: u64,
     pub(crate) size: u64,
     pub(crate) kind: SymbolKind,
 }
 
-/// The sections with debugging information of one file, with relocations applied.
-pub(crate) type DebugSections = BTreeMap<String, Vec<u8>>;
+impl Symbol {
+    /// One of a file.
+    fn new(raw: &str, address: u64, size: u64, kind: SymbolKind) -> Self {
+        Self { name: names::demangled(raw), raw: raw.to_owned(), address, size, kind }
+    }
+
+    /// A variable that the file has no symbol for.
+    pub(crate) fn variable(name: String, address: u64, size: u64) -> Self {
+        Self { raw: name.clone(), name, address, size, kind: SymbolKind::Data }
+    }
+}
+
+/// The sections with debugging information of one file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DebugSections {
+    /// By name, with relocations applied.
+    pub(crate) contents: BTreeMap<String, Vec<u8>>,
+    /// Whether there are others, which are compressed in a way that is not supported.
+    pub(crate) is_unread: bool,
+}
 
 /// Thread-local variables as they are when a thread begins.
 #[derive(Clone, Debug, Default)]
@@ -89,6 +115,8 @@ pub(crate) struct Image {
     pub(crate) unsupported: BTreeMap<u64, String>,
     /// One per file.
     pub(crate) debug: Vec<DebugSections>,
+    /// Whether some file holds what a compiler leaves for the linker in place of code.
+    pub(crate) is_for_linker: bool,
     /// Thread-local variables.
     pub(crate) local: Template,
     /// Allocated memory that code has stored to at load time: the size of each store by its address.
@@ -104,7 +132,10 @@ impl Image {
             let elf = Elf::parse(*data).map_err(|error| malformed(name, &error))?;
             elves.push(elf);
         }
-        let mut image = Self::default();
+        let is_for_linker = |elf: &Elf<'_>| {
+            elf.sections().any(|section| section.name().is_ok_and(|name| name.starts_with(".gnu.lto_")))
+        };
+        let mut image = Self { is_for_linker: elves.iter().any(is_for_linker), ..Self::default() };
         let placed = place::place(&elves, &mut image)?;
         relocate::relocate(&elves, &placed, &mut image)?;
         image.symbols.sort_by(|a, b| (a.address, a.kind as u8, &a.name).cmp(&(b.address, b.kind as u8, &b.name)));
@@ -157,9 +188,14 @@ impl Image {
             && self.region(symbol.address, (address - symbol.address) as usize).is_some()
     }
 
-    /// The symbol of this name.
-    pub(crate) fn symbol(&self, name: &str, kind: SymbolKind) -> Option<&Symbol> {
-        self.symbols.iter().find(|symbol| symbol.kind == kind && symbol.name == name)
+    /// All functions.
+    pub(crate) fn functions(&self) -> impl Iterator<Item = &Symbol> {
+        self.symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function)
+    }
+
+    /// The function of this name, in full.
+    pub(crate) fn function(&self, name: &str) -> Option<&Symbol> {
+        self.functions().find(|symbol| symbol.name == name || symbol.raw == name)
     }
 
     /// `lock+0x1c`: an address in the code, by the function it lies in.
@@ -189,6 +225,10 @@ fn members(bytes: &[u8]) -> Result<Vec<(String, &[u8])>, Refusal> {
             Ok(found)
         }
         Ok(kind) => Err(not_supported(&format!("it is a file of kind {kind:?}"))),
+        Err(_) if bytes.starts_with(BITCODE) => {
+            Err(not_supported("it is LLVM's bitcode, which is no machine code yet")
+                .help("compile without `-flto` (clang) or `-C linker-plugin-lto` (rustc)"))
+        }
         Err(_) => Err(not_supported("its first bytes are those of no known kind")),
     }
 }

@@ -68,8 +68,16 @@ impl Lifter<'_> {
     /// An instruction that is not supported, or not in this form.
     fn unsupported(&self) -> Refusal {
         let name = format!("{:?}", self.instruction.mnemonic()).to_lowercase();
-        Refusal::new("unsupported-instruction", format!("the instruction `{name}` is not supported in this form"))
-            .help("compile for plain x86-64 without vector code (`-O1`, or `-O2 -fno-tree-vectorize -mno-avx`)")
+        let refusal =
+            Refusal::new("unsupported-instruction", format!("the instruction `{name}` is not supported in this form"));
+        let features = self.instruction.cpuid_features().iter().map(|feature| format!("{feature:?}"));
+        let is_vector = |feature: String| ["SSE", "AVX", "MMX", "FPU"].iter().any(|set| feature.starts_with(set));
+        refusal.help(if features.into_iter().any(is_vector) {
+            "compile for plain x86-64 without vector code (`-O1`, or `-O2 -fno-tree-vectorize -mno-avx`)"
+        } else {
+            "put it in a function of its own (not inlined), and say what that does: `--function NAME=nothing`, or the \
+             number that it returns"
+        })
     }
 
     /// Instructions that end a basic block.

@@ -26,25 +26,49 @@ pub struct SourceFile {
 /// Finds source files by the paths that the compiler noted.
 pub type Files<'f> = dyn Fn(&str) -> SourceFile + 'f;
 
+/// An instruction, as answers name it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Point {
+    address: u64,
+    /// In a function of a library: where the call returns to that the program's own source makes.
+    own_call: Option<u64>,
+}
+
+impl Point {
+    /// An instruction with the calls that led there: where they return to, the last call first.
+    pub(crate) fn new(debug: &Debug, address: u64, callers: &[u64]) -> Self {
+        let is_own = |at: u64| chosen(debug, at).is_some_and(|place| !is_foreign(&debug.files[place.file]));
+        let own_call =
+            if is_own(address) { None } else { callers.iter().copied().find(|&back| is_own(back.saturating_sub(1))) };
+        Self { address, own_call }
+    }
+
+    /// The place that people should look at.
+    fn place(self, debug: &Debug) -> Option<SourcePlace> {
+        // A call ends just before where it returns to.
+        chosen(debug, self.own_call.map_or(self.address, |back| back.saturating_sub(1)))
+    }
+}
+
 /// The code of all threads as text.
 #[derive(Debug)]
 pub(crate) struct Listing {
     pub(crate) source: Source,
-    /// The span of each instruction, by its address.
-    spans: BTreeMap<u64, Span>,
+    /// The span of each instruction.
+    spans: BTreeMap<Point, Span>,
     /// The spans of the lines before the code.
     pub(crate) header: Vec<Span>,
 }
 
 impl Listing {
-    /// The text of the instructions at these addresses, after some lines.
+    /// The text of these instructions, after some lines.
     pub(crate) fn new(
         name: &str,
         header: &[String],
         image: &Image,
         objects: &Objects,
         (debug, files): (&Debug, &Files<'_>),
-        addresses: impl IntoIterator<Item = u64>,
+        points: impl IntoIterator<Item = Point>,
     ) -> Self {
         let mut text = String::new();
         let mut lines = Vec::new();
@@ -58,7 +82,8 @@ impl Listing {
         let mut formatter = formatter(image, objects);
         let mut sources = Sources::default();
         let mut origins = Vec::new();
-        for address in addresses {
+        for point in points {
+            let address = point.address;
             let _ = write!(text, "{:24} ", image.code_name(address));
             let start = text.len();
             match instruction(image, address) {
@@ -66,11 +91,10 @@ impl Listing {
                 None => text += "(no instruction)",
             }
             let span = Span::new(start, text.len());
-            spans.insert(address, span);
-            if let Some(place) = chosen(debug, address) {
+            spans.insert(point, span);
+            if let Some(place) = point.place(debug) {
                 origins.push((span, place, text[start..].to_owned()));
-                let path = &debug.files[place.file];
-                let _ = write!(text, "  ; {}:{}", path.rsplit('/').next().unwrap_or(path), place.line);
+                let _ = write!(text, "  ; {}", debug.short(place));
             }
             text.push('\n');
         }
@@ -80,8 +104,8 @@ impl Listing {
     }
 
     /// The span of an instruction.
-    pub(crate) fn span(&self, address: u64) -> Span {
-        self.spans.get(&address).copied().unwrap_or_default()
+    pub(crate) fn span(&self, point: Point) -> Span {
+        self.spans.get(&point).copied().unwrap_or_default()
     }
 }
 
@@ -190,7 +214,7 @@ fn formatter(image: &Image, objects: &Objects) -> FastFormatter {
     for object in objects.iter() {
         names.push((object.address, object.address + object.size.max(1), object.name.clone()));
     }
-    for symbol in image.symbols.iter().filter(|symbol| symbol.kind == crate::image::SymbolKind::Function) {
+    for symbol in image.functions() {
         names.push((symbol.address, symbol.address.saturating_add(symbol.size.max(1)), symbol.name.clone()));
     }
     names.extend(image.externals.iter().map(|(&address, name)| (address, address + 16, name.clone())));

@@ -5,7 +5,7 @@
 
 use weir_ir::{BinaryOp, Value};
 
-use crate::image::{Image, Region, Symbol, SymbolKind};
+use crate::image::{Image, Region, Symbol};
 use crate::ops::{Op, Reg, binary, constant, register};
 use crate::refusal::Refusal;
 
@@ -53,7 +53,7 @@ pub(crate) fn declare(image: &mut Image, threads: usize) -> Result<(), Refusal> 
         let is_inside = |offset: u64, size: u64| offset.checked_add(size).is_some_and(|end| end <= template.size());
         for (name, offset, size) in template.variables.iter().filter(|(_, offset, size)| is_inside(*offset, *size)) {
             let name = format!("{name}#{whose}");
-            image.symbols.push(Symbol { name, address: base + offset, size: *size, kind: SymbolKind::Data });
+            image.symbols.push(Symbol::variable(name, base + offset, *size));
         }
     }
     image.regions.sort_by_key(|region| region.base);

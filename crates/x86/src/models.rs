@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_ir::Value;
 
-use crate::image::Image;
+use crate::image::{Image, demangled, without_parameters};
 
 /// What a function does.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,13 +69,14 @@ pub(crate) struct Models {
 }
 
 impl Models {
+    /// Those that the user has given. Names may be those of the file, too.
     pub(crate) fn new(given: BTreeMap<String, Outcome>) -> Self {
-        Self { given }
+        Self { given: given.into_iter().map(|(name, outcome)| (demangled(&name), outcome)).collect() }
     }
 
     /// What the user said about a function.
     pub(crate) fn given(&self, name: &str) -> Option<Outcome> {
-        self.given.get(name).cloned()
+        self.given.get(name).or_else(|| self.given.get(without_parameters(name))).cloned()
     }
 
     /// Whether some function that the code may call allocates memory.
@@ -107,23 +108,29 @@ pub(crate) fn built_in(name: &str) -> Option<Outcome> {
             || name.starts_with("core::result::") && name.contains("failed")
     };
     match name {
-        "abort" | "__assert_fail" | "__assert" | "__assert_rtn" | "__stack_chk_fail" | "rust_begin_unwind" => {
-            Some(Outcome::Fails)
-        }
+        "abort" | "__assert_fail" | "__assert" | "__assert_rtn" | "__stack_chk_fail" | "rust_begin_unwind"
+        | "std::terminate()" => Some(Outcome::Fails),
+        name if name.starts_with("std::__glibcxx_assert_fail(") => Some(Outcome::Fails),
         "sched_yield" | "thrd_yield" | "usleep" | "nanosleep" | "std::thread::yield_now" => Some(Outcome::Returns(0)),
         "std::thread::functions::yield_now" | "__rustc::__rust_no_alloc_shim_is_unstable_v2" => {
             Some(Outcome::Returns(0))
         }
         "malloc"
-        | "_Znwm"
-        | "_Znam"
+        | "operator new(unsigned long)"
+        | "operator new[](unsigned long)"
         | "__rustc::__rust_alloc"
         | "__rustc::__rust_alloc_zeroed"
         | "__rust_alloc"
         | "__rust_alloc_zeroed" => Some(Outcome::Allocates(Size::First)),
         "calloc" => Some(Outcome::Allocates(Size::Product)),
         "aligned_alloc" => Some(Outcome::Allocates(Size::Second)),
-        "free" | "_ZdlPv" | "_ZdlPvm" | "_ZdaPv" | "__rustc::__rust_dealloc" | "__rust_dealloc" => Some(Outcome::Frees),
+        "free"
+        | "operator delete(void*)"
+        | "operator delete(void*, unsigned long)"
+        | "operator delete[](void*)"
+        | "operator delete[](void*, unsigned long)"
+        | "__rustc::__rust_dealloc"
+        | "__rust_dealloc" => Some(Outcome::Frees),
         "syscall" => Some(Outcome::System),
         "memcpy" | "memmove" => Some(Outcome::Copies),
         "memset" => Some(Outcome::Sets),
@@ -150,6 +157,14 @@ pub(crate) fn system_call(number: Value, argument: Option<Value>) -> Option<Outc
         (MEMBARRIER, Some(4 | 16)) => Some(Outcome::Returns(0)),
         _ => None,
     }
+}
+
+/// Whether a function makes threads wait for each other, as far as its name tells.
+pub(crate) fn is_lock(name: &str) -> bool {
+    ["pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_", "pthread_barrier_", "mtx_", "cnd_", "sem_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+        || name.contains("mutex::") && name.contains("lock")
 }
 
 /// Reads what a function does: `nothing`, `fail`, `fence`, `membarrier`, `malloc`, `calloc`, `free`, or a number that it

@@ -1,5 +1,7 @@
 //! Shared objects: what they are called, where they are, and what they consist of.
 
+use std::collections::BTreeMap;
+
 use weir_ir::Value;
 
 use crate::image::{Image, SymbolKind};
@@ -33,6 +35,16 @@ impl Object {
         let offset = (address as u64).checked_sub(self.address)?;
         let at = self.parts.partition_point(|part| part.offset < offset);
         self.parts.get(at).filter(|part| part.offset == offset)
+    }
+
+    /// The path before its name: `ns::` of `ns::q`.
+    fn path(&self) -> &str {
+        self.name.rfind("::").map_or("", |at| &self.name[..at + 2])
+    }
+
+    /// A name of one of its parts without the path of the object, which debugging information leaves out.
+    pub(crate) fn without_path<'n>(&self, name: &'n str) -> &'n str {
+        name.strip_prefix(self.path()).unwrap_or(name)
     }
 
     /// The name of some bytes of it.
@@ -81,6 +93,16 @@ impl Objects {
                 for part in &mut list[number].parts {
                     part.name = part.name.replacen(&old, &name, 1);
                 }
+            }
+        }
+        // Those of several modules, too: there the path tells which one it is.
+        let own = |object: &Object| object.name[object.path().len()..].to_owned();
+        let mut count: BTreeMap<String, usize> = BTreeMap::new();
+        list.iter().for_each(|object| *count.entry(own(object)).or_default() += 1);
+        for object in &mut list {
+            let path = object.path().to_owned();
+            if count[&own(object)] > 1 {
+                object.parts.iter_mut().for_each(|part| part.name = format!("{path}{}", part.name));
             }
         }
         Self { list }

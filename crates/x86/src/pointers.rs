@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::graph::Flow;
-use crate::image::{Image, Region, SymbolKind};
+use crate::image::{Image, Region};
 use crate::known::is_private;
 use crate::ops::{Change, E, Op};
 use crate::transfer::apply;
@@ -46,8 +46,7 @@ pub(crate) fn tables(image: &Image) -> Vec<u64> {
 }
 
 fn all(image: &Image) -> BTreeSet<u64> {
-    let functions = image.symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function);
-    functions.map(|symbol| symbol.address).collect()
+    image.functions().map(|symbol| symbol.address).collect()
 }
 
 fn may_be_table(region: &Region) -> bool {

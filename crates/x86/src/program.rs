@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Diagnostic, Interrupt, Multiplicity, Program, Source, Span, Thread, ThreadId, Value};
+use weir_ir::{Body, Diagnostic, Interrupt, Multiplicity, Program, Source, Span, Thread, ThreadId, Value};
 
 use crate::accesses::{Accesses, accesses, note_uses};
 use crate::call::Call;
 use crate::cells::Cells;
-use crate::debug::Debug;
+use crate::debug::{Debug, Missing, Returned};
 use crate::emit::emit;
 use crate::flow::{Start, explore};
 use crate::graph::Flow;
 use crate::heap;
 use crate::image::Image;
 use crate::limit::{Compiled, ModelLimit};
-use crate::listing::{Files, Listing};
+use crate::listing::{Files, Listing, Point};
 use crate::local;
 use crate::models::{Models, Outcome};
 use crate::objects::{Objects, Part};
@@ -53,6 +53,9 @@ const MOST_THREADS: usize = 256;
 /// How often threads are followed, to find out which functions they call through pointers.
 const MOST_ROUNDS: usize = 4;
 
+/// Refusals that debugging information may well prevent.
+const NEEDS_NAMES: [&str; 3] = ["unknown-object", "not-a-number", "no-step"];
+
 /// Why there is no program.
 #[derive(Clone, Debug)]
 pub enum ReadError {
@@ -81,12 +84,31 @@ pub fn read(
     reader.program().map_err(|refusal| reader.error(refusal))
 }
 
+/// Names and types are not there, for a reason that can be told.
+fn no_names(missing: &Missing, span: Span) -> Diagnostic {
+    Diagnostic::warning("no-names", missing.message(), span).label("in the file with this code").help(missing.help())
+}
+
 /// What the allocator of the model does not do.
 fn no_reuse(span: Span) -> Diagnostic {
     let message = "errors that need the same block of memory twice (ABA) are not found";
     Diagnostic::warning("no-reuse", message, span)
         .label("threads free and allocate memory, and in the model freed memory is not given out again")
         .help("to look for them, take nodes from a list of your own in place of `malloc`")
+}
+
+/// The name that a thread is given. Conditions must be able to mention it.
+fn thread_name<'t>(name: &'t str, text: &str) -> Result<&'t str, Refusal> {
+    let is_word = |c: char| c.is_alphanumeric() || "_.#:$".contains(c);
+    if !name.is_empty() && name.chars().all(is_word) && !name.starts_with(|c: char| c.is_ascii_digit()) {
+        return Ok(name);
+    }
+    let message = if name.is_empty() {
+        format!("`{text}` gives the thread an empty name")
+    } else {
+        format!("`{name}` cannot be the name of a thread")
+    };
+    Err(Refusal::new("malformed-call", message).help("write `P=producer(&q, 3)`, or leave `P=` out"))
 }
 
 struct Reader<'a> {
@@ -101,8 +123,16 @@ struct Reader<'a> {
 /// A thread, on its way to become an automaton.
 struct Planned {
     name: String,
+    /// What its function returns, if there is debugging information about it.
+    result: Option<Returned>,
     flow: Flow,
     accesses: Accesses,
+}
+
+impl Planned {
+    fn named<'p>(&'p self, body: &'p Body) -> NamedThread<'p> {
+        NamedThread { name: &self.name, result: self.result, body }
+    }
 }
 
 impl Reader<'_> {
@@ -179,14 +209,14 @@ impl Reader<'_> {
         for (number, thread) in threads.iter().enumerate() {
             let registers: Vec<Reg> =
                 properties.iter().flat_map(|property| property.registers(&names, number)).collect();
-            let span = |address| listing.span(address);
+            let span = |node: usize| listing.span(self.point(&thread.flow, node));
             let private = (&thread.accesses.private[..], frees);
             let (body, ends) = emit(&self.image, &thread.flow, &cells, private, &span, &registers)?;
             bodies.push(body);
             limits.extend(ends.iter().map(|&(edge, kind)| ModelLimit { thread: ThreadId::new(number), edge, kind }));
         }
         let named: Vec<NamedThread<'_>> =
-            threads.iter().zip(&bodies).map(|(thread, body)| NamedThread { name: &thread.name, body }).collect();
+            threads.iter().zip(&bodies).map(|(thread, body)| thread.named(body)).collect();
         let mut lowered = Vec::new();
         for (property, &span) in properties.iter().zip(&listing.header[threads.len()..]) {
             lowered.push(property.lower(&listing.source, &named, (&objects, &cells), span)?);
@@ -212,7 +242,10 @@ impl Reader<'_> {
             Some(error) => Err(Refusal::new("not-valid", format!("the program is not valid: {}", error.message))),
             None => {
                 let allocates = threads.iter().any(|thread| !thread.flow.sites.is_empty());
-                let warnings = if frees && allocates { vec![no_reuse(program.threads[0].span)] } else { Vec::new() };
+                let first = program.threads[0].span;
+                let mut warnings: Vec<Diagnostic> =
+                    self.debug.missing.iter().map(|missing| no_names(missing, first)).collect();
+                warnings.extend((frees && allocates).then(|| no_reuse(first)));
                 Ok(Compiled { program, limits, warnings })
             }
         }
@@ -221,7 +254,7 @@ impl Reader<'_> {
     /// Runs what prepares memory.
     fn initialize(&mut self) -> Result<(), Refusal> {
         for text in &self.options.init {
-            let call = Call::parse(text, &self.image, &self.objects())?;
+            let call = Call::parse(text, &self.image, &self.objects(), &self.debug)?;
             run::call(&mut self.image, call.entry, &call.arguments, self.interrupt)?;
         }
         Ok(())
@@ -233,10 +266,10 @@ impl Reader<'_> {
         let mut calls: Vec<(Option<&str>, Call)> = Vec::new();
         for text in &self.options.threads {
             let (name, call) = match text.split_once('=') {
-                Some((name, call)) => (Some(name.trim()), call),
+                Some((name, call)) => (Some(thread_name(name.trim(), text)?), call),
                 None => (None, text.as_str()),
             };
-            calls.push((name, Call::parse(call, &self.image, &objects)?));
+            calls.push((name, Call::parse(call, &self.image, &objects, &self.debug)?));
         }
         let flows = self.flows(&models, &calls)?;
         flows.iter().flat_map(|flow| &flow.sites).for_each(|site| site.declare(&mut self.image));
@@ -249,7 +282,7 @@ impl Reader<'_> {
             let copies = calls.iter().filter(|call| named(call) == name).count();
             let before = calls[..number].iter().filter(|call| named(call) == name).count();
             let name = if copies > 1 { format!("{name}#{}", before + 1) } else { name };
-            threads.push(Planned { name, flow, accesses });
+            threads.push(Planned { name, result: calls[number].1.result, flow, accesses });
         }
         Ok(threads)
     }
@@ -280,9 +313,16 @@ impl Reader<'_> {
     fn listing(&self, objects: &Objects, threads: &[Planned], properties: &[Written]) -> Listing {
         let calls = self.options.threads.iter().map(|call| format!("thread {call}"));
         let header: Vec<String> = calls.chain(properties.iter().map(|property| property.text.clone())).collect();
-        let addresses: BTreeSet<u64> =
-            threads.iter().flat_map(|thread| thread.flow.nodes.iter().map(|node| node.address)).collect();
-        Listing::new(self.name, &header, &self.image, objects, (&self.debug, self.files), addresses)
+        let flows = threads.iter().map(|thread| &thread.flow);
+        let points: BTreeSet<Point> =
+            flows.flat_map(|flow| (0..flow.nodes.len()).map(|node| self.point(flow, node))).collect();
+        Listing::new(self.name, &header, &self.image, objects, (&self.debug, self.files), points)
+    }
+
+    /// The instruction at a point of the code.
+    fn point(&self, flow: &Flow, node: usize) -> Point {
+        let node = &flow.nodes[node];
+        Point::new(&self.debug, node.address, &flow.callers[node.context])
     }
 
     /// A refusal with the instruction that it is about.
@@ -290,10 +330,17 @@ impl Reader<'_> {
         if refusal.code == "interrupted" {
             return ReadError::Interrupted;
         }
+        let refusal = match &self.debug.missing {
+            Some(missing) if NEEDS_NAMES.contains(&refusal.code) => {
+                refusal.help(format!("{}; {}", missing.message(), missing.help()))
+            }
+            _ => refusal,
+        };
         let Some(address) = refusal.at else { return ReadError::Refused(refusal) };
         let objects = self.objects();
-        let listing = Listing::new(self.name, &[], &self.image, &objects, (&self.debug, self.files), [address]);
-        let span: Span = listing.span(address);
+        let point = Point::new(&self.debug, address, &refusal.callers);
+        let listing = Listing::new(self.name, &[], &self.image, &objects, (&self.debug, self.files), [point]);
+        let span: Span = listing.span(point);
         let text = listing.source.text().split("  ; ").next().unwrap_or_default().trim_end();
         let text: Vec<&str> = text.split_whitespace().collect();
         let mut diagnostic =

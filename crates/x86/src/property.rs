@@ -3,12 +3,13 @@
 mod parse;
 
 use weir_ir::{
-    BinaryOp, Body, Expr, Property, PropertyKind, RegId, Source, Span, StateAtom, StateExpr, ThreadId, UnaryOp, Value,
+    BinaryOp, Body, Expr, Property, PropertyKind, Source, Span, StateAtom, StateExpr, ThreadId, UnaryOp, Value,
 };
 
 use crate::call;
 use crate::cells::Cells;
-use crate::objects::Objects;
+use crate::debug::Returned;
+use crate::objects::{Objects, Part};
 use crate::ops::{Reg, cut, shift_right, signed};
 use crate::refusal::Refusal;
 use parse::Tree;
@@ -41,8 +42,11 @@ pub(crate) enum Name {
 }
 
 /// A thread by its names.
+#[derive(Clone, Copy)]
 pub(crate) struct NamedThread<'p> {
     pub(crate) name: &'p str,
+    /// What its function returns, if that is known.
+    pub(crate) result: Option<Returned>,
     pub(crate) body: &'p Body,
 }
 
@@ -116,18 +120,13 @@ impl Written {
         (objects, cells): (&Objects, &Cells),
         span: Span,
     ) -> Result<Property, Refusal> {
-        let mut failed = None;
-        let condition = self.condition.as_ref().map(|condition| {
-            condition.map(&mut |name| {
-                lower(name, source, threads, objects, cells).unwrap_or_else(|refusal| {
-                    failed.get_or_insert(refusal);
-                    Expr::Const(0)
-                })
-            })
-        });
-        if let Some(refusal) = failed {
-            return Err(refusal);
-        }
+        let scope = Scope { source, threads, objects, cells };
+        let condition = match (&self.condition, self.word) {
+            // All threads have ended.
+            (Some(condition), Word::Always | Word::Exists) => Some(scope.lower(condition)?),
+            (Some(condition), _) => Some(scope.surely(condition, true)?),
+            (None, _) => None,
+        };
         let condition = condition.unwrap_or(Expr::Const(0));
         let kind = match self.word {
             Word::Forbid => PropertyKind::Forbid(condition),
@@ -141,13 +140,14 @@ impl Written {
     }
 }
 
-/// A thread's register: the thread, the register, and how many bytes of it count.
-fn register(path: &str, threads: &[&str]) -> Option<(usize, Reg, u32)> {
+/// What a thread returned: the thread, the register, and how many bytes of it count if the name says so.
+fn register(path: &str, threads: &[&str]) -> Option<(usize, Reg, Option<u32>)> {
     let (thread, name) = path.rsplit_once('.')?;
     let thread = threads.iter().position(|known| *known == thread)?;
     match name {
-        "result" | "rax" => Some((thread, Reg::AX, 8)),
-        "eax" => Some((thread, Reg::AX, 4)),
+        "result" => Some((thread, Reg::AX, None)),
+        "rax" => Some((thread, Reg::AX, Some(8))),
+        "eax" => Some((thread, Reg::AX, Some(4))),
         _ => None,
     }
 }
@@ -155,7 +155,8 @@ fn register(path: &str, threads: &[&str]) -> Option<(usize, Reg, u32)> {
 /// Where a variable is, and how many bytes it has.
 fn place(path: &str, objects: &Objects) -> Result<(Value, u32), Refusal> {
     for object in objects.iter() {
-        if let Some(part) = object.parts.iter().find(|part| part.name == path) {
+        let is_named = |part: &&Part| part.name == path || part.name == object.without_path(path);
+        if let Some(part) = object.parts.iter().find(is_named) {
             return Ok((object.address.wrapping_add(part.offset) as Value, part.size));
         }
     }
@@ -176,34 +177,122 @@ fn place(path: &str, objects: &Objects) -> Result<(Value, u32), Refusal> {
     }
 }
 
-fn lower(
-    name: &Name,
-    source: &Source,
-    threads: &[NamedThread<'_>],
-    objects: &Objects,
-    cells: &Cells,
-) -> Result<StateExpr, Refusal> {
-    match name {
-        Name::Path(path) => {
-            let names: Vec<&str> = threads.iter().map(|thread| thread.name).collect();
-            if let Some((number, reg, size)) = register(path, &names) {
-                let id: Option<RegId> = threads[number].body.register(&reg.name());
-                let atom =
-                    id.map(|register| Expr::Leaf(StateAtom::Register { thread: ThreadId::new(number), register }));
-                return Ok(atom.map_or(Expr::Const(0), |value| if size < 8 { signed(value, size) } else { value }));
+/// What names in conditions refer to.
+struct Scope<'p> {
+    source: &'p Source,
+    threads: &'p [NamedThread<'p>],
+    objects: &'p Objects,
+    cells: &'p Cells,
+}
+
+impl Scope<'_> {
+    /// A condition that is looked at when all threads have ended.
+    fn lower(&self, condition: &Tree) -> Result<StateExpr, Refusal> {
+        let mut failed = None;
+        let lowered = condition.map(&mut |name| {
+            self.name(name).unwrap_or_else(|refusal| {
+                failed.get_or_insert(refusal);
+                Expr::Const(0)
+            })
+        });
+        failed.map_or(Ok(lowered), Err)
+    }
+
+    /// A condition that is looked at in all states: where it certainly holds, or where it certainly does not. Before a
+    /// thread has ended, a comparison with its result does neither.
+    fn surely(&self, condition: &Tree, holds: bool) -> Result<StateExpr, Refusal> {
+        let ends = self.ends(condition)?;
+        match condition {
+            _ if ends.is_empty() => {
+                let lowered = self.lower(condition)?;
+                Ok(if holds { lowered } else { lowered.negated() })
             }
-            let (address, size) = place(path, objects)?;
-            let Some(cell) = cells.containing(address, size) else { return Err(call::unknown(path, objects)) };
-            let whole = Expr::Leaf(StateAtom::Cell(cell.address));
-            let part = match cell.size == size {
-                true => whole,
-                false => cut(shift_right(whole, 8 * (address - cell.address) as u32), size),
-            };
-            let is_signed =
-                objects.at(address).and_then(|object| object.part(address)).is_some_and(|part| part.is_signed);
-            Ok(if is_signed { signed(part, size) } else { part })
+            Expr::Unary(UnaryOp::Not, inner) => self.surely(inner, !holds),
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+                let is_and = (*op == BinaryOp::And) == holds;
+                let op = if is_and { BinaryOp::And } else { BinaryOp::Or };
+                Ok(Expr::binary(op, self.surely(left, holds)?, self.surely(right, holds)?))
+            }
+            _ => {
+                let lowered = self.lower(condition)?;
+                let lowered = if holds { lowered } else { lowered.negated() };
+                Ok(ends.into_iter().rev().fold(lowered, |rest, end| Expr::binary(BinaryOp::And, end, rest)))
+            }
         }
-        Name::At(thread, file, line) => at(thread, file, *line, source, threads),
+    }
+
+    /// The ends of the threads whose results a condition looks at.
+    fn ends(&self, condition: &Tree) -> Result<Vec<StateExpr>, Refusal> {
+        let mut found = Vec::new();
+        let mut failed = None;
+        condition.for_each_leaf(&mut |name| {
+            if let Name::Path(path) = name
+                && let Some((thread, ..)) = register(path, &self.names())
+            {
+                match self.end(thread) {
+                    Ok(end) if !found.contains(&end) => found.push(end),
+                    Ok(_) => {}
+                    Err(refusal) => failed = Some(refusal),
+                }
+            }
+        });
+        failed.map_or(Ok(found), Err)
+    }
+
+    /// A thread has ended.
+    fn end(&self, thread: usize) -> Result<StateExpr, Refusal> {
+        let NamedThread { name, body, .. } = self.threads[thread];
+        let locations: Vec<_> = body.location_ids().filter(|&location| body.is_done(location)).collect();
+        if locations.is_empty() {
+            return Err(Refusal::new("no-result", format!("`{name}` never returns, so that it has no result"))
+                .help("name a variable or a line of the program"));
+        }
+        Ok(Expr::Leaf(StateAtom::At { thread: ThreadId::new(thread), locations }))
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.threads.iter().map(|thread| thread.name).collect()
+    }
+
+    fn name(&self, name: &Name) -> Result<StateExpr, Refusal> {
+        match name {
+            Name::At(thread, file, line) => at(thread, file, *line, self.source, self.threads),
+            Name::Path(path) => match register(path, &self.names()) {
+                Some((thread, reg, size)) => self.register(thread, reg, size),
+                None => self.variable(path),
+            },
+        }
+    }
+
+    /// What a thread has returned: so many bytes of it, or what its function is declared to return.
+    fn register(&self, thread: usize, reg: Reg, size: Option<u32>) -> Result<StateExpr, Refusal> {
+        let NamedThread { name, result, body } = self.threads[thread];
+        let atom = |register| Expr::Leaf(StateAtom::Register { thread: ThreadId::new(thread), register });
+        let value = body.register(&reg.name()).map_or(Expr::Const(0), atom);
+        match (size, result) {
+            (None, Some(Returned::Nothing)) => {
+                Err(Refusal::new("no-result", format!("`{name}` returns nothing, so that it has no result"))
+                    .help("name a variable of the program, or have the function return something"))
+            }
+            (None, Some(Returned::Number { size, is_signed: false })) if size < 8 => Ok(cut(value, size)),
+            (None, Some(Returned::Number { size, is_signed: true })) | (Some(size), _) if size < 8 => {
+                Ok(signed(value, size))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    fn variable(&self, path: &str) -> Result<StateExpr, Refusal> {
+        let (address, size) = place(path, self.objects)?;
+        let Some(cell) = self.cells.containing(address, size) else { return Err(call::unknown(path, self.objects)) };
+        let whole = Expr::Leaf(StateAtom::Cell(cell.address));
+        let part = match cell.size == size {
+            true => whole,
+            false => cut(shift_right(whole, 8 * (address - cell.address) as u32), size),
+        };
+        let object = self.objects.at(address);
+        let is_signed = object.and_then(|object| object.part(address)).is_some_and(|part| part.is_signed);
+        Ok(if is_signed { signed(part, size) } else { part })
     }
 }
 

@@ -46,15 +46,24 @@ pub(crate) struct Targets {
     pub(crate) is_cut: bool,
 }
 
+/// Why a jump goes through no table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NoTable {
+    /// A variable holds where it goes.
+    Pointer,
+    /// There may be a table, of a form that is not known.
+    Unknown,
+}
+
 /// The targets of the jump at the end of a way.
-pub(crate) fn targets(image: &Image, way: &[Passed<'_>], to: &E) -> Option<Targets> {
+pub(crate) fn targets(image: &Image, way: &[Passed<'_>], to: &E) -> Result<Targets, NoTable> {
     let mut machine = Machine::new(image);
     let mut target = None;
     for passed in way {
         let mut state = passed.node.state.clone();
         for (part, op) in passed.node.lifted.ops.iter().enumerate() {
             machine.execute((passed.number, part), op, &state);
-            apply(image, op, &mut state).ok()?;
+            apply(image, op, &mut state).map_err(|_| NoTable::Unknown)?;
         }
         if let (Next::Branch(condition, _), Some(taken)) = (&passed.node.lifted.next, passed.taken) {
             let condition = if taken { condition.clone() } else { not(condition.clone()) };
@@ -66,14 +75,21 @@ pub(crate) fn targets(image: &Image, way: &[Passed<'_>], to: &E) -> Option<Targe
         }
         target = Some(machine.value(to, &state));
     }
-    let target = target?;
+    let target = target.ok_or(NoTable::Unknown)?;
+    if let Expr::Leaf(symbol) = target
+        && matches!(machine.symbols[symbol.index()], Symbol::Variable(_))
+    {
+        return Err(NoTable::Pointer);
+    }
     let ends = way.last().map(|passed| references(image, passed.node.address)).unwrap_or_default();
     let narrow = machine.narrow(&target);
     let bounded = machine.bounds.iter().filter(|(_, last)| *last < MOST_VALUES);
     let bounded = bounded.map(|(index, last)| (index.clone(), (0..=*last as Value).collect()));
     // Where the index is known, nothing has to be tried in its place.
     let known = (Expr::Const(0), vec![0]);
-    bounded.chain(narrow).chain([known]).find_map(|(index, values)| machine.all(&target, &index, values, &ends))
+    let found = bounded.chain(narrow).chain([known]);
+    let mut found = found.filter_map(|(index, values)| machine.all(&target, &index, values, &ends));
+    found.next().ok_or(NoTable::Unknown)
 }
 
 /// The addresses that a function computes: where other tables begin.
@@ -98,7 +114,7 @@ pub(crate) fn is_target(image: &Image, from: u64, to: u64) -> bool {
     let Some(own) = function(from).filter(|own| own.size > 0) else { return true };
     let Some(other) = function(to) else { return false };
     // Compilers move what is seldom executed elsewhere.
-    let is_part = || other.name.strip_prefix(&own.name).is_some_and(|rest| rest.starts_with(".cold"));
+    let is_part = || other.raw.strip_prefix(&own.raw).is_some_and(|rest| rest.starts_with(".cold"));
     if other.address != own.address && !is_part() {
         return false;
     }
@@ -118,6 +134,8 @@ pub(crate) fn is_target(image: &Image, from: u64, to: u64) -> bool {
 enum Symbol {
     /// Any value of so many bits.
     Any(u8),
+    /// What a variable of so many bits holds.
+    Variable(u8),
     /// What a load reads at a computed address.
     Loaded { at: (usize, usize), address: RegExpr, size: u32 },
 }
@@ -148,7 +166,7 @@ impl<'a> Machine<'a> {
 
     fn bits_of(&self, symbol: RegId) -> u8 {
         match self.symbols[symbol.index()] {
-            Symbol::Any(bits) => bits,
+            Symbol::Any(bits) | Symbol::Variable(bits) => bits,
             Symbol::Loaded { size, .. } => (8 * size) as u8,
         }
     }
@@ -270,7 +288,10 @@ impl<'a> Machine<'a> {
                     fresh
                 }
             },
-            Known::Const(_) => self.symbol(Symbol::Any((8 * size) as u8)),
+            Known::Const(address) if is_constant(self.image, address, size) => {
+                self.symbol(Symbol::Any((8 * size) as u8))
+            }
+            Known::Const(_) => self.symbol(Symbol::Variable((8 * size) as u8)),
             Known::Any { .. } => {
                 let address = self.value(address, state);
                 self.symbol(Symbol::Loaded { at, address, size })
@@ -400,7 +421,7 @@ impl<'a> Machine<'a> {
                 Some(op.apply(self.eval(left, index, loads)?, self.eval(right, index, loads)?))
             }
             Expr::Leaf(symbol) => match &self.symbols[symbol.index()] {
-                Symbol::Any(_) => None,
+                Symbol::Any(_) | Symbol::Variable(_) => None,
                 Symbol::Loaded { at, address, size } => {
                     let address = self.eval(address, index, loads)?;
                     let value = self.image.value(address as u64, *size)? as Value;

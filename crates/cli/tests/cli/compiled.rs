@@ -149,6 +149,29 @@ fn examples_in_rust_are_answered_as_their_headers_say() {
     assert!(checked >= 20, "{checked} expectations");
 }
 
+/// Without optimisation, the accesses are in functions of the standard library: the lines of the calls count.
+#[test]
+fn answers_about_rust_name_the_lines_of_the_program() {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        return;
+    }
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let source = root().join("examples/compiled/peterson.rs");
+    let text = std::fs::read_to_string(&source).expect("an example");
+    let line = |code: &str| text.lines().position(|line| line.contains(code)).expect("a line") as u64 + 1;
+    let (store, load) = (line("TURN.store(other"), line("while FLAG[other].load"));
+    for level in ["-O0", "-O2"] {
+        let object = build_rust(&rustc, &source, level, &scratch(&format!("compiled-lines{level}")));
+        let object = object.to_str().expect("UTF-8");
+        let answer = weir(&["fences", "--format", "json", object]).json();
+        let fence = &answer["fences"][0];
+        assert_eq!((&fence["line"], &fence["exchanges"][0]), (&load.into(), &store.into()), "{level}: {answer}");
+        assert_eq!(fence["reason"]["load"]["line"], load, "{level}: {answer}");
+        let run = weir(&["check", object]).stdout;
+        assert!(run.contains(&format!("peterson.rs:{store}:")) && !run.contains("/rustc/"), "{level}: {run}");
+    }
+}
+
 /// Builds an example as a library of one file.
 fn build_rust(rustc: &std::ffi::OsStr, source: &Path, level: &str, folder: &Path) -> PathBuf {
     let object = folder.join(source.file_stem().expect("a name")).with_extension("o");

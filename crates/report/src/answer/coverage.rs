@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use weir::reach::Coverage;
-use weir_ir::{Diagnostic, EdgeId, Program, Span, ThreadId};
+use weir_ir::{Body, Diagnostic, Edge, EdgeId, Expr, Instruction, LocId, Program, Span, ThreadId};
 
 use crate::wording::units::counted;
 
@@ -56,16 +56,18 @@ fn out_of_range(program: &Program, coverage: &Coverage) -> Vec<Diagnostic> {
 
 /// One warning for all instructions that no run executes, with one place for each stretch of them. An
 /// instruction counts as executed if any copy of it is: in another instance of the thread, or where a
-/// procedure was inlined. Threads that never move have a warning of their own.
+/// procedure was inlined. Threads that never move have a warning of their own, and what can only fail is not meant to
+/// be executed.
 fn unexecuted(program: &Program, coverage: &Coverage) -> Option<Diagnostic> {
     let missing: BTreeSet<(ThreadId, EdgeId)> = coverage.unexecuted.iter().copied().collect();
     let mut executed = BTreeSet::new();
     let mut dead = BTreeSet::new();
     for thread in program.thread_ids() {
+        let failing = failing(program.body(thread));
         for (at, edge) in program.body(thread).edges().iter().enumerate() {
             if !missing.contains(&(thread, EdgeId::new(at))) {
                 executed.insert(edge.span);
-            } else if !coverage.immobile.contains(&thread) {
+            } else if !coverage.immobile.contains(&thread) && !fails(edge, &failing) {
                 dead.insert(edge.span);
             }
         }
@@ -79,6 +81,34 @@ fn unexecuted(program: &Program, coverage: &Coverage) -> Option<Diagnostic> {
         .label(label(first))
         .help("check names, values and conditions for mistakes; code that no run executes was not checked");
     Some(stretches.fold(warning, |warning, stretch| warning.also(stretch[0], label(stretch))))
+}
+
+/// Whether an instruction fails, or nothing but a failure can come after it.
+fn fails(edge: &Edge, failing: &BTreeSet<LocId>) -> bool {
+    edge.instruction == Instruction::Assert(Expr::Const(0)) || failing.contains(&edge.to)
+}
+
+/// The locations from which every way leads to a failure.
+fn failing(body: &Body) -> BTreeSet<LocId> {
+    let mut found = BTreeSet::new();
+    // How many ways on from each location do not fail, as far as is known.
+    let mut open: Vec<usize> = body.location_ids().map(|location| body.edges_from(location).count()).collect();
+    let mut entering: Vec<Vec<LocId>> = vec![Vec::new(); open.len()];
+    let mut work: Vec<LocId> = Vec::new();
+    for edge in body.edges() {
+        match fails(edge, &found) {
+            true => work.push(edge.from),
+            false => entering[edge.to.index()].push(edge.from),
+        }
+    }
+    while let Some(location) = work.pop() {
+        open[location.index()] -= 1;
+        if open[location.index()] == 0 {
+            found.insert(location);
+            work.append(&mut entering[location.index()]);
+        }
+    }
+    found
 }
 
 /// Splits dead places where an executed one lies in between.
@@ -99,7 +129,24 @@ fn stretch_label(program: &Program, stretch: &[Span]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use weir::Session;
+    use weir::reach::{Options, reach};
+    use weir_ir::Source;
+
     use super::*;
+
+    #[test]
+    fn what_can_only_fail_is_not_meant_to_be_executed() {
+        let message = |text: &str| {
+            let source = Source::new("t", format!("shared x; thread A {{ let r = x; if r == 1 {{ {text} }} }}"));
+            let program =
+                weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
+            let report = reach(&program, &Options::default(), &Session::default()).expect("an answer");
+            unexecuted(&program, &report.coverage).map(|warning| warning.message)
+        };
+        assert_eq!(message("x = 2; assert 0;"), None);
+        assert_eq!(message("x = 2; assert r == 2;").as_deref(), Some("no run executes 2 instructions"));
+    }
 
     #[test]
     fn dead_places_are_grouped_unless_an_executed_one_lies_between() {

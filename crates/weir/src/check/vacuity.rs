@@ -1,5 +1,6 @@
 //! Does a property hold for the wrong reason? `always P` says nothing if no run ends, `forbid P` nothing if no run
-//! reaches a place that P needs, and an assertion nothing if no run reaches it.
+//! reaches a place that P needs, and an assertion nothing if no run reaches it. One that can never hold is another
+//! matter: it says that no run gets there.
 //!
 //! What a complete search never executed, no run executes; what an exact one executed, some run does. Where that leaves
 //! the question open, a short search without store buffers looks for a run: it is one with them, too. Only if it visits
@@ -88,7 +89,11 @@ impl Examiner<'_> {
     }
 
     fn assertion(&self, thread: ThreadId) -> Result<Vacuity, Failure> {
-        let asserting = self.program.body(thread).edges().iter().filter(|edge| asserts(edge));
+        let body = self.program.body(thread);
+        if body.edges().iter().any(|edge| edge.instruction == Instruction::Assert(Expr::Const(0))) {
+            return Ok(Vacuity::No);
+        }
+        let asserting = body.edges().iter().filter(|edge| asserts(edge));
         let places: BTreeSet<LocId> = asserting.map(|edge| edge.from).collect();
         Ok(match self.is_reached(&(thread, places.into_iter().collect()))? {
             Some(true) => Vacuity::No,

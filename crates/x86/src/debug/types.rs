@@ -1,10 +1,11 @@
-//! Types of variables, and calls that were inlined.
+//! Types of variables, declarations of functions, and calls that were inlined.
 
 use std::collections::HashMap;
 
 use gimli::constants as dw;
 use gimli::{AttributeValue, DebuggingInformationEntry, DwTag, Dwarf, Reader, Unit};
 
+use super::functions::{self, Found, Language, is_pointer};
 use super::{Debug, Inlined, Slice, SourcePlace};
 use crate::objects::Part;
 
@@ -15,25 +16,28 @@ const DEEPEST: u32 = 24;
 
 /// What matters of an entry.
 #[derive(Debug)]
-struct Entry {
-    tag: DwTag,
-    name: String,
-    size: u64,
+pub(super) struct Entry {
+    pub(super) tag: DwTag,
+    pub(super) name: String,
+    pub(super) size: u64,
     /// The type it refers to.
-    of: Option<usize>,
+    pub(super) of: Option<usize>,
     /// The declaration it completes.
-    declaration: Option<usize>,
-    is_signed: bool,
+    pub(super) declaration: Option<usize>,
+    pub(super) is_signed: bool,
+    pub(super) is_float: bool,
     is_bit_field: bool,
+    /// Whether it is a function that is not called as its declaration says.
+    pub(super) is_called_otherwise: bool,
     /// Where a member is, or how many elements there are.
     number: u64,
-    /// Members, or dimensions.
-    children: Vec<usize>,
+    /// Members, dimensions, or parameters.
+    pub(super) children: Vec<usize>,
 }
 
-type Entries = HashMap<usize, Entry>;
+pub(super) type Entries = HashMap<usize, Entry>;
 
-/// Reads the types, variables and inlined calls of a unit.
+/// Reads the types, variables, functions and inlined calls of a unit.
 pub(super) fn read<'d>(
     dwarf: &Dwarf<Slice<'d>>,
     unit: &Unit<Slice<'d>>,
@@ -42,6 +46,8 @@ pub(super) fn read<'d>(
 ) -> Result<(), gimli::Error> {
     let mut entries = Entries::new();
     let mut variables: Vec<(u64, usize)> = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
+    let mut language = Language::Other;
     let mut parents: Vec<(isize, usize)> = Vec::new();
     let mut cursor = unit.entries();
     while let Some(die) = cursor.next_dfs()? {
@@ -50,7 +56,28 @@ pub(super) fn read<'d>(
             parents.pop();
         }
         match die.tag() {
+            dw::DW_TAG_compile_unit => {
+                if let Some(AttributeValue::Language(name)) = die.attr_value(dw::DW_AT_language) {
+                    language = Language::of(Some(name));
+                }
+            }
             dw::DW_TAG_inlined_subroutine => inlined(dwarf, unit, files, die, depth, debug),
+            dw::DW_TAG_subprogram => {
+                let begins = die.attr_value(dw::DW_AT_low_pc);
+                let begins = begins.and_then(|value| dwarf.attr_address(unit, value).ok().flatten());
+                let place = place(die, files, [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column]);
+                found.extend(begins.map(|address| Found { address, entry: offset, place }));
+                entries.insert(offset, entry(dwarf, unit, die));
+                parents.push((depth, offset));
+            }
+            // Those of inlined calls are nested more deeply.
+            dw::DW_TAG_formal_parameter | dw::DW_TAG_unspecified_parameters => {
+                let parent = parents.last().filter(|(parent, _)| parent + 1 == depth);
+                if let Some(parent) = parent.and_then(|(_, parent)| entries.get_mut(parent)) {
+                    parent.children.push(offset);
+                }
+                entries.insert(offset, entry(dwarf, unit, die));
+            }
             dw::DW_TAG_variable => {
                 variables.extend(address(dwarf, unit, die).map(|address| (address, offset)));
                 entries.insert(offset, entry(dwarf, unit, die));
@@ -65,6 +92,7 @@ pub(super) fn read<'d>(
             _ => {}
         }
     }
+    functions::read(&entries, &found, language, debug);
     for (address, variable) in variables {
         let variable = &entries[&variable];
         let declared = variable.declaration.and_then(|declared| entries.get(&declared));
@@ -98,9 +126,12 @@ fn is_type(tag: DwTag) -> bool {
         dw::DW_TAG_inheritance,
         dw::DW_TAG_member,
         dw::DW_TAG_pointer_type,
+        dw::DW_TAG_reference_type,
         dw::DW_TAG_restrict_type,
+        dw::DW_TAG_rvalue_reference_type,
         dw::DW_TAG_structure_type,
         dw::DW_TAG_subrange_type,
+        dw::DW_TAG_subroutine_type,
         dw::DW_TAG_typedef,
         dw::DW_TAG_union_type,
         dw::DW_TAG_volatile_type,
@@ -121,9 +152,14 @@ fn reference(die: &DebuggingInformationEntry<Slice<'_>>, name: gimli::DwAt) -> O
 
 fn entry(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>, die: &DebuggingInformationEntry<Slice<'_>>) -> Entry {
     let name = die.attr_value(dw::DW_AT_name).and_then(|name| dwarf.attr_string(unit, name).ok());
-    let is_signed = match die.attr_value(dw::DW_AT_encoding) {
-        Some(AttributeValue::Encoding(encoding)) => [dw::DW_ATE_signed, dw::DW_ATE_signed_char].contains(&encoding),
-        _ => false,
+    let encoding = match die.attr_value(dw::DW_AT_encoding) {
+        Some(AttributeValue::Encoding(encoding)) => Some(encoding),
+        _ => None,
+    };
+    let is_one_of = |all: [gimli::DwAte; 2]| encoding.is_some_and(|encoding| all.contains(&encoding));
+    let convention = match die.attr_value(dw::DW_AT_calling_convention) {
+        Some(AttributeValue::CallingConvention(convention)) => convention,
+        _ => dw::DW_CC_normal,
     };
     let count = number(die, dw::DW_AT_count).or_else(|| number(die, dw::DW_AT_upper_bound)?.checked_add(1));
     Entry {
@@ -132,7 +168,9 @@ fn entry(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>, die: &DebuggingInform
         size: number(die, dw::DW_AT_byte_size).unwrap_or(0),
         of: reference(die, dw::DW_AT_type),
         declaration: reference(die, dw::DW_AT_specification).or_else(|| reference(die, dw::DW_AT_abstract_origin)),
-        is_signed,
+        is_signed: is_one_of([dw::DW_ATE_signed, dw::DW_ATE_signed_char]),
+        is_float: is_one_of([dw::DW_ATE_float, dw::DW_ATE_complex_float]),
+        is_called_otherwise: convention == dw::DW_CC_nocall,
         is_bit_field: number(die, dw::DW_AT_bit_size).is_some() || number(die, dw::DW_AT_data_bit_offset).is_some(),
         number: number(die, dw::DW_AT_data_member_location).or(count).unwrap_or(0),
         children: Vec::new(),
@@ -167,19 +205,27 @@ fn inlined<'d>(
     depth: isize,
     debug: &mut Debug,
 ) {
-    let file = match die.attr_value(dw::DW_AT_call_file) {
-        Some(AttributeValue::FileIndex(number)) => Some(number),
-        Some(value) => value.udata_value(),
-        None => None,
-    };
-    let file = file.and_then(|number| files.get(usize::try_from(number).ok()?).copied());
-    let line = number(die, dw::DW_AT_call_line).and_then(|line| u32::try_from(line).ok());
-    let column = number(die, dw::DW_AT_call_column).and_then(|column| u32::try_from(column).ok()).unwrap_or(0);
-    let (Some(file), Some(line), Ok(mut ranges)) = (file, line, dwarf.die_ranges(unit, die)) else { return };
+    let call = place(die, files, [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column]);
+    let (Some(call), Ok(mut ranges)) = (call, dwarf.die_ranges(unit, die)) else { return };
     while let Ok(Some(range)) = ranges.next() {
-        let call = SourcePlace { file, line, column };
         debug.inlined.push(Inlined { start: range.begin, end: range.end, depth, call });
     }
+}
+
+/// The place that an entry gives by its file, line and column.
+fn place(
+    die: &DebuggingInformationEntry<Slice<'_>>,
+    files: &[usize],
+    [file, line, column]: [gimli::DwAt; 3],
+) -> Option<SourcePlace> {
+    let file = match die.attr_value(file)? {
+        AttributeValue::FileIndex(number) => number,
+        value => value.udata_value()?,
+    };
+    let file = files.get(usize::try_from(file).ok()?).copied()?;
+    let line = u32::try_from(number(die, line)?).ok()?;
+    let column = number(die, column).and_then(|column| u32::try_from(column).ok()).unwrap_or(0);
+    Some(SourcePlace { file, line, column })
 }
 
 /// Collects the parts of a variable.
@@ -258,8 +304,8 @@ impl Collector<'_> {
                     self.add(of, offset, inner, depth - 1);
                 }
             }
-            dw::DW_TAG_base_type | dw::DW_TAG_pointer_type | dw::DW_TAG_enumeration_type => {
-                let size = if entry.tag == dw::DW_TAG_pointer_type { 8 } else { entry.size };
+            tag if is_pointer(tag) || tag == dw::DW_TAG_base_type || tag == dw::DW_TAG_enumeration_type => {
+                let size = if is_pointer(tag) { 8 } else { entry.size };
                 if let 1 | 2 | 4 | 8 = size {
                     self.parts.push(Part { offset, size: size as u32, name, is_signed: entry.is_signed });
                 }
@@ -291,7 +337,7 @@ fn is_wrapper(name: &str) -> bool {
 fn size(entries: &Entries, of: usize, depth: u32) -> Option<u64> {
     let entry = entries.get(&of).filter(|_| depth > 0)?;
     match entry.tag {
-        dw::DW_TAG_pointer_type => Some(8),
+        tag if is_pointer(tag) => Some(8),
         dw::DW_TAG_array_type => {
             let dimensions = entry.children.iter().filter_map(|child| Some(entries.get(child)?.number));
             let total = dimensions.fold(1_u64, u64::saturating_mul);

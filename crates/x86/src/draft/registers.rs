@@ -63,6 +63,11 @@ impl Set {
         Self(vec![0; registers.div_ceil(64)])
     }
 
+    /// One of the same registers with none in it.
+    pub(super) fn emptied(&self) -> Self {
+        Self(vec![0; self.0.len()])
+    }
+
     pub(super) fn contains(&self, register: RegId) -> bool {
         self.0[register.index() / 64] >> (register.index() % 64) & 1 != 0
     }

@@ -134,7 +134,7 @@ impl Emitter<'_> {
             if is_block == Expr::Const(0) {
                 continue;
             }
-            let (from, joined, span) = (self.at, self.draft.location(), (self.span)(self.code));
+            let (from, joined, span) = (self.at, self.draft.location(), self.place);
             let register = self.register(Place::Freed);
             self.push(Instruction::Assume(is_block.clone()));
             let header = self.simplified(&heap::header_of(address));
@@ -184,7 +184,7 @@ impl Emitter<'_> {
     /// The model ends unless the condition holds.
     pub(super) fn limit(&mut self, holds: RegExpr, why: LimitKind) {
         let next = self.draft.location();
-        self.draft.limit((self.at, next), holds, why, (self.span)(self.code), self.code);
+        self.draft.limit((self.at, next), holds, why, self.place, self.code);
         self.at = next;
     }
 
@@ -304,7 +304,7 @@ impl Emitter<'_> {
         let is_equal = Expr::binary(BinaryOp::And, low, high);
         let (low, high) = (self.value(&new.0, state), self.value(&new.1, state));
         let (from, joined) = (self.at, self.draft.location());
-        let span = (self.span)(self.code);
+        let span = self.place;
         self.push(Instruction::Assume(is_equal.clone()));
         self.store(address, &low, 8, state);
         self.store(&upper, &high, 8, state);

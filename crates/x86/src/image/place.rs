@@ -8,6 +8,7 @@ use object::{
     Object, ObjectSection, ObjectSymbol, SectionFlags, SectionIndex, SectionKind, SymbolIndex, SymbolSection,
 };
 
+use super::names::demangled;
 use super::{Elf, Image, MOST_BYTES, Region, Symbol, SymbolKind, malformed, not_supported};
 use crate::refusal::Refusal;
 
@@ -229,10 +230,7 @@ fn named(raw: &str, address: u64, size: u64, kind: object::SymbolKind) -> Option
         object::SymbolKind::Unknown | object::SymbolKind::Label => SymbolKind::Function,
         _ => return None,
     };
-    (!raw.is_empty()).then(|| Symbol { name: demangled(raw), address, size, kind })
-}
-
-/// A name as the source has it: Rust's without its hash.
-pub(super) fn demangled(raw: &str) -> String {
-    rustc_demangle::try_demangle(raw).map_or_else(|_| raw.to_owned(), |name| format!("{name:#}"))
+    // Labels of the compiler's own are no functions.
+    let is_own = kind == SymbolKind::Function && raw.starts_with(".L");
+    (!raw.is_empty() && !is_own).then(|| Symbol::new(raw, address, size, kind))
 }

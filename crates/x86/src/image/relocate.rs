@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use object::elf;
-use object::{Object, ObjectSection, ObjectSymbol, Relocation, RelocationFlags, RelocationTarget, SectionFlags};
+use object::{Object, ObjectSection, ObjectSymbol, Relocation, RelocationFlags, RelocationTarget};
 
 use super::place::Placed;
-use super::{DebugSections, Elf, Image, MOST_BYTES, Region, malformed};
+use super::{Elf, Image, Region, sections};
 use crate::refusal::Refusal;
 
 /// Where addresses of symbols are kept that the code loads.
@@ -42,7 +42,7 @@ pub(super) fn relocate(files: &[Elf<'_>], placed: &Placed, image: &mut Image) ->
             let Some((kind, symbol)) = target(&relocation) else { continue };
             apply_in_memory(&Entry { kind, symbol, addend: relocation.addend(), place }, image, &mut got);
         }
-        image.debug.push(debug_sections(file, &target)?);
+        image.debug.push(sections::read(file, &target)?);
     }
     let bytes: Vec<u8> = got.entries.iter().flat_map(|address| address.to_le_bytes()).collect();
     if !bytes.is_empty() {
@@ -141,41 +141,4 @@ fn apply_in_memory(entry: &Entry, image: &mut Image, got: &mut Got) {
     if let Some(bytes) = image.bytes_mut(entry.place, size) {
         bytes.copy_from_slice(&value.to_le_bytes()[..size]);
     }
-}
-
-/// The sections with debugging information. Damaged relocations only cost names and lines.
-fn debug_sections(
-    file: &Elf<'_>,
-    target: &impl Fn(&Relocation) -> Option<(u32, u64)>,
-) -> Result<DebugSections, Refusal> {
-    let mut sections = DebugSections::new();
-    let mut total = 0_u64;
-    for section in file.sections() {
-        let Ok(name) = section.name() else { continue };
-        let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
-        let is_compressed = sh_flags.0 & elf::SHF_COMPRESSED.0 != 0;
-        if !name.starts_with(".debug_") || is_compressed {
-            continue;
-        }
-        total = total.saturating_add(section.size());
-        if total > 4 * MOST_BYTES {
-            break;
-        }
-        let mut bytes = section.data().map_err(|error| malformed("", &error))?.to_vec();
-        for (offset, relocation) in section.relocations() {
-            let Some((kind, symbol)) = target(&relocation) else { continue };
-            let size = match kind {
-                kind if kind == elf::R_X86_64_64.0 => 8,
-                kind if kind == elf::R_X86_64_32.0 => 4,
-                _ => continue,
-            };
-            let value = symbol.wrapping_add_signed(relocation.addend());
-            let Ok(start) = usize::try_from(offset) else { continue };
-            if let Some(bytes) = start.checked_add(size).and_then(|end| bytes.get_mut(start..end)) {
-                bytes.copy_from_slice(&value.to_le_bytes()[..size]);
-            }
-        }
-        sections.insert(name.to_owned(), bytes);
-    }
-    Ok(sections)
 }

@@ -103,3 +103,26 @@ fn a_call_of_another_function_than_the_only_one_is_no_failed_assertion() {
     let found = asked(&folder, &["call(3)", "misplace()"], &[]);
     assert_eq!((found.results, found.limits), ([4].into(), vec![LimitKind::Target]));
 }
+
+/// Also where no memory holds the address of any function, and as the last thing that a function does.
+#[test]
+fn a_call_of_a_null_pointer_fails() {
+    let Some(folder) = Folder::with_gcc() else { return };
+    folder
+        .write("code.c", "int x; void (*hook)(void); void last(void) { hook(); } void first(void) { hook(); x = 1; }");
+    for level in ["-O0", "-O2"] {
+        gcc(&folder, &["-g", level, "-c", "code.c", "-o", "code.o"]);
+        for call in ["first()", "last()"] {
+            let options = Options { threads: vec![call.into()], ..Options::default() };
+            let program = crate::read("code.o", &folder.read("code.o"), &options);
+            let found = explore(&program, Model::Tso, 1000).expect("supported");
+            assert!(found.goals.contains_key(&Goal::Assertion(ThreadId(0))), "{level}: {call}");
+            let files = |path: &str| weir_x86::SourceFile { name: path.to_owned(), text: None };
+            let bytes = folder.read("code.o");
+            let compiled = weir_x86::read("code.o", &bytes, &options, &files, &weir_ir::Uninterrupted).expect("right");
+            let limits: Vec<_> = compiled.limits.iter().map(|limit| (limit.thread, limit.edge)).collect();
+            let found = explore(&limited(&program, &limits), Model::Tso, 1000).expect("supported");
+            assert!(!found.goals.contains_key(&Goal::Assertion(ThreadId(0))), "{level}: {call} leaves the model");
+        }
+    }
+}

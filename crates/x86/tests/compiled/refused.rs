@@ -39,6 +39,8 @@ void grow(void) { shared = __builtin_malloc(x); }
 void system_call(void) { extern long syscall(long, ...); syscall(60, 0); }
 int *twice; void late(void) { halves[0] = 1; x = *(int *)halves; }
 void later(void) { halves[0] = 1; x = 1; shared = 0; x = *(int *)halves; halves[1] = 2; }
+void locked(void) { extern int pthread_mutex_lock(void *); pthread_mutex_lock(shared); }
+int ticks(void) { return __builtin_ia32_rdtsc(); }
 ";
 
 #[test]
@@ -100,6 +102,24 @@ fn what_is_not_supported_is_refused_with_its_line() {
     ] {
         let options = Options { properties: vec![claim.into()], ..threads(&["fine()"]) };
         assert_eq!(refusal(&folder, &options).0, message);
+    }
+}
+
+#[test]
+fn the_way_out_is_one_for_the_code() {
+    let Some(folder) = Folder::with_gcc() else { return };
+    folder.write("code.c", CODE);
+    gcc(&folder, &["-g", "-O1", "-fno-optimize-sibling-calls", "-c", "code.c", "-o", "code.o"]);
+    for (call, way_out, other) in [
+        ("outside()", "--function log_it=nothing", "atomics"),
+        ("locked()", "write the functions with atomics", "=nothing"),
+        ("ticks()", "the number that it returns", "vector"),
+        ("real(0)", "without vector code", "the number"),
+        ("nowhere()", "its functions are `deep`, `escape`", ".L"),
+    ] {
+        let options = Options { threads: vec![call.into()], ..Options::default() };
+        let (_, _, help) = refusal(&folder, &options);
+        assert!(help.contains(way_out) && !help.contains(other), "{call}: {help}");
     }
 }
 

@@ -2,7 +2,8 @@
 
 use weir::fences::{Aim, Fences};
 
-use weir_ir::Instruction;
+use weir_ir::{Instruction, Program, Span};
+use weir_syntax::Language;
 
 use crate::answer::exchanges::exchanges;
 use crate::answer::{AccessRecord, FencePlace, FencesAnswer, NeedCount, ReasonRecord};
@@ -31,9 +32,28 @@ pub(super) fn below_present(answer: &FencesAnswer<'_>, place: &FencePlace) -> St
     reason_lines(answer, place).iter().map(|line| format!("      {line}\n")).collect()
 }
 
+/// What could be there instead of a needed `mfence` in compiled code, and what it costs, below a line of a list.
+pub(super) fn cheaper(answer: &FencesAnswer<'_>, place: &FencePlace, fence: Span) -> String {
+    let program = answer.origin.searched;
+    let is_code = answer.origin.subject.language == Language::X86;
+    if !is_code || program.source.text().get(fence.range()) != Some("mfence") {
+        return String::new();
+    }
+    let exchange = stores(program, place).map(|(stores, _)| format!(", or {stores} as an `xchg` (`seq_cst`)"));
+    let instead = "`lock or` of 0 to a word on the stack";
+    format!("      or: {instead}{}: about half the cost on many processors\n", exchange.unwrap_or_default())
+}
+
 /// In compiled code, what can be there instead of the fence, and the cost where each fence costs one.
 fn alternative(answer: &FencesAnswer<'_>, place: &FencePlace) -> Option<String> {
-    let program = answer.origin.searched;
+    let (stores, count) = stores(answer.origin.searched, place)?;
+    let fences = counted(place.threads.len() as u64, "fence");
+    let instead = counted(count as u64, "exchange");
+    Some(format!("or: {stores} as an `xchg` (`seq_cst`): {instead} for {fences}"))
+}
+
+/// The stores that can be exchanges instead of a fence, in words, and how many they are in all threads.
+fn stores(program: &Program, place: &FencePlace) -> Option<(String, usize)> {
     let exchanged = exchanges(program, place);
     let (first, ..) = exchanged.first()?;
     let mut stores: Vec<String> = Vec::new();
@@ -47,10 +67,8 @@ fn alternative(answer: &FencesAnswer<'_>, place: &FencePlace) -> Option<String> 
             stores.push(text);
         }
     }
-    let each = if stores.len() > 1 { "each " } else { "" };
-    let fences = counted(place.threads.len() as u64, "fence");
-    let instead = counted(exchanged.len() as u64, "exchange");
-    Some(format!("or: {} {each}as an `xchg` (`seq_cst`): {instead} for {fences}", stores.join(" and ")))
+    let each = if stores.len() > 1 { " each" } else { "" };
+    Some((format!("{}{each}", stores.join(" and ")), exchanged.len()))
 }
 
 fn reason_lines(answer: &FencesAnswer<'_>, place: &FencePlace) -> Vec<String> {

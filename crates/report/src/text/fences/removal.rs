@@ -75,7 +75,7 @@ pub(super) fn lists(answer: &FencesAnswer<'_>, repair: &Repair) -> String {
         let edges = place.location.into_iter().flat_map(|(thread, at)| program.body(thread).edges_from(at));
         let span = edges.map(|(_, edge)| edge.span).find(|span| span.start == place.offset).unwrap_or_default();
         let line = format!("  {}: {}\n", thread_names(answer, place.threads.keys()), place_at(program, span));
-        line + &reasons::below_present(answer, place)
+        line + &reasons::below_present(answer, place) + &reasons::cheaper(answer, place, span)
     };
     let list = |title: &str, lines: String| {
         if lines.is_empty() { lines } else { format!("\n{title}:\n{lines}") }

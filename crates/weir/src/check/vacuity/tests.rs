@@ -39,6 +39,13 @@ fn always_needs_a_run_that_ends() {
 }
 
 #[test]
+fn an_assertion_that_never_holds_says_that_no_run_gets_there() {
+    let text = |asserted: &str| format!("shared x; thread A {{ let r = x; if r == 1 {{ assert {asserted}; }} }}");
+    assert_eq!(is_vacuous(&text("r == 2")), [Some(true)]);
+    assert_eq!(is_vacuous(&text("0")), [Some(false)]);
+}
+
+#[test]
 fn forbid_needs_its_places() {
     let text = |property: &str| {
         format!(
