@@ -47,7 +47,7 @@ struct Arguments {
     /// How many tests run at a time
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// About how many seconds of tests are run before a mutant counts as a survivor [default: all that reach it]
+    /// About how many seconds of CPU time tests may take before a mutant counts as a survivor [default: all that reach it]
     #[arg(long, value_name = "SECONDS", default_value_t = f64::INFINITY, hide_default_value = true)]
     effort: f64,
     /// Where the copy of the workspace and its build are kept [default: target/mutants]

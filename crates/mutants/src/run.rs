@@ -1,8 +1,10 @@
-//! Runs the tests: once with every mutant off, to see which tests reach which mutants and how long they take, then with
-//! one mutant on at a time until a test fails. Fast tests, and those that have caught others, come first.
+//! Runs the tests: once with every mutant off, to see which tests reach which mutants and how much CPU time they take,
+//! then with one mutant on at a time until a test fails. Fast tests, and those that have caught others, come first.
+//!
+//! CPU time and not elapsed time decides what is run, so that a busy machine asks the same tests as an idle one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -21,6 +23,7 @@ pub(crate) struct Test {
     #[serde(skip)]
     binary: usize,
     pub(crate) name: String,
+    /// CPU time.
     seconds: f64,
     reaches: BTreeSet<usize>,
     /// How many mutants it has caught.
@@ -56,23 +59,36 @@ enum End {
     TimedOut,
 }
 
-/// How long a test may take: much longer than with every mutant off.
-fn patience(seconds: f64) -> Duration {
-    Duration::from_secs_f64(20.0 + 8.0 * seconds)
+/// How much CPU time a test may take: much more than with every mutant off.
+fn patience(seconds: f64) -> f64 {
+    20.0 + 8.0 * seconds
+}
+
+/// How long a test may take with so much CPU time, on a machine that may be busy: one that waits must end as well.
+fn elapsed_patience(seconds: f64) -> Duration {
+    Duration::from_secs_f64(120.0 + 5.0 * seconds)
 }
 
 /// More memory than this is not given to a test: a mutant may ask for any amount.
 const MEMORY_KIB: u64 = 10 << 20;
 
-fn run(binary: &Binary, test: &str, environment: &[(&str, &str)], patience: Duration) -> io::Result<End> {
+/// Runs a test with limits on memory and CPU time, and prints the CPU time of the shell and of the test.
+const SCRIPT: &str = r#"ulimit -v "$1"; ulimit -S -t "$2"; shift 2; "$@" >/dev/null; code=$?; times; exit $code"#;
+
+/// The exit status with which a shell reports that the limit on CPU time has ended a command: 128 + `SIGXCPU`.
+const OUT_OF_CPU_TIME: i32 = 152;
+
+/// Runs a test for at most so many seconds of CPU time, and says how many it took.
+fn run(binary: &Binary, test: &str, environment: &[(&str, &str)], limit: f64) -> io::Result<(End, f64)> {
+    let limit = limit.ceil();
     let mut child = Command::new("sh")
-        .args(["-c", &format!("ulimit -v {MEMORY_KIB}; exec \"$@\""), "sh"])
+        .args(["-c", SCRIPT, "sh", &MEMORY_KIB.to_string(), &limit.to_string()])
         .arg(&binary.path)
         .args(["--exact", test, "--test-threads=1"])
         .envs(environment.iter().copied())
         .current_dir(&binary.directory)
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()?;
@@ -80,15 +96,32 @@ fn run(binary: &Binary, test: &str, environment: &[(&str, &str)], patience: Dura
     let mut pause = Duration::from_millis(1);
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(if status.success() { End::Passed } else { End::Failed });
+            let mut times = String::new();
+            child.stdout.take().map_or(Ok(0), |mut output| output.read_to_string(&mut times))?;
+            let end = match status.code() {
+                Some(0) => End::Passed,
+                Some(OUT_OF_CPU_TIME) => End::TimedOut,
+                _ => End::Failed,
+            };
+            return Ok((end, cpu_seconds(&times)));
         }
-        if begun.elapsed() > patience {
+        if begun.elapsed() > elapsed_patience(limit) {
             kill(&mut child);
-            return Ok(End::TimedOut);
+            return Ok((End::TimedOut, limit));
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(50));
     }
+}
+
+/// The CPU time, user and system, of the shell's children: the second line of what its `times` prints, as in
+/// `0m1.25s 0m0.50s`.
+fn cpu_seconds(times: &str) -> f64 {
+    let seconds = |word: &str| {
+        let (minutes, seconds) = word.strip_suffix('s')?.split_once('m')?;
+        Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)
+    };
+    times.lines().nth(1).unwrap_or_default().split_whitespace().filter_map(seconds).sum()
 }
 
 /// Ends the test and whatever it started.
@@ -159,6 +192,9 @@ fn read_baseline(file: &Path, binary: &Binary) -> Option<Vec<Test>> {
     serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()
 }
 
+/// More CPU seconds than any test takes.
+const LONGEST: f64 = 1800.0;
+
 /// How often a test is tried with every mutant off. Tests of limits can fail on a busy machine.
 const TRIES: usize = 3;
 
@@ -181,9 +217,7 @@ fn record(binary: &Binary, file: &Path, jobs: usize, leave_out: &(impl Fn(&str) 
 fn record_one(binary: &Binary, file: &Path, name: &str) -> io::Result<Option<Test>> {
     let reached = file.with_extension(name.replace(':', "_"));
     let environment = [("WEIR_MUTANT", "record"), ("WEIR_MUTANT_REACHED", &*reached.to_string_lossy())];
-    let begun = Instant::now();
-    let end = run(binary, name, &environment, Duration::from_secs(1800))?;
-    let seconds = begun.elapsed().as_secs_f64();
+    let (end, seconds) = run(binary, name, &environment, LONGEST)?;
     let numbers = std::fs::read_to_string(&reached).unwrap_or_default();
     let _ = std::fs::remove_file(&reached);
     let reaches = numbers.lines().filter_map(|line| line.parse().ok()).collect();
@@ -208,7 +242,7 @@ pub(crate) fn fates(
     Ok(in_parallel(jobs, mutants, one)?.into_iter().collect())
 }
 
-/// Runs the tests that reach a mutant, for about so many seconds, until one notices it.
+/// Runs the tests that reach a mutant, for about so many seconds of CPU time, until one notices it.
 fn fate(binaries: &[Binary], tests: &[Test], mutant: usize, effort: f64) -> io::Result<Fate> {
     let mut reaching: Vec<(f64, &Test)> =
         tests.iter().filter(|test| test.reaches.contains(&mutant)).map(|test| (test.rank(), test)).collect();
@@ -221,7 +255,7 @@ fn fate(binaries: &[Binary], tests: &[Test], mutant: usize, effort: f64) -> io::
         spent += test.seconds;
         let binary = &binaries[test.binary];
         let name = || format!("{}::{}", binary.name, test.name);
-        let end = run(binary, &test.name, &[("WEIR_MUTANT", &mutant.to_string())], patience(test.seconds))?;
+        let (end, _) = run(binary, &test.name, &[("WEIR_MUTANT", &mutant.to_string())], patience(test.seconds))?;
         if !matches!(end, End::Passed) {
             test.caught.fetch_add(1, Ordering::Relaxed);
         }
@@ -232,4 +266,34 @@ fn fate(binaries: &[Binary], tests: &[Test], mutant: usize, effort: f64) -> io::
         }
     }
     Ok(if reaching.is_empty() { Fate::Unreached } else { Fate::Survived })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_the_test_is_read_and_not_that_of_the_shell() {
+        assert_eq!(cpu_seconds("0m0.25s 0m0.25s\n1m1.50s 0m0.25s\n"), 61.75);
+        assert_eq!(cpu_seconds(""), 0.0);
+    }
+
+    #[test]
+    fn a_test_that_spins_ends_by_its_cpu_time_and_one_that_fails_has_failed() -> io::Result<()> {
+        let shell = |script: &str| {
+            let folder = std::env::temp_dir();
+            let path = folder.join(format!("weir-mutants-{}-{}", std::process::id(), script.len()));
+            std::fs::write(&path, format!("#!/bin/sh\n{script}\n"))?;
+            std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+            let binary = Binary { name: "shell".into(), path: path.clone(), directory: folder };
+            let ended = run(&binary, "test", &[], 1.0);
+            std::fs::remove_file(&path)?;
+            ended
+        };
+        assert!(matches!(shell("exit 0")?, (End::Passed, _)));
+        assert!(matches!(shell("exit 101")?, (End::Failed, _)));
+        let (end, seconds) = shell("while :; do :; done")?;
+        assert!(matches!(end, End::TimedOut) && (0.5..3.0).contains(&seconds), "{seconds}");
+        Ok(())
+    }
 }
