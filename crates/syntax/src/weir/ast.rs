@@ -189,6 +189,8 @@ pub(crate) enum StatementKind<'s> {
     },
     While(Expr<'s>, Block<'s>),
     Loop(Block<'s>),
+    /// `for each other j { … }`
+    ForEachOther(Name<'s>, Block<'s>),
     Break,
     Continue,
     Label(Name<'s>),

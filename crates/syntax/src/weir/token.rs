@@ -15,7 +15,7 @@ token_kinds! {
     #[logos(skip r"[ \t\r\n\x0C\u{FEFF}]+")]
     pub(crate) enum Kind {
         Const "const" Shared "shared" Thread "thread" Proc "proc"
-        Let "let" If "if" Else "else" While "while" Loop "loop" Break "break" Continue "continue"
+        Let "let" If "if" Else "else" While "while" Loop "loop" For "for" Break "break" Continue "continue"
         Goto "goto" Jump "jump" Choose "choose" Or "or" Any "any"
         Assume "assume" Assert "assert" Fence "fence" Membarrier "membarrier" Skip "skip"
         Cas "cas" CmpXchg "cmpxchg" Xchg "xchg"
@@ -59,6 +59,7 @@ impl Kind {
             Let | If
                 | While
                 | Loop
+                | For
                 | Break
                 | Continue
                 | Goto

@@ -8,6 +8,7 @@ mod examples;
 mod format;
 mod fuzz;
 mod meaning;
+mod others;
 mod programs;
 mod reports;
 mod steps;

@@ -20,7 +20,7 @@ use crate::semantics::StepCode;
 use crate::semantics::compile::Compiled;
 use crate::semantics::layout::{Storage, Target};
 use crate::semantics::machine::Machine;
-use crate::semantics::scalarsets::{Family, MOST_THREADS, Symmetry, live_kinds};
+use crate::semantics::scalarsets::{Family, Kind, MOST_THREADS, Symmetry, live_kinds};
 use crate::semantics::state::{Field, Packed};
 
 /// How states change when threads of a family change their numbers.
@@ -30,6 +30,8 @@ pub(crate) struct Renaming {
     /// For each number its class, if it can be exchanged with others.
     class_of: Vec<Option<u64>>,
     classes: Vec<Vec<usize>>,
+    /// Each class as a set.
+    sets: Vec<u64>,
     /// Threads outside the family that may hold numbers.
     outside: Vec<Outside>,
     regions: Vec<Region>,
@@ -55,15 +57,14 @@ struct Member {
 struct Outside {
     location: Field,
     buffer: Option<Field>,
-    /// For each location the live registers that hold numbers.
-    live: Vec<Vec<(Field, Value)>>,
+    /// For each location the live registers that hold numbers or sets.
+    live: Vec<Vec<(Field, Kind)>>,
 }
 
 struct Held {
     register: RegId,
     field: Field,
-    /// The shift, if it is a number.
-    shift: Option<Value>,
+    kind: Kind,
 }
 
 struct Region {
@@ -110,7 +111,7 @@ impl Renaming {
         let (layout, kinds) = (&compiled.machine.layout, &family.kinds);
         let live = |position: usize| live_kinds(compiled, program, kinds, position);
         let member = |&position: &usize| {
-            let held = |(register, field, shift)| Held { register, field, shift };
+            let held = |(register, field, kind)| Held { register, field, kind };
             Member {
                 position,
                 location: layout.threads[position].0,
@@ -120,7 +121,7 @@ impl Renaming {
             }
         };
         let outside = |position: usize| {
-            let numbers = |(_, field, shift): (RegId, Field, Option<Value>)| Some((field, shift?));
+            let numbers = |(_, field, kind): (RegId, Field, Kind)| (kind != Kind::Plain).then_some((field, kind));
             Outside {
                 location: layout.threads[position].0,
                 buffer: layout.buffers[position],
@@ -137,6 +138,7 @@ impl Renaming {
             members: family.threads.iter().map(member).collect(),
             class_of,
             classes: family.classes.clone(),
+            sets: family.classes.iter().map(|class| class.iter().fold(0, |set, number| set | 1 << number)).collect(),
             outside: others.map(outside).collect(),
             regions: Vec::new(),
             cells: Vec::new(),
@@ -152,7 +154,9 @@ impl Renaming {
         let (cells, kinds) = (&compiled.machine.layout.cells, &family.kinds);
         for (shared, &kind) in program.shared.iter().zip(&kinds.contents) {
             let last = shared.addresses().last().unwrap_or(shared.address);
-            self.contents.extend(kind.map(|shift| (shared.address, last, shift)));
+            if let Kind::Number(shift) = kind {
+                self.contents.push((shared.address, last, shift));
+            }
         }
         for (at, &base) in kinds.regions.iter().enumerate() {
             let addresses = (0..family.threads.len()).map(|number| base.wrapping_add(number as Address));
@@ -191,6 +195,43 @@ impl Renaming {
         }
     }
 
+    /// What a value of this kind is to the thread `me`, whatever the numbering.
+    #[inline]
+    fn seen(&self, value: Value, kind: Kind, me: usize) -> u64 {
+        match kind {
+            Kind::Plain => value as u64,
+            Kind::Number(shift) => self.relative(value, shift, me),
+            Kind::Set => {
+                let set = value as u64;
+                let fixed = self.sets.iter().fold(set, |fixed, class| fixed & !class);
+                let mut seen = Hash(fixed);
+                seen.add(set >> me & 1);
+                self.sets.iter().for_each(|class| seen.add((set & class).count_ones().into()));
+                seen.0
+            }
+        }
+    }
+
+    /// The threads that a value of this kind stands for, of those that can be exchanged with others.
+    #[inline]
+    fn each_referred(&self, value: Value, kind: Kind, visit: &mut impl FnMut(usize)) {
+        match kind {
+            Kind::Plain => {}
+            Kind::Number(shift) => {
+                if let Some(number) = self.referred(value, shift) {
+                    visit(number);
+                }
+            }
+            Kind::Set => {
+                let mut left = self.sets.iter().fold(0, |all, class| all | class) & value as u64;
+                while left != 0 {
+                    visit(left.trailing_zeros() as usize);
+                    left &= left - 1;
+                }
+            }
+        }
+    }
+
     /// The thread that a value stands for, if it can be exchanged with others.
     #[inline]
     fn referred(&self, value: Value, shift: Value) -> Option<usize> {
@@ -204,8 +245,7 @@ impl Renaming {
         let location = state.raw(member.location);
         let mut key = Hash(location);
         for held in &member.live[location as usize] {
-            let value = state.get(held.field);
-            key.add(held.shift.map_or(value as u64, |shift| self.relative(value, shift, me)));
+            key.add(self.seen(state.get(held.field), held.kind, me));
         }
         for region in &self.regions {
             let value = machine.read(state, region.cells[me]);
@@ -215,10 +255,12 @@ impl Renaming {
             key.add(u64::from(state.get(field).wrapping_sub(shift) == me as Value));
         }
         for (number, thread) in self.outside.iter().enumerate() {
-            for (register, &(field, shift)) in thread.live[state.raw(thread.location) as usize].iter().enumerate() {
-                if state.get(field).wrapping_sub(shift) == me as Value {
-                    key.add((number as u64) << 32 | register as u64);
-                }
+            for (register, &(field, kind)) in thread.live[state.raw(thread.location) as usize].iter().enumerate() {
+                self.each_referred(state.get(field), kind, &mut |referred| {
+                    if referred == me {
+                        key.add((number as u64) << 32 | register as u64);
+                    }
+                });
             }
         }
         if let Some(lock) = machine.layout.lock {
@@ -257,8 +299,8 @@ impl Renaming {
         };
         for (me, member) in self.members.iter().enumerate() {
             for held in &member.live[state.raw(member.location) as usize] {
-                let to = held.shift.and_then(|shift| self.referred(state.get(held.field), shift));
-                refer(me, to, u64::from(held.register.0) << 8);
+                let by = u64::from(held.register.0) << 8;
+                self.each_referred(state.get(held.field), held.kind, &mut |to| refer(me, Some(to), by));
             }
             for (number, region) in self.regions.iter().enumerate() {
                 let to = region.shift.and_then(|shift| self.referred(machine.read(state, region.cells[me]), shift));
@@ -318,13 +360,27 @@ impl Renaming {
 
     /// Whether threads can refer to each other.
     fn has_references(&self) -> bool {
-        self.renames_stores() || self.members[0].live.iter().flatten().any(|held| held.shift.is_some())
+        self.renames_stores() || self.members[0].live.iter().flatten().any(|held| held.kind != Kind::Plain)
     }
 
     #[inline]
     fn renamed(&self, value: Value, shift: Value, numbers: &Numbers) -> Value {
         let number = value.wrapping_sub(shift) as u64;
         if number < self.members.len() as u64 { shift.wrapping_add(numbers[number as usize].into()) } else { value }
+    }
+
+    /// A value of this kind with threads renumbered.
+    #[inline]
+    fn renumbered(&self, value: Value, kind: Kind, numbers: &Numbers) -> Value {
+        match kind {
+            Kind::Plain => value,
+            Kind::Number(shift) => self.renamed(value, shift, numbers),
+            Kind::Set => {
+                let members = (0..self.members.len()).filter(|number| value >> number & 1 == 1);
+                let all = u64::MAX >> (MOST_THREADS - self.members.len());
+                members.fold(value & !all as Value, |set, number| set | 1 << numbers[number])
+            }
+        }
     }
 
     /// The state with threads renumbered.
@@ -337,8 +393,7 @@ impl Renaming {
             to.slots.iter().for_each(|slot| next.set_raw(*slot, 0));
             let registers = from.live[location as usize].iter().zip(&to.live[location as usize]);
             for (source, target) in registers {
-                let value = state.get(source.field);
-                let value = source.shift.map_or(value, |shift| self.renamed(value, shift, numbers));
+                let value = self.renumbered(state.get(source.field), source.kind, numbers);
                 put(machine, &mut next, target.field, value, source.register == target.register);
             }
             if let (Some(source), Some(target)) = (from.buffer, to.buffer) {
@@ -346,8 +401,8 @@ impl Renaming {
             }
         }
         for thread in &self.outside {
-            for &(field, shift) in &thread.live[state.raw(thread.location) as usize] {
-                put(machine, &mut next, field, self.renamed(state.get(field), shift, numbers), true);
+            for &(field, kind) in &thread.live[state.raw(thread.location) as usize] {
+                put(machine, &mut next, field, self.renumbered(state.get(field), kind, numbers), true);
             }
             if let Some(buffer) = thread.buffer {
                 machine.put_number(&mut next, buffer, self.rename_buffer(machine, state.raw(buffer), numbers));
@@ -441,7 +496,7 @@ fn choices(program: &Program, compiled: &Compiled, family: &Family) -> BTreeMap<
         for (number, edge) in (compiled.machine.threads[position].first_number..).zip(body.edges()) {
             if let Instruction::Havoc { register, .. } = edge.instruction
                 && let Some(web) = webs.at(edge.to, register)
-                && let Some(shift) = family.kinds.webs[position][web as usize]
+                && let Kind::Number(shift) = family.kinds.webs[position][web as usize]
             {
                 choices.insert(number, shift);
             }

@@ -68,6 +68,29 @@ const ASYMMETRIC: [&str; 12] = [
     "s = r * 0;",
 ];
 
+/// Statements about all other copies, in any order. `#` is a name that is free.
+const OTHERS: [&str; 10] = [
+    "for each other # { s = flag[#]; @ }",
+    "for each other # { if flag[#] == 1 { @ } }",
+    "for each other # { flag[#] = 1; }",
+    "for each other # { owner = # + 1; }",
+    "for each other # { if owner == # + 1 { @ } }",
+    "for each other # { r = # + 1; }",
+    "for each other # { @ break; }",
+    "for each other # { if r == # + 1 { continue; } @ }",
+    "for each other # { s = cas(owner, # + 1, i + 1); }",
+    "for each other # { plain = 1; } plain = 0;",
+];
+
+/// Statements about them that tell copies apart.
+const SOME_OTHERS: [&str; 5] = [
+    "for each other # { if # < i { @ } }",
+    "for each other # { if # == 0 { @ } }",
+    "for each other # { if # == i + 1 { @ } }",
+    "for each other # { owner = 1; }",
+    "for each other # { plain = #; }",
+];
+
 const CLOSED: [&str; 9] = [
     "forbid count(P at critical) >= 2;",
     "forbid owner == 0 && count(P at end) == N;",
@@ -120,8 +143,33 @@ fn text(seed: u64) -> String {
     let (copies, statements) = *rng.pick(&[(2, 5), (2, 4), (2, 3), (3, 3), (3, 2), (3, 2)]);
     let before = rng.between(1, statements - 1);
     let (first, second) = (block(&mut rng, before, asymmetric, 1), block(&mut rng, statements - before, asymmetric, 1));
-    let body = format!("{first}critical:\n{second}");
-    let body = if rng.chance(20) { format!("loop {{\n{body}}}\n") } else { body };
+    program(&mut rng, copies, &format!("{first}critical:\n{second}"))
+}
+
+/// A program with a `for each other`, and sometimes another inside.
+fn text_about_others(seed: u64) -> String {
+    let mut rng = Rng::new(seed);
+    let asymmetric = *rng.pick(&[0, 0, 15]);
+    let copies = *rng.pick(&[2, 2, 3]);
+    let mut asks = |name: &str| {
+        let from: &[&str] = if rng.chance(asymmetric) { &SOME_OTHERS } else { &OTHERS };
+        rng.pick(from).replace('#', name)
+    };
+    let (outer, inner) = (asks("j"), asks("k"));
+    let inner = if rng.chance(20) { inner } else { block(&mut rng, 1, asymmetric, 0) };
+    let outer = outer.replace('@', &inner).replace('@', "skip;");
+    let other = block(&mut rng, if copies == 2 { 2 } else { 1 }, asymmetric, 0);
+    let body = if rng.chance(50) {
+        format!("{other}{outer}\ncritical: skip;\n")
+    } else {
+        format!("{outer}\ncritical: {other}")
+    };
+    program(&mut rng, copies, &body)
+}
+
+/// A program of copies with this body.
+fn program(rng: &mut Rng, copies: usize, body: &str) -> String {
+    let body = if rng.chance(20) { format!("loop {{\n{body}}}\n") } else { body.to_owned() };
     let range = *rng.pick(&["", "", "", ": 0..N", ": 0..2", ": u8"]);
     let turn = *rng.pick(&["turn", "turn = 9", "turn = 1"]);
     let beside = if rng.chance(25) { format!("thread Q {{ {} }}\n", rng.pick(&BESIDE)) } else { String::new() };
@@ -234,14 +282,24 @@ fn compare_fused(
     }
 }
 
-#[test]
-fn random_programs() {
-    let count = std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(120);
+/// Compares the programs of so many seeds, or of as many as the environment says.
+fn compare_random(count: u64, text: fn(u64) -> String) {
+    let count = std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(count);
     let mut tally = Tally::default();
     (0..count).for_each(|seed| compare(&text(seed), &mut tally));
     let Tally { asked, reduced, reached, apart } = tally;
     let enough = 3 * reduced > asked && 5 * reached > asked && 10 * apart > asked;
     assert!(enough, "too few are reduced, reached or kept apart: {tally:?}");
+}
+
+#[test]
+fn random_programs() {
+    compare_random(120, text);
+}
+
+#[test]
+fn random_programs_that_ask_all_others_in_any_order() {
+    compare_random(60, text_about_others);
 }
 
 /// The sets of interchangeable threads, by name, and what keeps others apart.
@@ -272,6 +330,13 @@ fn numbers_may_be_stored_compared_shifted_and_used_as_indices() {
         "r = owner; if !r { owner = i + 1; }",
         "plain = 1; s = plain + 1;",
         "atomic { if owner == 0 { owner = i + 7; } }",
+        // In any order.
+        "for each other j { s = flag[j]; if owner == j + 1 { owner = i + 1; } }",
+        "for each other j { for each other k { if j == k { plain = 1; } } }",
+        "for each other j { plain = 1; } for each other j { r = j + 4; other[j + 1] = r; }",
+        // Sets that are made by hand.
+        "let left = 7 ^ 1 << i; q = any 0..2; if !(1 << q & left) { left = left | 1 << q; } if left == 7 { plain = 1; }",
+        "q = any 0..2; flag[i] = 1; s = flag[q]; s = 0; s = s | 1 << q; if s { plain = 1; } if s & 1 << q { plain = 2; }",
     ] {
         assert_eq!(three(body, COUNT), (vec!["P[0] P[1] P[2]".to_owned()], Vec::new()), "{body}");
     }
@@ -293,6 +358,17 @@ fn whatever_else_sees_a_number_keeps_copies_apart_and_is_named() {
         ("owner = i + 1; r = owner; owner = r + i;", &[], ""),
         ("owner = i + 1; if plain == 0 { owner = i + 2; }", &[], "different offsets"),
         ("q = any 0..1; s = flag[q]; if q == i { skip; }", &["P[0] P[1]"], "constant"),
+        ("for each other j { if j < i { skip; } }", &[], "by order"),
+        ("for each other j { if j == 1 { skip; } }", &["P[0] P[2]"], "constant"),
+        ("for each other j { plain = j; s = plain; if s * 2 == 4 { skip; } }", &[], "computation"),
+        ("for each other j { plain = j; s = plain; if s == 0 { skip; } }", &["P[1] P[2]"], "constant"),
+        // Sets that are not.
+        ("let left = 6; q = any 0..2; if left & 1 << q { flag[q] = 1; }", &["P[1] P[2]"], "constant"),
+        ("let left = 7 ^ 1 << i; q = any 0..2; left = left ^ 1 << q; plain = left; s = plain; if s { skip; }", &[], ""),
+        ("let left = 7 ^ 1 << i; q = any 0..2; left = left ^ 1 << q; if left > 1 { skip; }", &[], ""),
+        ("let left = 7 ^ 1 << i; q = any 0..1; left = left ^ 1 << q; if left { skip; }", &["P[0] P[1]"], "constant"),
+        ("let left = 7 ^ 1 << i; q = any 0..64; left = left ^ 1 << q; if left { skip; }", &[], ""),
+        ("let left = 7 ^ 1 << i; q = any 0..2; left = left ^ 2 << q; if left { skip; }", &[], ""),
         // Cells start as the number of the first copy.
         ("owner = i; r = owner; s = flag[r];", &["P[1] P[2]"], "starts as"),
     ] {
@@ -321,6 +397,22 @@ fn properties_that_name_a_copy_keep_it_apart() {
         ),
         ("always owner == 1 || owner == 2 || owner == 3;", &[all]),
         ("exists other[0] == 0; forbid deadlock;", &[all]),
+    ] {
+        assert_eq!(three(body, property).0, sets, "{property}");
+    }
+}
+
+#[test]
+fn properties_may_speak_of_sets() {
+    let body = "let left = 7 ^ 1 << i; q = any 0..2; left = left ^ 1 << q; if left == 0 { plain = 1; }";
+    let all = "P[0] P[1] P[2]";
+    for (property, sets) in [
+        ("forbid P[0].left == 6;", &["P[1] P[2]"][..]),
+        ("forbid P[0].left == 6 || P[1].left == 5 || P[2].left == 3;", &[all]),
+        ("forbid P[0].left == 5 || P[1].left == 6 || P[2].left == 3;", &["P[0] P[1]"]),
+        ("forbid P[0].left == 7 && P[1].left == 7 && P[2].left == 7;", &[all]),
+        ("forbid P[0].left && P[1].left && !P[2].left;", &["P[0] P[1]"]),
+        ("forbid P[0].left > 6 || P[1].left > 6 || P[2].left > 6;", &[]),
     ] {
         assert_eq!(three(body, property).0, sets, "{property}");
     }

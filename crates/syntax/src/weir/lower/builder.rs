@@ -10,7 +10,7 @@ use super::super::sink::Sink;
 use super::check::Facts;
 use super::constants::Constants;
 use super::graph::{Graph, Node};
-use super::names::{Globals, Used};
+use super::names::{Family, Globals, Used};
 use super::registers::Registers;
 use super::silent::{Problem, automaton};
 use super::size::too_large;
@@ -69,6 +69,8 @@ pub(super) struct Frame<'c, 'a> {
     pub(super) declared: HashMap<&'a str, RegId>,
     /// Head and exit of the open loops.
     pub(super) loops: Vec<(Node, Node)>,
+    /// The names of the open `for each other`, which cannot be assigned to.
+    pub(super) others: Vec<Name<'a>>,
     pub(super) returns: Returns,
     /// The number of a replicated thread, under its name.
     pub(super) parameter: Option<(Name<'a>, Value)>,
@@ -95,6 +97,10 @@ pub(super) struct Builder<'c, 'a> {
     pub(super) registers: Registers,
     /// The registers for thread-local variables that it mentions.
     pub(super) thread_locals: BTreeMap<usize, RegId>,
+    /// The thread declaration, and which of its copies this is; none in a procedure of its own.
+    pub(super) copy: Option<(&'c Family<'a>, usize)>,
+    /// For the register of each `for each other`, the one with the copies that are still to come.
+    pub(super) sets: BTreeMap<RegId, RegId>,
     pub(super) frames: Vec<Frame<'c, 'a>>,
     depth: usize,
     /// Positive inside code that a constant condition rules out.
@@ -115,6 +121,8 @@ pub(super) struct Task<'c, 'a> {
     pub(super) returns: Returns,
     /// The number of a replicated thread, under its name.
     pub(super) number: Option<(Name<'a>, Value)>,
+    /// The thread declaration, and which of its copies this is.
+    pub(super) copy: Option<(&'c Family<'a>, usize)>,
     /// The parameters of a procedure.
     pub(super) parameters: &'a [Name<'a>],
 }
@@ -136,6 +144,8 @@ pub(super) fn lower<'c, 'a>(task: &Task<'c, 'a>, around: Surroundings<'c, 'a>) -
         end,
         registers: Registers::default(),
         thread_locals: BTreeMap::new(),
+        copy: task.copy,
+        sets: BTreeMap::new(),
         frames: Vec::new(),
         depth: 0,
         ruled_out: 0,
@@ -208,6 +218,7 @@ impl<'c, 'a> Builder<'c, 'a> {
             scope: Vec::new(),
             declared: HashMap::new(),
             loops: Vec::new(),
+            others: Vec::new(),
             returns,
             parameter: None,
         });

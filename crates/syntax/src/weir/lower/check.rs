@@ -114,6 +114,7 @@ impl<'a> Checker<'a, '_> {
                 self.loop_body(body);
             }
             StatementKind::Loop(body) => self.loop_body(body),
+            StatementKind::ForEachOther(name, body) => self.for_each_other(Span { end: name.span.end, ..span }, body),
             StatementKind::Break => self.leaves_loop("break", span),
             StatementKind::Continue => self.leaves_loop("continue", span),
             StatementKind::Label(name) => self.label(*name),
@@ -165,12 +166,22 @@ impl<'a> Checker<'a, '_> {
         self.loops.pop();
     }
 
+    fn for_each_other(&mut self, header: Span, body: &'a Block<'a>) {
+        if self.is_procedure {
+            let error = Diagnostic::error("no-others", "`for each other` inside a procedure", header);
+            let help = "a procedure does not know which thread calls it: write the loop in the thread, and call a \
+                        procedure in its body, as in `for each other j { f(j); }`";
+            self.sink.error(error.help(help));
+        }
+        self.loop_body(body);
+    }
+
     fn leaves_loop(&mut self, statement: &str, span: Span) {
         match self.loops.last() {
             None => {
                 let message = format!("`{statement}` outside a loop");
                 let error = Diagnostic::error("outside-loop", message, span);
-                self.sink.error(error.help("use it inside `loop { … }` or `while e { … }`"));
+                self.sink.error(error.help("use it inside `loop { … }`, `while e { … }` or `for each other j { … }`"));
             }
             Some(&atomic) if atomic != self.atomic => self.leaves_atomic(&format!("`{statement}`"), span),
             Some(_) => {}

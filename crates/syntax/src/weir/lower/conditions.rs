@@ -52,7 +52,7 @@ impl<'a> Builder<'_, 'a> {
     }
 
     /// One test. Of a constant condition only the side that can be taken is there.
-    fn test(&mut self, value: &RegExpr, span: Span, yes: Node, no: Node) {
+    pub(super) fn test(&mut self, value: &RegExpr, span: Span, yes: Node, no: Node) {
         let from = self.here();
         if let Some(constant) = value.constant() {
             let to = if constant != 0 { yes } else { no };

@@ -17,6 +17,7 @@ mod inlined_size;
 mod memory;
 mod name_errors;
 mod names;
+mod others;
 mod places;
 mod properties;
 mod registers;

@@ -20,6 +20,7 @@ impl Size {
             StatementKind::Assign { value, .. } => usize::from(!matches!(value.kind, ExprKind::Call(..))),
             StatementKind::If { arms, .. } => arms.len(),
             StatementKind::While(..)
+            | StatementKind::ForEachOther(..)
             | StatementKind::Snapshot { .. }
             | StatementKind::Goto(_)
             | StatementKind::Assume(_)

@@ -41,6 +41,7 @@ impl<'a> Builder<'_, 'a> {
     fn loaded_register(&mut self, target: &'a Expr<'a>) -> Option<RegId> {
         if let ExprKind::Name(name) = &target.kind {
             match self.look_up(name.text) {
+                Some(Meaning::Register(_)) if self.refuses_other(*name) => return None,
                 Some(Meaning::Register(register)) => return Some(register),
                 Some(Meaning::Shared(_) | Meaning::Constant(_)) => {}
                 Some(Meaning::Nothing) | None => {

@@ -54,6 +54,7 @@ impl<'a> Builder<'_, 'a> {
             StatementKind::If { arms, .. } => {
                 arms.first().map_or(whole, |(test, _)| Span { end: test.span.end, ..whole })
             }
+            StatementKind::ForEachOther(name, _) => Span { end: name.span.end, ..whole },
             StatementKind::Choose(_) => keyword(whole, "choose"),
             StatementKind::Atomic(_) => keyword(whole, "atomic"),
             StatementKind::Let(_)
@@ -91,6 +92,7 @@ impl<'a> Builder<'_, 'a> {
             StatementKind::If { arms, otherwise } => self.if_statement(arms, otherwise.as_ref(), span),
             StatementKind::While(condition, body) => self.while_statement(condition, body, span),
             StatementKind::Loop(body) => self.loop_statement(body, span),
+            StatementKind::ForEachOther(name, body) => self.for_each_other(*name, body, span),
             StatementKind::Break => self.leave_loop(span, |(_, exit)| exit),
             StatementKind::Continue => self.leave_loop(span, |(head, _)| head),
             StatementKind::Label(name) => self.label(*name),
@@ -198,6 +200,7 @@ impl<'a> Builder<'_, 'a> {
     fn target(&mut self, target: &'a Expr<'a>) -> Target {
         if let ExprKind::Name(name) = &target.kind {
             match self.look_up(name.text) {
+                Some(Meaning::Register(_)) if self.refuses_other(*name) => return Target::Nothing,
                 Some(Meaning::Register(register)) => return Target::Register(register),
                 Some(Meaning::Constant(_) | Meaning::Nothing) => {
                     self.refuse_assignment(*name);
@@ -256,7 +259,7 @@ impl<'a> Builder<'_, 'a> {
     }
 
     /// Lowers a block that begins at `start`, which a constant condition may have ruled out.
-    fn guarded_block(&mut self, block: &'a Block<'a>, start: Node, then: Node, span: Span) {
+    pub(super) fn guarded_block(&mut self, block: &'a Block<'a>, start: Node, then: Node, span: Span) {
         self.here = self.graph.reached(start);
         let ruled_out = usize::from(self.here.is_none());
         self.ruled_out += ruled_out;

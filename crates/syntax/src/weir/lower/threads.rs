@@ -167,7 +167,8 @@ pub(super) fn lower<'a>(
         for instance in 0..family.threads().count() {
             let number = family.declaration.parameter.map(|parameter| (parameter, instance as Value));
             let block = &family.declaration.body;
-            let task = Task { block, facts, returns: Returns::Nowhere, number, parameters: &[] };
+            let copy = Some((family, instance));
+            let task = Task { block, facts, returns: Returns::Nowhere, number, copy, parameters: &[] };
             refuse_hidden_name(globals, family, sink);
             let errors = sink.errors();
             let around = Surroundings { globals, reserved, used, budget: &mut budget, sink, poll };
@@ -186,7 +187,8 @@ pub(super) fn lower<'a>(
         }
         let declaration = procedure.declaration;
         let (block, parameters) = (&declaration.body, &declaration.parameters[..]);
-        let task = Task { block, facts: &procedure.facts, returns: Returns::Instruction, number: None, parameters };
+        let (facts, returns) = (&procedure.facts, Returns::Instruction);
+        let task = Task { block, facts, returns, number: None, copy: None, parameters };
         let around = Surroundings { globals, reserved, used, budget: &mut budget, sink, poll };
         let lowered = builder::lower(&task, around);
         if let (Some(_), Some(Lowered { body, parameters, .. })) = (procedure.kept, lowered) {

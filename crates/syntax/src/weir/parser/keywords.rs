@@ -6,7 +6,7 @@ use super::super::token::Kind;
 
 /// How to write in Weir what other languages have a keyword for.
 const ELSEWHERE: [(&[&str], &str); 9] = [
-    (&["for", "foreach"], "there is no `for`: count in a `while` loop, or use `loop { … break; }`"),
+    (&["foreach"], "`for each other j { … }` is about the other copies of a thread; to count, use a `while` loop"),
     (&["do"], "there is no `do`: use `loop { … if … { break; } }`"),
     (&["switch", "match", "case"], "use `if` and `else`"),
     (&["mfence", "sync", "barrier"], "`fence;` drains the store buffer"),

@@ -64,6 +64,7 @@ impl<'s> Parser<'s, '_> {
                 StatementKind::While(condition, self.block("the body of a `while`")?)
             }
             Kind::Loop => self.keyword_and_block("the body of a `loop`", StatementKind::Loop)?,
+            Kind::For => self.for_each_other()?,
             Kind::Atomic => self.keyword_and_block("the body of an `atomic`", StatementKind::Atomic)?,
             Kind::Choose => self.choose()?,
             Kind::OpenBrace => StatementKind::Block(self.block("a block")?),
@@ -171,6 +172,22 @@ impl<'s> Parser<'s, '_> {
                 return Ok(StatementKind::Let(declarators));
             }
         }
+    }
+
+    /// `for each other j { … }`; only the first word is a keyword.
+    fn for_each_other(&mut self) -> Parse<StatementKind<'s>> {
+        self.bump();
+        for word in ["each", "other"] {
+            if self.peek() != Kind::Name || self.slice(self.token().span) != word {
+                let error = self.unexpected(&format!("`{word}`"));
+                let help = "the only `for` is `for each other j { … }`, about the other copies of a replicated thread; \
+                            to count, use a `while` loop";
+                return Err(self.error(error.help(help)));
+            }
+            self.bump();
+        }
+        let name = self.name("a name for the number of the other copy")?;
+        Ok(StatementKind::ForEachOther(name, self.block("the body of a `for each other`")?))
     }
 
     fn if_statement(&mut self) -> Parse<StatementKind<'s>> {

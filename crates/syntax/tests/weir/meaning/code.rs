@@ -83,9 +83,9 @@ struct Frame<'p> {
     result: Goal,
 }
 
-/// Compiles the body of a thread; `number` is the name and value of its number.
-pub(super) fn compile(program: &Program, body: &Block, number: Option<(&str, Value)>) -> Code {
-    let mut compiler = Compiler { program, number, code: Code::default(), frames: Vec::new(), end: 0 };
+/// Compiles the body of a thread; `number` is the name and value of its number, and `copy` says which of how many it is.
+pub(super) fn compile(program: &Program, body: &Block, number: Option<(&str, Value)>, copy: (Value, Value)) -> Code {
+    let mut compiler = Compiler { program, number, copy, code: Code::default(), frames: Vec::new(), end: 0 };
     compiler.end = compiler.mark();
     compiler.open(None, Goal::Unwanted);
     compiler.block(body);
@@ -100,6 +100,7 @@ pub(super) fn compile(program: &Program, body: &Block, number: Option<(&str, Val
 struct Compiler<'p> {
     program: &'p Program,
     number: Option<(&'p str, Value)>,
+    copy: (Value, Value),
     code: Code,
     frames: Vec<Frame<'p>>,
     end: Mark,
@@ -202,6 +203,7 @@ impl<'p> Compiler<'p> {
                 self.place(head);
                 self.repeat(body, head, exit);
             }
+            Statement::ForEachOther(name, body) => self.for_each_other(name, body),
             Statement::Break => {
                 let (_, exit) = *self.frame().loops.last().expect("in a loop");
                 self.push(Op::Jump(exit));
@@ -303,6 +305,40 @@ impl<'p> Compiler<'p> {
         self.block(body);
         self.push(Op::Jump(head));
         self.frame().loops.pop();
+        self.place(exit);
+    }
+
+    /// Notes who is to come; then, while somebody is, chooses until that is one of them, and strikes it out.
+    fn for_each_other(&mut self, name: &str, body: &'p Block) {
+        let (me, count) = self.copy;
+        let (other, left) = (self.register(name), self.fresh_register());
+        let [choose, found, head, exit] = [(); 4].map(|()| self.mark());
+        self.push(Op::Push((0..count).filter(|&number| number != me).map(|number| 1 << number).sum()));
+        self.push(Op::Assign(Goal::Register(left)));
+        if count == 1 {
+            self.push(Op::Jump(exit));
+        }
+        self.place(choose);
+        self.push(Op::Any(0, count - 1, Goal::Register(other)));
+        self.push(Op::Register(left));
+        self.push(Op::Register(other));
+        self.push(Op::Binary(">>"));
+        self.push(Op::Push(1));
+        self.push(Op::Binary("&"));
+        self.push(Op::Test(found, choose));
+        self.place(found);
+        self.push(Op::Register(left));
+        self.push(Op::Push(1));
+        self.push(Op::Register(other));
+        self.push(Op::Binary("<<"));
+        self.push(Op::Binary("-"));
+        self.push(Op::Assign(Goal::Register(left)));
+        self.frame().loops.push((head, exit));
+        self.block(body);
+        self.frame().loops.pop();
+        self.place(head);
+        self.push(Op::Register(left));
+        self.push(Op::Test(choose, exit));
         self.place(exit);
     }
 

@@ -9,7 +9,7 @@ use super::tree::{Block, Condition, Expr, Program, Property, Statement};
 #[derive(Default)]
 pub(super) struct Coverage(BTreeMap<String, usize>);
 
-const STATEMENTS: [&str; 31] = [
+const STATEMENTS: [&str; 32] = [
     "let",
     "assign register",
     "assign cell",
@@ -23,6 +23,7 @@ const STATEMENTS: [&str; 31] = [
     "else",
     "while",
     "loop",
+    "for each other",
     "break",
     "continue",
     "label",
@@ -196,6 +197,7 @@ impl Coverage {
                 self.block(body);
                 "while"
             }
+            Statement::ForEachOther(_, body) => self.within("for each other", body),
             Statement::Loop(body) => self.within("loop", body),
             Statement::Atomic(body) => self.within("atomic", body),
             Statement::Block(body) => self.within("block", body),

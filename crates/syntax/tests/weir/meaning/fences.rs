@@ -63,6 +63,7 @@ fn within(statement: &Statement) -> Vec<Statement> {
     match statement {
         Statement::While(test, body) => each(body, &|body| Statement::While(test.clone(), body)),
         Statement::Loop(body) => each(body, &Statement::Loop),
+        Statement::ForEachOther(name, body) => each(body, &|body| Statement::ForEachOther(name.clone(), body)),
         Statement::Atomic(body) => each(body, &Statement::Atomic),
         Statement::Block(body) => each(body, &Statement::Block),
         Statement::Choose(branches) => {

@@ -33,6 +33,7 @@ pub(super) fn program(seed: u64) -> Program {
         let body = {
             let mut maker = Maker::new(&mut rng, &program, false);
             maker.number = copies.as_ref().and_then(|(_, number)| number.clone());
+            maker.is_copy = copies.is_some();
             maker.thread_body(if replicated || is_alone { 3 } else { 4 })
         };
         let weight = rng.chance(20).then(|| rng.between(1, 9) as u32);
@@ -87,6 +88,9 @@ pub(super) struct Maker<'r> {
     registers: Vec<String>,
     procedures: Vec<(String, usize, bool)>,
     pub(super) number: Option<String>,
+    is_copy: bool,
+    /// The names of the open `for each other`.
+    others: Vec<String>,
     labels: Vec<String>,
     free_labels: Vec<String>,
     loops: usize,
@@ -106,6 +110,8 @@ impl<'r> Maker<'r> {
             procedures: procedures.collect(),
             registers: Vec::new(),
             number: None,
+            is_copy: false,
+            others: Vec::new(),
             free_labels: labels.clone(),
             labels,
             loops: 0,
@@ -237,6 +243,7 @@ impl<'r> Maker<'r> {
                 let test = self.condition(2);
                 Statement::While(test, self.repeated(depth))
             }
+            4 if self.is_copy && self.rng.chance(70) => self.for_each_other(depth),
             4 => Statement::Loop(self.repeated(depth)),
             5 | 6 => Statement::Choose((0..self.rng.between(1, 3)).map(|_| self.block(2, depth)).collect()),
             7 if !self.is_atomic && self.returns.is_none() => {
@@ -249,6 +256,14 @@ impl<'r> Maker<'r> {
             }
             _ => Statement::Block(self.block(3, depth)),
         }
+    }
+
+    fn for_each_other(&mut self, depth: usize) -> Statement {
+        let name = ["m", "n"][self.others.len()].to_string();
+        self.others.push(name.clone());
+        let body = self.repeated(depth);
+        self.others.pop();
+        Statement::ForEachOther(name, body)
     }
 
     fn repeated(&mut self, depth: usize) -> Block {
@@ -330,6 +345,7 @@ impl<'r> Maker<'r> {
         match self.rng.below(20) {
             0..=6 => Expr::Number(self.rng.below(3) as Value),
             7 => Expr::Number(*self.rng.pick(&ODD)),
+            8..=10 if !self.others.is_empty() => Expr::Register(self.rng.pick(&self.others).clone()),
             8..=12 => self.register(),
             13 => Expr::Constant(self.rng.pick(&["N", "M"]).to_string()),
             14 => match &self.number {

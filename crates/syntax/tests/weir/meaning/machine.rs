@@ -44,7 +44,8 @@ pub(super) fn run(program: &Program, model: Model, limit: usize) -> Option<Found
     for thread in &program.threads {
         let number = thread.copies.as_ref().and_then(|(_, number)| number.as_deref());
         for at in 0..thread.count() {
-            threads.push(compile(program, &thread.body, number.map(|number| (number, at as Value))));
+            let number = number.map(|number| (number, at as Value));
+            threads.push(compile(program, &thread.body, number, (at as Value, thread.count() as Value)));
             names.push((thread.name.clone(), at));
         }
     }

@@ -80,6 +80,7 @@ fn statement(statement: &Statement) -> String {
         }
         Statement::While(test, body) => format!("while {} {}", expr(test), block(body)),
         Statement::Loop(body) => format!("loop {}", block(body)),
+        Statement::ForEachOther(name, body) => format!("for each other {name} {}", block(body)),
         Statement::Break => "break;".to_string(),
         Statement::Continue => "continue;".to_string(),
         Statement::Label(label) => format!("{label}:"),

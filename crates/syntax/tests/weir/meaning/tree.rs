@@ -45,6 +45,8 @@ pub(super) enum Statement {
     If(Vec<(Expr, Block)>, Option<Block>),
     While(Expr, Block),
     Loop(Block),
+    /// `for each other name { … }`
+    ForEachOther(String, Block),
     Break,
     Continue,
     Label(String),

@@ -4,11 +4,16 @@
 //! shift 1. From there numbers flow with assignments, loads, stores and comparisons, and shifts change with `+ c`. What
 //! is related in this way forms a class (union-find, with the difference of shifts on each link). A class that is also
 //! used in other computations, or compared by order, holds no numbers.
+//!
+//! What is combined bitwise with `1 << n`, where `n` is a number with shift 0, is a set of numbers. Copies that start it
+//! with constants that differ in their own bits say the same.
+
+use std::collections::BTreeSet;
 
 use weir_ir::{BinaryOp, Diagnostic, Edge, Instruction, LocId, RegExpr, RegId, Rmw, Severity, Span, UnaryOp, Value};
 
-use super::Kinds;
 use super::subject::Subject;
+use super::{Kind, Kinds};
 
 /// What holds the numbers of the threads at these positions, and the lines that rule out some candidates.
 pub(super) fn kinds(subject: &Subject<'_>, family: &[usize]) -> (Kinds, Vec<Diagnostic>) {
@@ -37,6 +42,8 @@ enum Term {
     Held(Holder, Value),
     /// A constant for each copy.
     Constants(Vec<Value>),
+    /// One bit: 1, shifted by what a holder has plus a constant.
+    Bit(Holder, Value),
     /// The result of a computation: no number.
     Other,
 }
@@ -46,8 +53,17 @@ enum Term {
 struct Class {
     /// The shift, in terms of the root.
     shift: Option<Value>,
-    /// Why it holds no numbers.
+    /// Whether it receives constants that differ as sets do that contain all but the copy itself.
+    starts_as_set: bool,
+    /// Why it holds no numbers, and no sets.
     doubt: Option<Doubt>,
+}
+
+/// A holder is combined bitwise with the bit that a number stands for.
+struct Membership {
+    set: Holder,
+    number: (Holder, Value),
+    span: Span,
 }
 
 #[derive(Clone)]
@@ -70,6 +86,7 @@ struct Inference<'a> {
     /// The shift of each holder, less that of its parent.
     differences: Vec<Value>,
     classes: Vec<Class>,
+    memberships: Vec<Membership>,
 }
 
 /// Where an expression is evaluated.
@@ -112,6 +129,7 @@ impl<'a> Inference<'a> {
             parents: (0..next).collect(),
             differences: vec![0; next],
             classes: vec![Class::default(); next],
+            memberships: Vec::new(),
         }
     }
 
@@ -156,6 +174,7 @@ impl<'a> Inference<'a> {
         self.parents[right] = left;
         self.differences[right] = difference;
         let joined = std::mem::take(&mut self.classes[right]);
+        self.classes[left].starts_as_set |= joined.starts_as_set;
         if let Some(shift) = joined.shift {
             self.settle(left, shift.wrapping_sub(difference), span);
         }
@@ -177,6 +196,8 @@ impl<'a> Inference<'a> {
             (Term::Held(one, plus), Term::Held(other, more)) => self.unite((one, plus), (other, more), span),
             (Term::Held(holder, plus), Term::Constants(values))
             | (Term::Constants(values), Term::Held(holder, plus)) => {
+                let root = self.root(holder).0;
+                self.classes[root].starts_as_set |= are_complements(&values);
                 if let Some(first) = first_number(&values) {
                     let (root, difference) = self.root(holder);
                     self.settle(root, first.wrapping_sub(plus).wrapping_sub(difference), span);
@@ -184,6 +205,10 @@ impl<'a> Inference<'a> {
             }
             (Term::Held(holder, _), Term::Other) | (Term::Other, Term::Held(holder, _)) => {
                 self.doubt(holder, span, COMPUTED);
+            }
+            (Term::Bit(number, _), other) | (other, Term::Bit(number, _)) => {
+                self.doubt(number, span, COMPUTED);
+                self.relate(Term::Other, other, span);
             }
             _ => {}
         }
@@ -227,11 +252,21 @@ impl<'a> Inference<'a> {
                 Term::Other
             }
             (BinaryOp::And | BinaryOp::Or, ..) => Term::Other,
+            (BinaryOp::ShiftLeft, Term::Constants(values), Term::Held(number, plus))
+                if values.iter().all(|&value| value == 1) =>
+            {
+                Term::Bit(number, plus)
+            }
+            (BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor, Term::Held(set, 0), Term::Bit(number, plus))
+            | (BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor, Term::Bit(number, plus), Term::Held(set, 0)) => {
+                self.memberships.push(Membership { set, number: (number, plus), span });
+                Term::Held(set, 0)
+            }
             (op, left, right) => {
                 let ordered =
                     matches!(op, BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual);
                 for term in [left, right] {
-                    if let Term::Held(holder, _) = term {
+                    if let Term::Held(holder, _) | Term::Bit(holder, _) = term {
                         self.doubt(holder, span, if ordered { ORDERED } else { COMPUTED });
                     }
                 }
@@ -400,6 +435,10 @@ impl<'a> Inference<'a> {
                 Term::Constants(values) => {
                     self.relate(Term::Held(base, 0), Term::Constants(values.clone()), place.span)
                 }
+                Term::Bit(number, _) => {
+                    self.doubt(*number, place.span, COMPUTED);
+                    self.doubt(base, place.span, INDEXED);
+                }
                 Term::Other => self.doubt(base, place.span, INDEXED),
             }
         }
@@ -412,20 +451,64 @@ impl<'a> Inference<'a> {
         first
     }
 
-    fn finish(self) -> (Kinds, Vec<Diagnostic>) {
-        let shift = |holder: Holder| {
-            let (root, difference) = self.root(holder);
-            let class = &self.classes[root];
-            class.shift.filter(|_| class.doubt.is_none()).map(|shift| shift.wrapping_add(difference))
+    /// The roots of the classes that hold sets.
+    fn sets(&mut self) -> BTreeSet<Holder> {
+        let memberships = std::mem::take(&mut self.memberships);
+        for Membership { set, number: (number, plus), span } in &memberships {
+            if self.classes[self.root(*set).0].starts_as_set {
+                let (root, difference) = self.root(*number);
+                self.settle(root, 0_i64.wrapping_sub(*plus).wrapping_sub(difference), *span);
+            }
+        }
+        let in_memory: BTreeSet<Holder> =
+            (self.first_content..self.classes.len()).map(|holder| self.root(holder).0).collect();
+        // What is no set makes no numbers of what it is combined with, so other sets may be none either.
+        loop {
+            let fails = |one: &&Membership| {
+                let set = self.root(one.set).0;
+                let is_number = self.shift(one.number.0).map(|shift| shift.wrapping_add(one.number.1)) == Some(0);
+                !is_number || in_memory.contains(&set) || self.classes[set].doubt.is_some()
+            };
+            let failing: Vec<&Membership> = memberships.iter().filter(fails).collect();
+            let before = self.doubted();
+            for one in failing {
+                self.doubt(one.number.0, one.span, COMPUTED);
+                self.doubt(one.set, one.span, COMPUTED);
+            }
+            if self.doubted() == before {
+                break;
+            }
+        }
+        memberships.iter().map(|one| self.root(one.set).0).filter(|&set| self.classes[set].doubt.is_none()).collect()
+    }
+
+    fn doubted(&self) -> usize {
+        self.classes.iter().filter(|class| class.doubt.is_some()).count()
+    }
+
+    /// The shift of the numbers that a holder has, if it has numbers.
+    fn shift(&self, holder: Holder) -> Option<Value> {
+        let (root, difference) = self.root(holder);
+        let class = &self.classes[root];
+        class.shift.filter(|_| class.doubt.is_none()).map(|shift| shift.wrapping_add(difference))
+    }
+
+    fn finish(mut self) -> (Kinds, Vec<Diagnostic>) {
+        let sets = self.sets();
+        let shift = |holder: Holder| self.shift(holder);
+        let kind = |holder: Holder| match shift(holder) {
+            _ if sets.contains(&self.root(holder).0) => Kind::Set,
+            Some(shift) => Kind::Number(shift),
+            None => Kind::Plain,
         };
         let webs = self.subject.webs.iter().zip(&self.first_web);
-        let webs = webs.map(|(webs, first)| (0..webs.registers().len()).map(|web| shift(first + web)).collect());
+        let webs = webs.map(|(webs, first)| (0..webs.registers().len()).map(|web| kind(first + web)).collect());
         let declarations = self.subject.program.shared.len();
         let mut regions: Vec<Value> =
             (0..declarations).filter_map(|declaration| shift(self.first_address + declaration)).collect();
         regions.sort_unstable();
         regions.dedup();
-        let contents = (0..declarations).map(|declaration| shift(self.first_content + declaration)).collect();
+        let contents = (0..declarations).map(|declaration| kind(self.first_content + declaration)).collect();
         let doubts = self.classes.iter().filter(|class| class.shift.is_some()).filter_map(|class| class.doubt.as_ref());
         let doubts = doubts.map(|doubt| obstacle(doubt.why, doubt.span)).collect();
         (Kinds { webs: webs.collect(), contents, regions }, doubts)
@@ -460,6 +543,12 @@ fn operands<'e>(exprs: &[&'e RegExpr], right: bool) -> Vec<&'e RegExpr> {
 
 fn is_uniform(values: &[Value]) -> bool {
     values.windows(2).all(|pair| pair[0] == pair[1])
+}
+
+/// Whether constants of the copies are sets in which each copy differs from the others in its own bit.
+fn are_complements(values: &[Value]) -> bool {
+    let differ = |(at, pair): (usize, &[Value])| (pair[0] ^ pair[1]) == 3_i64.wrapping_shl(at as u32);
+    values.len() > 1 && values.len() <= super::MOST_THREADS && values.windows(2).enumerate().all(differ)
 }
 
 /// What the constants of the copies say about the first number: 3, 4, 5 are the numbers with shift 3. Of two copies

@@ -5,6 +5,9 @@
 //! Dill, *Better verification through symmetry*, 1996). Then two copies can be exchanged if everything that holds a
 //! number is renamed with them: cells, registers, positions in arrays, stores in buffers.
 //!
+//! A register may also hold a set of numbers: bit `n` stands for the thread of number `n`. It is renamed bit by bit, so
+//! sets may be combined bitwise, compared with `==` and `!=`, and made of `1 << n`.
+//!
 //! Three steps. [`infer`] proposes what holds numbers, and with which shift (`i + 1` has shift 1). [`swap`] then checks
 //! for two copies that exchanging them maps the program to itself: code, initial values and goals. Soundness depends on
 //! this check alone; a bad proposal fails it, and nothing is reduced. Copies that can be exchanged with each other form
@@ -40,13 +43,23 @@ pub(crate) struct Family {
     pub(crate) kinds: Kinds,
 }
 
-/// What holds numbers of the threads of a family: a value of shift `c` stands for the thread of number `v - c`.
+/// What a value is, as far as threads of a family are concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Plain,
+    /// A number of this shift: `v` stands for the thread of number `v - shift`.
+    Number(Value),
+    /// A set: each bit stands for the thread of that number.
+    Set,
+}
+
+/// What holds numbers of the threads of a family, or sets of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kinds {
     /// By position of the thread and [web](weir_ir::flow::Webs).
-    pub(crate) webs: Vec<Vec<Option<Value>>>,
-    /// For each declaration of cells, what they contain.
-    pub(crate) contents: Vec<Option<Value>>,
+    pub(crate) webs: Vec<Vec<Kind>>,
+    /// For each declaration of cells, what they contain: numbers or plain values.
+    pub(crate) contents: Vec<Kind>,
     /// Where cells begin that are indexed by numbers: as many as there are threads.
     pub(crate) regions: Vec<Address>,
 }
@@ -157,18 +170,19 @@ fn family(subject: &Subject<'_>, threads: Vec<usize>, goals: &[Goal], symmetry: 
 
 /// Whether nothing is renamed with both families, so that the order of renaming does not matter.
 fn are_independent(one: &Family, other: &Family) -> bool {
-    let overlap = |left: Option<Value>, right: Option<Value>| {
-        left.zip(right).is_some_and(|(left, right)| {
+    let overlap = |left: Kind, right: Kind| match (left, right) {
+        (Kind::Number(left), Kind::Number(right)) => {
             let (first, second) = (one.threads.len() as i128, other.threads.len() as i128);
             let (left, right) = (i128::from(left), i128::from(right));
             left < right + second && right < left + first
-        })
+        }
+        (left, right) => left != Kind::Plain && right != Kind::Plain,
     };
     let (webs, others) = (one.kinds.webs.iter().flatten(), other.kinds.webs.iter().flatten());
     let contents = one.kinds.contents.iter().zip(&other.kinds.contents);
     let regions = one.kinds.regions.iter().flat_map(|left| other.kinds.regions.iter().map(move |right| (left, right)));
     !webs.zip(others).chain(contents).any(|(left, right)| overlap(*left, *right))
-        && !regions.into_iter().any(|(left, right)| overlap(Some(*left), Some(*right)))
+        && !regions.into_iter().any(|(left, right)| overlap(Kind::Number(*left), Kind::Number(*right)))
 }
 
 /// What the registers that are live at a location hold, by position, for a family.
@@ -177,11 +191,11 @@ pub(crate) fn live_kinds(
     program: &Program,
     kinds: &Kinds,
     position: usize,
-) -> Vec<Vec<(RegId, super::state::Field, Option<Value>)>> {
+) -> Vec<Vec<(RegId, super::state::Field, Kind)>> {
     let body = program.body(compiled.threads[position]);
     let webs = compiled.webs(body, position);
     let at = |loc: LocId| {
-        let kind = |register| webs.at(loc, register).and_then(|web| kinds.webs[position][web as usize]);
+        let kind = |register| webs.at(loc, register).map_or(Kind::Plain, |web| kinds.webs[position][web as usize]);
         compiled.live_fields(position, loc).map(|(register, field)| (register, field, kind(register))).collect()
     };
     body.location_ids().map(at).collect()

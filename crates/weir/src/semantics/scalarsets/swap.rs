@@ -19,13 +19,10 @@ use weir_ir::{
 };
 use weir_witness::Goal;
 
-use super::Family;
 use super::claims::{self, Claims};
 use super::infer;
 use super::subject::Subject;
-
-/// The shift of a number; nothing for other values.
-type Kind = Option<Value>;
+use super::{Family, Kind};
 
 /// The exchange of two threads of a family.
 pub(super) struct Swap<'a> {
@@ -91,10 +88,16 @@ impl<'a> Swap<'a> {
 
     /// The image of a value of this kind.
     fn value(&self, kind: Kind, value: Value) -> Value {
-        let Some(shift) = kind else { return value };
-        match usize::try_from(value.wrapping_sub(shift)) {
-            Ok(number) => shift.wrapping_add(self.number(number) as Value),
-            Err(_) => value,
+        match kind {
+            Kind::Plain => value,
+            Kind::Number(shift) => match usize::try_from(value.wrapping_sub(shift)) {
+                Ok(number) => shift.wrapping_add(self.number(number) as Value),
+                Err(_) => value,
+            },
+            Kind::Set => {
+                let differ = (value >> self.one ^ value >> self.other) & 1;
+                value ^ (differ << self.one | differ << self.other)
+            }
         }
     }
 
@@ -106,12 +109,12 @@ impl<'a> Swap<'a> {
 
     fn address(&self, address: Address) -> Address {
         let regions = self.family.kinds.regions.iter();
-        let images = regions.map(|&base| self.value(Some(base), address));
+        let images = regions.map(|&base| self.value(Kind::Number(base), address));
         images.into_iter().find(|&image| image != address).unwrap_or(address)
     }
 
     fn content(&self, address: Address) -> Kind {
-        self.subject.declaration(address).and_then(|declaration| self.family.kinds.contents[declaration])
+        self.subject.declaration(address).map_or(Kind::Plain, |declaration| self.family.kinds.contents[declaration])
     }
 
     fn thread(&self, position: usize) -> Result<(), Box<Diagnostic>> {
@@ -185,7 +188,7 @@ impl<'a> Swap<'a> {
                 register.map_or(Ok(()), |register| receives(register, result))
             }
             (Instruction::Havoc { register, range }, Instruction::Havoc { range: other, .. }) => {
-                let kind = self.web_kind(position, edge.to, *register).unwrap_or(None);
+                let kind = self.web_kind(position, edge.to, *register).unwrap_or(Kind::Plain);
                 if range == other && self.is_closed(*range, kind) { Ok(()) } else { Err(CONSTANT) }
             }
             (Instruction::Call { .. } | Instruction::Return(_) | Instruction::Spawn(_), _) => Err(CODE),
@@ -194,12 +197,16 @@ impl<'a> Swap<'a> {
         }
     }
 
-    /// Whether a range holds both numbers or neither.
+    /// Whether a range holds the image of each of its values.
     fn is_closed(&self, range: Range, kind: Kind) -> bool {
-        kind.is_none_or(|shift| {
-            let contains = |number: usize| range.contains(shift.wrapping_add(number as Value));
-            contains(self.one) == contains(self.other)
-        })
+        match kind {
+            Kind::Plain => true,
+            Kind::Number(shift) => {
+                let contains = |number: usize| range.contains(shift.wrapping_add(number as Value));
+                contains(self.one) == contains(self.other)
+            }
+            Kind::Set => false,
+        }
     }
 
     /// The loads of a snapshot or an await, and of which kind each of their registers is then.
@@ -222,13 +229,13 @@ impl<'a> Swap<'a> {
     /// The kind of the result.
     fn rmw(&self, operation: &Rmw, other: &Rmw, content: Kind, pair: &Pair<'_>) -> Checked<Kind> {
         let is_fetch = matches!(operation, Rmw::Fetch(..));
-        if is_fetch && content.is_some() {
+        if is_fetch && content != Kind::Plain {
             return Err(KIND);
         }
         for (operand, image) in operands(operation).into_iter().zip(operands(other)) {
             self.maps(operand, image, content, pair)?;
         }
-        Ok(if matches!(operation, Rmw::CompareAndSwap { .. }) { None } else { content })
+        Ok(if matches!(operation, Rmw::CompareAndSwap { .. }) { Kind::Plain } else { content })
     }
 
     /// Whether the address is mapped to the other one; if so, the kind of what is there.
@@ -246,10 +253,15 @@ impl<'a> Swap<'a> {
             (Some(address), Some(image)) if self.address(address) == image => {}
             (Some(_), _) | (_, Some(_)) => return Err(CONSTANT),
             (None, None) => {
-                let kind = self.kind(address, pair).unwrap_or(None);
+                let kind = self.kind(address, pair).unwrap_or(Kind::Plain);
                 self.maps(address, image, kind, pair)?;
                 // As a value it must be mapped to the same as it is as an address.
-                let numbers = kind
+                let shift = match kind {
+                    Kind::Plain => None,
+                    Kind::Number(shift) => Some(shift),
+                    Kind::Set => return Err(ADDRESS),
+                };
+                let numbers = shift
                     .into_iter()
                     .flat_map(|shift| [self.one, self.other].map(|number| shift.wrapping_add(number as Value)));
                 let mut doubtful = self.moved().chain(numbers);
@@ -268,13 +280,13 @@ impl<'a> Swap<'a> {
         for range in ranges {
             let touched = self.subject.touched(*range);
             let declared = touched.declarations.iter().map(|&declaration| self.family.kinds.contents[declaration]);
-            for kind in declared.chain(touched.undeclared.then_some(None)) {
+            for kind in declared.chain(touched.undeclared.then_some(Kind::Plain)) {
                 if *common.get_or_insert(kind) != kind {
                     return Err(KIND);
                 }
             }
         }
-        Ok(common.unwrap_or(None))
+        Ok(common.unwrap_or(Kind::Plain))
     }
 
     /// The kind of an expression; none for a constant, which can have any kind.
@@ -282,25 +294,32 @@ impl<'a> Swap<'a> {
         if expr.constant().is_some() {
             return None;
         }
-        match expr {
-            RegExpr::Const(_) => None,
-            RegExpr::Leaf(register) => Some(self.leaf(*register, pair)),
-            RegExpr::Binary(BinaryOp::Add, left, right) => match (left.constant(), right.constant()) {
-                (_, Some(plus)) => Some(self.kind(left, pair)?.map(|shift| shift.wrapping_add(plus))),
-                (Some(plus), _) => Some(self.kind(right, pair)?.map(|shift| shift.wrapping_add(plus))),
-                (None, None) => Some(None),
+        let shifted = |expr: &RegExpr, plus: Value| match self.kind(expr, pair) {
+            Some(Kind::Number(shift)) => Kind::Number(shift.wrapping_add(plus)),
+            _ => Kind::Plain,
+        };
+        let is = |expr: &RegExpr, kind: Kind| self.kind(expr, pair) == Some(kind);
+        Some(match expr {
+            RegExpr::Leaf(register) => self.leaf(*register, pair),
+            RegExpr::Binary(op, left, right) => match (op, left.constant(), right.constant()) {
+                (BinaryOp::Add, _, Some(plus)) => shifted(left, plus),
+                (BinaryOp::Add, Some(plus), _) => shifted(right, plus),
+                (BinaryOp::Subtract, _, Some(minus)) => shifted(left, minus.wrapping_neg()),
+                (BinaryOp::ShiftLeft, Some(1), _) if is(right, Kind::Number(0)) => Kind::Set,
+                (BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor, ..)
+                    if is(left, Kind::Set) || is(right, Kind::Set) =>
+                {
+                    Kind::Set
+                }
+                _ => Kind::Plain,
             },
-            RegExpr::Binary(BinaryOp::Subtract, left, right) => match right.constant() {
-                Some(minus) => Some(self.kind(left, pair)?.map(|shift| shift.wrapping_sub(minus))),
-                None => Some(None),
-            },
-            RegExpr::Unary(..) | RegExpr::Binary(..) => Some(None),
-        }
+            RegExpr::Const(_) | RegExpr::Unary(..) => Kind::Plain,
+        })
     }
 
     fn leaf(&self, register: RegId, pair: &Pair<'_>) -> Kind {
         let loaded = pair.loaded.iter().find(|(other, _)| *other == register);
-        let kept = || self.web_kind(pair.position, pair.location, register).unwrap_or(None);
+        let kept = || self.web_kind(pair.position, pair.location, register).unwrap_or(Kind::Plain);
         loaded.map_or_else(kept, |(_, kind)| *kind)
     }
 
@@ -315,13 +334,14 @@ impl<'a> Swap<'a> {
             (RegExpr::Leaf(register), RegExpr::Leaf(other)) => {
                 if register == other && self.leaf(*register, pair) == kind { Ok(()) } else { Err(KIND) }
             }
-            (RegExpr::Unary(op, operand), RegExpr::Unary(_, other)) if kind.is_none() => match op {
+            (RegExpr::Unary(op, operand), RegExpr::Unary(_, other)) if kind == Kind::Plain => match op {
                 UnaryOp::Not => self.truth(operand, other, pair),
-                UnaryOp::Negate | UnaryOp::Complement => self.maps(operand, other, None, pair),
+                UnaryOp::Negate | UnaryOp::Complement => self.maps(operand, other, Kind::Plain, pair),
             },
             (RegExpr::Binary(op, left, right), RegExpr::Binary(_, other_left, other_right)) => match kind {
-                Some(shift) => self.shifted(*op, (left, right), (other_left, other_right), shift, pair),
-                None => self.plain(*op, (left, right), (other_left, other_right), pair),
+                Kind::Number(shift) => self.shifted(*op, (left, right), (other_left, other_right), shift, pair),
+                Kind::Set => self.set(*op, (left, right), (other_left, other_right), pair),
+                Kind::Plain => self.plain(*op, (left, right), (other_left, other_right), pair),
             },
             _ => Err(KIND),
         }
@@ -343,22 +363,51 @@ impl<'a> Swap<'a> {
         match op {
             BinaryOp::Add => {
                 if let Some(plus) = same(right, other_right) {
-                    self.maps(left, other_left, Some(shift.wrapping_sub(plus)), pair)
+                    self.maps(left, other_left, Kind::Number(shift.wrapping_sub(plus)), pair)
                 } else if let Some(plus) = same(left, other_left) {
-                    self.maps(right, other_right, Some(shift.wrapping_sub(plus)), pair)
+                    self.maps(right, other_right, Kind::Number(shift.wrapping_sub(plus)), pair)
                 } else {
                     Err(KIND)
                 }
             }
             BinaryOp::Subtract => {
                 let minus = same(right, other_right).ok_or(KIND)?;
-                self.maps(left, other_left, Some(shift.wrapping_add(minus)), pair)
+                self.maps(left, other_left, Kind::Number(shift.wrapping_add(minus)), pair)
             }
             _ => Err(KIND),
         }
     }
 
-    /// An operator whose result is no number.
+    /// A set made of others, or of the number of its only member.
+    fn set(
+        &self,
+        op: BinaryOp,
+        (left, right): (&RegExpr, &RegExpr),
+        (other_left, other_right): (&RegExpr, &RegExpr),
+        pair: &Pair<'_>,
+    ) -> Checked {
+        match op {
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
+                self.maps(left, other_left, Kind::Set, pair)?;
+                self.maps(right, other_right, Kind::Set, pair)
+            }
+            BinaryOp::ShiftLeft if [left, other_left].iter().all(|one| one.constant() == Some(1)) => {
+                self.maps(right, other_right, Kind::Number(0), pair)?;
+                if self.is_bit(right, pair) { Ok(()) } else { Err(KIND) }
+            }
+            _ => Err(KIND),
+        }
+    }
+
+    /// Whether the value is the number of a bit: counts of shifts are taken modulo 64, and 64 is no thread's number.
+    fn is_bit(&self, expr: &RegExpr, pair: &Pair<'_>) -> bool {
+        // What is known of registers is from before the loads of an await.
+        let thread = self.subject.threads[pair.position];
+        let values = self.subject.ranges.value_at(thread, pair.location, expr).filter(|_| pair.loaded.is_empty());
+        values.is_some_and(|values| 0 <= values.low && values.high < 64)
+    }
+
+    /// An operator whose result is neither a number nor a set.
     fn plain(
         &self,
         op: BinaryOp,
@@ -372,20 +421,20 @@ impl<'a> Swap<'a> {
                 self.truth(right, other_right, pair)
             }
             BinaryOp::Equal | BinaryOp::NotEqual => {
-                let kind = self.kind(left, pair).or_else(|| self.kind(right, pair)).unwrap_or(None);
+                let kind = self.kind(left, pair).or_else(|| self.kind(right, pair)).unwrap_or(Kind::Plain);
                 self.maps(left, other_left, kind, pair)?;
                 self.maps(right, other_right, kind, pair)
             }
             _ => {
-                self.maps(left, other_left, None, pair)?;
-                self.maps(right, other_right, None, pair)
+                self.maps(left, other_left, Kind::Plain, pair)?;
+                self.maps(right, other_right, Kind::Plain, pair)
             }
         }
     }
 
     /// Whether an expression is zero exactly if its image is.
     fn truth(&self, expr: &RegExpr, image: &RegExpr, pair: &Pair<'_>) -> Checked {
-        let kind = self.kind(expr, pair).unwrap_or(None);
+        let kind = self.kind(expr, pair).unwrap_or(Kind::Plain);
         self.maps(expr, image, kind, pair)?;
         if self.value(kind, 0) == 0 { Ok(()) } else { Err(CONSTANT) }
     }
@@ -409,7 +458,9 @@ impl<'a> Swap<'a> {
             }
         }
         for (shared, &kind) in program.shared.iter().zip(&self.family.kinds.contents) {
-            let Some(_) = kind else { continue };
+            if kind == Kind::Plain {
+                continue;
+            }
             if shared.width.is_some() || shared.range.is_some_and(|range| !self.is_closed(range, kind)) {
                 return Err(obstacle("these cells cannot hold the numbers of all copies", shared.span));
             }
@@ -426,7 +477,7 @@ impl<'a> Swap<'a> {
         let program = self.subject.program;
         let claims = Claims::new(program, goals);
         for goal in goals {
-            let image = claims::image(program, *goal, &mut |condition| self.state(condition, None));
+            let image = claims::image(program, *goal, &mut |condition| self.state(condition, Kind::Plain));
             if !image.is_some_and(|image| claims.contains(&image)) {
                 return Err(obstacle("a property tells the copies apart", claims::span(program, *goal)));
             }
@@ -442,18 +493,19 @@ impl<'a> Swap<'a> {
         match expr {
             StateExpr::Const(_) => None,
             StateExpr::Leaf(atom) => (self.atom_kind(atom)? == kind).then(|| StateExpr::Leaf(self.atom(atom))),
-            StateExpr::Unary(op, operand) if kind.is_none() => {
+            StateExpr::Unary(op, operand) if kind == Kind::Plain => {
                 Some(StateExpr::unary(*op, self.state(operand, self.truth_kind(*op == UnaryOp::Not, operand)?)?))
             }
             StateExpr::Unary(..) => None,
-            StateExpr::Binary(op, left, right) if kind.is_none() => {
+            StateExpr::Binary(op, left, right) if kind == Kind::Plain => {
                 let (left_kind, right_kind) = match op {
                     BinaryOp::And | BinaryOp::Or => (self.truth_kind(true, left)?, self.truth_kind(true, right)?),
                     BinaryOp::Equal | BinaryOp::NotEqual => {
-                        let common = self.state_kind(left)?.or(self.state_kind(right)?);
+                        let kinds = [self.state_kind(left)?, self.state_kind(right)?];
+                        let common = kinds.into_iter().find(|kind| *kind != Kind::Plain).unwrap_or(Kind::Plain);
                         (common, common)
                     }
-                    _ => (None, None),
+                    _ => (Kind::Plain, Kind::Plain),
                 };
                 Some(StateExpr::binary(*op, self.state(left, left_kind)?, self.state(right, right_kind)?))
             }
@@ -463,27 +515,27 @@ impl<'a> Swap<'a> {
 
     /// The kind of an operand of which only the truth counts, if its image has the same truth.
     fn truth_kind(&self, is_truth: bool, operand: &StateExpr) -> Option<Kind> {
-        let kind = if is_truth { self.state_kind(operand)? } else { None };
+        let kind = if is_truth { self.state_kind(operand)? } else { Kind::Plain };
         (self.value(kind, 0) == 0).then_some(kind)
     }
 
     /// The kind of a cell or register; of anything else, that of a plain value.
     fn state_kind(&self, expr: &StateExpr) -> Option<Kind> {
-        if let StateExpr::Leaf(atom) = expr { self.atom_kind(atom) } else { Some(None) }
+        if let StateExpr::Leaf(atom) = expr { self.atom_kind(atom) } else { Some(Kind::Plain) }
     }
 
     fn atom_kind(&self, atom: &StateAtom) -> Option<Kind> {
         match atom {
-            StateAtom::At { .. } => Some(None),
+            StateAtom::At { .. } => Some(Kind::Plain),
             StateAtom::Cell(address) => Some(self.content(*address)),
             StateAtom::Register { thread, register } => {
                 let Some(position) = self.subject.threads.iter().position(|other| other == thread) else {
-                    return Some(None);
+                    return Some(Kind::Plain);
                 };
                 let registers = self.subject.webs[position].registers().iter().enumerate();
                 let mut kinds = registers.filter(|(_, other)| *other == register);
                 let kind = |(web, _): (usize, &RegId)| self.family.kinds.webs[position][web];
-                let first = kinds.next().and_then(kind);
+                let first = kinds.next().map_or(Kind::Plain, kind);
                 kinds.all(|web| kind(web) == first).then_some(first)
             }
         }
