@@ -363,7 +363,7 @@ fn whatever_else_sees_a_number_keeps_copies_apart_and_is_named() {
         ("for each other j { plain = j; s = plain; if s * 2 == 4 { skip; } }", &[], "computation"),
         ("for each other j { plain = j; s = plain; if s == 0 { skip; } }", &["P[1] P[2]"], "constant"),
         // Sets that are not.
-        ("let left = 6; q = any 0..2; if left & 1 << q { flag[q] = 1; }", &["P[1] P[2]"], "constant"),
+        ("flag[i] = 1; let left = 6; q = any 0..2; if left & 1 << q { flag[q] = 1; }", &["P[1] P[2]"], "constant"),
         ("let left = 7 ^ 1 << i; q = any 0..2; left = left ^ 1 << q; plain = left; s = plain; if s { skip; }", &[], ""),
         ("let left = 7 ^ 1 << i; q = any 0..2; left = left ^ 1 << q; if left > 1 { skip; }", &[], ""),
         ("let left = 7 ^ 1 << i; q = any 0..1; left = left ^ 1 << q; if left { skip; }", &["P[0] P[1]"], "constant"),
