@@ -84,7 +84,7 @@ fn keywords_of_other_languages_and_misspelt_ones_are_recognised() {
     for (text, help) in [
         ("thread P { whlie 1 { } }", "did you mean `while`?"),
         ("thread P { fenc; }", "did you mean `fence`?"),
-        ("thread P { for i { } }", "there is no `for`"),
+        ("thread P { for i { } }", "to count, use a `while` loop"),
         ("thread P { mfence; }", "`fence;` drains the store buffer"),
         ("thread P { int x; }", "`let r;` declares a register"),
         ("shraed x;", "did you mean `shared`?"),

@@ -194,3 +194,36 @@ fn options_of_compiled_code_are_for_compiled_code() {
     assert_eq!(output.status, Some(2));
     assert!(output.stderr.contains("`--thread` cannot be used: this is not compiled code"), "{}", output.stderr);
 }
+
+/// What fails is no assertion of theirs, and what they claim stands on no line of theirs.
+#[test]
+fn faults_of_compiled_code_are_named() {
+    if !has_gcc() {
+        return;
+    }
+    let folder = scratch("compiled-faults");
+    let source = "#include <stdatomic.h>\n#include <stdlib.h>\n#include <assert.h>\n\
+        _Atomic(int *) where; void (*function)(void); atomic_int number, divisor;\n\
+        void store(void) { *atomic_load(&where) = 1; }\n\
+        void call(void) { number = 1; function(); }\n\
+        void divide(void) { number = 7 / atomic_load(&divisor); }\n\
+        void twice(void) { void *block = malloc(8); where = block; free(block); free((void *)where); }\n\
+        void own(void) { assert(number == 2); }\n";
+    std::fs::write(folder.join("f.c"), source).expect("a file");
+    let object = folder.join("f.o");
+    let output = Command::new("gcc").args(["-g", "-O1", "-c", "f.c"]).current_dir(&folder).output().expect("gcc runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let object = object.to_str().expect("text");
+    for (thread, headline) in [
+        ("store()", "invalid memory access: *atomic_load(&where) = 1 in store ("),
+        ("call()", "call of an invalid pointer: function() in call ("),
+        ("divide()", "division by zero or overflow: number = 7 / atomic_load(&divisor) in divide ("),
+        ("twice()", "invalid `free`: free((void *)where) in twice ("),
+        ("own()", "TSO: assert(number == 2) in own ("),
+    ] {
+        let output = weir(&["check", object, "--thread", thread]);
+        assert!(output.stdout.contains(headline), "{thread}: {}{}", output.stdout, output.stderr);
+    }
+    let output = weir(&["check", object, "--thread", "divide()", "--claim", "always divisor == 0"]);
+    assert!(output.stdout.contains("always divisor == 0      -"), "{}", output.stdout);
+}

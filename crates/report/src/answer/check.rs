@@ -55,9 +55,9 @@ pub struct CheckAnswer<'a> {
     /// The line of that property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal_line: Option<u32>,
-    /// The file of that line.
+    /// Where that property stands.
     #[serde(skip)]
-    pub(crate) goal_file: Option<String>,
+    pub(crate) goal_place: Option<String>,
     /// All properties that were checked.
     pub goals: Vec<GoalRecord>,
     /// The verdict about each property.
@@ -199,7 +199,7 @@ impl<'a> CheckAnswer<'a> {
             states: statistics.states,
             goal: main.as_ref().map(|goal| goal.text.clone()),
             goal_line: main.as_ref().map(|goal| goal.line),
-            goal_file: main.map(|goal| goal.file),
+            goal_place: main.map(|goal| goal.place),
             goals,
             properties: origin.property_records(),
             witness: violated,
@@ -319,7 +319,8 @@ impl<'a> CheckOrigin<'a> {
             others => format!(" and at {others} other places"),
         };
         let (name, line) = (&program.thread(thread).name, program.source.line(span));
-        Some(format!("hangs were not checked: {name} waits at line {line}{others}; `forbid stuck;` checks for them"))
+        let how = if program.options.is_empty() { "`forbid stuck;`" } else { "`--claim 'forbid stuck'`" };
+        Some(format!("hangs were not checked: {name} waits at line {line}{others}; {how} checks for them"))
     }
 
     /// A warning for each property that holds for the wrong reason.

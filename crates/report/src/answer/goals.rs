@@ -8,6 +8,7 @@ use super::diagnostic::DiagnosticRecord;
 use super::judged::{self, Judged};
 use super::subject::Subject;
 use crate::run::Evidence;
+use crate::wording::fault::fault;
 use crate::wording::goal;
 
 /// A property that was checked.
@@ -18,15 +19,14 @@ pub struct GoalRecord {
     pub text: String,
     /// Its line.
     pub line: u32,
-    /// The file that it stands in, for people.
+    /// The file that it stands in, and the line if it is one of the user's, for people.
     #[serde(skip)]
-    pub(super) file: String,
+    pub(super) place: String,
 }
 
 impl GoalRecord {
     pub(super) fn new(program: &Program, goal: Goal) -> Self {
-        let file = program.source.name().to_owned();
-        Self { text: goal::text(program, goal), line: goal::line(program, goal), file }
+        Self { text: goal::text(program, goal), line: goal::line(program, goal), place: goal::place(program, goal) }
     }
 
     /// All of these properties.
@@ -40,9 +40,10 @@ impl GoalRecord {
         match (goal, found.checked.replay().events().last()) {
             (Goal::Assertion(thread), Some(event)) => {
                 let written: Vec<&str> = program.source.slice(event.span).split_whitespace().collect();
-                let text = format!("{} in {}", written.join(" "), program.thread(thread).name);
-                let file = program.source.origin(event.span).0.name().to_owned();
-                Self { text, line: event.line(program), file }
+                let fault = fault(program, event).map(|fault| format!("{fault}: ")).unwrap_or_default();
+                let text = format!("{fault}{} in {}", written.join(" "), program.thread(thread).name);
+                let (file, line) = (program.source.origin(event.span).0.name(), event.line(program));
+                Self { text, line, place: format!("{file}:{line}") }
             }
             _ => Self::new(program, goal),
         }

@@ -53,9 +53,9 @@ pub struct ReachAnswer<'a> {
     /// The line of that property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal_line: Option<u32>,
-    /// The file of that line.
+    /// Where that property stands.
     #[serde(skip)]
-    pub(crate) goal_file: Option<String>,
+    pub(crate) goal_place: Option<String>,
     /// All properties that were checked.
     pub goals: Vec<GoalRecord>,
     /// The run, if the verdict is `reachable`. It was replayed by a separate interpreter.
@@ -145,7 +145,7 @@ impl<'a> ReachAnswer<'a> {
             interchangeable: symmetry.threads.iter().map(|threads| names(program, threads)).collect(),
             goal: main.as_ref().map(|goal| goal.text.clone()),
             goal_line: main.as_ref().map(|goal| goal.line),
-            goal_file: main.map(|goal| goal.file),
+            goal_place: main.map(|goal| goal.place),
             goals: goal_records,
             witness: judged::evidence(&verdict).map(|evidence| LazyWitness::new(program, evidence)),
             reason: judged::reason(&verdict, &subject.limits),

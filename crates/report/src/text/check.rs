@@ -54,18 +54,16 @@ pub(super) fn first_line(answer: &CheckAnswer<'_>) -> String {
     let origin = &answer.origin;
     let (program, model) = (origin.subject.program, model_name(origin.question.model));
     let file = program.source.name();
-    let place = || format!("{}:{}", answer.goal_file.as_deref().unwrap_or(file), answer.goal_line.unwrap_or_default());
+    let place = answer.goal_place.as_deref().unwrap_or(file);
     let what = answer.goal.as_deref().unwrap_or_default();
     match origin.report.as_ref().map(|report| &report.verdict) {
         Ok(Verdict::Holds) => {
             let (what, place) = good_text(answer);
             headline(Tone::Good, &format!("safe under {model}"), &what, &place)
         }
-        Ok(Verdict::Violated(Violation::Run(_))) => {
-            headline(Tone::Bad, &format!("unsafe under {model}"), what, &place())
-        }
+        Ok(Verdict::Violated(Violation::Run(_))) => headline(Tone::Bad, &format!("unsafe under {model}"), what, place),
         Ok(Verdict::Violated(Violation::NotMet(_))) => {
-            headline(Tone::Bad, &format!("unsafe under {model}"), &format!("no run meets {what}"), &place())
+            headline(Tone::Bad, &format!("unsafe under {model}"), &format!("no run meets {what}"), place)
         }
         Ok(Verdict::Unknown(_)) | Err(_) => {
             headline(Tone::Open, &format!("unknown under {model}"), answer.reason.as_deref().unwrap_or_default(), file)
@@ -131,7 +129,7 @@ fn table(answer: &CheckAnswer<'_>, view: &View) -> String {
         let name = one.judgement.name().replace('-', " ");
         [
             clip(&goal::text(program, one.goal), limit),
-            goal::line(program, one.goal).to_string(),
+            goal::written_line(program, one.goal).map_or_else(|| "-".to_owned(), |line| line.to_string()),
             format!("{name}{vacuous}"),
             one.member.map_or("-", Member::name).to_owned(),
             one.member.map_or_else(|| "-".to_owned(), |_| time_text(one.elapsed)),

@@ -65,9 +65,9 @@ pub(super) fn first_line(answer: &ReachAnswer<'_>) -> String {
             headline(Tone::Good, &format!("unreachable under {model}"), &what, &place)
         }
         Ok(Verdict::Violated(_)) => {
-            let (what, line) = (answer.goal.as_deref().unwrap_or_default(), answer.goal_line.unwrap_or_default());
-            let file = answer.goal_file.as_deref().unwrap_or(file);
-            headline(Tone::Bad, &format!("reachable under {model}"), what, &format!("{file}:{line}"))
+            let what = answer.goal.as_deref().unwrap_or_default();
+            let place = answer.goal_place.as_deref().unwrap_or(file);
+            headline(Tone::Bad, &format!("reachable under {model}"), what, place)
         }
         Ok(Verdict::Unknown(_)) | Err(_) => {
             let why = answer.reason.as_deref().unwrap_or_default();
@@ -81,7 +81,7 @@ pub(super) fn goals_text(program: &Program, goals: &[Goal]) -> (String, String) 
     let file = program.source.name();
     match goals {
         [] => ("the program has no properties".to_owned(), file.to_owned()),
-        [goal] => (goal::text(program, *goal), format!("{file}:{}", goal::line(program, *goal))),
+        [goal] => (goal::text(program, *goal), goal::place(program, *goal)),
         [_, _] => ("both properties hold".to_owned(), file.to_owned()),
         _ => (format!("all {} properties hold", grouped(goals.len() as u64)), file.to_owned()),
     }

@@ -1,6 +1,6 @@
 //! Properties as people read them.
 
-use weir_ir::{Program, Property};
+use weir_ir::{Program, Property, Span};
 use weir_witness::Goal;
 
 /// A goal in words: the property as it is written, or whose assertions.
@@ -16,12 +16,29 @@ pub fn text(program: &Program, goal: Goal) -> String {
 
 /// The line a goal is stated on; for assertions, that of the thread.
 pub fn line(program: &Program, goal: Goal) -> u32 {
+    program.source.line(span(program, goal))
+}
+
+/// The same as people look it up. None if it is no line of theirs: properties of compiled code are claimed elsewhere.
+pub fn written_line(program: &Program, goal: Goal) -> Option<u32> {
+    let (source, span) = (&program.source, span(program, goal));
+    let is_compiled = !program.options.is_empty();
+    (!is_compiled || !std::ptr::eq(source.origin(span).0, source)).then(|| source.line(span))
+}
+
+/// Where a goal is stated: the file, and the line if it has one.
+pub fn place(program: &Program, goal: Goal) -> String {
+    let file = program.source.name();
+    written_line(program, goal).map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"))
+}
+
+fn span(program: &Program, goal: Goal) -> Span {
     let span = match goal {
         Goal::Property(id) => program.properties.get(id.index()).map(|property| property.span),
         Goal::Assertion(thread) => Some(program.thread(thread).span),
         Goal::NotRobust => None,
     };
-    program.source.line(span.unwrap_or_default())
+    span.unwrap_or_default()
 }
 
 /// A property as the user wrote it, on one line. The program's own rendering stands in where the source has

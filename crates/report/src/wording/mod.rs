@@ -1,6 +1,7 @@
 //! Small pieces of text that all formats share.
 
 pub mod clean;
+pub mod fault;
 pub mod goal;
 pub mod growth;
 pub mod limit;

@@ -9,7 +9,7 @@ use weir_witness::{Action, Buffering, CheckError, Checked, Goal, Model, Run, Ste
 use super::{End, Member};
 use crate::bounds::Bound;
 use crate::reach::{self, Coverage, Engine, Report as EngineReport, Statistics};
-use crate::robust::{Options as RobustOptions, robust};
+use crate::robust::{Options as RobustOptions, by_attacks};
 use crate::search::Search;
 use crate::session::Session;
 use crate::verdict::{Failure, Limit, Reduction, Verdict};
@@ -43,20 +43,44 @@ impl Attempted {
     }
 }
 
+/// Who is asked, and about what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asking {
+    pub(super) member: Member,
+    pub(super) model: Model,
+    /// Whether the program is known to be robust.
+    pub(super) is_robust: bool,
+}
+
+impl Asking {
+    /// Which bound on states the member has of its own.
+    fn bound(self) -> Option<Bound> {
+        match self.member {
+            Member::Sc => Some(Bound::CheckScStates),
+            Member::DepthFirst => Some(Bound::CheckDepthFirstStates),
+            // Where robustness is no question, its search is the one that is meant to answer.
+            Member::Robust => (!self.is_robust).then_some(Bound::CheckRobustStates),
+            Member::Engine(Engine::Age | Engine::Rounds) => Some(Bound::CheckBoundedStates),
+            Member::Engine(_) | Member::Cover | Member::Summaries => None,
+        }
+    }
+}
+
 /// Asks a member about these goals.
 pub(super) fn attempt(
     program: &Program,
-    (member, model): (Member, Model),
+    asking: Asking,
     goals: &[Goal],
     session: &Session,
 ) -> Result<Attempted, Failure> {
+    let Asking { member, is_robust, .. } = asking;
     let mut goals = goals.to_vec();
     goals.retain(|goal| may_ask(program, member, *goal));
-    let session = session.part(bound(member).map(|bound| session.bound(bound))).working(work_per_check(member));
+    let session = session.part(asking.bound().map(|bound| session.bound(bound))).working(work_per_check(member));
     let mut statistics = Statistics::default();
     let mut end = End::Nothing;
-    if member == Member::Robust && !goals.is_empty() {
-        let report = robust(program, &RobustOptions::default(), &session)?;
+    if member == Member::Robust && !is_robust && !goals.is_empty() {
+        let report = by_attacks(program, &RobustOptions::default(), &session)?;
         statistics.add(&report.statistics);
         match report.verdict {
             Verdict::Holds => {}
@@ -68,7 +92,7 @@ pub(super) fn attempt(
         }
     }
     while !goals.is_empty() {
-        let report = match ask(program, (member, model), &goals, &session) {
+        let report = match ask(program, asking, &goals, &session) {
             Ok(report) => report,
             Err(Failure::Refused(why) | Failure::TooLarge(why)) => {
                 let refused = refused_goal(program, &goals, &why);
@@ -90,20 +114,9 @@ pub(super) fn attempt(
                 continue;
             }
         }
-        return conclude(program, member, goals, statistics, report);
+        return conclude(program, asking, goals, statistics, report);
     }
     Ok(Attempted { statistics, ..Attempted::ended(end) })
-}
-
-/// Which bound on states a member has of its own.
-fn bound(member: Member) -> Option<Bound> {
-    match member {
-        Member::Sc => Some(Bound::CheckScStates),
-        Member::DepthFirst => Some(Bound::CheckDepthFirstStates),
-        Member::Robust => Some(Bound::CheckRobustStates),
-        Member::Engine(Engine::Age | Engine::Rounds) => Some(Bound::CheckBoundedStates),
-        Member::Engine(_) | Member::Cover | Member::Summaries => None,
-    }
 }
 
 /// How much work a member does between two checks of the limits, relative to the others, as measured on the examples.
@@ -117,14 +130,19 @@ fn work_per_check(member: Member) -> u64 {
     }
 }
 
-/// Whether what the member finds is an answer about the goal. Robustness is about what is reached, and not about what
-/// can no longer happen.
+/// Whether what the member finds is an answer about the goal.
 fn may_ask(program: &Program, member: Member, goal: Goal) -> bool {
     match member {
         Member::Sc => !may_need_no_buffers(program, goal),
-        Member::Robust => !goal.is_liveness(program) && !is_deadlock(program, goal),
+        Member::Robust => follows_from_robustness(program, goal),
         Member::DepthFirst | Member::Engine(_) | Member::Cover | Member::Summaries => true,
     }
+}
+
+/// Whether a robust program reaches the goal exactly if it does without store buffers. Robustness is about what is
+/// reached, and not about what can no longer happen.
+pub(super) fn follows_from_robustness(program: &Program, goal: Goal) -> bool {
+    !goal.is_liveness(program) && !is_deadlock(program, goal)
 }
 
 /// Whether a run may show the goal without store buffers and not with them. What can no longer happen without buffers
@@ -136,7 +154,8 @@ fn may_need_no_buffers(program: &Program, goal: Goal) -> bool {
 
 /// A run to the goal under TSO that needs no store buffers, if a search without them finds one.
 pub(super) fn without_buffers(program: &Program, goal: Goal, session: &Session) -> Result<Option<Checked>, Failure> {
-    match ask(program, (Member::Sc, Model::Tso), &[goal], session)?.verdict {
+    let asking = Asking { member: Member::Sc, model: Model::Tso, is_robust: false };
+    match ask(program, asking, &[goal], session)?.verdict {
         Verdict::Violated(checked) => match with_buffers(program, &checked) {
             Err(_) if may_need_no_buffers(program, goal) => Ok(None),
             shown => shown.map(Some).map_err(|error| not_replayed(&error)),
@@ -167,13 +186,13 @@ fn refused_goal(program: &Program, goals: &[Goal], why: &Diagnostic) -> Option<u
 /// One question to the engine.
 fn ask(
     program: &Program,
-    (member, model): (Member, Model),
+    Asking { member, model, is_robust }: Asking,
     goals: &[Goal],
     session: &Session,
 ) -> Result<EngineReport, Failure> {
     let (model, engine) = match member {
         Member::Sc | Member::Robust => (Model::Sc, Engine::Explicit),
-        Member::DepthFirst => (model, Engine::Explicit),
+        Member::DepthFirst => (if is_robust { Model::Sc } else { model }, Engine::Explicit),
         Member::Engine(engine) => (model, engine),
         Member::Cover | Member::Summaries => return Err(Failure::Bug("the portfolio has no such member".into())),
     };
@@ -219,15 +238,15 @@ const SHORTEST_STATES: u64 = 1_000;
 
 fn conclude(
     program: &Program,
-    member: Member,
+    asking: Asking,
     goals: Vec<Goal>,
     statistics: Statistics,
     report: EngineReport,
 ) -> Result<Attempted, Failure> {
-    let end = ended(member, &report.verdict);
+    let end = ended(asking, &report.verdict);
     let decided = match report.verdict {
         Verdict::Violated(checked) => {
-            let checked = if matches!(member, Member::Sc | Member::Robust) {
+            let checked = if asking.model != checked.run().model {
                 with_buffers(program, &checked).map_err(|error| not_replayed(&error))?
             } else {
                 *checked
@@ -251,12 +270,18 @@ fn shown(program: &Program, goals: &[Goal], checked: Checked) -> Vec<(Goal, Foun
 }
 
 /// How a search of this member ends that ends like this.
-pub(super) fn ended<E>(member: Member, verdict: &Verdict<E>) -> End {
-    match (verdict, member) {
+pub(super) fn ended<E>(asking: Asking, verdict: &Verdict<E>) -> End {
+    match (verdict, asking.member) {
         (Verdict::Violated(_), _) => End::Answered,
         (Verdict::Holds, Member::Sc | Member::Cover | Member::Summaries) => End::Nothing,
+        // It goes without buffers, and `robust` is the member whose proofs say so.
+        (Verdict::Holds, Member::DepthFirst) if asking.is_robust => End::Nothing,
         // They have limits of their own.
-        (Verdict::Unknown(Limit::States), Member::Sc | Member::DepthFirst | Member::Robust) => End::Nothing,
+        (Verdict::Unknown(Limit::States), Member::Sc | Member::DepthFirst | Member::Robust)
+            if asking.bound().is_some() =>
+        {
+            End::Nothing
+        }
         (Verdict::Holds, Member::DepthFirst | Member::Robust | Member::Engine(_)) => End::Answered,
         (Verdict::Unknown(limit), _) => End::Stopped(*limit),
     }

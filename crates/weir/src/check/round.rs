@@ -5,10 +5,11 @@ use std::time::Duration;
 use weir_ir::Program;
 use weir_witness::{Buffering, CheckError, Checked, Goal, Model, Shortcoming};
 
-use super::member::{self, Attempted, Found, attempt};
+use super::member::{self, Asking, Attempted, Found, attempt};
 use super::portfolio::{Finished, Portfolio, run_portfolio};
-use super::{Attempt, End, GROUPS, LAST_GROUPS, Member, SC_GROUPS};
+use super::{Attempt, End, GROUPS, LAST_GROUPS, Member, ROBUST_GROUPS, SC_GROUPS};
 use crate::reach::{Coverage, Statistics};
+use crate::robust;
 use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::fuse_waits::{FusedWaits, fuse_waits};
@@ -122,12 +123,15 @@ impl Part {
 }
 
 fn run_on(program: &Program, asked: Asked<'_>, session: &Session) -> Result<Round, Failure> {
+    let is_robust = is_known_to_be_robust(program, asked, session)?;
     let groups: &[&[Member]] = match asked.model {
         Model::Sc => &SC_GROUPS,
+        Model::Tso if is_robust => &ROBUST_GROUPS,
         Model::Tso => &GROUPS,
     };
     let ask = |groups: &[&[Member]], session: &Session| {
-        run_portfolio(groups, session, |member, session| attempt(program, (member, asked.model), asked.goals, session))
+        let asking = |member| Asking { member, model: asked.model, is_robust };
+        run_portfolio(groups, session, |member, session| attempt(program, asking(member), asked.goals, session))
     };
     let mut collected = Collected::default();
     let first = ask(groups, session);
@@ -146,6 +150,17 @@ fn run_on(program: &Program, asked: Asked<'_>, session: &Session) -> Result<Roun
     let round = conclude(won, attempts, limit);
     session.spend(round.statistics.states);
     Ok(round)
+}
+
+/// Whether it is clear without any search that store buffers make no difference to the goals.
+fn is_known_to_be_robust(program: &Program, asked: Asked<'_>, session: &Session) -> Result<bool, Failure> {
+    if asked.model == Model::Sc || !asked.goals.iter().all(|&goal| member::follows_from_robustness(program, goal)) {
+        return Ok(false);
+    }
+    match robust::is_ruled_out(program, session) {
+        Err(Failure::Stopped(_) | Failure::Refused(_) | Failure::TooLarge(_)) => Ok(false),
+        answer => answer,
+    }
 }
 
 /// What the members did.

@@ -205,7 +205,11 @@ pub fn robust(program: &Program, options: &Options, session: &Session) -> Result
     Ok(report)
 }
 
-fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
+/// The same by attacks, without what is executed of a robust program.
+///
+/// # Errors
+/// As [`robust`].
+pub(crate) fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
     let began = session.elapsed();
     let checker = match Checker::new(program, session) {
         Err(Failure::Stopped(limit)) => return Ok(Report::unknown(limit, session.since(began))),
@@ -225,6 +229,18 @@ fn by_attacks(program: &Program, options: &Options, session: &Session) -> Result
     };
     let growth = if matches!(verdict, Verdict::Unknown(_)) { checker.growth } else { Vec::new() };
     Ok(Report { growth, ..Report::of(verdict, attacks, statistics) })
+}
+
+/// Whether control flow and addresses alone rule out all attacks, so that the program is robust without any search.
+///
+/// # Errors
+/// If the engine does not support the program, or if a limit is reached.
+pub(crate) fn is_ruled_out(program: &Program, session: &Session) -> Result<bool, Failure> {
+    let checker = Checker::new(program, session)?;
+    let attacks = checker.attacks(session).map_err(Failure::Stopped)?;
+    let mut question = Question { attacks: attacks.open.into_iter().collect(), ..Question::default() };
+    checker.rule_out(&mut question);
+    Ok(question.attacks.is_empty())
 }
 
 /// A program prepared for questions about attacks.
@@ -305,10 +321,7 @@ impl Checker {
         options: &Options,
         session: &Session,
     ) -> Result<(Answer, Statistics), Failure> {
-        question.narrow(&self.program);
-        let mut chains = Chains::new();
-        question.attacks.retain(|&attack| self.partners.can_complete(attack, &mut chains));
-        self.images.ask_one_each(&mut question);
+        self.rule_out(&mut question);
         if question.attacks.is_empty() {
             return Ok((Answer::Infeasible, Statistics::default()));
         }
@@ -324,6 +337,15 @@ impl Checker {
             Found::Goal(_, steps) => Answer::Feasible(self.attack_run(&steps)),
         };
         Ok((answer, statistics))
+    }
+
+    /// Leaves out the attacks that control flow and addresses rule out, and all but one of those that are images of each
+    /// other.
+    fn rule_out(&self, question: &mut Question) {
+        question.narrow(&self.program);
+        let mut chains = Chains::new();
+        question.attacks.retain(|&attack| self.partners.can_complete(attack, &mut chains));
+        self.images.ask_one_each(question);
     }
 
     fn search(&self, question: &Question, options: &Options, session: &Session) -> Outcome {

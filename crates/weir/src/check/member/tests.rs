@@ -12,18 +12,29 @@ fn parsed(text: &str) -> Program {
 fn asked(text: &str, member: Member) -> (Program, Attempted) {
     let program = parsed(text);
     let goals = reach::all_goals(&program);
-    let attempted = attempt(&program, (member, Model::Tso), &goals, &Session::default()).expect("an answer");
+    let attempted = attempt(&program, asking(member), &goals, &Session::default()).expect("an answer");
     (program, attempted)
+}
+
+fn asking(member: Member) -> Asking {
+    Asking { member, model: Model::Tso, is_robust: false }
 }
 
 #[test]
 fn only_some_ends_are_answers() {
-    let (dual, lazy) = (Member::Engine(Engine::Dual), Member::Engine(Engine::Lazy));
+    let (dual, lazy) = (asking(Member::Engine(Engine::Dual)), asking(Member::Engine(Engine::Lazy)));
+    let (sc, robust) = (asking(Member::Sc), asking(Member::Robust));
     let stopped = |limit| Verdict::<()>::Unknown(limit);
     assert_eq!(ended(dual, &Verdict::<()>::Holds), End::Answered);
-    assert_eq!(ended(Member::Sc, &Verdict::<()>::Holds), End::Nothing, "it proves nothing about TSO");
-    assert_eq!(ended(Member::Sc, &stopped(Limit::States)), End::Nothing);
-    assert_eq!(ended(Member::Sc, &stopped(Limit::Time)), End::Stopped(Limit::Time));
+    assert_eq!(ended(sc, &Verdict::<()>::Holds), End::Nothing, "it proves nothing about TSO");
+    assert_eq!(ended(sc, &stopped(Limit::States)), End::Nothing);
+    assert_eq!(ended(sc, &stopped(Limit::Time)), End::Stopped(Limit::Time));
+    assert_eq!(ended(robust, &stopped(Limit::States)), End::Nothing, "another member may need fewer states");
+    let known = Asking { is_robust: true, ..robust };
+    assert_eq!(ended(known, &stopped(Limit::States)), End::Stopped(Limit::States), "that limit is the user's");
+    let hunting = Asking { is_robust: true, ..asking(Member::DepthFirst) };
+    assert_eq!(ended(hunting, &Verdict::<()>::Holds), End::Nothing);
+    assert_eq!(ended(asking(Member::DepthFirst), &Verdict::<()>::Holds), End::Answered);
     assert_eq!(ended(lazy, &stopped(Limit::States)), End::Stopped(Limit::States));
     assert_eq!(ended(lazy, &stopped(Limit::Alarm)), End::Stopped(Limit::Alarm));
 }
