@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::families::{Family, Text};
+use crate::families::{Answer, Family, Text};
 use crate::measure::{Limits, measure};
-use crate::tools::{Answer, Found, Outcome, Subject, Tool, Weir, asked};
+use crate::tools::{Found, Outcome, Subject, Tool, Weir, asked};
 
 /// How to measure.
 pub(crate) struct Plan {

@@ -1,8 +1,6 @@
 //! Families of programs: a number N, a program for each N, and one question about it whose answer is known.
 
-use std::fmt::Write as _;
-
-use crate::tools::Answer;
+use std::fmt::{self, Write as _};
 
 /// A family.
 pub(crate) struct Family {
@@ -39,6 +37,29 @@ impl Question {
             Self::SafeTso => "do all properties hold under TSO?",
             Self::Robust => "is it robust?",
             Self::Fences => "how many fences make it robust?",
+        }
+    }
+}
+
+/// An answer to a question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    Safe,
+    Unsafe,
+    Robust,
+    NotRobust,
+    /// So many fences make it robust.
+    Fences(u64),
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Safe => write!(text, "safe"),
+            Self::Unsafe => write!(text, "unsafe"),
+            Self::Robust => write!(text, "robust"),
+            Self::NotRobust => write!(text, "not robust"),
+            Self::Fences(number) => write!(text, "{number} fences"),
         }
     }
 }

@@ -166,8 +166,8 @@ fn legend(tools: &[Tool], text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::families::Question;
-    use crate::tools::{Answer, Found, Outcome, asked};
+    use crate::families::{Answer, Question};
+    use crate::tools::{Found, Outcome, asked};
 
     fn row(number: u32, tool: Tool, millis: u64, states: Option<u64>) -> Row {
         let outcome = Outcome::Answered(Found { answer: Answer::Safe, states, reduction: String::new() });

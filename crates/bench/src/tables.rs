@@ -137,8 +137,8 @@ pub(crate) fn replaced(document: &str, preamble: &str, sections: &[(&str, String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::families::{FAMILIES, Question};
-    use crate::tools::{Answer, Found, Tool, asked};
+    use crate::families::{Answer, FAMILIES, Question};
+    use crate::tools::{Found, Tool, asked};
 
     fn row(number: u32, tool: Tool, outcome: Outcome, millis: &[u64]) -> Row {
         let cpu = millis.iter().map(|&millis| Duration::from_millis(millis)).collect();

@@ -1,37 +1,13 @@
 //! The tools: what each is asked, how it is started, and what its answer means.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::families::Question;
+use crate::families::{Answer, Question};
 use crate::measure::{End, Limits, Measured};
-
-/// An answer to a question.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Answer {
-    Safe,
-    Unsafe,
-    Robust,
-    NotRobust,
-    /// So many fences make it robust.
-    Fences(u64),
-}
-
-impl fmt::Display for Answer {
-    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Safe => write!(text, "safe"),
-            Self::Unsafe => write!(text, "unsafe"),
-            Self::Robust => write!(text, "robust"),
-            Self::NotRobust => write!(text, "not robust"),
-            Self::Fences(number) => write!(text, "{number} fences"),
-        }
-    }
-}
 
 /// What came of asking a tool once.
 #[derive(Clone, PartialEq, Eq, Debug)]
