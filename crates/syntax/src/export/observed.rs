@@ -1,6 +1,6 @@
 //! What properties observe of a thread from outside: some of its registers, and where it is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{LocId, Program, PropertyKind, RegId, StateAtom, ThreadId};
 
@@ -8,7 +8,8 @@ use weir_ir::{LocId, Program, PropertyKind, RegId, StateAtom, ThreadId};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Observed {
     registers: BTreeSet<(ThreadId, RegId)>,
-    places: BTreeSet<ThreadId>,
+    /// By thread, the locations that a property names, or that tell whether the thread is done.
+    places: BTreeMap<ThreadId, BTreeSet<LocId>>,
 }
 
 impl Observed {
@@ -19,14 +20,16 @@ impl Observed {
         for property in program.properties.iter().filter(|property| is_expressed(&property.kind)) {
             match &property.kind {
                 PropertyKind::Exists(_) | PropertyKind::Always(_) | PropertyKind::ForbidDeadlock => {
-                    observed.places.extend(program.running_threads());
+                    for thread in program.running_threads() {
+                        observed.places.entry(thread).or_default().extend(done_locations(program, thread));
+                    }
                 }
                 PropertyKind::Forbid(_) | PropertyKind::ForbidStuck | PropertyKind::Live(_) => {}
             }
             let Some(condition) = property.kind.condition() else { continue };
             condition.for_each_leaf(&mut |atom| match atom {
-                StateAtom::At { thread, .. } => {
-                    observed.places.insert(*thread);
+                StateAtom::At { thread, locations } => {
+                    observed.places.entry(*thread).or_default().extend(locations);
                 }
                 StateAtom::Register { thread, register } => {
                     observed.registers.insert((*thread, *register));
@@ -48,7 +51,17 @@ impl Observed {
 
     /// Whether it matters from outside where the thread is.
     pub(crate) fn place(&self, thread: ThreadId) -> bool {
-        self.places.contains(&thread)
+        self.places.contains_key(&thread)
+    }
+
+    /// What is seen from outside of a thread at a location: that location, or one that stands for all that are not told
+    /// apart.
+    pub(crate) fn seen_at(&self, program: &Program, thread: ThreadId, at: LocId) -> LocId {
+        let is_named = |loc: &LocId| self.places.get(&thread).is_some_and(|named| named.contains(loc));
+        if is_named(&at) {
+            return at;
+        }
+        program.body(thread).location_ids().find(|loc| !is_named(loc)).unwrap_or(at)
     }
 }
 

@@ -1,10 +1,11 @@
 //! A program as a Promela model, for the model checker SPIN, under sequential consistency.
 //!
-//! One process per thread; every step of the program is one `d_step`, so that the model has the same states as the
-//! program under SC (plus the start of the processes). A monitor process asserts the properties: it can look at any
-//! state, since it can move whenever a forbidden condition holds. What properties observe (places, registers) is
-//! global. A deadlock is a state in which only `timeout` is enabled; done threads wait for ever, which keeps their
-//! values.
+//! One process per thread; every step of the program is one statement or one `d_step`, so that the model has the same
+//! states as the program under SC (plus the start of the processes). A monitor process asserts the properties: it can
+//! look at any state, since it can move whenever a forbidden condition holds. What properties observe (places,
+//! registers) is global; of places, only what properties tell apart, so that steps between others stay local and SPIN's
+//! partial order reduction can use that. A deadlock is a state in which only `timeout` is enabled; done threads wait for
+//! ever, which keeps their values.
 //!
 //! Values that do not fit Promela's `int`, unbounded addresses, recursion and `spawn` are refused; `live` and
 //! `forbid stuck` are not expressible (they are no LTL properties) and are left out with a warning.
@@ -19,7 +20,7 @@ mod words;
 use std::fmt::Write as _;
 
 use weir_ir::flow::Ranges;
-use weir_ir::{Diagnostic, Instruction, Interrupt, Program, PropertyKind, RegId, ThreadId, Value};
+use weir_ir::{Diagnostic, Instruction, Interrupt, LocId, Program, PropertyKind, RegId, ThreadId, Value};
 
 use self::cells::Cells;
 use self::properties::Monitor;
@@ -172,7 +173,7 @@ impl<'p> Model<'p> {
     fn header(&self) -> String {
         let mut text = format!("/*\n * {}, for the model checker SPIN.\n", title(self.program));
         text.push_str(
-            " *\n * The model has the runs of the program under sequential consistency: every step is one d_step.\n",
+            " *\n * The model has the runs of the program under sequential consistency: every step is one statement or one d_step.\n",
         );
         text.push_str(&self.how_to_check());
         let renamed = self.names.renamed();
@@ -261,7 +262,8 @@ impl<'p> Model<'p> {
             let body = self.program.body(thread);
             let type_name = if body.locations.len() <= 256 { "byte" } else { "int" };
             let owner = comment(&self.program.thread(thread).name);
-            let _ = writeln!(lines, "{type_name} {place} = {}; /* where {owner} is */", body.entry.0);
+            let entry = self.seen_at(thread, body.entry).0;
+            let _ = writeln!(lines, "{type_name} {place} = {entry}; /* where {owner} is, as far as properties tell */");
         }
         if !lines.is_empty() {
             let _ = write!(text, "\n/* What properties observe of threads. */\n{lines}");
@@ -271,6 +273,11 @@ impl<'p> Model<'p> {
             text.push_str("\nhidden byte OUTSIDE; /* stays 0: names what an assertion is about */\n");
         }
         text
+    }
+
+    /// The location that stands for this one in the variable that says where the thread is.
+    fn seen_at(&self, thread: ThreadId, at: LocId) -> LocId {
+        self.observed.seen_at(self.program, thread, at)
     }
 
     /// Variables that hold values within a step only, as far as the program needs them.

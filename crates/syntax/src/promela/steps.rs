@@ -12,8 +12,6 @@ use crate::export::term::{Operators as _, Term, write};
 /// One way to take an edge.
 #[derive(Debug, Default)]
 pub(super) struct Step {
-    /// The location at which it can be taken.
-    pub(super) from: Option<LocId>,
     /// All of these must hold.
     pub(super) guards: Vec<String>,
     /// Done one after the other.
@@ -46,7 +44,7 @@ impl Writer<'_, '_> {
     /// All ways to take the edge.
     pub(super) fn moves(&mut self, id: EdgeId, edge: &Edge) -> Result<Vec<Move>, Refusal> {
         let accesses = self.model.memory.accesses(self.thread, id).to_vec();
-        let mut step = Step { from: Some(self.from), ..Step::default() };
+        let mut step = Step::default();
         if edge.instruction.accesses().next().is_some() {
             step.guards.extend(self.lock_is_free());
         }
@@ -77,7 +75,7 @@ impl Writer<'_, '_> {
                 let condition = self.expr(condition)?;
                 let failed = self.model.program.body(self.thread).failed.unwrap_or(edge.to);
                 let effects = vec!["assert(!CHECKS_ASSERTIONS)".to_owned()];
-                moves.push((Step { guards: vec![format!("!{}", condition.operand())], effects, from: None }, failed));
+                moves.push((Step { guards: vec![format!("!{}", condition.operand())], effects }, failed));
                 step.guards.push(condition.text);
             }
             Instruction::ReadModifyWrite { register, address, operation } => {
@@ -125,7 +123,7 @@ impl Writer<'_, '_> {
             let Some(inside) = between(&address, within) else { continue };
             let mut guards: Vec<String> = step.guards.clone();
             guards.push(format!("!({inside})"));
-            moves.push((Step { guards, effects: vec!["assert(OUTSIDE)".to_owned()], from: None }, self.from));
+            moves.push((Step { guards, effects: vec!["assert(OUTSIDE)".to_owned()] }, self.from));
             step.guards.push(format!("({inside})"));
         }
         Ok(moves)

@@ -48,13 +48,12 @@ impl Model<'_> {
                     Err(refusal) => refused.push(refusal.at(edge.span)),
                 }
             }
-            let label = &labels[loc.index()];
             let note = match body.is_done(loc) {
                 true => "done",
                 false if body.failed == Some(loc) => "an assertion failed",
                 false => "no step leads on",
             };
-            text.push_str(&self.location(thread, label, &moves, &labels, next, note));
+            text.push_str(&self.location(thread, loc, &moves, &labels, next, note));
         }
         text.push_str("}\n");
         if refused.is_empty() { Ok(text) } else { Err(refused) }
@@ -84,13 +83,13 @@ impl Model<'_> {
     fn location(
         &self,
         thread: ThreadId,
-        label: &str,
+        loc: LocId,
         moves: &[(Move, String)],
         labels: &[String],
         next: Option<LocId>,
         note: &str,
     ) -> String {
-        let mut text = format!("{label}:\n");
+        let mut text = format!("{}:\n", labels[loc.index()]);
         match moves {
             [] => {
                 let _ = writeln!(text, "    false /* {note} */{}", if next.is_some() { ";" } else { "" });
@@ -99,7 +98,7 @@ impl Model<'_> {
                 text.push_str("    if\n");
                 for ((step, to), note) in several {
                     // SPIN does not allow jumps to a `d_step`, but to a choice of one.
-                    let statement = self.statement(thread, step, *to);
+                    let statement = self.statement(thread, step, loc, *to);
                     let _ = writeln!(text, "    :: {statement}; goto {} /* {note} */", labels[to.index()]);
                 }
                 text.push_str(if next.is_some() { "    fi;\n" } else { "    fi\n" });
@@ -108,9 +107,13 @@ impl Model<'_> {
         text
     }
 
-    /// One step. It is a statement of its own or a `d_step`: nobody else moves in between.
-    fn statement(&self, thread: ThreadId, step: &Step, to: LocId) -> String {
-        let moved = self.places[thread.index()].as_ref().map(|place| format!("{place} = {}", to.0));
+    /// One step. It is a statement of its own or a `d_step`: nobody else moves in between. A step that changes nothing
+    /// that properties observe assigns no global variable, which would keep SPIN's reduction from using that it is
+    /// local; nor does SPIN find dead variables in a `d_step`.
+    fn statement(&self, thread: ThreadId, step: &Step, from: LocId, to: LocId) -> String {
+        let (before, after) = (self.seen_at(thread, from), self.seen_at(thread, to));
+        let place = self.places[thread.index()].as_ref().filter(|_| before != after);
+        let moved = place.map(|place| format!("{place} = {}", after.0));
         let effects: Vec<&str> = step.effects.iter().map(String::as_str).chain(moved.as_deref()).collect();
         let guard = match &step.guards[..] {
             [] => None,
@@ -119,7 +122,7 @@ impl Model<'_> {
         };
         match (guard, &effects[..]) {
             // Always true. SPIN does not accept `skip` as a step that leads back to its own location.
-            (None, []) if step.from == Some(to) => "(_nr_pr > 0)".to_owned(),
+            (None, []) if from == to => "(_nr_pr > 0)".to_owned(),
             (None, []) => "skip".to_owned(),
             (None, [only]) => (*only).to_owned(),
             (None, _) => format!("d_step {{ {} }}", effects.join("; ")),

@@ -141,3 +141,26 @@ fn a_reader_finds_threads_labels_and_lines() {
     }
     assert_eq!(text, print(&program, &Uninterrupted).unwrap().text);
 }
+
+/// Only steps to and from places that properties tell apart assign a global variable: SPIN reduces the others.
+#[test]
+fn steps_that_no_property_observes_stay_local() {
+    let program = read(
+        "shared x, y;\nthread P {\n    let r = x;\n    r = r + 1;\n    y = r;\ncritical:\n    skip;\n    x = 0;\n}\n\
+         thread Q {\n    let s = y;\n    s = s + 1;\n}\nforbid P at critical && x == 0;\nexists Q.s == 1;\n",
+    );
+    let text = print(&program, &Uninterrupted).unwrap().text;
+    for step in [
+        ":: r = x; goto",
+        ":: r = r + 1; goto",
+        ":: d_step { y = r; P_at = 3 }; goto critical",
+        ":: d_step { x = 0; P_at = 5 }; goto L5",
+        "byte P_at = 0;",
+        "(P_at == 3) && (x == 0)",
+        ":: Q_s = y; goto",
+        ":: d_step { Q_s = Q_s + 1; Q_at = 2 }; goto L2",
+        "#define ALL_DONE ((P_at == 5) && (Q_at == 2))",
+    ] {
+        assert!(text.contains(step), "{step}\n{text}");
+    }
+}
