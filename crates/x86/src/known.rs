@@ -94,10 +94,13 @@ impl Known {
         if self.bits().max(other.bits()) <= 1 {
             return Self::any(1, is_private);
         }
-        // Whole bytes, so that loops settle soon. A byte that is known and the same in both stays known.
+        // Whole bytes, so that loops settle soon. A byte that is known and the same in both stays known. Few bits stay
+        // few: they may be the index of a table.
         let ((ones, open), (others, other_open)) = (self.parts(), other.parts());
-        let differing = (open | other_open | ones ^ others).to_le_bytes();
-        let open = u64::from_le_bytes(differing.map(|byte| if byte == 0 { 0 } else { 0xFF }));
+        let differing = open | other_open | ones ^ others;
+        let whole = differing.to_le_bytes().map(|byte| if byte == 0 { 0 } else { 0xFF });
+        let width = (64 - differing.leading_zeros()) as u8;
+        let open = if width <= FEW_BITS { low_ones(width) } else { u64::from_le_bytes(whole) };
         Self::Any { ones: ones & !open, open, is_private }
     }
 
@@ -115,6 +118,9 @@ impl Known {
         }
     }
 }
+
+/// Indices of tables that no comparison bounds have hardly ever more bits.
+const FEW_BITS: u8 = 5;
 
 /// Ones in the low bits.
 fn low_ones(bits: u8) -> u64 {
