@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::families::{Answer, Family, Text};
-use crate::measure::{Limits, measure};
-use crate::outcome::{Found, Outcome};
+use crate::measure::{Limits, Measured, measure};
+use crate::outcome::{Found, Outcome, Ready};
 use crate::tools::{Subject, Tool, Weir, asked};
 
 /// How to measure.
@@ -34,6 +34,19 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// After the first round.
+    fn new(number: u32, tool: Tool, outcome: Outcome, measured: &Measured) -> Self {
+        Self { number, tool, outcome, cpu: vec![measured.cpu], peak: measured.peak }
+    }
+
+    /// After one more round.
+    fn add(&mut self, outcome: Outcome, measured: &Measured) {
+        self.outcome = worse(&self.outcome, outcome);
+        self.cpu.push(measured.cpu);
+        self.cpu.sort_unstable();
+        self.peak = self.peak.max(measured.peak);
+    }
+
     /// The answer, if there is one.
     pub(crate) fn found(&self) -> Option<&Found> {
         match &self.outcome {
@@ -77,12 +90,16 @@ pub(crate) fn run(family: &Family, plan: &Plan, say: impl Fn(&str)) -> io::Resul
         for &tool in &open {
             let folder = empty_folder(plan, tool)?;
             match tool.prepare(&plan.weir, &subject, &folder, plan.limits) {
-                Ok(Ok(command)) => ready.push((tool, command, folder)),
-                Ok(Err(why)) => results.refused.push((tool, format!("N = {number}: {why}"))),
+                Ok(Ready::Command(command)) => ready.push(Turn { tool, command, folder, row: None }),
+                Ok(Ready::OutOfTime(measured)) => {
+                    let row = Some(Row::new(number, tool, Outcome::OutOfTime, &measured));
+                    ready.push(Turn { tool, command: Vec::new(), folder, row });
+                }
+                Ok(Ready::Refused(why)) => results.refused.push((tool, format!("N = {number}: {why}"))),
                 Err(error) => results.wrong.push(format!("{} {number}: {}: {error}", family.name, tool.name)),
             }
         }
-        let rows = in_turns(number, &ready, plan)?;
+        let rows = in_turns(number, ready, plan)?;
         for row in &rows {
             say(&progress(family, row));
             results.wrong.extend(complaint(family, row));
@@ -96,30 +113,27 @@ pub(crate) fn run(family: &Family, plan: &Plan, say: impl Fn(&str)) -> io::Resul
     Ok(results)
 }
 
+/// A tool that is ready, with what is known so far.
+struct Turn {
+    tool: Tool,
+    command: Vec<String>,
+    folder: PathBuf,
+    row: Option<Row>,
+}
+
 /// One row per tool. Each round asks all of them once, so that a busy moment of the machine is not that of one tool.
-fn in_turns(number: u32, ready: &[(Tool, Vec<String>, PathBuf)], plan: &Plan) -> io::Result<Vec<Row>> {
-    let mut rows: Vec<Option<Row>> = vec![None; ready.len()];
+fn in_turns(number: u32, mut turns: Vec<Turn>, plan: &Plan) -> io::Result<Vec<Row>> {
     for _ in 0..plan.rounds {
-        for ((tool, command, folder), row) in ready.iter().zip(&mut rows) {
-            if row.as_ref().is_some_and(|row| row.found().is_none()) {
-                continue;
+        for turn in turns.iter_mut().filter(|turn| turn.row.as_ref().is_none_or(|row| row.found().is_some())) {
+            let measured = measure(&turn.command, &turn.folder, plan.limits)?;
+            let outcome = turn.tool.read(&measured, plan.limits);
+            match &mut turn.row {
+                Some(row) => row.add(outcome, &measured),
+                none => *none = Some(Row::new(number, turn.tool, outcome, &measured)),
             }
-            let measured = measure(command, folder, plan.limits)?;
-            let outcome = tool.read(&measured, plan.limits);
-            let row = row.get_or_insert_with(|| Row {
-                number,
-                tool: *tool,
-                outcome: outcome.clone(),
-                cpu: Vec::new(),
-                peak: 0,
-            });
-            row.cpu.push(measured.cpu);
-            row.cpu.sort_unstable();
-            row.peak = row.peak.max(measured.peak);
-            row.outcome = worse(&row.outcome, outcome);
         }
     }
-    Ok(rows.into_iter().flatten().collect())
+    Ok(turns.into_iter().filter_map(|turn| turn.row).collect())
 }
 
 /// What a row says after one more round: anything but the same answer counts.

@@ -1,6 +1,17 @@
 //! What comes of asking a tool.
 
 use crate::families::Answer;
+use crate::measure::Measured;
+
+/// What comes of making a tool ready.
+pub(crate) enum Ready {
+    /// The command to measure.
+    Command(Vec<String>),
+    /// Its language does not have the program.
+    Refused(String),
+    /// A run to find out what it needs ran out of time, as all others would.
+    OutOfTime(Measured),
+}
 
 /// What came of asking a tool once.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::families::Answer;
 use crate::measure::{Limits, measure};
-use crate::outcome::{Found, Outcome};
+use crate::outcome::{Found, Outcome, Ready};
 
 /// The file with the model.
 pub(crate) const MODEL: &str = "model.pml";
@@ -17,17 +17,20 @@ const DEPTHS: [u64; 2] = [1_000_000, 10_000_000];
 /// Makes the verifier, and returns the command that runs it. Its stack and its hash table are as large as the search
 /// needs, which a run that is not measured tells: with its defaults, it would spend a tenth of a second and 180 MB on
 /// the smallest search, and with smaller ones it would have to move its table as it grows.
-pub(crate) fn prepare(model: &str, options: &[&str], folder: &Path, limits: Limits) -> io::Result<Vec<String>> {
+pub(crate) fn prepare(model: &str, options: &[&str], folder: &Path, limits: Limits) -> io::Result<Ready> {
     compile(model, options, folder)?;
     let command = |options: [String; 2]| [&["./pan".to_owned()], &options[..]].concat();
     for depth in DEPTHS {
         let given = command([format!("-m{depth}"), "-w24".to_owned()]);
         let probe = measure(&given, folder, limits)?;
+        if probe.is_out_of_time(limits) {
+            return Ok(Ready::OutOfTime(probe));
+        }
         if !is_too_deep(&probe.output) {
-            return Ok(sized(&probe.output).map_or(given, command));
+            return Ok(Ready::Command(sized(&probe.output).map_or(given, command)));
         }
     }
-    Ok(command([format!("-m{}", DEPTHS[DEPTHS.len() - 1]), "-w24".to_owned()]))
+    Ok(Ready::Command(command([format!("-m{}", DEPTHS[DEPTHS.len() - 1]), "-w24".to_owned()])))
 }
 
 /// Generates and compiles it, with the options that the model itself asks for.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::families::{Answer, Question};
 use crate::measure::{End, Limits, Measured};
-use crate::outcome::{Found, Outcome};
+use crate::outcome::{Found, Outcome, Ready};
 use crate::spin;
 
 /// A tool, with the options that make it one row of a table.
@@ -189,19 +189,13 @@ impl Tool {
         programs.iter().all(|program| on_path(program).is_some())
     }
 
-    /// Makes everything ready that is not measured, in an empty folder: the command to measure, or why there is none.
-    pub(crate) fn prepare(
-        &self,
-        weir: &Weir,
-        subject: &Subject,
-        folder: &Path,
-        limits: Limits,
-    ) -> io::Result<Result<Vec<String>, String>> {
+    /// Makes everything ready that is not measured, in an empty folder.
+    pub(crate) fn prepare(&self, weir: &Weir, subject: &Subject, folder: &Path, limits: Limits) -> io::Result<Ready> {
         let (form, file) = match self.kind {
             Kind::Weir(arguments) => {
                 let jobs = weir.jobs.to_string();
                 let options = [arguments, &["--format", "json", "--jobs", &jobs]].concat();
-                return Ok(Ok(weir.command(&options, subject)));
+                return Ok(Ready::Command(weir.command(&options, subject)));
             }
             Kind::Spin(_) => ("promela", spin::MODEL),
             Kind::Trencher(_) => ("trencher", "program.txt"),
@@ -209,15 +203,15 @@ impl Tool {
         };
         let text = match weir.translate(form, subject)? {
             Ok(text) => text,
-            Err(why) => return Ok(Err(why)),
+            Err(why) => return Ok(Ready::Refused(why)),
         };
         std::fs::write(folder.join(file), &text)?;
         let command = match self.kind {
-            Kind::Spin(options) => return spin::prepare(&text, options, folder, limits).map(Ok),
+            Kind::Spin(options) => return spin::prepare(&text, options, folder, limits),
             Kind::Trencher(option) => vec!["trencher", option, file],
             Kind::Herd | Kind::Weir(_) => vec!["herd7", file],
         };
-        Ok(Ok(command.into_iter().map(str::to_owned).collect()))
+        Ok(Ready::Command(command.into_iter().map(str::to_owned).collect()))
     }
 
     /// What it said.
