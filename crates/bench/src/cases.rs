@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::families::{Answer, Family, Text};
 use crate::measure::{Limits, measure};
-use crate::tools::{Found, Outcome, Subject, Tool, Weir, asked};
+use crate::outcome::{Found, Outcome};
+use crate::tools::{Subject, Tool, Weir, asked};
 
 /// How to measure.
 pub(crate) struct Plan {
@@ -75,7 +76,7 @@ pub(crate) fn run(family: &Family, plan: &Plan, say: impl Fn(&str)) -> io::Resul
         let mut ready = Vec::new();
         for &tool in &open {
             let folder = empty_folder(plan, tool)?;
-            match tool.prepare(&plan.weir, &subject, &folder) {
+            match tool.prepare(&plan.weir, &subject, &folder, plan.limits) {
                 Ok(Ok(command)) => ready.push((tool, command, folder)),
                 Ok(Err(why)) => results.refused.push((tool, format!("N = {number}: {why}"))),
                 Err(error) => results.wrong.push(format!("{} {number}: {}: {error}", family.name, tool.name)),
@@ -225,4 +226,65 @@ fn behind(
 /// Whether a row is that of the command that the others are compared with.
 pub(crate) fn is_first(row: &Row) -> bool {
     row.tool.is_weir() && row.tool.name.starts_with("weir ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::families::{FAMILIES, Question};
+
+    fn answered(answer: Answer) -> Outcome {
+        Outcome::Answered(Found { answer, states: None, reduction: String::new() })
+    }
+
+    fn row(name: &str, outcome: Outcome, millis: &[u64]) -> Row {
+        let tools = asked(Question::SafeSc, Answer::Safe);
+        let tool = tools.into_iter().find(|tool| tool.name == name).unwrap();
+        let cpu = millis.iter().map(|&millis| Duration::from_millis(millis)).collect();
+        Row { number: 3, tool, outcome, cpu, peak: 0 }
+    }
+
+    #[test]
+    fn wrong_answers_and_crashes_are_complained_about() {
+        let lamport = &FAMILIES[0];
+        let complaint = |outcome| complaint(lamport, &row("SPIN", outcome, &[10]));
+        assert_eq!(complaint(answered(Answer::Safe)), None);
+        assert_eq!(complaint(Outcome::OutOfTime), None);
+        assert_eq!(complaint(Outcome::Unknown("no memory".to_owned())), None);
+        let wrong = complaint(answered(Answer::Unsafe)).unwrap();
+        assert_eq!(wrong, "lamport 3: SPIN says unsafe, but it is safe");
+        assert!(complaint(Outcome::Failed("signal 11".to_owned())).is_some());
+    }
+
+    /// A tool that answers in one round and not in the next has no answer, and two different answers are a failure.
+    #[test]
+    fn rounds_must_agree() {
+        let (safe, other) = (answered(Answer::Safe), answered(Answer::Unsafe));
+        assert_eq!(worse(&safe, safe.clone()), safe);
+        assert!(matches!(worse(&safe, other), Outcome::Failed(_)));
+        assert_eq!(worse(&safe, Outcome::OutOfTime), Outcome::OutOfTime);
+    }
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        let time = |millis: &[u64]| row("SPIN", answered(Answer::Safe), millis).median();
+        assert_eq!(time(&[1, 2, 9]), Some(Duration::from_millis(2)));
+        assert_eq!(time(&[1, 2, 4, 9]), Some(Duration::from_millis(3)));
+        assert_eq!(row("SPIN", Outcome::OutOfTime, &[1]).median(), None);
+    }
+
+    #[test]
+    fn check_is_behind_from_twice_the_best_engine_and_a_fifth_of_a_second() {
+        let rows = |check: Outcome, millis: u64| {
+            let engines = [("explicit, local", 300), ("explicit, symmetry", 100), ("SPIN", 50)];
+            let engines = engines.map(|(name, millis)| row(name, answered(Answer::Safe), &[millis]));
+            [&[row("weir check", check, &[millis])], &engines[..]].concat()
+        };
+        let safe = || answered(Answer::Safe);
+        assert_eq!(behind_engines(&rows(safe(), 400)), Vec::<String>::new());
+        assert_eq!(behind_engines(&rows(safe(), 401)), ["N = 3: 0.40 s, explicit, symmetry 0.10 s"]);
+        assert_eq!(behind_engines(&rows(Outcome::OutOfTime, 9)), ["N = 3: no answer, explicit, symmetry 0.10 s"]);
+        assert_eq!(behind_spin(&rows(safe(), 50)), Vec::<String>::new());
+        assert_eq!(behind_spin(&rows(safe(), 60)), ["N = 3: 0.06 s, SPIN 0.05 s"]);
+    }
 }

@@ -6,7 +6,9 @@
 mod cases;
 mod families;
 mod measure;
+mod outcome;
 mod plots;
+mod spin;
 mod tables;
 mod tools;
 

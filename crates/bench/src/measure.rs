@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use nix::libc::{SIGKILL, SIGXCPU};
 use nix::sys::resource::{Resource, UsageWho, getrusage, setrlimit};
 use nix::sys::time::TimeValLike;
 
@@ -49,9 +50,14 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Whether it used up its CPU time.
+    /// Whether it used up its CPU time. The signal alone tells: the system sends it by the ticks of its clock, and then
+    /// reports up to a tenth less time. Whoever survives it is killed.
     pub(crate) fn is_out_of_time(&self, limits: Limits) -> bool {
-        matches!(self.end, End::Signal(_)) && self.cpu >= Duration::from_secs(limits.seconds)
+        match self.end {
+            End::Signal(SIGXCPU) => true,
+            End::Signal(SIGKILL) => self.cpu >= Duration::from_secs(limits.seconds),
+            _ => false,
+        }
     }
 }
 
@@ -153,8 +159,10 @@ mod tests {
         let limits = Limits { seconds: 2, bytes: 0 };
         let measured =
             |seconds, end| Measured { cpu: Duration::from_secs(seconds), peak: 0, end, output: String::new() };
-        assert!(measured(2, End::Signal(24)).is_out_of_time(limits));
-        assert!(!measured(1, End::Signal(11)).is_out_of_time(limits), "a crash");
+        assert!(measured(1, End::Signal(SIGXCPU)).is_out_of_time(limits), "the clocks of the system differ");
+        assert!(measured(2, End::Signal(SIGKILL)).is_out_of_time(limits));
+        assert!(!measured(1, End::Signal(SIGKILL)).is_out_of_time(limits), "killed by somebody else");
+        assert!(!measured(3, End::Signal(11)).is_out_of_time(limits), "a crash");
         assert!(!measured(3, End::Exit(0)).is_out_of_time(limits), "an answer");
     }
 }

@@ -73,7 +73,8 @@ fn draw(panel: &Panel, rows: &[Row], tools: &[Tool], text: &mut String) {
     scale.draw(text);
     let columns = Columns::of(rows);
     columns.draw(text);
-    for (at, tool) in tools.iter().enumerate() {
+    // The first one last, so that no other hides it.
+    for (at, tool) in tools.iter().enumerate().rev() {
         let own = rows.iter().filter(|row| row.tool == *tool);
         let points: Vec<(f64, f64)> =
             own.filter_map(|row| Some((columns.x(row.number), scale.y((panel.value)(row)?)))).collect();
@@ -167,7 +168,8 @@ fn legend(tools: &[Tool], text: &mut String) {
 mod tests {
     use super::*;
     use crate::families::{Answer, Question};
-    use crate::tools::{Found, Outcome, asked};
+    use crate::outcome::{Found, Outcome};
+    use crate::tools::asked;
 
     fn row(number: u32, tool: Tool, millis: u64, states: Option<u64>) -> Row {
         let outcome = Outcome::Answered(Found { answer: Answer::Safe, states, reduction: String::new() });

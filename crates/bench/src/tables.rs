@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::cases::{Results, Row, is_first};
 use crate::families::Family;
-use crate::tools::Outcome;
+use crate::outcome::Outcome;
 
 /// What stands before and after the tables in a document.
 const BEGIN: &str = "<!-- weir-bench: tables begin -->";
@@ -88,7 +88,11 @@ fn spread(ascending: &[Duration]) -> String {
 
 fn ratio(time: Duration, base: Duration) -> String {
     let ratio = time.as_secs_f64() / base.as_secs_f64().max(1e-6);
-    if ratio < 9.95 { format!("{ratio:.1}") } else { format!("{ratio:.0}") }
+    match ratio {
+        ..0.095 => format!("{ratio:.3}"),
+        ..9.95 => format!("{ratio:.1}"),
+        _ => format!("{ratio:.0}"),
+    }
 }
 
 fn capitalized(text: &str) -> String {
@@ -138,7 +142,8 @@ pub(crate) fn replaced(document: &str, preamble: &str, sections: &[(&str, String
 mod tests {
     use super::*;
     use crate::families::{Answer, FAMILIES, Question};
-    use crate::tools::{Found, Tool, asked};
+    use crate::outcome::Found;
+    use crate::tools::{Tool, asked};
 
     fn row(number: u32, tool: Tool, outcome: Outcome, millis: &[u64]) -> Row {
         let cpu = millis.iter().map(|&millis| Duration::from_millis(millis)).collect();
@@ -207,7 +212,7 @@ explicit, all states was not asked: N = 3: no.
         let time = |millis| seconds(Duration::from_millis(millis));
         assert_eq!([time(3), time(999), time(1000), time(12_345)], ["0.003", "0.999", "1.00", "12.35"]);
         let ratio = |time, base| ratio(Duration::from_millis(time), Duration::from_millis(base));
-        assert_eq!([ratio(5, 10), ratio(99, 10), ratio(1000, 3)], ["0.5", "9.9", "333"]);
+        assert_eq!([ratio(4, 1000), ratio(5, 10), ratio(99, 10), ratio(1000, 3)], ["0.004", "0.5", "9.9", "333"]);
         assert_eq!(short(&"x".repeat(60)), format!("{}…", "x".repeat(50)));
     }
 }

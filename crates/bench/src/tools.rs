@@ -8,28 +8,8 @@ use serde_json::Value;
 
 use crate::families::{Answer, Question};
 use crate::measure::{End, Limits, Measured};
-
-/// What came of asking a tool once.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
-    Answered(Found),
-    /// It ran out of CPU time.
-    OutOfTime,
-    /// It says that it cannot tell.
-    Unknown(String),
-    /// It ended in a way that tools do not end.
-    Failed(String),
-}
-
-/// An answer, with what the tool says about its search.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Found {
-    pub(crate) answer: Answer,
-    /// States that were stored.
-    pub(crate) states: Option<u64>,
-    /// The reduction under which that many states were enough.
-    pub(crate) reduction: String,
-}
+use crate::outcome::{Found, Outcome};
+use crate::spin;
 
 /// A tool, with the options that make it one row of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -215,27 +195,29 @@ impl Tool {
         weir: &Weir,
         subject: &Subject,
         folder: &Path,
+        limits: Limits,
     ) -> io::Result<Result<Vec<String>, String>> {
-        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-        let (form, file, command): (_, _, Vec<String>) = match self.kind {
+        let (form, file) = match self.kind {
             Kind::Weir(arguments) => {
                 let jobs = weir.jobs.to_string();
                 let options = [arguments, &["--format", "json", "--jobs", &jobs]].concat();
                 return Ok(Ok(weir.command(&options, subject)));
             }
-            Kind::Spin(_) => ("promela", "model.pml", words(&["./pan", "-m1000000"])),
-            Kind::Trencher(option) => ("trencher", "program.txt", words(&["trencher", option, "program.txt"])),
-            Kind::Herd => ("litmus", "test.litmus", words(&["herd7", "test.litmus"])),
+            Kind::Spin(_) => ("promela", spin::MODEL),
+            Kind::Trencher(_) => ("trencher", "program.txt"),
+            Kind::Herd => ("litmus", "test.litmus"),
         };
         let text = match weir.translate(form, subject)? {
             Ok(text) => text,
             Err(why) => return Ok(Err(why)),
         };
         std::fs::write(folder.join(file), &text)?;
-        if let Kind::Spin(options) = self.kind {
-            compile(&text, options, folder)?;
-        }
-        Ok(Ok(command))
+        let command = match self.kind {
+            Kind::Spin(options) => return spin::prepare(&text, options, folder, limits).map(Ok),
+            Kind::Trencher(option) => vec!["trencher", option, file],
+            Kind::Herd | Kind::Weir(_) => vec!["herd7", file],
+        };
+        Ok(Ok(command.into_iter().map(str::to_owned).collect()))
     }
 
     /// What it said.
@@ -245,7 +227,7 @@ impl Tool {
         }
         let outcome = match self.kind {
             Kind::Weir(_) => read_weir(&measured.output),
-            Kind::Spin(options) => read_spin(&measured.output, options.is_empty()),
+            Kind::Spin(options) => spin::read(&measured.output, options.is_empty()),
             Kind::Trencher(_) => read_trencher(&measured.output),
             Kind::Herd => read_herd(&measured.output),
         };
@@ -258,19 +240,6 @@ impl Tool {
             Outcome::Failed(format!("{how}: {last}"))
         })
     }
-}
-
-/// Generates and compiles SPIN's verifier, with the options that the model itself asks for.
-fn compile(model: &str, options: &[&str], folder: &Path) -> io::Result<()> {
-    let own = model.lines().find_map(|line| line.split_once("gcc -O2 -DSAFETY")?.1.split_once("-o pan"));
-    let own = own.map(|(options, _)| options.split_whitespace()).into_iter().flatten();
-    let run = |command: &mut Command| -> io::Result<()> {
-        let output = command.current_dir(folder).output()?;
-        let said = || String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        if output.status.success() { Ok(()) } else { Err(io::Error::other(said())) }
-    };
-    run(Command::new("spin").args(["-a", "model.pml"]))?;
-    run(Command::new("cc").args(["-O2", "-DSAFETY"]).args(own).args(options).args(["-o", "pan", "pan.c"]))
 }
 
 /// The answer is one JSON object.
@@ -296,31 +265,6 @@ fn read_weir(output: &str) -> Option<Outcome> {
         (by, false) => format!("{by}: {}", reductions.join(", ")),
     };
     Some(Outcome::Answered(Found { answer: found, states: answer["states"].as_u64(), reduction }))
-}
-
-/// The report of SPIN's verifier.
-fn read_spin(output: &str, reduces: bool) -> Option<Outcome> {
-    let first = |line: &str| line.split_whitespace().next()?.parse::<f64>().ok();
-    let errors = output.lines().find_map(|line| line.split_once("errors: ")?.1.trim().parse::<u64>().ok())?;
-    // A number of more than eight digits is printed as 1.2e+08.
-    let states = output.lines().find(|line| line.contains("states, stored")).and_then(first);
-    for (sign, reason) in [
-        ("max search depth too small", "search depth too small"),
-        ("OUTSIDE", "a value outside the range of the model"),
-        ("out of memory", "out of memory"),
-        ("Search not completed", "search not completed"),
-    ] {
-        let stops_early = sign == "Search not completed" && errors > 0;
-        if output.contains(sign) && !stops_early {
-            return Some(Outcome::Unknown(reason.to_owned()));
-        }
-    }
-    let reduction = if reduces { "partial order" } else { "" };
-    Some(Outcome::Answered(Found {
-        answer: if errors == 0 { Answer::Safe } else { Answer::Unsafe },
-        states: states.map(|states| states as u64),
-        reduction: reduction.to_owned(),
-    }))
 }
 
 /// A sentence.
@@ -372,24 +316,6 @@ mod tests {
         let unknown = r#"{"command":"reach","verdict":"unknown","reason":"no memory","states":5}"#;
         assert_eq!(read_weir(unknown), Some(Outcome::Unknown("no memory".to_owned())));
         assert_eq!(read_weir("error: no such file"), None);
-    }
-
-    #[test]
-    fn reports_of_spin_are_read() {
-        let report = |errors: u32, more: &str| {
-            format!("{more}\nState-vector 52 byte, depth reached 70, errors: {errors}\n     3930 states, stored\n")
-        };
-        assert_eq!(read_spin(&report(0, ""), true), found(Answer::Safe, Some(3930), "partial order"));
-        assert_eq!(read_spin(&report(0, ""), false), found(Answer::Safe, Some(3930), ""));
-        let stopped = "pan:1: assertion violated 0 (at depth 9)\nWarning: Search not completed";
-        assert_eq!(read_spin(&report(1, stopped), true), found(Answer::Unsafe, Some(3930), "partial order"));
-        for more in ["error: max search depth too small", "assertion violated OUTSIDE", "Warning: Search not completed"]
-        {
-            assert!(matches!(read_spin(&report(0, more), true), Some(Outcome::Unknown(_))), "{more}");
-        }
-        assert_eq!(read_spin("pan: out of memory", true), None);
-        let many = "depth reached 70, errors: 0\n 1.2345678e+08 states, stored\n";
-        assert_eq!(read_spin(many, true), found(Answer::Safe, Some(123_456_780), "partial order"));
     }
 
     #[test]
