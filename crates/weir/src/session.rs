@@ -4,6 +4,8 @@
 //! resources used so far and the stop flag. No stage has a clock or a budget of its own, so limits hold whichever stage
 //! takes long.
 
+mod work;
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,6 +16,7 @@ use weir_ir::Interrupt;
 
 use crate::bounds::{Bound, Bounds};
 use crate::verdict::Limit;
+pub(crate) use work::WorkClock;
 
 /// Resource limits of a session. `None` means unlimited. By default only memory is limited, to
 /// [`Limits::DEFAULT_MEMORY`].
@@ -307,8 +310,11 @@ impl Session {
 
     /// Whether to stop now, given the bytes that the stores hold and are about to ask for.
     pub(crate) fn exceeded_with(&self, stored_bytes: u64, wanted_bytes: u64) -> Option<Limit> {
-        if self.work.as_ref().is_some_and(|work| work.advance(self.work_per_check)) {
-            return Some(Limit::Interrupted);
+        if let Some(work) = &self.work {
+            if work.advance(self.work_per_check) {
+                return Some(Limit::Interrupted);
+            }
+            work.wait_for_others(|| self.reached(stored_bytes, wanted_bytes).is_some());
         }
         self.reached(stored_bytes, wanted_bytes)
     }
@@ -371,38 +377,6 @@ impl Interrupt for Session {
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").field("limits", &self.limits).field("states", &self.states()).finish_non_exhaustive()
-    }
-}
-
-/// Counts work instead of time: the same analysis always takes the same amount. Hence the winner of a portfolio does
-/// not depend on the speed of the machine.
-#[derive(Debug)]
-pub(crate) struct WorkClock {
-    done: AtomicU64,
-    /// A member that has done more work than this has lost.
-    deadline: AtomicU64,
-}
-
-impl Default for WorkClock {
-    fn default() -> Self {
-        Self { done: AtomicU64::new(0), deadline: AtomicU64::new(u64::MAX) }
-    }
-}
-
-impl WorkClock {
-    /// The work done so far.
-    pub(crate) fn done(&self) -> u64 {
-        self.done.load(Ordering::Relaxed)
-    }
-
-    /// Sets the amount of work beyond which the analysis ends.
-    pub(crate) fn set_deadline(&self, deadline: u64) {
-        self.deadline.fetch_min(deadline, Ordering::Relaxed);
-    }
-
-    /// Counts work; whether there was too much before.
-    fn advance(&self, work: u64) -> bool {
-        self.done.fetch_add(work, Ordering::Relaxed) >= self.deadline.load(Ordering::Relaxed)
     }
 }
 

@@ -53,6 +53,16 @@ pub(super) struct Asking {
 }
 
 impl Asking {
+    /// Which engine searches, and for which runs.
+    fn search(self) -> Result<(Model, Engine), Failure> {
+        match self.member {
+            Member::Sc | Member::Robust => Ok((Model::Sc, Engine::Explicit)),
+            Member::DepthFirst => Ok((if self.is_robust { Model::Sc } else { self.model }, Engine::Explicit)),
+            Member::Engine(engine) => Ok((self.model, engine)),
+            Member::Cover | Member::Summaries => Err(Failure::Bug("the portfolio has no such member".into())),
+        }
+    }
+
     /// Which bound on states the member has of its own.
     fn bound(self) -> Option<Bound> {
         match self.member {
@@ -119,13 +129,16 @@ pub(super) fn attempt(
     Ok(Attempted { statistics, ..Attempted::ended(end) })
 }
 
-/// How much work a member does between two checks of the limits, relative to the others, as measured on the examples.
-/// Without this, members whose checks are far apart would go on for long after another one has won.
+/// What the time between two checks of the limits counts as. Members keep pace by this, so it is also their share of the
+/// processor: wherever an answer to one of the examples takes long, a search of states is the first to have it. Between
+/// two checks of `explicit` there is twice the time of `dual`, three times that of the others; as counted here, the
+/// other groups together cost about as much as it does.
 fn work_per_check(member: Member) -> u64 {
     match member {
-        Member::Engine(Engine::Dual) => 5,
+        Member::Engine(Engine::Dual) => 8,
         Member::DepthFirst => 4,
-        Member::Engine(Engine::Set | Engine::Multiset | Engine::Coherence) => 2,
+        Member::Engine(Engine::Set | Engine::Multiset | Engine::Coherence) => 3,
+        Member::Engine(Engine::Lazy) => 2,
         Member::Sc | Member::Robust | Member::Cover | Member::Summaries | Member::Engine(_) => 1,
     }
 }
@@ -155,13 +168,18 @@ fn may_need_no_buffers(program: &Program, goal: Goal) -> bool {
 /// A run to the goal under TSO that needs no store buffers, if a search without them finds one.
 pub(super) fn without_buffers(program: &Program, goal: Goal, session: &Session) -> Result<Option<Checked>, Failure> {
     let asking = Asking { member: Member::Sc, model: Model::Tso, is_robust: false };
-    match ask(program, asking, &[goal], session)?.verdict {
-        Verdict::Violated(checked) => match with_buffers(program, &checked) {
-            Err(_) if may_need_no_buffers(program, goal) => Ok(None),
-            shown => shown.map(Some).map_err(|error| not_replayed(&error)),
-        },
-        Verdict::Holds | Verdict::Unknown(_) => Ok(None),
+    let mut report = ask(program, asking, &[goal], session)?;
+    let Verdict::Violated(found) = report.verdict else { return Ok(None) };
+    let shown = match with_buffers(program, &found) {
+        Err(_) if may_need_no_buffers(program, goal) => return Ok(None),
+        shown => shown.map_err(|error| not_replayed(&error))?,
+    };
+    // Another run might not be one with buffers.
+    if may_need_no_buffers(program, goal) {
+        return Ok(Some(shown));
     }
+    let shortest = shortest(program, asking, &shown, (&mut report.statistics, session))?;
+    Ok(Some(shortest.unwrap_or(shown)))
 }
 
 fn not_replayed(error: &CheckError) -> Failure {
@@ -184,57 +202,71 @@ fn refused_goal(program: &Program, goals: &[Goal], why: &Diagnostic) -> Option<u
 }
 
 /// One question to the engine.
-fn ask(
-    program: &Program,
-    Asking { member, model, is_robust }: Asking,
-    goals: &[Goal],
-    session: &Session,
-) -> Result<EngineReport, Failure> {
-    let (model, engine) = match member {
-        Member::Sc | Member::Robust => (Model::Sc, Engine::Explicit),
-        Member::DepthFirst => (if is_robust { Model::Sc } else { model }, Engine::Explicit),
-        Member::Engine(engine) => (model, engine),
-        Member::Cover | Member::Summaries => return Err(Failure::Bug("the portfolio has no such member".into())),
-    };
-    let search = if member == Member::DepthFirst { Search::DepthFirst } else { Search::BreadthFirst };
+fn ask(program: &Program, asking: Asking, goals: &[Goal], session: &Session) -> Result<EngineReport, Failure> {
+    let (model, engine) = asking.search()?;
+    let search = if asking.member == Member::DepthFirst { Search::DepthFirst } else { Search::BreadthFirst };
     let reduction = if engine == Engine::Explicit { Reduction::Local } else { Reduction::None };
     let options =
         reach::Options { model, engine, search, reduction, goals: goals.to_vec(), ..reach::Options::default() };
-    let found = reach::reach_with_spawn(program, &options, session)?;
-    match &found.verdict {
-        Verdict::Violated(checked) if engine == Engine::Explicit => {
-            let options = reach::Options {
-                search: Search::BreadthFirst,
-                reduction: Reduction::None,
-                goals: vec![checked.goal()],
-                ..options
-            };
-            shortest(program, &options, found, session)
-        }
-        _ => Ok(found),
-    }
+    reach::reach_with_spawn(program, &options, session)
 }
 
-/// A shortest run to the goal that was found, if looking for it does not take much longer than finding it did: a reduced
-/// or depth-first search finds longer ones.
+/// The same with a shortest run, if looking for one takes much less than finding the first did: a reduced or depth-first
+/// search finds longer ones. Only who has won does this.
+pub(super) fn shortened(
+    program: &Program,
+    asking: Asking,
+    attempted: Attempted,
+    session: &Session,
+) -> Result<Attempted, Failure> {
+    let run = attempted.decided.iter().find_map(|(_, found)| match found {
+        Found::Reached(checked) => Some(checked.as_ref()),
+        Found::Unreachable => None,
+    });
+    let Some(run) = run else { return Ok(attempted) };
+    let mut statistics = attempted.statistics;
+    let Some(shortest) = shortest(program, asking, run, (&mut statistics, session))? else {
+        return Ok(Attempted { statistics, ..attempted });
+    };
+    let goals: Vec<Goal> = attempted.decided.iter().map(|(goal, _)| *goal).collect();
+    Ok(Attempted { decided: shown(program, &goals, shortest), statistics, ..attempted })
+}
+
+/// A run to the same goal with fewer steps, if a search without reductions finds one soon. Its statistics are added to
+/// those of the search that found the run.
 fn shortest(
     program: &Program,
-    options: &reach::Options,
-    found: EngineReport,
-    session: &Session,
-) -> Result<EngineReport, Failure> {
-    let states = found.statistics.states.saturating_mul(SHORTEST_FACTOR).saturating_add(SHORTEST_STATES);
-    let mut shortest = reach::reach_with_spawn(program, options, &session.part(Some(states)))?;
-    if !matches!(shortest.verdict, Verdict::Violated(_)) {
-        return Ok(found);
+    asking: Asking,
+    found: &Checked,
+    (statistics, session): (&mut Statistics, &Session),
+) -> Result<Option<Checked>, Failure> {
+    let (model, engine) = asking.search()?;
+    if engine != Engine::Explicit {
+        return Ok(None);
     }
-    shortest.statistics.add(&found.statistics);
-    Ok(shortest)
+    let states = statistics.states / SHORTEST_SHARE + SHORTEST_STATES;
+    let options = reach::Options { model, engine, goals: vec![found.goal()], ..reach::Options::default() };
+    let report = match reach::reach_with_spawn(program, &options, &session.part(Some(states))) {
+        Err(Failure::Stopped(_) | Failure::TooLarge(_)) => return Ok(None),
+        report => report?,
+    };
+    statistics.add(&report.statistics);
+    let Verdict::Violated(checked) = report.verdict else { return Ok(None) };
+    let shorter = under(asking.model, program, *checked)?;
+    Ok((shorter.run().steps.len() < found.run().steps.len()).then_some(shorter))
 }
 
-/// How many states are searched for a shortest run: so many times those of the first search, and some more.
-const SHORTEST_FACTOR: u64 = 1;
-const SHORTEST_STATES: u64 = 1_000;
+/// How many states are searched for a shortest run: this part of those of the first search, and some more.
+const SHORTEST_SHARE: u64 = 4;
+const SHORTEST_STATES: u64 = 2_000;
+
+/// The run under the model that was asked about.
+fn under(model: Model, program: &Program, checked: Checked) -> Result<Checked, Failure> {
+    if checked.run().model == model {
+        return Ok(checked);
+    }
+    with_buffers(program, &checked).map_err(|error| not_replayed(&error))
+}
 
 fn conclude(
     program: &Program,
@@ -245,14 +277,7 @@ fn conclude(
 ) -> Result<Attempted, Failure> {
     let end = ended(asking, &report.verdict);
     let decided = match report.verdict {
-        Verdict::Violated(checked) => {
-            let checked = if asking.model != checked.run().model {
-                with_buffers(program, &checked).map_err(|error| not_replayed(&error))?
-            } else {
-                *checked
-            };
-            shown(program, &goals, checked)
-        }
+        Verdict::Violated(checked) => shown(program, &goals, under(asking.model, program, *checked)?),
         Verdict::Holds if end == End::Answered => goals.into_iter().map(|goal| (goal, Found::Unreachable)).collect(),
         Verdict::Holds | Verdict::Unknown(_) => Vec::new(),
     };

@@ -2,7 +2,7 @@
 //!
 //! Each group has a [clock](WorkClock) that counts work. Once a group is conclusive, the others may only continue until
 //! they have done as much work; if one of them is conclusive before that, it wins. So the winner is the group that
-//! needs the least work, whichever the machine happened to run faster.
+//! needs the least work, whichever the machine happened to run faster. Groups that are ahead wait for the others.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -100,7 +100,7 @@ fn side_by_side(
     session: &Session,
     attempt: impl Fn(Member, &Session) -> Result<Attempted, Failure> + Sync,
 ) -> Portfolio {
-    let clocks: Vec<Arc<WorkClock>> = groups.iter().map(|_| Arc::default()).collect();
+    let clocks = WorkClock::side_by_side(groups.len());
     let stop = Arc::new(AtomicBool::new(false));
     let mut running =
         Running { clocks: &clocks, results: groups.iter().map(|_| None).collect(), best: None, limit: None };
@@ -113,11 +113,15 @@ fn side_by_side(
             let (session, share) = (session.member(groups.len(), clock, &stop), share);
             let without = sender.clone();
             let work = move || {
+                let ending = clock.ending();
+                let results = run(members, clock, (&session, share), attempt);
+                drop(ending);
                 // The receiver is gone only if the portfolio was given up.
-                let _ = sender.send((group, run(members, clock, (&session, share), attempt)));
+                let _ = sender.send((group, results));
             };
             if thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 // No further thread can be started: the other groups have to do.
+                clocks[group].end();
                 let _ = without.send((group, Results::new()));
             }
         }

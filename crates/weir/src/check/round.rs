@@ -129,8 +129,8 @@ fn run_on(program: &Program, asked: Asked<'_>, session: &Session) -> Result<Roun
         Model::Tso if is_robust => &ROBUST_GROUPS,
         Model::Tso => &GROUPS,
     };
+    let asking = |member| Asking { member, model: asked.model, is_robust };
     let ask = |groups: &[&[Member]], session: &Session| {
-        let asking = |member| Asking { member, model: asked.model, is_robust };
         run_portfolio(groups, session, |member, session| attempt(program, asking(member), asked.goals, session))
     };
     let mut collected = Collected::default();
@@ -144,9 +144,15 @@ fn run_on(program: &Program, asked: Asked<'_>, session: &Session) -> Result<Roun
             collected.add(asked.number, ask(&LAST_GROUPS, &session.part(Some(left))))?;
         }
     }
+    let left = session.states_left().saturating_sub(collected.states());
     let Collected { attempts, mut conclusive, won } = collected;
     agree(&conclusive)?;
-    let won = won.map(|at| conclusive.swap_remove(at));
+    let won = match won.map(|at| conclusive.swap_remove(at)) {
+        Some((member, won)) => {
+            Some((member, member::shortened(program, asking(member), won, &session.part(Some(left)))?))
+        }
+        None => None,
+    };
     let round = conclude(won, attempts, limit);
     session.spend(round.statistics.states);
     Ok(round)

@@ -7,9 +7,9 @@ use super::{Basis, Id, WellStructured};
 use crate::session::{Progress, Session};
 use crate::verdict::Limit;
 
-/// Number of configurations expanded between two checks of the limits: expanding one takes as long as many steps of a
-/// forward search.
-const A_CHECK: u32 = 8;
+/// Number of configurations expanded and predecessors computed between two checks of the limits: each takes as long as
+/// many steps of a forward search.
+const A_CHECK: u64 = 32;
 
 /// The result of a search.
 #[derive(Debug)]
@@ -30,12 +30,25 @@ pub(crate) struct BackwardSearch<'a, S: WellStructured> {
     open: BinaryHeap<Reverse<(u32, Id)>>,
     /// How many predecessors were computed.
     pub(crate) steps: u64,
+    /// How many configurations were expanded.
+    expanded: u64,
+    /// How many checks of the limits there were.
+    checks: u64,
     covering: Option<Id>,
 }
 
 impl<'a, S: WellStructured> BackwardSearch<'a, S> {
     pub(crate) fn new(system: &'a S, initial: Option<&'a [S::Unit]>) -> Self {
-        Self { system, initial, basis: Basis::default(), open: BinaryHeap::new(), steps: 0, covering: None }
+        Self {
+            system,
+            initial,
+            basis: Basis::default(),
+            open: BinaryHeap::new(),
+            steps: 0,
+            expanded: 0,
+            checks: 0,
+            covering: None,
+        }
     }
 
     /// Adds a configuration, in its normal form, unless one below it is known. Goals have no parent.
@@ -74,7 +87,8 @@ impl<'a, S: WellStructured> BackwardSearch<'a, S> {
                 continue;
             }
             expanded += 1;
-            if let Some(limit) = self.exceeded(expanded, weight, session, states) {
+            self.expanded += 1;
+            if let Some(limit) = self.exceeded(weight, session, states) {
                 return Some(Outcome::Stopped(limit));
             }
             row.clear();
@@ -89,16 +103,18 @@ impl<'a, S: WellStructured> BackwardSearch<'a, S> {
     }
 
     /// Checks the limits, and reports progress, from time to time.
-    fn exceeded(&self, expanded: u32, weight: u32, session: &Session, states: u64) -> Option<Limit> {
-        if expanded.is_multiple_of(A_CHECK)
-            && let Some(limit) = session.exceeded_with(self.basis.bytes(), 0)
-        {
-            return Some(limit);
-        }
-        if expanded.is_multiple_of(32 * A_CHECK) {
-            let (states, open) = (self.basis.len() as u64, self.open.len() as u64);
-            let unit = "minimal configurations";
-            session.report(Progress { states, unit, open, depth: u64::from(weight), ..Progress::default() });
+    fn exceeded(&mut self, weight: u32, session: &Session, states: u64) -> Option<Limit> {
+        // One configuration can have many predecessors: each check counts as work.
+        while self.checks < (self.expanded + self.steps) / A_CHECK {
+            self.checks += 1;
+            if let Some(limit) = session.exceeded_with(self.basis.bytes(), 0) {
+                return Some(limit);
+            }
+            if self.checks.is_multiple_of(64) {
+                let (states, open) = (self.basis.len() as u64, self.open.len() as u64);
+                let unit = "minimal configurations";
+                session.report(Progress { states, unit, open, depth: u64::from(weight), ..Progress::default() });
+            }
         }
         (self.basis.len() as u64 > states).then_some(Limit::States)
     }

@@ -86,6 +86,23 @@ impl WellStructured for System {
         if open.len() > MOST_OPEN {
             return is_found(key(shape, view, 0));
         }
+        // Where no threads are symmetric, a pattern says which threads are unconstrained. Often few patterns occur.
+        if shape.groups.iter().all(|group| group.len() == 1)
+            && view.copies().is_empty()
+            && patterns.len() >> open.len() == 0
+        {
+            let is_free = |thread: usize| view.local(thread) == ANY;
+            return patterns.iter().any(|pattern| {
+                let mut mask: Mask = 0;
+                let fits = |(group, &count): (&Vec<usize>, &u8)| {
+                    let opens = count > 0 && !is_free(group[0]);
+                    mask |= if opens { 1 << group[0] } else { 0 };
+                    if opens { open.contains(&group[0]) } else { (count > 0) == is_free(group[0]) }
+                };
+                let copies = pattern.last().is_some_and(|&listed| listed > 0);
+                !copies && shape.groups.iter().zip(pattern).all(fits) && is_found(key(shape, view, mask))
+            });
+        }
         (0..1u32 << open.len()).any(|choice| {
             let mask =
                 (0..open.len()).filter(|bit| choice >> bit & 1 == 1).fold(0, |mask: Mask, bit| mask | 1 << open[bit]);
