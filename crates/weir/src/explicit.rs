@@ -9,6 +9,8 @@ use std::num::NonZeroUsize;
 use weir_ir::Program;
 use weir_witness::{Checked, Goal, Model, Run};
 
+use crate::search::by_agent::ByAgent;
+use crate::search::cartesian::Cartesian;
 use crate::search::fusing::Fusing;
 use crate::search::persistent::PersistentSets;
 use crate::search::reduced::{Reduced, Reductions};
@@ -77,30 +79,40 @@ pub(crate) fn explore(program: &Program, exploration: Exploration<'_>, session: 
         Err(Failure::Stopped(limit)) => return Ok(Explored::unknown(limit)),
         result => result?,
     };
-    let symmetry = match exploration.symmetry {
+    let reduction = exploration.reduction.chosen();
+    let sets = match reduction {
+        Reduction::None | Reduction::Local => None,
+        _ => PersistentSets::new(program, &compiled, exploration.model, exploration.goals),
+    };
+    // The summaries of a dynamic reduction are about threads by their numbers.
+    let is_dynamic = reduction == Reduction::Dynamic && sets.is_some();
+    let symmetry = match exploration.symmetry && !is_dynamic {
         true => scalarsets::symmetry(program, &compiled, exploration.goals),
         false => Symmetry::default(),
     };
     let families = Renaming::all(program, &compiled, &symmetry);
     // Where stores are kept back on code that a translation added, a membarrier waits for local steps.
-    let fuses = exploration.reduction != Reduction::None && exploration.keeps_back.is_empty();
+    let fuses = reduction != Reduction::None && exploration.keeps_back.is_empty();
     let fusing = fuses.then(|| Fusing::new(program, &compiled, exploration.goals));
-    let persistent = match exploration.reduction {
-        Reduction::Persistent => PersistentSets::new(program, &compiled, exploration.model, exploration.goals),
-        Reduction::None | Reduction::Local => None,
-    };
-    let used = match (&fusing, &persistent) {
-        (_, Some(_)) => Reduction::Persistent,
+    let used = match (&fusing, &sets) {
+        (_, Some(_)) => reduction,
         (Some(_), None) => Reduction::Local,
         (None, None) => Reduction::None,
     };
-    let reductions = Reductions { fusing: fusing.as_ref(), persistent: persistent.as_ref() };
-    let outcome = run(&compiled.machine, (&families, reductions), exploration, session);
+    let persistent = sets.as_ref().filter(|_| !is_dynamic);
+    let is_cartesian = |_: &&PersistentSets| reduction == Reduction::Cartesian;
+    let cartesian = sets.as_ref().filter(is_cartesian).map(|sets| Cartesian::new(sets, &compiled.machine));
+    let reductions = Reductions { fusing: fusing.as_ref(), persistent, cartesian: cartesian.as_ref() };
+    let outcome = match sets.as_ref().filter(|_| is_dynamic) {
+        Some(sets) => run_dynamically(&compiled.machine, sets, reductions, exploration.model, session),
+        None => run(&compiled.machine, (&families, reductions), exploration, session),
+    };
     let mut outcome = Outcome { elapsed: session.since(began), ..outcome };
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
     }
     fusing.iter().for_each(|fusing| fusing.mark_taken(&mut outcome.taken));
+    cartesian.iter().for_each(|cartesian| cartesian.mark_taken(&mut outcome.taken));
     families.iter().for_each(|family| family.spread(&compiled.machine, &mut outcome.taken));
     let classes = symmetry.classes(&compiled.threads);
     let symmetry = Interchangeable { threads: classes, obstacles: symmetry.obstacles };
@@ -122,6 +134,20 @@ fn run(
     })
 }
 
+/// The same with dynamic partial order reduction.
+fn run_dynamically(
+    machine: &Machine,
+    sets: &PersistentSets,
+    reductions: Reductions<'_>,
+    model: Model,
+    session: &Session,
+) -> Outcome {
+    with_state_size!(machine.layout.words, from 2, N => match model {
+        Model::Sc => ByAgent::<Sc, N>::new(machine, sets, reductions).search(session),
+        Model::Tso => ByAgent::<Tso, N>::new(machine, sets, reductions).search(session),
+    })
+}
+
 /// Searches a system up to the numbering of threads; a run that is found is one of the program itself.
 fn search_up_to<M: MemoryModel, const N: usize>(
     system: &Reduced<'_, M, N>,
@@ -129,12 +155,7 @@ fn search_up_to<M: MemoryModel, const N: usize>(
     session: &Session,
 ) -> Outcome {
     let Exploration { search, jobs, .. } = exploration;
-    let mut outcome = search::run(system, search, jobs, session);
-    if let Found::Goal(goal, steps) = outcome.found {
-        let (goal, steps) = system.unpermuted(&steps).unwrap_or((goal, steps));
-        outcome.found = Found::Goal(goal, steps);
-    }
-    outcome
+    system.with_own_run(search::run(system, search, jobs, session))
 }
 
 fn explored(program: &Program, model: Model, compiled: &Compiled, outcome: Outcome) -> Result<Explored, Failure> {

@@ -136,11 +136,24 @@ pub enum Reduction {
     /// As `Local`; moreover, in each state only the steps of some threads are taken, if no other thread can interfere
     /// with them.
     Persistent,
+    /// As `Local`; moreover, in each state the steps of one thread are taken first, and those of others when something
+    /// that is accessed below turns out to interfere with it. Depth-first, and not up to symmetry.
+    Dynamic,
+    /// As `Persistent`; moreover, where no such set is found, each thread takes all steps that interfere with no other
+    /// thread's at once.
+    Cartesian,
+    /// The one that visited the fewest states when measured on the examples: `Cartesian`.
+    Auto,
 }
 
 impl Reduction {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::None, Self::Local, Self::Persistent];
+    pub const ALL: [Self; 6] = [Self::None, Self::Local, Self::Persistent, Self::Dynamic, Self::Cartesian, Self::Auto];
+
+    /// The reduction that is used if this one is asked for.
+    pub(crate) fn chosen(self) -> Self {
+        if self == Self::Auto { Self::Cartesian } else { self }
+    }
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -148,6 +161,9 @@ impl Reduction {
             Self::None => "none",
             Self::Local => "local",
             Self::Persistent => "persistent",
+            Self::Dynamic => "dynamic",
+            Self::Cartesian => "cartesian",
+            Self::Auto => "auto",
         }
     }
 
@@ -161,6 +177,15 @@ impl Reduction {
             Self::Persistent => {
                 "As `local`, and takes only the steps of some threads where the others cannot interfere with them"
             }
+            Self::Dynamic => {
+                "As `local`, and takes the steps of other threads where what is accessed later turns out to interfere; \
+                 depth-first, with one worker and without symmetry"
+            }
+            Self::Cartesian => {
+                "As `persistent`, and where that does not help, each thread takes several steps at once as long as they \
+                 do not interfere with those of others"
+            }
+            Self::Auto => "The one with the fewest states on the examples: `cartesian`",
         }
     }
 }

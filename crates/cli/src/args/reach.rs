@@ -85,7 +85,8 @@ pub(crate) struct SearchOptions {
     #[arg(long = "search", value_parser = values::search(), default_value = Search::BreadthFirst.name(), value_name = "ORDER")]
     pub(crate) order: Search,
 
-    /// Partial order reduction of `--engine explicit`: which redundant runs to skip; `none` skips nothing
+    /// Partial order reduction of `--engine explicit`: which redundant runs to skip; `none` skips nothing. `dynamic`
+    /// goes depth-first with one worker, whatever `--search` and `--jobs` say
     #[arg(long, value_parser = values::reduction(), default_value = Reduction::None.name(), value_name = "REDUCTION")]
     pub(crate) reduction: Reduction,
 
@@ -138,6 +139,13 @@ impl SearchOptions {
         }
         if self.reduction != Reduction::None && self.engine != Engine::Explicit {
             return Err(format!("`--reduction` has no effect on `--engine {engine}`; only `explicit` has this option"));
+        }
+        if self.symmetry == SymmetryName::On && self.reduction == Reduction::Dynamic {
+            return Err(
+                "`--symmetry on` and `--reduction dynamic` exclude each other; `cartesian` and `persistent` can be \
+                        combined with symmetry"
+                    .into(),
+            );
         }
         if self.symmetry == SymmetryName::On && self.engine != Engine::Explicit {
             return Err(format!(

@@ -130,6 +130,12 @@ pub(super) fn reduction(statistics: &Statistics) -> String {
         Reduction::None => "",
         Reduction::Local => ", with local steps fused",
         Reduction::Persistent => ", with local steps fused and steps restricted to persistent sets",
+        Reduction::Dynamic => {
+            ", with local steps fused and dynamic partial order reduction, which goes depth-first and without symmetry"
+        }
+        Reduction::Cartesian => ", with steps fused that do not interfere (persistent sets, cartesian vectors)",
+        // Statistics name the reduction that was chosen.
+        Reduction::Auto => "",
     };
     if statistics.up_to_symmetry {
         text += ", up to the numbering of interchangeable threads";

@@ -5,7 +5,11 @@
 //! [`partial_order`] and [`symmetry`] are reductions: they wrap a transition system in one with fewer steps or states.
 
 mod bfs;
+pub(crate) mod by_agent;
+pub(crate) mod cartesian;
 mod dfs;
+pub(crate) mod dynamic;
+pub(crate) mod footprints;
 pub(crate) mod fusing;
 pub(crate) mod observed;
 mod pages;
@@ -16,6 +20,7 @@ mod rebuild;
 pub(crate) mod reduced;
 pub(crate) mod scalarsets;
 mod store;
+mod summaries;
 pub(crate) mod symmetry;
 mod with_goals;
 

@@ -34,20 +34,20 @@ const MOST_THREADS: usize = 64;
 const MOST_BITS: usize = 1 << 26;
 
 /// The object that stands for the global lock.
-const LOCK: usize = 0;
+pub(super) const LOCK: usize = 0;
 /// The object that stands for what a `membarrier` waits for.
-const BARRIER: usize = 1;
+pub(super) const BARRIER: usize = 1;
 /// The first object that stands for cells.
 const CELLS: usize = 2;
 
 /// A set of agents: bit `2 t` for the instructions of thread `t`, bit `2 t + 1` for its flushes.
-type Agents = u128;
+pub(super) type Agents = u128;
 
-fn instructions(thread: usize) -> Agents {
+pub(super) fn instructions(thread: usize) -> Agents {
     1 << (2 * thread)
 }
 
-fn flushes(thread: usize) -> Agents {
+pub(super) fn flushes(thread: usize) -> Agents {
     2 << (2 * thread)
 }
 
@@ -86,6 +86,11 @@ impl ObjectSets {
 
     fn contains(&self, location: usize, object: usize) -> bool {
         self.bits[location * self.words + object / 64] >> (object % 64) & 1 != 0
+    }
+
+    /// Whether the object is in the set of some location.
+    fn has(&self, object: usize) -> bool {
+        self.bits.chunks(self.words.max(1)).any(|set| set[object / 64] >> (object % 64) & 1 != 0)
     }
 
     fn insert(&mut self, location: usize, object: usize) {
@@ -144,7 +149,7 @@ impl PersistentSets {
     }
 
     /// The object that a cell belongs to.
-    fn object(&self, address: Address) -> usize {
+    pub(super) fn object(&self, address: Address) -> usize {
         CELLS + self.starts.partition_point(|&start| start <= address).saturating_sub(1)
     }
 
@@ -230,6 +235,41 @@ impl PersistentSets {
         }
         found.sort_by_key(|set| set.count_ones());
         found.iter().any(|set| takes(&|thread| (set & instructions(thread) != 0, set & flushes(thread) != 0)))
+    }
+
+    pub(super) fn model(&self) -> Model {
+        self.model
+    }
+
+    /// Whether a goal observes a cell of the object.
+    pub(super) fn is_observed(&self, object: usize) -> bool {
+        self.is_observed[object]
+    }
+
+    /// Whether the edge of this number can make no goal false.
+    pub(super) fn keeps_goals(&self, thread: usize, edge: usize) -> bool {
+        self.threads[thread].keeps_goals[edge]
+    }
+
+    /// Whether the thread may read or write the object from the location on.
+    pub(super) fn ahead(&self, thread: usize, location: usize, object: usize) -> (bool, bool) {
+        let facts = &self.threads[thread];
+        (facts.reads.contains(location, object), facts.writes.contains(location, object))
+    }
+
+    /// Numbers the objects that one thread writes and another one accesses; with their number.
+    pub(super) fn conflicting(&self) -> (Vec<Option<u32>>, usize) {
+        let mut count = 0;
+        let numbers = (0..self.is_observed.len()).map(|object| {
+            let writers = self.threads.iter().filter(|facts| facts.writes.has(object)).count();
+            let users = self.threads.iter().filter(|facts| facts.writes.has(object) || facts.reads.has(object)).count();
+            (writers > 0 && users > 1).then(|| {
+                count += 1;
+                count - 1
+            })
+        });
+        let numbers: Vec<Option<u32>> = numbers.collect();
+        (numbers, count as usize)
     }
 
     /// Whether a thread that moves between these locations moves forwards.

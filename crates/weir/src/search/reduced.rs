@@ -8,9 +8,12 @@
 use weir_ir::Value;
 use weir_witness::Goal;
 
+use super::cartesian::Cartesian;
+use super::footprints::Footprints;
 use super::fusing::Fusing;
 use super::persistent::PersistentSets;
 use super::scalarsets::{Numbers, Renaming};
+use super::{Found, Outcome};
 use crate::semantics::machine::{Machine, MemoryModel, System};
 use crate::semantics::state::Packed;
 use crate::semantics::{StepCode, ThreadSteps, TransitionSystem};
@@ -28,6 +31,8 @@ pub(crate) struct Reduced<'a, M, const N: usize> {
 pub(crate) struct Reductions<'a> {
     pub(crate) fusing: Option<&'a Fusing>,
     pub(crate) persistent: Option<&'a PersistentSets>,
+    /// Where there is no persistent set.
+    pub(crate) cartesian: Option<&'a Cartesian<'a>>,
 }
 
 /// Steps of longer runs are not gathered by thread: that replays the run for each of its steps.
@@ -64,30 +69,44 @@ impl<'a, M: MemoryModel, const N: usize> Reduced<'a, M, N> {
         sets: &PersistentSets,
         agents: &dyn Fn(usize) -> (bool, bool),
     ) -> Option<Vec<(StepCode, Packed<N>)>> {
-        let mut steps = Vec::new();
-        for thread in 0..self.inner.machine.threads.len() {
-            let (has_instructions, _) = agents(thread);
-            let before = self.inner.location(from, thread);
-            let mut is_forwards = true;
-            if has_instructions {
-                self.inner.successors_of(from, thread, &mut |step, next| {
-                    let next = self.fused(step, &next, &mut |_| {});
-                    is_forwards &= sets.is_forwards(thread, before, self.inner.location(&next, thread));
-                    steps.push((step, next));
-                    is_forwards
-                });
+        let (mut steps, mut are_forwards) = (Vec::new(), true);
+        self.steps_of(from, agents, &mut |step, next| {
+            if step.number < self.inner.machine.edge_count {
+                let thread = self.inner.thread_of(step);
+                let (before, after) = (self.inner.location(from, thread), self.inner.location(&next, thread));
+                are_forwards &= sets.is_forwards(thread, before, after);
             }
-            if !is_forwards {
-                return None;
+            steps.push((step, next));
+            are_forwards
+        });
+        are_forwards.then_some(steps)
+    }
+
+    /// Emits the steps of some agents, with the local ones that follow, until `emit` wants no more.
+    pub(super) fn steps_of(
+        &self,
+        from: &Packed<N>,
+        agents: &dyn Fn(usize) -> (bool, bool),
+        emit: &mut dyn FnMut(StepCode, Packed<N>) -> bool,
+    ) {
+        let mut goes_on = true;
+        for thread in 0..self.inner.machine.threads.len() {
+            if goes_on && agents(thread).0 {
+                self.inner.successors_of(from, thread, &mut |step, next| {
+                    goes_on = goes_on && emit(step, self.fused(step, &next, &mut |_| {}));
+                    goes_on
+                });
             }
         }
         M::flushes(self.inner.machine, from, &mut |step, next| {
-            if agents(self.inner.thread_of(step)).1 {
-                steps.push((step, next));
-            }
-            true
+            goes_on = goes_on && (!agents(self.inner.thread_of(step)).1 || emit(step, next));
+            goes_on
         });
-        Some(steps)
+    }
+
+    /// The system itself.
+    pub(super) fn system(&self) -> &System<'a, M, N> {
+        &self.inner
     }
 
     /// The state after the local steps that threads take by themselves at the start.
@@ -120,8 +139,17 @@ impl<'a, M: MemoryModel, const N: usize> Reduced<'a, M, N> {
         state
     }
 
+    /// The outcome of a search of this system, with a run of the program itself.
+    pub(crate) fn with_own_run(&self, mut outcome: Outcome) -> Outcome {
+        if let Found::Goal(goal, steps) = outcome.found {
+            let (goal, steps) = self.unpermuted(&steps).unwrap_or((goal, steps));
+            outcome.found = Found::Goal(goal, steps);
+        }
+        outcome
+    }
+
     /// A run of the program itself that does what this run of representatives does, and the goal that it reaches.
-    pub(crate) fn unpermuted(&self, run: &[StepCode]) -> Option<(Goal, Vec<StepCode>)> {
+    fn unpermuted(&self, run: &[StepCode]) -> Option<(Goal, Vec<StepCode>)> {
         let machine = self.inner.machine;
         // For each family the numbers in the run of the program, by number in the representative.
         let mut originals: Vec<Numbers> = vec![std::array::from_fn(|number| number as u8); self.families.len()];
@@ -133,14 +161,61 @@ impl<'a, M: MemoryModel, const N: usize> Reduced<'a, M, N> {
             let mut push = |step: StepCode| {
                 unpermuted.push(families().fold(step, |step, (family, numbers)| family.step(machine, step, numbers)));
             };
-            push(step);
-            state = self.fused(step, &self.after(&state, step)?, &mut push);
+            for step in self.steps_to(&state, step)? {
+                push(step);
+                state = self.fused(step, &self.after(&state, step)?, &mut push);
+            }
             self.follow(&mut state, &mut originals);
+        }
+        for step in self.flushes_before_goal(&state) {
+            let families = self.families.iter().zip(&originals);
+            unpermuted.push(families.fold(step, |step, (family, numbers)| family.step(machine, step, numbers)));
         }
         // A different goal than in the representative, if it is about other threads.
         let goal = self.goal_after(&unpermuted)?;
         let (goal, run) = self.trimmed(goal, unpermuted);
         Some((goal, self.gathered(run)))
+    }
+
+    /// The steps that are taken as one, which ends with this step.
+    fn steps_to(&self, from: &Packed<N>, last: StepCode) -> Option<Vec<StepCode>> {
+        match self.reductions.cartesian {
+            Some(cartesian) if !self.reduced(from, &mut |_, _| false) => {
+                self.steps_of_prefix(&cartesian.footprints, from, last)
+            }
+            _ => Some(vec![last]),
+        }
+    }
+
+    /// Goals are judged at drained states. A state from which flushes alone lead to one counts as that one if none of
+    /// them is visible to a goal: then no store that is taken early has to leave the buffers as they were.
+    pub(super) fn goal_after_flushes(
+        &self,
+        footprints: &Footprints<'_>,
+        state: &Packed<N>,
+    ) -> Option<(Goal, Vec<StepCode>)> {
+        let goal = self.inner.machine.goals.shown_when_drained(state)?;
+        if !footprints.drains_invisibly(state) {
+            return None;
+        }
+        let (mut drained, mut flushes) = (*state, Vec::new());
+        loop {
+            let mut first = None;
+            M::flushes(self.inner.machine, &drained, &mut |step, next| {
+                first = first.or(Some((step, next)));
+                false
+            });
+            let Some((step, next)) = first else { return Some((goal, flushes)) };
+            flushes.push(step);
+            drained = next;
+        }
+    }
+
+    /// The flushes that a state lacks that counts as a goal.
+    fn flushes_before_goal(&self, state: &Packed<N>) -> Vec<StepCode> {
+        let after_flushes = |cartesian: &Cartesian<'_>| self.goal_after_flushes(&cartesian.footprints, state);
+        let lacks = self.reductions.cartesian.filter(|_| self.inner.goal(state).is_none());
+        lacks.and_then(after_flushes).map_or_else(Vec::new, |(_, flushes)| flushes)
     }
 
     /// The same steps in an order that changes threads less often, if that leads to the same state: in the
@@ -232,17 +307,23 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for Reduced<'_, M, N> {
     #[inline]
     fn successors(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
         if self.is_plain() {
-            self.inner.successors(from, emit);
-        } else if !self.reduced(from, &mut |step, next| emit(step, self.representative(&next))) {
-            self.inner.successors(from, &mut |step, next| {
-                emit(step, self.representative(&self.fused(step, &next, &mut |_| {})))
-            });
+            return self.inner.successors(from, emit);
+        }
+        let mut emit = |step, next: Packed<N>| emit(step, self.representative(&next));
+        if self.reduced(from, &mut emit) {
+            return;
+        }
+        match self.reductions.cartesian {
+            Some(cartesian) => self.cartesian_steps(cartesian, from, &mut emit),
+            None => self.inner.successors(from, &mut |step, next| emit(step, self.fused(step, &next, &mut |_| {}))),
         }
     }
 
     #[inline]
     fn goal(&self, state: &Packed<N>) -> Option<Goal> {
-        self.inner.goal(state)
+        let after_flushes = |cartesian: &Cartesian<'_>| self.goal_after_flushes(&cartesian.footprints, state);
+        let later = || self.reductions.cartesian.and_then(after_flushes).map(|(goal, _)| goal);
+        self.inner.goal(state).or_else(later)
     }
 
     fn deadlock_goal(&self, state: &Packed<N>) -> Option<Goal> {

@@ -294,6 +294,13 @@ impl Store {
         self.locate(self.home(hash), tag(hash), words).is_ok()
     }
 
+    /// The number of the state, if it is in the set.
+    pub(crate) fn find<S: FlatState>(&self, state: &S) -> Option<u32> {
+        let words = &state.words()[..self.stride];
+        let hash = hash(words);
+        self.locate(self.home(hash), tag(hash), words).ok()
+    }
+
     /// Asks `visit` about each state of a batch that is not in the set, in order, and adds those that it wants. There
     /// must be room for all.
     pub(crate) fn insert_batch<S: FlatState>(

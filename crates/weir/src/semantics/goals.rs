@@ -68,6 +68,11 @@ impl Goals {
         })
     }
 
+    /// The condition on drained states that holds here, whether or not this is one.
+    pub(crate) fn shown_when_drained<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {
+        if self.drained.is_empty() { None } else { first(&self.drained, state) }
+    }
+
     /// The assertion that has failed, if any.
     #[inline]
     pub(crate) fn failed_assertion<const N: usize>(&self, state: &Packed<N>) -> Option<Goal> {

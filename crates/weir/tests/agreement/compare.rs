@@ -34,6 +34,9 @@ pub(crate) const ALL_MERGED: &[(bool, Reduction)] = &[
     (true, Reduction::Local),
     (false, Reduction::Persistent),
     (true, Reduction::Persistent),
+    (false, Reduction::Dynamic),
+    (false, Reduction::Cartesian),
+    (true, Reduction::Cartesian),
 ];
 
 /// What one comparison saw, for claims about the comparisons as a whole.
@@ -244,7 +247,9 @@ impl Judge<'_> {
         let options = self.options(goals);
         let (merged, fused): (Vec<Options>, Vec<Options>) =
             self.merged(&options).into_iter().partition(|merged| merged.reduction == Reduction::None);
-        for fused in &fused {
+        // Depth-first search may go on for ever where others find a goal.
+        let ends = |options: &&Options| options.reduction != Reduction::Dynamic || self.reference.complete;
+        for fused in fused.iter().filter(ends) {
             let (goal, steps) = self.violated(fused, limits)?;
             if self.reference.complete && self.steps_to(goal).is_none_or(|fewest| steps < fewest) {
                 return Err(format!("with local steps fused, {goal:?} is reached in {steps} steps"));

@@ -15,7 +15,7 @@ use crate::compare::{ALL_MERGED, Effort, check};
 const WIDE: usize = 4096;
 
 /// Each symmetry and each reduction once.
-const MERGED: &[(bool, Reduction)] = &[ALL_MERGED[1], ALL_MERGED[2], ALL_MERGED[5]];
+const MERGED: &[(bool, Reduction)] = &[ALL_MERGED[1], ALL_MERGED[2], ALL_MERGED[5], ALL_MERGED[6], ALL_MERGED[8]];
 
 const EFFORT: Effort = Effort { limit: 250_000, merging: MERGED, budgets: true, depth_first: true, jobs: &[2, 3] };
 

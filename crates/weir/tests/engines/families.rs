@@ -286,7 +286,7 @@ const BY_TURNS: [Way; 14] = [
 /// The ways in which the program of this number is asked about.
 pub(crate) fn ways(number: usize) -> Vec<Way> {
     let turn = (0..3).map(|at| BY_TURNS[(3 * number + at) % BY_TURNS.len()]);
-    ALWAYS.into_iter().chain([Way::Persistent]).chain(turn).collect()
+    ALWAYS.into_iter().chain([Way::Persistent, Way::Dynamic, Way::Cartesian]).chain(turn).collect()
 }
 
 /// Asks about every program of a family.
@@ -309,7 +309,8 @@ fn all_is_answered(name: &str, least: [u64; 7]) {
     let reached = tallies[&Way::Tso].reached;
     assert!(tallies[&Way::Coherence].reached >= reached, "{name}: {tallies:?}");
     // Those that are asked by turns are as good as the one they vary.
-    for way in [Way::Sc, Way::DepthFirst, Way::Workers, Way::KeepDead, Way::Fused, Way::Persistent, Way::Portfolio] {
+    let varied = [Way::Sc, Way::DepthFirst, Way::Workers, Way::KeepDead, Way::Fused, Way::Persistent, Way::Dynamic];
+    for way in varied.into_iter().chain([Way::Cartesian, Way::Portfolio]) {
         let tally = &tallies[&way];
         assert!(tally.answered() == tally.asked || name == "loops", "{name}, {way:?}: {tally:?}");
     }

@@ -16,7 +16,7 @@ fn reduced(text: &str, model: Model, reduction: Reduction) -> Report {
 }
 
 /// Each can be reached, and is missed if local steps are favoured without care.
-const TRAPS: [(&str, &str); 21] = [
+const TRAPS: [(&str, &str); 26] = [
     (
         "a thread that loops forever does not starve others",
         "shared x; thread P { loop { skip; } } thread Q { x = 1; } forbid x == 1;",
@@ -92,6 +92,30 @@ const TRAPS: [(&str, &str); 21] = [
     (
         "also if it is never released",
         "shared x; thread H { lock; let r = x; } thread P { skip; x = 1; } forbid H at end && H.r == 0;",
+    ),
+    (
+        "what is accessed below a state that was met before",
+        "shared x, y, go; thread R { choose { x = 2; } or { x = 3; } go = 1; } thread P { await go == 1; x = 1; let r = y; }
+         thread Q { await go == 1; y = 1; let s = x; } forbid Q.s == 2;",
+    ),
+    (
+        "whichever of them was met first",
+        "shared x, y, go; thread R { choose { x = 2; } or { x = 3; } go = 1; } thread P { await go == 1; x = 1; let r = y; }
+         thread Q { await go == 1; y = 1; let s = x; } forbid Q.s == 3;",
+    ),
+    (
+        "what is accessed below a state that is still being searched",
+        "shared x, y; thread P { loop { let r = y; if r == 1 { break; } x = 1; x = 0; } } thread Q { y = 1; let s = x; }
+         forbid Q.s == 1;",
+    ),
+    (
+        "a store that is flushed before its thread goes on",
+        "shared x, y; thread P { x = 1; let r = y; assert r == 0; }
+         thread Q { let s = x; if s == 1 { y = 1; } lock; unlock; }",
+    ),
+    (
+        "a thread that waits for the stores of all others, one of which waits for a lock",
+        "shared x; thread P { membarrier; } thread Q { x = 1; } thread H { lock; } forbid deadlock;",
     ),
     (
         "one address is computed",

@@ -17,6 +17,7 @@ mod numbered;
 mod portfolio;
 mod proofs;
 mod random;
+mod reductions;
 mod reports;
 mod slices;
 mod small;

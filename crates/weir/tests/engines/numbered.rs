@@ -137,7 +137,7 @@ fn block(rng: &mut Rng, statements: usize, asymmetric: u32, depth: usize) -> Str
     text
 }
 
-fn text(seed: u64) -> String {
+pub(crate) fn text(seed: u64) -> String {
     let mut rng = Rng::new(seed);
     let asymmetric = *rng.pick(&[0, 0, 0, 15]);
     let (copies, statements) = *rng.pick(&[(2, 5), (2, 4), (2, 3), (3, 3), (3, 2), (3, 2)]);
@@ -147,7 +147,7 @@ fn text(seed: u64) -> String {
 }
 
 /// A program with a `for each other`, and sometimes another inside.
-fn text_about_others(seed: u64) -> String {
+pub(crate) fn text_about_others(seed: u64) -> String {
     let mut rng = Rng::new(seed);
     let asymmetric = *rng.pick(&[0, 0, 15]);
     let copies = *rng.pick(&[2, 2, 3]);

@@ -46,7 +46,7 @@ fn compare(text: &str, program: &Program, (real, naive): (Model, reference::Mode
     let views: Vec<View> = views(program).collect();
     let asking = Program { properties: views.iter().copied().map(question).collect(), ..program.clone() };
     for (number, view) in views.iter().enumerate() {
-        let reduction = [Reduction::Persistent, Reduction::Persistent, Reduction::Local][number % 3];
+        let reduction = [Reduction::Persistent, Reduction::Dynamic, Reduction::Cartesian, Reduction::Local][number % 4];
         let goals = vec![Goal::Property(PropertyId::new(number))];
         let options = Options { model: real, goals, reduction, ..Options::default() };
         let session = Session::new(Limits { states: Some(5_000), ..Limits::default() });

@@ -25,6 +25,10 @@ pub(crate) enum Way {
     Fused,
     /// Persistent sets.
     Persistent,
+    /// Dynamic partial order reduction.
+    Dynamic,
+    /// Cartesian partial order reduction.
+    Cartesian,
     /// The lazy engine in its practical form.
     Lazy,
     LazyWorkers,
@@ -46,7 +50,7 @@ pub(crate) enum Way {
 
 impl Way {
     /// Every one of them.
-    pub(crate) const ALL: [Self; 22] = [
+    pub(crate) const ALL: [Self; 24] = [
         Self::Sc,
         Self::Tso,
         Self::DepthFirst,
@@ -54,6 +58,8 @@ impl Way {
         Self::KeepDead,
         Self::Fused,
         Self::Persistent,
+        Self::Dynamic,
+        Self::Cartesian,
         Self::Lazy,
         Self::LazyWorkers,
         Self::LazyFirst,
@@ -102,6 +108,8 @@ impl Way {
             Self::Workers => Options { jobs: three, ..plain },
             Self::Fused => Options { reduction: Reduction::Local, ..plain },
             Self::Persistent => Options { reduction: Reduction::Persistent, ..plain },
+            Self::Dynamic => Options { reduction: Reduction::Dynamic, ..plain },
+            Self::Cartesian => Options { reduction: Reduction::Cartesian, ..plain },
             Self::KeepDead => Options { keep_dead_registers: true, ..plain },
             Self::Lazy => lazy(Form::Keep, 60),
             Self::LazyWorkers => Options { jobs: three, ..lazy(Form::Keep, 60) },
