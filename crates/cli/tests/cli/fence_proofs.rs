@@ -174,7 +174,7 @@ fn under_any_limit_what_is_written_is_accepted() {
     let program = write(&directory, "program.weir", text);
     let path = directory.join("proof").to_str().expect("the path is UTF-8").to_owned();
     let (mut written, mut explained) = (0, 0);
-    for states in (460..=1_500).step_by(80) {
+    for states in (300..=5_000).step_by(470) {
         let _ = std::fs::remove_file(&path);
         let limits = ["--states", &states.to_string()];
         let ran = weir(&[&["fences", "-q", "--for", "safe", "--certificate", &path, &program], &limits[..]].concat());

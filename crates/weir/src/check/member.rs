@@ -244,7 +244,7 @@ fn shortest(
     if engine != Engine::Explicit {
         return Ok(None);
     }
-    let states = statistics.states / SHORTEST_SHARE + SHORTEST_STATES;
+    let states = (statistics.states / SHORTEST_SHARE + SHORTEST_STATES).min(session.states_left() / SHORTEST_OF_LEFT);
     let options = reach::Options { model, engine, goals: vec![found.goal()], ..reach::Options::default() };
     let report = match reach::reach_with_spawn(program, &options, &session.part(Some(states))) {
         Err(Failure::Stopped(_) | Failure::TooLarge(_)) => return Ok(None),
@@ -258,7 +258,9 @@ fn shortest(
 
 /// How many states are searched for a shortest run: this part of those of the first search, and some more.
 const SHORTEST_SHARE: u64 = 4;
-const SHORTEST_STATES: u64 = 2_000;
+const SHORTEST_STATES: u64 = 1_000;
+/// It takes no more than this part of the states that are left: other questions need them more.
+const SHORTEST_OF_LEFT: u64 = 16;
 
 /// The run under the model that was asked about.
 fn under(model: Model, program: &Program, checked: Checked) -> Result<Checked, Failure> {
