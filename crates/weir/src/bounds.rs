@@ -137,7 +137,7 @@ impl Bound {
             ),
             Self::CheckDepthFirstStates => entry(
                 "check-depth-first-states",
-                10_000,
+                1_000,
                 any,
                 "states that `check` searches depth-first for violations",
                 "that member of the portfolio gives up",

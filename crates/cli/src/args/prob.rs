@@ -8,7 +8,7 @@ use weir_report::Format;
 use weir_report::answer::{CommandName, ProbQuestion};
 
 use super::common::{LimitOptions, OUTPUT, ProgramOptions, SEARCH, check_certificate};
-use super::values;
+use super::values::{self, SymmetryName};
 use crate::input::is_stdin;
 
 /// Help heading of the options about scheduling, flushing and simulation.
@@ -44,6 +44,11 @@ pub(crate) struct ProbOptions {
     /// loops
     #[arg(long, help_heading = SEARCH)]
     pub(crate) exact: bool,
+
+    /// Whether configurations that differ only in the numbering of interchangeable threads of equal weight count as one,
+    /// where a probability is computed. `on` refuses what excludes it
+    #[arg(long, value_enum, default_value_t = SymmetryName::Auto, value_name = "WHEN", help_heading = SEARCH)]
+    pub(crate) symmetry: SymmetryName,
 
     /// File with the costs of steps: lines `KIND COST` or `LABEL COST`, where a kind is load, store, fence, rmw, lock
     /// or local. These rules come after the program's own `cost` rules; a step without a rule costs 1
@@ -142,13 +147,13 @@ pub(super) fn parse_updates(text: &str) -> Result<UpdatePolicy, String> {
 /// The odds.
 pub(super) fn settings(stickiness: Fraction, updates: UpdatePolicy) -> Settings {
     let is_one = stickiness.numerator == stickiness.denominator;
-    Settings { stickiness: (!is_one).then_some(stickiness), updates }
+    Settings { stickiness: (!is_one).then_some(stickiness), updates, ..Settings::default() }
 }
 
 impl ProbOptions {
     /// The odds.
     pub(crate) fn settings(&self) -> Settings {
-        settings(self.stickiness, self.updates)
+        Settings { symmetry: self.symmetry != SymmetryName::Off, ..settings(self.stickiness, self.updates) }
     }
 
     pub(super) fn check(&self) -> Result<(), String> {
@@ -175,8 +180,26 @@ impl ProbOptions {
                 ));
             }
         }
+        self.check_symmetry()?;
         self.check_proof()?;
         self.program.check()
+    }
+
+    /// Whether threads can be exchanged at all, if that is insisted on.
+    fn check_symmetry(&self) -> Result<(), String> {
+        if self.symmetry != SymmetryName::On {
+            return Ok(());
+        }
+        if self.question != ProbQuestion::Probability {
+            return Err(format!(
+                "`--symmetry on` cannot be used with `--question {}`; only `probability` has this option",
+                self.question.name()
+            ));
+        }
+        if self.settings().stickiness.is_some() {
+            return Err("`--symmetry on` cannot be used with `--stickiness`, which tells apart who stepped last".into());
+        }
+        Ok(())
     }
 
     /// Whether there is a proof that can be saved.

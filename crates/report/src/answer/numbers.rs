@@ -21,6 +21,7 @@ pub(super) struct Numbers {
     pub(super) plain: Vec<PlainRecord>,
     pub(super) plain_count: Option<u64>,
     pub(super) configurations: Option<u64>,
+    pub(super) up_to_symmetry: bool,
     pub(super) complete: Option<bool>,
 }
 
@@ -55,6 +56,7 @@ impl Numbers {
         Self {
             interval: Some(found.interval.into()),
             configurations: Some(found.configurations as u64),
+            up_to_symmetry: found.up_to_symmetry,
             complete: Some(found.is_complete),
             ..Self::default()
         }
@@ -66,6 +68,7 @@ impl Numbers {
             exact: asked.map(ToString::to_string),
             interval: asked.map(|value| value.interval().into()),
             configurations: Some(found.configurations as u64),
+            up_to_symmetry: found.up_to_symmetry,
             ..Self::default()
         }
     }

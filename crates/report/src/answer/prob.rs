@@ -75,6 +75,9 @@ pub struct ProbAnswer<'a> {
     /// Number of configurations explored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub configurations: Option<u64>,
+    /// Whether configurations that differ only in the numbering of interchangeable threads count as one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub up_to_symmetry: bool,
     /// Whether these are all configurations of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complete: Option<bool>,
@@ -116,6 +119,7 @@ impl<'a> ProbAnswer<'a> {
             plain_count: numbers.plain_count,
             compared: odds.compared.iter().map(|found| ComparedRecord::new(found, &odds)).collect(),
             configurations: numbers.configurations,
+            up_to_symmetry: numbers.up_to_symmetry,
             complete: numbers.complete,
             reason,
             limit,

@@ -4,7 +4,11 @@
 //! edges, all equally likely, with one of its values, all equally likely (the paper's programs have no such choices);
 //! then one update step follows. If no thread is enabled, only the update step does. Probabilities are exact fractions
 //! of whole numbers.
+//!
+//! If the model is [lumped](Model::lumped), every transition leads to the representative of a configuration up to the
+//! numbering of interchangeable threads.
 
+use crate::search::scalarsets::representative;
 use crate::semantics::machine::{EdgeCode, System};
 use crate::semantics::size::with_state_size;
 use crate::semantics::state::Packed;
@@ -158,6 +162,7 @@ impl<'a, const N: usize> Chain<'a, N> {
         let denominator = denominator.checked_mul(total)?;
         for (state, share) in list {
             let numerator = numerator.checked_mul(share)?;
+            let state = representative(&self.model.families, machine, &state);
             moves.push(Move { to: Config { state, last }, edge, numerator, denominator });
         }
         (moves.len() <= 4 * MOST_CHOICES).then_some(())

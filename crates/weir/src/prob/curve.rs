@@ -38,7 +38,7 @@ pub fn curve(
     session: &Session,
 ) -> Result<Curve, Failure> {
     let session = &session.doing("prob: following the probability step by step");
-    let model = Model::new(program, target, settings, session)?;
+    let model = Model::new(program, target, settings, session)?.lumped();
     let curve = with_chain(&model, Task { steps, session });
     model.fault()?;
     Ok(curve)

@@ -28,6 +28,8 @@ pub struct Exact {
     pub cost: Option<Rational>,
     /// Number of configurations explored.
     pub configurations: usize,
+    /// Whether configurations that differ only in the numbering of interchangeable threads count as one.
+    pub up_to_symmetry: bool,
 }
 
 impl Exact {
@@ -37,6 +39,7 @@ impl Exact {
             interval: self.probability.interval(),
             obstacle: None,
             configurations: self.configurations,
+            up_to_symmetry: self.up_to_symmetry,
             is_complete: true,
         }
     }
@@ -99,6 +102,8 @@ fn solve(
 ) -> Result<ExactAnswer, Failure> {
     let session = &session.doing("prob: solving exactly");
     let model = Model::new(program, target, settings, session)?;
+    // Costs and visits are those of single threads.
+    let model = if costly { model } else { model.lumped() };
     let answer = with_chain(&model, Task { repeated, costly, session });
     model.fault()?;
     Ok(answer.map_or_else(ExactAnswer::Unknown, ExactAnswer::Known))
@@ -132,7 +137,8 @@ impl Visitor for Task<'_> {
             None
         };
         let (probability, cost) = (Rational::new(probability), cost.map(Rational::new));
-        Ok(Exact { probability, cost, configurations: part.graph.len() })
+        let up_to_symmetry = !chain.model.families.is_empty();
+        Ok(Exact { probability, cost, configurations: part.graph.len(), up_to_symmetry })
     }
 }
 

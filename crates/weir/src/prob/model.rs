@@ -8,12 +8,13 @@ use weir_witness::Goal;
 
 use crate::bounds::Bound;
 use crate::reach::{self, Engine, liveness};
+use crate::search::scalarsets::Renaming;
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::locks::longest_section;
 use crate::semantics::machine::System;
 use crate::semantics::state::Packed;
 use crate::semantics::tso::Tso;
-use crate::semantics::{TransitionSystem, refuse};
+use crate::semantics::{TransitionSystem, refuse, scalarsets};
 use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::slice::{Sliced, Slicer};
@@ -54,6 +55,8 @@ pub(super) struct Model {
     pub(super) labels: Vec<Option<u32>>,
     /// The names of each group: a place may have several labels.
     pub(super) label_names: Vec<Vec<String>>,
+    /// Configurations that differ only in the numbering of these threads count as one.
+    pub(super) families: Vec<Renaming>,
 }
 
 /// Programs of at most so many edges are compiled even if a limit was reached before.
@@ -120,7 +123,24 @@ impl Model {
             costs,
             labels,
             label_names,
+            families: Vec::new(),
         })
+    }
+
+    /// Lumps configurations that differ only in the numbering of interchangeable threads of equal weight: they have the
+    /// same probability to reach the target. What single threads do cannot be told from the lumped chain, and neither
+    /// can who stepped last.
+    #[must_use]
+    pub(super) fn lumped(mut self) -> Self {
+        if self.settings.symmetry && self.settings.stickiness.is_none() && !self.seeks_stuck() {
+            let mut symmetry = scalarsets::symmetry(&self.judged, &self.compiled, &self.goals);
+            symmetry.families.retain(|family| {
+                let weight = |number: &usize| self.weights[family.threads[*number]];
+                family.classes.iter().all(|class| class.iter().all(|one| weight(one) == weight(&class[0])))
+            });
+            self.families = Renaming::all(&self.judged, &self.compiled, &symmetry);
+        }
+        self
     }
 
     /// Whether the state is one that is looked for.

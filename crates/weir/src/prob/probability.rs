@@ -66,6 +66,8 @@ pub struct Probability {
     pub obstacle: Option<Obstacle>,
     /// Number of configurations explored.
     pub configurations: usize,
+    /// Whether configurations that differ only in the numbering of interchangeable threads count as one.
+    pub up_to_symmetry: bool,
     /// Whether these are all configurations.
     pub is_complete: bool,
 }
@@ -81,7 +83,7 @@ pub fn probability(
     session: &Session,
 ) -> Result<Probability, Failure> {
     let session = &session.doing("prob: enclosing the probability");
-    let model = Model::new(program, &question.target, &question.settings, session)?;
+    let model = Model::new(program, &question.target, &question.settings, session)?.lumped();
     let is_impossible = &|| is_impossible(program, &question.target, session);
     let answer = with_chain(&model, Task { repeated: question.repeated, epsilon, is_impossible, session });
     model.fault()?;
@@ -113,6 +115,7 @@ impl Visitor for Task<'_> {
                 interval,
                 obstacle,
                 configurations: part.graph.len(),
+                up_to_symmetry: !chain.model.families.is_empty(),
                 is_complete: part.graph.is_complete(self.repeated),
             };
             if interval.lower == 0.0 && interval.upper > 0.0 && !std::mem::replace(&mut has_asked, true) {

@@ -28,7 +28,7 @@ const MARGINS: [f64; 4] = [1e-15, 1e-13, 1e-11, 1e-9];
 
 /// The question as `weir-witness` has it; `None` if the target is one that its proofs cannot be about.
 pub fn chance_question(question: &Question) -> Option<ChanceQuestion> {
-    let (wanted, Settings { stickiness, updates }) = (wanted(&question.target)?, &question.settings);
+    let (wanted, Settings { stickiness, updates, .. }) = (wanted(&question.target)?, &question.settings);
     let updates = match updates {
         UpdatePolicy::Uniform => Updates::Uniform,
         UpdatePolicy::Geometric(p) => Updates::Geometric(p.numerator, p.denominator),

@@ -56,12 +56,21 @@ pub enum UpdatePolicy {
 }
 
 /// The scheduler and flush probabilities.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// How much likelier the thread that stepped last is to step again. `None` means 1.
     pub stickiness: Option<Fraction>,
     /// How stores leave the buffers.
     pub updates: UpdatePolicy,
+    /// Whether configurations that differ only in the numbering of interchangeable threads are lumped, where the answer
+    /// is a probability.
+    pub symmetry: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { stickiness: None, updates: UpdatePolicy::default(), symmetry: true }
+    }
 }
 
 impl Settings {

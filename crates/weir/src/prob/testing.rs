@@ -31,7 +31,10 @@ pub(super) fn all_settings() -> Vec<Settings> {
     ];
     let factors =
         [None, Some(Fraction { numerator: 9, denominator: 1 }), Some(Fraction { numerator: 2, denominator: 5 })];
-    policies.iter().flat_map(|&updates| factors.map(|stickiness| Settings { stickiness, updates })).collect()
+    policies
+        .iter()
+        .flat_map(|&updates| factors.map(|stickiness| Settings { stickiness, updates, ..Settings::default() }))
+        .collect()
 }
 
 /// From each expanded open configuration, the expected sum of what `outside` gives where the run leaves them, plus

@@ -12,7 +12,7 @@ use super::cartesian::Cartesian;
 use super::footprints::Footprints;
 use super::fusing::Fusing;
 use super::persistent::PersistentSets;
-use super::scalarsets::{Numbers, Renaming};
+use super::scalarsets::{Numbers, Renaming, representative};
 use super::{Found, Outcome};
 use crate::semantics::machine::{Machine, MemoryModel, System};
 use crate::semantics::state::Packed;
@@ -129,14 +129,7 @@ impl<'a, M: MemoryModel, const N: usize> Reduced<'a, M, N> {
     }
 
     fn representative(&self, state: &Packed<N>) -> Packed<N> {
-        let machine = self.inner.machine;
-        let mut state = *state;
-        for family in self.families {
-            if let Some(numbers) = family.numbers(machine, &state) {
-                state = family.rename(machine, &state, &numbers);
-            }
-        }
-        state
+        representative(self.families, self.inner.machine, state)
     }
 
     /// The outcome of a search of this system, with a run of the program itself.

@@ -73,6 +73,14 @@ struct Region {
     shift: Option<Value>,
 }
 
+/// The representative of a state up to the numbering of the threads of these families.
+pub(crate) fn representative<const N: usize>(families: &[Renaming], machine: &Machine, state: &Packed<N>) -> Packed<N> {
+    families.iter().fold(*state, |state, family| match family.numbers(machine, &state) {
+        Some(numbers) => family.rename(machine, &state, &numbers),
+        None => state,
+    })
+}
+
 /// New numbers, by old number.
 pub(super) type Numbers = [u8; MOST_THREADS];
 

@@ -7,6 +7,7 @@ mod endless;
 mod held;
 mod known;
 mod limits;
+mod lumped;
 mod naive;
 mod odds;
 mod simulation;

@@ -30,7 +30,7 @@ impl BothOdds {
             Policy::Geometric(above, below) => UpdatePolicy::Geometric(fraction((above, below))),
             Policy::Single => UpdatePolicy::Single,
         };
-        Settings { stickiness: self.stickiness.map(fraction), updates }
+        Settings { stickiness: self.stickiness.map(fraction), updates, ..Settings::default() }
     }
 
     pub(crate) fn naive(&self) -> Odds {

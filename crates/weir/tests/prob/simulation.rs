@@ -157,7 +157,7 @@ fn odds(rng: &mut Rng) -> Settings {
         1 => Fraction::parse("0.9").map_or(UpdatePolicy::Uniform, UpdatePolicy::Geometric),
         _ => UpdatePolicy::Uniform,
     };
-    Settings { stickiness, updates }
+    Settings { stickiness, updates, ..Settings::default() }
 }
 
 /// Chains that are finite and small are compared exactly elsewhere.

@@ -112,22 +112,23 @@ fn details(odds: &Odds<'_>, view: &View) -> String {
     match &odds.outcome {
         Outcome::Refused(diagnostic) => format!("\n{}\n", render_place(&odds.subject.program.source, diagnostic)),
         Outcome::Almost(answer) => certainty(odds, answer, view.width),
-        Outcome::Probability(answer) => met(view, answer.configurations, answer.is_complete),
-        Outcome::Exact(ExactAnswer::Known(exact)) => met(view, exact.configurations, true),
+        Outcome::Probability(answer) => met(view, answer.configurations, (answer.is_complete, answer.up_to_symmetry)),
+        Outcome::Exact(ExactAnswer::Known(exact)) => met(view, exact.configurations, (true, exact.up_to_symmetry)),
         Outcome::Exact(ExactAnswer::Unknown(_)) => String::new(),
-        Outcome::Cost(answer) => costs(answer) + &met(view, answer.configurations, answer.is_complete),
+        Outcome::Cost(answer) => costs(answer) + &met(view, answer.configurations, (answer.is_complete, false)),
         Outcome::Simulated(estimate, sample) => {
             estimated(estimate) + &run("one of these runs", odds.subject.program, sample, view.width)
         }
     }
 }
 
-fn met(view: &View, configurations: usize, is_complete: bool) -> String {
+fn met(view: &View, configurations: usize, (is_complete, up_to_symmetry): (bool, bool)) -> String {
     if !view.is_verbose {
         return String::new();
     }
     let rest = if is_complete { " (all)" } else { "; the interval accounts for the others" };
-    format!("\nexplored {}{rest}\n", counted(configurations as u64, "configuration"))
+    let lumped = if up_to_symmetry { ", up to the numbering of interchangeable threads" } else { "" };
+    format!("\nexplored {}{rest}{lumped}\n", counted(configurations as u64, "configuration"))
 }
 
 fn certainty(odds: &Odds<'_>, answer: &Qualitative, width: usize) -> String {

@@ -121,7 +121,7 @@ impl Beside {
             Self::ProbabilityGeometric => UpdatePolicy::Geometric(Fraction { numerator: 4, denominator: 5 }),
             _ => UpdatePolicy::Uniform,
         };
-        Settings { stickiness, updates }
+        Settings { stickiness, updates, ..Settings::default() }
     }
 
     /// The probability by the naive chain, if that is small.
