@@ -1,18 +1,14 @@
 //! The tokens of the language.
 
-use logos::Logos;
-
 use crate::parsing::raw_text::LexError;
-use crate::parsing::{Spanned, token_kinds};
+use crate::parsing::{Lexical, Spanned, token_kinds};
 
 /// A token of the source.
 pub(crate) type Token = Spanned<Kind>;
 
 token_kinds! {
     /// The kind of a token.
-    #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
-    #[logos(error = LexError)]
-    #[logos(skip r"[ \t\r\n\x0C\u{FEFF}]+")]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub(crate) enum Kind {
         Const "const" Shared "shared" Thread "thread" Proc "proc"
         Let "let" If "if" Else "else" While "while" Loop "loop" For "for" Break "break" Continue "continue"
@@ -32,15 +28,33 @@ token_kinds! {
         Pipe "|" Caret "^" Ampersand "&" ShiftLeft "<<" ShiftRight ">>"
         Plus "+" Minus "-" Star "*" Slash "/" Percent "%" Bang "!" Tilde "~";
 
-        #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
         Name => "a name",
-        // Digits with letters after them are one token, so that `12ab` is one bad number.
-        #[regex(r"[0-9][A-Za-z0-9_]*")]
         Number => "a number",
-        #[regex(r"//[^\n]*", allow_greedy = true)]
         LineComment => "a comment",
-        #[token("/*", skip_block_comment)]
         BlockComment => "a comment",
+    }
+}
+
+impl Lexical for Kind {
+    const NAME: Self = Self::Name;
+    const NUMBER: Self = Self::Number;
+
+    fn fixed(text: &str) -> Option<Self> {
+        Self::with_text(text)
+    }
+
+    fn is_blank(character: char) -> bool {
+        matches!(character, ' ' | '\t' | '\r' | '\n' | '\x0C' | '\u{FEFF}')
+    }
+
+    fn other(rest: &str) -> Option<(Result<Self, LexError>, usize)> {
+        if rest.starts_with("//") {
+            return Some((Ok(Self::LineComment), rest.find('\n').unwrap_or(rest.len())));
+        }
+        rest.starts_with("/*").then(|| match end_of_block_comment(rest) {
+            Some(end) => (Ok(Self::BlockComment), end),
+            None => (Err(LexError::OpenComment), rest.len()),
+        })
     }
 }
 
@@ -81,23 +95,17 @@ impl Kind {
     }
 }
 
-/// Moves past a block comment whose `/*` was just read. Block comments nest.
-fn skip_block_comment(lexer: &mut logos::Lexer<Kind>) -> Result<(), LexError> {
-    let rest = lexer.remainder().as_bytes();
-    let (mut at, mut open) = (0, 1usize);
+/// Where a block comment ends that begins here, if it does. Block comments nest.
+fn end_of_block_comment(text: &str) -> Option<usize> {
+    let (mut at, mut open) = (2, 1usize);
     while open > 0 {
-        match rest.get(at..at + 2) {
-            Some(b"/*") => (at, open) = (at + 2, open + 1),
-            Some(b"*/") => (at, open) = (at + 2, open - 1),
-            Some(_) => at += 1,
-            None => {
-                lexer.bump(rest.len());
-                return Err(LexError::OpenComment);
-            }
+        match text.as_bytes().get(at..at + 2)? {
+            b"/*" => (at, open) = (at + 2, open + 1),
+            b"*/" => (at, open) = (at + 2, open - 1),
+            _ => at += 1,
         }
     }
-    lexer.bump(at);
-    Ok(())
+    Some(at)
 }
 
 #[cfg(test)]
