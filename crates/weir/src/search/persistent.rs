@@ -218,7 +218,7 @@ impl PersistentSets {
         &self,
         machine: &Machine,
         state: &Packed<N>,
-        mut takes: impl FnMut(&dyn Fn(usize) -> (bool, bool)) -> bool,
+        takes: &mut dyn FnMut(&dyn Fn(usize) -> (bool, bool)) -> bool,
     ) -> bool {
         let view = View { sets: self, machine, state };
         let count = self.threads.len();
@@ -233,7 +233,7 @@ impl PersistentSets {
                 found.push(set);
             }
         }
-        found.sort_by_key(|set| set.count_ones());
+        smallest_first(&mut found);
         found.iter().any(|set| takes(&|thread| (set & instructions(thread) != 0, set & flushes(thread) != 0)))
     }
 
@@ -277,6 +277,11 @@ impl PersistentSets {
         let order = &self.threads[thread].order;
         order[from] < order[to]
     }
+}
+
+/// Not part of a function that is compiled for each size of states: sorting is much code.
+fn smallest_first(sets: &mut [Agents]) {
+    sets.sort_by_key(|set| set.count_ones());
 }
 
 /// A state, and what is known beforehand.
