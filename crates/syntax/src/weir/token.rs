@@ -111,6 +111,7 @@ fn end_of_block_comment(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parsing::split;
 
     #[test]
     fn the_reference_lists_all_keywords() {
@@ -123,5 +124,36 @@ mod tests {
             TEXTS.iter().copied().filter(|text| text.starts_with(char::is_alphabetic)).collect();
         keywords.sort_unstable();
         assert_eq!(names, keywords);
+    }
+
+    fn kinds(text: &str) -> Vec<(Result<Kind, LexError>, &str)> {
+        split::<Kind>(text).map(|(kind, range)| (kind, &text[range])).collect()
+    }
+
+    #[test]
+    fn the_longest_text_counts() {
+        let expected = [(Kind::ShiftLeftEqual, "<<="), (Kind::ShiftLeft, "<<"), (Kind::Less, "<"), (Kind::Dot, ".")];
+        let expected = expected.map(|(kind, text)| (Ok(kind), text));
+        assert_eq!(kinds("<<=<< < ."), expected);
+        assert_eq!(kinds("..=")[0], (Ok(Kind::DotDotEqual), "..="));
+    }
+
+    #[test]
+    fn keywords_are_whole_words() {
+        let expected = [(Kind::If, "if"), (Kind::Name, "ifs"), (Kind::Name, "_if"), (Kind::Number, "1if")];
+        assert_eq!(kinds("if ifs _if 1if"), expected.map(|(kind, text)| (Ok(kind), text)));
+    }
+
+    #[test]
+    fn characters_that_begin_no_token_are_errors_of_their_own() {
+        let stray = |text| (Err(LexError::Stray), text);
+        assert_eq!(kinds("a#é😀\u{FEFF}$"), [(Ok(Kind::Name), "a"), stray("#"), stray("é"), stray("😀"), stray("$")]);
+    }
+
+    #[test]
+    fn block_comments_nest_and_must_end() {
+        assert_eq!(kinds("/*a/**/*/;"), [(Ok(Kind::BlockComment), "/*a/**/*/"), (Ok(Kind::Semicolon), ";")]);
+        assert_eq!(kinds("; /* /* */"), [(Ok(Kind::Semicolon), ";"), (Err(LexError::OpenComment), "/* /* */")]);
+        assert_eq!(kinds("//x\n;")[0], (Ok(Kind::LineComment), "//x"));
     }
 }
