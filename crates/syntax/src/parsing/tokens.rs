@@ -1,8 +1,8 @@
 //! Text to tokens, by the kinds that a language declares ([`token_kinds`](super::token_kinds)).
 //!
 //! Names, numbers and the longest text of a kind are found here; what else begins a token, such as a comment, the
-//! language says itself. Generated code would be faster, but reading text takes hardly any time, and a generator takes
-//! longer to build than the rest of this crate.
+//! language says itself. A generated lexer would be faster, but reading text takes hardly any time, and the generator
+//! (logos) brings eight crates along.
 
 use std::ops::Range;
 
