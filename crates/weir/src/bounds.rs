@@ -23,6 +23,8 @@ pub enum Bound {
     CertifyStates,
     /// States searched without store buffers for a simpler run of a violated property.
     CheckSimplerStates,
+    /// States searched for a short attack before the runs of single attackers are searched, and again for these.
+    RobustFirstStates,
     /// States of the SC search that finds unexecuted instructions of a robust program.
     CoverageStates,
     /// States searched for the number of fences that another aim takes.
@@ -86,7 +88,7 @@ struct Entry {
 
 impl Bound {
     /// All bounds, in the order of the documentation.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::CheckScStates,
         Self::CheckDepthFirstStates,
         Self::CheckRobustStates,
@@ -94,6 +96,7 @@ impl Bound {
         Self::CheckVacuityStates,
         Self::CertifyStates,
         Self::CheckSimplerStates,
+        Self::RobustFirstStates,
         Self::CoverageStates,
         Self::FencesAsideStates,
         Self::CoverStates,
@@ -173,6 +176,13 @@ impl Bound {
                 any,
                 "states that `check` searches without store buffers for a simpler run of a violated property",
                 "the run is shown as it was found",
+            ),
+            Self::RobustFirstStates => entry(
+                "robust-first-states",
+                20_000,
+                any,
+                "states searched for a short attack, and again for one whose attacker runs alone before it",
+                "all runs are searched",
             ),
             Self::CoverageStates => entry(
                 "coverage-states",

@@ -14,6 +14,7 @@ use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::fuse_waits::{FusedWaits, fuse_waits};
 use crate::translate::slice::{Sliced, Slicer};
+use crate::translate::value_classes::{ValueClasses, value_classes};
 use crate::verdict::{Failure, Limit};
 
 /// What is asked.
@@ -50,7 +51,8 @@ pub(super) struct Winner {
     pub(super) elapsed: Duration,
 }
 
-/// Runs a round: on the part of the program that the goals depend on, with fused waiting loops.
+/// Runs a round: on the part of the program that the goals depend on, with few values to choose from and fused waiting
+/// loops.
 pub(super) fn run(slicer: &Slicer<'_>, asked: Asked<'_>, session: &Session) -> Result<Round, Failure> {
     let part = Part::new(slicer, asked.goals);
     let mut round = run_on(part.program(), asked, session)?;
@@ -89,18 +91,22 @@ pub(super) fn without_buffers(
 /// What is left of a program for some goals.
 struct Part {
     sliced: Sliced,
+    /// With fewer values to choose from. Its runs are runs of the slice.
+    classes: Option<ValueClasses>,
     fused: Option<FusedWaits>,
 }
 
 impl Part {
     fn new(slicer: &Slicer<'_>, goals: &[Goal]) -> Self {
         let sliced = slicer.slice(goals);
-        let fused = fuse_waits(sliced.program(), goals);
-        Self { sliced, fused }
+        let classes = value_classes(sliced.program(), slicer.ranges());
+        let fused = fuse_waits(classes.as_ref().map_or(sliced.program(), Translation::program), goals);
+        Self { sliced, classes, fused }
     }
 
     fn program(&self) -> &Program {
-        self.fused.as_ref().map_or(self.sliced.program(), Translation::program)
+        let classes = || self.classes.as_ref().map_or(self.sliced.program(), Translation::program);
+        self.fused.as_ref().map_or_else(classes, Translation::program)
     }
 
     /// The run of the whole program. None if more states can follow it there than the checker visits.

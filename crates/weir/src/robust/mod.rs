@@ -22,6 +22,7 @@ mod question;
 mod race;
 mod races;
 mod run;
+mod stages;
 mod states;
 
 use std::collections::BTreeSet;
@@ -42,14 +43,14 @@ pub(crate) use states::compare;
 pub use states::{Compared, same_states};
 
 use crate::bounds::Bound;
-use crate::search::{Found, Outcome, breadth_first};
+use crate::search::{Found, Outcome};
 use crate::semantics::compile::{Compiled, Purpose, compile};
 use crate::semantics::coverage::coverage;
-use crate::semantics::size::with_state_size;
 use crate::semantics::{StepCode, refuse};
 use crate::session::Session;
 use crate::translate::Translation;
 use crate::translate::slice::{Growth, Slicer};
+use crate::translate::value_classes::value_classes;
 use crate::verdict::{Coverage, Failure, Limit, Statistics, Verdict};
 use images::Images;
 use monitor::Monitor;
@@ -288,7 +289,10 @@ impl Checker {
         let partners = Partners::new(&bare, slicer.ranges());
         let sliced = slicer.without_values();
         let growth = slicer.growth(&sliced);
-        let bare = sliced.program().clone();
+        let bare = match value_classes(sliced.program(), slicer.ranges()) {
+            Some(classes) => classes.program().clone(),
+            None => sliced.program().clone(),
+        };
         let purpose = Purpose { keep_dead_registers: false, buffered: false, monitored: true, goals: &[], keeps_back };
         let compiled = compile(&bare, purpose, session)?;
         let images = Images::new(&bare, &compiled);
@@ -326,7 +330,7 @@ impl Checker {
             return Ok((Answer::Infeasible, Statistics::default()));
         }
         let machine = &self.compiled.machine;
-        let outcome = self.search(&question, options, session);
+        let outcome = self.look_for_attack(&question, options, session);
         if let Some(fault) = machine.fault.get() {
             return Err(Failure::Bug(fault.clone()));
         }
@@ -348,17 +352,12 @@ impl Checker {
         self.images.ask_one_each(question);
     }
 
-    fn search(&self, question: &Question, options: &Options, session: &Session) -> Outcome {
-        let plans = Plans::new(&self.program, &self.compiled, question);
-        let (machine, jobs) = (&self.compiled.machine, options.jobs.get().min(crate::search::MOST_WORKERS));
-        with_state_size!(machine.layout.words, N => breadth_first(&Monitor::<N>::new(machine, &plans), session, jobs))
-    }
-
     /// What runs under SC execute, if exploring them takes few states. A program that cannot move is robust for the
     /// wrong reason, and users who ask only about robustness should be told.
     fn coverage(&self, options: &Options, session: &Session) -> Option<Coverage> {
         let session = session.part(Some(session.bound(Bound::CoverageStates)));
-        let outcome = self.search(&Question::default(), options, &session);
+        let plans = Plans::new(&self.program, &self.compiled, &Question::default());
+        let outcome = self.search(&plans, None, options, &session);
         let is_complete = matches!(outcome.found, Found::Nothing) && self.compiled.machine.fault.get().is_none();
         is_complete.then(|| coverage(&self.program, &self.compiled, &outcome.taken))
     }

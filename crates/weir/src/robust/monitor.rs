@@ -38,6 +38,8 @@ pub(super) struct Monitor<'a, const N: usize> {
     plans: &'a Plans,
     /// Whether it is enough that a helper comes onto the path.
     any_helper: bool,
+    /// If only this thread may attack, and nobody else may move before it has halted: its position.
+    attacker: Option<usize>,
 }
 
 /// A step of the program with what is special about it, as one number.
@@ -52,7 +54,19 @@ pub(super) fn encode(machine: &Machine, step: StepCode, kind: AttackStep) -> Ste
 
 impl<'a, const N: usize> Monitor<'a, N> {
     pub(super) fn new(machine: &'a Machine, plans: &'a Plans) -> Self {
-        Self { machine, sc: System::new(machine), delaying: System::new(machine), plans, any_helper: false }
+        Self {
+            machine,
+            sc: System::new(machine),
+            delaying: System::new(machine),
+            plans,
+            any_helper: false,
+            attacker: None,
+        }
+    }
+
+    /// Only runs in which nobody but the attacker moves before it has halted, if one is given.
+    pub(super) fn with_attacker(machine: &'a Machine, plans: &'a Plans, attacker: Option<usize>) -> Self {
+        Self { attacker, ..Self::new(machine, plans) }
     }
 
     /// Looks for the beginnings of attacks: some helper comes onto the path, whether or not it comes round.
@@ -89,10 +103,11 @@ impl<'a, const N: usize> Monitor<'a, N> {
     }
 
     fn before(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
-        if self.plans.ample.reduce(&self.sc, from, |_| true, emit) {
+        let may_move = |thread: usize| self.attacker.is_none_or(|attacker| thread == attacker);
+        if self.plans.ample.reduce(&self.sc, from, may_move, emit) {
             return;
         }
-        for thread in 0..self.plans.threads.len() {
+        for thread in (0..self.plans.threads.len()).filter(|&thread| may_move(thread)) {
             for edge in self.edges(from, thread) {
                 self.sc.take(from, thread, edge, emit);
                 self.begin(from, thread, edge, emit);
@@ -160,7 +175,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
             loaded
         };
         let may_load = self.edges(from, attacker).iter().any(|edge| !loads_from_memory(edge).is_empty());
-        if may_load && delaying.has_loaded {
+        if may_load && delaying.has_loaded && self.attacker.is_none() {
             let is_helper = |thread| thread != attacker;
             if self.plans.ample.reduce(&self.sc, from, is_helper, emit) {
                 return;

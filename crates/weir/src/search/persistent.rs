@@ -16,6 +16,8 @@
 //!
 //! Direction of error: none, for goals in single states, deadlocks and final states.
 
+mod view;
+
 use std::collections::BTreeSet;
 
 use weir_ir::flow::{Cfg, observed_registers};
@@ -24,8 +26,9 @@ use weir_witness::{Goal, Model};
 
 use super::observed::ObservedPlaces;
 use crate::semantics::compile::Compiled;
-use crate::semantics::machine::{EdgeCode, Machine, Operation, Place};
+use crate::semantics::machine::Machine;
 use crate::semantics::state::Packed;
+use view::View;
 
 /// The most threads for which sets of agents fit a word.
 const MOST_THREADS: usize = 64;
@@ -59,6 +62,8 @@ pub(crate) struct PersistentSets {
     threads: Vec<ThreadFacts>,
     /// For each object, whether a goal observes a cell of it.
     is_observed: Vec<bool>,
+    /// For each object, whether some thread may write it.
+    is_written: Vec<bool>,
 }
 
 struct ThreadFacts {
@@ -136,7 +141,8 @@ impl PersistentSets {
         if locations.saturating_mul(objects) > MOST_BITS {
             return None;
         }
-        let mut sets = Self { model, starts, threads: Vec::new(), is_observed: vec![false; objects] };
+        let mut sets =
+            Self { model, starts, threads: Vec::new(), is_observed: vec![false; objects], is_written: Vec::new() };
         for address in observed {
             let object = sets.object(address);
             sets.is_observed[object] = true;
@@ -145,6 +151,8 @@ impl PersistentSets {
             let facts = sets.facts(program, compiled, thread, goals);
             sets.threads.push(facts);
         }
+        let is_written = |object| sets.threads.iter().any(|facts| facts.writes.has(object));
+        sets.is_written = (0..objects).map(is_written).collect();
         Some(sets)
     }
 
@@ -220,19 +228,7 @@ impl PersistentSets {
         state: &Packed<N>,
         takes: &mut dyn FnMut(&dyn Fn(usize) -> (bool, bool)) -> bool,
     ) -> bool {
-        let view = View { sets: self, machine, state };
-        let count = self.threads.len();
-        let everything = (0..count).fold(0, |all, thread| all | view.all_of(thread));
-        let seeds = (0..count).flat_map(|thread| [instructions(thread), flushes(thread)]);
-        let mut found: Vec<Agents> = Vec::new();
-        for seed in seeds.filter(|seed| everything & seed != 0) {
-            if let Some(set) = view.closed(seed)
-                && set != everything
-                && !found.contains(&set)
-            {
-                found.push(set);
-            }
-        }
+        let mut found = View::new(self, machine, state).closed_sets();
         smallest_first(&mut found);
         found.iter().any(|set| takes(&|thread| (set & instructions(thread) != 0, set & flushes(thread) != 0)))
     }
@@ -282,147 +278,6 @@ impl PersistentSets {
 /// Not part of a function that is compiled for each size of states: sorting is much code.
 fn smallest_first(sets: &mut [Agents]) {
     sets.sort_by_key(|set| set.count_ones());
-}
-
-/// A state, and what is known beforehand.
-struct View<'a, const N: usize> {
-    sets: &'a PersistentSets,
-    machine: &'a Machine,
-    state: &'a Packed<N>,
-}
-
-impl<const N: usize> View<'_, N> {
-    fn location(&self, thread: usize) -> usize {
-        self.state.raw(self.machine.threads[thread].location) as usize
-    }
-
-    /// The edges that the thread may take next, with their numbers within its body.
-    fn edges(&self, thread: usize) -> impl Iterator<Item = (usize, &EdgeCode)> {
-        let code = &self.machine.threads[thread];
-        code.edges_at(self.state).iter().map(|edge| ((edge.number - code.first_number) as usize, edge))
-    }
-
-    /// The agents of a thread that may ever move.
-    fn all_of(&self, thread: usize) -> Agents {
-        let moves = if self.edges(thread).next().is_some() { instructions(thread) } else { 0 };
-        let has_buffer = self.sets.model == Model::Tso && self.machine.layout.buffers[thread].is_some();
-        let waits = has_buffer && (moves != 0 || self.machine.buffer(self.state, thread) != 0);
-        moves | if waits { flushes(thread) } else { 0 }
-    }
-
-    /// The smallest closed set with these agents in it, if its steps keep all goals.
-    fn closed(&self, seed: Agents) -> Option<Agents> {
-        let (mut set, mut open) = (seed, seed);
-        while open != 0 {
-            let agent = open.trailing_zeros() as usize;
-            open &= open - 1;
-            let needed = if agent.is_multiple_of(2) { self.next_to(agent / 2)? } else { self.flushed_with(agent / 2)? };
-            open |= needed & !set;
-            set |= needed;
-        }
-        Some(set)
-    }
-
-    /// The agents without which the instructions of a thread cannot be in the set.
-    fn next_to(&self, thread: usize) -> Option<Agents> {
-        let mut needed = 0;
-        for (number, edge) in self.edges(thread) {
-            if !self.sets.threads[thread].keeps_goals[number] {
-                return None;
-            }
-            needed |= match &edge.operation {
-                Operation::Skip
-                | Operation::Assign(..)
-                | Operation::Assume(_)
-                | Operation::Assert(..)
-                | Operation::Havoc(..) => 0,
-                Operation::Store(place, _) if self.sets.model == Model::Sc => {
-                    self.beside(thread, self.cell(place), true) | self.beside(thread, LOCK, false)
-                }
-                // Goals are judged once stores are in memory, where this one cannot get before the lock is released.
-                Operation::Store(..) if self.machine.locked_out(self.state, thread) => return None,
-                // Nor can it once another thread has taken the lock.
-                Operation::Store(..) => self.beside(thread, BARRIER, false) | self.beside(thread, LOCK, false),
-                Operation::Load(_, place) => self.loading(thread, place),
-                Operation::Snapshot(loads) | Operation::Await(loads, _) => {
-                    loads.iter().fold(0, |needed, (_, place)| needed | self.loading(thread, place))
-                }
-                Operation::Fence => self.own_flushes(thread),
-                Operation::ReadModifyWrite(_, place, _) => {
-                    self.own_flushes(thread)
-                        | self.beside(thread, self.cell(place), true)
-                        | self.beside(thread, LOCK, false)
-                }
-                Operation::Lock | Operation::Unlock => self.own_flushes(thread) | self.beside(thread, LOCK, true),
-                Operation::Membarrier if self.sets.model == Model::Sc => 0,
-                Operation::Membarrier | Operation::Spawn(_) => return None,
-            };
-        }
-        Some(needed)
-    }
-
-    fn cell(&self, place: &Place) -> usize {
-        self.sets.object(self.machine.address(self.machine.target(self.state, place)))
-    }
-
-    fn loading(&self, thread: usize, place: &Place) -> Agents {
-        let object = self.cell(place);
-        let others = self.beside(thread, object, false) | self.beside(thread, LOCK, false);
-        // What is read from the own buffer is in memory later, where others may replace it.
-        if others != 0 && self.waits(thread, object) { others | flushes(thread) } else { others }
-    }
-
-    /// The flushes of a thread that waits for an empty buffer.
-    fn own_flushes(&self, thread: usize) -> Agents {
-        let is_drained = self.sets.model == Model::Sc || self.machine.buffer(self.state, thread) == 0;
-        if is_drained { 0 } else { flushes(thread) }
-    }
-
-    /// The agents without which the flushes of a thread cannot be in the set.
-    fn flushed_with(&self, thread: usize) -> Option<Agents> {
-        let Some((address, _)) = self.machine.buffers.oldest(self.machine.buffer(self.state, thread)) else {
-            // Its next store is what the flush waits for.
-            return Some(self.all_of(thread) & instructions(thread));
-        };
-        let object = self.sets.object(address);
-        let others = [(object, true), (LOCK, false), (BARRIER, false)];
-        (!self.sets.is_observed[object])
-            .then(|| others.iter().fold(0, |all, &(object, writes)| all | self.beside(thread, object, writes)))
-    }
-
-    /// The agents of other threads that may come to access the object in a way that conflicts.
-    fn beside(&self, thread: usize, object: usize, writes: bool) -> Agents {
-        // While a thread holds the lock, no other one accesses memory.
-        let holds_lock = self.machine.layout.lock.is_some_and(|lock| self.state.raw(lock) == thread as u64 + 1);
-        if holds_lock && object != BARRIER {
-            return 0;
-        }
-        let others = (0..self.sets.threads.len()).filter(|&other| other != thread);
-        others.fold(0, |agents, other| {
-            let (facts, location) = (&self.sets.threads[other], self.location(other));
-            let conflicts = facts.writes.contains(location, object) || writes && facts.reads.contains(location, object);
-            agents
-                | if conflicts { self.all_of(other) } else { 0 }
-                | if self.waits_in_conflict(other, object, writes) { flushes(other) } else { 0 }
-        })
-    }
-
-    /// Whether a store waits in the buffer whose flush would conflict.
-    fn waits_in_conflict(&self, thread: usize, object: usize, writes: bool) -> bool {
-        if object >= CELLS {
-            return self.waits(thread, object);
-        }
-        writes && self.sets.model == Model::Tso && self.machine.buffer(self.state, thread) != 0
-    }
-
-    /// Whether a store to the object waits in the buffer of the thread.
-    fn waits(&self, thread: usize, object: usize) -> bool {
-        if self.sets.model == Model::Sc {
-            return false;
-        }
-        let mut entries = self.machine.buffers.entries(self.machine.buffer(self.state, thread));
-        entries.any(|(address, _)| self.sets.object(address) == object)
-    }
 }
 
 /// The cells that goals observe.

@@ -9,14 +9,16 @@
 //!    result is to be run under the same memory model.
 //! 2. [`slice`](mod@slice): the program without what no goal depends on. The result is to be run under the same memory
 //!    model.
-//! 3. [`fuse_waits`](mod@fuse_waits): waiting loops with each load and its tests in one step. Again for the same memory
+//! 3. [`value_classes`](mod@value_classes): fewer values to choose from, where the program cannot tell more apart. Again
+//!    for the same memory model.
+//! 4. [`fuse_waits`](mod@fuse_waits): waiting loops with each load and its tests in one step. Again for the same memory
 //!    model.
-//! 4. [`insert_fences`](mod@insert_fences): fences at chosen places. The result is again a program to be run under TSO.
-//! 5. [`instrument`](mod@instrument): robustness as reachability under SC. The result decides the question about one
+//! 5. [`insert_fences`](mod@insert_fences): fences at chosen places. The result is again a program to be run under TSO.
+//! 6. [`instrument`](mod@instrument): robustness as reachability under SC. The result decides the question about one
 //!    attack or about all, and has no other properties.
-//! 6. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
-//! 7. [`bounded`](mod@bounded): TSO within a bound on rounds or on the age of stores, under SC.
-//! 8. [`start`](mod@start): threads started at run time as threads that wait, under SC.
+//! 7. [`delay`]: TSO along chosen paths, under SC. It can be applied again to its own result (`delay_first`).
+//! 8. [`bounded`](mod@bounded): TSO within a bound on rounds or on the age of stores, under SC.
+//! 9. [`start`](mod@start): threads started at run time as threads that wait, under SC.
 //!
 //! After the last four passes a program must be run under SC; nothing but [`unroll`](mod@unroll) and `start` can follow
 //! `instrument` or `bounded`.
@@ -30,6 +32,7 @@ pub mod instrument;
 pub mod slice;
 pub mod start;
 pub mod unroll;
+pub mod value_classes;
 
 use weir_ir::Program;
 use weir_witness::Run;

@@ -191,7 +191,7 @@ fn lives(program: &Program) -> Arc<Vec<Webs>> {
 }
 
 /// Whether the pass knows all that the program does. A thread that nobody starts does nothing.
-fn is_supported(program: &Program) -> bool {
+pub(super) fn is_supported(program: &Program) -> bool {
     let leaves = |edge: &Edge| edge.instruction.leaves_body() && edge.instruction != Instruction::Terminate;
     let is_plain = |thread: &Thread| match thread.multiplicity {
         Multiplicity::One => !thread.body.edges().iter().any(leaves),

@@ -22,6 +22,7 @@ mod reports;
 mod slices;
 mod small;
 mod together;
+mod value_classes;
 mod views;
 mod waits;
 mod ways;
