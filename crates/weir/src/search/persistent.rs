@@ -226,7 +226,7 @@ impl PersistentSets {
         &self,
         machine: &Machine,
         state: &Packed<N>,
-        takes: &mut dyn FnMut(&dyn Fn(usize) -> (bool, bool)) -> bool,
+        mut takes: impl FnMut(&dyn Fn(usize) -> (bool, bool)) -> bool,
     ) -> bool {
         let mut found = View::new(self, machine, state).closed_sets();
         smallest_first(&mut found);

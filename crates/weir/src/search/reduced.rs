@@ -64,7 +64,7 @@ impl<'a, M: MemoryModel, const N: usize> Reduced<'a, M, N> {
     /// Emits the steps of a persistent set, before renumbering; whether there is one that may be used.
     fn reduced(&self, from: &Packed<N>, emit: &mut dyn FnMut(StepCode, Packed<N>) -> bool) -> bool {
         let Some(sets) = self.reductions.persistent else { return false };
-        sets.find(self.inner.machine, from, &mut |agents| {
+        sets.find(self.inner.machine, from, |agents| {
             let Some(steps) = self.forward_steps(from, sets, agents) else { return false };
             for (step, next) in &steps {
                 if !emit(*step, *next) {
