@@ -1,18 +1,15 @@
 //! The tokens of `.spec` files.
 
-use logos::Logos;
 use weir_ir::{Diagnostic, Poll, Source, Span};
 
 use crate::limits::MAX_NAME_BYTES;
 use crate::parsing::raw_text::{LexError, StrayCharacters, unreadable};
-use crate::parsing::{Spanned, name_too_long, token_kinds};
+use crate::parsing::{Lexical, Spanned, name_too_long, split, token_kinds};
 use crate::sink::Sink;
 
 token_kinds! {
     /// The kind of a token.
-    #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
-    #[logos(error = LexError)]
-    #[logos(skip r"[ \t\r\n\x0B\x0C\u{FEFF}]+")]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub(super) enum Kind {
         Vars "vars" Rules "rules" Init "init" Target "target" Invariants "invariants" In "in" True "true"
         AtLeast ">=" Equal "=" Arrow "->" Comma "," Semicolon ";" Prime "'" Plus "+" Minus "-"
@@ -20,12 +17,8 @@ token_kinds! {
         // These are no part of the language: messages say what is expected instead.
         Greater ">" Less "<" AtMost "<=";
 
-        #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
         Name => "the name of a variable",
-        // Digits with letters after them are one token, so that `12ab` is one bad number.
-        #[regex(r"[0-9][A-Za-z0-9_]*")]
         Number => "a number",
-        #[token("#", skip_line)]
         Comment => "a comment",
     }
 }
@@ -33,10 +26,22 @@ token_kinds! {
 /// A token.
 pub(super) type Token = Spanned<Kind>;
 
-/// Moves to the end of the line.
-fn skip_line(lexer: &mut logos::Lexer<Kind>) {
-    let rest = lexer.remainder();
-    lexer.bump(rest.find('\n').unwrap_or(rest.len()));
+impl Lexical for Kind {
+    const NAME: Self = Self::Name;
+    const NUMBER: Self = Self::Number;
+
+    fn fixed(text: &str) -> Option<Self> {
+        Self::with_text(text)
+    }
+
+    fn is_blank(character: char) -> bool {
+        matches!(character, ' ' | '\t' | '\r' | '\n' | '\x0B' | '\x0C' | '\u{FEFF}')
+    }
+
+    /// A comment goes to the end of the line.
+    fn other(rest: &str) -> Option<(Result<Self, LexError>, usize)> {
+        rest.starts_with('#').then(|| (Ok(Self::Comment), rest.find('\n').unwrap_or(rest.len())))
+    }
 }
 
 /// Splits a source into tokens, without comments, until the poll is over; or reports what in it is not a token.
@@ -48,7 +53,7 @@ pub(super) fn lex(source: &Source, poll: &Poll<'_>) -> Result<Vec<Token>, Vec<Di
     let mut sink = Sink::default();
     let mut stray = StrayCharacters::default();
     let mut tokens = Vec::new();
-    for (kind, range) in Kind::lexer(text).spanned().take_while(|_| !poll.is_over()) {
+    for (kind, range) in split::<Kind>(text).take_while(|_| !poll.is_over()) {
         let span = Span::new(range.start, range.end);
         match kind {
             Ok(Kind::Comment) => {}

@@ -42,20 +42,20 @@ impl<K: TokenKind> Token for Spanned<K> {
     }
 }
 
-/// Declares the kinds of tokens of a lexer that `logos` generates: those with a fixed text by that text, all others by
-/// their rule and by how messages refer to them. The kind `Eof` follows the last token.
+/// Declares the kinds of tokens of a language: those with a fixed text by that text, all others by how messages refer to
+/// them. The kind `Eof` follows the last token.
 macro_rules! token_kinds {
     (
         $(#[$attribute:meta])*
         $visibility:vis enum $kind:ident {
             $($name:ident $text:tt)*;
-            $($(#[$rule:meta])* $other:ident => $description:literal,)*
+            $($other:ident => $description:literal,)*
         }
     ) => {
         $(#[$attribute])*
         $visibility enum $kind {
-            $(#[token($text)] $name,)*
-            $($(#[$rule])* $other,)*
+            $($name,)*
+            $($other,)*
             /// What follows the last token.
             Eof,
         }
@@ -75,6 +75,14 @@ macro_rules! token_kinds {
                 match self {
                     $(Self::$name => Some($text),)*
                     $(Self::$other)|* | Self::Eof => None,
+                }
+            }
+
+            /// The kind that has this text, and no other.
+            fn with_text(text: &str) -> Option<Self> {
+                match text {
+                    $($text => Some(Self::$name),)*
+                    _ => None,
                 }
             }
 

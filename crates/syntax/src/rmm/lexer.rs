@@ -1,12 +1,11 @@
 //! Source text to tokens.
 
-use logos::Logos;
 use weir_ir::{Diagnostic, Poll, Source, Span};
 
 use super::token::{Kind, Token};
 use crate::limits::MAX_NAME_BYTES;
-use crate::parsing::name_too_long;
 use crate::parsing::raw_text::{LexError, StrayCharacters, unreadable, unterminated_comment};
+use crate::parsing::{name_too_long, split};
 use crate::sink::Sink;
 
 /// Splits a source into tokens, without comments, until the poll is over; or reports what in it is not a token.
@@ -18,7 +17,7 @@ pub(super) fn lex<'s>(source: &'s Source, poll: &Poll<'_>) -> Result<Vec<Token<'
     let mut sink = Sink::default();
     let mut stray = StrayCharacters::default();
     let mut tokens = Vec::new();
-    for (kind, range) in Kind::lexer(text).spanned().take_while(|_| !poll.is_over()) {
+    for (kind, range) in split::<Kind>(text).take_while(|_| !poll.is_over()) {
         let span = Span::new(range.start, range.end);
         match kind {
             Ok(Kind::Comment) => {}

@@ -1,16 +1,13 @@
 //! The tokens of the language.
 
-use logos::Logos;
 use weir_ir::Span;
 
 use crate::parsing::raw_text::LexError;
-use crate::parsing::{self, token_kinds};
+use crate::parsing::{self, Lexical, is_in_word, token_kinds};
 
 token_kinds! {
     /// The kind of a token.
-    #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
-    #[logos(error = LexError)]
-    #[logos(skip r"[ \t\r\n\x0B\x0C\u{FEFF}]+")]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub(super) enum Kind {
         If "if" Then "then" Else "else" While "while" Do "do" Goto "goto"
         Read "read" Write "write" SyncWrite "syncwr" SyncRead "syncrd" Cas "cas"
@@ -23,15 +20,36 @@ token_kinds! {
         OpenBrace "{" CloseBrace "}" OrOr "||" AndAnd "&&" NotEqual "!=" Less "<" Greater ">" LessEqual "<="
         GreaterEqual ">=" Plus "+" OpenBracket "[" CloseBracket "]" AtSign "@";
 
-        #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
         Name => "a name",
-        #[regex(r"\$[A-Za-z0-9_]+")]
         Register => "a register",
-        // Digits with letters after them are one token, so that `12ab` is one bad number.
-        #[regex(r"[0-9][A-Za-z0-9_]*")]
         Number => "a number",
-        #[token("/*", skip_comment)]
         Comment => "a comment",
+    }
+}
+
+impl Lexical for Kind {
+    const NAME: Self = Self::Name;
+    const NUMBER: Self = Self::Number;
+
+    fn fixed(text: &str) -> Option<Self> {
+        Self::with_text(text)
+    }
+
+    fn is_blank(character: char) -> bool {
+        matches!(character, ' ' | '\t' | '\r' | '\n' | '\x0B' | '\x0C' | '\u{FEFF}')
+    }
+
+    /// Comments do not nest.
+    fn other(rest: &str) -> Option<(Result<Self, LexError>, usize)> {
+        if let Some(comment) = rest.strip_prefix("/*") {
+            return Some(match comment.find("*/") {
+                Some(end) => (Ok(Self::Comment), end + 4),
+                None => (Err(LexError::OpenComment), rest.len()),
+            });
+        }
+        let name = rest.strip_prefix('$')?;
+        let length = name.find(|character| !is_in_word(character)).unwrap_or(name.len());
+        (length > 0).then_some((Ok(Self::Register), length + 1))
     }
 }
 
@@ -55,12 +73,4 @@ impl parsing::Token for Token<'_> {
     fn span(self) -> Span {
         self.span
     }
-}
-
-/// Moves past a comment whose `/*` was just read. Comments do not nest.
-fn skip_comment(lexer: &mut logos::Lexer<Kind>) -> Result<(), LexError> {
-    let rest = lexer.remainder();
-    let end = rest.find("*/");
-    lexer.bump(end.map_or(rest.len(), |end| end + 2));
-    if end.is_some() { Ok(()) } else { Err(LexError::OpenComment) }
 }

@@ -1,11 +1,11 @@
 //! Source text to tokens. Comments are kept apart, for the formatter to put them back.
 
-use logos::Logos;
 use weir_ir::{Poll, Source, Span};
 
 use super::sink::Sink;
 use super::token::{Kind, Token};
 use crate::parsing::raw_text::{LexError, StrayCharacters, unreadable, unterminated_comment};
+use crate::parsing::split;
 
 const OPEN_COMMENT_HELP: &str = "close it with `*/`; block comments nest, so each `/*` needs its own `*/`";
 
@@ -32,7 +32,7 @@ pub(crate) fn lex(source: &Source, sink: &mut Sink, poll: &Poll<'_>) -> Option<L
     let mut stray = StrayCharacters::default();
     // The end of a name that contains letters that names cannot have: what touches it belongs to it.
     let mut odd_name = None;
-    for (kind, range) in Kind::lexer(text).spanned() {
+    for (kind, range) in split::<Kind>(text) {
         if poll.is_over() {
             return None;
         }

@@ -1,18 +1,14 @@
 //! The tokens of the language.
 
-use logos::Logos;
-
 use crate::parsing::raw_text::LexError;
-use crate::parsing::{Spanned, token_kinds};
+use crate::parsing::{Lexical, Spanned, token_kinds};
 
 /// A token of the source.
 pub(crate) type Token = Spanned<Kind>;
 
 token_kinds! {
     /// The kind of a token.
-    #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
-    #[logos(error = LexError)]
-    #[logos(skip r"[ \t\r\n\x0C\u{FEFF}]+")]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub(crate) enum Kind {
         Const "const" Shared "shared" Thread "thread" Proc "proc"
         Let "let" If "if" Else "else" While "while" Loop "loop" For "for" Break "break" Continue "continue"
@@ -32,15 +28,33 @@ token_kinds! {
         Pipe "|" Caret "^" Ampersand "&" ShiftLeft "<<" ShiftRight ">>"
         Plus "+" Minus "-" Star "*" Slash "/" Percent "%" Bang "!" Tilde "~";
 
-        #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
         Name => "a name",
-        // Digits with letters after them are one token, so that `12ab` is one bad number.
-        #[regex(r"[0-9][A-Za-z0-9_]*")]
         Number => "a number",
-        #[regex(r"//[^\n]*", allow_greedy = true)]
         LineComment => "a comment",
-        #[token("/*", skip_block_comment)]
         BlockComment => "a comment",
+    }
+}
+
+impl Lexical for Kind {
+    const NAME: Self = Self::Name;
+    const NUMBER: Self = Self::Number;
+
+    fn fixed(text: &str) -> Option<Self> {
+        Self::with_text(text)
+    }
+
+    fn is_blank(character: char) -> bool {
+        matches!(character, ' ' | '\t' | '\r' | '\n' | '\x0C' | '\u{FEFF}')
+    }
+
+    fn other(rest: &str) -> Option<(Result<Self, LexError>, usize)> {
+        if rest.starts_with("//") {
+            return Some((Ok(Self::LineComment), rest.find('\n').unwrap_or(rest.len())));
+        }
+        rest.starts_with("/*").then(|| match end_of_block_comment(rest) {
+            Some(end) => (Ok(Self::BlockComment), end),
+            None => (Err(LexError::OpenComment), rest.len()),
+        })
     }
 }
 
@@ -81,28 +95,23 @@ impl Kind {
     }
 }
 
-/// Moves past a block comment whose `/*` was just read. Block comments nest.
-fn skip_block_comment(lexer: &mut logos::Lexer<Kind>) -> Result<(), LexError> {
-    let rest = lexer.remainder().as_bytes();
-    let (mut at, mut open) = (0, 1usize);
+/// Where a block comment ends that begins here, if it does. Block comments nest.
+fn end_of_block_comment(text: &str) -> Option<usize> {
+    let (mut at, mut open) = (2, 1usize);
     while open > 0 {
-        match rest.get(at..at + 2) {
-            Some(b"/*") => (at, open) = (at + 2, open + 1),
-            Some(b"*/") => (at, open) = (at + 2, open - 1),
-            Some(_) => at += 1,
-            None => {
-                lexer.bump(rest.len());
-                return Err(LexError::OpenComment);
-            }
+        match text.as_bytes().get(at..at + 2)? {
+            b"/*" => (at, open) = (at + 2, open + 1),
+            b"*/" => (at, open) = (at + 2, open - 1),
+            _ => at += 1,
         }
     }
-    lexer.bump(at);
-    Ok(())
+    Some(at)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parsing::split;
 
     #[test]
     fn the_reference_lists_all_keywords() {
@@ -115,5 +124,36 @@ mod tests {
             TEXTS.iter().copied().filter(|text| text.starts_with(char::is_alphabetic)).collect();
         keywords.sort_unstable();
         assert_eq!(names, keywords);
+    }
+
+    fn kinds(text: &str) -> Vec<(Result<Kind, LexError>, &str)> {
+        split::<Kind>(text).map(|(kind, range)| (kind, &text[range])).collect()
+    }
+
+    #[test]
+    fn the_longest_text_counts() {
+        let expected = [(Kind::ShiftLeftEqual, "<<="), (Kind::ShiftLeft, "<<"), (Kind::Less, "<"), (Kind::Dot, ".")];
+        let expected = expected.map(|(kind, text)| (Ok(kind), text));
+        assert_eq!(kinds("<<=<< < ."), expected);
+        assert_eq!(kinds("..=")[0], (Ok(Kind::DotDotEqual), "..="));
+    }
+
+    #[test]
+    fn keywords_are_whole_words() {
+        let expected = [(Kind::If, "if"), (Kind::Name, "ifs"), (Kind::Name, "_if"), (Kind::Number, "1if")];
+        assert_eq!(kinds("if ifs _if 1if"), expected.map(|(kind, text)| (Ok(kind), text)));
+    }
+
+    #[test]
+    fn characters_that_begin_no_token_are_errors_of_their_own() {
+        let stray = |text| (Err(LexError::Stray), text);
+        assert_eq!(kinds("a#é😀\u{FEFF}$"), [(Ok(Kind::Name), "a"), stray("#"), stray("é"), stray("😀"), stray("$")]);
+    }
+
+    #[test]
+    fn block_comments_nest_and_must_end() {
+        assert_eq!(kinds("/*a/**/*/;"), [(Ok(Kind::BlockComment), "/*a/**/*/"), (Ok(Kind::Semicolon), ";")]);
+        assert_eq!(kinds("; /* /* */"), [(Ok(Kind::Semicolon), ";"), (Err(LexError::OpenComment), "/* /* */")]);
+        assert_eq!(kinds("//x\n;")[0], (Ok(Kind::LineComment), "//x"));
     }
 }

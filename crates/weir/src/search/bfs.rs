@@ -19,6 +19,7 @@ use parking_lot::Mutex;
 use weir_ir::Value;
 use weir_witness::Goal;
 
+use super::erased::{Erased, is_large};
 use super::parallel::{Task, in_parallel};
 use super::rebuild::{Levels, rebuild};
 use super::store::{Scratch, Store, hash};
@@ -57,6 +58,14 @@ const FIRST_RECENT: usize = 64;
 
 /// Visits all states breadth-first.
 pub(crate) fn breadth_first<T: TransitionSystem>(system: &T, session: &Session, jobs: usize) -> Outcome {
+    if const { is_large::<T::State>() } {
+        visit_all(&Erased::new(system), session, jobs)
+    } else {
+        visit_all(system, session, jobs)
+    }
+}
+
+fn visit_all<T: TransitionSystem>(system: &T, session: &Session, jobs: usize) -> Outcome {
     let shared = Shared::new(session);
     let mailboxes: Vec<Mailbox<T::State>> = (0..jobs).map(|_| CacheAligned(Mutex::new(Vec::new()))).collect();
     let mut workers: Vec<Worker<'_, T>> =
@@ -210,7 +219,8 @@ fn shown<T: TransitionSystem>(
 ) -> Found {
     let levels: Vec<Levels<'_>> =
         workers.iter().map(|worker| Levels { store: &worker.store, starts: &worker.levels }).collect();
-    match rebuild(system, &levels, candidate.state, candidate.depth, shared) {
+    // Where a state costs little, the calls that this adds are nothing beside what a second copy would cost to build.
+    match rebuild(&Erased::new(system), &levels, candidate.state, candidate.depth, shared) {
         Some(run) => Found::Goal(candidate.goal, run),
         None => Found::Stopped(shared.stopped().unwrap_or(Limit::Interrupted)),
     }

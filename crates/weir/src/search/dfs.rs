@@ -4,6 +4,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::erased::{Erased, is_large};
 use super::store::Store;
 use super::{Found, Outcome, Shared, step_between};
 use crate::semantics::{StepCode, TransitionSystem};
@@ -15,6 +16,10 @@ const A_CHECK: u64 = 1024;
 
 /// Visits all states depth-first.
 pub(crate) fn depth_first<T: TransitionSystem>(system: &T, session: &Session) -> Outcome {
+    if const { is_large::<T::State>() } { visit_all(&Erased::new(system), session) } else { visit_all(system, session) }
+}
+
+fn visit_all<T: TransitionSystem>(system: &T, session: &Session) -> Outcome {
     let shared = Shared::new(session);
     let mut search = DepthFirst {
         system,

@@ -66,7 +66,7 @@ impl Fusing {
         system: &T,
         start: &T::State,
         thread: usize,
-        record: &mut impl FnMut(StepCode),
+        record: &mut dyn FnMut(StepCode),
     ) -> T::State {
         // A thread that is not started is at none of its locations.
         let is_fusible = |location: usize| self.threads[thread].get(location).copied().unwrap_or(false);

@@ -9,6 +9,7 @@ pub(crate) mod by_agent;
 pub(crate) mod cartesian;
 mod dfs;
 pub(crate) mod dynamic;
+mod erased;
 pub(crate) mod footprints;
 pub(crate) mod fusing;
 pub(crate) mod observed;

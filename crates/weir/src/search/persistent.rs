@@ -229,7 +229,7 @@ impl PersistentSets {
         mut takes: impl FnMut(&dyn Fn(usize) -> (bool, bool)) -> bool,
     ) -> bool {
         let mut found = View::new(self, machine, state).closed_sets();
-        found.sort_by_key(|set| set.count_ones());
+        smallest_first(&mut found);
         found.iter().any(|set| takes(&|thread| (set & instructions(thread) != 0, set & flushes(thread) != 0)))
     }
 
@@ -273,6 +273,11 @@ impl PersistentSets {
         let order = &self.threads[thread].order;
         order[from] < order[to]
     }
+}
+
+/// Not part of a function that is compiled for each size of states: sorting is much code.
+fn smallest_first(sets: &mut [Agents]) {
+    sets.sort_by_key(|set| set.count_ones());
 }
 
 /// The cells that goals observe.

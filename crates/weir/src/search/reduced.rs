@@ -48,6 +48,19 @@ impl<'a, M: MemoryModel, const N: usize> Reduced<'a, M, N> {
         self.families.is_empty() && self.reductions.fusing.is_none() && self.reductions.persistent.is_none()
     }
 
+    /// The steps with the reductions that are used. One copy serves all callers.
+    #[inline(never)]
+    fn reduced_steps(&self, from: &Packed<N>, emit: &mut dyn FnMut(StepCode, Packed<N>) -> bool) {
+        let mut emit = |step, next: Packed<N>| emit(step, self.representative(&next));
+        if self.reduced(from, &mut emit) {
+            return;
+        }
+        match self.reductions.cartesian {
+            Some(cartesian) => self.cartesian_steps(cartesian, from, &mut emit),
+            None => self.inner.successors(from, &mut |step, next| emit(step, self.fused(step, &next, &mut |_| {}))),
+        }
+    }
+
     /// Emits the steps of a persistent set, before renumbering; whether there is one that may be used.
     fn reduced(&self, from: &Packed<N>, emit: &mut dyn FnMut(StepCode, Packed<N>) -> bool) -> bool {
         let Some(sets) = self.reductions.persistent else { return false };
@@ -110,7 +123,7 @@ impl<'a, M: MemoryModel, const N: usize> Reduced<'a, M, N> {
     }
 
     /// The state after the local steps that threads take by themselves at the start.
-    fn start(&self, record: &mut impl FnMut(StepCode)) -> Packed<N> {
+    fn start(&self, record: &mut dyn FnMut(StepCode)) -> Packed<N> {
         let threads = 0..self.inner.machine.threads.len();
         let initial = self.inner.initial();
         let Some(fusing) = self.reductions.fusing else { return initial };
@@ -119,7 +132,7 @@ impl<'a, M: MemoryModel, const N: usize> Reduced<'a, M, N> {
 
     /// The state after the local steps that follow this step.
     #[inline]
-    fn fused(&self, step: StepCode, next: &Packed<N>, record: &mut impl FnMut(StepCode)) -> Packed<N> {
+    fn fused(&self, step: StepCode, next: &Packed<N>, record: &mut dyn FnMut(StepCode)) -> Packed<N> {
         match self.reductions.fusing {
             Some(fusing) if step.number < self.inner.machine.edge_count => {
                 fusing.run(&self.inner, next, self.inner.thread_of(step), record)
@@ -237,7 +250,7 @@ impl<'a, M: MemoryModel, const N: usize> Reduced<'a, M, N> {
     fn goal_after(&self, run: &[StepCode]) -> Option<Goal> {
         let last = run.iter().try_fold(self.inner.initial(), |state, &step| self.after(&state, step))?;
         let mut has_steps = false;
-        self.inner.successors(&last, &mut |_, _| {
+        self.inner.each_successor(&last, &mut |_, _| {
             has_steps = true;
             false
         });
@@ -268,7 +281,7 @@ impl<'a, M: MemoryModel, const N: usize> Reduced<'a, M, N> {
     /// The state after a step of the program itself.
     fn after(&self, state: &Packed<N>, step: StepCode) -> Option<Packed<N>> {
         let mut next = None;
-        self.inner.successors(state, &mut |taken, after| {
+        self.inner.each_successor(state, &mut |taken, after| {
             if taken == step {
                 next = Some(after);
             }
@@ -300,15 +313,9 @@ impl<M: MemoryModel, const N: usize> TransitionSystem for Reduced<'_, M, N> {
     #[inline]
     fn successors(&self, from: &Packed<N>, emit: &mut impl FnMut(StepCode, Packed<N>) -> bool) {
         if self.is_plain() {
-            return self.inner.successors(from, emit);
-        }
-        let mut emit = |step, next: Packed<N>| emit(step, self.representative(&next));
-        if self.reduced(from, &mut emit) {
-            return;
-        }
-        match self.reductions.cartesian {
-            Some(cartesian) => self.cartesian_steps(cartesian, from, &mut emit),
-            None => self.inner.successors(from, &mut |step, next| emit(step, self.fused(step, &next, &mut |_| {}))),
+            self.inner.successors(from, emit);
+        } else {
+            self.reduced_steps(from, emit);
         }
     }
 

@@ -351,7 +351,7 @@ impl Renaming {
         for class in &self.classes {
             let mut sorted = [0; MOST_THREADS];
             sorted[..class.len()].copy_from_slice(class);
-            sorted[..class.len()].sort_by(|&one, &other| compare(one, other));
+            sort(&mut sorted[..class.len()], &compare);
             for (&new, &old) in class.iter().zip(&sorted) {
                 numbers[old] = new as u8;
             }
@@ -486,6 +486,11 @@ impl Renaming {
             }
         }
     }
+}
+
+/// Not part of a function that is compiled for each size of states: sorting is much code.
+fn sort(numbers: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
+    numbers.sort_by(|&one, &other| compare(one, other));
 }
 
 /// Sets a field to a value, which fits, since every value of a reachable state does.

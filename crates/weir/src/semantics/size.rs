@@ -10,23 +10,20 @@ pub(crate) const MOST_WORDS: usize = 256;
 /// Evaluates an expression with a constant that is the smallest size of states with room for so many words:
 /// `with_state_size!(words, N => search(&System::<Tso, N>::new(machine)))`.
 ///
-/// `from 2` and `from 8` leave out smaller states. They are for analyses in which the size of a state hardly matters:
-/// each size is compiled by itself, and that takes long.
+/// `from 8` leaves out smaller states. It is for analyses in which the size of a state hardly matters: each size is
+/// compiled by itself, and that takes long.
 macro_rules! with_state_size {
     ($words:expr, $n:ident => $with:expr) => {
-        if $words <= 1 {
-            const $n: usize = 1;
-            $with
-        } else {
-            $crate::semantics::size::with_state_size!($words, from 2, $n => $with)
-        }
-    };
-    ($words:expr, from 2, $n:ident => $with:expr) => {
-        if $words <= 2 {
-            const $n: usize = 2;
-            $with
-        } else {
-            $crate::semantics::size::with_state_size!($words, from 8, $n => $with)
+        match $words {
+            ..=1 => {
+                const $n: usize = 1;
+                $with
+            }
+            2 => {
+                const $n: usize = 2;
+                $with
+            }
+            words => $crate::semantics::size::with_state_size!(words, from 8, $n => $with),
         }
     };
     ($words:expr, from 8, $n:ident => $with:expr) => {
@@ -49,12 +46,10 @@ mod tests {
     #[test]
     fn the_smallest_size_with_room_is_used() {
         let size = |words: usize| with_state_size!(words, N => N);
-        let from_two = |words: usize| with_state_size!(words, from 2, N => N);
         let from_eight = |words: usize| with_state_size!(words, from 8, N => N);
         for words in 0..=MOST_WORDS {
             let expected = [1, 2, 8, MOST_WORDS].into_iter().find(|&size| size >= words);
             assert_eq!(Some(size(words)), expected);
-            assert_eq!(from_two(words), size(words).max(2));
             assert_eq!(from_eight(words), size(words).max(8));
         }
     }

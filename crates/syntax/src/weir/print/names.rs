@@ -8,10 +8,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use logos::Logos;
 use weir_ir::{Body, CostRule, CostSubject, Program};
 
 use crate::limits::MAX_NAME_BYTES;
+use crate::parsing::split;
 use crate::weir::token::Kind;
 
 /// Names of kinds of steps after `cost`, which no label can have.
@@ -171,8 +171,7 @@ impl Names {
 
 /// Whether the whole text is one token, not a keyword, and short enough to be read.
 fn is_name(text: &str) -> bool {
-    let mut tokens = Kind::lexer(text);
-    text.len() <= MAX_NAME_BYTES && tokens.next() == Some(Ok(Kind::Name)) && tokens.slice() == text
+    text.len() <= MAX_NAME_BYTES && split(text).next() == Some((Ok(Kind::Name), 0..text.len()))
 }
 
 /// What is kept of a name that is too long: a number that tells it from others still fits.

@@ -207,7 +207,7 @@ impl Refinement<'_> {
         let session = self.session;
         let (machine, groups, options) = (&self.compiled.machine, self.groups.as_slice(), self.options);
         let (outcome, answer) =
-            with_state_size!(machine.layout.words, from 2, N => attempt_sized::<N>(machine, groups, options, session));
+            with_state_size!(machine.layout.words, from 8, N => attempt_sized::<N>(machine, groups, options, session));
         self.note(&outcome);
         answer
     }
