@@ -40,8 +40,9 @@ fn an_assertion_that_fails_shows_the_run() {
     weir::assert_robust!(UNFENCED);
 }
 
+/// Which of several runs is shown depends on the engine that answers first.
 #[test]
-#[should_panic(expected = "the program is not safe:\n  1  Q  y = 1")]
+#[should_panic(expected = "the program is not safe:\n  1  ")]
 fn an_assertion_about_properties_does_too() {
     weir::assert_safe!(UNFENCED);
 }
