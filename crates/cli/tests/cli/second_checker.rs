@@ -45,6 +45,17 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("the path is UTF-8")
 }
 
+/// The program of a run, as a proof about any number of copies describes it: a run is one of a certain instance. The
+/// file has its automata.
+pub(crate) fn with_any_number(mut program: Value, automaton: &Path) -> Value {
+    let constants = program["constants"].as_object_mut().expect("constants");
+    constants.retain(|name, _| !name.ends_with("[*]"));
+    let code = "import hashlib, sys; print(hashlib.sha256(open(sys.argv[1], 'rb').read()).hexdigest())";
+    let output = Command::new("python3").args(["-c", code, text(automaton)]).output().expect("python3 starts");
+    program["automaton_sha256"] = String::from_utf8_lossy(&output.stdout).trim().into();
+    program
+}
+
 /// Writes the program as automata.
 pub(crate) fn automaton(file: &Path, to: &Path) {
     let ran = weir(&["translate", "--to", "json", text(file)]);
