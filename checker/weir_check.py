@@ -35,7 +35,6 @@ class Program:
     def __init__(self, data):
         self.threads, self.properties, self.regions = data["threads"], data["properties"], data.get("regions", [])
         self.names, self.cells = [thread["name"] for thread in self.threads], {}
-        if any(thread["runs"] == "arbitrary" for thread in self.threads): raise Unsupported("any number of copies")
         codes = {edge["do"][0] for thread in self.threads for edge in thread["edges"]}
         self.is_dynamic = codes & {"call", "spawn"} or any(thread["runs"] != "once" for thread in self.threads)
         for block in data["shared"]:
@@ -89,8 +88,7 @@ def flushes(program, state, thread):  # all flushes of a thread: what they do, a
             left = {other: many for other, many in {**older, value: count and count - 1}.items() if many != 0}
             found.append(((address, value), (), {**rest, address: (latest, left)}))
     for (address, value), queue, waiting in found if state[2] in (None, thread) else ():
-        after = copied(state)
-        after[0][thread][2:4] = [queue, waiting]
+        (after := copied(state))[0][thread][2:4] = [queue, waiting]
         put(program, after, address, value)
         yield {"address": address, "value": value}, after
 def execute(program, buffers, state, thread, edge, choices):  # where an edge leads: what it did, and the state after
@@ -297,10 +295,17 @@ def unpack(listed, row):
         older = lambda: (take(), None if (count := take(False)) == 0 else count - 1)
         waiting = several(lambda: (take(), (take(), dict(several(older)))))
         threads.append([location, registers, queue, dict(waiting), (), True])
-    memory, holder = dict(several(lambda: (take(), take()))), take(False)
-    return [threads, memory, holder - 1 if holder else None]
+    return [threads, dict(several(lambda: (take(), take()))), holder - 1 if (holder := take(False)) else None]
+def rows_of(data, packed):  # the rows of the states, with their numbers
+    at, row, rows = 0, b"", {}
+    for number in range(data["states"]):
+        (shared, at), (length, at) = (first := number_at(packed, at)), number_at(packed, first[1])
+        row, at = row[:shared] + packed[at:at + length], at + length
+        rows[row] = number
+    need(len(rows) == data["states"] and at == data["bytes"], "the number of states or bytes differs")
+    return rows
 def check_states(program, model, goals, data, body):
-    if program.is_dynamic: raise Unsupported("certificates of programs with procedures and `spawn`")
+    if program.is_dynamic: raise Unsupported("closed sets with procedures, `spawn` or any number of copies")
     is_monitored, listed = data["kind"] == "attacks", data["registers"]
     kind = "overlay" if is_monitored else data["buffers"]
     buffers = (kind, 0) if isinstance(kind, str) else next(iter(kind.items()))
@@ -308,12 +313,8 @@ def check_states(program, model, goals, data, body):
     program.ahead = [loads_ahead(thread) for thread in program.threads]
     need((goals == [("robust", None)]) == is_monitored == (("robust", None) in goals), "states cannot prove this")
     need(len(listed) == len(program.names) and buffers[0] in kinds, "other threads, or the wrong buffers")
-    packed, at, row, rows = zlib.decompress(body), 0, b"", {}
-    for number in range(data["states"]):
-        (shared, at), (length, at) = (first := number_at(packed, at)), number_at(packed, first[1])
-        row, at = row[:shared] + packed[at:at + length], at + length
-        rows[row] = number
-    need(len(rows) == data["states"] and at == len(packed) == data["bytes"], "the number of states or bytes differs")
+    rows = rows_of(data, packed := zlib.decompress(body))
+    need(len(packed) == data["bytes"], "there are more bytes than states")
     need(pack(listed, program.start()) in rows, "the initial state is missing")
     live = [goal for goal in goals if program.kind(goal) in ("stuck", "live")]
     need(not live or buffers[0] in ("none", "fifo"), "only exact buffers show what can still happen")
@@ -356,13 +357,14 @@ def named_goals(program, metadata):
             need(0 <= number and program.properties[number]["text"] == text, "about another property")
             yield ("property", number)
         else: yield ("assertion", program.names.index(item["assertion"]["thread"]))
+OTHERS = {}  # kinds of certificates that other files check, each with a function
 def check(program, digests, model, asked, evidence):  # what it shows; `asked` is None for a part of a certificate
     line, _, body = evidence.partition(b"\n")
-    data = json.loads(evidence if line == b"{" else line)
-    metadata = data["metadata"]
+    metadata = (data := json.loads(evidence if line == b"{" else line))["metadata"]
     need(data["format"] == 2 and digests.items() <= metadata["program"].items(), "about another program")
     need(metadata["model"] == model, "about another memory model")
     named = list(named_goals(program, metadata))
+    if data.get("kind") in OTHERS: return OTHERS[data["kind"]](program, model, asked, data, body)
     if "steps" in data:
         need(asked is not None and len(named) == 1 and named[0] in asked, "about another property")
         return check_run(program, model, named[0], data) or f"a run of {len(data['steps'])} steps"
@@ -378,20 +380,18 @@ def check(program, digests, model, asked, evidence):  # what it shows; `asked` i
         proved.update(named_goals(program, json.loads(part.partition(b"\n")[0])["metadata"]))
     need(at == len(body) and proved == asked, "the parts are about other properties")
     return " and ".join(shown)
-def main():
+def main(more=()):  # `more` are names of options that others ask for
     sys.setrecursionlimit(20_000)
     parser = argparse.ArgumentParser(description="Checks runs and certificates saved by Weir.")
-    parser.add_argument("program", help="what `weir translate --to json` prints")
-    parser.add_argument("evidence", help="a file saved by `--witness` or `--certificate`")
-    parser.add_argument("--text", help="the text of the program, to compare its digest")
+    helps = {"program": "what `weir translate --to json` prints", "evidence": "what Weir saved", "--text": "its text"}
+    for name, text in (helps | dict.fromkeys(more)).items(): parser.add_argument(name, help=text)
     parser.add_argument("--model", choices=("tso", "sc"), default="tso")
     parser.add_argument("--property", action="append", help="a number, the name of a thread, or `robust`")
-    options = parser.parse_args()
-    files = {"automaton_sha256": options.program} | ({"text_sha256": options.text} if options.text else {})
+    files = {"automaton_sha256": (options := parser.parse_args()).program, "text_sha256": options.text}
     try:
-        digests = {name: hashlib.sha256(open(path, "rb").read()).hexdigest() for name, path in files.items()}
+        digests = {name: hashlib.sha256(open(path, "rb").read()).hexdigest() for name, path in files.items() if path}
         program, evidence = Program(json.loads(open(options.program, "rb").read())), open(options.evidence, "rb").read()
-        asked = asked_goals(program, options.property)
+        asked, program.options = asked_goals(program, options.property), vars(options)
         return print("accepted:", check(program, digests, options.model, asked, evidence))
     except (Refused, Unsupported, LookupError, TypeError, ValueError, AttributeError, OSError, zlib.error) as error:
         status = {Refused: 1, Unsupported: 3}.get(type(error), 2)

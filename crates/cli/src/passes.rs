@@ -26,6 +26,8 @@ pub(crate) enum Pass {
     Bounded(RunBound),
     /// The program with the fewest fences that make it robust.
     Fences,
+    /// The program with a step for each place where a fence can stand, and these places.
+    Places,
     /// The program with its procedures linked into the threads, and so many instances of spawned threads.
     Link(u32),
     /// The program with recursive procedures unrolled, for stacks with so many calls.
@@ -65,12 +67,15 @@ const MOST_LISTED: usize = 20;
 
 /// Reads a pass.
 pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
-    let known = "expected `fences`, `rounds=K`, `age=K`, `unroll=K`, `spawn=K` or `link=K` with a number K, or `instrument=ATTACK` \
+    let known = "expected `fences`, `places`, `rounds=K`, `age=K`, `unroll=K`, `spawn=K` or `link=K` with a number K, or `instrument=ATTACK` \
                  or `delay=ATTACK`, where ATTACK is THREAD:STORE:LOAD (STORE and LOAD are lines or labels), a number N for the N-th attack, \
                  or `all`";
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is not a number; {known}"));
     if text == "fences" {
         return Ok(Pass::Fences);
+    }
+    if text == "places" {
+        return Ok(Pass::Places);
     }
     let (pass, which): (fn(Selection) -> Pass, _) = match text.split_once('=') {
         Some(("instrument", which)) => (Pass::Instrument, which),
@@ -103,6 +108,9 @@ impl Pass {
         match self {
             Self::Bounded(bound) => return within(program, *bound, session),
             Self::Fences => return fenced(program, session),
+            Self::Places => {
+                return Err(Error::input("`--pass places` is for `--to json`, without other passes".to_owned()));
+            }
             Self::Link(count) => return Ok(plain(program.linked(*count))),
             Self::Unroll(frames) => return unrolled(program, *frames),
             Self::Start(count) => return started(program, *count, sections),
@@ -110,7 +118,9 @@ impl Pass {
         }
         let attacks = attacks(program, session).map_err(Error::Stopped)?.open;
         let made = match self {
-            Self::Bounded(_) | Self::Fences | Self::Link(_) | Self::Unroll(_) | Self::Start(_) => Ok(program.clone()),
+            Self::Bounded(_) | Self::Fences | Self::Places | Self::Link(_) | Self::Unroll(_) | Self::Start(_) => {
+                Ok(program.clone())
+            }
             Self::Instrument(selection) => match selection.attacks(program, &attacks)?[..] {
                 [attack] if *selection != Selection::All => instrument(program, attack),
                 _ => instrument_all(program, &attacks),

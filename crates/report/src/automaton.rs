@@ -35,8 +35,9 @@ pub fn write(program: &Program, to: &mut impl Write) -> io::Result<()> {
     to.write_all(b"\n")
 }
 
+/// The form.
 #[derive(Serialize)]
-struct Automata<'a> {
+pub(crate) struct Automata<'a> {
     format: u32,
     shared: Vec<SharedForm<'a>>,
     threads: Vec<ThreadForm<'a>>,
@@ -63,6 +64,9 @@ struct SharedForm<'a> {
 struct ThreadForm<'a> {
     name: &'a str,
     runs: &'static str,
+    /// How often it is picked, compared with others; absent if 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<u64>,
     #[serde(flatten)]
     body: BodyForm<'a>,
 }
@@ -106,7 +110,7 @@ struct PropertyForm<'a> {
 }
 
 impl<'a> Automata<'a> {
-    fn new(program: &'a Program) -> Self {
+    pub(crate) fn new(program: &'a Program) -> Self {
         let thread = |thread: &'a weir_ir::Thread| ThreadForm {
             name: &thread.name,
             runs: match thread.multiplicity {
@@ -114,6 +118,7 @@ impl<'a> Automata<'a> {
                 Multiplicity::Spawned => "spawned",
                 Multiplicity::Arbitrary => "arbitrary",
             },
+            weight: Some(u64::from(thread.weight)).filter(|&weight| weight != 1),
             body: BodyForm::new(program, &thread.body),
         };
         let procedure = |procedure: &'a weir_ir::Procedure| ProcedureForm {

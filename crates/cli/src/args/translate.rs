@@ -36,9 +36,11 @@ pub(crate) struct TranslateOptions {
     /// SC what the original does while that store is delayed past that load. `rounds=K` prints a program that does
     /// under SC what the original does with store buffers in runs with at most K rounds per thread, and `age=K` in runs
     /// in which stores wait for at most K rounds of their thread; procedures and `spawn` stay what they are. `fences`
-    /// inserts the fewest fences that make the program robust (`weir fences --write` keeps your text). `unroll=N`
-    /// replaces recursive procedures by copies of their code, for stacks of at most N calls, and `spawn=N`, for SC,
-    /// replaces threads started at run time by N of each that wait until they are started
+    /// inserts the fewest fences that make the program robust (`weir fences --write` keeps your text). `places`, with
+    /// `--to json`, prints the program with a step for each place where a fence can stand, and the list of these places,
+    /// which is what certificates of `weir fences` are about. `unroll=N` replaces recursive procedures by copies of
+    /// their code, for stacks of at most N calls, and `spawn=N`, for SC, replaces threads started at run time by N of
+    /// each that wait until they are started
     #[arg(long = "pass", value_name = "PASS", value_parser = parse_pass)]
     pub(crate) passes: Vec<Pass>,
 

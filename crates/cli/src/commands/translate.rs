@@ -4,18 +4,22 @@ use std::slice;
 
 use clap::ValueEnum as _;
 use weir::Session;
+use weir::fences::Aim;
 use weir_ir::{Comments, Diagnostic, Program};
 use weir_report::answer::{Answer, CommandName, DiagnosticRecord, TranslateAnswer, YesNo};
+use weir_report::saved::searched_text;
 use weir_syntax::c::Purpose;
 use weir_syntax::export::Export;
 use weir_syntax::{btor2, c, litmus, promela, trencher};
+use weir_witness::FencePlace;
 
 use super::task::{Allowance, Task, Work};
 use crate::args::{Target, Tool, TranslateOptions};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Status;
-use crate::load::load;
+use crate::fences::{Costs, candidates};
+use crate::load::{Loaded, load};
 use crate::passes::{Pass, Passed};
 
 /// Runs it.
@@ -23,6 +27,9 @@ pub(super) fn run(options: &'static TranslateOptions, console: &mut Console) -> 
     let files = slice::from_ref(&options.file);
     let one = |task: &Task<'_>, console: &mut Console| {
         let loaded = load(task.file, &options.program, &task.session)?;
+        if options.passes == [Pass::Places] && options.to == Target::Json {
+            return with_places(task, options, &loaded, console);
+        }
         let Passed { program, comments } = Pass::apply_all(&options.passes, &loaded.program, &task.session)?;
         let program = &program;
         let (to, export) = export(options, (program, &comments), &task.session)?;
@@ -37,6 +44,22 @@ pub(super) fn run(options: &'static TranslateOptions, console: &mut Console) -> 
     let (command, format) = (CommandName::Translate, options.format);
     Work { command, format, files, limits: Allowance::of_resources(&options.limits), is_spaced: false, one }
         .run(console)
+}
+
+/// Prints the program with a step for each place where a fence can stand, and these places, at
+/// the default costs.
+fn with_places(
+    task: &Task<'_>,
+    options: &TranslateOptions,
+    loaded: &Loaded,
+    console: &mut Console,
+) -> Result<Status, Error> {
+    let (_, mut sites) = candidates(loaded, &options.program.defines, (Aim::Robust, false), &task.session)?;
+    Costs::Unit.set(&mut sites, &task.session)?;
+    let places: Vec<FencePlace> = sites.places().iter().map(FencePlace::from).collect();
+    let text = searched_text(&sites.program, &places);
+    let answer = TranslateAnswer { head: task.head(YesNo::Ok), to: "json", text, warnings: Vec::new() };
+    Ok(task.answer(&Answer::Translate(answer), false, console))
 }
 
 /// The name of the output language, and the program in it.

@@ -28,15 +28,39 @@ impl Proof {
     }
 
     pub(crate) fn read(path: &str) -> Self {
-        let bytes = std::fs::read(path).expect("the proof was saved");
+        Self::of(&std::fs::read(path).expect("the proof was saved"))
+    }
+
+    pub(crate) fn of(bytes: &[u8]) -> Self {
         let end = bytes.iter().position(|&byte| byte == b'\n').expect("a line");
         let line = serde_json::from_slice(&bytes[..end]).expect("the line is JSON");
         Self { line, body: bytes[end + 1..].to_vec() }
     }
 
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        [self.line.to_string().as_bytes(), b"\n", &self.body].concat()
+    }
+
     pub(crate) fn write(&self, path: &str) {
-        let line = self.line.to_string() + "\n";
-        std::fs::write(path, [line.as_bytes(), &self.body].concat()).expect("it can be written");
+        std::fs::write(path, self.bytes()).expect("it can be written");
+    }
+
+    /// The same, or its parts, with the claim that it is about another program.
+    pub(crate) fn about(&self, program: &Value) -> Self {
+        let mut other = self.clone();
+        other.line["metadata"]["program"] = program.clone();
+        let Some(parts) = self.line["parts"].as_array() else { return other };
+        let (mut rest, mut lengths) = (&self.body[..], Vec::new());
+        other.body.clear();
+        for length in parts.iter().filter_map(Value::as_u64) {
+            let (part, after) = rest.split_at(usize::try_from(length).expect("it fits"));
+            let part = Self::of(part).about(program).bytes();
+            lengths.push(part.len());
+            other.body.extend(part);
+            rest = after;
+        }
+        other.line["parts"] = json!(lengths);
+        other
     }
 
     pub(crate) fn with(&self, line: Value) -> Self {

@@ -3,7 +3,6 @@
 //! `WEIR_SEEDS=10000` makes so many changes; by default they are few.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -12,7 +11,8 @@ use serde_json::{Value, json};
 use weir_testkit::Rng;
 
 use crate::certificate::Proof;
-use crate::support::{root, scratch, weir, write};
+use crate::second_checker::checked_by;
+use crate::support::{scratch, weir, write};
 use crate::tampering::{changed_leaf, leaves, removable, removed};
 use crate::witness::program_record;
 
@@ -272,12 +272,32 @@ fn no_changed_proof_is_accepted_for_an_unsafe_variant() {
     assert!(refused[0] > rounds / 4, "{refused:?}");
 }
 
+/// Programs for any number of threads: one that is robust, and one that is safe although it is not.
+const ANY_NUMBER: [Family; 2] = [
+    Family {
+        name: "any-number",
+        text: "shared x, y;\nthread P[*] { x = 1; fence; let r = y; if r == 0 { first: skip; } }\n\
+               thread Q[*] { y = 1; fence; let s = x; if s == 0 { second: skip; } }\n\
+               forbid P at first && Q at second;\n",
+        variants: &[("x = 1; fence;", "x = 1; skip;")],
+    },
+    Family {
+        name: "with-stop",
+        text: "shared taken: 0..1, stop: 0..1;\n\
+               thread T[*] { loop { while xchg(taken, 1) == 1 { } critical: skip; taken = 0; \
+               if stop == 1 { break; } } }\n\
+               thread Stopper { stop = 1; if taken == 0 { skip; } }\nforbid count(T at critical) >= 2;\n",
+        variants: &[("xchg(taken, 1) == 1", "xchg(taken, 1) == 2")],
+    },
+];
+
 /// What the checker in Python is asked: whether the proof of a safe program is one for an unsafe variant.
 struct AskedAgain {
     proof: Proof,
     variant: String,
     record: Value,
     automaton: PathBuf,
+    places: PathBuf,
     ask: &'static [&'static str],
 }
 
@@ -292,8 +312,21 @@ impl AskedAgain {
         let automaton = folder.join(format!("{}-unsafe.json", family.name));
         let translated = weir(&["translate", "--to", "json", &variant]).stdout;
         std::fs::write(&automaton, translated).expect("it can be written");
-        Self { proof: Proof::read(&path), record: program_record(&variant), variant, automaton, ask }
+        let places = folder.join(format!("{}-places.json", family.name));
+        let translated = weir(&["translate", "--to", "json", "--pass", "places", &variant]).stdout;
+        std::fs::write(&places, translated).expect("it can be written");
+        let proof = Proof::read(&path);
+        Self { proof, record: record_of(&variant, folder), variant, automaton, places, ask }
     }
+}
+
+/// The program of a file that is not safe, as evidence describes it.
+fn record_of(variant: &str, folder: &Path) -> Value {
+    let path = folder.join("run");
+    let ran = weir(&["check", "-q", "--witness", path.to_str().expect("the path is UTF-8"), variant]);
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let run: Value = serde_json::from_slice(&std::fs::read(&path).expect("it was saved")).expect("JSON");
+    run["metadata"]["program"].clone()
 }
 
 /// As above, with the checker in Python.
@@ -305,22 +338,40 @@ fn nor_is_it_by_the_second_checker() {
     }
     let folder = scratch("forged-second");
     let safe: &[&str] = &["reach", "--engine", "explicit"];
-    let asked = [(0, safe, &[][..]), (3, safe, &[]), (0, &["robust"], &["--property", "robust"])];
-    let asked = asked.map(|(family, make, ask)| AskedAgain::new(&folder, &FAMILIES[family], make, ask));
+    let dual: &[&str] = &["reach", "--engine", "dual"];
+    let never: &[&str] = &["prob", "--question", "almost-never"];
+    let robust: &[&str] = &["--property", "robust"];
+    let asked = [
+        (&FAMILIES[0], safe, &[][..]),
+        (&FAMILIES[3], safe, &[]),
+        (&FAMILIES[0], &["robust"], robust),
+        (&FAMILIES[0], dual, &[]),
+        (&FAMILIES[1], dual, &[]),
+        (&FAMILIES[0], &["fences"], &["--for", "robust"]),
+        (&FAMILIES[0], never, &["--question", "almost-never"]),
+        (&FAMILIES[1], never, &["--question", "almost-never"]),
+        (&ANY_NUMBER[0], &["check"], &[]),
+        (&ANY_NUMBER[0], &["robust"], robust),
+        (&ANY_NUMBER[1], &["check"], &[]),
+    ];
+    let asked = asked.map(|(family, make, ask)| AskedAgain::new(&folder, family, make, ask));
+    let count = asked.len() as u64;
     let path = folder.join("forged").to_str().expect("the path is UTF-8").to_owned();
-    let rounds: u64 = std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
+    let rounds: u64 = std::env::var("WEIR_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(count + 12);
+    let mut refused = [0u64; 3];
     for seed in 0..rounds {
-        let AskedAgain { proof, variant, record, automaton, ask } = &asked[(seed % 3) as usize];
-        let mut forged = if seed < 3 { proof.clone() } else { changed(proof, &mut Rng::new(seed)) };
+        let AskedAgain { proof, variant, record, automaton, places, ask } = &asked[(seed % count) as usize];
+        let mut forged = if seed < count { proof.clone() } else { changed(proof, &mut Rng::new(seed)) };
         forged.line["metadata"]["program"] = record.clone();
         forged.write(&path);
-        let checker = root().join("checker/weir_check.py");
-        let ran =
-            Command::new("python3").arg(checker).arg(automaton).args([&path, "--text", variant]).args(*ask).output();
-        let ran = ran.expect("python3 starts");
-        assert!(matches!(ran.status.code(), Some(1..=3)), "seed {seed}: {ran:?}");
+        let asked = [&["--text", variant, "--places", places.to_str().expect("the path is UTF-8")], *ask].concat();
+        let (status, said) = checked_by("weir_check_more.py", automaton, Path::new(&path), &asked);
+        assert!(matches!(status, Some(1..=3)) && !said.contains("Traceback"), "seed {seed}: {said}");
+        // A proof as it is is about the right question, but not true.
+        assert!(seed >= count || status == Some(1), "seed {seed}: {said}");
+        refused[status.unwrap_or(1) as usize - 1] += 1;
     }
-    println!("{rounds} forged proofs refused by the second checker");
+    println!("{rounds} forged proofs for the second checker: {refused:?} refused, malformed, of another kind");
 }
 
 /// Without one of its states, a proof of robustness is none: the attacks that begin in this program go on in a locked

@@ -20,7 +20,12 @@ pub(crate) fn has_python() -> bool {
 
 /// What the second checker says: its status and its line.
 pub(crate) fn checked(program: &Path, evidence: &Path, more: &[&str]) -> (Option<i32>, String) {
-    let checker = root().join("checker/weir_check.py");
+    checked_by("weir_check.py", program, evidence, more)
+}
+
+/// The same of one of the two: the one for closed sets and runs, or the one for all kinds.
+pub(crate) fn checked_by(name: &str, program: &Path, evidence: &Path, more: &[&str]) -> (Option<i32>, String) {
+    let checker = root().join("checker").join(name);
     let output = Command::new("python3").arg(checker).args([program, evidence]).args(more).output();
     let output = output.expect("python3 starts");
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);

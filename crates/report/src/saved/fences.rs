@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
 use weir::fences::FencesProof;
 use weir_ir::{EdgeId, Gather, Interrupt, Program, ThreadId};
 use weir_syntax::Language;
@@ -15,6 +16,7 @@ use super::metadata::{Metadata, Question};
 use super::mismatch::{Mismatch, Rejection};
 use super::read::Saved;
 use super::witness_format::SavedWitness;
+use crate::automaton::Automata;
 use crate::run::Evidence;
 
 /// What the user asks about fences.
@@ -95,8 +97,6 @@ fn has_more(saved: &SavedCertificate) -> bool {
 
 fn to_record(asked: &FencesAsked<'_>, proof: CheapestFences, language: Language) -> FencesRecord {
     let program = asked.searched;
-    let step = |&(thread, edge): &(ThreadId, EdgeId)| (program.thread(thread).name.clone(), edge.0);
-    let place = |place: &FencePlace| PlaceRecord { after: place.after.iter().map(step).collect(), cost: place.cost };
     let bound = |bound: CostBound| BoundRecord {
         runs: bound.cores.into_iter().collect(),
         least: bound.least,
@@ -105,11 +105,33 @@ fn to_record(asked: &FencesAsked<'_>, proof: CheapestFences, language: Language)
     let demand = |checked: Checked| SavedWitness::new(program, language, &Evidence::new(Box::new(checked)));
     FencesRecord {
         remove: asked.remove,
-        places: proof.places.iter().map(place).collect(),
+        places: to_place_records(program, &proof.places),
         chosen: proof.chosen.into_iter().collect(),
         demands: proof.demands.into_iter().map(demand).collect(),
         bounds: proof.bounds.into_iter().map(bound).collect(),
     }
+}
+
+fn to_place_records(program: &Program, places: &[FencePlace]) -> Vec<PlaceRecord> {
+    let step = |&(thread, edge): &(ThreadId, EdgeId)| (program.thread(thread).name.clone(), edge.0);
+    let place = |place: &FencePlace| PlaceRecord { after: place.after.iter().map(step).collect(), cost: place.cost };
+    places.iter().map(place).collect()
+}
+
+/// A program with a step for each place, as [`crate::automaton`] has it, and its places: what another checker needs to
+/// know of the question.
+///
+/// # Panics
+/// Never: all keys are strings, and writing to memory does not fail.
+pub fn searched_text(searched: &Program, places: &[FencePlace]) -> String {
+    #[derive(Serialize)]
+    struct Searched<'a> {
+        #[serde(flatten)]
+        program: Automata<'a>,
+        places: Vec<PlaceRecord>,
+    }
+    let text = Searched { program: Automata::new(searched), places: to_place_records(searched, places) };
+    serde_json::to_string(&text).expect("writing to memory does not fail") + "\n"
 }
 
 fn to_step_record(step: BoundStep) -> BoundStepRecord {

@@ -28,7 +28,7 @@ pub use certificate_format::{
 };
 pub use chance::ChanceAsked;
 pub use chance_format::ChanceRecord;
-pub use fences::FencesAsked;
+pub use fences::{FencesAsked, searched_text};
 pub use fences_format::{BoundRecord, BoundStepRecord, FencesRecord, PlaceRecord};
 pub use goal::SavedGoal;
 pub use metadata::{Metadata, ProgramRecord, Question};

@@ -208,10 +208,31 @@ fn inlined<'d>(
     debug: &mut Debug,
 ) {
     let call = place(die, files, [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column]);
-    let (Some(call), Ok(mut ranges)) = (call, dwarf.die_ranges(unit, die)) else { return };
+    let (Some(call), true) = (call, ends_somewhere(dwarf, unit, die)) else { return };
+    let Ok(mut ranges) = dwarf.die_ranges(unit, die) else { return };
     while let Ok(Some(range)) = ranges.next() {
         debug.inlined.push(Inlined { start: range.begin, end: range.end, depth, call });
     }
+}
+
+/// Whether the entry's code ends within the address space. `gimli` adds its size to its start without a check, whichever
+/// of several starts and sizes comes last.
+fn ends_somewhere<'d>(
+    dwarf: &Dwarf<Slice<'d>>,
+    unit: &Unit<Slice<'d>>,
+    die: &DebuggingInformationEntry<Slice<'d>>,
+) -> bool {
+    let (mut start, mut size) = (0u64, 0u64);
+    for attribute in die.attrs() {
+        match (attribute.name(), attribute.value()) {
+            (dw::DW_AT_high_pc, AttributeValue::Udata(found)) => size = size.max(found),
+            (dw::DW_AT_low_pc, value) => {
+                start = start.max(dwarf.attr_address(unit, value).ok().flatten().unwrap_or(0));
+            }
+            _ => {}
+        }
+    }
+    start.checked_add(size).is_some()
 }
 
 /// The place that an entry gives by its file, line and column.

@@ -66,6 +66,13 @@ fn damaged_files_are_refused_or_read() {
     assert!(read_anyway > 0 && refused > 0, "{read_anyway} read, {refused} refused: the damage is of one kind only");
 }
 
+/// Fuzzing found it: the code of an inlined call begins in the file, and is nearly as long as the address space.
+#[test]
+fn code_that_ends_nowhere_is_none() {
+    const ENDLESS: &[u8] = include_bytes!("../../../../fuzz/seeds/compiled/endless-code.o");
+    read(ENDLESS);
+}
+
 /// `mine` is the only symbol of its type; its value is its place among the thread-local variables.
 #[test]
 fn a_thread_local_variable_that_lies_nowhere_is_none() {
