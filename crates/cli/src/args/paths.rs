@@ -21,7 +21,7 @@ pub(super) fn check(command: &Command) -> Result<(), String> {
     let paths = paths(command);
     for (number, &(option, path)) in paths.written.iter().enumerate() {
         let name = display_name(path);
-        if paths.read.iter().any(|read| is_same_file(read, path)) {
+        if paths.read.iter().any(|read| is_same_file(source(read), path)) {
             return Err(format!("`{option}` would overwrite the input file `{name}`; choose another name"));
         }
         let before = paths.written[..number].iter().find(|(_, other)| is_same_file(other, path));
@@ -30,6 +30,11 @@ pub(super) fn check(command: &Command) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What `-` stands for: standard input may be a file.
+fn source(path: &Path) -> &Path {
+    if path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path }
 }
 
 fn paths(command: &Command) -> Paths<'_> {

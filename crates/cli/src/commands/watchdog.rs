@@ -15,6 +15,9 @@ use crate::{interrupt, memory};
 /// How often clock and memory are checked.
 pub(super) const PERIOD: Duration = Duration::from_millis(20);
 
+/// How often if little memory is left: a stage may fill tens of megabytes in the usual period.
+const SHORT_PERIOD: Duration = Duration::from_millis(2);
+
 /// How long a stage may take to end by itself: a tenth of the time it had, within these bounds.
 const LEAST_GRACE: Duration = Duration::from_millis(200);
 const MOST_GRACE: Duration = Duration::from_secs(2);
@@ -43,7 +46,7 @@ impl<'s> Watchdog<'s> {
     /// Waits for the next message, as long as the limits allow.
     pub(super) fn next<T>(&self, messages: &Receiver<T>) -> Next<T> {
         loop {
-            match messages.recv_timeout(PERIOD) {
+            match messages.recv_timeout(period(&self.session.limits(), memory::resident())) {
                 Ok(message) => return Next::Message(message),
                 Err(RecvTimeoutError::Disconnected) => return Next::Gone,
                 Err(RecvTimeoutError::Timeout) => {
@@ -55,6 +58,12 @@ impl<'s> Watchdog<'s> {
             }
         }
     }
+}
+
+/// How long to wait before the next look: less once three quarters of the memory are in use.
+fn period(limits: &Limits, resident: Option<u64>) -> Duration {
+    let is_near = |most: u64| resident.is_some_and(|resident| resident > most / 4 * 3);
+    if limits.memory.is_some_and(is_near) { SHORT_PERIOD } else { PERIOD }
 }
 
 /// Why to stop waiting for a session, if so: a limit was exceeded, or memory ran out, so that a thread that may be
@@ -99,6 +108,15 @@ mod tests {
         let with = |resident| exceeded(&limits(ms(1000), mb), ms(0), resident);
         assert_eq!((with(Some(1_062_500)), with(Some(1_062_501)), with(None)), (None, Some(Limit::Memory), None));
         assert_eq!(exceeded(&Limits { time: None, memory: None, states: None }, ms(1 << 40), Some(u64::MAX)), None);
+    }
+
+    #[test]
+    fn it_looks_more_often_where_memory_is_short() {
+        let limits = |memory| Limits { time: None, memory, states: None };
+        assert_eq!(period(&limits(Some(400)), Some(300)), PERIOD);
+        assert_eq!(period(&limits(Some(400)), Some(301)), SHORT_PERIOD);
+        assert_eq!(period(&limits(Some(400)), None), PERIOD);
+        assert_eq!(period(&limits(None), Some(u64::MAX)), PERIOD);
     }
 
     #[test]

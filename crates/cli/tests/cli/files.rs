@@ -1,6 +1,6 @@
 //! `weir fmt` and `weir translate` on files and standard input.
 
-use crate::support::{sample, scratch, weir, weir_with_input, write};
+use crate::support::{program, sample, scratch, weir, weir_with_input, write};
 
 const UGLY: &str = "shared x;   thread P{x=1;// why\n}\n";
 
@@ -43,6 +43,18 @@ fn what_is_read_is_never_overwritten() {
     }
     assert_eq!(std::fs::read_to_string(&file).expect("it is there"), text);
     assert_eq!(weir(&["check", &file, "--certificate", "/dev/null"]).status, Some(0));
+    #[cfg(target_os = "linux")]
+    {
+        let input = || std::fs::File::open(&file).expect("it is there");
+        let mut command = program();
+        let output =
+            command.args(["check", "-", "--witness", &file]).stdin(input()).output().expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("`--witness` would overwrite"), "{output:?}");
+        assert_eq!(std::fs::read_to_string(&file).expect("it is there"), text);
+        let output = program().args(["check", "-", "--certificate", new]).stdin(input()).output();
+        assert_eq!(output.expect("the program starts").status.code(), Some(0));
+    }
 }
 
 #[test]
